@@ -94,7 +94,7 @@ export interface PublisherDependencies extends PublisherStorage {
 export interface Concurrency {
   /** Requests to the object store. Its client must have as many sockets. */
   readonly objects: number;
-  /** Markets that are read and planned, beside those that are planned and not yet taken: at most as many. */
+  /** Markets that are read and planned at once. As many again may be planned and waiting. */
   readonly markets: number;
 }
 

@@ -139,7 +139,7 @@ export function jsonOf({ text }: Pick<HttpAnswer, 'text'>): unknown {
     throw new CommandError(
       'unreachable',
       'The answer is not JSON.',
-      'Is the base URL that of a Tidemark service, and does no proxy answer in its place?',
+      'Check that the base URL is that of a Tidemark service, and that no proxy answers for it.',
       { cause },
     );
   }

@@ -23,7 +23,9 @@ export function toCommandError(error: unknown, keySource?: string): never {
     ...(status === 401 && keySource !== undefined ? [`The key came from ${keySource}.`] : []),
     // Without an answer the effect is unknown, so the person gets the key by which the call can be repeated.
     ...(exit === 'unreachable' && idempotencyKey !== null
-      ? [`It may have had its effect. To learn it, repeat the call with --idempotency-key ${idempotencyKey}`]
+      ? [
+          `The write may have succeeded. To find out, repeat it with --idempotency-key ${idempotencyKey}: it is applied at most once.`,
+        ]
       : []),
   ];
   const failure = status === null ? detail : `${status} ${code}`;

@@ -22,19 +22,19 @@ A dry run judges up to 50,000 records as a whole, and a longer file part by part
 A run that was interrupted continues with --resume: parts that have arrived are recognised, and cost no quota. To send a
 file again without it is always safe, too: records that are stored already are counted as known, and not stored twice.
 
-A value that is refused as an outlier, and is right, is stored with --confirm-outliers: it sets outlierConfirmed on each
-observation that does not set it itself. It is best sent alone, in a file of such rows that you have looked at.
+--confirm-outliers stores values that the outlier rule refuses. It sets outlierConfirmed on each observation that does not set
+it itself. Use it only for a file of rows that you have checked.
 
-A row that is missing from a file that is sent again stays published. With --mode correct --complete, such observations are
-named and counted: of the markets, metrics and source labels that the file has, those that are published and not in it. With
---retract-missing they are withdrawn, if each row of the file gave a record. Look with --dry-run first.
+A row stays published if a later file lacks it. --mode correct --complete compares the file with what is published: for each
+market, metric and source label in the file, it lists published observations that the file lacks. --retract-missing withdraws
+them, if every row of the file gave a record. Try it with --dry-run first.
 
-A row that was withdrawn, and is in the file again, stays withdrawn: it is known already. --complete names and counts such rows.
-With --reinstate they stand again: it sets reinstated on each observation that does not set it itself. It brings back each
-retracted value that the file states, also one that was a mistake, so it is best sent alone, in a file of such rows.
+A withdrawn row stays withdrawn, even if the file contains it again. --complete lists such rows. --reinstate restores them: it
+sets reinstated on each observation that does not set it itself. It also restores values that were retracted as mistakes, so send
+only the rows that you want back.
 
-With --git, the file is the past of a list, as of tidemark run: always with --mode correct --partial. To go on after an
-interruption, or later, repeat the command: records that are in already are known.
+With --git, the earlier versions of a list are ingested from its git history, as by tidemark run: always with --mode correct
+--partial. To continue after an interruption, or later, repeat the command: stored records are recognised.
 
 Examples:
   tidemark ingest prices.csv --mapping prices.mapping.jsonc --dry-run
@@ -65,20 +65,23 @@ export function addIngestCommands(program: Command): void {
     .argument('[file...]', 'the files; - is standard input');
   addGitOptions(command)
     .option('--mapping <file>', 'the mapping of CSV files, or of JSON documents, to records')
-    .addOption(new Option('--format <format>', 'instead of what the name says').choices(['ndjson', 'json', 'csv']))
+    .addOption(
+      new Option('--format <format>', 'the format of the file (default: from its name)').choices([
+        'ndjson',
+        'json',
+        'csv',
+      ]),
+    )
     .addOption(
       new Option('--mode <mode>', 'what to do with known observations that differ')
         .choices(['append', 'correct'])
         .default('append'),
     )
     .option('--partial', 'set refused rows aside, and store the others')
-    .option('--confirm-outliers', 'every value is right, however far from others; needs the scope ingest:correct')
-    .option(
-      '--complete',
-      'the file has all that its sources have of its markets: report what is published and not in it',
-    )
+    .option('--confirm-outliers', 'accept values that the outlier rule would refuse; needs the scope ingest:correct')
+    .option('--complete', 'the file is complete: report published observations that it lacks')
     .option('--retract-missing', 'with --complete: withdraw the missing rows')
-    .option('--reinstate', 'with --mode correct: every value stands, although it was retracted')
+    .option('--reinstate', 'with --mode correct: restore retracted values that the file contains')
     .option('--dry-run', 'report the result of every row, and change nothing')
     .option('--report <file>', 'write every fault to this new file, a JSON object a line')
     .option('--upload-host <host>', 'the storage that takes large files, if the service itself does not')
@@ -124,7 +127,11 @@ const OF_FILES = ['mapping', 'format', 'complete', 'retractMissing', 'reinstate'
 async function sendPast(git: GitPast, paths: readonly string[], options: IngestFlags, command: Command): Promise<void> {
   const isAppending = options.mode === 'append' && command.getOptionValueSource('mode') === 'cli';
   if (paths.length > 0 || isAppending || OF_FILES.some((name) => options[name] !== undefined))
-    throw new CommandError('usage', '--git stands without files and their options.', 'See tidemark ingest --help.');
+    throw new CommandError(
+      'usage',
+      '--git cannot be combined with files or their options.',
+      'See tidemark ingest --help.',
+    );
   const { dryRun = false, confirmOutliers = false, wait } = options;
   const { ingestPast } = await import('./ingest-past.ts');
   await ingestPast(

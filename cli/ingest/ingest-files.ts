@@ -113,8 +113,8 @@ export async function sendFiles(
 
 const CACHES = 'Readers behind caches may get the values before it for up to 15 seconds.';
 const OUTLIERS =
-  'Outliers that are right: send their rows alone, with --confirm-outliers. If values of the market often leap, give it its own ' +
-  'rule: docs/mapping.md, "Values that leap".';
+  'If these outliers are correct, send only their rows, with --confirm-outliers. If values of the market often jump, give it its ' +
+  'own rule: docs/mapping.md, "Values that leap".';
 
 async function ingestFile(run: IngestRun, contents: FileContents | null): Promise<void> {
   const { input, source, partial, dryRun, asserted, totals } = run;

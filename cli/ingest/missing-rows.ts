@@ -88,13 +88,17 @@ async function* missingOf(
       if (retraction === 'withdrawn' && contents.states(market, observation)) {
         report.write({ file: input.name, returned: { ...identity, sourceLabel } });
         if (count.returned++ < NAMED) {
-          note(`${input.name}: ${market} ${metric} ${observedAt} is withdrawn, and in the file again, of ${sourceUrl}`);
+          note(
+            `${input.name}: ${market} ${metric} ${observedAt} from ${sourceUrl} was withdrawn, and the file contains it again`,
+          );
         }
       }
       if (retraction !== null || !contents.lacks(market, observation)) continue;
       report.write({ file: input.name, missing: { ...identity, sourceLabel } });
       if (count.missing++ < NAMED) {
-        note(`${input.name}: no row for ${market} ${metric} ${observedAt}, which is published, of ${sourceUrl}`);
+        note(
+          `${input.name}: ${market} ${metric} ${observedAt} from ${sourceUrl} is published, but the file has no row for it`,
+        );
       }
       const reason = `The complete file ${input.name.slice(0, 200)} has no row for it (run ${runId}).`;
       const record: RetractionRecord = { type: 'retraction', ...identity, kind: 'withdrawn', reason };
@@ -110,7 +114,7 @@ async function* missingOf(
     }
   }
   noteOthers(count.missing, 'missing');
-  noteOthers(count.returned, 'in the file again');
+  noteOthers(count.returned, 'withdrawn rows in the file');
   if (count.returned > 0 && !asserted.includes('reinstated')) note(REINSTATE);
 }
 
@@ -119,5 +123,5 @@ function noteOthers(count: number, what: string): void {
 }
 
 const REINSTATE =
-  'What is in the file again stays withdrawn, because a source may go on giving a value that an operator took back. If its ' +
-  'source stands by it again, send these rows alone, with --mode correct --reinstate.';
+  'A withdrawn row stays withdrawn even if the file contains it again, because the source may only be repeating it. To restore ' +
+  'such rows, send only them, with --mode correct --reinstate.';

@@ -73,10 +73,7 @@ async function announce(run: IngestRun, { path, sha256, bytes, lines }: Spooled)
       return null;
     });
     if (sent !== null && sent.status >= 300 && sent.status < 400) {
-      throw new CommandError(
-        'refused',
-        `The storage of the file redirects (${sent.status}): a file is sent to no other host.`,
-      );
+      throw new CommandError('refused', `The upload host redirects (${sent.status}). Uploads do not follow redirects.`);
     }
     // The answer of a storage need not be a problem document. 412: a file is there, which the next reading tells.
     if (sent !== null && sent.status >= 400 && sent.status !== 412 && (sent.status < 500 || attempt === PUT_ATTEMPTS)) {
@@ -116,7 +113,7 @@ async function watch(run: IngestRun, { lines }: Spooled, id: string): Promise<vo
   totals.refused = before + upload.counts.refused;
   if (!isWorkedOff(upload)) {
     const hint = `It goes on when a worker runs. Look again: tidemark uploads show ${id}`;
-    throw new CommandError('unfinished', `The upload ${id} has stood still for ${STANDSTILL_SECONDS} s.`, hint);
+    throw new CommandError('unfinished', `The upload ${id} has made no progress for ${STANDSTILL_SECONDS} s.`, hint);
   }
   for (const { batch } of upload.refusedIn) {
     const report = await run.client.resource<BatchReport>({ path: `/api/v1/ingest/batches/${batch}` });
@@ -163,6 +160,6 @@ function uploadTarget(named: string, writeUrl: URL, storageHost: string | null):
   const hint =
     url.protocol === 'https:'
       ? `If this is the storage of the deployment, declare it: --upload-host ${url.host}, or "uploadHost" in the profile.`
-      : 'A file goes to another place than the service itself only by https, and to a declared host.';
+      : 'Files are uploaded to the service itself, or over https to a host that you have declared.';
   throw new CommandError('usage', `The service sends the file to ${url.origin}, so it was not sent.`, hint);
 }

@@ -9,7 +9,7 @@ const HELP = `
 The server must be stopped. Readers keep the public keys (GET /api/v1/log/vkey), so a key is changed in three steps:
   tidemark log rotate          makes the next key; from the next start on, both sign
   (weeks)                      readers find the new key in the log, which the old key has signed
-  tidemark log end-rotation    the old key signs no more
+  tidemark log end-rotation    stop signing with the old key
 See docs/operations.md, "The key of the log".`;
 
 export function addLogCommands(program: Command): void {

@@ -43,6 +43,6 @@ const whyHere = (url: URL) => [
 ];
 
 const WHY_ELSEWHERE = [
-  'This is an alarm: somebody else may answer there. Ask its operator on another way. If its key was replaced, give the new one',
+  'This is an alarm: somebody else may answer there. Ask its operator through another channel. If its key was replaced, give the new one',
   'with --log-key. Only if it has begun a new log on purpose, repeat `tidemark verify --log` with --new-log.',
 ];

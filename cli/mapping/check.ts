@@ -25,7 +25,9 @@ export async function printMappingCheck(
   if (options.json) return await printJson(file);
   for (const line of faultLines(input.name, file.refused.groups)) note(line);
   for (const { line, firstLine, market, observedAt } of file.duplicates.first) {
-    note(`${input.name}:${line}: is about ${market} at ${observedAt} from the same page, as line ${firstLine} is`);
+    note(
+      `${input.name}:${line}: has the same market, time and source URL as line ${firstLine}: ${market} at ${observedAt}`,
+    );
   }
   for (const column of file.looseUrlColumns) {
     note(
@@ -54,7 +56,7 @@ async function printFile({
     ['values in the readable rows', values],
     ['values left out', leftOut],
     ['values refused', refusedValues],
-    ['observations, of the other values', count],
+    ['observations', count],
     ['of them unknown', Object.values(unknown).reduce((sum, each) => sum + each, 0)],
     ['of them rounded', rounded],
     ...(timesCut === 0 ? [] : [['of them with a time cut to milliseconds', timesCut] as const]),

@@ -47,7 +47,7 @@ export function addMirrorCommand(program: Command): void {
     .addOption(new Option('--every <seconds>', 'the pause between two rounds').argParser(seconds).default(15))
     .option('--once', 'end after one round; after two if something was newer than the log')
     .addOption(
-      new Option('--max-bytes <n>', 'take over no more than this, e.g. 500m or 20g')
+      new Option('--max-bytes <n>', 'copy at most this much, e.g. 500m or 20g')
         .argParser(byteCount)
         .default(20e9, '20g'),
     )

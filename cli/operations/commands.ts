@@ -49,7 +49,7 @@ function addCommand(parent: Command, verb: string, id: OperationId): void {
   if (precondition !== undefined) command.option('--if-match <revision>', 'only if this is still its revision');
   if (precondition === 'if-match-or-none-match') command.option('--create', 'only if it does not exist yet');
   if (method !== 'GET') command.option('--idempotency-key <key>', 'repeat an earlier call');
-  if (isList(operation)) command.addOption(new Option('--limit <n>', 'at most so many items').argParser(itemLimit));
+  if (isList(operation)) command.addOption(new Option('--limit <n>', 'at most this many items').argParser(itemLimit));
   const consequence = CONSEQUENCES[id];
   if (consequence !== undefined) command.option('--yes', 'do not ask first');
   const scope = scopes === null || scopes.length === 0 ? 'any key' : scopes.join(' or ');
@@ -119,7 +119,7 @@ function preconditionOf({ precondition }: OperationDefinition, { ifMatch, create
   if (ifMatch !== undefined) return { 'if-match': /^\d+$/.test(ifMatch) ? `"${ifMatch}"` : ifMatch };
   if (precondition === 'if-match' || precondition === 'if-match-or-none-match') {
     const orCreate = precondition === 'if-match' ? '' : ' or --create';
-    const hint = 'The revision is the one that you have read: so nobody else’s change is lost.';
+    const hint = 'Give the revision that you have read. This prevents overwriting somebody else’s change.';
     throw new CommandError('usage', `This needs --if-match REVISION${orCreate}.`, hint);
   }
   return {};

@@ -68,7 +68,7 @@ async function printList(
     if (count === call.limit) break;
   }
   await shown.end();
-  if (count === 0) note(isAudit ? NO_AUDIT : 'Nothing is there.');
+  if (count === 0) note(isAudit ? NO_AUDIT : 'No results.');
 }
 
 type Row = Readonly<Record<string, unknown>>;

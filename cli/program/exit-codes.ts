@@ -19,10 +19,10 @@ export const EXIT_CODES = {
   'set-aside': {
     code: 4,
     meaning:
-      'At least one row was refused. With `--partial`, and in a run of a source, the others are in. Without it, nothing ' +
-      'of the part of up to 1,000 records that has this row is in, and nothing after it. `--dry-run` and `mapping check` change nothing.',
+      'At least one row was refused. With `--partial`, and in a run of a source, the others are in. Otherwise, the part ' +
+      'with that row (up to 1,000 records) and everything after it is not stored. `--dry-run` and `mapping check` change nothing.',
   },
-  unreachable: { code: 5, meaning: 'No answer that settles the request, after all retries.' },
+  unreachable: { code: 5, meaning: 'No conclusive answer after all retries.' },
   unfinished: { code: 6, meaning: 'Accepted, but not finished while the command waited.' },
   forked: { code: 7, meaning: 'The log of the service contradicts itself. The evidence is kept.' },
   unchanged: { code: 8, meaning: 'Of `run`: there was nothing new, and nothing was written.' },

@@ -31,7 +31,7 @@ Examples:
 Settings come from options, then from the environment (TIDEMARK_URL, TIDEMARK_WRITE_URL, TIDEMARK_KEY,
 TIDEMARK_KEY_FILE, TIDEMARK_PROFILE, TIDEMARK_CONFIG, TIDEMARK_DATA), then from the default profile in
 ~/.config/tidemark/config.json (mode 600), then from the server that runs in ./.tidemark, or on port 8787.
-If no server runs in a data folder that is named (--data, TIDEMARK_DATA), no other one is asked.
+With --data or TIDEMARK_DATA, only the server of that folder is used.
 
 Exit codes:
 ${Object.values(EXIT_CODES)

@@ -118,14 +118,16 @@ async function verifyTheLog(
     }
     rememberLog(memory, url.href, { vkeys: [...report.vkeys], checkpoint });
     if (vkeys === null && known === undefined) {
-      note(`First look at this log. From now on it must be signed by one of these keys, as it names them itself:`);
+      note(
+        `This is the first check of this log. From now on, it is trusted with these keys, which the service itself stated:`,
+      );
       for (const vkey of report.vkeys) note(`  ${vkey}`);
-      note('Compare them with what its operator says elsewhere.');
+      note('Compare them with the keys that its operator publishes elsewhere.');
     }
   }
   if (report.service === null && report.checkpoint !== null)
     note(
-      'This log does not say what its service publishes: whole kinds of files may be left out. What is there was checked.',
+      'This log does not list the kinds of files that its service publishes, so a missing kind is not noticed. All files found were checked.',
     );
   if (report.takenDown > 0)
     note(`${counted(report.takenDown, 'entry', 'entries')} of the log: taken down. The tree holds their hashes.`);

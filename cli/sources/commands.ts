@@ -76,7 +76,7 @@ export function addSourceCommands(program: Command): void {
     });
 
   one('run', 'run a source now; with --wait, ends with 1 if it failed and with 4 if a row was refused')
-    .addOption(waitOption(`until it has ended, for so many seconds (${WAIT_SECONDS}) at most`))
+    .addOption(waitOption(`until it has ended, for at most this many seconds (${WAIT_SECONDS})`))
     .option(
       '--unconditional',
       'take the answer in again even if it has not changed, and a list even if it is much shorter',
@@ -89,7 +89,7 @@ export function addSourceCommands(program: Command): void {
     });
 
   one('runs', 'the runs of a source, newest first')
-    .addOption(new Option('--limit <n>', 'at most so many').argParser(itemLimit).default(20))
+    .addOption(new Option('--limit <n>', 'at most this many').argParser(itemLimit).default(20))
     .action(async (name: string, _, command: Command) => {
       const options = command.optsWithGlobals<RunsFlags>();
       const { listRuns } = await import('./runs.ts');
@@ -98,7 +98,7 @@ export function addSourceCommands(program: Command): void {
 
   one('replay', 'derive the records of a run again from the archive; ends with 1 if they are others')
     .argument('[run]', 'the id of the run; default: the newest one that took records in')
-    .addOption(waitOption(`for so many seconds (${WAIT_SECONDS}) at most`))
+    .addOption(waitOption(`for at most this many seconds (${WAIT_SECONDS})`))
     .action(async (name: string, run: string | undefined, _, command: Command) => {
       const options = command.optsWithGlobals<WaitFlags>();
       const { replayRun } = await import('./runs.ts');

@@ -12,7 +12,13 @@ export const findMarketsInput = z.object({
     .optional()
     .describe('Words that the name or the slug must contain, e.g. `gold`. Left out: all markets.'),
   currency: z.string().length(3).optional().describe('ISO 4217 code of the currency of the price, e.g. `USD`.'),
-  limit: z.number().int().min(1).max(LIMIT_MAX).optional().describe(`At most so many. Default: ${LIMIT}.`),
+  limit: z
+    .number()
+    .int()
+    .min(1)
+    .max(LIMIT_MAX)
+    .optional()
+    .describe(`The largest number of results. Default: ${LIMIT}.`),
 });
 
 export const findMarketsOutput = z.object({

@@ -20,7 +20,7 @@ export const historyInput = z.object({
     .min(1)
     .max(LIMIT_MAX)
     .optional()
-    .describe(`At most so many values, the newest ones. Default: ${LIMIT}.`),
+    .describe(`The largest number of values, newest first. Default: ${LIMIT}.`),
   ...asOfFields,
 });
 

@@ -8,7 +8,7 @@ import { decimalText } from '../../contract/values/decimal-text.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
 
 /**
- * A rate may be older than its value by so many days. Central banks publish no rate on weekends and holidays, at Easter for four
+ * A rate may be this many days older than its value. Central banks publish no rate on weekends and holidays, at Easter for four
  * days. A rate that is older than a week is no longer the rate of that day, such as one of a monthly list.
  */
 export const RATE_AGE_DAYS_MAX = 7;
@@ -295,7 +295,7 @@ function times(one: Fraction, other: Fraction): Fraction {
   return { over: one.over * other.over, under: one.under * other.under };
 }
 
-/** Half to even, to so many significant digits; all digits before the point stay. */
+/** Half to even, to this many significant digits; all digits before the point stay. */
 function rounded({ over, under }: Fraction, significant: number): string {
   const isNegative = over < 0n;
   const size = isNegative ? -over : over;

@@ -169,7 +169,7 @@ export function parsedJson(text: string, url: URL): unknown {
 }
 
 export function unexpected(url: URL, words: string, cause?: unknown): TidemarkError {
-  const detail = `the answer of ${url.href} ${words}: is it a Tidemark service, and does no proxy answer in its place?`;
+  const detail = `the answer of ${url.href} ${words}: check that it is a Tidemark service, and that no proxy answers for it`;
   return new TidemarkError('unexpected-answer', { status: 200, detail, cause });
 }
 

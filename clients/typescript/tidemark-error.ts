@@ -7,7 +7,7 @@ import type { Problem, ProblemCode, ProblemError } from '../../contract/problems
  * - `no-answer`: no whole answer came, also after all tries. Of a write, the effect is unknown: repeat it with the same
  *   idempotency key.
  * - `unexpected-answer`: not the answer of a Tidemark service. Often a proxy has given it.
- * - `cursor-expired`: a walk began again, again and again, without getting any further.
+ * - `cursor-expired`: a walk had to begin again several times and made no progress.
  * - `query-ignored`: the host knows only files, and gave another page than the one of the cursor.
  * - `log-shorter`: the log has fewer entries than were read before.
  * - `newer-format`: the log has entries of a format that this version does not know.

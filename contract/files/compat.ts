@@ -85,7 +85,9 @@ export const compatRatesSchema = z
   .catchall(
     z
       .record(codeSchema, z.number())
-      .describe('Named by the base: how much of each currency one of the base is worth, as a floating-point number.'),
+      .describe(
+        'Keyed by base currency: the value of one unit of it in each other currency, as a floating-point number.',
+      ),
   );
 
 export type CompatRates = z.infer<typeof compatRatesSchema>;

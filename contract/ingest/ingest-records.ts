@@ -131,8 +131,8 @@ const observationRecordFields = {
     .boolean()
     .exactOptional()
     .describe(
-      'For a current list: the record is `unchanged` if the newest standing value of this metric and `sourceLabel` is older ' +
-        'and says the same. `observedAt`, `releasedAt` and `sourceUrl` are not compared.',
+      'For a current list: the record is `unchanged` if the newest current value of this metric and `sourceLabel` is older ' +
+        'and equal. `observedAt`, `releasedAt` and `sourceUrl` are not compared.',
     ),
   reinstated: z
     .boolean()

@@ -6,7 +6,7 @@ import { ingestModeSchema } from './ingest-records.ts';
 /** Below the limit of S3 for one PUT, which is 5 GiB. */
 export const UPLOAD_BYTES_MAX = 5_000_000_000;
 
-/** The number of lines of the largest file, if each line holds no more than a slug. */
+/** The number of lines of the largest file, if each line holds only a slug. */
 export const UPLOAD_RECORDS_MAX = 50_000_000;
 
 /** Batches with refused records that an upload names. */

@@ -130,7 +130,7 @@ export const apiKeyOperations = defineOperations('API keys', {
     scopes: ['keys:admin'],
     marketLimit: 'keys-within-the-limit',
     body: apiKeyInputSchema,
-    unlimitedBecause: 'scopes of operators only, whose own power does not end at a limit',
+    unlimitedBecause: 'only operators have this scope, and they have no limits',
     success: { status: 201, description: 'Issued', body: issuedApiKeySchema },
     problems: ['conflict', 'quota-exceeded'],
     example: {
@@ -152,7 +152,7 @@ export const apiKeyOperations = defineOperations('API keys', {
     marketLimit: 'keys-within-the-limit',
     params,
     body: rotationSchema,
-    unlimitedBecause: 'scopes of operators only, whose own power does not end at a limit',
+    unlimitedBecause: 'only operators have this scope, and they have no limits',
     success: { status: 200, description: 'Rotated', body: issuedApiKeySchema },
     problems: ['state-transition'],
     example: {

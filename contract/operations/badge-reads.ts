@@ -15,7 +15,7 @@ export const badgeSchema = z.strictObject({
     .string()
     .describe('The newest price and its day, for people; `unknown` if it is not known. The wording may change.'),
   color: z.enum(['blue', 'orange', 'lightgrey']).describe('`orange`: disputed. `lightgrey`: unknown, or retired.'),
-  cacheSeconds: z.literal(300).describe('What shields.io keeps it for, at least.'),
+  cacheSeconds: z.literal(300).describe('The shortest time that shields.io caches it, in seconds.'),
 });
 
 /** `GET /embed/{slug}.json`: https://oembed.com, section 2.3. */

@@ -74,7 +74,7 @@ const price = { currency: 'USD', decimal: '1136.07', market: 'eur-usd', observed
 export const compatReads = publicReads({
   getCompatParts: {
     path: '/api/v1/compat/parts.json',
-    summary: 'Read in which part of the price files each market is',
+    summary: 'Find the part of the price files that has a market',
     description: `A part never changes, whatever markets are added. ${MADE_DAILY}`,
     success: { status: 200, description: 'Parts by slug', body: compatPartsSchema },
     problems: ['not-found'],
@@ -98,7 +98,7 @@ export const compatReads = publicReads({
   },
   getBeancountIncludes: {
     path: '/api/v1/compat/beancount/prices.beancount',
-    summary: 'Read which price files of beancount there are',
+    summary: 'List the price files of beancount',
     description: INCLUDES_TEXT,
     success: { status: 200, description: 'Include directives', body: pricesSchema(), mediaType: 'text/plain' },
     problems: ['not-found'],

@@ -46,8 +46,8 @@ export const erasureOperations = defineOperations('Erasure', {
       'represented market. Claims that are not decided are withdrawn. Data that the subject writes before the ' +
       'erasure has finished may be erased too. A subject that returns later starts without any data. These stay: ' +
       'observations and the batches that brought them; disputes, which are about markets; and the audit, in which ' +
-      'the person is a pseudonymous id such as `user:<sub>`. Encrypted answers to others that held any of it ' +
-      'expire within 72 hours. Public pages that a cursor named before the erasure stay readable until 24 hours ' +
+      'the person is a pseudonymous id such as `user:<sub>`. Stored answers to other users that contain this data ' +
+      'are encrypted, and expire within 72 hours. Public pages that a cursor named before the erasure stay readable until 24 hours ' +
       'after the next publication. An API key of the account may act for up to 30 seconds more; the data that it ' +
       'writes in that time is erased too.',
     scopes: ['waitlist:admin'],

@@ -110,7 +110,7 @@ export const ingestOperations = defineOperations('Ingest', {
     features: ['ingest-batches-per-day', 'ingest-rows-per-day', 'ingest-bytes-per-day'],
     success: {
       status: 202,
-      description: 'Accepted: the report will say what has become of each record',
+      description: 'Accepted: the report will state the outcome of each record',
       body: batchReportSchema,
       headers: ['Location'],
     },

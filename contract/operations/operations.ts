@@ -1,7 +1,7 @@
 /**
  * The table of the write API's operations: the single source of method, path, scopes, schemas, problems and examples. Its
  * router, authorisation, validation and the OpenAPI document are derived from it. Public reads are in a table of their own
- * (all-operations.ts), because no function of ours answers them.
+ * (all-operations.ts), because static files answer them, not our functions.
  */
 import type * as z from 'zod';
 import { apiKeyOperations } from './api-keys.ts';

@@ -186,7 +186,7 @@ const params = z.strictObject({ name: sourceNameSchema });
 const runParams = params.extend({ run: runIdSchema.describe('The id of the run.') });
 const read = ['recipes:read'] as const;
 const write = ['recipes:write'] as const;
-const unlimitedBecause = 'scopes of operators only, whose own power does not end at a limit';
+const unlimitedBecause = 'only operators have this scope, and they have no limits';
 const shown = { status: 200, description: 'The source', body: sourceRecipeSchema, headers: ['ETag'] } as const;
 const accepted = { status: 202, description: 'Accepted', body: sourceRunSchema, headers: ['Location'] } as const;
 

@@ -103,7 +103,7 @@ export const waitlistRequestOperations = defineOperations('Waitlist', {
     scopes: ['waitlist:admin'],
     marketLimit: 'touches-no-market',
     body: waitlistRequestInputSchema,
-    unlimitedBecause: 'scopes of operators only, whose own power does not end at a limit',
+    unlimitedBecause: 'only operators have this scope, and they have no limits',
     success: { status: 201, description: 'Recorded', body: waitlistRequestSchema },
     example: {
       body: {
@@ -126,7 +126,7 @@ export const waitlistRequestOperations = defineOperations('Waitlist', {
     marketLimit: 'touches-no-market',
     params: idParams('req'),
     body: waitlistDecisionSchema,
-    unlimitedBecause: 'scopes of operators only, whose own power does not end at a limit',
+    unlimitedBecause: 'only operators have this scope, and they have no limits',
     success: { status: 200, description: 'Decided', body: waitlistRequestSchema },
     problems: ['state-transition'],
     example: {

@@ -57,7 +57,7 @@ function isDeeper(issue: Issue): boolean {
   return issue.path.length > 0 || issue.code === 'unrecognized_keys';
 }
 
-/** The value of a document at a path; undefined if there is none. */
+/** The value of a document at a path; undefined if it does not exist. */
 export function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   let found = input;
   for (const part of path) {

@@ -195,7 +195,7 @@ export function apiAlarms(configuration: Configuration, tableName: string): read
     anyOf(
       'audit-changed',
       publisherMetric(configuration, 'auditChanged', Stats.SUM, FIVE_MINUTES),
-      'An audit record was replaced or removed. Nothing of ours does that.',
+      'An audit record was replaced or removed. No Tidemark code does that.',
     ),
     ...(['publish', 'worker'] as const).map((name) => ({
       ...anyOf(
@@ -315,7 +315,7 @@ export function edgeAlarms({ reads, writes, functions }: EdgeIds): readonly Alar
       ...anyOf(
         'write-api-5xx',
         distributionMetric(writes, '5xxErrorRate', Stats.AVERAGE, FIVE_MINUTES),
-        'The write API answers with errors of its own, or its host does not reach it.',
+        'The write API returns 5xx, or CloudFront cannot reach it.',
       ),
       threshold: FAILED_WRITES_PERCENT,
       periods: 3,

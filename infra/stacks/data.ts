@@ -74,7 +74,7 @@ export class DataStack extends Stack {
       billingMode: BillingMode.PAY_PER_REQUEST,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true, recoveryPeriodInDays: RECOVERY_DAYS },
       deletionProtection: true,
-      // The functions need no more than keys. Replicas in other regions need images, and a table keeps the stream that it has.
+      // The functions need only keys. Replicas in other regions need images, and a table keeps the stream that it has.
       stream: StreamViewType.NEW_AND_OLD_IMAGES,
       timeToLiveAttribute: TABLE_TTL_ATTRIBUTE,
       encryption: TableEncryption.AWS_MANAGED,
@@ -107,7 +107,7 @@ export class DataStack extends Stack {
   }
 
   /**
-   * All keys up to the newest stay, also those that sign no more: readers may still know only such a one, and an export
+   * All keys up to the newest stay, also those that do not sign any more: readers may still know only such a one, and an export
    * that another stack imports cannot go.
    */
   #addLogKeys(configuration: Configuration): readonly Key[] {

@@ -22,7 +22,7 @@ export interface RateLimitResult {
   readonly allowed: boolean;
   /** Requests that are allowed now. */
   readonly remaining: number;
-  /** Until the whole limit is available again, if no more requests come. */
+  /** Until the whole limit is available again, if no further requests come. */
   readonly resetSeconds: number;
   /** Until one request is allowed; 0 if this one was allowed. */
   readonly retryAfterSeconds: number;

@@ -92,7 +92,7 @@ function readLines({ raw, query }: Request): SentBatch | Refused {
   if ('faults' in parsed) {
     // As many records as in a JSON body, with the same problem for more.
     const isTooMany = parsed.faults.some(({ code }) => code === 'json.too-many-records');
-    const detail = 'Not every line is JSON with one meaning for every reader (RFC 7493): see errors.';
+    const detail = 'Some lines are not valid I-JSON (RFC 7493): see errors.';
     return refuse(isTooMany ? 'validation-failed' : 'malformed-body', detail, { errors: parsed.faults });
   }
   const { records } = parsed;

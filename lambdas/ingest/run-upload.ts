@@ -128,7 +128,7 @@ function createPartReader(dependencies: UploadDependencies): (upload: UploadValu
     const parts = isNext && reading ? reading.parts : partsLeft(dependencies, upload);
     reading = null;
     const { value: part, done } = await parts.next();
-    if (done) throw new StorageCorrupt(`${bytesDone} of ${bytes} bytes of upload ${id} are in its parts`);
+    if (done) throw new StorageCorrupt(`upload ${id} ended after ${bytesDone} of ${bytes} bytes`);
     reading = part.end === bytes ? null : { id, at: part.end, parts };
     return part;
   };

@@ -22,14 +22,16 @@ export const createTakedown = writeHandler<'createTakedown'>()({
   markets: ({ body: { market } }) => [market],
   decide({ body: { market, first, last, reason }, now, newId }, { record }) {
     const errors = (pointer: string, code: string, detail: string) =>
-      refuse('validation-failed', 'Nothing can be taken down so: see errors.', { errors: [{ pointer, code, detail }] });
+      refuse('validation-failed', 'This takedown is not possible: see errors.', {
+        errors: [{ pointer, code, detail }],
+      });
     if (record === null) return errors('/market', 'market.unknown', `no market ${market}`);
     if (last !== null && last < first) return errors('/last', 'invalid', 'must not be before the first entry');
     const { removal } = record.value;
     if (removal === undefined) {
       return refuse(
         'state-transition',
-        `The market ${market} is public, and its bodies follow from its entries. Remove it first: ` +
+        `The market ${market} is still public, and its files are rendered from these entries. Remove it first: ` +
           `POST /api/v1/markets/${market}/removal.`,
       );
     }

@@ -27,7 +27,7 @@ export const PART_LIMITS: PartLimits = {
 };
 
 /**
- * Replaces a line that is too long, not UTF-8, or not JSON with one meaning for every reader. It is refused, because it
+ * Replaces a line that is too long, not UTF-8, or not I-JSON (RFC 7493). It is refused, because it
  * is not a record.
  */
 export const UNREADABLE = 'null';

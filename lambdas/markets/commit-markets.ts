@@ -36,7 +36,7 @@ export interface Part {
 export type Journal = (part: Part) => { readonly changes: readonly Change[]; readonly committed: () => void };
 
 /**
- * Markets share a transaction while they have no more than this many sources, metrics and observations together. With
+ * Markets share a transaction while they have at most this many sources, metrics and observations together. With
  * every text at its longest and escaped, one of them takes 20 KB, and the ledger's limit is 4 MiB.
  */
 const MAX_SHARED_TEXTS = 175;

@@ -272,7 +272,7 @@ class MarketDraft {
    * Writes the first or the next version of an observation. Until its moment has come, a version of an announced
    * observation is announced, too.
    *
-   * @param how `retraction`: of what kind; null: none is given; undefined: it is none
+   * @param how the kind of the retraction; null: not given; undefined: not a retraction
    */
   #append(
     value: MarketRecordValue,

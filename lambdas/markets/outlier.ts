@@ -40,7 +40,7 @@ export function isOutlier(metric: Metric, reference: Metric): boolean {
 }
 
 /**
- * The rule for money of which so many neighbours are negative, in a market without a rule of its own. A value does not
+ * The rule for money with this many negative neighbours, in a market without a rule of its own. A value does not
  * vouch for itself, and one wrong sign of long ago must not widen the guard. So an operator confirms the first negative
  * values that leap, or gives the market a rule.
  */
@@ -86,7 +86,7 @@ export function contradictionOf(
   return crossesZero && !isBeyond(metric, others, CROSSES_ZERO.factor) ? null : other;
 }
 
-/** Up to so many values, the nearest in time. */
+/** At most this many values, the nearest in time. */
 function nearest(metric: Metric, { before, after }: Neighbours, most: number): readonly Metric[] {
   const others = [...before.slice(0, most), ...after.slice(0, most)].map((placed) => placed.metric);
   return others
@@ -96,7 +96,7 @@ function nearest(metric: Metric, { before, after }: Neighbours, most: number): r
 }
 
 /**
- * Whether a value is further from the median of others than so many times their usual size: the median of their
+ * Whether a value is further from the median of others than this many times their usual size: the median of their
  * absolute values. A single wrong neighbour moves neither.
  */
 function isBeyond(metric: Metric, others: readonly Metric[], factor: number): boolean {

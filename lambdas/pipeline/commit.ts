@@ -128,10 +128,7 @@ export async function commitWrite<Id extends WriteOperationId>(
     const named = handler.markets?.(request, view) ?? [];
     const outside = firstOutside(request.principal.markets, named);
     if (outside !== null) {
-      return refuse(
-        'forbidden',
-        `This API key is limited to other markets than ${outside}: use the key of that market.`,
-      );
+      return refuse('forbidden', `This API key may not write to the market ${outside}. Use a key that may.`);
     }
     const decision = handler.decide(request, view, found);
     if (decision.kind === 'refused') {
@@ -266,7 +263,7 @@ function exceededUse<Id extends WriteOperationId>(
     const used = counter?.value ?? 0;
     const { kind, description } = FEATURES[feature];
     const state = `${description}: ${used} of ${limit} used, and this needs ${amount}.`;
-    if (kind !== 'rate') return refuse('quota-exceeded', `${state} Give some back, or ask for a higher limit.`);
+    if (kind !== 'rate') return refuse('quota-exceeded', `${state} Delete some, or ask for a higher limit.`);
     const seconds = Math.ceil((endOfDayMs(request.nowMs) - request.nowMs) / 1000);
     return refuse('daily-quota-exceeded', `${state} The count starts again at 0 at 00:00 UTC.`, {
       headers: { 'retry-after': String(seconds) },

@@ -217,7 +217,7 @@ function authorise({ scopes, marketLimit }: WriteApiOperation, principal: Princi
     throw new RefusedRequest(problem, headers);
   }
   if (principal.markets === null || marketLimit !== 'refused-for-limited-keys') return;
-  const detail = 'This API key is limited to some markets, and the operation is not: use a key without that limit.';
+  const detail = 'A key that is limited to markets cannot use this operation. Use a key without that limit.';
   throw new RefusedRequest(refuse('forbidden', detail).problem);
 }
 

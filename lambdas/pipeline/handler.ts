@@ -125,7 +125,7 @@ type MarketsOf<Id extends WriteOperationId, View> =
     ? {
         /**
          * The markets that the request is about. Asked before the decision: a key that is limited to others is refused. The
-         * decision may change no other market, whoever asks for it.
+         * decision may change no other market, for any caller.
          */
         markets(request: OperationRequest<Id>, view: View): readonly string[];
       }

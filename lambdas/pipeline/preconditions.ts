@@ -29,7 +29,7 @@ export function matched<Found extends Item<unknown> | undefined>(
 /**
  * The revision that a change starts from: the stored one if it is known, else the one that `If-Match` names. If
  * `If-Match` names several or any, this is a guess: the transaction refuses a wrong guess and hands back the right
- * revision. If it names no revision of ours, the result is a revision that no resource ever has.
+ * revision. If it is not a revision that we issued, the result is a revision that no resource ever has.
  */
 export function assumedRevision(ifMatch: IfMatch, item: Item<unknown> | undefined): number {
   if (item !== undefined) return item.revision;

@@ -91,11 +91,7 @@ function readRequestBody(event: HttpEvent, operation: OperationDefinition): { bo
   if (raw.mediaType !== 'application/json') return { body: undefined, raw };
   const parsed = parseJson(raw.text);
   if ('faults' in parsed) {
-    throw refusal(
-      'malformed-body',
-      'The body is not JSON with one meaning for every reader (RFC 7493).',
-      parsed.faults,
-    );
+    throw refusal('malformed-body', 'The body is not valid I-JSON (RFC 7493).', parsed.faults);
   }
   const result = checked(schema, parsed.value);
   if ('errors' in result) throw refusal('validation-failed', 'The body does not fit its schema.', result.errors);

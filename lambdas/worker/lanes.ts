@@ -129,7 +129,7 @@ export class Lanes {
   }
 
   /**
-   * The next small lanes, at most so many. Several only if their first batches have few rows: each of these takes one
+   * The next small lanes, at most this many. Several only if their first batches have few rows: each of these takes one
    * transaction, for which no other need wait.
    */
   nextSmall(count: number): readonly Lane[] {

@@ -58,7 +58,7 @@ interface Readings {
 /** A number between currency signs, perhaps. */
 const SIGNED = /^([-\u2212]?)\s*(\p{Sc}?)\s*(.*?)\s*(\p{Sc}?)$/su;
 const EXAMPLES = 20;
-/** A column that has given no date in so many cells is not looked at for dates any more. */
+/** A column without a date in this many cells is not searched for dates any more. */
 const DATE_TRIALS = 200;
 const WORDS_MAX = 50;
 /** The share of its cells that makes a column one of dates. Cells that only look like dates count, if they are a quarter at most. */

@@ -68,7 +68,7 @@ function metricOf(column: string): string {
   return metricNameSchema.safeParse(name).success ? name : `${FILL_IN}: a name such as inputPrice`;
 }
 
-/** In a wide table, so many blanks are columns that begin late or end early. */
+/** In a wide table, this many blanks are columns that begin late or end early. */
 const MANY_BLANKS = 0.2;
 
 function draftBlank(blank: number, isLeftOut: boolean): CommentedField {

@@ -22,7 +22,7 @@ const MARKETS_MAX = 300;
 const LARGEST_POWER = 15;
 /** Prices may become a hundred times as large before they are more than JSON readers hold (2^53−1). */
 const ROOM = 100;
-/** If no quantity keeps all, each number but a few loses no more than this part of itself. */
+/** If no quantity keeps all, each number but a few loses at most this part of itself. */
 const LOSS = 1e-5;
 const FEW = 0.05;
 /** Most currencies have cents. */

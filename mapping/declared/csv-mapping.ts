@@ -99,7 +99,7 @@ const marketTemplateSchema = z.strictObject({
    */
   attributes: z.record(metricNameSchema, template).optional(),
   /**
-   * The markets' own rule for outliers: `off`, or how many times their usual size a value may be away from so many neighbours.
+   * The markets' own rule for outliers: `off`, or how many times their usual size a value may be away from this many neighbours.
    * Readers see it. Left out: markets keep the rule that they have. Null: the rule of the service.
    */
   outliers: outlierRuleSchema.nullable().optional(),

@@ -106,7 +106,7 @@ export function pointerPart(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** The value at a JSON Pointer (RFC 6901); undefined if there is none. */
+/** The value at a JSON Pointer (RFC 6901); undefined if it does not exist. */
 export function nodeAt(root: JsonNode, pointer: string): JsonNode | undefined {
   let node: JsonNode | undefined = root;
   for (const part of pointer.split('/').slice(1)) {

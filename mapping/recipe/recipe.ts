@@ -56,7 +56,7 @@ const limitsSchema = z.strictObject({
     .min(1)
     .max(64 * MIB)
     .default(16 * MIB),
-  /** Of all answers that the archive keeps of the source. Then it is asked no more, until this is raised. */
+  /** Of all answers that the archive keeps of the source. Then it is not asked any more until this is raised. */
   archiveBytes: z
     .int()
     .min(1)

@@ -24,7 +24,7 @@ export const scheduleSchema = z.union([
       .default([...WEEKDAYS]),
     timeZone: timeZoneSchema.default('UTC'),
   }),
-  /** At every multiple of so many minutes since 1970-01-01T00:00Z: 60 is each full hour of UTC. */
+  /** At every multiple of this many minutes since 1970-01-01T00:00Z: 60 is each full hour of UTC. */
   z.strictObject({ everyMinutes: z.int().min(5).max(10_080) }),
 ]);
 

@@ -50,8 +50,8 @@ export interface MarketsPlan {
 }
 
 /**
- * Markets of which so many rows are read and cut at once. Their rows and files are many megabytes, so a deployment that
- * plans more markets at once plans no more of these.
+ * Markets with this many rows that are read and cut at once. Their rows and files are many megabytes, so a deployment that
+ * plans more markets at once does not plan more of these.
  */
 const LONG_AT_ONCE = 8;
 const LONG_ROWS = 1_000;

@@ -116,7 +116,7 @@ export class PlannedProjections {
     return this.#working.some(({ projection, plan }) => plan.needsList === true && !isEarly(projection.name));
   }
 
-  /** What the projections take from each page of a list of so many markets. Null: no projection needs the pages. */
+  /** What the projections take from each page of a list of this many markets. Null: no projection needs the pages. */
   ofPage(markets: number): ((body: string) => PageEntries) | null {
     const readers = this.#working.flatMap((opened) => {
       const read = this.#ask(opened, (plan) => plan.ofPage?.(markets)) ?? null;

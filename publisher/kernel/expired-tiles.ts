@@ -1,7 +1,7 @@
 /**
- * Which tiles of the log no checkpoint needs that a reader may still hold. A partial tile is needed by the sizes of
- * which it is the right edge: while the log had that size, and for the cursor lifetime after that. Full tiles of the log
- * are never removed. A tile beyond the end of the log is of a generation that was given up.
+ * Finds tiles of the log that can be deleted, because no reader can hold a checkpoint that needs them. Only checkpoints that
+ * were signed while a partial tile was the last one need that tile: it stays until the cursor lifetime after the last of them.
+ * Full tiles of the log are never removed. A tile beyond the end of the log is of a generation that was given up.
  */
 
 import { LOG_ROOT, PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';

@@ -52,7 +52,7 @@ export interface Projector {
   readonly checkLogged?: (context: LoggedContext) => Promise<LoggedCheck>;
   /** How many of its files one market has, at most or mostly. Default: 0. */
   readonly filesOfMarket?: number;
-  /** The body that changes with every other file of it. Absent: there is none. */
+  /** The body that changes with every other file of it. Absent: it has no such body. */
   readonly leadUrl?: string;
   /** For the OpenAPI document and the documents. */
   readonly describe: Description;
@@ -145,7 +145,7 @@ export interface PlanContext {
   readonly generation: number;
   /** HEAD; null before the first generation. */
   readonly before: HeadValue | null;
-  /** As the last plan that succeeded has left it. Undefined: there is none, or what is published is not known. */
+  /** As the last plan that succeeded has left it. Undefined: not recorded, or the published state is unknown. */
   readonly state: Json | undefined;
   /** The plan of an earlier generation has failed: changes were missed since `state`. */
   readonly isBehind: boolean;
@@ -169,7 +169,7 @@ export interface ProjectionPlan {
     published: PublishedHeads | null,
     record: Item<MarketRecordValue> | null,
   ) => boolean;
-  /** Opens the share of one market; undefined: it has none. Null: what is published is not as recorded, so the market must be refreshed. */
+  /** Starts one market. Undefined: there is nothing to do. Null: the records do not match the store, so the market must be refreshed. */
   readonly market?: (context: MarketContext) => Promise<MarketStep | null | undefined>;
   /** Gives the record of a market whose share cannot be planned. Absent: the whole plan is dropped. */
   readonly missed?: (context: MarketContext) => MarketPart;
@@ -244,7 +244,7 @@ export interface NewList {
   readonly isPreviousKnown: boolean;
 }
 
-/** The state of a projection. Undefined: there is none, or what is published is not known. */
+/** The state of a projection. Undefined: not recorded, or the published state is unknown. */
 export function stateOf(
   { name, stateBefore }: Pick<Projector, 'name' | 'stateBefore'>,
   head: HeadValue | null,

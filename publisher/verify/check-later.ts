@@ -132,7 +132,7 @@ function checkItem(
     return sha256Hex(marketBody(slug, revision, record(representative))) === digest;
   });
   if (shown === undefined) {
-    findings.add(MARKETS_URL, 'not-in-log', `shows ${slug} otherwise than the log at revision ${revision}`);
+    findings.add(MARKETS_URL, 'not-in-log', `${slug} differs from the log at revision ${revision}`);
   } else if (shown !== current && past.isLate(revision, shown.record(null).updatedAt, lateness)) {
     findings.add(MARKETS_URL, 'time', `still shows revision ${revision} of ${slug}`);
   }

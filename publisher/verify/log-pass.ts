@@ -149,7 +149,7 @@ export async function passOver(pass: LogPass, again?: readonly Finding[]): Promi
   return { findings: findings.all, list, snapshot: snapshot?.value ?? null };
 }
 
-/** A tombstone is no signed word: whoever serves the files can put one. One finding for each file. */
+/** A tombstone is not signed: any host of the files can write one. One finding for each file. */
 export function checkTakedowns({ walk: { fold, size } }: Pick<LogPass, 'walk'>, findings: Findings): void {
   const first = new Map<number, number>();
   for (const index of fold.unannounced()) {

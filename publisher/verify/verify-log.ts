@@ -96,7 +96,7 @@ async function isSwitchedOff(reader: PublicReader): Promise<boolean> {
 }
 
 function switchedOff(size: number): LogFileError {
-  const end = size === 0 ? 'no log' : `its log no more: it ended with ${size} entries, and has no later change`;
+  const end = size === 0 ? 'no log' : `no log any more: it ended at ${size} entries, and later changes are not proven`;
   return new LogFileError(SNAPSHOT_URL, 'log', `says that this service publishes ${end}`);
 }
 

@@ -83,7 +83,7 @@ export async function openControl({ folder, copyLedger, daily, report }: Control
   const server = createServer((asked: IncomingMessage, response: ServerResponse) => {
     if (asked.method === 'POST' && asked.url === DAILY_URL_PATH) return void answerDaily(asked, response, daily);
     if (asked.method !== 'POST' || asked.url !== SNAPSHOT_URL_PATH) return void response.writeHead(404).end();
-    // An asker who has hung up is served no more, but its file is perhaps still being removed.
+    // A client that has hung up is not served any more, but its file is perhaps still being removed.
     const before = running;
     if (before !== null && !before.response.destroyed) return void response.writeHead(409).end();
     response.writeHead(200, { 'content-type': 'application/x-ndjson' });

@@ -72,7 +72,7 @@ export async function endLogRotation(environment: Environment): Promise<void> {
       );
     }
     removeSecretFile(log.folder, 'log-key-previous');
-    log.terminal.done(`The previous key of ${origin} signs no more`);
+    log.terminal.done(`The previous key of ${origin} does not sign any more`);
     printKeys(log.terminal, keysOf(log));
   });
 }
@@ -93,7 +93,7 @@ export async function replaceLostLogKey(environment: Environment): Promise<void>
     );
     terminal.done(`Made another key for ${origin}, which the lost one has not signed`);
     printKeys(terminal, { origin, signers: readLogKeys(folder) as LogKeys['signers'] });
-    terminal.say('  Tell your readers on another way, and why: docs/operations.md, "The key of the log".');
+    terminal.say('  Tell your readers through another channel, and say why: docs/operations.md, "The key of the log".');
   });
 }
 

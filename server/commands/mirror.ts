@@ -50,7 +50,7 @@ export interface MirrorResult {
 
 type End = MirrorResult['end'];
 
-/** A copy that was not confirmed for so many rounds, or five minutes if that is longer, is reported as not healthy. */
+/** A copy that was not confirmed for this many rounds, or five minutes if that is longer, is reported as not healthy. */
 const ROUNDS_MISSED = 20;
 /** Kinds of faults after which the next round tries again. */
 const PASSING = [UpstreamUnavailable, UpstreamInvalid, MirrorFull, StorageUnavailable];

@@ -41,7 +41,7 @@ export async function takeSample(
   if (held !== null && sample !== 'no') progress.ingested(null);
   if (sample === 'no' || sample === 'unsaid' || sample === held) return held;
   throw new StartError(
-    `${dataFolder} was begun ${held === null ? 'without a sample' : `with the sample ${held}`}, and markets of another one could never be taken out of its log again: start it without --sample (TIDEMARK_SAMPLE), or look at the sample in another folder by --data.`,
+    `${dataFolder} was begun ${held === null ? 'without a sample' : `with the sample ${held}`}. Its log can never lose markets, so another sample is refused. Start it without --sample (TIDEMARK_SAMPLE), or use another folder with --data.`,
   );
 }
 

@@ -203,7 +203,7 @@ async function examineSpace(folder: string): Promise<readonly Diagnosis[]> {
     } else found.push(ok('disk space', detail));
   }
   if (files > 0) {
-    const detail = `${Math.floor((100 * ffree) / files)} % of the names of files are free`;
+    const detail = `${Math.floor((100 * ffree) / files)} % of inodes are free`;
     found.push(
       ffree < FEW_INODES * files
         ? fault('inodes', detail, 'Remove small files, or move the folder: each published object is a file.')

@@ -95,7 +95,12 @@ const newName = () => `doctor-${randomUUID().slice(0, 8)}`;
 async function examineHeaders(ask: Ask): Promise<readonly Diagnosis[]> {
   const { headers } = await ask(MARKETS_URL);
   const expected: readonly (readonly [check: string, name: string, value: string, why: string])[] = [
-    ['Cache-Control', 'cache-control', PUBLIC_CACHE_CONTROL, 'readers would see old values, or caches none'],
+    [
+      'Cache-Control',
+      'cache-control',
+      PUBLIC_CACHE_CONTROL,
+      'readers would get old values, or caches could not store them',
+    ],
     ['Content-Type', 'content-type', 'application/json', 'readers could not parse it'],
     ['CORS', 'access-control-allow-origin', '*', 'web pages could not read it'],
     ['nosniff', 'x-content-type-options', 'nosniff', 'browsers could take data for a script'],
@@ -184,7 +189,7 @@ async function examineWriteApi(ask: Ask): Promise<Diagnosis> {
 async function examineHealth(ask: Ask): Promise<Diagnosis> {
   const { status, body } = await ask(HEALTH_PATH);
   if (status === 200) return ok('health', 'ok');
-  if (status === 404 || status === 403) return ok('health', 'is not told at this address');
+  if (status === 404 || status === 403) return ok('health', 'not available at this address');
   return fault('health', `${status}: ${body.slice(0, 300)}`, 'docs/operations.md, "Health of the embedded server".');
 }
 

@@ -35,7 +35,7 @@ export class ConnectionPool {
   readonly #connections = new Map<Duplex, PooledConnection>();
   #requests = 0;
 
-  /** @param max so many connections are allowed; the server closes further ones */
+  /** @param max the allowed connections; the server closes further ones */
   constructor(max: number) {
     this.#max = max;
   }

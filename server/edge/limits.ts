@@ -18,7 +18,7 @@ export interface EdgeLimits {
   readonly keepAliveTimeoutMs: number;
   /** Of further requests that wait to be parsed, of all connections. The connection that brings more ends. */
   readonly maxWaitingBytes: number;
-  /** With the last one, the connection ends that was quiet for longest (connection-pool.ts). If all are being answered, a further one is closed. */
+  /** At the limit, the longest idle connection is closed (connection-pool.ts). If all are busy, the new one is closed. */
   readonly maxConnections: number;
   /** Request line and header fields together. */
   readonly maxHeaderBytes: number;

@@ -52,7 +52,7 @@ export interface EdgeServer {
   outdate(key: string): void;
   cacheUsage(): CacheUsage;
   /**
-   * Listens no more, and ends each connection with the answer that is on its way. Answers that are not sent after
+   * Stops listening, and ends each connection with the answer that is on its way. Answers that are not sent after
    * `stopGraceMs` are cut off. Resolves when no connection is left.
    */
   stop(): Promise<void>;
@@ -107,7 +107,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
   function fail(request: IncomingMessage, response: ServerResponse, error: unknown): void {
     const receiving = pool.of(request.socket)?.receiving;
     const isRefused = receiving?.response === response && receiving.isRefused;
-    // The client went away, was cut off, or sent a body that is malformed: not a fault of ours.
+    // The client went away, was cut off, or sent a body that is malformed: not our fault.
     if (request.errored !== null || isRefused) return;
     report('a request failed', error);
     if (response.headersSent) response.destroy();

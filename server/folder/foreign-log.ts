@@ -18,7 +18,7 @@ import type { PublicTarget } from '../target/target.ts';
  *
  * @param signers the keys at hand, of whatever log; none if no log will be written
  * @param of the ledger, for messages
- * @throws StartError if the published log, whoever signed it, is no beginning of the ledger's log
+ * @throws StartError if the published log (signed by anybody) is not the beginning of the ledger's log
  */
 export async function checkIsOwnLog(
   target: Pick<PublicTarget, 'name' | 'read'>,

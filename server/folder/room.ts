@@ -6,7 +6,7 @@ const GIB = 1024 ** 3;
 const KEPT_SHARE = 0.05;
 const KEPT_BYTES_MAX = GIB;
 
-/** Whether so many bytes more leave enough for everything else. Some file systems report 0 blocks: then nothing is known. */
+/** Whether this many more bytes leave enough for everything else. Some file systems report 0 blocks: then nothing is known. */
 export async function hasRoom(folder: string, bytes: number): Promise<boolean> {
   const { blocks, bavail, bsize } = await statfs(folder);
   const kept = Math.min(KEPT_BYTES_MAX, KEPT_SHARE * blocks * bsize);

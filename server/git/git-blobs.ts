@@ -44,7 +44,7 @@ export function openGitBlobs(folder: string): GitBlobs {
     }
   }
 
-  /** Takes so many bytes, and keeps them if they are wanted. */
+  /** Reads this many bytes, and keeps them if they are wanted. */
   async function take(size: number, isWanted: boolean): Promise<Uint8Array | null> {
     const kept = isWanted ? Buffer.allocUnsafe(size) : null;
     for (let at = 0; at < size; ) {

@@ -24,7 +24,7 @@ interface Commit extends PastVersion {
 }
 
 const REF = 'refs/heads/tidemark';
-/** A host sends so many versions at once, each as its difference from another. */
+/** A host sends this many versions at once, each as its difference from another. */
 const FETCHED_AT_ONCE = 200;
 
 /**

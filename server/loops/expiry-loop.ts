@@ -36,7 +36,7 @@ export function startExpiryLoop({ report, ...dependencies }: ExpiryDependencies)
   const loop = startWakeLoop({
     round: (stopping) => expire(dependencies, stopping),
     intervalMs: INTERVAL_MS,
-    onError: (cause) => report('the work of every hour failed', cause),
+    onError: (cause) => report('the hourly cleanup failed', cause),
   });
   loop.wake();
   return loop;

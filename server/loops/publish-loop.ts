@@ -55,7 +55,7 @@ export function startPublishLoop(
   const reportDeferred = ({ deferred }: PublishOutcome) => {
     const tooLong = deferred.filter((market) => isDeferredTooLong(market, nowMs()));
     if (tooLong.length === 0) return;
-    const text = `${tooLong.length} for minutes, to be repaired as docs/operations.md says: ${firstOf(tooLong)}`;
+    const text = `${tooLong.length} for over five minutes (repair: docs/operations.md): ${firstOf(tooLong)}`;
     report('markets are deferred', new Error(text));
   };
   let garbageDueAtMs = nowMs() + FIRST_GARBAGE_MS;

@@ -1,4 +1,4 @@
-/** Verifies what readers of this server get: a while after the start, and then every so many hours, at a gentle pace. */
+/** Verifies what readers of this server get: a while after the start, and then every few hours, at a gentle pace. */
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
 import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
@@ -73,7 +73,7 @@ export function startVerifyLoop({ reader, everyHours, nowMs, pause, log }: Verif
       }
     },
     intervalMs: everyHours * 60 * 60 * 1000,
-    onError: (cause) => log.fault('verify did not come to its end', cause),
+    onError: (cause) => log.fault('verify failed', cause),
   });
   loop.wakeIn(FIRST_MS);
   return { ...loop, last: () => last };

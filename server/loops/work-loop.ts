@@ -80,7 +80,7 @@ export function startWorkLoop(dependencies: UploadDependencies & Runtime, option
       if (nextAtMs !== null) loop.wakeIn(Math.min(WORK_INTERVAL_MS, nextAtMs - nowMs()));
     },
     intervalMs: WORK_INTERVAL_MS,
-    onError: (cause) => report('work has stopped until the next minute', cause),
+    onError: (cause) => report('the worker failed; it tries again within a minute', cause),
   });
   return loop;
 }

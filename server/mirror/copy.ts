@@ -35,7 +35,7 @@ export interface CopiedBody {
 const route = loadRouter();
 const NO_BODY = new Uint8Array();
 
-/** The object that a reader of this URL gets. Null: there is none. */
+/** The object that a reader of this URL gets. Null: it does not exist. */
 export function nameOfUrl(url: string): PublicObjectName | null {
   const routed = route('GET', url);
   return routed.kind === 'object' ? parsePublicKey(routed.key) : null;

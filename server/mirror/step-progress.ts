@@ -25,7 +25,7 @@ export class MirrorProgress {
     this.#report = report;
   }
 
-  /** Begins to look at so many markets. */
+  /** Begins to look at this many markets. */
   begin(of: number): void {
     [this.#of, this.#done] = [of, 0];
     this.#startMs = this.#nowMs();

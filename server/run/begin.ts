@@ -39,7 +39,7 @@ export async function beginIfEmpty(
   if (!(await isLedgerEmpty(dataFolder))) return null;
   const source = fromLog === true ? target : fromLog;
   if (source === null) {
-    throw new StartError('--from-log alone means the target: name it with --to, or say --from-log URL.');
+    throw new StartError('--from-log without a value uses the target. Set --to, or give --from-log URL.');
   }
   const published = fromLog === true ? await openTarget(dataFolder, source) : null;
   if (published !== null && (await published.read(CHECKPOINT)) === null) {

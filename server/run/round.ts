@@ -236,7 +236,7 @@ async function runOn(
     isFetchedNews ||= outcome === 'taken-in' && !(isBlind && rows?.accepted === 0 && rows.refused === 0);
     if (isBlind)
       warnings.push(
-        `${source}: this data folder has no earlier answer of the list, so a row that has left the list since then is not noticed. Keep the data folder between runs.`,
+        `${source}: this data folder has no earlier copy of the list, so rows that have left it are not noticed. Keep the data folder between runs.`,
       );
   };
   await endSourceRuns({ ...runs, wants, ended }, work, systemRuntime.pause);

@@ -82,7 +82,7 @@ function announcedKeys({ origin }: LogKeys, { nextLogKey }: CoreConfig): readonl
   if (nextLogKey === null) return [];
   if (parseVkey(nextLogKey).name === origin) return [nextLogKey];
   throw new StartError(
-    `TIDEMARK_LOG_NEXT_KEY is a key of another log than ${origin}: give the next server this name, and take its key then.`,
+    `TIDEMARK_LOG_NEXT_KEY belongs to another log than ${origin}. Start the next server with the log name ${origin}, and use its key.`,
   );
 }
 

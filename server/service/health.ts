@@ -23,7 +23,7 @@ const WRITTEN_MS = 5_000;
 const READ_MS = 2_000;
 /** docs/operations.md promises it, and names it as an alarm. */
 const STALLED_MS = 300_000;
-/** Counting ends here, so that a backlog costs no more than this. */
+/** Counting ends here, so that a backlog costs at most this. */
 const COUNTED_AT_MOST = 1_000;
 
 const SNAPSHOT = publicKey({ kind: 'snapshot' });

@@ -72,7 +72,7 @@ export function openPrivateFile(path: string): number | null {
   return open(path, checkStats);
 }
 
-/** As {@link openPrivateFile}, whoever the file belongs to. @throws StartError for a link, a pipe, a device and a folder */
+/** As {@link openPrivateFile}, for a file of any owner. @throws StartError for a link, a pipe, a device and a folder */
 export function openRegularFile(path: string): number | null {
   return open(path, () => {});
 }

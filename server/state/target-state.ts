@@ -47,7 +47,7 @@ import type { PublicTarget } from '../target/target.ts';
 import { sealState, unsealState } from './sealed-state.ts';
 import type { StateKey } from './state-key.ts';
 
-/** The log's keys are in no target, sealed or not: they would sign for whoever gets the key of the state. */
+/** The log's keys are in no target, sealed or not: anybody with the key of the state could sign with them. */
 const SECRETS = SECRET_FILES.filter((name) => !name.startsWith('log-key'));
 /** Files of the data folder that a restored copy does not replace. */
 const STAY = ['uploads', 'archive', ...SECRET_FILES.filter((name) => name.startsWith('log-key'))];

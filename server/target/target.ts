@@ -8,7 +8,7 @@ export interface PublicTarget {
   readonly name: string;
   /** Whether each read is a request. Then lost files are searched for by their names, and not read. */
   readonly isRemote: boolean;
-  /** A file as it lies there, whoever wrote it, by its path such as `api/v1/snapshot.json`. Null: there is none. */
+  /** A file as it lies there, by any writer, by its path such as `api/v1/snapshot.json`. Null: it does not exist. */
   read(path: string): Promise<Uint8Array | null>;
   /**
    * Keeps other processes out of a folder, to be called before its log is read. The lease of a bucket does it at the first write.

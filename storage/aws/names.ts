@@ -62,7 +62,7 @@ export const ENVIRONMENT = {
   projections: 'TIDEMARK_PROJECTIONS',
 } as const;
 
-/** Of all metrics of ours. The dimension is the function's name, because one account may hold several deployments. */
+/** The namespace of all our metrics. The dimension is the function's name, because one account may hold several deployments. */
 export const METRICS_OF_OURS = { namespace: 'Tidemark', dimension: 'FunctionName' } as const;
 
 /** Of the worker: how long the batch has waited that has waited longest, when the queue was looked at. */

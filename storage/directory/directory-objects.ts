@@ -13,7 +13,7 @@
  * If one of the two folders is missing, the store has failed: an unmounted disk or a folder that was moved away. Then no
  * object is absent, and nothing is written.
  *
- * A corrupt file is no object for a put under the condition `absent`: it is replaced. All else rejects.
+ * A put with the condition `absent` replaces a corrupt file. Every other operation on it rejects.
  *
  * One process owns the directory; the ledger's exclusive lock ensures it. A mutex orders puts and deletes of a key.
  */

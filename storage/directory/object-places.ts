@@ -67,7 +67,7 @@ export async function translateErrors<Result>(path: string, work: () => Promise<
   try {
     return await work();
   } catch (error) {
-    // An error without a code is StorageCorrupt, or a fault of ours.
+    // An error without a code is StorageCorrupt, or our own fault.
     if (!(error instanceof Error && 'code' in error)) throw error;
     throw new StorageUnavailable(
       `${path} cannot be used (${error.message}): check its folder, permissions and free space`,

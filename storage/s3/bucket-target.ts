@@ -37,7 +37,7 @@ export interface BucketTarget {
   readonly objects: ObjectStore;
   /** Every object below the prefix, by its path. */
   readonly files: ObjectStore;
-  /** A file as it lies there, whoever wrote it. Null: there is none. */
+  /** A file as it lies there, by any writer. Null: it does not exist. */
   read(path: string): Promise<Uint8Array | null>;
   probe(): Promise<Conditions>;
 }

@@ -88,7 +88,7 @@ describe('verify --log', () => {
     expect(JSON.parse(readFileSync(logs(), 'utf8'))).toMatchObject({ [`${url}/`]: { vkeys: [VKEY] } });
     printed = '';
     expect(await run('verify', url, '--log', '--json')).toBe(0);
-    expect(printed).not.toContain('First look');
+    expect(printed).not.toContain('the first check');
     expect(JSON.parse(printed)).toMatchObject({ findings: [], log: { size: 7, vkeys: [VKEY], takenDown: 0 } });
   });
 

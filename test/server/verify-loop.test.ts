@@ -61,7 +61,7 @@ test('a run that gets no answers is a fault, and no result', async () => {
   loop.wake();
   await loop.settled();
   expect(loop.last()).toBeNull();
-  expect(lines.map(([what]) => what)).toEqual(['verify did not come to its end']);
+  expect(lines.map(([what]) => what)).toEqual(['verify failed']);
 });
 
 test('a stop ends a run between two reads, without a fault', async () => {

@@ -84,7 +84,7 @@ describe('a published folder', async () => {
   let port: number;
   const running = new Map<string, ReverseProxy>();
 
-  /** `servicePort`: of the service beside it. Null: there is none. */
+  /** `servicePort`: of the service beside it. Null: it does not exist. */
   async function start(host: Host, name: string, servicePort: number | null): Promise<void> {
     const own = join(folder, `${host}-${name}`);
     await mkdir(own);

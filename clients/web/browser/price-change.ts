@@ -47,7 +47,7 @@ export function changeShare(before: string | null, after: string | null): number
   return (Number(after) - Number(before)) / Number(before);
 }
 
-/** `−80 %`, `+12.5 %`, `0 %`. @param decimals at least so many; at most two */
+/** `−80 %`, `+12.5 %`, `0 %`. @param decimals the fewest; at most two */
 export function percentText(share: number, decimals: 0 | 2 = 0): string {
   const percent = Math.round(share * 10_000) / 100;
   const sign = percent < 0 ? '−' : percent > 0 ? '+' : '';

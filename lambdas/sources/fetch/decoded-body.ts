@@ -21,7 +21,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 
 /**
  * Ends the connection as soon as the limit is exceeded, by the bytes that are sent or by those that they become. So a
- * small body that becomes a huge one takes no more memory than the limit.
+ * small body that becomes a huge one takes at most the limit in memory.
  *
  * @throws TooLarge, UnknownCoding, and the errors of the connection and of zlib
  */

@@ -17,7 +17,7 @@ export interface SourceDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptI
   readonly owner: string;
   /** Awaited between records, so that other tasks get their turn. */
   readonly yieldToEventLoop?: () => Promise<void>;
-  /** Whether the disk has room for so many bytes more, and for everything else. Default: always true. */
+  /** Whether the disk has room for this many more bytes, and for everything else. Default: always true. */
   readonly hasRoom?: (bytes: number) => Promise<boolean>;
   /** Whether a source that is due is run. Default: each is. */
   readonly wants?: (source: string) => boolean;

@@ -31,7 +31,7 @@ interface WantedList {
   readonly before: ListState | null;
   readonly changes: ListChanges;
   readonly isDue: (slug: string) => boolean;
-  /** What projections take from each page of a list of so many markets; null: nothing. */
+  /** What projections take from each page of a list of this many markets; null: nothing. */
   readonly ofPage: (markets: number) => ((body: string) => PageEntries) | null;
 }
 

@@ -26,7 +26,7 @@ export class WitnessFault extends Error {
   override readonly name = 'WitnessFault';
 }
 
-/** A clock may be ahead of ours by this. */
+/** Another clock may be ahead of ours by this much. */
 const AHEAD_SECONDS = 300;
 
 /**

@@ -87,7 +87,7 @@ export class LogFold {
     return this.#takenDown.has(index);
   }
 
-  /** Whether the log itself says that this entry may have gone. A line in its place is nobody's word. */
+  /** Whether the log itself says that this entry may be removed. A tombstone line is not signed; only a `takedown` entry proves it. */
   isAnnounced(index: number): boolean {
     return this.#announced.has(index);
   }

@@ -170,7 +170,7 @@ export class LogPlan {
     await this.append(added.map((vkey) => entryText({ format: LOG_FORMAT, type: 'key', vkey })));
   }
 
-  /** The last part of the plan: whoever reads it has read the markets. Returns its digest. */
+  /** Appended last, so that it follows the entries of all markets. Returns its digest. */
   async #appendService(service: ServiceEntry): Promise<string> {
     const text = entryText(service);
     const digest = sha256Hex(text).slice(0, 12);

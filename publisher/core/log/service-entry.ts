@@ -1,4 +1,4 @@
-/** What a deployment publishes, as an entry of the log: so whoever serves its files cannot leave a kind of them out. */
+/** The log entry that lists the kinds of files that a deployment publishes. A host cannot hide a listed kind. */
 
 import { PROJECTIONS } from '../../../contract/files/projections.ts';
 import { SECOND_FORMAT, type ServiceEntry } from '../../../contract/log/entries.ts';

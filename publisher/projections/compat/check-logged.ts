@@ -91,7 +91,7 @@ export class LoggedCompat {
       const { revision, digest } = read;
       const right = await this.#fitting(past, current, revision, (digests) => digests[index] === digest);
       if (right === null) {
-        this.#findings.add(url, 'not-in-log', `shows ${slug} otherwise than the log at revision ${revision}`);
+        this.#findings.add(url, 'not-in-log', `${slug} differs from the log at revision ${revision}`);
         continue;
       }
       const { market, isFirst, isCurrent } = right;

@@ -1,6 +1,6 @@
 /**
  * The daily files for other programs: prices, quotes and rates, from what is published. Once a day, because their readers
- * ask once a day, and so a market that changes often costs no more than one that changes daily.
+ * ask once a day, and so a market that changes often costs the same as one that changes daily.
  *
  * 1. The published list is read once for the pairs, and once more for each some thousands of markets. A part is made again
  *    if one of its markets has changed, or if the store has lost a file of it: each history of the part is read, and its
@@ -43,7 +43,7 @@ import { writeFile } from './write-file.ts';
 
 export type CompatOptions = Pick<DailyContext, 'storage'> & Partial<DailyContext>;
 
-/** Of which so many are in memory. */
+/** At most this many are in memory. */
 const MARKETS_AT_ONCE = 5_000;
 const PARTS_MAX = 256;
 

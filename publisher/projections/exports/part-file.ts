@@ -1,5 +1,5 @@
 /**
- * The rows of one part in every format. All formats are written in one pass over the rows, so that no more than a group of
+ * The rows of one part in every format. All formats are written in one pass over the rows, so that only a group of
  * rows is in memory.
  */
 import type { ExportExtension, ExportRow, ExportTable } from '../../../contract/files/export-tables.ts';

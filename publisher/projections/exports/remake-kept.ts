@@ -92,7 +92,7 @@ async function remake(run: ExportRun, day: Day, today: string, head: HeadValue):
 
 type Entries = Pick<ExportRun, 'readEntries' | 'yieldToEventLoop'>;
 
-/** The markets of the list by the first entries of the log, so many. */
+/** The markets of the list by the first entries of the log, this many. */
 async function* marketsOfLog(
   entries: Entries,
   size: number,

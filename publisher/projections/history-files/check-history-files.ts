@@ -54,6 +54,6 @@ async function checkRemovedFiles({ reader, findings, slug }: LoggedMarket, remov
   for (const url of [historyIndexUrl(slug), ...HISTORY_FORMATS.map((format) => historyFileUrl(slug, format, null))]) {
     const { status, body } = await reader(url);
     if (status === 404 || (status === 410 && expected.equals(body))) continue;
-    findings.add(url, 'not-in-log', `answers ${status}, or otherwise than the removal in the log`);
+    findings.add(url, 'not-in-log', `answers ${status}, which differs from the removal in the log`);
   }
 }

@@ -157,7 +157,7 @@ class GrowingRows {
     if (this.#open.push(row) === BLOCK_ROWS) this.#pack();
   }
 
-  /** Shares the blocks of the other, which grows no more. */
+  /** Shares the blocks of the other, which does not grow any more. */
   append(other: GrowingRows): void {
     this.#pack();
     other.#pack();

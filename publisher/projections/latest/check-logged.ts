@@ -127,11 +127,11 @@ class LoggedPrices implements LoggedCheck {
       const isShown = (market: FoldedMarket) => row !== undefined && isRowOf(form, slug, market, row);
       if (isKept) {
         const isRight = row === undefined ? ofList.length === 0 : ofList.some(isShown);
-        if (!isRight) findings.add(form.url, 'not-in-log', `shows ${slug} otherwise than the list`);
+        if (!isRight) findings.add(form.url, 'not-in-log', `${slug} differs from the list`);
       } else if (row === undefined) {
         if (current !== null && past.isLateIfMissing(lateness)) findings.add(form.url, 'time', `lacks ${slug}`);
       } else if (!(current !== null && isShown(current)) && !past.wasShown(lateness, isShown)) {
-        findings.add(form.url, 'not-in-log', `shows ${slug} otherwise than the log, or as it was too long ago`);
+        findings.add(form.url, 'not-in-log', `${slug} differs from the log, or is too old`);
       }
     }
   };

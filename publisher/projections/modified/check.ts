@@ -67,8 +67,7 @@ export async function checkLoggedModified({
       const isRight = isKept
         ? ofList().some(isShown)
         : (folded.kind === 'shown' && isShown(folded)) || past.wasShown(lateness, isShown);
-      if (!isRight)
-        findings.add(MODIFIED_URL, 'not-in-log', `shows ${slug} otherwise than the log, or as it was too long ago`);
+      if (!isRight) findings.add(MODIFIED_URL, 'not-in-log', `${slug} differs from the log, or is too old`);
     },
     async end() {
       for (const slug of rows.keys())

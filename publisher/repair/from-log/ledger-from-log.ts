@@ -253,7 +253,7 @@ function nameless(slug: string): LogUnusable {
   );
 }
 
-/** A key of ours that neither signs the log nor is announced in it gets an entry in the next generation. */
+/** One of our keys that neither signs the log nor is announced in it gets an entry in the next generation. */
 function logState(
   { service, takenDown, vkeys }: LogFold,
   tree: Pick<LogState, 'size' | 'root'>,

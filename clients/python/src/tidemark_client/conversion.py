@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from .rows import Row
 
-#: A rate may be older than its value by so many days. Central banks publish no rate on weekends and holidays, at Easter for
+#: A rate may be this many days older than its value. Central banks publish no rate on weekends and holidays, at Easter for
 #: four days. A rate that is older than a week is no longer the rate of that day, such as one of a monthly list.
 RATE_AGE_DAYS_MAX = 7
 
@@ -77,7 +77,7 @@ class RateStep:
 
 @dataclass(frozen=True)
 class Conversion:
-    """A converted value, or the reason why there is none."""
+    """A converted value, or the reason why it cannot be converted."""
 
     currency: str
     #: For the same quantity as the value, rounded half to even: to as many significant digits as the value has, at least six,
@@ -104,7 +104,7 @@ def rate_market(market: Mapping[str, Any]) -> RateMarket | None:
 def rate_ways(markets: Iterable[RateMarket], begin: str, end: str) -> list[list[RateStep]]:
     """The ways from one currency to another, at most three, in a fixed order.
 
-    By one rate or its inverse; if there is none, by two and a third currency. Rates come before inverse ones, then by slug.
+    By one rate or its inverse; otherwise by two and a third currency. Rates come before inverse ones, then by slug.
     ``convert`` chooses among them for each value: a monthly rate must not hide a daily one. One way without a step if both are
     the same.
     """
@@ -241,7 +241,7 @@ def _day_of(row: Row) -> date:
 
 
 def _rounded(number: Fraction, significant: int) -> Decimal:
-    """Half to even, to so many significant digits; all digits before the point stay."""
+    """Half to even, to this many significant digits; all digits before the point stay."""
     if number == 0:
         return Decimal(0)
     size = abs(number)

@@ -13,7 +13,7 @@ class TidemarkError(Exception):
 
     - ``no-answer``: no whole answer came, also after all tries. Of a write, the effect is unknown: repeat it with the same key.
     - ``unexpected-answer``: not the answer of a Tidemark service. Often a proxy has given it.
-    - ``cursor-expired``: a walk began again, again and again, without getting any further.
+    - ``cursor-expired``: a walk had to begin again several times and made no progress.
     - ``query-ignored``: the host knows only files, and gave another page than the one of the cursor.
     - ``log-shorter``: the log has fewer entries than were read before.
     - ``newer-format``: the log has entries of a format that this version does not know.
@@ -68,7 +68,7 @@ def error_of_answer(status: int, text: str, **more: Any) -> TidemarkError:
 
 
 def unexpected(url: str, words: str) -> TidemarkError:
-    detail = f"the answer of {url} {words}: is it a Tidemark service, and does no proxy answer in its place?"
+    detail = f"the answer of {url} {words}: check that it is a Tidemark service, and that no proxy answers for it"
     return TidemarkError("unexpected-answer", detail, status=200)
 
 

@@ -7,7 +7,7 @@ import type { PointMark } from './row-words.ts';
 
 /** Where the marks of values without a number stand: above the time axis. In CSS pixels. */
 const FLOOR = 10;
-/** With more points on the screen than one per so many pixels, single points are not drawn. */
+/** With more points on the screen than one for this many pixels, single points are not drawn. */
 const POINT_SPACE = 12;
 const LABEL_HEIGHT = 17;
 

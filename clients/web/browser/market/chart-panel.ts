@@ -32,7 +32,7 @@ export interface ChartContent extends Omit<ControlContent, 'scale'> {
   readonly notes: readonly string[];
 }
 
-/** Page up and Page down go so many points, or a tenth of those on the screen. */
+/** Page up and Page down move by this many points, or by a tenth of those on the screen. */
 const LARGE_STEP = 10;
 /** The live region waits so long, so that a key that is held down does not flood it. */
 const SPEECH_DELAY_MS = 200;

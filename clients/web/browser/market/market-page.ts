@@ -38,7 +38,7 @@ import { badgesText } from './words.ts';
 
 /** As long as shared caches keep a body. */
 const ASK_AGAIN_MS = 15_000;
-/** While a long history comes in, the chart is drawn again once it has so many times the rows. */
+/** While a long history comes in, the chart is drawn again when it has this many times the rows. */
 const DRAW_FACTOR = 2;
 /** The parts of a page with more rows, and of one that is new, appear one after the other. */
 const LONG_ROWS = 5000;

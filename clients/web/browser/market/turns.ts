@@ -3,7 +3,7 @@
 /** Work that may pause at each `yield`, and its result. */
 export type Work<Result> = Generator<undefined, Result>;
 
-/** Work on a list may pause after so many items. */
+/** Work on a list may pause after this many items. */
 export const PAUSE_EVERY = 64;
 
 /** A frame of a screen has 16. */

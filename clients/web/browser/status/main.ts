@@ -161,7 +161,7 @@ function logPart({ log: named }: Snapshot): HTMLElement {
   );
 }
 
-/** A signature proves no more than its key does. */
+/** A signature proves only as much as its key does. */
 function keyText(begin: string): HTMLElement {
   return element(
     'p',

@@ -60,7 +60,7 @@ export function framed(seen: SeenChart): ChartFrame {
   };
 }
 
-/** Lines of at most so many letters; a longer word is cut. */
+/** Lines have at most this many letters; a longer word is cut. */
 function wrapped(text: string, letters: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ').flatMap((word) => word.match(new RegExp(`.{1,${letters}}`, 'gu')) ?? [])) {
