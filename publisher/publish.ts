@@ -8,11 +8,11 @@
 import { planGeneration } from './core/plan-generation.ts';
 import type { PublisherDependencies, PublisherStorage } from './dependencies.ts';
 import { applyGeneration } from './kernel/apply.ts';
-import { type DeferredMarket, deferredProjections, readDeferred, settleDeferred } from './kernel/deferred.ts';
+import { type DeferredMarket, deferredProjections, readDeferred, recordDeferred } from './kernel/deferred.ts';
+import { withDrainedWrites } from './kernel/drained-writes.ts';
 import { clearMarks } from './kernel/marks.ts';
 import type { Projector } from './kernel/projection.ts';
 import { assertSameOrigin } from './kernel/same-origin.ts';
-import { withSettledWrites } from './kernel/settled-writes.ts';
 import { type Head, supersededIfMoved, swapHead } from './kernel/swap-head.ts';
 import { answerAwaiting, readAwaiting } from './notify/awaiting.ts';
 import { PROJECTORS } from './projections.ts';
@@ -55,7 +55,7 @@ export async function publish(
   dependencies: PublisherDependencies,
   projections: readonly Projector[] = PROJECTORS,
 ): Promise<PublishOutcome> {
-  return await withSettledWrites(dependencies, (settling) => publishOnce(settling, projections));
+  return await withDrainedWrites(dependencies, (settling) => publishOnce(settling, projections));
 }
 
 async function publishOnce(
@@ -90,7 +90,7 @@ async function publishOnce(
   }
   const marks = plan.marks.filter((mark) => !plan.keptMarks.has(mark));
   await clearMarks(dependencies, marks);
-  const markets = await settleDeferred(dependencies, deferredBefore, plan);
+  const markets = await recordDeferred(dependencies, deferredBefore, plan);
 
   // 8. Tell those who wait.
   const { value } = published as Head;

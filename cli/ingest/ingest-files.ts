@@ -12,7 +12,7 @@ import { note, printFields, printJson, progressOf } from '../program/output.ts';
 import { FaultLog, faultLines, firstFault, ReportFile } from './fault-log.ts';
 import { FileContents } from './file-contents.ts';
 import { type IngestOptions, type IngestRun, type IngestTotals, newTotals } from './ingest-run.ts';
-import { type MissingRows, settleMissing } from './missing-rows.ts';
+import { type MissingRows, withdrawMissing } from './missing-rows.ts';
 import { openInput } from './open-input.ts';
 import { cutIntoParts } from './parts.ts';
 import { sendBatches } from './send-batches.ts';
@@ -85,7 +85,7 @@ export async function sendFiles(
       let missing: MissingRows | null = null;
       try {
         await ingestFile(run, contents);
-        if (contents !== null) missing = await settleMissing(run, contents, report, asked.retractMissing);
+        if (contents !== null) missing = await withdrawMissing(run, contents, report, asked.retractMissing);
       } finally {
         progress.clear();
         for (const line of faultLines(input.name, faults.groups())) note(line);

@@ -31,7 +31,7 @@ export interface MissingRows {
  *
  * @param retract whether to withdraw them; a dry run only counts
  */
-export async function settleMissing(
+export async function withdrawMissing(
   run: IngestRun,
   contents: FileContents,
   report: ReportFile,

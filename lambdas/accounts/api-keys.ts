@@ -46,7 +46,7 @@ export const listApiKeys: ReadHandler<'listApiKeys'> = {
   answer: (request, tools) =>
     paginate(request, tools, {
       range: API_KEYS,
-      valuesOf: (items) => items.map(({ value }) => shown(value, request.nowMs)),
+      valuesOf: (items) => items.map(({ value }) => toApiKey(value, request.nowMs)),
     }),
 };
 
@@ -90,7 +90,7 @@ export const createApiKey = writeHandler<'createApiKey'>()({
         ...(approved ? [putKeys(approved, (keys) => [...keys, value.id])] : []),
         ...(quota ? [...countedUses(quota, [{ feature: 'api-keys', amount: 1 }], found), unchangedLimits(quota)] : []),
       ],
-      response: { body: { ...shown(value, nowMs), key: formatApiKey(parts) } },
+      response: { body: { ...toApiKey(value, nowMs), key: formatApiKey(parts) } },
     };
   },
 });
@@ -116,7 +116,7 @@ export const rotateApiKey = writeHandler<'rotateApiKey'>()({
       target: targetOf(params.id),
       changes: [replaced(item, value)],
       response: {
-        body: { ...shown(value, nowMs), key: formatApiKey({ env: environment, keyId: params.id, secret }) },
+        body: { ...toApiKey(value, nowMs), key: formatApiKey({ env: environment, keyId: params.id, secret }) },
       },
     };
   },
@@ -281,7 +281,7 @@ function targetOf(id: string): string {
   return `api-key/${id}`;
 }
 
-function shown(value: ApiKeyValue, nowMs: number): ApiKey {
+function toApiKey(value: ApiKeyValue, nowMs: number): ApiKey {
   const { id, subject, label, markets = null, previousSecret, createdAt, expiresAt, revokedAt } = value;
   const scopes = [...scopesOfKey(value)];
   const overlaps = previousSecret !== null && Date.parse(previousSecret.validUntil) > nowMs;

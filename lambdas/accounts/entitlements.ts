@@ -38,7 +38,7 @@ export const getEntitlements: ReadHandler<'getEntitlements'> = {
     const [item, ...counts] = await reader.getMany([entitlementsKey(subject), ...counters]);
     const { features } = knownEntitlements(item);
     const entitlements = ALL_FEATURES.map((feature, index) => {
-      return shown(feature, grantOf(features, feature, nowMs), counts[index] ?? null, nowMs);
+      return toEntitlement(feature, grantOf(features, feature, nowMs), counts[index] ?? null, nowMs);
     });
     return { body: { subject, entitlements } };
   },
@@ -66,14 +66,14 @@ export const putEntitlement = writeHandler<'putEntitlement'>()({
         isUnchanged: true,
         target: targetOf(params),
         changes: [{ kind: 'check', key: { partition, sort }, if: { kind: 'revision-is', revision } }],
-        response: { body: shown(params.feature, before, counter, nowMs), revision: before.revision },
+        response: { body: toEntitlement(params.feature, before, counter, nowMs), revision: before.revision },
       };
     }
     return {
       kind: 'commit',
       target: targetOf(params),
       changes: [putGrants(params.subject, item, { ...features, [params.feature]: grant })],
-      response: { body: shown(params.feature, grant, counter, nowMs), revision: grant.revision },
+      response: { body: toEntitlement(params.feature, grant, counter, nowMs), revision: grant.revision },
     };
   },
 });
@@ -139,7 +139,7 @@ function targetOf({ subject, feature }: OneGrant['params']): string {
 /** Each watchlist has its own markets, so there is no count of them for a subject. */
 const LIMITS_OF_ONE_THING: ReadonlySet<Feature> = new Set(['watchlist-items']);
 
-function shown(
+function toEntitlement(
   feature: Feature,
   grant: EntitlementGrant | null,
   counter: Item<number> | null,

@@ -35,7 +35,7 @@ export const createErasure = writeHandler<'createErasure'>()({
       kind: 'commit',
       target: `erasure/${id}`,
       changes: erasureChanges(value, account, { now, nowMs }, found),
-      response: { body: shown(value), location: `/api/v1/erasures/${id}` },
+      response: { body: toErasure(value), location: `/api/v1/erasures/${id}` },
     };
   },
 });
@@ -44,7 +44,7 @@ export const getErasure: ReadHandler<'getErasure'> = {
   async answer({ params }, { reader }) {
     const item = await reader.get(erasureKey(params.id));
     if (item === null) return refuse('not-found', 'No such erasure.');
-    return { body: shown(item.value) };
+    return { body: toErasure(item.value) };
   },
 };
 
@@ -100,6 +100,6 @@ function closeAccount(
   ];
 }
 
-function shown(value: ErasureValue): Erasure {
+function toErasure(value: ErasureValue): Erasure {
   return { ...value, state: value.finishedAt === null ? 'running' : 'finished' };
 }

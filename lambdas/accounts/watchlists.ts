@@ -20,7 +20,7 @@ import {
   writeHandler,
 } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
-import { assumedRevision, matched } from '../pipeline/preconditions.ts';
+import { assumedRevision, checkIfMatch } from '../pipeline/preconditions.ts';
 
 export const listWatchlists: ReadHandler<'listWatchlists'> = {
   answer: (request, tools) =>
@@ -32,7 +32,7 @@ export const listWatchlists: ReadHandler<'listWatchlists'> = {
 
 export const getWatchlist: ReadHandler<'getWatchlist'> = {
   async answer(request, { reader }) {
-    const item = matched(null, await reader.get(keyOf(request)));
+    const item = checkIfMatch(null, await reader.get(keyOf(request)));
     return isRefused(item) ? item : { body: toResource(item), revision: item.revision };
   },
 };
@@ -48,7 +48,7 @@ export const createWatchlist = writeHandler<'createWatchlist'>()({
         target: targetOf(id),
         changes: [created(watchlistKey(request.principal.subject, id), value, 1), ...markets.map(mustExist)],
         uses: [{ feature: 'watchlists', amount: 1 }],
-        response: { body: shown(id, 1, value), revision: 1, location: `/api/v1/watchlists/${id}` },
+        response: { body: toWatchlist(id, 1, value), revision: 1, location: `/api/v1/watchlists/${id}` },
       }
     );
   },
@@ -69,7 +69,7 @@ export const replaceWatchlist = writeHandler<'replaceWatchlist'>()({
 export const deleteWatchlist = writeHandler<'deleteWatchlist'>()({
   decide(request, _view, found) {
     const key = keyOf(request);
-    const item = matched(request.ifMatch, found.get(key));
+    const item = checkIfMatch(request.ifMatch, found.get(key));
     if (isRefused(item)) return item;
     const revision = assumedRevision(request.ifMatch, item);
     return {
@@ -132,11 +132,11 @@ function changed<Id extends 'replaceWatchlist' | MarketOfWatchlist>(
   added: readonly string[],
 ): Decision<Id> {
   const { id } = request.params as { id: string };
-  const item = matched(request.ifMatch, found);
+  const item = checkIfMatch(request.ifMatch, found);
   if (isRefused(item)) return item;
   const revision = assumedRevision(request.ifMatch, item);
   const value: WatchlistValue = { ...content, updatedAt: request.now };
-  const body = shown(id, revision + 1, value);
+  const body = toWatchlist(id, revision + 1, value);
   return {
     kind: 'commit',
     target: targetOf(id),
@@ -150,7 +150,7 @@ function unchanged<Id extends 'replaceWatchlist' | MarketOfWatchlist>(
   request: OperationRequest<Id>,
   found: Found,
 ): Decision<Id> {
-  const item = matched(request.ifMatch, found);
+  const item = checkIfMatch(request.ifMatch, found);
   if (isRefused(item)) return item;
   const { revision } = item;
   const body = toResource(item);
@@ -191,11 +191,11 @@ function targetOf(id: string): string {
   return `watchlist/${id}`;
 }
 
-function shown(id: string, revision: number, value: WatchlistValue): Watchlist {
+function toWatchlist(id: string, revision: number, value: WatchlistValue): Watchlist {
   const createdAt = new Date(decodeTime(id.slice('wl_'.length))).toISOString();
   return { id, revision, createdAt, ...value };
 }
 
 function toResource({ sort, revision, value }: Item<WatchlistValue>): Watchlist {
-  return shown(sort, revision, value);
+  return toWatchlist(sort, revision, value);
 }

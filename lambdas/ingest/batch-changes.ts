@@ -54,7 +54,7 @@ export interface OpenedBatch {
 }
 
 /** All strands are made at the beginning, so none can be made again after the batch has ended. */
-export function opened(
+export function openChanges(
   { batch }: BatchRun,
   setAside: number[],
   strands: number,
@@ -82,7 +82,7 @@ export interface BatchEnd extends RowTotals {
  * The end of a batch that was never opened, or of one whose strands have these revisions. The conditions on them come
  * first.
  */
-export function ended(
+export function endChanges(
   { batch, atEnd, startedAtMs }: BatchRun,
   checkpoint: Checkpoint | null,
   strands: readonly StrandItem[],

@@ -44,7 +44,7 @@ export const createPublication = writeHandler<'createPublication'>()({
           lease: null,
         }),
       ],
-      response: { body: shown(value, null), location: `/api/v1/publications/${id}` },
+      response: { body: toPublication(value, null), location: `/api/v1/publications/${id}` },
     };
   },
 });
@@ -53,11 +53,14 @@ export const getPublication: ReadHandler<'getPublication'> = {
   async answer({ params: { id } }, { reader }) {
     const [item, answer] = await reader.getMany([publicationKey(id), generationOfKey(`publication/${id}`)]);
     if (!item) return refuse('not-found', 'No such publication.');
-    return { body: shown(item.value, answer?.value ?? null) };
+    return { body: toPublication(item.value, answer?.value ?? null) };
   },
 };
 
-function shown({ id, markets, purge, createdAt }: PublicationValue, answer: GenerationOfValue | null): Publication {
+function toPublication(
+  { id, markets, purge, createdAt }: PublicationValue,
+  answer: GenerationOfValue | null,
+): Publication {
   return {
     id,
     markets: markets ?? 'all',

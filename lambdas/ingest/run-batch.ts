@@ -28,8 +28,8 @@ import {
   type BatchRun,
   type ChangesAtEnd,
   decideOptions,
-  ended,
-  opened,
+  endChanges,
+  openChanges,
   type StrandItem,
   totalsOf,
 } from './batch-changes.ts';
@@ -117,7 +117,7 @@ async function begin(run: BatchRun): Promise<Outcome> {
     const decisions = asOneTransaction(examination.markets, options.maxChanges);
     if (decisions === null || faults.length > COMMIT_FAULT_PARTS) return await open(run, examination);
     const totals = { ...tallyOf(decisions), refused: rowsOf(examination.faults).length };
-    const entry = ended(run, null, [], { state: 'applied', ...totals, faults });
+    const entry = endChanges(run, null, [], { state: 'applied', ...totals, faults });
     const ofMarkets = decisions.flatMap((decision) => decision.changes);
     const changes = [...entry, ...ofMarkets, ...batchAudits(run.batch, ofMarkets, run.startedAtMs)];
     const result = await transact(run, changes);
@@ -154,7 +154,12 @@ async function report(
 /** From here on every worker sets the same rows aside, and gives each strand the same markets. */
 async function open(run: BatchRun, { faults, markets }: Examination): Promise<Outcome> {
   const shares = shard(markets, strandsFor(markets));
-  const { checkpoint, strands, changes } = opened(run, rowsOf(faults), shares.length, examinationFaults(run, faults));
+  const { checkpoint, strands, changes } = openChanges(
+    run,
+    rowsOf(faults),
+    shares.length,
+    examinationFaults(run, faults),
+  );
   if (!(await transact(run, changes)).committed) return 'overtaken';
   return await workOff(run, checkpoint, strands, shares);
 }
@@ -218,7 +223,7 @@ async function end(
   strands: readonly StrandItem[],
   batchEnd: BatchEnd,
 ): Promise<Outcome> {
-  const result = await transact(run, ended(run, checkpoint, strands, batchEnd));
+  const result = await transact(run, endChanges(run, checkpoint, strands, batchEnd));
   return result.committed ? 'done' : outcomeOf(result.refusals, strands.length);
 }
 

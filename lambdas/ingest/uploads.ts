@@ -41,7 +41,7 @@ export const createIngestUpload = writeHandler<'createIngestUpload'>()({
         { feature: 'ingest-rows-per-day', amount: body.records },
         { feature: 'ingest-bytes-per-day', amount: body.bytes },
       ],
-      response: { body: shown(upload, target, null), location: `/api/v1/ingest/uploads/${id}` },
+      response: { body: toUpload(upload, target, null), location: `/api/v1/ingest/uploads/${id}` },
     };
   },
 });
@@ -81,11 +81,11 @@ export const getIngestUpload: ReadHandler<'getIngestUpload'> = {
     const target = state === 'awaiting-content' ? ((await uploads?.presign(id, upload)) ?? null) : null;
     const isAll = finishedAt !== null && lastBatch !== null;
     const published = isAll ? await reader.get(generationOfKey(`batch/${lastBatch}`)) : null;
-    return { body: shown(upload, target, published?.value ?? null) };
+    return { body: toUpload(upload, target, published?.value ?? null) };
   },
 };
 
-function shown(upload: UploadValue, put: UploadTarget | null, published: GenerationOfValue | null): Upload {
+function toUpload(upload: UploadValue, put: UploadTarget | null, published: GenerationOfValue | null): Upload {
   const { id, state, mode, sha256, bytes, records, createdAt, finishedAt, refusedIn } = upload;
   const { accepted, unchanged, refused, bytesDone, recordsDone, partsDone } = upload;
   return {

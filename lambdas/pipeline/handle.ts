@@ -98,14 +98,14 @@ export function createWriteApi(dependencies: WriteApiDependencies): HandleWrite 
     const trace: Trace = { operation: null, actor: null, rateFields: {} };
     try {
       const { result, committed } = await answer({ ...dependencies, chains }, event, receive, trace);
-      return close(result, committed, null, null);
+      return finish(result, committed, null, null);
     } catch (error) {
       const { problem, headers, fault } = refusalOf(error);
       const document = { ...problem, instance: `/requests/${requestId}` };
-      return close(problemResult(document, headers), false, problem.code, fault);
+      return finish(problemResult(document, headers), false, problem.code, fault);
     }
 
-    function close(result: HttpResult, committed: boolean, code: string | null, fault: string | null): Handled {
+    function finish(result: HttpResult, committed: boolean, code: string | null, fault: string | null): Handled {
       const { operation, actor, rateFields } = trace;
       dependencies.log({ requestId, operation, status: result.statusCode, code, actor, fault });
       return { result: { ...result, headers: { ...result.headers, ...rateFields } }, committed };
@@ -134,7 +134,7 @@ async function answer(
   const routed = route(method, rawPath);
   if (routed.kind === 'unknown') throw new RefusedRequest(problem('not-found', 'No such resource.'));
   if (routed.kind === 'other-method') {
-    if (method === 'OPTIONS') return read(preflightResult(routed.allow));
+    if (method === 'OPTIONS') return readResult(preflightResult(routed.allow));
     const allow = routed.allow.join(', ');
     throw new RefusedRequest(problem('method-not-allowed', `This resource takes ${allow}.`), { allow });
   }
@@ -164,7 +164,7 @@ async function answer(
     },
   );
 
-  if (method === 'GET') return read(await answerRead(dependencies, requestOf(), headers['if-none-match']));
+  if (method === 'GET') return readResult(await answerRead(dependencies, requestOf(), headers['if-none-match']));
 
   const key = readIdempotencyKey(headers);
   if ('problem' in key) throw new RefusedRequest(key.problem);
@@ -183,7 +183,7 @@ async function answer(
     },
   );
   if ('problem' in committed) throw new RefusedRequest(committed.problem, committed.headers);
-  return written(committed);
+  return writeResult(committed);
 }
 
 async function authenticate(
@@ -245,11 +245,11 @@ function forgetKeys({ authenticator }: WriteApiDependencies, changes: readonly C
   for (const { key } of changes) if (key.partition === API_KEYS.partition) authenticator.forget(key.sort);
 }
 
-function read(result: HttpResult): Handled {
+function readResult(result: HttpResult): Handled {
   return { result, committed: false };
 }
 
-function written({ status, headers, body, replayed }: Committed): Handled {
+function writeResult({ status, headers, body, replayed }: Committed): Handled {
   const all = { ...headers, ...(replayed ? { 'idempotency-replayed': 'true' } : {}) };
   return { result: textResult(status, body, all), committed: true };
 }

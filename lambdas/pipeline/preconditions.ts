@@ -15,7 +15,7 @@ type IfMatch = OperationRequest['ifMatch'];
  * The item that may be changed; undefined if nothing is known of it yet. Refuses if the resource does not exist, or has
  * a revision that `If-Match` does not name.
  */
-export function matched<Found extends Item<unknown> | undefined>(
+export function checkIfMatch<Found extends Item<unknown> | undefined>(
   ifMatch: IfMatch,
   item: Found | null,
 ): Found | Refused {

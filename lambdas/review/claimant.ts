@@ -3,7 +3,7 @@ import { CLAIM_EVIDENCE_MAX } from '../../contract/operations/claims.ts';
 import type { Item } from '../../storage/ports/ledger.ts';
 import type { ClaimValue } from '../../storage/records/review.ts';
 import { isRefused, type OperationRequest, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';
-import { matched } from '../pipeline/preconditions.ts';
+import { checkIfMatch } from '../pipeline/preconditions.ts';
 import { changedClaim, isOwn, marketsOfClaim, readClaim } from './claim-record.ts';
 import { nextState } from './transitions.ts';
 
@@ -41,5 +41,5 @@ function ownClaim(
   request: OperationRequest<'addClaimEvidence' | 'withdrawClaim'>,
   item: Item<ClaimValue> | null,
 ): Item<ClaimValue> | Refused {
-  return matched(request.ifMatch, item !== null && isOwn(request, item) ? item : null);
+  return checkIfMatch(request.ifMatch, item !== null && isOwn(request, item) ? item : null);
 }

@@ -3,7 +3,7 @@ import type { Item } from '../../storage/ports/ledger.ts';
 import type { ClaimValue } from '../../storage/records/review.ts';
 import { readMarkets } from '../markets/read-markets.ts';
 import { isRefused, type OperationRequest, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';
-import { matched } from '../pipeline/preconditions.ts';
+import { checkIfMatch } from '../pipeline/preconditions.ts';
 import { changedClaim, isOwn, marketsOfClaim, readClaim } from './claim-record.ts';
 import { nextState } from './transitions.ts';
 
@@ -55,5 +55,5 @@ function claimOfAnother(
   if (claim !== null && isOwn(request, claim)) {
     return refuse('forbidden', 'This claim is your own: another subject must review and decide it.');
   }
-  return matched(request.ifMatch, claim);
+  return checkIfMatch(request.ifMatch, claim);
 }

@@ -24,7 +24,7 @@ import {
   writeHandler,
 } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
-import { matched } from '../pipeline/preconditions.ts';
+import { checkIfMatch } from '../pipeline/preconditions.ts';
 
 /** A source that is made, and one that was there before any run. */
 const NO_RUNS: Omit<SourceStateValue, 'nextRunAt'> = {
@@ -46,8 +46,8 @@ export const listSources: ReadHandler<'listSources'> = {
 
 export const getSource: ReadHandler<'getSource'> = {
   async answer({ params }, { reader }) {
-    const item = matched(null, await reader.get(sourceKey(params.name)));
-    return isRefused(item) ? item : { body: shown(item), revision: item.revision };
+    const item = checkIfMatch(null, await reader.get(sourceKey(params.name)));
+    return isRefused(item) ? item : { body: toRecipe(item), revision: item.revision };
   },
 };
 
@@ -78,7 +78,7 @@ export const putSource = writeHandler<'putSource'>()({
         kind: 'commit',
         target: targetOf(request),
         changes: [created(key, value, 1), created(sourceStateKey(params.name), { nextRunAt, ...NO_RUNS }, 1)],
-        response: { body: shown({ ...key, revision: 1, value }), revision: 1 },
+        response: { body: toRecipe({ ...key, revision: 1, value }), revision: 1 },
       };
     }
     if (isDeepStrictEqual(source.value.recipe, body)) return unchanged(request, source);
@@ -95,7 +95,7 @@ export const putSource = writeHandler<'putSource'>()({
 export const deleteSource = writeHandler<'deleteSource'>()({
   read: ({ params }, reader) => readSource(params.name, reader),
   decide(request, { source, state }) {
-    const item = matched(request.ifMatch, source);
+    const item = checkIfMatch(request.ifMatch, source);
     if (isRefused(item)) return item;
     const changes = [item, ...(state === null ? [] : [state])].map(({ partition, sort, revision }): Change => {
       return { kind: 'delete', key: { partition, sort }, if: { kind: 'revision-is', revision } };
@@ -107,7 +107,7 @@ export const deleteSource = writeHandler<'deleteSource'>()({
 export const pauseSource = writeHandler<'pauseSource'>()({
   read: ({ params }, reader) => readSource(params.name, reader),
   decide(request, { source, state }) {
-    const item = matched(request.ifMatch, source);
+    const item = checkIfMatch(request.ifMatch, source);
     if (isRefused(item)) return item;
     return item.value.paused || state === null
       ? unchanged(request, item)
@@ -121,7 +121,7 @@ export const resumeSource = writeHandler<'resumeSource'>()({
     return { ...found, nextRunAt: found.source && checkedRecipe(found.source.value.recipe, nowMs).nextRunAt };
   },
   decide(request, { source, state, nextRunAt }) {
-    const item = matched(request.ifMatch, source);
+    const item = checkIfMatch(request.ifMatch, source);
     if (isRefused(item)) return item;
     return !item.value.paused || state === null
       ? unchanged(request, item)
@@ -155,7 +155,7 @@ function refusedByPrecondition(
   { ifMatch, mustCreate }: OperationRequest<'putSource'>,
   source: Item<SourceValue> | null,
 ): Refused | null {
-  if (mustCreate ? source === null : source !== null && !isRefused(matched(ifMatch, source))) return null;
+  if (mustCreate ? source === null : source !== null && !isRefused(checkIfMatch(ifMatch, source))) return null;
   const detail = 'The source has changed since you read it: read it again, and decide again.';
   return refuse('precondition-failed', detail, source === null ? {} : { headers: { etag: etagOf(source.revision) } });
 }
@@ -173,7 +173,7 @@ function changed<Id extends OneSource>(
     kind: 'commit',
     target: targetOf(request),
     changes: [replaced(source, value), replaced(state, { ...state.value, nextRunAt })],
-    response: { body: shown({ ...source, revision, value }), revision } as never,
+    response: { body: toRecipe({ ...source, revision, value }), revision } as never,
   };
 }
 
@@ -185,7 +185,7 @@ function unchanged<Id extends OneSource>(request: OperationRequest<Id>, source: 
     isUnchanged: true,
     target: targetOf(request),
     changes: [{ kind: 'check', key: { partition, sort }, if: { kind: 'revision-is', revision } }],
-    response: { body: shown(source), revision } as never,
+    response: { body: toRecipe(source), revision } as never,
   };
 }
 
@@ -193,7 +193,7 @@ function targetOf({ params }: OperationRequest<OneSource | 'deleteSource'>): str
   return `source/${params.name}`;
 }
 
-function shown({ sort, revision, value }: Pick<Item<SourceValue>, 'sort' | 'revision' | 'value'>): SourceRecipe {
+function toRecipe({ sort, revision, value }: Pick<Item<SourceValue>, 'sort' | 'revision' | 'value'>): SourceRecipe {
   return { name: sort, revision, ...value } as SourceRecipe;
 }
 

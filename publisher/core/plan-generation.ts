@@ -71,7 +71,7 @@ export async function planGeneration(
   const wanted = [...asked, ...planned.unmarked(asked)];
   const parts = { log, projections: planned };
   const markets = await planMarkets(dependencies, bundle, generation, wanted, needsReconciliation, parts);
-  const left = whatIsLeft(due, markets);
+  const left = remainingMarks(due, markets);
   // Removed markets wait for a list, but not if they take the place of all others.
   const isCrowdedOut =
     markets.planned.size === 0 && markets.waiting.size > 0 && (left.isFreshLeft || left.isRefreshLeft);
@@ -146,7 +146,7 @@ function consistentSince(
   return before?.knownSince === undefined ? {} : { knownSince: before.knownSince };
 }
 
-interface Left {
+interface RemainingMarks {
   readonly isFreshLeft: boolean;
   readonly isRefreshLeft: boolean;
   /** The slug of the last fresh mark that was looked at. */
@@ -154,7 +154,7 @@ interface Left {
 }
 
 /** Marks that were not read, and marks of markets for which there was no room. Markets that wait are not counted. */
-function whatIsLeft({ markets, isFreshLeft, isRefreshLeft }: DueMarkets, plan: MarketsPlan): Left {
+function remainingMarks({ markets, isFreshLeft, isRefreshLeft }: DueMarkets, plan: MarketsPlan): RemainingMarks {
   const isLeft = ({ slug }: { slug: string }) =>
     !plan.planned.has(slug) && !plan.deferred.has(slug) && !plan.waiting.has(slug);
   const passedOver = markets.filter(isLeft);
@@ -171,7 +171,7 @@ interface ListContext {
   readonly generation: number;
   readonly atMs: number;
   readonly markets: MarketsPlan;
-  readonly left: Left;
+  readonly left: RemainingMarks;
   readonly mayPublish: boolean;
   readonly projections: PlannedProjections;
 }
@@ -181,7 +181,7 @@ function dueAtMsOf({ listEverySeconds = defaultListEverySeconds }: PublisherDepe
 }
 
 /** A doubtful list waits until no market waits for its refresh, because its items come from the published bodies. */
-function isBlocked({ isDoubtful }: ListState, { isFreshLeft, isRefreshLeft }: Left): boolean {
+function isBlocked({ isDoubtful }: ListState, { isFreshLeft, isRefreshLeft }: RemainingMarks): boolean {
   return isDoubtful && (isFreshLeft || isRefreshLeft);
 }
 
@@ -192,7 +192,7 @@ function isBlocked({ isDoubtful }: ListState, { isFreshLeft, isRefreshLeft }: Le
 function mayPublishList(
   dependencies: PublisherDependencies,
   before: HeadValue | null,
-  left: Left,
+  left: RemainingMarks,
   atMs: number,
 ): boolean {
   if (before === null) return true;

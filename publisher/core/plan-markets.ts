@@ -15,7 +15,7 @@ import type { MarkedMarket } from '../kernel/marks.ts';
 import { putPage } from '../kernel/put-immutable.ts';
 import { storedDigest } from '../kernel/stored-digest.ts';
 import { type ClosedPage, HistoryCutter } from './bodies/history-cutter.ts';
-import { isListed, type MarketPlan, planMarket, type ShownHeads } from './bodies/plan-market.ts';
+import { isListed, type MarketPlan, planMarket, type StoredDigests } from './bodies/plan-market.ts';
 import type { EntrySpool } from './log/entry-spool.ts';
 import type { LogPlan } from './log/log-plan.ts';
 import type { MarketEntries } from './log/market-entries.ts';
@@ -294,7 +294,7 @@ async function readStoredHeads(
   objects: ObjectStore,
   { slug, isShown }: MarketView,
   nextCursor: string | null,
-): Promise<ShownHeads> {
+): Promise<StoredDigests> {
   const [market, history] = await Promise.all([
     storedDigest(objects, { kind: 'market', slug }, null, !isShown),
     storedDigest(objects, { kind: 'history', slug }, nextCursor, !isShown),

@@ -9,7 +9,7 @@ import { storedDigest } from './stored-digest.ts';
  * @param known the digest of the published file, by the state of the projection. Undefined: not known
  * @returns the digest of this one
  */
-export async function addFile(
+export async function addFileIfChanged(
   { dependencies: { objects }, before, files }: Pick<PlanContext, 'dependencies' | 'before' | 'files'>,
   name: PublicObjectName,
   text: string,

@@ -59,7 +59,7 @@ export async function readDeferred({ ledger }: Pick<PublisherStorage, 'ledger'>)
  * @param before read before the marks: a market that has no mark any more was published by a rival, and is forgotten
  *   too
  */
-export async function settleDeferred(
+export async function recordDeferred(
   storage: PublisherStorage,
   before: readonly DeferredMarket[],
   { planned, deferred, isFreshLeft, isRefreshLeft }: Planned,

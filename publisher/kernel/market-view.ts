@@ -69,10 +69,10 @@ export interface ViewOptions {
 /**
  * The observations that the log needs:
  * - `all`, because the log does not have all that was published before.
- * - `anew`: all, although the log may have them;
- * - `new`: those that are not published yet.
+ * - `restate`: all, although the log may have them;
+ * - `unpublished`: those that are not published yet.
  */
-export type LogNeed = 'new' | 'all' | 'anew';
+export type LogNeed = 'unpublished' | 'all' | 'restate';
 
 /** Reads the history from the last closed page on that no mark touches, or all of it for a refresh. */
 export async function viewMarket(
@@ -86,13 +86,13 @@ export async function viewMarket(
   const heads = await ledger.get(publishedHeadsKey(slug));
   const published = heads?.value ?? null;
   const hasFiles = areFilesDue(published, record);
-  const need = needOfLog?.(heads, record) ?? 'new';
+  const need = needOfLog?.(heads, record) ?? 'unpublished';
   const isNew = published === null || isRefresh;
   const isIndexed = record === null || !isNew || (await ledger.get(marketIndexKey(slug))) !== null;
   const isShown = record !== null && record.value.removal === undefined;
   const marks = await readAll(ledger, historyMarksOf(slug));
   const historyMarks = marks.filter((mark) => mark.revision <= revision);
-  const fromOrder = isRefresh || need !== 'new' || !isShown ? '' : lowestOrder(historyMarks);
+  const fromOrder = isRefresh || need !== 'unpublished' || !isShown ? '' : lowestOrder(historyMarks);
   const isKept = ({ page }: IndexedPage) =>
     page.sum !== undefined &&
     page.count === pageSize &&
@@ -108,7 +108,7 @@ export async function viewMarket(
     isShown,
     isIndexed,
     published,
-    isReset: need === 'anew',
+    isReset: need === 'restate',
     isRefresh,
     hasFiles,
     keptPages: lastKept ? lastKept.index + 1 : 0,

@@ -17,7 +17,7 @@ import { type Head, supersededIfMoved } from './swap-head.ts';
  */
 export async function assertSameOrigin(storage: PublisherStorage): Promise<Head | null> {
   const head = await storage.ledger.get(HEAD_KEY);
-  const shown = await shownGeneration(storage);
+  const shown = await storeGeneration(storage);
   const known = head?.revision ?? 0;
   if (shown <= known) return head;
   throw await supersededIfMoved(storage.ledger, head, ledgerBehind(publicKey({ kind: 'snapshot' }), shown, known));
@@ -27,7 +27,7 @@ export async function assertSameOrigin(storage: PublisherStorage): Promise<Head 
  * The last generation that the store is known to have; 0 if it shows no generation. Without a snapshot, the first
  * generation may be applied in part. A bundle puts tiles of the log first, then the newest history page of a market.
  */
-export async function shownGeneration({ objects }: PublisherStorage): Promise<number> {
+export async function storeGeneration({ objects }: PublisherStorage): Promise<number> {
   const snapshot = await objects.stat(publicKey({ kind: 'snapshot' }));
   if (snapshot !== null) return snapshot.metadata.generation;
   const history = await firstHistory(objects);

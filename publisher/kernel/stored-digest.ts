@@ -25,7 +25,7 @@ export async function storedDigest(
  *
  * @returns null: the store has these bytes with the right metadata. Else the ETag of the body to replace; null: the store has no body.
  */
-export async function toReplace(
+export async function compareWithStored(
   objects: ObjectStore,
   name: PublicObjectName,
   body: Buffer,

@@ -21,8 +21,8 @@ import type { PublisherStorage } from '../dependencies.ts';
 import { BundleLost, ImmutableMismatch, Superseded } from '../errors.ts';
 import { applyGeneration } from '../kernel/apply.ts';
 import { changeMany } from '../kernel/change-many.ts';
-import { shownGeneration } from '../kernel/same-origin.ts';
-import { withSettledWrites } from '../kernel/settled-writes.ts';
+import { withDrainedWrites } from '../kernel/drained-writes.ts';
+import { storeGeneration } from '../kernel/same-origin.ts';
 import { type Head, isRaised, raiseHead } from '../kernel/swap-head.ts';
 
 export interface ResumeOptions {
@@ -41,7 +41,7 @@ export async function resume(
   { isRestored = false }: ResumeOptions = {},
 ): Promise<number | null> {
   const { nowMs } = storage;
-  const shown = await shownGeneration(storage);
+  const shown = await storeGeneration(storage);
   const head = await applyIfPossible(storage, shown);
   // Before HEAD is raised: every publisher from then on finds the marks, so the worker need not set them again. Also if
   // nothing was ever published: a restored ledger may have lost the mark of a market.
@@ -76,7 +76,7 @@ async function applyIfPossible(storage: PublisherStorage, shown: number): Promis
   const head = await storage.ledger.get(HEAD_KEY);
   if (head === null || head.value.applied || shown > head.revision) return head;
   try {
-    return await withSettledWrites(storage, (settling) => applyGeneration(settling, head));
+    return await withDrainedWrites(storage, (settling) => applyGeneration(settling, head));
   } catch (error) {
     if (error instanceof BundleLost || error instanceof ImmutableMismatch || error instanceof StorageCorrupt)
       return head;

@@ -3,7 +3,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { BATCH_RECORDS_MAX } from '../../contract/ingest/ingest-records.ts';
 import type { BatchDependencies } from '../../lambdas/ingest/batch-changes.ts';
-import { takeBatch } from '../../lambdas/ingest/take-batch.ts';
+import { ingestBatch } from '../../lambdas/ingest/ingest-batch.ts';
 import type { CsvMapping } from '../../mapping/declared/csv-mapping.ts';
 import { mapCsv } from '../../mapping/declared/map-csv.ts';
 import type { MappedRecord } from '../../mapping/declared/mapped-rows.ts';
@@ -54,7 +54,7 @@ export async function ingestFile(
     const records = rows.map(({ record }) => record);
     const id = fileBatchId(digest, records);
     await forgetFailure(dependencies, id);
-    const { errors, counts } = await takeBatch(dependencies, { id, ...OPTIONS }, records);
+    const { errors, counts } = await ingestBatch(dependencies, { id, ...OPTIONS }, records);
     const [fault] = errors;
     if (fault !== undefined) {
       const line = rows[fault.index]?.line;

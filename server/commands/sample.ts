@@ -24,7 +24,7 @@ export interface SampleProgress {
  * @returns the sample that the ledger holds. Null: none
  * @throws StartError if a sample is demanded for a folder that was begun without it
  */
-export async function takeSample(
+export async function ingestSample(
   dependencies: BatchDependencies,
   { sample, dataFolder }: Pick<EmbeddedConfig, 'sample' | 'dataFolder'>,
   progress: SampleProgress,

@@ -35,7 +35,7 @@ export type EdgeCalls = {
   ready(terms: WriteTerms): void;
   purge(targets: PurgeTargets): void;
   /** The core has put or deleted the object with this key. */
-  outdate(key: string): void;
+  invalidate(key: string): void;
   /**
    * Reads the body of a write that the core handles, because its sender may send it. Rejects with RefusedRequest if it is
    * too large, or did not come.

@@ -45,7 +45,7 @@ export interface EdgeThread {
   /** Resolves when the edge has dropped the objects from memory. */
   purge(targets: PurgeTargets): Promise<void>;
   /** Tells the edge that this object has changed. It hears of it before any answer that is relayed later. */
-  outdate(key: string): void;
+  invalidate(key: string): void;
   /** Brings the counts up to date. Empty if the edge does not answer in time. */
   measure(): Promise<LoopDelays>;
   /** Closes the port, and each connection after the answer that is on its way: see `EdgeServer.stop`. */
@@ -107,7 +107,7 @@ export function startEdge({ fault: report }: Pick<Log, 'fault'>): EdgeThread {
       await link.ask('ready', given.terms);
     },
     purge: (targets) => link.ask('purge', targets),
-    outdate: (key) => link.tell('outdate', key),
+    invalidate: (key) => link.tell('invalidate', key),
     measure: () => Promise.race([link.ask('measure'), late(DEADLINE_MS, [])]),
     async stop() {
       const graceMs = DEFAULT_EDGE_LIMITS.stopGraceMs + DEADLINE_MS;

@@ -109,7 +109,7 @@ export function hostEdge(port: MessagePort): void {
     open,
     ready,
     purge: (targets) => edge?.purge(targets),
-    outdate: (key) => edge?.outdate(key),
+    invalidate: (key) => edge?.invalidate(key),
     async receiveBody(write, actor, maxBytes) {
       const read = bodies.get(write);
       if (read === undefined) throw new Error(`write ${write} is answered already`);

@@ -8,7 +8,7 @@
  *        └───► absent, 15 s ┘               └ absent: evicted, absent for 15 s
  *
  * Readers of one key never go back in time: at most one read of a key runs at once, so answers are kept in the order in
- * which the store gave them, and the answer of a read that was given up is never kept. `outdate` makes a key expired, and
+ * which the store gave them, and the answer of a read that was given up is never kept. `invalidate` makes a key expired, and
  * `drop` unknown. Then the answer of a running read is not kept either.
  */
 
@@ -67,7 +67,7 @@ export interface ObjectCache<View> {
   /** To be called when a view has grown. */
   resized(key: string): void;
   /** The store has changed the object. The next reader asks it; while it fails, the older body is served. */
-  outdate(key: string): void;
+  invalidate(key: string): void;
   /** Drops every key for which this is true, and the answers of its running reads. The next reader asks the store. */
   drop(isDropped: (key: string) => boolean): void;
   usage(): CacheUsage;
@@ -89,16 +89,16 @@ const MAX_ABSENT_KEYS = 10_000;
 const ENTRY_OVERHEAD_BYTES = 180;
 
 /** A running read of the store. */
-interface Flight<View> {
+interface PendingRead<View> {
   readonly answer: Promise<CacheAnswer<View>>;
-  readonly permit: Permit;
+  readonly permit: KeepPermit;
 }
-interface Permit {
+interface KeepPermit {
   /** False: the object has changed since the read began. */
   mayKeep: boolean;
 }
 
-type Gap = Exclude<CacheAnswer<never>, { kind: 'found' }>;
+type NegativeEntry = Exclude<CacheAnswer<never>, { kind: 'found' }>;
 
 type Kept<View> = { -readonly [Name in keyof CacheEntry<View>]: CacheEntry<View>[Name] };
 
@@ -108,8 +108,8 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
     maxSize: options.maxBytes,
     sizeCalculation: ({ view }, key) => ENTRY_OVERHEAD_BYTES + key.length + sizeOf(view),
   });
-  const gaps = new LRUCache<string, Gap>({ max: MAX_ABSENT_KEYS });
-  const flights = new Map<string, Flight<View>>();
+  const negativeEntries = new LRUCache<string, NegativeEntry>({ max: MAX_ABSENT_KEYS });
+  const pendingReads = new Map<string, PendingRead<View>>();
 
   /**
    * An entry with a time in the future counts as expired and may not be served. Otherwise a clock that was set back
@@ -127,15 +127,15 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
     !entry.isOutdated && isWithin(entry, FRESH_MS, atMs);
 
   function read(key: string, wanted: Wanted = 'fresh'): Promise<CacheAnswer<View>> {
-    const underWay = flights.get(key);
+    const underWay = pendingReads.get(key);
     if (underWay !== undefined) return underWay.answer;
     const known = recall(key, wanted);
     if (known !== null) return Promise.resolve(known);
     const permit = { mayKeep: true };
     const answer = fetch(key, permit).finally(() => {
-      if (flights.get(key)?.permit === permit) flights.delete(key);
+      if (pendingReads.get(key)?.permit === permit) pendingReads.delete(key);
     });
-    flights.set(key, { answer, permit });
+    pendingReads.set(key, { answer, permit });
     return answer;
   }
 
@@ -151,17 +151,17 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
       if (isWithin(entry, SERVABLE_MS, now)) return { kind: 'found', entry, provenance: 'stale-if-error' };
       return { kind: 'unavailable', retryAtMs: entry.retryAtMs };
     }
-    const gap = gaps.get(key);
-    if (gap === undefined || (gap.kind === 'absent' && wanted === 'newest')) return null;
+    const negative = negativeEntries.get(key);
+    if (negative === undefined || (negative.kind === 'absent' && wanted === 'newest')) return null;
     const [fromMs, untilMs] =
-      gap.kind === 'absent'
-        ? [gap.validatedAtMs, gap.validatedAtMs + FRESH_MS]
-        : [gap.retryAtMs - RETRY_AFTER_MS, gap.retryAtMs];
-    return now >= fromMs && now < untilMs ? gap : null;
+      negative.kind === 'absent'
+        ? [negative.validatedAtMs, negative.validatedAtMs + FRESH_MS]
+        : [negative.retryAtMs - RETRY_AFTER_MS, negative.retryAtMs];
+    return now >= fromMs && now < untilMs ? negative : null;
   }
 
   /** Asks the store and keeps its answer. */
-  async function fetch(key: string, permit: Permit): Promise<CacheAnswer<View>> {
+  async function fetch(key: string, permit: KeepPermit): Promise<CacheAnswer<View>> {
     const entry = entries.peek(key);
     const askedAtMs = nowMs();
     // A fresh entry is passed over only because the request asks for it.
@@ -173,12 +173,12 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
       // A read that began before a change may bring the version of before.
       const isKept = permit.mayKeep;
       if (result.kind === 'absent') {
-        const gap = { kind: 'absent', validatedAtMs: askedAtMs } as const;
+        const negative = { kind: 'absent', validatedAtMs: askedAtMs } as const;
         if (isKept) {
           entries.delete(key);
-          gaps.set(key, { ...gap, provenance: 'hit' });
+          negativeEntries.set(key, { ...negative, provenance: 'hit' });
         }
-        return { ...gap, provenance };
+        return { ...negative, provenance };
       }
       if (result.kind === 'not-modified' && entry === undefined) {
         throw new StorageCorrupt(`the store answered "not modified" for ${key} to a read without an ETag`);
@@ -209,9 +209,9 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
     }
     // Too old to be served ever again. Its ETag is dropped too, so the next answer has the whole body.
     entries.delete(key);
-    const gap: Gap = { kind: 'unavailable', retryAtMs };
-    gaps.set(key, gap);
-    return gap;
+    const negative: NegativeEntry = { kind: 'unavailable', retryAtMs };
+    negativeEntries.set(key, negative);
+    return negative;
   }
 
   function resized(key: string): void {
@@ -221,28 +221,28 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
   }
 
   /** The next reader does not wait for a running read, whose answer is not kept. */
-  function forgetFlight(key: string): void {
-    const flight = flights.get(key);
-    if (flight !== undefined) flight.permit.mayKeep = false;
-    flights.delete(key);
+  function forgetPendingRead(key: string): void {
+    const pending = pendingReads.get(key);
+    if (pending !== undefined) pending.permit.mayKeep = false;
+    pendingReads.delete(key);
   }
 
-  function outdate(key: string): void {
+  function invalidate(key: string): void {
     const entry = entries.peek(key);
     if (entry !== undefined) entry.isOutdated = true;
-    gaps.delete(key);
-    forgetFlight(key);
+    negativeEntries.delete(key);
+    forgetPendingRead(key);
   }
 
   function drop(isDropped: (key: string) => boolean): void {
-    for (const known of [entries, gaps]) {
+    for (const known of [entries, negativeEntries]) {
       for (const key of [...known.keys()]) if (isDropped(key)) known.delete(key);
     }
-    for (const key of [...flights.keys()]) if (isDropped(key)) forgetFlight(key);
+    for (const key of [...pendingReads.keys()]) if (isDropped(key)) forgetPendingRead(key);
   }
 
   const usage = (): CacheUsage => ({ objects: entries.size, bytes: entries.calculatedSize });
-  return { fresh, read, resized, outdate, drop, usage };
+  return { fresh, read, resized, invalidate, drop, usage };
 }
 
 /** A store that does not answer has failed. */

@@ -48,8 +48,8 @@ export interface EdgeServer {
   readonly server: Server;
   /** Drops objects with one of these cache tags from memory, or all objects. The next reader gets the stored object. */
   purge(targets: PurgeTargets): void;
-  /** The store has changed the object with this key: see `ObjectCache.outdate`. */
-  outdate(key: string): void;
+  /** The store has changed the object with this key: see `ObjectCache.invalidate`. */
+  invalidate(key: string): void;
   cacheUsage(): CacheUsage;
   /**
    * Stops listening, and ends each connection with the answer that is on its way. Answers that are not sent after
@@ -213,7 +213,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
       return tags === null || (name !== null && tags.has(cacheTagOf(name)));
     });
   }
-  return { server, purge, outdate: cache.outdate, cacheUsage: cache.usage, stop };
+  return { server, purge, invalidate: cache.invalidate, cacheUsage: cache.usage, stop };
 }
 
 /** The first request of a new connection may be on its way for so long. */

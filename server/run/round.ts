@@ -18,7 +18,7 @@ import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import { HEAD_KEY, type HeadValue } from '../../storage/records/publication.ts';
 import type { RunValue } from '../../storage/records/sources.ts';
 import type { Conditions } from '../../storage/s3/s3-objects.ts';
-import { takeSample } from '../commands/sample.ts';
+import { ingestSample } from '../commands/sample.ts';
 import { watchDamage } from '../folder/damaged-objects.ts';
 import { type DataFolder, openDataFolder } from '../folder/data-folder.ts';
 import { watchLostObjects } from '../folder/lost-objects.ts';
@@ -205,7 +205,7 @@ async function runOn(
   const { secrets, uploads } = openUploads(config.dataFolder);
   await uploads.removePartial();
   if (config.sample !== 'no' && config.sample !== 'unsaid')
-    await takeSample(dependencies, config, { ingesting: () => {}, ingested: () => {} });
+    await ingestSample(dependencies, config, { ingesting: () => {}, ingested: () => {} });
 
   const onErased = () => data.emptyLog();
   const workRound = createWorkRound({ ...dependencies, ...systemRuntime, uploads }, { onErased, report, info });

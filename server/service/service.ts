@@ -13,7 +13,7 @@ import { readAll } from '../../storage/ports/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import type { HeadValue } from '../../storage/records/publication.ts';
 import { openControl } from '../backup/control.ts';
-import { type SampleProgress, takeSample } from '../commands/sample.ts';
+import { ingestSample, type SampleProgress } from '../commands/sample.ts';
 import { ReadCounts } from '../edge/read-counts.ts';
 import { type EdgeThread, startEdge } from '../edge-host/edge-thread.ts';
 import { announceChanges } from '../folder/announced-objects.ts';
@@ -102,7 +102,7 @@ async function startOn(
   const damage = watchDamage(data.objects);
   const countMarkets = async () => (await readAll(data.ledger, MARKET_INDEX)).length;
   const filling = openFilling(config.dataFolder, countMarkets, log, nowMs);
-  const objects = announceChanges(damage.objects, edge.outdate);
+  const objects = announceChanges(damage.objects, edge.invalidate);
   let background: Background | null = null;
   const expectations = () => background?.expectations() ?? null;
   let metrics: MetricsServer | null = null;
@@ -158,7 +158,7 @@ async function startOn(
       logRefused(request);
     });
     await writeApi.uploads.removePartial();
-    const sample = await takeSample(dependencies, config, progress);
+    const sample = await ingestSample(dependencies, config, progress);
     const head = await publishIfNothingIsShown(dependencies, filling, progress.publishing);
 
     // From here on there are readers.

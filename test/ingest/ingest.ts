@@ -2,7 +2,7 @@
 import type { FeedAuthority } from '../../contract/files/feed-authority.ts';
 import type { IngestMode, RowError } from '../../contract/ingest/ingest-records.ts';
 import type { BatchDependencies } from '../../lambdas/ingest/batch-changes.ts';
-import { takeBatch } from '../../lambdas/ingest/take-batch.ts';
+import { ingestBatch } from '../../lambdas/ingest/ingest-batch.ts';
 import { awaitingGenerationKey } from '../../storage/records/publication.ts';
 
 export interface IngestOptions {
@@ -35,7 +35,7 @@ export async function ingest(
 ): Promise<IngestReport> {
   const id = `bat_of-a-test-${++batches}`;
   const options = { id, subject: 'operator', mode, partial, dryRun, ...more };
-  const { state, counts, errors, markets } = await takeBatch(dependencies, options, records);
+  const { state, counts, errors, markets } = await ingestBatch(dependencies, options, records);
   const awaiting = { kind: 'delete', key: awaitingGenerationKey(`batch/${id}`), if: { kind: 'any' } } as const;
   await dependencies.ledger.transact([awaiting], { attemptId: dependencies.newAttemptId() });
   const faults = errors.map(({ index, pointer, code, detail }) => ({ index, pointer, code, detail }));

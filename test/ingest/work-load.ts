@@ -1,9 +1,9 @@
 /** Work for several workers, queued on a modelled ledger and worked off. */
 import { createHash } from 'node:crypto';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
+import { ingestBatch } from '../../lambdas/ingest/ingest-batch.ts';
 import { createUploadRunner } from '../../lambdas/ingest/run-upload.ts';
 import { newBatch } from '../../lambdas/ingest/stored-batch.ts';
-import { takeBatch } from '../../lambdas/ingest/take-batch.ts';
 import { newUpload } from '../../lambdas/ingest/uploads.ts';
 import { affectedMarkets } from '../../lambdas/worker/affected-markets.ts';
 import { runWork } from '../../lambdas/worker/run-work.ts';
@@ -52,7 +52,7 @@ export async function workOff(
   const commit = (changes: readonly Change[]) => ledger.transact(changes, { attemptId: newId('queue') });
 
   const definitions = { id: newId('bat'), subject: 'operator', mode: 'append', partial: false, dryRun: false } as const;
-  await time.pass(takeBatch(dependencies, definitions, markets));
+  await time.pass(ingestBatch(dependencies, definitions, markets));
   for (const { subject, records } of batches) await time.pass(commit(queuedBatch(newId('bat'), subject, records)));
   for (const records of uploads) await time.pass(commit(queuedUpload(newId('upl'), records, files)));
 

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { isRefused } from '../../lambdas/pipeline/handler.ts';
-import { assumedRevision, matched } from '../../lambdas/pipeline/preconditions.ts';
+import { assumedRevision, checkIfMatch } from '../../lambdas/pipeline/preconditions.ts';
 import type { Item } from '../../storage/ports/ledger.ts';
 
-type IfMatch = Parameters<typeof matched>[0];
+type IfMatch = Parameters<typeof checkIfMatch>[0];
 
 const item = (revision: number): Item => {
   return { partition: 'p', sort: 's', revision, attemptId: 'a', expiresAtMs: null, value: null };
 };
 
-describe('matched', () => {
+describe('checkIfMatch', () => {
   it.each<[string, IfMatch, Item | null | undefined, string | null]>([
     ['an absent resource', null, null, 'not-found'],
     ['an absent resource, by any version', 'any', null, 'not-found'],
@@ -22,13 +22,13 @@ describe('matched', () => {
     ['a resource, by an impossible version', [], item(3), 'precondition-failed'],
     ['an unread resource', [2], undefined, null],
   ])('of %s', (_what, ifMatch, found, code) => {
-    const answer = matched(ifMatch, found);
+    const answer = checkIfMatch(ifMatch, found);
     expect(isRefused(answer) ? answer.problem.code : null).toBe(code);
     if (code === null) expect(answer).toBe(found);
   });
 
   it('shows the current version', () => {
-    expect(matched([2], item(3))).toMatchObject({ headers: { etag: '"3"' } });
+    expect(checkIfMatch([2], item(3))).toMatchObject({ headers: { etag: '"3"' } });
   });
 });
 

@@ -1,7 +1,7 @@
 /** Ledgers full of synthetic markets, none of them published yet. */
 import type { IngestMode, IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import type { BatchDependencies } from '../../lambdas/ingest/batch-changes.ts';
-import { takeBatch } from '../../lambdas/ingest/take-batch.ts';
+import { ingestBatch } from '../../lambdas/ingest/ingest-batch.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import { awaitingGenerationKey } from '../../storage/records/publication.ts';
 import { readSample, syntheticMarket } from './synthetic-markets.ts';
@@ -27,7 +27,7 @@ export async function ingest(
   const dependencies = dependenciesOn(ledger);
   const id = `bat_${dependencies.newAttemptId()}`;
   const options = { id, subject: 'operator', mode, partial: false, dryRun: false } as const;
-  const { errors } = await takeBatch(dependencies, options, records);
+  const { errors } = await ingestBatch(dependencies, options, records);
   if (errors.length > 0) throw new Error(`the benchmark's own records were refused: ${JSON.stringify(errors[0])}`);
   const awaiting = { kind: 'delete', key: awaitingGenerationKey(`batch/${id}`), if: { kind: 'any' } } as const;
   await ledger.transact([awaiting], { attemptId: dependencies.newAttemptId() });

@@ -19,7 +19,7 @@ import { rendered } from '../../kernel/rendered.ts';
 import { marketBody } from './render.ts';
 
 /** SHA-256 in hex of the published head bodies; null for a body that is not published, or has wrong metadata. */
-export interface ShownHeads {
+export interface StoredDigests {
   readonly market: string | null;
   readonly history: string | null;
 }
@@ -49,7 +49,7 @@ export interface MarketPlanInput {
   /** What the log says of the market after this generation; null: there is no log. */
   readonly logged: LoggedFields | null;
   /** Undefined: as recorded. */
-  readonly stored: ShownHeads | undefined;
+  readonly stored: StoredDigests | undefined;
   readonly part: MarketPart;
   readonly objects: Pick<ObjectStore, 'etagOf'>;
 }
@@ -60,7 +60,7 @@ export function planMarket(input: MarketPlanInput): MarketPlan {
   const { slug, record, published } = view;
   if (record === null) return planLoss(view, generation, part);
   if (record.value.removal !== undefined) return planRemoval(input);
-  const shown = shownHeads(input);
+  const shown = storedDigests(input);
   const market = rendered(marketBody(slug, record.revision, record.value));
   const isPut = market.digest !== shown.market;
   const lines: BundleLine[] = [...part.lines];
@@ -115,7 +115,7 @@ function loggedBefore(published: PublishedHeads | null): LoggedFields {
   return loggedParts === undefined ? { logged } : { logged, loggedParts };
 }
 
-function shownHeads({ view: { published }, stored }: MarketPlanInput): ShownHeads {
+function storedDigests({ view: { published }, stored }: MarketPlanInput): StoredDigests {
   return stored ?? { market: published?.marketDigest ?? null, history: published?.historyDigest ?? null };
 }
 
@@ -128,7 +128,7 @@ export function isListed(published: PublishedHeads | null): boolean {
 function planRemoval(input: MarketPlanInput): MarketPlan {
   const { view, history, generation, logged, part } = input;
   const { slug, record, published, isReset } = view;
-  const shown = shownHeads(input);
+  const shown = storedDigests(input);
   const { revision, value } = record as NonNullable<MarketView['record']>;
   const { body, digest } = rendered(canonicalJson(removedMarketDocument(value.removal as Removal)));
   const gone: HeadPut[] = [...part.gone];

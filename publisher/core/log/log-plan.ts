@@ -96,11 +96,11 @@ export class LogPlan {
 
   readonly needOf = (published: Item<PublishedHeads> | null, record: Item<MarketRecordValue> | null): LogNeed => {
     const { resetBefore = 0 } = this.#before;
-    if (resetBefore > (published?.revision ?? 0)) return 'anew';
-    if (published === null) return 'new';
+    if (resetBefore > (published?.revision ?? 0)) return 'restate';
+    if (published === null) return 'unpublished';
     const { logged } = published.value;
-    if (logged !== undefined && (record?.value.repairedRevision ?? 0) > logged) return 'anew';
-    return logged === published.value.revision ? 'new' : 'all';
+    if (logged !== undefined && (record?.value.repairedRevision ?? 0) > logged) return 'restate';
+    return logged === published.value.revision ? 'unpublished' : 'all';
   };
 
   entriesOf(view: MarketView): { readonly entries: MarketEntries; readonly spool: EntrySpool } {
@@ -149,10 +149,10 @@ export class LogPlan {
     if (size > before.size || isSignedAnew) await this.#addCheckpoint(size, root);
     if (isSignedAnew) await this.#addVkeys();
     const was = { size: before.size, root: before.root, vkeys: before.vkeys, service: before.service ?? '' };
-    const left = resetBefore === undefined || !isAnyUnknown ? {} : { resetBefore };
+    const stillReset = resetBefore === undefined || !isAnyUnknown ? {} : { resetBefore };
     const takenDown = (before.takenDown ?? 0) + this.#takenDown;
-    const said = stated === undefined ? {} : { service: stated };
-    return { size, root, vkeys, was, ...said, ...left, ...(takenDown === 0 ? {} : { takenDown }) };
+    const serviceDigest = stated === undefined ? {} : { service: stated };
+    return { size, root, vkeys, was, ...serviceDigest, ...stillReset, ...(takenDown === 0 ? {} : { takenDown }) };
   }
 
   /** All that the log names from this generation on. */

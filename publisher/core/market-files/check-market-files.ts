@@ -11,10 +11,10 @@ import type { CheckContext, LoggedMarket, ProjectionCheck } from '../../verify/p
 import type { PublicReader, PublicResponse } from '../../verify/reader.ts';
 import { marketBody } from '../bodies/render.ts';
 import {
+  type FileInput,
   type FilesOfMarkets,
   type MarketFileKind,
   type MarketTexts,
-  type ShownInFile,
   urlOfFile,
 } from './files-of-markets.ts';
 
@@ -90,7 +90,7 @@ async function readFiles(reader: PublicReader, { kinds }: FilesOfMarkets, slug: 
 
 async function expectedOf(
   { load }: FilesOfMarkets,
-  market: ShownInFile['market'],
+  market: FileInput['market'],
   recent: RecentEntry,
   answers: readonly ReadFile[],
 ): Promise<readonly (ReadFile & { readonly expected: string | undefined })[]> {

@@ -18,7 +18,7 @@ export interface FileSettings {
 }
 
 /** What a file may show. */
-export interface ShownInFile extends FileSettings {
+export interface FileInput extends FileSettings {
   /** The log has only a digest of the name of its representative. */
   readonly market: Omit<Market, 'representedBy' | 'representedBySalt'>;
   /** The last prices, oldest first. */
@@ -30,7 +30,7 @@ export type MarketTexts = { readonly [Kind in MarketFileKind]?: string };
 
 /** Pure. */
 export interface FileForms {
-  readonly textsOf: (shown: ShownInFile) => MarketTexts;
+  readonly textsOf: (shown: FileInput) => MarketTexts;
   /** The settings that published texts show. Absent: they show none. */
   readonly settingsIn?: (texts: MarketTexts) => Partial<FileSettings>;
 }

@@ -7,7 +7,7 @@ import type { HeadPut } from '../../kernel/bundle.ts';
 import type { HistoryPlan } from '../../kernel/history-plan.ts';
 import { type MarketContext, type MarketPart, NO_PART } from '../../kernel/projection.ts';
 import { rendered } from '../../kernel/rendered.ts';
-import { toReplace } from '../../kernel/stored-digest.ts';
+import { compareWithStored } from '../../kernel/stored-digest.ts';
 import { newestPrices, readRecentPrices } from '../bodies/recent-prices.ts';
 import { marketBody } from '../bodies/render.ts';
 import { type FileSettings, type FilesOfMarkets, type MarketFileKind, nameOfFile } from './files-of-markets.ts';
@@ -22,7 +22,7 @@ export async function planMarketFiles(
   const changed = async (kind: MarketFileKind, text: string, isGone: boolean): Promise<readonly HeadPut[]> => {
     const { body } = rendered(text);
     const name = nameOfFile(kind, slug);
-    const other = await toReplace(objects, name, Buffer.from(body), isGone);
+    const other = await compareWithStored(objects, name, Buffer.from(body), isGone);
     if (other === null) return [];
     // A swap by ETag needs bytes that never come back (docs/decisions/101-requests-in-flight.md); a refresh has the same revision.
     const swap = nameRevision && !isRefresh && !isGone ? other : {};

@@ -1,6 +1,6 @@
 /** A badge: two fields, the name of the market and its newest price. Pure. */
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
-import type { MarketTexts, ShownInFile } from '../../core/market-files/files-of-markets.ts';
+import type { FileInput, MarketTexts } from '../../core/market-files/files-of-markets.ts';
 import { readableMoment, readableValue } from '../../core/market-files/readable.ts';
 import { xmlText } from '../../kernel/xml-text.ts';
 
@@ -12,7 +12,7 @@ type Shade = 'blue' | 'orange' | 'lightgrey';
 /** White text on each has a contrast of at least 4.5:1 (WCAG 2.2, 1.4.3). */
 const FILLS: { readonly [Name in Shade]: string } = { blue: '#0969a6', orange: '#a84f00', lightgrey: '#63676d' };
 
-export function badgeTexts({ market }: Pick<ShownInFile, 'market'>): MarketTexts {
+export function badgeTexts({ market }: Pick<FileInput, 'market'>): MarketTexts {
   const { title: label, metric, price, unknown } = readableValue(market);
   const isOne = price === null || market.unit.quantity === 1 || !/\d/.test(price.per);
   const value = price === null ? 'unknown' : isOne ? price.amount : `${price.amount} ${price.per}`;

@@ -5,7 +5,7 @@
 import { ANY_MARKET_PAGE } from '../../../contract/files/object-paths.ts';
 import { EMBEDS_URL, PAGES_OF_MARKETS_URL } from '../../../contract/files/routes.ts';
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
-import type { FileSettings, MarketTexts, ShownInFile } from '../../core/market-files/files-of-markets.ts';
+import type { FileInput, FileSettings, MarketTexts } from '../../core/market-files/files-of-markets.ts';
 import { readableChange, readableMoment, readableValue } from '../../core/market-files/readable.ts';
 import { xmlText } from '../../kernel/xml-text.ts';
 import { chartSvg } from './chart.ts';
@@ -21,7 +21,7 @@ const STYLE =
   'polyline{fill:none;stroke:currentColor;stroke-width:2;stroke-linejoin:round;vector-effect:non-scaling-stroke}' +
   'a{color:LinkText}@media(prefers-color-scheme:dark){svg{color:#6cb6ff}}@media(max-height:11rem){figure{display:none}}';
 
-export function embedTexts({ market, recent, readBaseUrl, projections }: ShownInFile): MarketTexts {
+export function embedTexts({ market, recent, readBaseUrl, projections }: FileInput): MarketTexts {
   const { name, slug } = market;
   const { title, metric: shown, price, unknown } = readableValue(market);
   const oembed = readBaseUrl === null ? null : `${readBaseUrl}${EMBEDS_URL}/${slug}.json`;

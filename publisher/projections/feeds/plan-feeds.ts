@@ -8,7 +8,7 @@ import { removedMarketDocument } from '../../../contract/files/removed-market.ts
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
-import { addFile } from '../../kernel/add-file.ts';
+import { addFileIfChanged } from '../../kernel/add-file.ts';
 import type { HeadPut } from '../../kernel/bundle.ts';
 import type { MarketContext, MarketPart, MarketStep, PlanContext, ProjectionPlan } from '../../kernel/projection.ts';
 import { NO_PART } from '../../kernel/projection.ts';
@@ -79,7 +79,7 @@ export async function planFeeds(context: PlanContext): Promise<ProjectionPlan> {
         const published = await readPublished(objects, { all }, before);
         const isLeft = ({ slug, kind }: FeedEntry) => kind === 'removal' || !removed.has(slug);
         const entries = merged(published.filter(isLeft), entriesOf(added[all], origin));
-        return await addFile(context, feedObject({ all }), feedText({ all }, origin, entries), before);
+        return await addFileIfChanged(context, feedObject({ all }), feedText({ all }, origin, entries), before);
       };
       const state: FeedsState = { origin, changes: await update('changes'), corrections: await update('corrections') };
       return { state: { ...state } };

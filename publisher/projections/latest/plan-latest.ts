@@ -87,7 +87,7 @@ async function addLatest(
     // On S3, an earlier version has put them at other keys.
     const isKnown = known !== null || (isTrusted && last === undefined);
     const present = isKnown ? last : await storedDigest(objects, { kind });
-    const since = isKnown ? before.generations?.[kind] : await shownGeneration(objects, kind);
+    const since = isKnown ? before.generations?.[kind] : await storeGeneration(objects, kind);
     if (since !== undefined && rendered(textAt(since)).digest === present) {
       generations[kind] = since;
       return present;
@@ -110,7 +110,7 @@ async function addLatest(
 const textOf = (data: readonly unknown[]): FileAt => jsonFileAt(`"data":${canonicalJson(data as Json)}`);
 
 /** Of the file in the store. */
-async function shownGeneration(objects: ObjectStore, kind: FileKind): Promise<number | undefined> {
+async function storeGeneration(objects: ObjectStore, kind: FileKind): Promise<number | undefined> {
   const found = await objects.get(publicKey({ kind }));
   return found.kind === 'found' ? (generationOfFile(Buffer.from(found.body).toString('utf8')) ?? undefined) : undefined;
 }

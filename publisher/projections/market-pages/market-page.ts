@@ -15,7 +15,7 @@ import {
 } from '../../../contract/files/routes.ts';
 import { compareMetrics, metricTitle, unknownWords } from '../../../contract/values/metric-words.ts';
 import { unitText } from '../../../contract/values/shown-value.ts';
-import type { MarketTexts, ShownInFile } from '../../core/market-files/files-of-markets.ts';
+import type { FileInput, MarketTexts } from '../../core/market-files/files-of-markets.ts';
 import {
   readableChange,
   readableMoment,
@@ -35,7 +35,7 @@ const LINKED = {
   embeds: 'application/json+oembed',
 };
 
-export function pageTexts(shown: ShownInFile): MarketTexts {
+export function pageTexts(shown: FileInput): MarketTexts {
   const [before, between, after] = frameOf(shown.frame);
   return { 'market-page': `${before}${headOf(shown)}${between}${contentOf(shown)}\n${after}` };
 }
@@ -52,7 +52,7 @@ export function pageSettingsIn(texts: MarketTexts) {
 }
 
 /** From the title to the links. */
-function headOf(shown: ShownInFile): string {
+function headOf(shown: FileInput): string {
   const { market, readBaseUrl, projections } = shown;
   const { slug, name, history } = market;
   const link = (rel: string, type: string | null, href: string) =>
@@ -86,7 +86,7 @@ function headOf(shown: ShownInFile): string {
 /** From the folder of the page. */
 const relative = (url: string): string => `..${url}`;
 
-function descriptionOf({ market, recent }: ShownInFile): string {
+function descriptionOf({ market, recent }: FileInput): string {
   const { title, metric, price, unknown } = readableValue(market);
   if (metric === null) return `${title}: ${unknown}.`;
   const value = price === null ? `unknown (${unknown})` : `${price.amount} ${price.per}`.trimEnd();
@@ -97,7 +97,7 @@ function descriptionOf({ market, recent }: ShownInFile): string {
   );
 }
 
-function contentOf(shown: ShownInFile): string {
+function contentOf(shown: FileInput): string {
   const { market, recent } = shown;
   const { name, slug, kind, unit } = market;
   const { price, metric, unknown } = readableValue(market);
@@ -136,7 +136,7 @@ function contentOf(shown: ShownInFile): string {
   ].join('\n');
 }
 
-type ShownMarket = ShownInFile['market'];
+type ShownMarket = FileInput['market'];
 
 /** Notes that need no clock. The script adds those that do. */
 function badgesOf({ disputedMetrics, status, metrics }: ShownMarket): string {
@@ -175,7 +175,7 @@ function tilesOf({ metrics, unit }: ShownMarket): string {
 }
 
 /** The last prices, newest first: of the source of the newest one. */
-function rowsOf({ market: { metrics, unit, nativeCurrency }, recent }: ShownInFile): string {
+function rowsOf({ market: { metrics, unit, nativeCurrency }, recent }: FileInput): string {
   const { decimal, observedAt } = recent;
   if (decimal.length === 0) return '';
   const from = Math.max(0, decimal.length - ROWS_MAX);
@@ -205,7 +205,7 @@ function sourcesOf({ sources }: ShownMarket): string {
   return `<section class="market-section">\n<h2>Sources</h2>\n<ul>${items.join('\n')}</ul>\n</section>`;
 }
 
-function filesOf({ market: { slug, history }, projections }: ShownInFile): string {
+function filesOf({ market: { slug, history }, projections }: FileInput): string {
   const hasFiles = projections.has('history-files') && history.count > 1 && history.count <= FILE_ROWS_MAX;
   const links = [
     ['This market as JSON', `${marketUrl(slug)}.json`],

@@ -1,8 +1,8 @@
 /** Plans the file of the markets that have changed last. */
 import { lastModified, type ModifiedRow, modifiedCsv } from '../../../contract/files/modified.ts';
 import type { Market } from '../../../contract/values/market.ts';
-import { addFile } from '../../kernel/add-file.ts';
-import { planOfList } from '../../kernel/one-file.ts';
+import { addFileIfChanged } from '../../kernel/add-file.ts';
+import { planListFile } from '../../kernel/list-file.ts';
 import type { PlanContext, ProjectionPlan } from '../../kernel/projection.ts';
 
 function rowsOfPage(body: string): readonly ModifiedRow[] {
@@ -12,8 +12,9 @@ function rowsOfPage(body: string): readonly ModifiedRow[] {
 
 export async function planModified(context: PlanContext): Promise<ProjectionPlan> {
   const known = context.state as string | undefined;
-  return planOfList<ModifiedRow>(context, {
+  return planListFile<ModifiedRow>(context, {
     rowsOfPage,
-    planned: async (rows) => await addFile(context, { kind: 'modified' }, modifiedCsv(lastModified(rows)), known),
+    planned: async (rows) =>
+      await addFileIfChanged(context, { kind: 'modified' }, modifiedCsv(lastModified(rows)), known),
   });
 }

@@ -1,6 +1,6 @@
 /** The markets that have changed last, as a file of the list's cadence. */
 import { MODIFIED_URL } from '../../../contract/files/routes.ts';
-import { oneFile } from '../../kernel/one-file.ts';
+import { singleFileReachability } from '../../kernel/list-file.ts';
 import { NO_PLAN, type Projector } from '../../kernel/projection.ts';
 
 export const modified: Projector = {
@@ -12,6 +12,6 @@ export const modified: Projector = {
       : NO_PLAN,
   check: async (context) => (await import('./check.ts')).checkModified(context),
   checkLogged: async (context) => (await import('./check.ts')).checkLoggedModified(context),
-  reachable: oneFile({ kind: 'modified' }),
+  reachable: singleFileReachability({ kind: 'modified' }),
   describe: { what: 'The markets that have changed last.', paths: [MODIFIED_URL] },
 };

@@ -2,8 +2,8 @@
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
-import { addFile } from '../../kernel/add-file.ts';
-import { planOfList } from '../../kernel/one-file.ts';
+import { addFileIfChanged } from '../../kernel/add-file.ts';
+import { planListFile } from '../../kernel/list-file.ts';
 import type { PlanContext, ProjectionPlan } from '../../kernel/projection.ts';
 import { calendarText, type Release, Releases } from './calendar.ts';
 
@@ -30,9 +30,9 @@ export async function planReleases(context: PlanContext): Promise<ProjectionPlan
     const text = calendarText(all, origin);
     return text === null
       ? { shows }
-      : { shows, digest: await addFile(context, { kind: 'releases' }, text, known?.digest) };
+      : { shows, digest: await addFileIfChanged(context, { kind: 'releases' }, text, known?.digest) };
   };
-  return planOfList<Release>(context, {
+  return planListFile<Release>(context, {
     rowsOfPage: releasesOfPage,
     planned: async (rows) => ({ ...(await planned(rows)) }),
   });

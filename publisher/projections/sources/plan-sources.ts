@@ -6,8 +6,8 @@ import type { Ledger } from '../../../storage/ports/ledger.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { SOURCE_STATES } from '../../../storage/records/sources.ts';
-import { addFile } from '../../kernel/add-file.ts';
-import { planOfList } from '../../kernel/one-file.ts';
+import { addFileIfChanged } from '../../kernel/add-file.ts';
+import { planListFile } from '../../kernel/list-file.ts';
 import type { PlanContext, ProjectionPlan } from '../../kernel/projection.ts';
 import { type Fetches, type SourceRow, SourceRows, sourcesText } from './source-rows.ts';
 
@@ -36,13 +36,13 @@ export async function planSources(context: PlanContext): Promise<ProjectionPlan>
   const known = context.state as unknown as SourcesState | undefined;
   const found = await fetchesOf(context.dependencies.ledger);
   const fetches = sha256Hex(canonicalJson([...found].sort() as Json));
-  return planOfList<SourceRow>(context, {
+  return planListFile<SourceRow>(context, {
     rowsOfPage,
     isStale: known?.fetches !== fetches,
     async planned(rows) {
       const text = sourcesText(new SourceRows(rows).all, found);
       if (text === null) return undefined;
-      return { fetches, digest: await addFile(context, { kind: 'sources' }, text, known?.digest) };
+      return { fetches, digest: await addFileIfChanged(context, { kind: 'sources' }, text, known?.digest) };
     },
   });
 }

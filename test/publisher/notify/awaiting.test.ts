@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
-import { takeBatch } from '../../../lambdas/ingest/take-batch.ts';
+import { ingestBatch } from '../../../lambdas/ingest/ingest-batch.ts';
 import { Superseded } from '../../../publisher/errors.ts';
 import type { PurgeTargets } from '../../../publisher/notify/purge.ts';
 import { publish } from '../../../publisher/publish.ts';
@@ -128,7 +128,7 @@ describe('a batch waits for the revisions that it has written', () => {
   const isAwaiting = ({ partition }: Place) => partition === AWAITING_GENERATION.partition;
   const isOfBatch = ({ partition }: Place) => /^(batch\/|work$)/.test(partition);
   const take = (world: World, records: readonly IngestRecordInput[]) =>
-    takeBatch(
+    ingestBatch(
       world.dependencies,
       { id: 'one', subject: 'operator', mode: 'correct', partial: false, dryRun: false },
       records,

@@ -335,10 +335,10 @@ describe('a change that the cache is told', () => {
     objects.put(GOLD, 'one');
     await look();
     objects.put(GOLD, 'two');
-    cache.outdate(KEY);
+    cache.invalidate(KEY);
     expect(await look()).toBe('two, 1 read');
     expect(await look()).toBe('two, 0 read');
-    cache.outdate(KEY);
+    cache.invalidate(KEY);
     expect(await look()).toBe('two, 1 read');
     expect(objects.reads.map(({ conditional }) => conditional)).toEqual([false, true, true]);
     expect(await look()).toBe('two, 0 read');
@@ -347,14 +347,14 @@ describe('a change that the cache is told', () => {
   test('is seen where nothing was a moment ago', async () => {
     expect(await look()).toBe('absent, 1 read');
     objects.put(GOLD, 'one');
-    cache.outdate(KEY);
+    cache.invalidate(KEY);
     expect(await look()).toBe('one, 1 read');
   });
 
   test('and that the store does not give leaves the older body for as long as any', async () => {
     objects.put(GOLD, 'one');
     await look();
-    cache.outdate(KEY);
+    cache.invalidate(KEY);
     objects.mode = 'unavailable';
     expect(await look()).toBe('one stale, 1 read');
     expect(await look()).toBe('one stale, 0 read');
@@ -372,7 +372,7 @@ describe('a change that the cache is told', () => {
     objects.gate = gate.promise;
     const underWay = look();
     objects.put(GOLD, 'two');
-    cache.outdate(KEY);
+    cache.invalidate(KEY);
     objects.gate = null;
     gate.resolve();
     expect(await underWay).toMatch('one');

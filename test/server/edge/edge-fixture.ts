@@ -67,7 +67,7 @@ export interface Edge {
   readonly port: number;
   readonly server: Server;
   readonly purge: EdgeServer['purge'];
-  readonly outdate: EdgeServer['outdate'];
+  readonly invalidate: EdgeServer['invalidate'];
   readonly stop: EdgeServer['stop'];
   readonly objects: FaultyObjects;
   readonly clock: FakeClock;
@@ -87,7 +87,7 @@ export async function startEdge(options: {
   const counts = new ReadCounts();
   const clock = new FakeClock();
   const reports: unknown[] = [];
-  const { server, purge, outdate, stop } = createEdgeServer({
+  const { server, purge, invalidate, stop } = createEdgeServer({
     objects,
     nowMs: () => clock.nowMs,
     health: options.health ?? (() => ({ healthy: true, body: { status: 'ok' } })),
@@ -107,7 +107,7 @@ export async function startEdge(options: {
     server.close();
     await once(server, 'close');
   }
-  return { port, server, purge, outdate, stop, objects, clock, reports, counts, close };
+  return { port, server, purge, invalidate, stop, objects, clock, reports, counts, close };
 }
 
 export interface Reply {

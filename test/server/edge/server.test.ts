@@ -473,7 +473,7 @@ describe('the edge', () => {
   test('a change that the edge is told is answered at once, also where the same was asked again and again', async () => {
     for (let version = 1; version <= 3; version++) {
       edge.objects.put(GOLD, `"${version}"`);
-      edge.outdate(publicKey(GOLD));
+      edge.invalidate(publicKey(GOLD));
       // One connection for all, so that the lane meets equal requests again.
       const read = async () => await (await fetch(`http://127.0.0.1:${edge.port}${GOLD_URL}`)).text();
       for (let time = 0; time < 4; time++) expect(await read()).toBe(`"${version}"`);

@@ -12,7 +12,7 @@ import { newBatchOfLines } from './stored-batch.ts';
  *
  * @throws as runBatch does
  */
-export async function takeBatch(
+export async function ingestBatch(
   dependencies: BatchDependencies,
   options: Pick<BatchValue, 'id' | 'subject' | 'mode' | 'partial' | 'dryRun'>,
   records: readonly unknown[],

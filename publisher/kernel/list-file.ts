@@ -5,7 +5,7 @@ import type { Json } from '../../contract/values/canonical-json.ts';
 import type { PlanContext, ProjectionPlan, Reachability } from './projection.ts';
 
 /** @param isThere whether there is a file, by the state. Default: if there is a state */
-export function oneFile(
+export function singleFileReachability(
   name: PublicObjectName,
   isThere = (state: Json | undefined): boolean => state !== undefined,
 ): Reachability {
@@ -17,7 +17,7 @@ export function oneFile(
   };
 }
 
-export interface FileOfList<Row> {
+export interface ListFile<Row> {
   rowsOfPage(body: string): readonly Row[];
   /** Whether the file would change although the list has not. Default: it would not. */
   readonly isStale?: boolean;
@@ -26,9 +26,9 @@ export interface FileOfList<Row> {
 }
 
 /** There is a file while the list has at most {@link LATEST_MARKETS_MAX} markets. It is planned anew with each list. */
-export function planOfList<Row>(
+export function planListFile<Row>(
   { before, isBehind, state: known }: PlanContext,
-  { rowsOfPage, isStale = false, planned }: FileOfList<Row>,
+  { rowsOfPage, isStale = false, planned }: ListFile<Row>,
 ): ProjectionPlan {
   const isWanted = (markets: number) => markets <= LATEST_MARKETS_MAX;
   const wasWanted = isWanted(before?.list.markets ?? 0);

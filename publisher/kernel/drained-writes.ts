@@ -8,7 +8,7 @@ import type { PublisherStorage } from '../dependencies.ts';
  *
  * @returns as the work does. When it rejects, every write that it has begun has ended, and it can begin no other one
  */
-export async function withSettledWrites<Storage extends Pick<PublisherStorage, 'objects'>, Result>(
+export async function withDrainedWrites<Storage extends Pick<PublisherStorage, 'objects'>, Result>(
   storage: Storage,
   work: (storage: Storage) => Promise<Result>,
 ): Promise<Result> {
