@@ -85,6 +85,15 @@ const configurationSchema = z
       .max(2, 'must be one number, or two during a rotation')
       .refine(([newest = 0, previous = 0]) => newest > previous, 'must begin with the greatest number: the newest key')
       .default([1]),
+    logKeyArns: z
+      .array(
+        z
+          .string()
+          .regex(/^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key\/mrk-[0-9a-f]+$/, 'must be ARNs of multi-Region keys'),
+      )
+      .min(1)
+      .max(2)
+      .optional(),
     keyEnvironment: z.enum(['live', 'test', 'dev'], 'must be live, test or dev').default('live'),
     issuer: z
       .strictObject({

@@ -1,7 +1,7 @@
 /** The stack that must outlive all others: the ledger, the uploads, the secret, and the public objects. */
 import { Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, StreamViewType, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
-import { Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
+import { type IKey, Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
 import {
   BlockPublicAccess,
   Bucket,
@@ -64,7 +64,7 @@ export class DataStack extends Stack {
   readonly uploadsBucket: Bucket;
   readonly secret: Secret;
   /** The keys that sign the log, newest first. */
-  readonly logKeys: readonly Key[];
+  readonly logKeys: readonly Pick<IKey, 'keyArn'>[];
 
   constructor(scope: Construct, id: string, { configuration, ...props }: DataStackProps) {
     super(scope, id, props);
@@ -98,7 +98,7 @@ export class DataStack extends Stack {
     }
     this.publicBucket = this.#addPublicBucket();
     this.uploadsBucket = this.#addUploadsBucket(configuration);
-    this.logKeys = this.#addLogKeys(configuration);
+    this.logKeys = configuration.logKeyArns?.map((keyArn) => ({ keyArn })) ?? this.#addLogKeys(configuration);
     this.secret = new Secret(this, 'Secret', {
       description: 'Authenticates cursors and seals stored answers. A new value ends all open cursors and replays.',
       generateSecretString: RANDOM_SECRET,

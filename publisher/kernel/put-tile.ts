@@ -60,7 +60,7 @@ export async function putTile(
 }
 
 /** The number of entries under the published checkpoint. */
-async function publishedSize(objects: ObjectStore): Promise<number> {
+export async function publishedSize(objects: ObjectStore): Promise<number> {
   const found = await objects.get(publicKey({ kind: 'log-checkpoint' }));
   if (found.kind !== 'found') return 0;
   return parseCheckpoint(parseNote(Buffer.from(found.body).toString('utf8')).text).size;

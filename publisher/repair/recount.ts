@@ -6,7 +6,14 @@ import { announce } from '../../storage/ports/announced-values.ts';
 import { HistorySum } from '../../storage/ports/history-sum.ts';
 import type { Item } from '../../storage/ports/ledger.ts';
 import { metricPart, withValue } from '../../storage/ports/newest-values.ts';
-import { type MarketRecordValue, type ObservationValue, orderOfObservation } from '../../storage/records/markets.ts';
+import {
+  type MarketRecordValue,
+  type ObservationValue,
+  observationIdAt,
+  observationKey,
+  orderOfObservation,
+  versionOrder,
+} from '../../storage/records/markets.ts';
 
 export type StoredObservation = Item<ObservationValue>;
 
@@ -43,23 +50,40 @@ export function recountOf(observations: readonly Pick<StoredObservation, 'sort' 
 }
 
 /**
- * Observations whose links to earlier and later versions are wrong, with the right links. A copy of the ledger may hold
- * one half of a correction: the new version, or the old one with its link to the new one. The repair changes the items'
- * revisions, so each keeps the one at which its version was written.
+ * Observations whose links to earlier and later versions are wrong, or whose version does not follow the one before it:
+ * each with the key under which it is stored, and as it must be. A copy of the ledger may hold one half of a correction:
+ * the new version, or the old one with its link to the new one. A replica may lack a version between two others; then the
+ * later ones move up, because the number of a version is a part of its id. The repair changes the items' revisions, so each
+ * keeps the one at which its version was written.
  */
-export function mendedLinks(observations: readonly StoredObservation[]): readonly StoredObservation[] {
-  const mended: StoredObservation[] = [];
-  for (const [index, item] of observations.entries()) {
-    const [before, after] = [observations[index - 1], observations[index + 1]];
-    const supersedes = before && isSameIdentity(before, item) ? before.value.id : null;
-    const next = after && isSameIdentity(after, item) ? after.value : null;
-    const links = { supersededAt: next?.recordedAt ?? null, supersededBy: next?.id ?? null, supersedes };
+export function mendedVersions(slug: string, observations: readonly StoredObservation[]): readonly MendedVersion[] {
+  let ordinal = 0;
+  const placed = observations.map((item, index) => {
+    const before = observations[index - 1];
+    ordinal = before !== undefined && isSameIdentity(before, item) ? ordinal + 1 : 0;
+    const order = versionOrder(orderOfObservation(item), ordinal);
+    const { sort } = observationKey(slug, order);
+    // Only a version that moves gets another id.
+    return { item, sort, id: sort === item.sort ? item.value.id : observationIdAt(slug, order) };
+  });
+  const mended: MendedVersion[] = [];
+  for (const [index, { item, sort, id }] of placed.entries()) {
+    const [before, after] = [placed[index - 1], placed[index + 1]];
+    const supersedes = before && isSameIdentity(before.item, item) ? before.id : null;
+    const next = after && isSameIdentity(after.item, item) ? after : null;
+    const links = { id, supersededAt: next?.item.value.recordedAt ?? null, supersededBy: next?.id ?? null, supersedes };
     const names = Object.keys(links) as (keyof typeof links)[];
     if (names.every((name) => item.value[name] === links[name])) continue;
     const firstRevision = item.value.firstRevision ?? item.revision;
-    mended.push({ ...item, value: { ...item.value, ...links, firstRevision } });
+    mended.push({ from: item.sort, item: { ...item, sort, value: { ...item.value, ...links, firstRevision } } });
   }
   return mended;
+}
+
+export interface MendedVersion {
+  /** The sort key under which it is stored. */
+  readonly from: string;
+  readonly item: StoredObservation;
 }
 
 /** Versions of one observation differ only in the last part of their order, so they are neighbours. */

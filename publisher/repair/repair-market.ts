@@ -26,10 +26,11 @@ import {
   historyMarksOf,
   marketMarkKey,
   parseMark,
+  REFRESH_MARKS,
   refreshMarkKey,
 } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
-import { lastChangeOf, mendedLinks, type Recount, recountOf, type StoredObservation } from './recount.ts';
+import { lastChangeOf, mendedVersions, type Recount, recountOf, type StoredObservation } from './recount.ts';
 
 /**
  * - `removed`: the ledger has observations of the market but no record. No record says what they are about, so they are
@@ -89,7 +90,9 @@ export async function repairMarkets(
 async function slugsToRepair({ ledger }: Repair, after: string): Promise<readonly string[]> {
   const slugs = new Set<string>();
   for await (const items of queryPages(ledger, MARKET_INDEX)) for (const { sort } of items) slugs.add(sort);
-  for await (const items of queryPages(ledger, FRESH_MARKS)) for (const mark of items) slugs.add(parseMark(mark).slug);
+  for (const lane of [FRESH_MARKS, REFRESH_MARKS]) {
+    for await (const items of queryPages(ledger, lane)) for (const mark of items) slugs.add(parseMark(mark).slug);
+  }
   for await (const items of queryPages(ledger, AWAITING_GENERATION)) {
     for (const { value } of items) for (const slug of Object.keys(value?.revisions ?? {})) slugs.add(slug);
   }
@@ -108,24 +111,22 @@ async function tryRepair(storage: Repair, slug: string): Promise<RepairOutcome |
     const isUnknown = observations.length === 0 && mark === null && index === null;
     return isUnknown ? 'unknown' : await removeTorn(storage, slug, observations);
   }
-  const links = mendedLinks(observations);
+  const versions = mendedVersions(slug, observations);
   const revisions = observations.flatMap(({ revision, value }) => [revision, value.firstRevision ?? 0]);
   const newest = revisions.reduce((most, each) => Math.max(most, each), mark?.revision ?? 0);
   // A mark with a later revision than the record would wait for ever, and the log shows the newest revision of all.
   const isThere = record.revision >= newest;
-  if (index !== null && isDue && isThere && links.length === 0 && isRight(record.value, recountOf(observations))) {
+  if (index !== null && isDue && isThere && versions.length === 0 && isRight(record.value, recountOf(observations))) {
     return 'unchanged';
   }
   const revision = 1 + Math.max(record.revision, newest);
   const asRead = { kind: 'revision-is', revision: record.revision } as const;
-  const mended = new Map(links.map((item) => [item.sort, { ...item, revision }]));
-  for (const batch of inBatches([...mended.values()], MAX_TRANSACT_CHANGES - 1)) {
-    const puts = batch.map(({ partition, sort, value, attemptId }): Change => {
-      return { kind: 'put', key: { partition, sort }, revision, value, if: { kind: 'written-by', attemptId } };
-    });
-    if (!(await transact(storage, [{ kind: 'check', key: marketKey(slug), if: asRead }, ...puts]))) return null;
+  const mended = new Map(versions.map(({ from, item }) => [from, { ...item, revision }]));
+  const now = observations.map((item) => mended.get(item.sort) ?? item);
+  for (const batch of inBatches(changesOf(mended), MAX_TRANSACT_CHANGES - 1)) {
+    if (!(await transact(storage, [{ kind: 'check', key: marketKey(slug), if: asRead }, ...batch]))) return null;
   }
-  const recount = recountOf(observations.map((item) => mended.get(item.sort) ?? item));
+  const recount = recountOf(now);
   const updatedAt = lastChangeOf(observations, record.value.updatedAt);
   const value = { ...withRecount(record.value, recount), updatedAt, repairedRevision: revision };
   const dueAt = nextEffectiveAt(value);
@@ -138,6 +139,16 @@ async function tryRepair(storage: Repair, slug: string): Promise<RepairOutcome |
     { kind: 'delete', key: deferredKey(slug), if: ANY },
   ]);
   return isDone ? 'repaired' : null;
+}
+
+/** A version that moves leaves its place, unless a later one moves there. */
+function changesOf(mended: ReadonlyMap<string, StoredObservation>): readonly Change[] {
+  const places = new Set([...mended.values()].map(({ sort }) => sort));
+  return [...mended].flatMap(([from, { partition, sort, revision, value, attemptId }]): Change[] => {
+    const unchanged = sort === from ? ({ kind: 'written-by', attemptId } as const) : ANY;
+    const put: Change = { kind: 'put', key: { partition, sort }, revision, value, if: unchanged };
+    return places.has(from) ? [put] : [put, { kind: 'delete', key: { partition, sort: from }, if: ANY }];
+  });
 }
 
 /** Without its item, nobody would notice that an announced value becomes effective. */
@@ -182,7 +193,7 @@ async function removeTorn(
 
 const ANY = { kind: 'any' } as const;
 
-function refreshMark(slug: string): Change {
+export function refreshMark(slug: string): Change {
   return { kind: 'put', key: refreshMarkKey(slug), revision: 0, value: null, if: ANY };
 }
 

@@ -9,26 +9,31 @@ import { marketKey } from '../../storage/records/markets.ts';
 import { AWAITING_GENERATION } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { type RepairOutcome, repairMarkets } from './repair-market.ts';
-import { resume } from './resume.ts';
+import { type ResumeOptions, resume } from './resume.ts';
 
 export interface RestoreOutcome {
   /** The repaired markets, and what was done to each. */
   readonly repaired: ReadonlyMap<string, RepairOutcome>;
   /** Call again with this `after`. Null: HEAD is raised, and publishing continues by itself. */
   readonly next: string | null;
+  /** HEAD was raised to it. Null: it was not raised yet, or nothing was ever published. */
+  readonly generation: number | null;
+}
+
+export interface RestoreOptions extends Omit<ResumeOptions, 'isRestored'> {
+  readonly after?: string;
+  readonly hasTime?: () => boolean;
 }
 
 /** May be repeated, also after it has finished. Errors as of `repairMarket` and `resume`. */
 export async function restore(
   storage: PublisherStorage,
-  { after = '', hasTime = () => true }: { readonly after?: string; readonly hasTime?: () => boolean } = {},
+  { after = '', hasTime = () => true, ...resuming }: RestoreOptions = {},
 ): Promise<RestoreOutcome> {
   const { outcomes, next } = await repairMarkets(storage, { after, hasTime });
-  if (next === null) {
-    await forgetTorn(storage);
-    await resume(storage, { isRestored: true });
-  }
-  return { repaired: outcomes, next };
+  if (next !== null) return { repaired: outcomes, next, generation: null };
+  await forgetTorn(storage);
+  return { repaired: outcomes, next, generation: await resume(storage, { ...resuming, isRestored: true }) };
 }
 
 /**

@@ -14,7 +14,13 @@ import type { Change } from '../../storage/ports/ledger.ts';
 import { queryPages } from '../../storage/ports/paging.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
-import { HEAD_KEY, type HeadValue, type ListState, refreshMarkKey } from '../../storage/records/publication.ts';
+import {
+  HEAD_KEY,
+  type HeadValue,
+  type ListState,
+  type LogState,
+  refreshMarkKey,
+} from '../../storage/records/publication.ts';
 import { rendererOf } from '../core/bodies/render.ts';
 import { NO_LOG } from '../core/log/log-edge.ts';
 import type { PublisherStorage } from '../dependencies.ts';
@@ -28,6 +34,10 @@ import { type Head, isRaised, raiseHead } from '../kernel/swap-head.ts';
 export interface ResumeOptions {
   /** The ledger may be older than the log: then the log states everything anew. */
   readonly isRestored?: boolean;
+  /** HEAD is raised above this generation, too. */
+  readonly above?: number;
+  /** The log as far as the ledger has all of it. Default: HEAD says so. */
+  readonly log?: LogState;
 }
 
 /**
@@ -38,7 +48,7 @@ export interface ResumeOptions {
  */
 export async function resume(
   storage: PublisherStorage,
-  { isRestored = false }: ResumeOptions = {},
+  { isRestored = false, above = 0, log }: ResumeOptions = {},
 ): Promise<number | null> {
   const { nowMs } = storage;
   const shown = await storeGeneration(storage);
@@ -48,7 +58,7 @@ export async function resume(
   await markEverything(storage);
   if (head === null && shown === 0) return null;
   const atMs = nowMs();
-  const generation = Math.max(head?.revision ?? 0, shown) + 1;
+  const generation = Math.max(head?.revision ?? 0, shown, above) + 1;
   const value: HeadValue = {
     generation,
     publishedAt: new Date(atMs).toISOString(),
@@ -58,7 +68,7 @@ export async function resume(
     renderer: rendererOf(storage),
     staticDigests: {},
     counts: { markets: 0, observations: 0, unknownValues: 0 },
-    ...(await logInDoubt(storage, head?.value ?? null, isRestored ? generation : null)),
+    ...(await logInDoubt(storage, head?.value ?? null, isRestored ? generation : null, log)),
   };
   const raised = await raiseHead(storage, head, value);
   // If this process dies here, the next publisher does it. It may also be faster.
@@ -92,11 +102,12 @@ async function logInDoubt(
   { objects }: PublisherStorage,
   head: HeadValue | null,
   resetBefore: number | null,
+  whole: LogState | undefined,
 ): Promise<Pick<HeadValue, 'log'>> {
   const { log = NO_LOG, generation = 0 } = head ?? {};
   if (log === NO_LOG && (await objects.stat(publicKey({ kind: 'log-checkpoint' }))) === null) return {};
   const isApplied = head === null || head.applied || isRaised(head);
-  const known = isApplied ? log : { ...log, ...(log.was ?? NO_LOG) };
+  const known = whole ?? (isApplied ? log : { ...log, ...(log.was ?? NO_LOG) });
   const reset = resetBefore ?? (isApplied ? known.resetBefore : generation + 1);
   return { log: { ...known, isDoubtful: true, ...(reset === undefined ? {} : { resetBefore: reset }) } };
 }

@@ -8,8 +8,8 @@
  *
  * A tile has 256 entries or hashes. Revision: the generation that wrote the record.
  */
-import type { PrefixRange } from '../ports/paging.ts';
-import { keyIn, keyOf } from './keys.ts';
+import type { KeyRange, PrefixRange } from '../ports/paging.ts';
+import { keyIn } from './keys.ts';
 
 /** Entries of one chunk. The largest ones that the rules for records admit still fit an item. */
 export const CHUNK_ENTRIES = 32;
@@ -23,16 +23,19 @@ export type LogHashesValue = { hashes: string };
 const TILES_IN_PARTITION = 64;
 const TILE_DIGITS = 9;
 
+export const LOG_HASHES: KeyRange<LogHashesValue> = { partition: 'log/hashes' };
+
 const digits = (tile: number): string => String(tile).padStart(TILE_DIGITS, '0');
 
 /** The chunks of one tile of entries, in order. */
 export const logChunksOf = (tile: number): PrefixRange<LogChunkValue> => ({
-  partition: `log/entries/${Math.floor(tile / TILES_IN_PARTITION)}`,
+  ...logChunksIn(Math.floor(tile / TILES_IN_PARTITION)),
   prefix: `${digits(tile)}/`,
 });
+/** The chunks of 64 tiles. @param range 0 for the first ones */
+export const logChunksIn = (range: number): KeyRange<LogChunkValue> => ({ partition: `log/entries/${range}` });
 /** @param chunk its index in the tile, 0 to 7 */
 export const logChunkKey = (tile: number, chunk: number) => keyIn(logChunksOf(tile), String(chunk));
 
 /** @param level 1 or higher */
-export const logHashesKey = (level: number, tile: number) =>
-  keyOf<LogHashesValue>('log/hashes', `${level}/${digits(tile)}`);
+export const logHashesKey = (level: number, tile: number) => keyIn(LOG_HASHES, `${level}/${digits(tile)}`);

@@ -76,6 +76,8 @@ export type LogState = {
   isDoubtful?: true;
   /** How many entries were taken down. Absent: none. */
   takenDown?: number;
+  /** Of a log that takes the place of another one, until its first generation: the only name that it may have. */
+  name?: string;
   /**
    * The ledger is older than the log. For a market whose published record is of an earlier generation than this one, the
    * log states everything anew.

@@ -216,6 +216,7 @@ describe('docs/deploy.md', () => {
       'writeDomain',
       'writeRateLimit',
       'logOrigin',
+      'logKeyArns',
       'uploadsKeptDays',
       'backupVaultArn',
       'readWebAclArn',

@@ -187,12 +187,13 @@ describe('the secret', () => {
 
 describe('the key of the log', () => {
   const keysIn = (context: object) => Object.values(synthesised(context)('data').findResources('AWS::KMS::Key'));
-  const publisherArns = (context: object) => {
+  const arnsOf = (context: object) => {
     const { Environment } = Object.values(synthesised(context)('api').findResources('AWS::Lambda::Function'))
       .map(({ Properties }) => Properties)
       .find(({ FunctionName: name }) => name === 'tidemark-publish') as Properties;
-    return JSON.stringify(Environment.Variables.TIDEMARK_LOG_KEY_ARNS).match(/Log\d+Key/g);
+    return JSON.stringify(Environment.Variables.TIDEMARK_LOG_KEY_ARNS);
   };
+  const publisherArns = (context: object) => arnsOf(context).match(/Log\d+Key/g);
 
   it('is one of Ed25519 for signatures, and retained', () => {
     const [key, ...others] = keysIn(MINIMAL);
@@ -213,6 +214,13 @@ describe('the key of the log', () => {
     const role = resourceOf(synthesised(MINIMAL)('api'), 'AWS::IAM::Role', 'publishRole').Properties.RoleName;
     expect(role).toBe('tidemark-us-east-1-publish');
     expect(arn).toContain(`:role/${role}"`);
+  });
+
+  it('may be the replicas of keys in another region, and then the stack makes none', () => {
+    const arn = 'arn:aws:kms:us-east-1:123456789012:key/mrk-0123456789abcdef';
+    const context = { ...MINIMAL, logKeyArns: [arn] };
+    expect(keysIn(context)).toEqual([]);
+    expect(arnsOf(context)).toBe(JSON.stringify(arn));
   });
 
   it('is followed by another in a rotation, and stays when it signs no more', () => {

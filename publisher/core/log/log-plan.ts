@@ -235,9 +235,14 @@ export class LogPlan {
   }
 }
 
+/** None: the log has no entry yet, and may have any name. */
+export function namesOfLog({ vkeys, name }: Pick<LogState, 'vkeys' | 'name'>): readonly string[] {
+  return name === undefined ? vkeys.map((vkey) => parseVkey(vkey).name) : [name];
+}
+
 /** Its entries would be those of the other log, under a name that nobody follows. */
-function assertSameName({ origin }: LogSettings, { vkeys }: LogState): void {
-  const names = vkeys.map((vkey) => parseVkey(vkey).name);
+function assertSameName({ origin }: LogSettings, state: LogState): void {
+  const names = namesOfLog(state);
   if (names.length === 0 || names.includes(origin)) return;
   throw new LogForked(
     `the log of this ledger is ${names[0]}, and ${origin} is configured: the name of a log never changes`,

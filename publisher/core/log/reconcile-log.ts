@@ -106,8 +106,9 @@ async function adopt(
   return { size, root: root.toString('base64'), vkeys, resetBefore: head.generation + 1 };
 }
 
-async function readShownEntries(
-  { objects }: PublisherDependencies,
+/** @throws LogForked if the store does not have them */
+export async function readShownEntries(
+  { objects }: Pick<PublisherDependencies, 'objects'>,
   n: number,
   width: number,
 ): Promise<readonly string[]> {

@@ -21,6 +21,11 @@ export function testSigner(seed = 1) {
 
 export const TEST_LOG: LogSettings = { origin: LOG_ORIGIN, signers: [testSigner()] };
 
+/** The log of another name. */
+export function testLogOf(origin: string): LogSettings {
+  return { origin, signers: [ed25519Signer(privateNoteKey(origin, Buffer.alloc(32, 9)))] };
+}
+
 export function withLog(dependencies: PublisherDependencies, log: LogSettings = TEST_LOG): PublisherDependencies {
   return { ...dependencies, log, projections: new Set(['log']) };
 }

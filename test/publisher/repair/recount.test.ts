@@ -1,13 +1,15 @@
 /** A market's record, derived from its observations alone. */
 import { describe, expect, test } from 'vitest';
-import { mendedLinks, recountOf, type StoredObservation } from '../../../publisher/repair/recount.ts';
+import { mendedVersions, recountOf, type StoredObservation } from '../../../publisher/repair/recount.ts';
 import { HistorySum } from '../../../storage/ports/history-sum.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import {
   type MarketRecordValue,
   marketKey,
+  observationIdAt,
   observationsOf,
   orderOfObservation,
+  ordinalOf,
 } from '../../../storage/records/markets.ts';
 import { createWorld, market, price, type World } from '../world.ts';
 
@@ -56,7 +58,7 @@ describe('a record that was written with its observations equals their recount',
     const observations = await stored(world);
     const { value } = (await world.ledger.get(marketKey('gold'))) as { value: MarketRecordValue };
     expect(value).toEqual({ ...value, ...recountOf(observations) });
-    expect(mendedLinks(observations)).toEqual([]);
+    expect(mendedVersions('gold', observations)).toEqual([]);
   });
 });
 
@@ -81,8 +83,8 @@ describe('links between versions', () => {
   }
 
   const LOST: readonly [string, readonly number[], readonly number[]][] = [
-    ['if the first version is lost, the second becomes the first', [0], [1]],
-    ['if a version in the middle is lost, its neighbours name each other', [1], [0, 2]],
+    ['if the first version is lost, the others move up', [0], [1, 2]],
+    ['if a version in the middle is lost, the later one takes its place', [1], [2]],
     ['if the last version is lost, the one before it becomes the newest', [2], [1]],
     ['a lost observation without other versions changes no link', [3], []],
     ['if all other versions are lost, the remaining one has no links', [0, 2], [1]],
@@ -91,13 +93,15 @@ describe('links between versions', () => {
   test.each(LOST)('%s', async (_, lost, mended) => {
     const all = await corrected();
     const left = all.filter((_, index) => !lost.includes(index));
-    const result = mendedLinks(left);
-    expect(result.map(({ sort }) => all.findIndex((item) => item.sort === sort))).toEqual(mended);
-    const after = left.map((item) => result.find(({ sort }) => sort === item.sort) ?? item);
+    const result = mendedVersions('gold', left);
+    expect(result.map(({ from }) => all.findIndex((item) => item.sort === from))).toEqual(mended);
+    const after = left.map((item) => result.find(({ from }) => from === item.sort)?.item ?? item);
     const versions = after.filter(({ value }) => value.observedAt === all[0]?.value.observedAt);
     const ids = versions.map(({ value }) => value.id);
     expect(versions.map(({ value }) => value.supersedes)).toEqual([null, ...ids].slice(0, ids.length));
     expect(versions.map(({ value }) => value.supersededBy)).toEqual([...ids.slice(1), null].slice(0, ids.length));
+    expect(versions.map((item) => ordinalOf(orderOfObservation(item)))).toEqual([...versions.keys()]);
+    expect(ids).toEqual(versions.map((item) => observationIdAt('gold', orderOfObservation(item))));
   });
 });
 

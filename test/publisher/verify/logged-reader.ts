@@ -8,12 +8,12 @@ import { testSigner } from '../log/test-log.ts';
 import { readerOf } from '../world.ts';
 
 /** The store, with the file that names the log's keys: the configuration of a deployment writes that one. */
-export function loggedReader(objects: ObjectStore): PublicReader {
+export function loggedReader(objects: ObjectStore, ...vkeys: readonly string[]): PublicReader {
   const read = readerOf(objects);
   return async (url, headers) => {
     const answer = await read(url, headers);
     if (url !== VKEY_URL || answer.status !== 404) return answer;
-    return vkeyAnswer(testSigner().vkey);
+    return vkeyAnswer(...(vkeys.length === 0 ? [testSigner().vkey] : vkeys));
   };
 }
 
