@@ -8,35 +8,23 @@ import { defineConfig } from 'vitest/config';
  */
 const SETS = ['slow', 'aws', 'tools', 'browser'];
 /**
- * Fast tests that start dozens of processes, half of the time of all. `npm test` leaves them out, and says so. CI,
- * `npm run test:slow` and a path on the command line run them.
+ * Fast tests that start dozens of processes, or compute for many seconds: more than half of the time of all. `npm test` leaves
+ * them out, and says so. CI, `npm run test:slow` and a path on the command line run them.
  */
-const PROCESSES = [
-  'test/bundles/bundles.test.ts',
-  ...['following', 'key-of-a-feed', 'operator-guide', 'readme'].map((name) => `test/docs/${name}.test.ts`),
-  ...['audit', 'doctor', 'exports', 'failures', 'hostile', 'ingest', 'machine', 'mapping'].map(
-    (name) => `test/cli/${name}.test.ts`,
-  ),
-  ...['missing-rows', 'new-log', 'operations', 'reads', 'settings'].map((name) => `test/cli/${name}.test.ts`),
-  ...['from-log', 'run', 'target'].map((name) => `test/run/${name}.test.ts`),
-  'test/server/edge-host/edge-thread.test.ts',
-  ...[
-    'backup',
-    'backup-faults',
-    'ingest-file',
-    'main',
-    'metrics',
-    'operator-key-file',
-    'restore-command',
-    'restored-copy',
-    'restored-keys',
-    'stop',
-    'sample',
-    'vanished-folder',
-    'write-api',
-  ].map((name) => `test/server/${name}.test.ts`),
-  'test/sources/internal-source.test.ts',
-];
+const LONG = Object.entries({
+  bench: 'costs',
+  bundles: 'bundles',
+  cli: 'audit doctor exports failures freshness hostile ingest ingest-git init machine mapping mirror-stop missing-rows new-log operations reads settings undo',
+  docs: 'following key-of-a-feed operator-guide readme',
+  mapping: 'begin-list',
+  run: 'announced bucket-names from-log git run state target',
+  scripts: 'command-line',
+  'server/edge-host': 'edge-thread',
+  'server/mirror': 'cost',
+  server:
+    'backup backup-faults ingest-file main metrics misspelt-settings operator-key-file restore-command restore-from-log restored-copy restored-keys sample static-host stop vanished-folder write-api',
+  sources: 'internal-source secrets',
+}).flatMap(([room, names]) => names.split(' ').map((name) => `test/${room}/${name}.test.ts`));
 /**
  * Slow tests that neither build the package nor need the machine for themselves. CI runs them beside the others, which take
  * as long together.
@@ -52,13 +40,14 @@ const COMPUTING = [
   'mapping-memory',
   'mcp',
   'mirror',
+  'older-versions',
   'scenario',
   'shipped-recipes',
   'sources-command',
   'takedown',
 ].map((name) => `test/slow/${name}.test.ts`);
 const slowPart = process.env.TIDEMARK_SLOW;
-const leftOut = process.env.TIDEMARK_PROCESSES === 'few' ? PROCESSES : [];
+const leftOut = process.env.TIDEMARK_LONG === 'none' ? LONG : [];
 const set = SETS.find((name) => name === process.env.TIDEMARK_TESTS) ?? null;
 /** A limit ends what hangs. In CI, compilers of engines run beside the tests, so that a test may take many times as long. */
 const limitMinutes = { slow: 10, aws: 2, tools: 10, browser: 2 }[set ?? ''] ?? 1;

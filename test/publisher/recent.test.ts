@@ -12,6 +12,8 @@ import { hasRecent } from '../../publisher/projections/latest/plan-latest.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
+import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
 import { removeMarket } from './remove-market.ts';
@@ -200,6 +202,25 @@ test('a service with many markets does not publish them', () => {
     false,
     false,
   ]);
+});
+
+test('a value that only an earlier version showed goes with the first generation of this one', async () => {
+  const world = createFilesWorld(undefined, BOTH);
+  await world.ingest([market('a'), price('a', 0, 105), price('a', 1, 106)]);
+  await world.publish();
+  const before = await recentOf(world);
+  const key = publicKey({ kind: 'recent' });
+  const found = await world.objects.get(key);
+  const head = await world.ledger.get(HEAD_KEY);
+  if (found.kind !== 'found' || head === null) throw new Error('nothing was published');
+  const body = Buffer.from(Buffer.from(found.body).toString().replace('"1.05"', '"1.07"'));
+  await world.objects.put(key, body, found.metadata, { kind: 'matches', etag: found.etag });
+  const stated = JSON.stringify(head.value).replaceAll(sha256Hex(found.body), sha256Hex(body));
+  const value = { ...JSON.parse(stated), renderer: `0${head.value.renderer}` };
+  const put = { kind: 'put', key: HEAD_KEY, revision: head.revision, value, if: { kind: 'any' } } as const;
+  await world.ledger.transact([put], { attemptId: 'an earlier version' });
+  await world.publish();
+  expect(await recentOf(world)).toEqual(before);
 });
 
 test('verify finds an entry that the history does not give', async () => {

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join, relative } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
+import { tidemarkHere } from '../cli/in-process.ts';
 import { finished, type Run, type RunOptions, spawnTidemark, tidemark } from '../cli/tidemark.ts';
 import { recipeWith } from '../sources/example-recipe.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
@@ -38,7 +39,7 @@ export const ORIGIN = 'run.test.example/prices';
 export async function openRunWorld(settings: Readonly<Record<string, string>> = {}): Promise<RunWorld> {
   const folder = await temporaryFolder();
   const [data, target] = [join(folder, 'data'), join(folder, 'site')];
-  const key = (await tidemark(['log', 'keys', 'new', '--origin', ORIGIN])).output.trim();
+  const key = (await tidemarkHere(['log', 'keys', 'new', '--origin', ORIGIN])).output.trim();
   const optionsOf = (environment: RunOptions['environment'] = {}): RunOptions => {
     const own = { TIDEMARK_LOG_KEY: key, TIDEMARK_PROJECTIONS: 'log,latest', ...settings };
     return { cwd: folder, environment: { ...own, ...environment } };
@@ -47,7 +48,7 @@ export async function openRunWorld(settings: Readonly<Record<string, string>> = 
   return {
     ...{ folder, data, target, key },
     async run(words = [], environment) {
-      const run = await tidemark(wordsOf(words), optionsOf(environment));
+      const run = await tidemarkHere(wordsOf(words), optionsOf(environment));
       return { ...run, report: run.output === '' ? {} : JSON.parse(run.output) };
     },
     dieAt: (rename, words) => {
@@ -143,5 +144,5 @@ export async function verify(folder: string): Promise<Run> {
 /** Knows no log from before. */
 export async function verifyAt(words: readonly string[]): Promise<Run> {
   const environment = { TIDEMARK_CONFIG: join(await temporaryFolder(), 'config.json') };
-  return await tidemark(['verify', ...words, '--log'], { environment });
+  return await tidemarkHere(['verify', ...words, '--log'], { environment });
 }

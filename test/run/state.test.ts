@@ -13,14 +13,14 @@ import { readStateKey } from '../../server/state/state-key.ts';
 import { STATE_NAME, type StoredState, stateInFolder } from '../../server/target/state-store.ts';
 import { sourceKey } from '../../storage/records/sources.ts';
 import { openLedgerCopy } from '../../storage/sqlite/sqlite-ledger.ts';
-import { tidemark } from '../cli/tidemark.ts';
+import { tidemarkHere } from '../cli/in-process.ts';
 import { sampled } from '../runs.ts';
 import { metalsCsv, recipeWith } from '../sources/example-recipe.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { filesIn, openRunWorld, startSource } from './run-world.ts';
 
 const codeOf = (exit: keyof typeof EXIT_CODES) => EXIT_CODES[exit].code;
-const newKey = async () => (await tidemark(['state', 'keys', 'new'])).output;
+const newKey = async () => (await tidemarkHere(['state', 'keys', 'new'])).output;
 
 /** Gold and silver are published. Each `job` begins without a data folder; `run` keeps it. */
 async function jobs() {
@@ -149,7 +149,7 @@ test('what a run without the state has published is in the copy of the next run 
   const { run, records, data, target, key } = await jobs();
   const file = await records('b.ndjson', { gold: [1000, 1001, 1002, 1003] });
   const environment = { TIDEMARK_LOG_KEY: key, TIDEMARK_PROJECTIONS: 'log,latest' };
-  expect((await tidemark(['run', file, '--data', data, '--to', target], { environment })).code).toBe(0);
+  expect((await tidemarkHere(['run', file, '--data', data, '--to', target], { environment })).code).toBe(0);
   expect(await run()).toMatchObject({ code: codeOf('unchanged'), report: { state: 'written' } });
   await rm(data, { recursive: true });
   expect(await run()).toMatchObject({ code: codeOf('unchanged'), report: { observations: 5, state: 'unchanged' } });

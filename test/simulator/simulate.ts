@@ -1,7 +1,7 @@
 /** A whole simulation: the world of a seed, from its beginning to its checks. */
 import type { Projection } from '../../contract/files/projections.ts';
 import { type Actors, startActors } from './actors.ts';
-import { baseWorld } from './base-world.ts';
+import { type BaseWorld, baseWorld } from './base-world.ts';
 import { judgeBusy } from './busy.ts';
 import { askForPublication, Client, removeOne, sendMany, sendUpload, writeBatches } from './clients.ts';
 import { deploy } from './deployment.ts';
@@ -40,6 +40,10 @@ export interface SimulationOptions extends Alterations {
   readonly settings?: Partial<Settings>;
   /** The most batches of a writer in one phase. Default: drawn from the seed. */
   readonly batches?: number;
+  /** Default: a few markets, published by the code under test. */
+  readonly base?: BaseWorld;
+  /** Called when the faults end, and nobody writes any more. */
+  readonly settling?: () => void;
 }
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -83,11 +87,12 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   const lanesAtOnce = seed % 2 === 0 ? 1 : 4;
   const settings = { ...PLAIN, ...drawSettings(random), lanesAtOnce, projections, ...files, ...options.settings };
   // Of those with files, some begin with a publication without them.
-  const base = await baseWorld(isBasePublished, seed % 3 === 0 ? PLAIN.projections : settings.projections);
+  const base =
+    options.base ?? (await baseWorld(isBasePublished, seed % 3 === 0 ? PLAIN.projections : settings.projections));
   const world = new World(seed, base, conditions, settings, trace, options);
   world.usesPipeline = random.chance(0.2);
   world.note('world', `seed ${seed}`, `${kind} ${JSON.stringify({ ...conditions, ...settings })}`);
-  await (kind === 'torn' ? runTorn(world) : runOrdinary(world, kind === 'restored', options.batches));
+  await (kind === 'torn' ? runTorn(world) : runOrdinary(world, kind === 'restored', options));
   if (world.violation === null) await judge(world);
   world.end();
   return { seed, kind, violation: world.violation, trace: trace.lines, operations: world.operations.performed };
@@ -115,16 +120,21 @@ function drawSettings(random: Random): Partial<Settings> {
   };
 }
 
-async function runOrdinary(world: World, isRestored: boolean, batches?: number): Promise<void> {
+async function runOrdinary(
+  world: World,
+  isRestored: boolean,
+  { batches, settling }: Pick<SimulationOptions, 'batches' | 'settling'>,
+): Promise<void> {
   if (isRestored) world.ledger.log = [];
   const actors = startActors(world, 2, 2);
   const poll = new Poll(world, actors);
   poll.start();
   const { random } = world;
   const isSwept = random.chance(0.5);
-  settleAfter(world, script(world, actors, { isRestored, isPlain: isRestored, batches }), () =>
-    poll.limit(SETTLING_POLLS),
-  );
+  settleAfter(world, script(world, actors, { isRestored, isPlain: isRestored, batches }), () => {
+    settling?.();
+    poll.limit(SETTLING_POLLS);
+  });
   await world.scheduler.run();
   if (world.violation === null && world.watch.isBodyOld) {
     actors.operator.wake(0);

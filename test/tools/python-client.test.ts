@@ -41,6 +41,11 @@ test('its tests pass, and the examples of its README run against the service', a
   expect(await succeed(PACKAGE, PYTHON, pytest, { ...settings, PYTHONPATH: 'src' })).toMatch(/\d\d passed/);
 });
 
+test('its types hold in the strict mode of mypy', async () => {
+  const cache = await temporaryFolder();
+  expect(await succeed(PACKAGE, PYTHON, ['-m', 'mypy', '--cache-dir', cache])).toMatch(/^Success/);
+});
+
 test('its wheel works in an empty environment, with httpx alone', async () => {
   const folder = await temporaryFolder();
   cpSync(PACKAGE, join(folder, 'package'), { recursive: true });

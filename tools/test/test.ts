@@ -42,9 +42,9 @@ const lint = { name: 'lint', run: () => check('@biomejs/biome/bin/biome', 'ci', 
 const isQuick = !isCi && !values.slow && filters.length === 0;
 const thorough = isCi || values.slow ? { TIDEMARK_THOROUGH: 'true' } : {};
 /** Read by vitest.config.ts. */
-const few = isQuick ? { TIDEMARK_PROCESSES: 'few' } : {};
+const short = isQuick ? { TIDEMARK_LONG: 'none' } : {};
 const inBrowser: Step = { name: 'in browser', run: (tell) => runVitest('browser', filters, {}, tell) };
-const fast: Step = { name: 'tests', run: (tell) => runVitest('fast', filters, { ...thorough, ...few }, tell) };
+const fast: Step = { name: 'tests', run: (tell) => runVitest('fast', filters, { ...thorough, ...short }, tell) };
 const slow: Step = { name: 'slow tests', run: (tell) => runVitest('slow', filters, {}, tell) };
 /** The same tests in two parts, which run beside each other (vitest.config.ts). */
 const [slowOthers, slowComputing] = ['others', 'computing'].map(
@@ -70,7 +70,7 @@ else if (isCi) {
   progress.say(
     'on engines, by tools, in browser: not run without CI=true: `npm run test:aws`, `test:tools`, `test:browser`',
   );
-  if (isQuick) progress.say('tests of many processes: not run without `npm run test:slow` or CI=true');
+  if (isQuick) progress.say('long tests, and those of many processes: not run without `npm run test:slow` or CI=true');
 }
 
 let passed = 0;

@@ -171,7 +171,8 @@ export async function planPrices({
     ofPage: (markets) => (hasLatest(dependencies, markets) || hasRecent(dependencies, markets) ? latestOfPage : null),
     async list({ entries, changed, isPreviousKnown }) {
       isPlanned = true;
-      const isTrusted = isPreviousKnown && !isBehind && before?.list.isDoubtful !== true;
+      // An earlier version may have shown other values of the same history.
+      const isTrusted = isPreviousKnown && !isBehind && !isRenderedOtherwise && before?.list.isDoubtful !== true;
       next = await addLatest(dependencies, files, {
         generation,
         entries: entries as readonly LatestEntry[],

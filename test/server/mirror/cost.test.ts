@@ -1,5 +1,6 @@
-/** What a round costs: after one new entry of the log, what that entry touches, however many markets there are. */
+/** Many markets: what a round costs after one new entry of the log, which is what that entry touches; and a list that is too long. */
 import { expect, test } from 'vitest';
+import { RECENT_MARKETS_MAX } from '../../../contract/files/recent-prices.ts';
 import { MARKETS_URL } from '../../../contract/files/routes.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { boundedReader } from '../../../publisher/verify/bounded-reader.ts';
@@ -10,6 +11,7 @@ import { TEST_LOG } from '../../publisher/log/test-log.ts';
 import { createWorld, market, price, readerOf } from '../../publisher/world.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';
 import { followerOf, hostileOrigin } from './hostile-origin.ts';
+import { publishedWorld, roundOf, servedBy } from './mirrored-world.ts';
 
 const PAGES = { markets: 50, observations: 64 };
 
@@ -107,4 +109,14 @@ test('a round after one entry costs the same with 500 markets as with 60', async
     // Log, list and its files, the market with its files, keys and documents.
     expect(gets).toBeLessThanOrEqual(22);
   }
+});
+
+test('a file that a list is too long for is left out, although the service still has it', async () => {
+  const world = await publishedWorld(TEST_LOG, ['log', 'recent']);
+  await world.ingest(Array.from({ length: RECENT_MARKETS_MAX }, (_, index) => market(`m-${index}`)));
+  await publish(world.dependencies);
+  const copied = openMemoryObjects();
+  expect(await roundOf(world, copied)).toMatchObject({ state: 'current', findings: [] });
+  const RECENT = 'public/api/v1/recent.json';
+  expect([servedBy(world.objects).has(RECENT), servedBy(copied).has(RECENT)]).toEqual([true, false]);
 });

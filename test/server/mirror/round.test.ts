@@ -1,7 +1,6 @@
 /** One round of a mirror: the copy keeps the promises to readers at every moment, whatever the service answers. */
 import { describe, expect, test } from 'vitest';
 import { LOG_ROOT, PUBLIC_CACHE_CONTROL } from '../../../contract/files/public-objects.ts';
-import { RECENT_MARKETS_MAX } from '../../../contract/files/recent-prices.ts';
 import { historyUrl, MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
 import { PROJECTORS } from '../../../publisher/projections.ts';
 import { publish } from '../../../publisher/publish.ts';
@@ -10,8 +9,7 @@ import type { PublicReader, PublicResponse } from '../../../publisher/verify/rea
 import { verify } from '../../../publisher/verify/verify.ts';
 import { MirrorCopy, MirrorFull } from '../../../server/mirror/copy.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
-import { TEST_LOG } from '../../publisher/log/test-log.ts';
-import { market, price, readerOf, SMALL_PAGES } from '../../publisher/world.ts';
+import { price, readerOf, SMALL_PAGES } from '../../publisher/world.ts';
 import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
 import { changeWorld, mirrorOf, publishedWorld, roundOf, servedBy } from './mirrored-world.ts';
 
@@ -128,16 +126,6 @@ describe('the files of the list', () => {
     await new MirrorCopy(copied, 1e9).remove('public/api/v1/latest.csv');
     expect((await roundOf(world, copied)).state).toBe('current');
     expect([...servedBy(copied).keys()]).toEqual(expect.arrayContaining(LATEST));
-  });
-
-  test('one that a list is too long for is left out, although the service still has it', async () => {
-    const world = await publishedWorld(TEST_LOG, ['log', 'recent']);
-    await world.ingest(Array.from({ length: RECENT_MARKETS_MAX }, (_, index) => market(`m-${index}`)));
-    await publish(world.dependencies);
-    const copied = openMemoryObjects();
-    expect(await roundOf(world, copied)).toMatchObject({ state: 'current', findings: [] });
-    const RECENT = 'public/api/v1/recent.json';
-    expect([servedBy(world.objects).has(RECENT), servedBy(copied).has(RECENT)]).toEqual([true, false]);
   });
 
   test.each([

@@ -235,13 +235,14 @@ class Client:
         :param options: ``mode``, ``partial`` and ``dryRun`` of the body
         """
         body = {**options, "records": [dict(record) for record in records]}
-        return self.call("POST /api/v1/ingest/batches", body=body, idempotency_key=idempotency_key).body
+        report: dict[str, Any] = self.call("POST /api/v1/ingest/batches", body=body, idempotency_key=idempotency_key).body
+        return report
 
     def wait_for_batch(self, batch_id: str) -> dict[str, Any]:
         """Reads the report of a batch until all its records are decided."""
         pause = _FIRST_LOOK
         while True:
-            report = self.call("GET /api/v1/ingest/batches/{id}", params={"id": batch_id}).body
+            report: dict[str, Any] = self.call("GET /api/v1/ingest/batches/{id}", params={"id": batch_id}).body
             if report["finishedAt"] is not None:
                 return report
             self._requests.system.sleep(pause)
@@ -251,7 +252,7 @@ class Client:
         if not self._vkeys:
             raise ValueError("a proof needs vkeys, the keys of the log")
         root = below(self._base_url, _LOG)
-        log = SignedLog(lambda path: self._requests.bytes(root + path), self._vkeys)
+        log = SignedLog(lambda path: self._requests.unkept(root + path), self._vkeys)
         proven = log.prove(row)
         if proven is not None:
             assert_same(slug, row, proven)
@@ -282,11 +283,11 @@ class Client:
 
     def _log(self) -> LogLines:
         root = below(self._base_url, _LOG)
-        return LogLines(lambda: self._requests.body(f"{root}checkpoint"), lambda path: self._requests.bytes(root + path))
+        return LogLines(lambda: self._requests.body(f"{root}checkpoint"), lambda path: self._requests.unkept(root + path))
 
     def _read(self, url: str, is_later_page: bool) -> dict[str, Any]:
         # Later pages are many and never change: to keep them would only fill the memory.
-        value = json_of(self._requests.bytes(url) if is_later_page else self._requests.body(url), url)
+        value = json_of(self._requests.unkept(url) if is_later_page else self._requests.body(url), url)
         if isinstance(value, dict):
             return value
         raise unexpected(url, "is no JSON object")

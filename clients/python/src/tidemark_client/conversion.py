@@ -203,7 +203,9 @@ def convert(
     used = next(final, of_day[0])
     rate = Fraction(1)
     for step, row in used:
-        one = Fraction(row["decimal"]) / step.market.quantity
+        known = row["decimal"]
+        assert known is not None  # As of all that are in use: see above.
+        one = Fraction(known) / step.market.quantity
         rate *= 1 / one if step.is_inverse else one
     if not used:
         return Conversion(currency, decimal, None, Decimal(1))

@@ -6,7 +6,8 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from .errors import TidemarkError
 
@@ -19,7 +20,8 @@ _FORMATS = (1, 2)
 _MISSING_MAX = 3
 
 
-class Change(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Change:
     """One entry of the log."""
 
     #: Its place in the log, from 0. Go on with ``since=index + 1``.
@@ -111,7 +113,7 @@ def _entry_of(line: str, index: int) -> dict[str, Any] | None:
     if isinstance(entry, dict) and isinstance(entry.get("takenDown"), str):
         return None
     found = entry.get("format") if isinstance(entry, dict) else None
-    if type(found) is int and found in _FORMATS:
+    if isinstance(entry, dict) and type(found) is int and found in _FORMATS:
         return entry
     detail = f"entry {index} of the log has the format {found}, and this version knows {' and '.join(map(str, _FORMATS))}: get a newer one"
     raise TidemarkError("newer-format", detail)

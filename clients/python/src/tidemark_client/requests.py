@@ -81,7 +81,7 @@ class Requests:
             self._bodies.set(url, response.headers["etag"], response.content)
         return response.content
 
-    def bytes(self, url: str) -> bytes:
+    def unkept(self, url: str) -> bytes:
         """GETs bytes that are not kept: immutable ones, and large ones."""
         return self.send("GET", url).content
 
@@ -146,9 +146,9 @@ class Requests:
             return error
         except httpx.RequestError as cause:
             reason = str(cause) or type(cause).__name__
-            error = TidemarkError("no-answer", f"{method} {url} got no answer: {reason}", idempotency_key=key)
-            error.__cause__ = cause
-            return error
+            lost = TidemarkError("no-answer", f"{method} {url} got no answer: {reason}", idempotency_key=key)
+            lost.__cause__ = cause
+            return lost
         if response.is_success or response.status_code == 304:
             return response
         wait = retry_after(response.headers.get("retry-after"), self._system.now())

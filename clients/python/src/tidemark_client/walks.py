@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeVar
 
 from .errors import TidemarkError, unexpected
@@ -33,7 +34,7 @@ def walk_markets(files: PublicFiles, path: str) -> Iterator[Item]:
     last = ""
 
     def is_new(item: Item) -> bool:
-        return item["slug"] > last
+        return bool(item["slug"] > last)
 
     for item in _restarted(files, path, lambda: files.page(path), is_new):
         last = item["slug"]
@@ -99,7 +100,7 @@ def _restarted(
                 raise unexpected(path, "leads back, or has nothing new")
             if page.next is None:
                 return
-            page = _unless_gone(lambda: files.next_page(page))  # noqa: B023
+            page = _unless_gone(partial(files.next_page, page))
         fruitless += 1
     raise _expired(path, "its cursors expire before the next page is read")
 
