@@ -34,6 +34,8 @@ export interface SentRequest {
   /** How the cache of a browser is used. */
   readonly cache?: 'default' | 'no-cache' | 'reload';
   readonly signal: AbortSignal | undefined;
+  /** Takes the body of a success as it comes in, each piece after the one before. The answer has none then, and is asked for once. */
+  readonly onPiece?: (piece: Uint8Array) => Promise<void>;
 }
 
 export interface SettledAnswer<Body> {
@@ -80,7 +82,8 @@ export class Requests {
    */
   async send(request: SentRequest): Promise<SettledAnswer<Bytes>> {
     const { system, onWait } = this.#settings;
-    const isRepeatable = request.method === 'GET' || request.idempotencyKey !== undefined;
+    const isRead = request.method === 'GET' && request.onPiece === undefined;
+    const isRepeatable = isRead || request.idempotencyKey !== undefined;
     const startedMs = system.nowMs();
     for (let [tries, waitedMs] = [0, 0]; ; tries++) {
       const outcome = await this.#try(request);
@@ -97,7 +100,7 @@ export class Requests {
   }
 
   async #try(request: SentRequest): Promise<SettledAnswer<Bytes> | TidemarkError> {
-    const { method, url, headers = {}, body, idempotencyKey, accepts, cache, signal } = request;
+    const { method, url, headers = {}, body, idempotencyKey, accepts, cache, signal, onPiece } = request;
     const asked = `${method} ${url.origin}${url.pathname}`;
     const { timeoutMs, system, redirect = 'authorization' in headers ? 'error' : 'follow' } = this.#settings;
     signal?.throwIfAborted();
@@ -112,7 +115,7 @@ export class Requests {
         redirect,
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       });
-      const bytes = await wholeBody(response, url);
+      const bytes = await wholeBody(response, url, response.ok ? onPiece : undefined);
       const { status } = response;
       if (response.ok || status === 304 || accepts?.(status)) {
         return { status, headers: response.headers, body: bytes };
@@ -140,7 +143,7 @@ export class Requests {
 const BODY_BYTES_MAX = 32 * 1024 * 1024;
 
 /** @throws TidemarkError for a body without an end; a short one may be that, once it is unpacked */
-async function wholeBody({ body }: Response, url: URL): Promise<Bytes> {
+async function wholeBody({ body }: Response, url: URL, onPiece?: SentRequest['onPiece']): Promise<Bytes> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   const reader = body?.getReader();
@@ -150,7 +153,8 @@ async function wholeBody({ body }: Response, url: URL): Promise<Bytes> {
       void reader?.cancel();
       throw unexpected(url, `has more than ${BODY_BYTES_MAX} bytes`);
     }
-    pieces.push(piece.value);
+    if (onPiece === undefined) pieces.push(piece.value);
+    else await onPiece(piece.value);
   }
   return joinedBytes(pieces);
 }

@@ -524,6 +524,33 @@ describe('reading a history', () => {
     await expect(read(served)).rejects.toThrow(UnreachableError);
   });
 
+  it('a file is taken as it comes in: the rest of one that is no JSON is not read', async () => {
+    const text = new TextEncoder().encode(`${JSON.stringify({ unit: '€' })}\n`);
+    const read = async (...pieces: readonly Uint8Array[]) => {
+      const left = [...pieces];
+      const body = new ReadableStream(
+        {
+          pull: (stream) => {
+            const piece = left.shift();
+            if (piece === undefined) stream.close();
+            else stream.enqueue(piece);
+          },
+        },
+        { highWaterMark: 0 },
+      );
+      const answers = new PublicAnswers((async () => new Response(body)) as typeof fetch, BASE);
+      const lines = await answers.readLines('/2026').catch((error: Error) => error.name);
+      return [lines, left.length];
+    };
+    const [inLetter, inWord] = [text.indexOf(0xe2) + 1, 3];
+    expect(await read(text.slice(0, inWord), text.slice(inWord, inLetter), text.slice(inLetter))).toEqual([
+      [{ unit: '€' }],
+      0,
+    ]);
+    const broken = new TextEncoder().encode('<html>\n');
+    expect(await read(broken, text, text)).toEqual(['UnreachableError', 2]);
+  });
+
   it('asks with the ETag, and says what has not changed', async () => {
     const headers: (string | null)[] = [];
     const answers = new PublicAnswers(

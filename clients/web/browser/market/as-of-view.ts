@@ -90,7 +90,7 @@ export function* knownMoments(
     moments.add(Date.parse(clock === 'recorded' ? recordedAt : (releasedAt ?? recordedAt)));
     if (clock === 'recorded' && supersededAt !== null) moments.add(Date.parse(supersededAt));
   }
-  const all = ascending(moments, moments.size);
+  const all = yield* ascending(moments, moments.size);
   if (all.length <= max) return [...all];
   return Array.from({ length: max }, (_, index) => all[Math.round((index * (all.length - 1)) / (max - 1))] as number);
 }

@@ -153,10 +153,15 @@ export class HistoryReader {
 
   async #readCorrected(index: HistoryIndex, reading: HistoryReading): Promise<HistoryEnd> {
     const pages = new Set<ClosedPage>();
-    for (const { observedAt, supersedes } of this.#store.newestFirst()) {
-      if (supersedes === null || this.#store.byId(supersedes) !== undefined) continue;
-      for (const page of pagesBetween(index, observedAt, observedAt)) pages.add(page);
+    const store = this.#store;
+    function* looking(): Work<void> {
+      for (const [at, { observedAt, supersedes }] of (yield* store.inOrder()).entries()) {
+        if (at % PAUSE_EVERY === 0) yield;
+        if (supersedes === null || store.byId(supersedes) !== undefined) continue;
+        for (const page of pagesBetween(index, observedAt, observedAt)) pages.add(page);
+      }
     }
+    await inTurns(looking());
     await this.#readPages([...pages].slice(0, CORRECTED_PAGES_MAX), reading);
     return pages.size > CORRECTED_PAGES_MAX ? 'newest-versions' : 'whole';
   }

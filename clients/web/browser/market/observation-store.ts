@@ -62,7 +62,7 @@ export class ObservationStore {
   *inOrder(): Work<readonly PublicObservation[]> {
     if (this.#newestFirst !== null) return this.#newestFirst;
     const { version } = this;
-    const moments = ascending(this.#moments.keys(), this.#moments.size).reverse();
+    const moments = (yield* ascending(this.#moments.keys(), this.#moments.size)).reverse();
     const rows: PublicObservation[] = [];
     for (const [at, ms] of moments.entries()) {
       rows.push(...(this.#moments.get(ms) as PublicObservation[]));

@@ -3,7 +3,7 @@ import { below, PublicFiles } from '../../../typescript/public-files.ts';
 import { decodedText, Requests, type SentRequest, type SettledAnswer } from '../../../typescript/requests.ts';
 import { THIS_SYSTEM } from '../../../typescript/system.ts';
 import { TidemarkError } from '../../../typescript/tidemark-error.ts';
-import { inTurns, type Work } from './turns.ts';
+import { JsonLines } from './json-lines.ts';
 
 /** The service gave no answer, or one that cannot be used. The message says why. */
 export class UnreachableError extends Error {
@@ -21,8 +21,6 @@ export type PublicAnswer =
 const TIMEOUT_MS = 20_000;
 /** A file of 24 MiB on a slow line. */
 const FILE_TIMEOUT_MS = 300_000;
-/** A long file never stands in memory as one text, and the page answers after each piece. */
-const PIECE_BYTES = 32 * 1024;
 
 const isMissing = (status: number): boolean => status === 404 || status === 410;
 
@@ -77,10 +75,11 @@ export class PublicAnswers {
 
   /** Reads a file of JSON lines. Null: it is not there, or too long to be one file. @throws UnreachableError */
   async readLines(path: string): Promise<unknown[] | null> {
-    const { status, body } = await this.#ask(path, {}, this.#files);
+    const lines = new JsonLines();
+    const { status } = await this.#ask(path, { onPiece: (piece) => lines.take(piece) }, this.#files);
     if (isMissing(status)) return null;
     try {
-      return (await inTurns(linesOf(body))) as unknown[];
+      return lines.end();
     } catch (cause) {
       throw new UnreachableError(`${path} broke off, or is not what it should be`, { cause });
     }
@@ -126,18 +125,4 @@ function jsonOf(bytes: Uint8Array): Readonly<Record<string, unknown>> {
     throw new UnreachableError('the service gave an answer that is no JSON', { cause });
   }
   throw new UnreachableError('the service gave an answer that is no JSON object');
-}
-
-function* linesOf(bytes: Uint8Array): Work<unknown[]> {
-  const values: unknown[] = [];
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let rest = '';
-  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-    const lines = (rest + decoder.decode(bytes.subarray(at, at + PIECE_BYTES), { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) values.push(JSON.parse(line));
-    yield;
-  }
-  if (rest !== '') throw new SyntaxError('the last line is cut off');
-  return values;
 }
