@@ -10,7 +10,6 @@ import {
 import { type OrderContext, sortedEntries } from '../../../clients/web/browser/explorer/list-order.ts';
 import {
   countsBy,
-  filterEntries,
   ListSelector,
   type ListView,
   parseView,
@@ -59,7 +58,7 @@ function selectEntries(
   view: ListView,
   recent: OrderContext['recent'] = new Map(),
 ): readonly LatestEntry[] {
-  return filterEntries(sortedEntries(entries, view, { nowMs: NOW_MS, recent }), view);
+  return new ListSelector().select(sortedEntries(entries, view, { nowMs: NOW_MS, recent }), view).entries;
 }
 
 test.each([
@@ -274,11 +273,13 @@ describe('a search for', () => {
   test('letter by letter finds what the whole text finds, also after other lists and filters', () => {
     const all = [gold, bitcoin, cash, euro, ticker];
     const selector = new ListSelector();
-    for (const text of ['', 'b', 'bi', 'bitcoin ', 'bitcoin b', 'bi', 'eur', '']) {
+    for (const text of ['', 'b', 'bi', 'bitcoin ', 'bitcoin b', 'bi', 'eur', 'r e', 'eur btc', '']) {
       for (const kind of ['', 'crypto', '']) {
         for (const entries of [all, all.toReversed()]) {
           const wanted = { ...WHOLE_VIEW, text, kind };
-          expect(selector.select(entries, wanted).entries).toEqual(filterEntries(entries, wanted));
+          const matches = marketMatcher(text);
+          const found = entries.filter((each) => matches(each) && (kind === '' || each.kind === kind));
+          expect(selector.select(entries, wanted).entries).toEqual(found);
         }
       }
     }

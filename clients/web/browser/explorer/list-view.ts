@@ -1,6 +1,6 @@
 /** Which rows the explorer shows. A view is a text in the address, so it can be shared. Pure. */
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
-import { inversePair, marketMatcher } from './market-search.ts';
+import { inversePair, SearchIndex } from './market-search.ts';
 
 /** `name`, `price` of one unit, its change in a `day` or a `month`, `age`, `kind`, `notes`, or the name of a metric. */
 export type ListSort = string;
@@ -53,39 +53,47 @@ export function viewFragment({ text, kind, currency, sort, isDescending, hasChar
   return fields.toString();
 }
 
-/** Those of the view, in the order in which they come. */
-export function filterEntries(entries: readonly LatestEntry[], view: ListView): readonly LatestEntry[] {
-  const matches = marketMatcher(view.text);
-  return entries.filter(
-    (entry) =>
-      (view.kind === '' || entry.kind === view.kind) &&
-      (view.currency === '' || entry.currency === view.currency) &&
-      matches(entry),
-  );
-}
-
 export interface Selection {
   readonly entries: readonly LatestEntry[];
   /** `EUR/USD`, if nobody has the pair that was asked for: these markets have the inverse one. */
   readonly inverse: string | null;
 }
 
-/** Selects from the same entries again and again: what a longer text finds, its beginning has found already. */
+/** Selects from the same entries again and again. */
 export class ListSelector {
   #entries: readonly LatestEntry[] = [];
-  #view: ListView = WHOLE_VIEW;
-  #found: readonly LatestEntry[] = [];
+  /** Null: nobody has searched among the entries yet. */
+  #index: SearchIndex<LatestEntry> | null = null;
+  #view = WHOLE_VIEW;
+  #selected: Selection = { entries: [], inverse: null };
+
+  /** Makes ready for a search, if these entries are still the ones of the view. */
+  prepare(entries: readonly LatestEntry[]): void {
+    if (entries === this.#entries) this.#index ??= new SearchIndex(entries);
+  }
 
   /** @param entries in the order of the view */
   select(entries: readonly LatestEntry[], view: ListView): Selection {
-    const { kind, currency, text } = this.#view;
-    const isNarrower =
-      entries === this.#entries && kind === view.kind && currency === view.currency && view.text.startsWith(text);
-    this.#found = filterEntries(isNarrower ? this.#found : entries, view);
+    const last = this.#view;
+    const isSame = view.text === last.text && view.kind === last.kind && view.currency === last.currency;
+    if (isSame && entries === this.#entries) return this.#selected;
+    if (entries !== this.#entries) this.#index = null;
     [this.#entries, this.#view] = [entries, view];
-    const inverse = this.#found.length === 0 ? inversePair(view.text) : null;
-    const inverted = inverse === null ? [] : filterEntries(entries, { ...view, text: inverse });
-    return inverted.length === 0 ? { entries: this.#found, inverse: null } : { entries: inverted, inverse };
+    const found = this.#find(view.text);
+    const inverse = found.length === 0 ? inversePair(view.text) : null;
+    const inverted = inverse === null ? [] : this.#find(inverse);
+    this.#selected = inverted.length === 0 ? { entries: found, inverse: null } : { entries: inverted, inverse };
+    return this.#selected;
+  }
+
+  #find(text: string): readonly LatestEntry[] {
+    const { kind, currency } = this.#view;
+    if (text.trim() !== '') this.prepare(this.#entries);
+    const found = text.trim() === '' ? this.#entries : (this.#index?.find(text) ?? []);
+    if (kind === '' && currency === '') return found;
+    return found.filter(
+      (entry) => (kind === '' || entry.kind === kind) && (currency === '' || entry.currency === currency),
+    );
   }
 }
 

@@ -88,6 +88,8 @@ function selection(): Selection {
   if (of.some((each, at) => each !== sortedOf[at])) {
     sorted = sortedEntries(entries, view, { nowMs, recent });
     sortedOf = of;
+    const searched = sorted;
+    prepareSearch(searched, () => selector.prepare(searched));
   }
   return selector.select(sorted, view);
 }
@@ -183,7 +185,6 @@ function summaryOf(entries: readonly LatestEntry[]): typeof summary {
     return own === null ? last : laterInstant(own, last);
   }, null);
   summary = { of: entries, newest, currencies: countsBy(entries, 'currency').size };
-  prepareSearch(entries);
   return summary;
 }
 

@@ -15,23 +15,60 @@ const PREPARED_AT_ONCE = 500;
 const texts = new WeakMap<Searched, string>();
 
 /** Makes the texts of many markets before somebody searches, some at a time. */
-export function prepareSearch(entries: readonly Searched[], from = 0): void {
-  if (from >= entries.length) return;
+export function prepareSearch(entries: readonly Searched[], then: () => void, from = 0): void {
   setTimeout(() => {
     const end = from + PREPARED_AT_ONCE;
     for (const entry of entries.slice(from, end)) searchTextOf(entry);
-    prepareSearch(entries, end);
+    if (end < entries.length) prepareSearch(entries, then, end);
+    else then();
   });
+}
+
+/** Many markets as one text: one search in it is several times faster than one in each of 20,000. */
+export class SearchIndex<Entry extends Searched> {
+  readonly #entries: readonly Entry[];
+  readonly #text: string;
+  /** Where the text of each market ends. */
+  readonly #ends: Uint32Array;
+
+  constructor(entries: readonly Entry[]) {
+    this.#entries = entries;
+    const own = entries.map(searchTextOf);
+    // No word has a line break.
+    this.#text = own.join('\n');
+    this.#ends = new Uint32Array(own.length);
+    for (let [at, end] = [0, -1]; at < own.length; at++) {
+      end += (own[at] as string).length + 1;
+      this.#ends[at] = end;
+    }
+  }
+
+  /** The markets for which {@link marketMatcher} says yes, in their order. */
+  find(text: string): readonly Entry[] {
+    const [first, ...others] = wordsOf(text);
+    if (first === undefined) return this.#entries;
+    const found: Entry[] = [];
+    let at = 0;
+    for (let place = this.#text.indexOf(first); place !== -1; ) {
+      while ((this.#ends[at] as number) <= place) at++;
+      const entry = this.#entries[at] as Entry;
+      if (hasAll(entry, others)) found.push(entry);
+      place = this.#text.indexOf(first, this.#ends[at]);
+    }
+    return found;
+  }
 }
 
 /** Whether a market has every word of a text. Empty: yes. */
 export function marketMatcher(text: string): (entry: Searched) => boolean {
-  const [first, ...others] = plain(text).split(/\s+/).filter(Boolean);
-  if (first === undefined) return () => true;
-  return (entry) => {
-    const own = searchTextOf(entry);
-    return own.includes(first) && others.every((word) => own.includes(word));
-  };
+  const words = wordsOf(text);
+  return (entry) => hasAll(entry, words);
+}
+
+const wordsOf = (text: string): readonly string[] => plain(text).split(/\s+/).filter(Boolean);
+
+function hasAll(entry: Searched, words: readonly string[]): boolean {
+  return words.length === 0 || words.every((word) => searchTextOf(entry).includes(word));
 }
 
 /** `EUR/USD` for `usd-eur` and `usdeur`: the same rate, seen from the other side. Null: the text is no pair. */
