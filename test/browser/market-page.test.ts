@@ -57,21 +57,34 @@ test('a host of files alone shows the same, with and without JavaScript, and lea
 test.each([
   [1280, 800],
   [360, 740],
-])('at %i px and a quarter of the speed, the script moves nothing that is seen', async (width, height) => {
-  const { page } = await openPage(browser, { viewport: { width, height } });
-  const session = await page.context().newCDPSession(page);
-  await session.send('Emulation.setCPUThrottlingRate', { rate: 4 });
-  await page.addInitScript(`
+])(
+  'at %i px and a quarter of the speed, the script moves nothing that is seen, and brings no larger text than the price',
+  async (width, height) => {
+    const { page } = await openPage(browser, {
+      viewport: { width, height },
+      hasTouch: width < 400,
+      isMobile: width < 400,
+    });
+    const session = await page.context().newCDPSession(page);
+    await session.send('Emulation.setCPUThrottlingRate', { rate: 4 });
+    await page.addInitScript(`
     shifted = 0;
     new PerformanceObserver((list) => {
       for (const { value } of list.getEntries()) shifted += value;
     }).observe({ type: 'layout-shift', buffered: true });
+    largest = [];
+    new PerformanceObserver((list) => {
+      largest.push(...list.getEntries().map(({ element }) => element?.className ?? 'replaced'));
+    }).observe({ type: 'largest-contentful-paint', buffered: true });
   `);
-  await page.goto('/markets/gold-usd');
-  await isRead(page);
-  await page.waitForTimeout(500);
-  expect(await page.evaluate('shifted')).toBeLessThan(0.05);
-});
+    await page.goto('/markets/gold-usd');
+    await isRead(page);
+    await page.waitForTimeout(500);
+    expect(await page.evaluate('shifted')).toBeLessThan(0.05);
+    const largest = (await page.evaluate('largest')) as readonly string[];
+    expect([largest.at(-1), largest.indexOf('market-price')]).toEqual(['market-price', largest.length - 1]);
+  },
+);
 
 test('a browser gets a page for what is not there', async () => {
   const { page } = await openPage(browser);

@@ -281,7 +281,9 @@ export class ChartPanel {
     const line = data.series[shown?.series ?? -1];
     const text =
       row === undefined
-        ? 'Point at the chart, or focus it and use the arrow keys.'
+        ? matchMedia('(hover: none)').matches
+          ? 'Touch the chart to read a value.'
+          : 'Point at the chart, or focus it and use the arrow keys.'
         : `${momentText(row.observedAt)}  ${line?.words.value(row)}  ${readoutName(data, shown as ChartPlace)}`;
     if (this.#readout.textContent !== text) this.#readout.textContent = text;
   }

@@ -14,8 +14,17 @@ if (slug !== given) {
   else url.pathname = pathname.replace(/[^/]*$/, (file) => file.toLowerCase());
   history.replaceState(null, '', url);
 }
-if (slug.length <= SLUG_MAX_LENGTH && new RegExp(`^${SLUG_PATTERN}$`).test(slug)) new MarketPage(root, slug).start();
-else root.replaceChildren(unknownState(slug));
+if (slug.length <= SLUG_MAX_LENGTH && new RegExp(`^${SLUG_PATTERN}$`).test(slug)) {
+  await firstPaint();
+  new MarketPage(root, slug).start();
+} else root.replaceChildren(unknownState(slug));
+
+/** The values of the market are in the page already: a reader sees them before the script, which takes a slow phone a while. */
+async function firstPaint(): Promise<void> {
+  // A hidden page has no frames.
+  if (document.visibilityState === 'hidden') return;
+  await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+}
 
 /** Servers answer `gold%2Dusd` as `gold-usd`. A lone percent sign encodes nothing, and stays as it is. */
 function decoded(name: string): string {
