@@ -1,6 +1,6 @@
 /**
- * Decides which objects readers may still ask for: the mark phase of garbage collection. sweep.ts explains
- * its safety. Look-ups are made in batches. Objects that they show to be in use are kept; only the others are examined
+ * Decides which objects readers may still ask for: the mark phase of garbage collection. sweep.ts explains its safety.
+ * Look-ups are made in batches. Objects that they show to be in use are kept; only the others are examined
  * further.
  */
 
@@ -70,6 +70,17 @@ interface HistoryPage extends Body {
   readonly cursor: string;
 }
 
+type ObjectClass =
+  | { readonly kind: 'kept' }
+  | { readonly kind: 'garbage' }
+  /** No rule knows its key. */
+  | { readonly kind: 'unknown' }
+  /** Its projection decides. */
+  | { readonly kind: 'owned'; readonly owner: Projector; readonly name: PublicObjectName | null }
+  | { readonly kind: 'list-page'; readonly cursor: string }
+  | { readonly kind: 'history-page'; readonly slug: string; readonly cursor: string }
+  | { readonly kind: 'body'; readonly slug: string };
+
 export interface Verdict {
   /** Keys that no reader can reach, in the given order. */
   readonly unreachable: readonly string[];
@@ -122,55 +133,55 @@ export class ReachableSet {
    * record, in batches of {@link MAX_GET_KEYS}.
    */
   async judge(keys: readonly string[]): Promise<Verdict> {
-    const unreachable = new Set<string>();
-    const unknown: string[] = [];
-    const bodies: Body[] = [];
-    const historyPages: HistoryPage[] = [];
-    const lostPages: string[] = [];
-    const owned = new Map<Projector, OwnedObject[]>();
-    for (const key of keys) {
-      const written = packedGeneration(key);
-      // On S3, objects stay at the keys that an earlier version gave them: nothing moves them.
-      const name = parsePublicKey(currentKey(key));
-      if (written !== null) {
-        if (this.#isPackedDone(key, written)) unreachable.add(key);
-        continue;
-      }
-      if (isFormer(this.#projectors, key)) {
-        unreachable.add(key);
-        continue;
-      }
-      const owner = this.#ownerOf(key, name);
-      if (currentKey(key) !== key && name !== null && !('cursor' in name)) {
-        if (this.#areOldKeysUnused) unreachable.add(key);
-      } else if (owner !== undefined) {
-        const objects = owned.get(owner) ?? [];
-        objects.push({ key, name });
-        owned.set(owner, objects);
-      } else if (name === null) unknown.push(key);
-      else if ('tile' in name) {
-        if (isTileExpired(key, this.#expiredLogSize) || this.#isStray(key)) unreachable.add(key);
-      } else if ('cursor' in name) {
-        // A page of a later generation may not be in the layout yet.
-        if (cursorGeneration(name.cursor) > this.generation) continue;
-        if (name.kind === 'history-page') historyPages.push({ key, ...name });
-        else if (await this.#isListPageLost(name.cursor)) lostPages.push(key);
-      } else if (name.kind === 'market' || name.kind === 'history') bodies.push({ key, slug: name.slug });
+    const objects = keys.map((key) => ({ key, ...this.#classOf(key) }));
+    const ofClass = <Kind extends ObjectClass['kind']>(kind: Kind) =>
+      objects.filter((one): one is { key: string } & Extract<ObjectClass, { kind: Kind }> => one.kind === kind);
+    const unreachable = new Set(ofClass('garbage').map(({ key }) => key));
+    for (const [owner, owned] of Map.groupBy(ofClass('owned'), (object) => object.owner)) {
+      for (const key of await this.#unreachableOf(owner, owned, this.#list.head)) unreachable.add(key);
     }
-    for (const [owner, objects] of owned) {
-      for (const key of await this.#unreachableOf(owner, objects, this.#list.head)) unreachable.add(key);
+    for (const { key } of await this.#withoutMarket(ofClass('body'))) unreachable.add(key);
+    const lostPages = [...(await this.#lostHistoryPages(ofClass('history-page')))];
+    for (const { key, cursor } of ofClass('list-page')) if (await this.#isListPageLost(cursor)) lostPages.push(key);
+    for (const key of await this.#unretained(lostPages)) unreachable.add(key);
+    return {
+      unreachable: keys.filter((key) => unreachable.has(key)),
+      unknown: ofClass('unknown').map(({ key }) => key),
+    };
+  }
+
+  /** As far as the key and the list tell it. */
+  #classOf(key: string): ObjectClass {
+    const unless = (isKept: boolean): ObjectClass => ({ kind: isKept ? 'kept' : 'garbage' });
+    const written = packedGeneration(key);
+    if (written !== null) return unless(!this.#isPackedDone(key, written));
+    if (isFormer(this.#projectors, key)) return { kind: 'garbage' };
+    // On S3, objects stay at the keys that an earlier version gave them: nothing moves them.
+    const current = currentKey(key);
+    const name = parsePublicKey(current);
+    if (current !== key && name !== null && !('cursor' in name)) return unless(!this.#areOldKeysUnused);
+    const owner = this.#ownerOf(key, name);
+    if (owner !== undefined) return { kind: 'owned', owner, name };
+    if (name === null) return { kind: 'unknown' };
+    if ('tile' in name) return unless(!isTileExpired(key, this.#expiredLogSize) && !this.#isStray(key));
+    if ('cursor' in name) {
+      // A page of a later generation may not be in the layout yet.
+      if (cursorGeneration(name.cursor) > this.generation) return { kind: 'kept' };
+      return name.kind === 'history-page' ? name : { kind: 'list-page', cursor: name.cursor };
     }
-    for (const { key } of await this.#withoutMarket(bodies)) unreachable.add(key);
-    lostPages.push(...(await this.#lostHistoryPages(historyPages)));
+    return name.kind === 'market' || name.kind === 'history' ? { kind: 'body', slug: name.slug } : { kind: 'kept' };
+  }
+
+  /** Of pages that nothing uses, those whose cursors have expired. */
+  async #unretained(lostPages: readonly string[]): Promise<readonly string[]> {
     // Read after the records of pages: a page that they dropped in between is recorded as superseded by now.
-    const superseded = await readMany(this.#storage.ledger, lostPages.map(supersededPageKey));
-    const unrecorded = lostPages.filter((_, index) => superseded[index] === null);
-    for (const [index, key] of lostPages.entries()) {
-      const record = superseded[index] ?? null;
-      if (record !== null && this.isExpired(record)) unreachable.add(key);
-    }
-    for (const key of await this.#neverSuperseded(unrecorded)) unreachable.add(key);
-    return { unreachable: keys.filter((key) => unreachable.has(key)), unknown };
+    const records = await readMany(this.#storage.ledger, lostPages.map(supersededPageKey));
+    const expired = lostPages.filter((_, index) => {
+      const record = records[index] ?? null;
+      return record !== null && this.isExpired(record);
+    });
+    const unrecorded = lostPages.filter((_, index) => records[index] === null);
+    return [...expired, ...(await this.#neverSuperseded(unrecorded))];
   }
 
   /**
