@@ -57,7 +57,11 @@ export function withBasePath(site: Site, readBaseUrl: string | null): Site {
   return { digest: digestOf(files), files, read };
 }
 
-/** The same documentation with the base URLs of the service in its commands. @param read null: not known, so the script of a page fills them in */
+/**
+ * The same documentation with the base URLs of the service in its commands.
+ *
+ * @param read null: not known, so the script of a page fills them in
+ */
 export function withHosts(site: Site, read: string | null, write: string | null): Site {
   if (read === null || write === null) return site;
   const hosts = [read, write].map((url) => escapedHtml(url.replace(/\/$/, ''))) as [string, string];

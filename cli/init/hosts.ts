@@ -1,4 +1,7 @@
-/** Who runs the scheduled job: where its workflow lies, and the steps that its pages ask of a person, in Markdown. `CRON` stands for the times of the recipe. */
+/**
+ * Who runs the scheduled job: where its workflow lies, and the steps that its pages ask of a person, in Markdown. `CRON` stands
+ * for the times of the recipe.
+ */
 export const HOSTS = {
   github: {
     workflow: '.github/workflows/publish.yml',

@@ -1,6 +1,7 @@
 /**
- * Gives pages their security headers, and the stored problem document of a removed market its status. The origin answers 200 for every object that it has,
- * so caching, revalidation and stale answers work as for every other object; only the reader sees 410.
+ * Gives pages their security headers, and the stored problem document of a removed market its status. The origin answers 200
+ * for every object that it has, so caching, revalidation and stale answers work as for every other object; only the reader sees
+ * 410.
  *
  * A CloudFront function (runtime 2.0, viewer response), in the language of router.ts. It does not run for answers of the
  * router and of the origin with 400 and above. A 304 stays: the reader has the 410, or the headers, already. The embedded

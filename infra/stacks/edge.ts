@@ -178,8 +178,8 @@ export class EdgeStack extends Stack {
   }
 
   /**
-   * The cache key is the path alone. The maximum TTL is that of immutable objects; it covers stale-if-error. Minimum TTL is 0, so `no-store` is
-   * honoured.
+   * The cache key is the path alone. The maximum TTL is that of immutable objects; it covers stale-if-error. Minimum TTL is 0,
+   * so `no-store` is honoured.
    */
   #addCachePolicy(): CachePolicy {
     return new CachePolicy(this, 'CachePolicy', {

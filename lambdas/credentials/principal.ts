@@ -42,8 +42,9 @@ export type Authentication =
 
 export interface Authenticator {
   /**
-   * Takes the value of the Authorization header, and the sender's address, if its failures are to be limited. Reads the ledger at most once, and never for text that is not a key.
-   * Rejects with `StorageUnavailable` or `IssuerUnavailable` if a possibly valid credential cannot be checked.
+   * Takes the value of the Authorization header, and the sender's address, if its failures are to be limited. Reads the ledger
+   * at most once, and never for text that is not a key. Rejects with `StorageUnavailable` or `IssuerUnavailable` if a possibly
+   * valid credential cannot be checked.
    */
   authenticate(authorization: string | undefined, address?: string): Promise<Authentication>;
   /** Takes a subject's entitlements item that a write has found; null: there was no item. */

@@ -1,6 +1,7 @@
 /**
  * Reads the values that a new one is compared with: for each side in time, the nearest standing, known values that are
- * not zero. One is enough for most rows; `outlier.ts` says when there must be more. A value that the same batch is about to change is left out, because it may be the wrong one.
+ * not zero. One is enough for most rows; `outlier.ts` says when there must be more. A value that the same batch is about to
+ * change is left out, because it may be the wrong one.
  */
 import type { IngestMode } from '../../contract/ingest/ingest-records.ts';
 import { OUTLIER_NEIGHBOURS_MAX } from '../../contract/values/market.ts';
@@ -22,8 +23,8 @@ import type { MarketState } from './read-markets.ts';
 export const LOOK_AROUND = 100;
 
 /**
- * The neighbours in the ledger of each row that brings a new value. A row takes at most two queries; rows that lie close together share them. For
- * the nearest ones, a row after the newest value of its metric, as daily feeds send, takes none.
+ * The neighbours in the ledger of each row that brings a new value. A row takes at most two queries; rows that lie close
+ * together share them. For the nearest ones, a row after the newest value of its metric, as daily feeds send, takes none.
  *
  * @param all whether as many as any rule takes; undefined: if the market has a rule of its own
  */

@@ -76,8 +76,8 @@ const FIRST_PAUSE_MS = 200;
 
 /**
  * Does the queued work, and work that arrives meanwhile, until this worker may take nothing more or its time is over.
- * Announced values that are due become effective before anything else. Batches come first, each lane in turn; then one part of something large; and so on. An item that fails, or is not
- * due, delays its own lane and no other.
+ * Announced values that are due become effective before anything else. Batches come first, each lane in turn; then one part of
+ * something large; and so on. An item that fails, or is not due, delays its own lane and no other.
  *
  * @throws StorageUnavailable if storage fails: the next run continues; FormatTooNew: a later version continues
  */

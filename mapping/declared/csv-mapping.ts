@@ -1,7 +1,7 @@
 /**
- * The mapping of an operator's CSV file, or JSON or XML document, to ingest records: itself a JSON document, in which comments and trailing commas are
- * allowed, validated here and carried out by `map-csv.ts`. `docs/mapping.md` shows it by examples; this is the
- * reference.
+ * The mapping of an operator's CSV file, or JSON or XML document, to ingest records: itself a JSON document, in which comments
+ * and trailing commas are allowed, validated here and carried out by `map-csv.ts`. `docs/mapping.md` shows it by examples; this
+ * is the reference.
  *
  * A **template** is text with `{column}` placeholders: the row's value in that column, with white space trimmed. A
  * template has no expressions, no functions, and no way to write a brace. A column is one of the CSV file's, or one
@@ -165,9 +165,9 @@ const valueSchema = z.strictObject({
 
 /**
  * `YYYY`, `MM`/`M`/`MMM` (`Jan`)/`MMMM` (`January`) and `DD`/`D` with separators between them, e.g. `YYYY-MM-DD`,
- * `D.M.YYYY`, `YYYYMM`; or `YYYY` with `Q` (`Q1` to `Q4`), or alone. Then perhaps a time: `HH`/`H`, `mm`, `ss`, `S` (a fraction of a second) and `Z` (an offset from UTC), e.g.
- * `YYYY-MM-DDTHH:mm:ssZ`. A letter twice takes two digits, a letter once takes one or two. Or `unix-seconds` or
- * `unix-milliseconds`: a count since 1970-01-01T00:00Z.
+ * `D.M.YYYY`, `YYYYMM`; or `YYYY` with `Q` (`Q1` to `Q4`), or alone. Then perhaps a time: `HH`/`H`, `mm`, `ss`, `S` (a fraction
+ * of a second) and `Z` (an offset from UTC), e.g. `YYYY-MM-DDTHH:mm:ssZ`. A letter twice takes two digits, a letter once takes
+ * one or two. Or `unix-seconds` or `unix-milliseconds`: a count since 1970-01-01T00:00Z.
  */
 const dateFormat = z.string().max(40).refine(isDateFormat, {
   error:
@@ -193,8 +193,9 @@ const clockFields = {
   timeZone: timeZoneSchema.optional(),
   /**
    * Of a time that the clocks show twice, because they are set back: which one is meant. Without it, its row is refused.
-   * `in-order`, not for a release: the earliest one after the row before of the same market, also if the value of that is blank. The file must have
-   * each market's rows oldest first. A time that no such moment is left for, such as the third of a kind, is refused.
+   * `in-order`, not for a release: the earliest one after the row before of the same market, also if the value of that is
+   * blank. The file must have each market's rows oldest first. A time that no such moment is left for, such as the third of a
+   * kind, is refused.
    */
   overlap: z.enum(['earlier', 'later', 'in-order']).optional(),
   /** For times with microseconds: moments are kept to the millisecond. `cut` drops the rest, and is counted. */
@@ -265,8 +266,8 @@ const observationTemplateSchema = z.strictObject({
   confidence: choiceOf(confidenceSchema),
   status: choiceOf(metricStatusSchema),
   /**
-   * `leave-out`: a row that says the same as an earlier one of its market and date is passed over, such as the rate of a currency in a list of
-   * countries. Its observations are in memory. `refuse`: two rows of one observation are an error.
+   * `leave-out`: a row that says the same as an earlier one of its market and date is passed over, such as the rate of a
+   * currency in a list of countries. Its observations are in memory. `refuse`: two rows of one observation are an error.
    */
   repeats: z.enum(['refuse', 'leave-out']).default('refuse'),
 });

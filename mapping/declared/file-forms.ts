@@ -52,9 +52,9 @@ export const jsonSchema = z.strictObject({
 });
 
 /**
- * For an XML document. A row's columns are its attributes (`@rate`), its text (`.`), the texts of its children (`name`, `price/net`) and their
- * attributes (`price/@currency`); and those of the elements around it, as far as they came before (`../@time`, `../../period/start`).
- * Of two children of one name, the second is `price[2]`. Names are without their prefix.
+ * For an XML document. A row's columns are its attributes (`@rate`), its text (`.`), the texts of its children (`name`,
+ * `price/net`) and their attributes (`price/@currency`); and those of the elements around it, as far as they came before
+ * (`../@time`, `../../period/start`). Of two children of one name, the second is `price[2]`. Names are without their prefix.
  */
 export const xmlSchema = z.strictObject({
   /** The path of the elements that are rows, from the first element on: `/Envelope/Cube/Cube/Cube`. */

@@ -27,8 +27,9 @@ interface MappedHeader {
 
 /**
  * Maps a file, row by row, in the order of its lines. Keeps only the current piece of text and one entry for each
- * market in memory; of a JSON document, the whole. All faults of a row are reported at once. Faults of the whole file (no header, columns missing or
- * named twice, an open quote) are refusals of their line and end the reading. With exact quantities, the records of the whole file are in memory.
+ * market in memory; of a JSON document, the whole. All faults of a row are reported at once. Faults of the whole file (no
+ * header, columns missing or named twice, an open quote) are refusals of their line and end the reading. With exact quantities,
+ * the records of the whole file are in memory.
  *
  * @param run the columns of a run, of which the mapping may read some; null for files that no run has fetched
  * @param missing `leave-out`: a file may be without `optionalColumns`, as one from before they were added

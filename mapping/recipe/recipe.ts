@@ -74,7 +74,10 @@ export const recipeSchema = z.strictObject({
     .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, { error: 'must be lower-case words joined by single hyphens' }),
   /** For people: the contents, their publisher, and everything that is special about them. */
   description: note(1000),
-  /** An https URL. `${NAME}` as the value of a parameter is a secret of the service, see `docs/sources.md`. `{date}` stands for the day of the run in UTC, YYYY-MM-DD; the host must be written out. */
+  /**
+   * An https URL. `${NAME}` as the value of a parameter is a secret of the service, see `docs/sources.md`. `{date}` stands for
+   * the day of the run in UTC, YYYY-MM-DD; the host must be written out.
+   */
   url: z.string().max(2048),
   /**
    * The hosts that may be asked: that of `url`, and those to which it may redirect. Exact names, no wildcards. One that is not public

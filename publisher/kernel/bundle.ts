@@ -31,7 +31,10 @@ export interface HeadPut {
   readonly replaces?: string | null;
 }
 
-/** A tile of the log. It changes only when an entry is taken down. Its key is its place in the log: only a committed generation may put it. */
+/**
+ * A tile of the log. It changes only when an entry is taken down. Its key is its place in the log: only a committed generation
+ * may put it.
+ */
 export interface TilePut {
   readonly kind: 'tile';
   readonly key: string;

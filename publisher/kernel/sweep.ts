@@ -1,8 +1,8 @@
 /**
  * Removes objects that no reader can reach any more: pages whose cursors have expired, bundles and layouts that are no
  * longer needed, leftovers of dead publishers, bodies of markets that are no longer published, pages for people that the
- * newest release does not have. Nothing else deletes public objects. A run ends when all is done, or when its cap or its time is reached. A dry run lists what a run would
- * remove.
+ * newest release does not have. Nothing else deletes public objects. A run ends when all is done, or when its cap or its time
+ * is reached. A dry run lists what a run would remove.
  *
  * The garbage of a day's generations is known by name, and is removed first in every run: layouts name the list pages
  * that they superseded, ledger records name the history pages, and the partial tiles of the log follow from its sizes.

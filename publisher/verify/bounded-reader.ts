@@ -42,9 +42,9 @@ const BROKEN_CONNECTIONS: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Reads from a running deployment, e.g. `http://127.0.0.1:8787`, or from a folder of a static host. Repeats broken connections, never an answer. Rejects with
- * {@link UpstreamUnavailable} without a whole answer; with {@link UpstreamInvalid} for a redirect and for a body beyond the
- * limit.
+ * Reads from a running deployment, e.g. `http://127.0.0.1:8787`, or from a folder of a static host. Repeats broken connections,
+ * never an answer. Rejects with {@link UpstreamUnavailable} without a whole answer; with {@link UpstreamInvalid} for a redirect
+ * and for a body beyond the limit.
  */
 export function httpReader(baseUrl: string, limits: ReadLimits = DEFAULT_READ_LIMITS): PublicReader {
   const base = new URL(baseUrl);

@@ -1,7 +1,7 @@
 /**
- * One market as the log had it at its earlier revisions. Lists, files beside them and those for other programs are published less often than
- * markets, so they may show an earlier revision: rendered again at that revision, they must be the same, and the log must
- * not have said something else for too long. Pure.
+ * One market as the log had it at its earlier revisions. Lists, files beside them and those for other programs are published
+ * less often than markets, so they may show an earlier revision: rendered again at that revision, they must be the same, and
+ * the log must not have said something else for too long. Pure.
  */
 
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';

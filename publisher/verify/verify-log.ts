@@ -28,8 +28,8 @@ export interface VerifyLogOptions {
   /** The time, in milliseconds since the epoch. Absent: nothing is found to be late. */
   readonly nowMs?: number;
   /**
-   * Gets what disagrees, and waits for longer than a cache keeps a body. Then everything that disagreed is looked at again, with the log as it is
-   * then. False, or absent: there is no time for that.
+   * Gets what disagrees, and waits for longer than a cache keeps a body. Then everything that disagreed is looked at again,
+   * with the log as it is then. False, or absent: there is no time for that.
    */
   readonly pause?: (found: readonly Finding[]) => Promise<boolean>;
 }

@@ -7,8 +7,8 @@ import { cutOffSoon } from './client-errors.ts';
 import type { PooledConnection } from './connection-pool.ts';
 
 /**
- * Answers one request. Resolves when the whole answer has been handed over. It need not read the body: the connection is then closed after the answer. Rejects if it has
- * failed, or with the error of an incomplete body.
+ * Answers one request. Resolves when the whole answer has been handed over. It need not read the body: the connection is then
+ * closed after the answer. Rejects if it has failed, or with the error of an incomplete body.
  */
 export interface DivertedHandler {
   (request: IncomingMessage, response: ServerResponse): Promise<void>;

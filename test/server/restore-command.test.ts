@@ -1,4 +1,7 @@
-/** `npm run restore -- DIR`, `npm run repair` and `npm run verify:audit`, as an operator types them, on the data folder of a stopped server. */
+/**
+ * `npm run restore -- DIR`, `npm run repair` and `npm run verify:audit`, as an operator types them, on the data folder of a
+ * stopped server.
+ */
 import { spawnSync } from 'node:child_process';
 import { copyFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,7 +1,8 @@
 /**
- * Exports a log with the number of observations that is given, from the folder of a small published deployment, for the first time and on the next day, when one observation of
- * each part has been corrected, so that all parts are read back. Prints what each took, as JSON. The entries are those of a
- * real log, with other moments and ids: they are made as they are read, because writing them takes longer than the export.
+ * Exports a log with the number of observations that is given, from the folder of a small published deployment, for the first
+ * time and on the next day, when one observation of each part has been corrected, so that all parts are read back. Prints what
+ * each took, as JSON. The entries are those of a real log, with other moments and ids: they are made as they are read, because
+ * writing them takes longer than the export.
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';

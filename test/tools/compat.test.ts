@@ -1,6 +1,6 @@
 /**
- * The daily files of a running server with its sample, as hledger, beancount, clients of currency-api, and the JSONPath of Ghostfolio and Portfolio Performance read them. The
- * commands of docs/compat.md are run as they stand there.
+ * The daily files of a running server with its sample, as hledger, beancount, clients of currency-api, and the JSONPath of
+ * Ghostfolio and Portfolio Performance read them. The commands of docs/compat.md are run as they stand there.
  */
 import { once } from 'node:events';
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,7 @@
 /**
- * The tools of other people that judge the OpenAPI document, the files of infra/hosting/, the log, and files for other programs, each with a lock file of its own beside this file, so that
- * the project's own dependencies do not grow. Installed once per lock file, into the user's cache.
+ * The tools of other people that judge the OpenAPI document, the files of infra/hosting/, the log, and files for other
+ * programs, each with a lock file of its own beside this file, so that the project's own dependencies do not grow. Installed
+ * once per lock file, into the user's cache.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -1,6 +1,7 @@
 /**
- * Costs on AWS: of one of each, and the table of months in docs/deploy.md. Operations are counted, on a ledger and a store in memory that pass everything on.
- * A month is so many of each; prices are AWS's, and the running times of functions are estimates.
+ * Costs on AWS: of one of each, and the table of months in docs/deploy.md. Operations are counted, on a ledger and a store in
+ * memory that pass everything on. A month is so many of each; prices are AWS's, and the running times of functions are
+ * estimates.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -81,7 +81,10 @@ export const MONTHS: readonly Traffic[] = [
   },
 ];
 
-/** infra/deployment/alarms.ts, and those of canaries; a test counts them. Five metrics of the publisher and one of the worker, and CloudFront's additional ones. */
+/**
+ * infra/deployment/alarms.ts, and those of canaries; a test counts them. Five metrics of the publisher and one of the worker,
+ * and CloudFront's additional ones.
+ */
 export const ALARMS = 26;
 /** An alarm costs as much as the metrics in its expression. */
 export const ALARM_METRICS = 42;

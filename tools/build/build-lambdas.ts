@@ -1,7 +1,7 @@
 /**
  * Builds the Lambda functions: `npm run build:lambdas` writes infra/build/lambdas/<name>/index.mjs, with chunks beside
- * it that only some invocations load, and prints their sizes. The publisher gets the pages for people, too. `npx cdk` runs it first with `--quiet`, which prints no
- * sizes.
+ * it that only some invocations load, and prints their sizes. The publisher gets the pages for people, too. `npx cdk` runs it
+ * first with `--quiet`, which prints no sizes.
  *
  * Each function has its own bundle. So tree shaking keeps only the code that this function uses, and a change in
  * one function leaves the assets of the others unchanged. The same sources give the same bytes. Source maps (for

@@ -1,7 +1,7 @@
 /**
- * `npm pack` and `npm start` run it first: builds the command line and the entry of the edge's thread into dist/, as JavaScript: types cannot be
- * stripped under node_modules, and the program that strips them takes 20 MB of memory a thread. The dependencies of the package stay
- * outside. The pages are built, too.
+ * `npm pack` and `npm start` run it first: builds the command line and the entry of the edge's thread into dist/, as
+ * JavaScript: types cannot be stripped under node_modules, and the program that strips them takes 20 MB of memory a thread. The
+ * dependencies of the package stay outside. The pages are built, too.
  */
 import { readFile, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';

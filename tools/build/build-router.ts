@@ -1,7 +1,7 @@
 /**
  * Builds the functions of the edge: `npm run build:router` writes infra/edge/*.generated.js and the function for Cloudflare
- * Pages, which are committed. A test builds them again and compares. Refuses code that CloudFront would refuse only at deployment: other syntax, too many
- * bytes.
+ * Pages, which are committed. A test builds them again and compares. Refuses code that CloudFront would refuse only at
+ * deployment: other syntax, too many bytes.
  */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,7 @@
 /**
- * Builds the pages for people if they are missing or older than their sources; otherwise it says nothing, after some milliseconds. Runs before
- * `npm start`, tests and whatever ships the pages. esbuild is loaded only if there is something to build.
+ * Builds the pages for people if they are missing or older than their sources; otherwise it says nothing, after some
+ * milliseconds. Runs before `npm start`, tests and whatever ships the pages. esbuild is loaded only if there is something to
+ * build.
  */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';

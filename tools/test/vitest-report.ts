@@ -1,6 +1,6 @@
 /**
- * A Vitest reporter for `run-vitest.ts`: sends its progress to the parent process as text, and in the end a {@link TestReport}. Vitest's own
- * reporter in JSON has neither the reasons of skipped tests nor errors outside of tests.
+ * A Vitest reporter for `run-vitest.ts`: sends its progress to the parent process as text, and in the end a {@link TestReport}.
+ * Vitest's own reporter in JSON has neither the reasons of skipped tests nor errors outside of tests.
  */
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 

@@ -1,4 +1,7 @@
-/** What the search of the documentation knows: pages, headings, operations and problems. A module, so that no rule for scripts is needed. */
+/**
+ * What the search of the documentation knows: pages, headings, operations and problems. A module, so that no rule for scripts
+ * is needed.
+ */
 import { problemType } from '../../../contract/problems/edge-problems.ts';
 import { PROBLEM_CODES, PROBLEMS } from '../../../contract/problems/problems.ts';
 import type { SearchEntry } from '../browser/docs/search.ts';

@@ -1,8 +1,8 @@
 /**
  * Exports that are no longer kept: manifests of days that are more than {@link EXPORT_KEPT_DAYS} ago, and files that no
  * later manifest names. Their records name all of them. If no export was made in all that time, the deployment makes
- * none any more, and the newest one is removed too. Exports that an operator keeps stay, with their files. (If the next one begins at that moment, it may name a file that is
- * removed; the one after it notices and puts the file back.)
+ * none any more, and the newest one is removed too. Exports that an operator keeps stay, with their files. (If the next one
+ * begins at that moment, it may name a file that is removed; the one after it notices and puts the file back.)
  */
 import { EXPORT_KEPT_DAYS } from '../../../contract/files/export-tables.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';

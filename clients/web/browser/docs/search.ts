@@ -12,7 +12,10 @@ export interface SearchEntry {
 
 const RESULTS_MAX = 12;
 
-/** The entries that have every word of the query, best first: a whole word before a beginning, a title before the rest, and a name before all. */
+/**
+ * The entries that have every word of the query, best first: a whole word before a beginning, a title before the rest, and a
+ * name before all.
+ */
 export function searched(entries: readonly SearchEntry[], query: string): readonly SearchEntry[] {
   const wanted = wordsOf(query);
   if (wanted.length === 0) return [];
