@@ -2,10 +2,10 @@
 
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import { replaced } from '../../storage/ports/changes.ts';
-import { type Change, type Ledger, MAX_TRANSACT_CHANGES, type PutChange } from '../../storage/ports/ledger.ts';
+import { type Change, type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
 import { readPage } from '../../storage/ports/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
-import { awaitingGenerationKey, refreshMarkKey } from '../../storage/records/publication.ts';
+import { awaitingGenerationKey, refreshMark } from '../../storage/records/publication.ts';
 import type { StepOutcome, WorkOf } from './run-work.ts';
 
 export interface RefreshDependencies extends Pick<Runtime, 'newAttemptId'> {
@@ -38,12 +38,7 @@ async function nextMarks(
   after: string,
 ): Promise<readonly Change[]> {
   const { slugs, next } = await slugsAfter(ledger, item.value.markets, after);
-  return [
-    replaced(item, { ...item.value, after: next }),
-    ...slugs.map((slug): PutChange => {
-      return { kind: 'put', key: refreshMarkKey(slug), revision: 0, value: null, if: { kind: 'any' } };
-    }),
-  ];
+  return [replaced(item, { ...item.value, after: next }), ...slugs.map(refreshMark)];
 }
 
 /** The next slugs of these markets or of all, and the slug to continue after; null at the end. */

@@ -19,7 +19,7 @@ import { StorageCorrupt } from '../../storage/ports/errors.ts';
 import type { Change, Item } from '../../storage/ports/ledger.ts';
 import { type KeyRange, queryPages, readPage } from '../../storage/ports/paging.ts';
 import { LOG_HASHES, logChunksIn } from '../../storage/records/log.ts';
-import { GENERATIONS, HEAD_KEY, type LogState } from '../../storage/records/publication.ts';
+import { GENERATIONS, HEAD_KEY, type LogState, refreshMark } from '../../storage/records/publication.ts';
 import { readEntries } from '../core/log/log-chunks.ts';
 import { ledgerTiles, NO_LOG, readEdge } from '../core/log/log-edge.ts';
 import { namesOfLog } from '../core/log/log-plan.ts';
@@ -27,7 +27,7 @@ import { readShownEntries } from '../core/log/reconcile-log.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { changeMany } from '../kernel/change-many.ts';
 import { publishedSize } from '../kernel/put-tile.ts';
-import { type RepairOutcome, refreshMark } from './repair-market.ts';
+import type { RepairOutcome } from './repair-market.ts';
 import { restore } from './restore.ts';
 
 /** Generations come seconds apart, and a replica is seconds behind: the first region has not shown so many more. */

@@ -27,7 +27,7 @@ import {
   marketMarkKey,
   parseMark,
   REFRESH_MARKS,
-  refreshMarkKey,
+  refreshMark,
 } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { lastChangeOf, mendedVersions, type Recount, recountOf, type StoredObservation } from './recount.ts';
@@ -192,10 +192,6 @@ async function removeTorn(
 }
 
 const ANY = { kind: 'any' } as const;
-
-export function refreshMark(slug: string): Change {
-  return { kind: 'put', key: refreshMarkKey(slug), revision: 0, value: null, if: ANY };
-}
 
 async function transact({ ledger, newAttemptId }: Repair, changes: readonly Change[]): Promise<boolean> {
   return (await ledger.transact(changes, { attemptId: newAttemptId() })).committed;

@@ -10,7 +10,6 @@
  */
 import { publicKey } from '../../contract/files/public-objects.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';
-import type { Change } from '../../storage/ports/ledger.ts';
 import { queryPages } from '../../storage/ports/paging.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
@@ -19,7 +18,7 @@ import {
   type HeadValue,
   type ListState,
   type LogState,
-  refreshMarkKey,
+  refreshMark,
 } from '../../storage/records/publication.ts';
 import { rendererOf } from '../core/bodies/render.ts';
 import { NO_LOG } from '../core/log/log-edge.ts';
@@ -130,9 +129,9 @@ async function listAsShown({ objects }: PublisherStorage, known: ListState | nul
 /** Sets the refresh mark of every market. */
 async function markEverything(storage: PublisherStorage): Promise<void> {
   for await (const items of queryPages(storage.ledger, MARKET_INDEX)) {
-    const refresh = items.map(({ sort }): Change => {
-      return { kind: 'put', key: refreshMarkKey(sort), revision: 0, value: null, if: { kind: 'any' } };
-    });
-    await changeMany(storage, refresh);
+    await changeMany(
+      storage,
+      items.map(({ sort }) => refreshMark(sort)),
+    );
   }
 }

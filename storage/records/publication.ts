@@ -25,7 +25,7 @@
 import { currentKey } from '../../contract/files/old-paths.ts';
 import type { StaticKind } from '../../contract/files/public-object-names.ts';
 import type { Json } from '../../contract/values/canonical-json.ts';
-import type { Item, ItemKey } from '../ports/ledger.ts';
+import type { Item, ItemKey, PutChange } from '../ports/ledger.ts';
 import type { KeyRange, PrefixRange } from '../ports/paging.ts';
 import { keyIn, keyOf } from './keys.ts';
 
@@ -262,6 +262,9 @@ export const marketMarkKey = (slug: string) => keyIn(FRESH_MARKS, slug);
 export const historyMarkKey = (slug: string, order: string) => keyIn(historyMarksOf(slug), order);
 /** Marks a market to be rendered from its first observation on, and compared with the published bodies. Revision: 0. */
 export const refreshMarkKey = (slug: string) => keyIn(REFRESH_MARKS, slug);
+export const refreshMark = (slug: string): PutChange => {
+  return { kind: 'put', key: refreshMarkKey(slug), revision: 0, value: null, if: { kind: 'any' } };
+};
 
 /** Marks of markets that were written to, in order of slugs. */
 export const FRESH_MARKS: PrefixRange<null> = { partition: MARKS, prefix: 'market/' };

@@ -15,8 +15,7 @@ import { verifierKey } from '../../../contract/log/notes.ts';
 import { ndjsonPath, TILE_WIDTH, tilesOfGrowth } from '../../../contract/log/tiles.ts';
 import { LogTree } from '../../../contract/log/tree.ts';
 import { StorageCorrupt } from '../../../storage/ports/errors.ts';
-import type { Change } from '../../../storage/ports/ledger.ts';
-import { type HeadValue, type LogState, refreshMarkKey } from '../../../storage/records/publication.ts';
+import { type HeadValue, type LogState, refreshMark } from '../../../storage/records/publication.ts';
 import { OBJECT_CONCURRENCY, type PublisherDependencies } from '../../dependencies.ts';
 import { LogForked } from '../../errors.ts';
 import { writeRecords } from '../../kernel/apply.ts';
@@ -96,12 +95,7 @@ async function adopt(
   }
   if (!tree.root().equals(root)) throw forked(`the tiles in the store do not give the root of its checkpoint`);
   await writeRecords(dependencies, head.generation, hashRecords(tree.partialTiles(from)));
-  await changeMany(
-    dependencies,
-    [...slugs].map((slug): Change => {
-      return { kind: 'put', key: refreshMarkKey(slug), revision: 0, value: null, if: { kind: 'any' } };
-    }),
-  );
+  await changeMany(dependencies, [...slugs].map(refreshMark));
   const { vkeys = [] } = head.log ?? {};
   return { size, root: root.toString('base64'), vkeys, resetBefore: head.generation + 1 };
 }

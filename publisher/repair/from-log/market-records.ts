@@ -22,7 +22,7 @@ import {
   type PublishedHeads,
   publishedHeadsKey,
   publishedYearKey,
-  refreshMarkKey,
+  refreshMark,
 } from '../../../storage/records/publication.ts';
 import type { FoldedMarket, PublicRepresentative } from '../../core/log/folded-market.ts';
 import { MarketEntries } from '../../core/log/market-entries.ts';
@@ -113,7 +113,7 @@ function* recordsOf(
   // The refresh renders everything, and compares it with the bodies in the store.
   const unknown = { marketDigest: '', historyDigest: '', closedPages: 0, joined: generation };
   yield put(publishedHeadsKey(slug), generation, { ...unknown, ...published });
-  yield put(refreshMarkKey(slug), 0, null);
+  yield refreshMark(slug);
 }
 
 /** So the next generation states nothing again. */
