@@ -1,11 +1,11 @@
 /** The public reads for pages of others: badges and embeds. */
 import * as z from 'zod';
 import { slugSchema } from '../values/market.ts';
+import { SWITCHED } from './feed-reads.ts';
 import { publicReads } from './operation.ts';
 
 const params = z.strictObject({ slug: slugSchema });
 const problems = ['not-found', 'market-removed'] as const;
-const SWITCHED = (name: string) => `Not every deployment publishes it: \`${name}\` in \`projections\` of the snapshot.`;
 
 /** `GET /badges/{slug}.json`: https://shields.io/badges/endpoint-badge */
 export const badgeSchema = z.strictObject({

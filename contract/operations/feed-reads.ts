@@ -12,7 +12,8 @@ const EVENTS =
   'At most 100 entries, newest first. The category says what happened: `new-value`, `announced`, `effective`, ' +
   '`correction`, `retraction` or `removal`. A correction names the old value and the new one. `via` leads to the source, ' +
   '`related` to the history of the market, with the id of the observation behind the `#`. Links are relative to the URL of the feed.';
-const SWITCHED = (name: string) => `Not every deployment publishes it: \`${name}\` in \`projections\` of the snapshot.`;
+export const SWITCHED = (name: string) =>
+  `Not every deployment publishes it: \`${name}\` in \`projections\` of the snapshot.`;
 
 export const feedReads = publicReads({
   getChangesFeed: {

@@ -1,5 +1,20 @@
 /** Instants as text, without the schema library: code that only orders instants does not load zod. */
 
+export const MONTH_NAMES = [
+  'Jan',
+  'Feb',
+  'Mar',
+  'Apr',
+  'May',
+  'Jun',
+  'Jul',
+  'Aug',
+  'Sep',
+  'Oct',
+  'Nov',
+  'Dec',
+] as const;
+
 const TO_THE_SECOND = '2026-01-01T00:00:00Z'.length;
 const TO_THE_MILLISECOND = '2026-01-01T00:00:00.000Z'.length;
 

@@ -162,6 +162,11 @@ function whyUnreadable(error: CsvError): string {
   }
 }
 
+/** Nothing after this line is read. */
+export function fatalFault(line: number, detail: string): CsvFault {
+  return fault(line, null, detail, true);
+}
+
 function fault(line: number, column: string | null, detail: string, fatal: boolean): CsvFault {
   return { kind: 'fault', line, column, detail, fatal, isDamaged: false };
 }

@@ -3,7 +3,7 @@
 import { quotedText } from '../../contract/problems/row-refusal-text.ts';
 import type { CsvMapping } from '../declared/csv-mapping.ts';
 import { type CsvInput, wholeText } from './csv-input.ts';
-import type { CsvFault, CsvRow } from './csv-rows.ts';
+import { type CsvFault, type CsvRow, fatalFault } from './csv-rows.ts';
 import { JSON_DOCUMENT_CHARACTERS, type JsonNode, nodeAt, pointerPart, readJsonDocument } from './json-document.ts';
 
 type JsonOptions = NonNullable<CsvMapping['json']>;
@@ -20,21 +20,22 @@ interface Row {
 /** Yields the header, then the rows and faults in the order of the document. The document is in memory as a whole. */
 export async function* readJsonRows(input: CsvInput, options: JsonOptions): AsyncGenerator<CsvRow | CsvFault> {
   const text = await wholeText(input, JSON_DOCUMENT_CHARACTERS);
-  if (text === null) return yield fatal(1, `the document has more than ${JSON_DOCUMENT_CHARACTERS} characters`);
-  if (text.includes('\uFFFD')) return yield fatal(lineOf(text, '\uFFFD'), 'holds bytes that are not UTF-8, or U+FFFD');
+  if (text === null) return yield fatalFault(1, `the document has more than ${JSON_DOCUMENT_CHARACTERS} characters`);
+  if (text.includes('\uFFFD'))
+    return yield fatalFault(lineOf(text, '\uFFFD'), 'holds bytes that are not UTF-8, or U+FFFD');
   const root = readJsonDocument(text);
-  if ('detail' in root) return yield fatal(root.line, root.detail);
+  if ('detail' in root) return yield fatalFault(root.line, root.detail);
   const constants = new Map<string, string>();
   for (const [column, pointer] of Object.entries(options.columns)) {
     const node = nodeAt(root, pointer);
     if (node?.text == null) {
       const why = node === undefined ? 'there is no' : 'there is an object or array, but no single';
-      return yield fatal(node?.line ?? 1, `${why} value at ${pointer}, from which column "${column}" is taken`);
+      return yield fatalFault(node?.line ?? 1, `${why} value at ${pointer}, from which column "${column}" is taken`);
     }
     constants.set(column, node.text.trim());
   }
   const found = rowNodes(root, options);
-  if ('detail' in found) return yield fatal(found.line, found.detail);
+  if ('detail' in found) return yield fatalFault(found.line, found.detail);
   const rows: (Row | CsvFault)[] = [];
   const around = [...(found.groups[0]?.around.keys() ?? [])];
   const added = [...constants.keys(), ...around, options.name, options.value];
@@ -44,19 +45,19 @@ export async function* readJsonRows(input: CsvInput, options: JsonOptions): Asyn
     if (options.name !== undefined) cells.set(options.name, name.trim());
     if (node.text !== null) {
       if (options.value === undefined) {
-        rows.push({ ...fatal(node.line, 'is a single value: name a column for it as json.value'), fatal: false });
+        rows.push({ ...fatalFault(node.line, 'is a single value: name a column for it as json.value'), fatal: false });
         continue;
       }
       cells.set(options.value, node.text.trim());
     }
     for (const [column, cell] of cellsOf(node, '')) {
       if (cells.has(column) || column === options.value) {
-        return yield fatal(node.line, `there are two columns "${column}": rename the one that the mapping adds`);
+        return yield fatalFault(node.line, `there are two columns "${column}": rename the one that the mapping adds`);
       }
       cells.set(column, cell);
       header.add(column);
     }
-    if (header.size > COLUMNS_MAX) return yield fatal(node.line, `the rows have more than ${COLUMNS_MAX} columns`);
+    if (header.size > COLUMNS_MAX) return yield fatalFault(node.line, `the rows have more than ${COLUMNS_MAX} columns`);
     rows.push({ line: node.line, cells });
   }
   yield { kind: 'header', line: found.line, fields: [...header] };
@@ -148,8 +149,4 @@ function* cellsOf({ members }: JsonNode, prefix: string): Generator<[column: str
 
 function lineOf(text: string, searched: string): number {
   return text.slice(0, text.indexOf(searched)).split('\n').length;
-}
-
-function fatal(line: number, detail: string): CsvFault {
-  return { kind: 'fault', line, column: null, detail, fatal: true, isDamaged: false };
 }

@@ -1,7 +1,7 @@
 /** Reads the rows of an XML document, as `csv-rows.ts` reads those of a CSV file. */
 import type { CsvMapping } from '../declared/csv-mapping.ts';
 import type { CsvInput } from './csv-input.ts';
-import type { CsvFault, CsvRow } from './csv-rows.ts';
+import { type CsvFault, type CsvRow, fatalFault } from './csv-rows.ts';
 import { ownCells, readXml, type XmlElement } from './xml-elements.ts';
 
 /** A row has them all, so rows with names of their own would take the square of their number. */
@@ -26,9 +26,9 @@ export async function* readXmlRows(
     },
     isCut,
   );
-  if (found !== null) return yield fatal(found.line, found.detail);
-  if (rows.length === 0) return yield fatal(1, `there is no element ${place}, where xml.rows expects the rows`);
-  if (header.size > COLUMNS_MAX) return yield fatal(1, `the rows have more than ${COLUMNS_MAX} columns`);
+  if (found !== null) return yield fatalFault(found.line, found.detail);
+  if (rows.length === 0) return yield fatalFault(1, `there is no element ${place}, where xml.rows expects the rows`);
+  if (header.size > COLUMNS_MAX) return yield fatalFault(1, `the rows have more than ${COLUMNS_MAX} columns`);
   yield { kind: 'header', line: rows[0]?.line ?? 1, fields: [...header] };
   for (const { line, cells } of rows) {
     yield { kind: 'row', line, fields: [...header].map((column) => cells.get(column) ?? '') };
@@ -43,8 +43,4 @@ function* cellsOfRow(row: XmlElement): Generator<[column: string, cell: string]>
     for (const [column, cell] of ownCells(around)) if (column !== '.') yield [prefix + column, cell];
     prefix += '../';
   }
-}
-
-function fatal(line: number, detail: string): CsvFault {
-  return { kind: 'fault', line, column: null, detail, fatal: true, isDamaged: false };
 }

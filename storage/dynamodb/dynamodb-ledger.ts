@@ -21,6 +21,7 @@ import type {
   TransactResult,
 } from '../ports/ledger.ts';
 import {
+  byBytes,
   checkAppendOnly,
   checkGetMany,
   checkKey,
@@ -175,8 +176,4 @@ function range(partition: string, { prefix = '', after, descending = false, limi
 function pageOf(items: readonly Item[], last: Attributes | undefined, limit: number): QueryPage {
   if (items.length > limit) return { items: items.slice(0, limit), next: items[limit - 1]?.sort ?? null };
   return { items, next: last?.[TABLE_SORT_KEY]?.S ?? null };
-}
-
-function byBytes(left: string, right: string): number {
-  return Buffer.compare(Buffer.from(left), Buffer.from(right));
 }

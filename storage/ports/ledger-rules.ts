@@ -112,6 +112,11 @@ export function checkKey(key: ItemKey<unknown>): number {
   return checkText('partition', key.partition, MAX_PARTITION_BYTES) + checkText('sort key', key.sort, MAX_SORT_BYTES);
 }
 
+/** The order of sort keys: that of their UTF-8 bytes. */
+export function byBytes(left: string, right: string): number {
+  return Buffer.compare(Buffer.from(left), Buffer.from(right));
+}
+
 /** For messages; distinct keys have distinct texts. */
 export function describeKey(key: ItemKey<unknown>): string {
   return `${JSON.stringify(key.partition)}, ${JSON.stringify(key.sort)}`;

@@ -18,6 +18,7 @@ import type {
   TransactResult,
 } from '../ports/ledger.ts';
 import {
+  byBytes,
   checkAppendOnly,
   checkGetMany,
   checkKey,
@@ -391,8 +392,4 @@ function endOfPrefix(prefix: string): string | null {
   if (last === undefined) return null;
   // The surrogates, 0xd800 to 0xdfff, are not characters.
   return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1);
-}
-
-function byBytes(left: string, right: string): number {
-  return Buffer.compare(Buffer.from(left), Buffer.from(right));
 }

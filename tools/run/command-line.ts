@@ -26,3 +26,8 @@ export function refuseArguments(reason: string, usage: string): never {
   console.error(`${reason}.\n${usage}`);
   process.exit(1);
 }
+
+export function wholeNumber(name: string, text: string, usage: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  refuseArguments(`--${name} takes a number from 1 to 999999999, not ${JSON.stringify(text)}`, usage);
+}

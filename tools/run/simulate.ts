@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { simulateMany } from '../../test/simulator/many.ts';
 import { KINDS, type Kind, simulate } from '../../test/simulator/simulate.ts';
 import type { Answer } from '../../test/simulator/thread.ts';
-import { readCommandLine, refuseArguments } from './command-line.ts';
+import { readCommandLine, refuseArguments, wholeNumber } from './command-line.ts';
 
 const USAGE = `usage: npm run simulate -- [options]
   --seeds N     this many worlds (default 1000); exit code 1 if one of them breaks a promise
@@ -29,7 +29,7 @@ const REPORT_EVERY_MS = 10_000;
 const SHOWN_SEEDS = 12;
 
 const kind = values.kind === undefined ? undefined : kindOf(values.kind);
-const hasFailed = await (values.seed === undefined ? runMany() : runOne(wholeNumber('seed', values.seed)));
+const hasFailed = await (values.seed === undefined ? runMany() : runOne(wholeNumber('seed', values.seed, USAGE)));
 process.exitCode = hasFailed ? 1 : 0;
 
 async function runOne(seed: number): Promise<boolean> {
@@ -42,14 +42,14 @@ async function runOne(seed: number): Promise<boolean> {
 }
 
 async function runMany(): Promise<boolean> {
-  const count = wholeNumber('seeds', values.seeds);
+  const count = wholeNumber('seeds', values.seeds, USAGE);
   const startedMs = performance.now();
   let done = 0;
   let reportedMs = startedMs;
   const answers = await simulateMany({
-    first: wholeNumber('first', values.first),
+    first: wholeNumber('first', values.first, USAGE),
     count,
-    threads: wholeNumber('threads', values.threads),
+    threads: wholeNumber('threads', values.threads, USAGE),
     ...(kind === undefined ? {} : { kind }),
     onAnswer: () => {
       done++;
@@ -80,11 +80,6 @@ function describe(rule: string, some: readonly Answer[]): void {
   console.log(`${rule}: ${some.length}, e.g. seeds ${seeds.join(', ')}`);
   console.log(`  ${first.violation?.detail.slice(0, 400)}`);
   console.log(`  replay: npm run simulate -- --seed ${first.seed}${kind === undefined ? '' : ` --kind ${kind}`}`);
-}
-
-function wholeNumber(name: string, text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  refuseArguments(`--${name} takes a number from 1 to 999999999, not ${JSON.stringify(text)}`, USAGE);
 }
 
 function kindOf(text: string): Kind {

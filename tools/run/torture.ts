@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SCENARIOS } from '../../test/torture/table.ts';
 import { type Outcome, runScenario } from '../../test/torture/trial.ts';
-import { readCommandLine, refuseArguments } from './command-line.ts';
+import { readCommandLine, refuseArguments, wholeNumber } from './command-line.ts';
 
 const NAME_WIDTH = Math.max(...SCENARIOS.map(({ name }) => name.length));
 const USAGE = `usage: npm run torture -- [options] [SCENARIO …]
@@ -36,8 +36,8 @@ function listPromises(): void {
 /** Whether every promise held. */
 async function runAll(): Promise<boolean> {
   const chosen = positionals.length === 0 ? SCENARIOS : positionals.map(scenarioOf);
-  const seed = values.seed === undefined ? randomInt(1, 1_000_000_000) : wholeNumber('seed', values.seed);
-  const times = values.times === undefined ? {} : { times: wholeNumber('times', values.times) };
+  const seed = values.seed === undefined ? randomInt(1, 1_000_000_000) : wholeNumber('seed', values.seed, USAGE);
+  const times = values.times === undefined ? {} : { times: wholeNumber('times', values.times, USAGE) };
   console.log(`seed ${seed}; each scenario takes up to a minute`);
   let isWhole = true;
   for (const scenario of chosen) {
@@ -74,9 +74,4 @@ function inWords(counts: Outcome['counts']): readonly string[] {
 function scenarioOf(text: string) {
   const found = SCENARIOS.find(({ name }) => name === text);
   return found ?? refuseArguments(`There is no scenario ${JSON.stringify(text)}`, USAGE);
-}
-
-function wholeNumber(name: string, text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  refuseArguments(`--${name} takes a number from 1 to 999999999, not ${JSON.stringify(text)}`, USAGE);
 }

@@ -1,6 +1,7 @@
 /** Prices as people read them, exactly. Pure. */
 import type { RecentEntry } from '../../../contract/files/recent-prices.ts';
 import { groupedDigits } from '../../../contract/values/decimal-text.ts';
+import { MONTH_NAMES } from '../../../contract/values/instants.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { PublicMetric } from '../../../contract/values/metric.ts';
 import { leadMetric, metricTitle, unknownWords } from '../../../contract/values/metric-words.ts';
@@ -48,12 +49,10 @@ export function readableMoney(decimal: string, currency: string, unit: Market['u
   return { amount: `${groupedDigits(shownAmount(decimal, unit.quantity))} ${currency}`, per: unitText(unit) };
 }
 
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-
 /** `29 Sep 2026`, with the time of the day (UTC) unless it is midnight. */
 export function readableMoment(instant: string): string {
   const [year, month, day] = instant.slice(0, 10).split('-').map(Number);
-  const date = `${day} ${MONTHS[(month as number) - 1]} ${year}`;
+  const date = `${day} ${MONTH_NAMES[(month as number) - 1]} ${year}`;
   const time = instant.slice(11, 16);
   return time === '00:00' ? date : `${date}, ${time} UTC`;
 }

@@ -1,5 +1,5 @@
 /** The part of the time axis that a chart shows, and the texts of its ticks. All in seconds since the epoch, in UTC. Pure. */
-import { MONTH_NAMES } from './words.ts';
+import { MONTH_NAMES } from '../../../../contract/values/instants.ts';
 
 export interface TimeRange {
   readonly min: number;

@@ -1,23 +1,9 @@
 /** The words that the page of a market says values, moments and reasons with. Pure. */
 import { latenessSeconds } from '../../../../contract/files/expected-next.ts';
+import { MONTH_NAMES } from '../../../../contract/values/instants.ts';
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicMetric } from '../../../../contract/values/metric.ts';
 import { staleDays, staleText } from '../staleness.ts';
-
-export const MONTH_NAMES = [
-  'Jan',
-  'Feb',
-  'Mar',
-  'Apr',
-  'May',
-  'Jun',
-  'Jul',
-  'Aug',
-  'Sep',
-  'Oct',
-  'Nov',
-  'Dec',
-] as const;
 
 /** `29 Sep 2026`. @param instant RFC 3339 in UTC */
 export function dayText(instant: string): string {
