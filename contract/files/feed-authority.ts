@@ -4,7 +4,7 @@ import type { IngestMode, IngestRecord, RowError } from '../ingest/ingest-record
 import type { FeedScope } from '../operations/scopes.ts';
 import { SLUG_MAX_LENGTH } from './limits.ts';
 
-export const KEY_MARKETS_MAX = 100;
+const KEY_MARKETS_MAX = 100;
 
 /** The markets of an API key. */
 export const marketLimitSchema = z

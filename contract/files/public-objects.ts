@@ -37,7 +37,7 @@ import {
 export const PUBLIC_CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-if-error=${STALE_IF_ERROR_SECONDS}`;
 
 /** Of objects whose bytes never change and that nobody will ever have to take back. See {@link cacheControlOf}. */
-export const IMMUTABLE_CACHE_CONTROL = `public, max-age=${IMMUTABLE_SECONDS}, immutable`;
+const IMMUTABLE_CACHE_CONTROL = `public, max-age=${IMMUTABLE_SECONDS}, immutable`;
 
 /** A reader can reach only keys below this prefix: the origin path adds it, never a query or a header. */
 export const PUBLIC_PREFIX = 'public';

@@ -42,7 +42,7 @@ export const uploadRequestSchema = z
     error: `a dry run takes at most ${DRY_RUN_RECORDS_MAX} records: send the beginning of the file`,
   });
 
-export const uploadTargetSchema = z.strictObject({
+const uploadTargetSchema = z.strictObject({
   url: z
     .string()
     .describe('Where to PUT the file: absolute, or relative to this URL. Keep the URL secret: it is a credential.'),

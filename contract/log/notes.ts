@@ -41,7 +41,7 @@ const NAME = /^[^\s\p{White_Space}\p{Cc}+]+$/u;
 const SIGNATURES_MAX = 100;
 
 /** Whether the text can name a key. The origin of a log is the name of its key. */
-export function isKeyName(text: string): boolean {
+function isKeyName(text: string): boolean {
   return NAME.test(text) && text.isWellFormed();
 }
 

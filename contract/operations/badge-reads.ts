@@ -8,7 +8,7 @@ const params = z.strictObject({ slug: slugSchema });
 const problems = ['not-found', 'market-removed'] as const;
 
 /** `GET /badges/{slug}.json`: https://shields.io/badges/endpoint-badge */
-export const badgeSchema = z.strictObject({
+const badgeSchema = z.strictObject({
   schemaVersion: z.literal(1),
   label: z.string().describe('The name of the market; with that of the metric unless it is the price.'),
   message: z
@@ -19,7 +19,7 @@ export const badgeSchema = z.strictObject({
 });
 
 /** `GET /embed/{slug}.json`: https://oembed.com, section 2.3. */
-export const oembedSchema = z.strictObject({
+const oembedSchema = z.strictObject({
   type: z.literal('rich'),
   version: z.literal('1.0'),
   title: z.string().describe('The name of the market.'),

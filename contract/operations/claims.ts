@@ -16,7 +16,7 @@ import { publicTextSchema } from '../values/public-text.ts';
 import { defineOperations } from './operation.ts';
 import { idParams, idSchema, pageQuery, pageSchema, revisionSchema, subjectSchema, textSchema } from './resources.ts';
 
-export const claimStateSchema = z
+const claimStateSchema = z
   .enum(['submitted', 'under-review', 'needs-evidence', 'accepted', 'rejected', 'withdrawn'])
   .describe(
     '`submitted` → `under-review` ↔ `needs-evidence` → `accepted` or `rejected`. Until the claim is decided, its ' +

@@ -5,7 +5,7 @@ import { slugSchema } from '../values/market.ts';
 import { PUBLIC_TEXT } from '../values/public-text.ts';
 import { defineOperations } from './operation.ts';
 
-export const marketRemovalSchema = removalSchema.extend({
+const marketRemovalSchema = removalSchema.extend({
   slug: slugSchema,
   revision: z.int().min(0).describe('The last revision of the market.'),
 });

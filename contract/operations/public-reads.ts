@@ -40,7 +40,7 @@ const openApiSchema = z.looseObject({
   paths: z.looseObject({}).describe('The operations, by path and method.'),
 });
 
-export const pagedQuery = z.strictObject({
+const pagedQuery = z.strictObject({
   cursor: cursorSchema
     .optional()
     .describe('`nextCursor` of the previous page, unchanged. If left out: the first page.'),

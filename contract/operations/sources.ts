@@ -5,7 +5,7 @@ import { defineOperations } from './operation.ts';
 import { idSchema, pageQuery, pageSchema, revisionSchema } from './resources.ts';
 
 /** A mapping of thousands of lines. With its sealed answer, it still fits the ledger's items. */
-export const RECIPE_BYTES_MAX = 128 * 1024;
+const RECIPE_BYTES_MAX = 128 * 1024;
 
 /** Refused rows that a run names. */
 export const RUN_FAULTS_MAX = 20;
@@ -13,7 +13,7 @@ export const RUN_FAULTS_MAX = 20;
 /** Runs that took nothing in are forgotten after this. The others are kept for good: they say where numbers came from. */
 export const IDLE_RUN_KEPT_DAYS = 90;
 
-export const sourceNameSchema = z
+const sourceNameSchema = z
   .string()
   .max(60)
   .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, { error: 'must be the name of a source: lower-case words joined by hyphens' })
@@ -25,7 +25,7 @@ const recipeSchema = z
 
 const pausedSchema = z.boolean().describe('Whether the schedule is suspended. A run can still be asked for.');
 
-export const sourceRecipeSchema = z.strictObject({
+const sourceRecipeSchema = z.strictObject({
   name: sourceNameSchema,
   recipe: recipeSchema,
   paused: pausedSchema,
@@ -34,7 +34,7 @@ export const sourceRecipeSchema = z.strictObject({
   revision: revisionSchema,
 });
 
-export const runOutcomeSchema = z
+const runOutcomeSchema = z
   .enum(['taken-in', 'unchanged', 'failed', 'same', 'different'])
   .describe(
     '`taken-in`: the records are in, but for the refused ones. `unchanged`: the source has nothing new. `failed`: see ' +
@@ -43,7 +43,7 @@ export const runOutcomeSchema = z
 
 const runIdSchema = idSchema('run');
 
-export const sourceStateSchema = z.strictObject({
+const sourceStateSchema = z.strictObject({
   name: sourceNameSchema,
   paused: pausedSchema,
   nextRunAt: instantSchema.nullable().describe('When the next run is due. Null: the source is paused.'),
@@ -62,7 +62,7 @@ export const sourceStateSchema = z.strictObject({
 
 const count = (text: string) => z.int().min(0).describe(text);
 
-export const sourceRunSchema = z.strictObject({
+const sourceRunSchema = z.strictObject({
   id: runIdSchema,
   source: sourceNameSchema,
   cause: z.enum(['schedule', 'request', 'replay']).describe('Why the run is made.'),

@@ -21,7 +21,7 @@ export const slugSchema = z
   .regex(new RegExp(`^${SLUG_PATTERN}$`), { error: 'must be lower-case words joined by single hyphens' })
   .describe('The name of the market in URLs: lower-case words joined by single hyphens.');
 
-export const unitSchema = z
+const unitSchema = z
   .strictObject({
     quantity: z.int().min(1).max(QUANTITY_MAX).describe('How many of `of` one price buys.'),
     of: publicTextSchema(60).describe('The thing that is bought, in the singular, e.g. `troy ounce` or `EUR`.'),
@@ -107,7 +107,7 @@ export const verificationOutcomeSchema = z
   );
 
 /** The latest verification of a source: its time and its outcome. */
-export const sourceVerificationSchema = z.strictObject({
+const sourceVerificationSchema = z.strictObject({
   outcome: verificationOutcomeSchema,
   verifiedAt: instantSchema.describe('When the source was retrieved.'),
   subject: z.enum(['observation', 'source']).describe('Whether one observation was compared, or the whole source.'),

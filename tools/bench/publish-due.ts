@@ -19,7 +19,7 @@ export class SettableClock {
 }
 
 /** Everything that is marked, without a list that its cadence delays. */
-export async function publishMarked(
+async function publishMarked(
   dependencies: PublisherDependencies,
 ): Promise<{ readonly generations: number; readonly listDueAtMs: number | null }> {
   for (let generations = 0; ; ) {

@@ -34,7 +34,7 @@ export async function readSample(): Promise<readonly SampleMarket[]> {
 }
 
 /** The slug of one synthetic market; they sort by number. */
-export function syntheticSlug(index: number): string {
+function syntheticSlug(index: number): string {
   return `synthetic-${String(index).padStart(7, '0')}`;
 }
 

@@ -18,7 +18,7 @@ import ensureSite from './ensure-site.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-export const BUILD_FOLDER = join(ROOT, 'infra/build');
+const BUILD_FOLDER = join(ROOT, 'infra/build');
 
 const ENTRY_POINTS: { readonly [Name in FunctionName]: string } = {
   'write-api': 'lambdas/entry/write-api.ts',

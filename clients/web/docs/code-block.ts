@@ -10,7 +10,7 @@ const LANGUAGES: Readonly<Record<string, string>> = {
   text: 'Text',
 };
 
-export function languageName(fence: string): string {
+function languageName(fence: string): string {
   const name = LANGUAGES[fence];
   if (name === undefined)
     throw new Error(`a code block of ${fence || 'no language'}: use one of ${Object.keys(LANGUAGES)}`);

@@ -81,7 +81,7 @@ export class RowPrices {
 }
 
 /** Null: there is no such history. @throws UnreachableError */
-export async function lastPrices(answers: Pick<PublicAnswers, 'found'>, slug: string): Promise<RecentEntry | null> {
+async function lastPrices(answers: Pick<PublicAnswers, 'found'>, slug: string): Promise<RecentEntry | null> {
   const prices = new RecentPrices();
   let page: ReadPage<PublicObservation> | null = await answers.found((files) => files.page(historyUrl(slug)));
   if (page === null) return null;
