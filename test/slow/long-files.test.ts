@@ -7,12 +7,14 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { BATCH_RECORDS_MAX } from '../../contract/ingest/ingest-records.ts';
 import { openDirectoryObjects } from '../../storage/directory/directory-objects.ts';
+import { changedStore } from '../../storage/ports/changed-store.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import type { PublishReport } from '../../tools/bench/children/publish-child.ts';
 import { DEPLOYMENT } from '../../tools/bench/deployment.ts';
 import { publishDue, SettableClock } from '../../tools/bench/publish-due.ts';
-import { dependenciesOn, fillWithHistories, ingest } from '../../tools/bench/synthetic-ledger.ts';
+import { dependenciesOn, ingest } from '../../tools/bench/synthetic-ledger.ts';
 import { readSample, syntheticMarket } from '../../tools/bench/synthetic-markets.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 
@@ -30,7 +32,13 @@ test.runIf(process.platform === 'linux')(
     const folder = await temporaryFolder();
     const path = join(folder, 'ledger.sqlite');
     const filled = openSqliteLedger(path, { exclusive: true });
-    await fillWithHistories(filled, 1, OBSERVATIONS);
+    const { market, observations } = syntheticMarket(await readSample(), 0);
+    const [observation] = observations as [(typeof observations)[number]];
+    const atHour = (hour: number) => {
+      return { ...observation, observedAt: new Date(Date.UTC(2015, 0, 1) + hour * HOUR_MS).toISOString() };
+    };
+    const records = [market, ...Array.from({ length: OBSERVATIONS }, (_, hour) => atHour(hour))];
+    while (records.length > 0) await ingest(filled, records.splice(0, BATCH_RECORDS_MAX));
     filled.close();
     const { stdout } = await promisify(execFile)(process.execPath, [HEAP_LIMIT, CHILD, path, 'history-files']);
     const { maxRssBytes } = JSON.parse(stdout) as PublishReport;
@@ -39,21 +47,15 @@ test.runIf(process.platform === 'linux')(
 
     const ledger = openSqliteLedger(path, { exclusive: true });
     const objects = await openDirectoryObjects(folder);
-    const { market, observations } = syntheticMarket(await readSample(), 0);
-    const observedAt = new Date(Date.UTC(2015, 0, 1) + OBSERVATIONS * HOUR_MS).toISOString();
-    await ingest(ledger, [{ ...(observations[0] as (typeof observations)[number]), observedAt }]);
+    await ingest(ledger, [atHour(OBSERVATIONS)]);
     const clock = new SettableClock(Date.now);
     const put: string[] = [];
-    const watched: typeof objects = {
-      get: (key, options) => objects.get(key, options),
-      stat: (key) => objects.stat(key),
-      delete: (key, etag) => objects.delete(key, etag),
-      list: (prefix, options) => objects.list(prefix, options),
+    const watched = changedStore(objects, {
       put: (key, ...rest) => {
         put.push(key);
         return objects.put(key, ...rest);
       },
-    };
+    });
     const projections = new Set(['history-files'] as const);
     await publishDue(
       { ...dependenciesOn(ledger), nowMs: clock.nowMs, objects: watched, ...DEPLOYMENT, projections },

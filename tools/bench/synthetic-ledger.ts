@@ -45,22 +45,3 @@ export async function fillLedger(ledger: Ledger, markets: number): Promise<void>
     batch = [];
   }
 }
-
-const FIRST_MS = Date.UTC(2015, 0, 1);
-const HOUR_MS = 60 * 60 * 1000;
-
-/** Hourly observations, `each` for each of the first `markets` synthetic markets. */
-export async function fillWithHistories(ledger: Ledger, markets: number, each: number): Promise<void> {
-  const sample = await readSample();
-  const batch: IngestRecordInput[] = [];
-  for (let index = 0; index < markets; index++) {
-    const { market, observations } = syntheticMarket(sample, index);
-    const [observation] = observations as [(typeof observations)[number]];
-    batch.push(market);
-    for (let hour = 0; hour < each; hour++) {
-      batch.push({ ...observation, observedAt: new Date(FIRST_MS + hour * HOUR_MS).toISOString() });
-    }
-    while (batch.length >= BATCH_ROWS) await ingest(ledger, batch.splice(0, BATCH_ROWS));
-  }
-  if (batch.length > 0) await ingest(ledger, batch);
-}
