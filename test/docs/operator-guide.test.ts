@@ -1,4 +1,4 @@
-/** The commands of the operator's guide print what it shows, typed in their order beside a running server. */
+/** The commands of the operator's guide and of the runbooks print what these show, typed in their order beside a running server. */
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
@@ -8,40 +8,17 @@ import type { ServerProcess } from '../server/server-process.ts';
 import { startServerWithSource } from '../sources/source-process.ts';
 import { zipArchive } from '../sources/zip-archive.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { patternOf, transcriptsOf } from './transcripts.ts';
 
 const MAIN = join(import.meta.dirname, '../../cli/main.ts');
 
 const guide = await readFile(new URL('../../docs/operator-guide.md', import.meta.url), 'utf8');
+const runbooks = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8');
 
 /** The form of the ECB's file, with numbers of our own. */
 const ECB = 'Date, USD, JPY, GBP, \n29 September 2026, 1.1741, 173.62, 0.8735, \n';
 
-interface Typed {
-  readonly command: string;
-  readonly shown: readonly string[];
-  readonly code: number;
-}
-
-const typed = [...guide.matchAll(/```console\n([\s\S]*?)```/g)].flatMap(([, block = '']) => {
-  return block
-    .split(/^\$ /m)
-    .slice(1)
-    .map((entry): Typed => {
-      // A here-document belongs to its command.
-      const [command = ''] = /^.*<<'(\w+)'\n[\s\S]*?^\1\n|^.*\n/m.exec(entry) ?? [];
-      const lines = entry
-        .slice(command.length)
-        .trimEnd()
-        .split('\n')
-        .filter((line) => line !== '');
-      const [, code] = /^\(exit code (\d)\)$/.exec(lines.at(-1) ?? '') ?? [];
-      return {
-        command: command.trimEnd(),
-        shown: code === undefined ? lines : lines.slice(0, -1),
-        code: Number(code ?? 0),
-      };
-    });
-});
+const typed = [guide, runbooks].flatMap(transcriptsOf);
 
 let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
 let server: ServerProcess;
@@ -64,8 +41,11 @@ afterAll(async () => {
   await temporary.remove();
 });
 
-test('the guide has transcripts', () => {
-  expect(typed.length).toBeGreaterThan(8);
+test.each([
+  ['the guide', guide, 9],
+  ['the runbook', runbooks, 3],
+])('%s has transcripts', (_, document, atLeast) => {
+  expect(transcriptsOf(document).length).toBeGreaterThanOrEqual(atLeast);
 });
 
 test.each(typed)('$command', async ({ command, shown, code }) => {
@@ -86,16 +66,6 @@ test.each(typed)('$command', async ({ command, shown, code }) => {
     .filter((line) => line !== '');
   expect([ended.code, lines]).toEqual([code, shown.map((line) => expect.stringMatching(patternOf(line)))]);
 });
-
-/** An ellipsis stands for what differs from run to run. */
-function patternOf(line: string): RegExp {
-  return new RegExp(
-    `^${line
-      .split('…')
-      .map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'))
-      .join('.*')}$`,
-  );
-}
 
 test('the table has every exit code', () => {
   const rows = [...guide.matchAll(/^\| (\d+) \| (.*) \|$/gm)].map(([, code, meaning]) => ({
