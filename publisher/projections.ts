@@ -6,6 +6,7 @@ import { embeds } from './projections/embeds/projection.ts';
 import { exports } from './projections/exports/projection.ts';
 import { feeds } from './projections/feeds/projection.ts';
 import { historyFiles } from './projections/history-files/projection.ts';
+import { incidents } from './projections/incidents/projection.ts';
 import { latest } from './projections/latest/projection.ts';
 import { marketPages } from './projections/market-pages/projection.ts';
 import { modified } from './projections/modified/projection.ts';
@@ -21,6 +22,7 @@ export const PROJECTORS: readonly Projector[] = [
   feeds,
   releases,
   sources,
+  incidents,
   marketPages,
   badges,
   embeds,

@@ -70,8 +70,8 @@ async function publishOnce(
   //    items are read before the marks, because a generation answers only for marks that were set before.
   const awaiting = await readAwaiting(dependencies.ledger);
   const deferredBefore = await readDeferred(dependencies);
-  const slugs = new Set(deferredBefore.map(({ slug }) => slug));
-  const plan = await planGeneration(dependencies, projections, head?.value ?? null, slugs).catch(
+  const bySlug = new Map(deferredBefore.map((market) => [market.slug, market]));
+  const plan = await planGeneration(dependencies, projections, head?.value ?? null, bySlug).catch(
     async (error: unknown) => {
       throw await supersededIfMoved(dependencies.ledger, head, error);
     },

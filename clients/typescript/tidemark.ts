@@ -1,10 +1,18 @@
 /** Reads a Tidemark service, and writes to it: for browsers and Node 20 or later, without dependencies. */
 
+import type { PublicIncidents } from '../../contract/files/incidents.ts';
 import type { LatestEntry } from '../../contract/files/latest-entries.ts';
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
 import type { PublicSource } from '../../contract/files/public-sources.ts';
 import type { RecentEntry } from '../../contract/files/recent-prices.ts';
-import { LATEST_URL, marketUrl, RECENT_URL, SNAPSHOT_URL, SOURCES_URL } from '../../contract/files/routes.ts';
+import {
+  INCIDENTS_URL,
+  LATEST_URL,
+  marketUrl,
+  RECENT_URL,
+  SNAPSHOT_URL,
+  SOURCES_URL,
+} from '../../contract/files/routes.ts';
 import type { BatchReport, IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import type { Market, Snapshot } from '../../contract/values/market.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
@@ -131,6 +139,11 @@ export class Tidemark {
   /** The sources of all markets, and when each was fetched. Not every service publishes it: then `not-found`. */
   async sources({ signal }: Abortable = {}): Promise<readonly PublicSource[]> {
     return await this.#list(SOURCES_URL, signal);
+  }
+
+  /** When publication or a source was late, newest first, and since when that is recorded. Not every service publishes it: then `not-found`. */
+  async incidents({ signal }: Abortable = {}): Promise<PublicIncidents> {
+    return (await this.#files(signal).resource(INCIDENTS_URL)) as PublicIncidents;
   }
 
   /** The newest generation, and when it was published. */

@@ -41,6 +41,27 @@ export class Expectations {
     }
   }
 
+  addAll({ lines }: Pick<Expectations, 'lines'>): void {
+    for (const [key, { markets, ...line }] of lines) {
+      this.#lines.set(key, { ...line, markets: markets + (this.#lines.get(key)?.markets ?? 0) });
+    }
+  }
+
+  get lines(): ReadonlyMap<string, Readonly<Expectation>> {
+    return this.#lines;
+  }
+
+  /** The earliest moment from this one on at which a value is late that has not come; both in milliseconds. Null: none is expected. */
+  nextLateMs(nowMs: number): number | null {
+    let next: number | null = null;
+    for (const { expectedNextAt, graceSeconds } of this.#lines.values()) {
+      // Late is a value whose whole seconds are more than its grace.
+      const lateMs = Date.parse(expectedNextAt) + (graceSeconds + 1) * 1000;
+      if (lateMs > nowMs && (next === null || lateMs < next)) next = lateMs;
+    }
+    return next;
+  }
+
   /** The earliest moment at which a value is expected. Null: no value is expected. */
   get oldest(): string | null {
     const moments = [...this.#lines.values()].map(({ expectedNextAt }) => Date.parse(expectedNextAt));

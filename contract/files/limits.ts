@@ -51,5 +51,8 @@ export const LATEST_MARKETS_MAX = 200_000;
 /** Sources in the file of all sources: the first ones by label. Most services have fewer than ten. */
 export const PUBLIC_SOURCES_MAX = 1000;
 
+/** Incidents that are kept and shown: the newest ones. */
+export const INCIDENTS_MAX = 100;
+
 /** A list of faults is shorter than this: the size of a body and of a report is limited. */
 export const ERRORS_MAX = 100_000;

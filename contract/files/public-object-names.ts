@@ -25,6 +25,8 @@ export type PublicObjectName =
   | { readonly kind: 'market-feed'; readonly slug: string }
   | { readonly kind: 'releases' }
   | { readonly kind: 'sources' }
+  | { readonly kind: 'incidents' }
+  | { readonly kind: 'incidents-feed' }
   /** Of one market, for people. */
   | { readonly kind: 'market-page'; readonly slug: string }
   | { readonly kind: 'badge'; readonly slug: string }

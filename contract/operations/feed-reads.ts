@@ -41,6 +41,16 @@ export const feedReads = publicReads({
     problems: ['not-found', 'market-removed'],
     example: { params: { slug: 'gold-usd' }, response: example('markets/gold-usd') },
   },
+  getIncidentsFeed: {
+    path: '/feeds/incidents.atom',
+    summary: 'Follow the incidents of the service',
+    description:
+      'The incidents of `/api/v1/incidents.json`, in its order. The category is the kind. An entry is updated when its incident is over. ' +
+      SWITCHED('feeds'),
+    success: { status: 200, description: 'The feed', body: feedSchema(), mediaType: ATOM },
+    problems: ['not-found'],
+    example: { response: example('incidents') },
+  },
   getReleases: {
     path: '/feeds/releases.ics',
     summary: 'Subscribe to a calendar of when each source is expected to publish',

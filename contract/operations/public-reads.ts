@@ -5,10 +5,12 @@
 import * as z from 'zod';
 import { historyIndex, historyIndexSchema } from '../files/history-files.ts';
 import { FILE_ROWS_MAX, HISTORY_FILE_FORMS } from '../files/history-rows.ts';
+import { incidentsSchema } from '../files/incidents.ts';
 import { latestSchema } from '../files/latest.ts';
 import { latestCsv, latestEntry } from '../files/latest-entries.ts';
 import {
   CURSOR_LIFETIME_SECONDS,
+  INCIDENTS_MAX,
   MARKETS_PAGE_SIZE,
   OBSERVATIONS_PAGE_SIZE,
   PUBLIC_SOURCES_MAX,
@@ -275,6 +277,31 @@ export const publicReadOperations = publicReads({
     success: { status: 200, description: 'RFC 4180, UTF-8, with a header', body: fileSchema(), mediaType: 'text/csv' },
     problems: ['not-found'],
     example: { response: modifiedCsv([{ slug: market.slug, revision: market.revision, updatedAt: market.updatedAt }]) },
+  },
+  getIncidents: {
+    path: '/api/v1/incidents.json',
+    summary: 'Read when publication or a source was late, and for how long',
+    description:
+      `The last ${INCIDENTS_MAX} incidents, newest first. An incident that is over never changes. Not every deployment publishes it: ` +
+      '`feeds` in `projections` of the snapshot.',
+    success: { status: 200, description: 'One entry for each incident', body: incidentsSchema },
+    problems: ['not-found'],
+    example: {
+      response: {
+        since: '2026-09-29T06:00:00.000Z',
+        data: [
+          {
+            id: '20261001150000000-source-late-3d7d5271',
+            kind: 'source-late',
+            about: 'LiteLLM',
+            markets: 2278,
+            startedAt: '2026-10-01T15:00:00.000Z',
+            endedAt: '2026-10-01T17:12:04.210Z',
+            summary: 'The source LiteLLM did not publish in time: 2278 markets waited for a value.',
+          },
+        ],
+      },
+    },
   },
   getSourcesFile: {
     path: '/api/v1/sources.json',

@@ -17,6 +17,7 @@ import { batchPartition, WORK_QUEUE } from '../../storage/records/batches.ts';
 import { COMPAT_DAY_KEY } from '../../storage/records/compat.ts';
 import { EXPORT_DAYS, EXPORT_FILES } from '../../storage/records/exports.ts';
 import { FORMAT_KEY } from '../../storage/records/formats.ts';
+import { INCIDENTS } from '../../storage/records/incidents.ts';
 import { logChunksOf, logHashesKey } from '../../storage/records/log.ts';
 import { ANNOUNCED_MARKETS, MARKET_INDEX, marketPartition } from '../../storage/records/markets.ts';
 import {
@@ -73,6 +74,7 @@ export const PARTITIONS = {
   generationOf: generationOfKey('').partition,
   generations: GENERATIONS.partition,
   head: HEAD_KEY.partition,
+  incidents: INCIDENTS.partition,
   idempotency: answersOf(ANY).partition,
   listChanges: LIST_CHANGES.partition,
   logEntries: logChunksOf(0).partition.replace(/0$/, ANY),

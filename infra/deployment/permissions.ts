@@ -233,7 +233,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   publish: {
     ...NOTHING,
     table: {
-      read: [...PUBLISHER_READS, P.filesBehind, P.publishedSite],
+      read: [...PUBLISHER_READS, P.filesBehind, P.incidents, P.publishedSite],
       put: [
         P.compat,
         P.filesBehind,
@@ -241,6 +241,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         P.generationOf,
         P.generations,
         P.head,
+        P.incidents,
         P.listChanges,
         P.logEntries,
         P.logHashes,
@@ -254,7 +255,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       ],
       count: [],
       delete: [
-        ...[P.awaitingGeneration, P.filesBehind, P.listChanges, P.marks],
+        ...[P.awaitingGeneration, P.filesBehind, P.incidents, P.listChanges, P.marks],
         ...[P.published, P.deferred, P.supersededPages, P.takedownsDue],
       ],
     },

@@ -8,6 +8,7 @@ var EXPORTS_URL = `${EXPORT_ROOT}latest`;
 var FEEDS_URL = "/feeds";
 var CHANGES_FEED_URL = `${FEEDS_URL}/changes.atom`;
 var CORRECTIONS_FEED_URL = `${FEEDS_URL}/corrections.atom`;
+var INCIDENTS_FEED_URL = `${FEEDS_URL}/incidents.atom`;
 var RELEASES_URL = `${FEEDS_URL}/releases.ics`;
 var EMBEDS_URL = "/embed";
 var PAGE_CONTENT_TYPE = "text/html; charset=utf-8";

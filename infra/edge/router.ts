@@ -16,8 +16,6 @@ import {
   MARKET_LIST_PATH,
   MARKET_PAGES,
   marketPath,
-  OPENAPI_PATH,
-  PROBLEMS_PATH,
   pagePath,
   RECENT_PATH,
   SNAPSHOT_PATH,
@@ -26,13 +24,10 @@ import {
 import {
   decodeUnreserved,
   EXPORTS_URL,
-  LATEST_CSV_URL,
   LATEST_URL,
   MARKETS_URL,
-  MODIFIED_URL,
   RECENT_URL,
   SNAPSHOT_URL,
-  SOURCES_FILE_URL,
   WAITLIST_URL,
 } from '../../contract/files/routes.ts';
 import {
@@ -86,24 +81,11 @@ NAMED_FILES[WAITLIST_URL] = WAITLIST_PATH;
 NAMED_FILES[LATEST_URL] = LATEST_PATH;
 NAMED_FILES[RECENT_URL] = RECENT_PATH;
 NAMED_FILES[EXPORTS_URL] = LATEST_EXPORT_PATH;
-/** Files at their own paths. */
-const SINGLE_FILES = [
-  MARKET_LIST_PATH,
-  SNAPSHOT_PATH,
-  WAITLIST_PATH,
-  OPENAPI_PATH,
-  PROBLEMS_PATH,
-  LATEST_PATH,
-  LATEST_CSV_URL,
-  RECENT_PATH,
-  MODIFIED_URL,
-  SOURCES_FILE_URL,
-];
 const PAGE_OF_LIST = `/pages/${CURSOR_PATTERN}\\.json`;
-/** The length stays below that of a key, 1,024 bytes. */
+/** Files at their own paths. The length stays below that of a key, 1,024 bytes. The origin has the 404 for a file that is not there. */
 const FILE = new RegExp(
-  `^(/api/v1/(log|exports|compat)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKETS_URL}${PAGE_OF_LIST}|` +
-    `/feeds/(changes\\.atom|corrections\\.atom|releases\\.ics|markets/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}\\.atom)|` +
+  `^(/api/v1/([a-z]{1,99}\\.json|(latest|modified)\\.csv)|/problems\\.json|/api/v1/(log|exports|compat)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKETS_URL}${PAGE_OF_LIST}|` +
+    `/feeds/([a-z]{1,99}\\.atom|releases\\.ics|markets/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}\\.atom)|` +
     `/badges/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}\\.(svg|json)|/embed/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}\\.json|` +
     `${MARKET_PATH}(\\.json|/history(\\.json|/index\\.json|${PAGE_OF_LIST}|(/[0-9]{4})?\\.(csv|ndjson))))$`,
 );
@@ -238,7 +220,7 @@ function isNamedIn(table: { readonly [uri: string]: string }, uri: string): bool
 
 function singlePath(uri: string): string | null {
   if (isNamedIn(NAMED_FILES, uri)) return NAMED_FILES[uri] as string;
-  if (SINGLE_FILES.includes(uri) || SITE_FILE.test(uri)) return uri;
+  if (SITE_FILE.test(uri)) return uri;
   return FILE.test(uri) ? uri.replace(DAY_OF_PART, '$1').replace(RATES_ALIAS, '$1/$2.json') : null;
 }
 

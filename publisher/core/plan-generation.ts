@@ -1,13 +1,13 @@
 /** Plans a generation: renders the due markets, and puts immutable pages, to which nothing links yet. */
 import { PROJECTIONS } from '../../contract/files/projections.ts';
 import { publicKey } from '../../contract/files/public-objects.ts';
-import type { Item } from '../../storage/ports/ledger.ts';
+import type { Change, Item } from '../../storage/ports/ledger.ts';
 import type { HeadValue, ListState } from '../../storage/records/publication.ts';
 import { defaultListEverySeconds, MAX_MARKED_MARKETS, type PublisherDependencies } from '../dependencies.ts';
 import { BundleWriter } from '../kernel/bundle.ts';
 import { putLayout } from '../kernel/list-layout.ts';
 import { type DueMarkets, type MarkedMarket, readDue } from '../kernel/marks.ts';
-import type { Projector } from '../kernel/projection.ts';
+import type { PlanContext, Projector } from '../kernel/projection.ts';
 import { storedDigest } from '../kernel/stored-digest.ts';
 import { rendererOf, snapshotBody } from './bodies/render.ts';
 import { rememberListChanges, takeListChanges } from './lists/list-changes.ts';
@@ -22,6 +22,8 @@ export interface GenerationPlan {
   /** The HEAD that will be committed, without the bundle. */
   readonly head: Omit<HeadValue, 'bundle'>;
   readonly bundle: BundleWriter;
+  /** Records of projections, which the commit writes. */
+  readonly records: readonly Change[];
   /** Whether nothing would change. */
   readonly isEmpty: boolean;
   /** Whether all markets must be rendered again, because another renderer rendered them. */
@@ -45,13 +47,13 @@ export interface GenerationPlan {
 
 /**
  * @param before HEAD; null before the first generation
- * @param deferredBefore the slugs of markets that are deferred
+ * @param deferredBefore markets that are deferred, by slug
  */
 export async function planGeneration(
   dependencies: PublisherDependencies,
   projections: readonly Projector[],
   before: HeadValue | null,
-  deferredBefore: ReadonlySet<string>,
+  deferredBefore: PlanContext['deferred'],
 ): Promise<GenerationPlan> {
   const { ledger, nowMs, maxMarkedMarkets = MAX_MARKED_MARKETS } = dependencies;
   const generation = (before?.generation ?? 0) + 1;
@@ -80,7 +82,8 @@ export async function planGeneration(
   const listContext = { before, generation, atMs, markets, left, mayPublish, projections: planned };
   const { list, dueAtMs, endsDoubt } = await planListIfDue(dependencies, bundle, listContext);
 
-  const { head: ofProjections, isChanged, isMoreDue, shown } = await planned.finish(markets.deferred);
+  const { deferred } = markets;
+  const { head: ofProjections, records, isChanged, isMoreDue, shown } = await planned.finish({ ...left, deferred });
   for (const line of markets.gone) await bundle.add(line);
 
   const isUnknown = ({ slug, isRefresh }: MarkedMarket) => isRefresh && markets.deferred.has(slug);
@@ -117,12 +120,13 @@ export async function planGeneration(
   return {
     head,
     bundle,
+    records,
     isEmpty,
     asksForRefresh: isRenderedOtherwise,
     marks: markets.marks,
     keptMarks: markets.keptMarks,
     planned: markets.planned,
-    deferred: markets.deferred,
+    deferred,
     isFreshLeft: left.isFreshLeft,
     isRefreshLeft: left.isRefreshLeft,
     areFilesLeft: isMoreDue,

@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Json } from '../../contract/values/canonical-json.ts';
 import type { Snapshot } from '../../contract/values/market.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { Change } from '../../storage/ports/ledger.ts';
 import type { DeferredProjection, HeadValue } from '../../storage/records/publication.ts';
 import { LedgerBehind, Superseded } from '../errors.ts';
 import { assertFits } from '../kernel/assert-fits.ts';
@@ -16,6 +17,7 @@ import type { MarkedMarket } from '../kernel/marks.ts';
 import { PlannedFiles } from '../kernel/planned-files.ts';
 import {
   type HistoryRows,
+  type LeftMarkets,
   type MarketContext,
   type MarketPart,
   type MarketStep,
@@ -143,10 +145,11 @@ export class PlannedProjections {
   }
 
   /** To be called once. Adds the files of all plans that are complete. */
-  async finish(marketsDeferred: Pick<ReadonlySet<string>, 'has'>) {
+  async finish(left: LeftMarkets) {
     const states: { [name: string]: Json } = {};
     const deferred: { [name: string]: DeferredProjection } = {};
     const { before, dependencies } = this.#context;
+    const records: Change[] = [];
     let isMoreDue = false;
     for (const opened of this.#opened) {
       const { name } = opened.projection;
@@ -154,9 +157,10 @@ export class PlannedProjections {
       let isCurrent = true;
       await this.#try(opened, async () => {
         if (opened.plan === null) return;
-        const end = await opened.plan.finish(marketsDeferred);
+        const end = await opened.plan.finish(left);
         await opened.files.join();
         state = end.state;
+        records.push(...(end.records ?? []));
         isCurrent = end.isCurrent !== false;
         // With a fault, the rest would only fail again at once.
         isMoreDue ||= end.isMoreDue === true && !this.#faults.has(name);
@@ -175,7 +179,7 @@ export class PlannedProjections {
     const isChanged =
       !isDeepStrictEqual(states, this.#states()) ||
       !isDeepStrictEqual(reasons(deferred), reasons(before?.deferred ?? {}));
-    return { head, isChanged, isMoreDue, shown: this.#shown(states, Object.keys(deferred)) };
+    return { head, records, isChanged, isMoreDue, shown: this.#shown(states, Object.keys(deferred)) };
   }
 
   /** As the last generation left them. */

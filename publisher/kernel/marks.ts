@@ -37,7 +37,7 @@ export async function readDue(
   ledger: Ledger,
   after: string,
   max: number,
-  deferred: ReadonlySet<string>,
+  deferred: Pick<ReadonlySet<string>, 'has'>,
 ): Promise<DueMarkets> {
   const fresh = await readUpTo(marksAround(ledger, after), max, deferred);
   const refresh = await readUpTo(refreshMarks(ledger), max - fresh.counted, deferred);
@@ -60,7 +60,11 @@ interface TakenMarks {
   readonly isMoreLeft: boolean;
 }
 
-async function readUpTo(marks: AsyncIterable<Item>, max: number, uncounted: ReadonlySet<string>): Promise<TakenMarks> {
+async function readUpTo(
+  marks: AsyncIterable<Item>,
+  max: number,
+  uncounted: Pick<ReadonlySet<string>, 'has'>,
+): Promise<TakenMarks> {
   const taken: Item[] = [];
   let counted = 0;
   for await (const mark of marks) {

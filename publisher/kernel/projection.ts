@@ -10,7 +10,7 @@ import type { PublicObjectKind, PublicObjectName } from '../../contract/files/pu
 import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
 import type { Json } from '../../contract/values/canonical-json.ts';
 import type { Snapshot } from '../../contract/values/market.ts';
-import type { Item } from '../../storage/ports/ledger.ts';
+import type { Change, Item } from '../../storage/ports/ledger.ts';
 import type { MarketRecordValue, ObservationValue } from '../../storage/records/markets.ts';
 import type { FilesPosition, HeadValue, ObjectRef, PublishedHeads } from '../../storage/records/publication.ts';
 import type { PublisherDependencies, PublisherStorage } from '../dependencies.ts';
@@ -22,6 +22,7 @@ import type {
   ProjectionCheck,
 } from '../verify/projection-check.ts';
 import type { BundleLine, BundleWriter, HeadPut } from './bundle.ts';
+import type { DeferredMarket } from './deferred.ts';
 import type { HistoryPlan, OrderedObservation } from './history-plan.ts';
 import type { MarketView } from './market-view.ts';
 import type { MarkedMarket } from './marks.ts';
@@ -153,8 +154,8 @@ export interface PlanContext {
   readonly isRenderedOtherwise: boolean;
   /** Whether no market is marked. */
   readonly isAlone: boolean;
-  /** The slugs of markets that are deferred. */
-  readonly deferred: ReadonlySet<string>;
+  /** The markets that are deferred, by slug. */
+  readonly deferred: ReadonlyMap<string, Pick<DeferredMarket, 'sinceMs'>>;
   readonly files: PlannedFiles;
 }
 
@@ -177,8 +178,16 @@ export interface ProjectionPlan {
   readonly list?: (list: NewList) => Promise<void>;
   /** What one page of the list gives. `list` gets that of all pages, in order. Null: it is not needed. */
   readonly ofPage?: (markets: number) => ((body: string) => readonly unknown[]) | null;
-  /** To be called once, at the end. @param deferred markets that this generation defers */
-  readonly finish: (deferred: Pick<ReadonlySet<string>, 'has'>) => Promise<PlanEnd>;
+  /** To be called once, at the end. */
+  readonly finish: (left: LeftMarkets) => Promise<PlanEnd>;
+}
+
+/** What a generation leaves for the next one. */
+export interface LeftMarkets {
+  /** Markets that this generation defers. */
+  readonly deferred: Pick<ReadonlySet<string>, 'has'>;
+  readonly isFreshLeft: boolean;
+  readonly isRefreshLeft: boolean;
 }
 
 export interface PlanEnd {
@@ -188,6 +197,8 @@ export interface PlanEnd {
   readonly isMoreDue?: boolean;
   /** False: after an earlier failure, it has not caught up. */
   readonly isCurrent?: boolean;
+  /** Records of its own, to be written by the transaction that commits the generation: at most {@link PLAN_RECORDS_MAX}. */
+  readonly records?: readonly Change[];
 }
 
 export interface MarketContext {
@@ -229,6 +240,9 @@ export interface MarketPart {
   /** To be called if the generation takes the market. */
   readonly taken?: () => void;
 }
+
+/** So that HEAD and the records of all projections fit one transaction. Only one projection has some. */
+export const PLAN_RECORDS_MAX = 90;
 
 /** Of a projection that is switched off: its state goes, and the sweep removes its files. */
 export const NO_PLAN: ProjectionPlan = { finish: async () => ({ state: undefined }) };

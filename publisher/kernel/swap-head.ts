@@ -14,6 +14,12 @@ import { Superseded } from '../errors.ts';
 
 export type Head = Item<HeadValue>;
 
+interface Draft {
+  readonly head: Omit<HeadValue, 'bundle'>;
+  readonly records: readonly Change[];
+  readonly asksForRefresh: boolean;
+}
+
 /**
  * The one transaction that commits a generation.
  *
@@ -22,11 +28,11 @@ export type Head = Item<HeadValue>;
 export async function swapHead(
   storage: PublisherStorage,
   before: Head | null,
-  { head, asksForRefresh }: { readonly head: Omit<HeadValue, 'bundle'>; readonly asksForRefresh: boolean },
+  { head, records, asksForRefresh }: Draft,
   bundle: ObjectRef,
 ): Promise<Head> {
   const condition = before === null ? ABSENT : ({ kind: 'revision-is', revision: before.revision } as const);
-  const more = asksForRefresh ? [refreshOfAll(head.generation)] : [];
+  const more = [...records, ...(asksForRefresh ? [refreshOfAll(head.generation)] : [])];
   return await putHead(storage, { ...head, bundle }, condition, null, more);
 }
 

@@ -28,6 +28,8 @@ it('checks the log in the browser, and shows sources, counts and exports', async
   );
   expect(await page.locator('#status-figures').innerText()).toMatch(/Markets\s+175\s+9,975 observations/);
 
+  expect(await page.locator('#status-incidents').innerText()).toMatch(/^No incidents recorded since \d+ \w+ \d{4}\.$/);
+
   await page.reload();
   await ready(page);
   await log(page).getByText('The log begins with the same').waitFor();
@@ -51,6 +53,24 @@ it('finds a changed past, and a wrong hash, and hides no other part', async () =
   expect(await page.locator('#status-figures').innerText()).toContain('a check failed');
   expect(await page.locator('#status-sources tbody tr').count()).toBe(1);
   expect(complaints.filter((text) => !isNoComplaint(text))).toEqual([]);
+});
+
+it('lists past incidents with their moments and durations, the newest first', async () => {
+  const { page } = await openPage(browser);
+  const incident = (startedAt: string, endedAt: string | null, summary: string) => ({ startedAt, endedAt, summary });
+  const data = [
+    incident('2026-10-02T09:00:00.000Z', null, 'The second one.'),
+    incident('2026-10-01T09:00:00.000Z', '2026-10-01T09:07:30.000Z', 'The first one.'),
+  ];
+  await page.route('**/api/v1/incidents.json', (route) =>
+    route.fulfill({ json: { since: '2026-09-01T00:00:00Z', data } }),
+  );
+  await page.goto('/status/');
+  await page.getByText('The first one.').waitFor();
+  const [second, first] = await page.locator('#status-incidents li').allInnerTexts();
+  expect(second).toMatch(/^2 Oct 2026, 09:00 UTC for \d+ \w+ The second one\.$/);
+  expect(first).toBe('1 Oct 2026, 09:00 UTC, 7 minutes: The first one.');
+  expect(await page.locator('#status-incidents').innerText()).toContain('Recorded since 1 Sep 2026');
 });
 
 it('says that the service fails, by its own words, and by the silence of a service that is gone', async () => {

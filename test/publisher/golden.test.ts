@@ -41,10 +41,11 @@ type ProjectionKind =
   | 'market-page'
   | 'releases'
   | 'sources'
+  | `incidents${string}`
   | `badge${string}`
   | `embed${string}`;
 const isOfProjection = (kind: string) =>
-  /^(log-|export-|compat-|site-|latest|recent|modified|feed|market-feed|market-page|releases|sources|badge|embed)/.test(
+  /^(log-|export-|compat-|site-|latest|recent|modified|feed|market-feed|market-page|releases|sources|incidents|badge|embed)/.test(
     kind,
   ) || (HISTORY_FILE_KINDS as readonly string[]).includes(kind);
 

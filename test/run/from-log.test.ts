@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
 import { ed25519Signer, parseNote, privateNoteKey, signNote } from '../../contract/log/notes.ts';
+import { incidentId, incidentsText } from '../../publisher/projections/incidents/incident.ts';
 import { openDataFolder } from '../../server/folder/data-folder.ts';
 import { filesIn, openRunWorld, serveFiles, verify } from './run-world.ts';
 
@@ -147,6 +148,24 @@ test('a target that has lost its checkpoint is refused: a new log would be a for
   await rm(join(target, 'api/v1/log/checkpoint'));
   const before = await filesIn(target);
   expect(await run([await records('b.ndjson', { gold: [7] })])).toMatchObject({ code: codeOf('refused') });
+  expect(await filesIn(target)).toEqual(before);
+});
+
+test('incidents are not in the log: a run keeps those that the target shows', async () => {
+  const { run, records, target } = await jobs();
+  const settings = { TIDEMARK_PROJECTIONS: 'log,latest,feeds' };
+  expect(await run([await records('c.ndjson', { tin: [7] })], settings)).toMatchObject({ code: 0 });
+  const path = join(target, 'api/v1/incidents.json');
+  const { since } = JSON.parse(await readFile(path, 'utf8'));
+  const incident = { kind: 'source-late', about: 'a source', markets: 2, startedAt: since, endedAt: since } as const;
+  const text = incidentsText(since, new Map([[incidentId(incident), incident]]));
+  await writeFile(path, text);
+  const news = await records('b.ndjson', { gold: [1000, 1001, 1002, 1003] });
+  expect(await run([news], settings)).toMatchObject({ code: 0 });
+  expect(await readFile(path, 'utf8')).toBe(text);
+  expect(await verify(target)).toMatchObject({ code: 0, output: '' });
+  const before = await filesIn(target);
+  expect(await run([], settings)).toMatchObject({ code: codeOf('unchanged') });
   expect(await filesIn(target)).toEqual(before);
 });
 

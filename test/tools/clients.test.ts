@@ -98,6 +98,7 @@ describe('a generated client', () => {
       '/feeds/changes.atom',
       '/feeds/corrections.atom',
       '/feeds/markets/{slug}.atom',
+      '/feeds/incidents.atom',
       '/badges/{slug}.svg',
       '/api/v1/log/ndjson/{n}.gz',
       '/api/v1/log/ndjson/{n}.p/{width}.gz',

@@ -280,6 +280,15 @@ def test_sources_are_read_from_their_file():
     assert asked == ["/api/v1/sources.json"]
 
 
+def test_incidents_are_read_with_the_moment_since_when_they_are_recorded():
+    body = {"since": "2026-10-01T00:00:00Z", "data": []}
+
+    def handler(request):
+        return httpx.Response(200 if request.url.path == "/api/v1/incidents.json" else 404, json=body)
+
+    assert client(handler).incidents() == body
+
+
 @pytest.mark.parametrize(
     ("answers", "expected"),
     [

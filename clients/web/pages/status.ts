@@ -25,6 +25,10 @@ export function statusPage(): string {
 <h2 id="sources-title">Freshness by source</h2>
 <div id="status-sources"></div>
 </section>
+<section class="status-section" aria-labelledby="incidents-title">
+<h2 id="incidents-title">Past incidents</h2>
+<div id="status-incidents"></div>
+</section>
 <section class="status-section" aria-labelledby="log-title">
 <h2 id="log-title">The log</h2>
 <div id="status-log" class="panel"></div>

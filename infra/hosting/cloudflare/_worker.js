@@ -28,11 +28,13 @@ var RECENT_URL = "/api/v1/recent";
 var MODIFIED_URL = "/api/v1/modified.csv";
 var SOURCES_URL = "/api/v1/sources";
 var SOURCES_FILE_URL = `${SOURCES_URL}.json`;
+var INCIDENTS_URL = "/api/v1/incidents.json";
 var EXPORT_ROOT = "/api/v1/exports/";
 var EXPORTS_URL = `${EXPORT_ROOT}latest`;
 var FEEDS_URL = "/feeds";
 var CHANGES_FEED_URL = `${FEEDS_URL}/changes.atom`;
 var CORRECTIONS_FEED_URL = `${FEEDS_URL}/corrections.atom`;
+var INCIDENTS_FEED_URL = `${FEEDS_URL}/incidents.atom`;
 var RELEASES_URL = `${FEEDS_URL}/releases.ics`;
 var PAGES_OF_MARKETS_URL = "/markets";
 var BADGES_URL = "/badges";
@@ -160,6 +162,8 @@ var PUBLIC_OBJECTS = {
   "market-feed": ofMarket(`${FEEDS_URL}/markets/{slug}.atom`, ATOM_TYPE),
   releases: kind(RELEASES_URL, "text/calendar; charset=utf-8", "feeds"),
   sources: kind(SOURCES_FILE_URL, JSON_TYPE, "markets"),
+  incidents: kind(INCIDENTS_URL, JSON_TYPE, "feeds"),
+  "incidents-feed": kind(INCIDENTS_FEED_URL, ATOM_TYPE, "feeds"),
   "market-page": ofMarket(`${PAGES_OF_MARKETS_URL}/{slug}.html`, PAGE_CONTENT_TYPE),
   badge: ofMarket(`${BADGES_URL}/{slug}.svg`, SVG_TYPE),
   "badge-json": ofMarket(`${BADGES_URL}/{slug}.json`, JSON_TYPE),
@@ -225,21 +229,9 @@ NAMED_FILES[WAITLIST_URL] = WAITLIST_PATH;
 NAMED_FILES[LATEST_URL] = LATEST_PATH;
 NAMED_FILES[RECENT_URL] = RECENT_PATH;
 NAMED_FILES[EXPORTS_URL] = LATEST_EXPORT_PATH;
-var SINGLE_FILES = [
-  MARKET_LIST_PATH,
-  SNAPSHOT_PATH,
-  WAITLIST_PATH,
-  OPENAPI_PATH,
-  PROBLEMS_PATH,
-  LATEST_PATH,
-  LATEST_CSV_URL,
-  RECENT_PATH,
-  MODIFIED_URL,
-  SOURCES_FILE_URL
-];
 var PAGE_OF_LIST = `/pages/${CURSOR_PATTERN}\\.json`;
 var FILE = new RegExp(
-  `^(/api/v1/(log|exports|compat)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKETS_URL}${PAGE_OF_LIST}|/feeds/(changes\\.atom|corrections\\.atom|releases\\.ics|markets/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}\\.atom)|/badges/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}\\.(svg|json)|/embed/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}\\.json|${MARKET_PATH}(\\.json|/history(\\.json|/index\\.json|${PAGE_OF_LIST}|(/[0-9]{4})?\\.(csv|ndjson))))$`
+  `^(/api/v1/([a-z]{1,99}\\.json|(latest|modified)\\.csv)|/problems\\.json|/api/v1/(log|exports|compat)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKETS_URL}${PAGE_OF_LIST}|/feeds/([a-z]{1,99}\\.atom|releases\\.ics|markets/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}\\.atom)|/badges/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}\\.(svg|json)|/embed/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}\\.json|${MARKET_PATH}(\\.json|/history(\\.json|/index\\.json|${PAGE_OF_LIST}|(/[0-9]{4})?\\.(csv|ndjson))))$`
 );
 var RATES_ALIAS = /^(\/api\/v1\/compat\/currency-api)[@/]([^/]+\/v1\/[a-z/]+)(?:\.min)?\.json$/;
 var DAY_OF_PART = /^(\/api\/v1\/exports\/)[^/]+\/(?=parts\/)/;
@@ -336,7 +328,7 @@ function isNamedIn(table, uri) {
 }
 function singlePath(uri) {
   if (isNamedIn(NAMED_FILES, uri)) return NAMED_FILES[uri];
-  if (SINGLE_FILES.includes(uri) || SITE_FILE2.test(uri)) return uri;
+  if (SITE_FILE2.test(uri)) return uri;
   return FILE.test(uri) ? uri.replace(DAY_OF_PART, "$1").replace(RATES_ALIAS, "$1/$2.json") : null;
 }
 function rewrite(request, path) {

@@ -3,7 +3,7 @@
  * The same event has the same entry in every feed.
  */
 import type { FeedName, PublicObjectName } from '../../../contract/files/public-object-names.ts';
-import { sha256Hex } from '../../../storage/ports/sha256.ts';
+import { atomFeed, uuidOf } from '../../kernel/atom.ts';
 import { xmlText } from '../../kernel/xml-text.ts';
 import {
   type Candidate,
@@ -15,9 +15,6 @@ import {
 } from './feed-events.ts';
 import { Newest } from './newest.ts';
 
-/** The name of a service without a log. */
-export const NO_ORIGIN = 'Tidemark';
-
 /** The feed of all markets, or of one. */
 export type FeedOf = { readonly all: FeedName } | { readonly slug: string };
 
@@ -25,7 +22,6 @@ export interface FeedEntry extends Pick<FeedEvent, 'slug' | 'kind' | 'id' | 'rec
   readonly line: string;
 }
 
-const EMPTY_SINCE = '1970-01-01T00:00:00Z';
 const ENTRY =
   /^<entry><id>[^<]*<\/id><title>[^<]* \(([^ ()<]*)\)<\/title><updated>([^<]*)<\/updated><author><name>[^<]*<\/name><\/author><category term="([a-z-]+)"\/><link rel="alternate" type="text\/html" href="\.\.\/markets\/([a-z0-9-]+)"\/><link rel="related" type="application\/json" href="[^"#]*#([a-z0-9_]+)"\/>/;
 const ORIGIN = /\n<author><name>([^<\n]*)<\/name><\/author>\n/;
@@ -53,19 +49,10 @@ export function feedText(of: FeedOf, origin: string, entries: readonly FeedEntry
     ? `${of.slug}: new values and corrections`
     : { changes: 'New values and corrections', corrections: 'Corrections and retractions' }[of.all];
   const path = isOfAll ? of.all : `markets/${of.slug}`;
-  return [
-    '<?xml version="1.0" encoding="utf-8"?>',
-    // Links are relative to the folder of all feeds.
-    `<feed xmlns="http://www.w3.org/2005/Atom"${isOfAll ? '' : ' xml:base="../"'}>`,
-    `<id>${uuidOf(origin, path)}</id>`,
-    `<title>${title}</title>`,
-    `<updated>${entries[0]?.recordedAt ?? EMPTY_SINCE}</updated>`,
-    `<author><name>${xmlText(origin)}</name></author>`,
-    `<link rel="self" type="application/atom+xml" href="${path}.atom"/>`,
-    '<generator>Tidemark</generator>',
-    ...entries.map(({ line }) => line),
-    '</feed>\n',
-  ].join('\n');
+  // Links are relative to the folder of all feeds.
+  const base = isOfAll ? null : '../';
+  const lines = entries.map(({ line }) => line);
+  return atomFeed({ origin, title, path, base, updated: entries[0]?.recordedAt ?? null }, lines);
 }
 
 export interface ReadFeed {
@@ -102,12 +89,4 @@ function readEntry(line: string): FeedEntry | null {
   const [, at, recordedAt, kind, slug, id] = ENTRY.exec(line) ?? [];
   if (at === undefined || recordedAt === undefined || slug === undefined || id === undefined) return null;
   return { slug, kind: kind as EventKind, id, recordedAt, at, line };
-}
-
-/** A UUID of its own (version 8 of RFC 9562): ids of entries must be unique among all services. */
-function uuidOf(origin: string, name: string): string {
-  const hex = sha256Hex(`${origin}\n${name}`);
-  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 3) | 8).toString(16);
-  const groups = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, variant + hex.slice(17, 20)];
-  return `urn:uuid:${[...groups, hex.slice(20, 32)].join('-')}`;
 }

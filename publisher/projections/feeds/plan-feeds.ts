@@ -9,21 +9,13 @@ import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { addFileIfChanged } from '../../kernel/add-file.ts';
+import { NO_ORIGIN } from '../../kernel/atom.ts';
 import type { HeadPut } from '../../kernel/bundle.ts';
 import type { MarketContext, MarketPart, MarketStep, PlanContext, ProjectionPlan } from '../../kernel/projection.ts';
 import { NO_PART } from '../../kernel/projection.ts';
 import { storedDigest } from '../../kernel/stored-digest.ts';
 import { MarketEvents, noEvents } from './feed-events.ts';
-import {
-  entriesOf,
-  type FeedEntry,
-  type FeedOf,
-  feedObject,
-  feedText,
-  merged,
-  NO_ORIGIN,
-  readFeed,
-} from './feed-file.ts';
+import { entriesOf, type FeedEntry, type FeedOf, feedObject, feedText, merged, readFeed } from './feed-file.ts';
 
 /** The name under which entries are published, and SHA-256 of each feed of all markets. */
 export interface FeedsState {

@@ -42,7 +42,7 @@ export class FileWriteBudget {
     { ledger, historyFileBytes = DEFAULT_HISTORY_FILE_BYTES }: PublisherDependencies,
     isAnyWaiting: boolean,
     isAlone: boolean,
-    deferred: ReadonlySet<string>,
+    deferred: Pick<ReadonlySet<string>, 'has'>,
   ): Promise<FileWriteBudget> {
     const budget = new FileWriteBudget(isAlone ? historyFileBytes.alone : historyFileBytes.besideMarks);
     if (!isAnyWaiting) return budget;

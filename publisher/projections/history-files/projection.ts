@@ -67,7 +67,7 @@ async function plan({ dependencies, before, state, isAlone, deferred }: PlanCont
         ? NO_PART
         : withTurn(context, { ...NO_PART, files: behind(files, context.generation) });
     },
-    async finish(marketsDeferred) {
+    async finish({ deferred: marketsDeferred }) {
       const { behindSince, areFilesLeft } = budget.end(marketsDeferred);
       const left: Json | undefined = behindSince === undefined ? undefined : { behindSince };
       return { state: left, isMoreDue: areFilesLeft };

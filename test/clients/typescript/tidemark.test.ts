@@ -34,6 +34,7 @@ test('markets, market, latest, recent, sources and snapshot', async () => {
   expect([first?.decimal, second?.decimal, second?.unknownReason]).toEqual(['10.02', null, null]);
   expect((await tidemark.recent())[0]).toMatchObject({ slug: 'a', decimal: ['10.00', '10.01', '10.02'] });
   expect(await tidemark.sources()).toEqual([]);
+  expect(await tidemark.incidents()).toEqual({ since: expect.any(String), data: [] });
   expect((await tidemark.snapshot()).counts).toMatchObject({ markets: 7, observations: 3 });
 });
 

@@ -113,6 +113,11 @@ class Client:
         """The sources of all markets, and when each was fetched. Not every service publishes it: then ``not-found``."""
         return self._list("/api/v1/sources")
 
+    def incidents(self) -> dict[str, Any]:
+        """When publication or a source was late, newest first in ``data``, and ``since`` when that is recorded.
+        Not every service publishes it: then ``not-found``."""
+        return self._files.resource("/api/v1/incidents")
+
     def snapshot(self) -> dict[str, Any]:
         """The newest generation, and when it was published."""
         return self._files.resource("/api/v1/snapshot")

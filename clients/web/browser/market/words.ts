@@ -25,13 +25,17 @@ const AGES = [
   { name: 'minute', seconds: 60 },
 ] as const;
 
-/** How long ago, or in how long: `54 days ago`. Units change at two of the larger one. @param ms the age in milliseconds */
-export function agoText(ms: number): string {
+/** How long something lasts: `54 days`. Units change at two of the larger one. */
+export function durationText(ms: number): string {
   const seconds = Math.abs(ms) / 1000;
   const age = AGES.find((each) => seconds >= 2 * each.seconds);
-  if (age === undefined) return seconds < 60 ? 'just now' : ms < 0 ? 'in a minute' : 'a minute ago';
-  const text = `${Math.floor(seconds / age.seconds)} ${age.name}s`;
-  return ms < 0 ? `in ${text}` : `${text} ago`;
+  return age === undefined ? 'a minute' : `${Math.floor(seconds / age.seconds)} ${age.name}s`;
+}
+
+/** How long ago, or in how long: `54 days ago`. @param ms the age in milliseconds */
+export function agoText(ms: number): string {
+  if (Math.abs(ms) < 60_000) return 'just now';
+  return ms < 0 ? `in ${durationText(ms)}` : `${durationText(ms)} ago`;
 }
 
 /** `1 market`, `1,000 markets`. */

@@ -1,6 +1,7 @@
 /** The page of the service's state, from public files alone. A part that cannot be read hides no other part. */
 
-import { EXPORTS_URL } from '../../../../contract/files/routes.ts';
+import type { PublicIncidents } from '../../../../contract/files/incidents.ts';
+import { EXPORTS_URL, INCIDENTS_FILE_URL } from '../../../../contract/files/routes.ts';
 import { laterInstant } from '../../../../contract/values/instants.ts';
 import type { Snapshot } from '../../../../contract/values/market.ts';
 import { THIS_SYSTEM } from '../../../typescript/system.ts';
@@ -10,6 +11,7 @@ import { element } from '../market/elements.ts';
 import { PublicAnswers } from '../market/public-answers.ts';
 import { agoText, dayText } from '../market/words.ts';
 import { POLL_SECONDS, pollWhileVisible } from '../poll.ts';
+import { incidentsList } from './incidents-list.ts';
 import { LogWatch } from './log-watch.ts';
 import { askHealth, type ServiceHealth } from './service-health.ts';
 import { type SourceFreshness, sourceFreshness } from './source-freshness.ts';
@@ -57,6 +59,7 @@ class OptionalFile {
 const feed = new MarketFeed();
 const log = new LogWatch();
 const exported = new OptionalFile(`${EXPORTS_URL}.json`);
+const incidents = new OptionalFile(INCIDENTS_FILE_URL);
 let health: ServiceHealth | null = null;
 let problem: string | null = null;
 let answeredMs = 0;
@@ -72,10 +75,11 @@ async function refresh(): Promise<void> {
   health = feed.hasServer ? await askHealth() : null;
   draw();
   const { snapshot } = feed;
-  const publishes = (name: 'exports'): boolean => snapshot?.projections?.includes(name) === true;
+  const publishes = (name: 'exports' | 'feeds'): boolean => snapshot?.projections?.includes(name) === true;
   await Promise.all([
     snapshot?.log === undefined ? null : log.refresh(snapshot.log.root),
     publishes('exports') ? exported.refresh() : null,
+    publishes('feeds') ? incidents.refresh() : null,
   ]);
   (document.getElementById('status') as HTMLElement).dataset.ready = 'true';
 }
@@ -94,6 +98,7 @@ function draw(): void {
   put('figures', figures(snapshot, sources));
   put('snapshot', snapshotFacts(snapshot, feed));
   put('sources', sourcesPart(sources));
+  put('incidents', incidentsPart(snapshot));
   put('log', logPart(snapshot));
   put('export', exportPart(snapshot));
 }
@@ -176,6 +181,12 @@ function exportPart({ projections }: Snapshot): HTMLElement {
   if (!projections?.includes('exports')) return softText('This service publishes no exports.');
   if (exported.isMissing) return softText('No export is published yet. The first one comes within a day.');
   return part(exported.problem, exported.body === null ? null : exportFacts(exported.body));
+}
+
+function incidentsPart({ projections }: Snapshot): HTMLElement {
+  const { body, problem, isMissing } = incidents;
+  if (isMissing || !projections?.includes('feeds')) return softText('This service publishes no incidents.');
+  return part(problem, body === null ? null : incidentsList(body as PublicIncidents, feed.nowMs));
 }
 
 const softText = (text: string): HTMLElement => element('p', { class: 'soft small' }, text);

@@ -1,0 +1,34 @@
+/** The past incidents of the service, newest first. */
+import type { PublicIncidents } from '../../../../contract/files/incidents.ts';
+import { INCIDENTS_FEED_URL, INCIDENTS_FILE_URL } from '../../../../contract/files/routes.ts';
+import { addressOf } from '../base-url.ts';
+import { badge, element } from '../market/elements.ts';
+import { dayText, durationText, momentText } from '../market/words.ts';
+
+/** The others are in the file. */
+const SHOWN = 10;
+
+/** @param nowMs since the epoch */
+export function incidentsList({ since, data }: PublicIncidents, nowMs: number): HTMLElement {
+  if (data.length === 0) return element('p', {}, `No incidents recorded since ${dayText(since)}.`);
+  const items = data.slice(0, SHOWN).map(({ startedAt, endedAt, summary }) => {
+    const endMs = endedAt === null ? nowMs : Date.parse(endedAt);
+    const lasted = durationText(endMs - Date.parse(startedAt));
+    return element(
+      'li',
+      {},
+      element('time', { datetime: startedAt }, momentText(startedAt)),
+      endedAt === null ? ' ' : `, ${lasted}: `,
+      ...(endedAt === null ? [badge(`for ${lasted}`, 'notice'), ' '] : []),
+      summary,
+    );
+  });
+  const all = element('a', { href: addressOf(INCIDENTS_FILE_URL) }, 'all of them as JSON');
+  const atom = element('a', { href: addressOf(INCIDENTS_FEED_URL) }, 'as a feed');
+  return element(
+    'div',
+    {},
+    element('ul', {}, ...items),
+    element('p', { class: 'soft small' }, `Recorded since ${dayText(since)}; `, all, ', ', atom, '.'),
+  );
+}

@@ -1,0 +1,183 @@
+/**
+ * Plans the incidents of one generation. They are records of the ledger, which the commit of the generation writes. Nothing is read
+ * and nothing is written as long as nothing begins or ends: HEAD names those that go on.
+ */
+
+import { Expectations } from '../../../contract/files/late-sources.ts';
+import { INCIDENTS_MAX, LATEST_MARKETS_MAX } from '../../../contract/files/limits.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import type { Json } from '../../../contract/values/canonical-json.ts';
+import { laterInstant } from '../../../contract/values/instants.ts';
+import type { Market } from '../../../contract/values/market.ts';
+import { created } from '../../../storage/ports/changes.ts';
+import type { Change } from '../../../storage/ports/ledger.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
+import { INCIDENTS, INCIDENTS_SINCE_KEY, type IncidentValue, incidentKey } from '../../../storage/records/incidents.ts';
+import { addFileIfChanged } from '../../kernel/add-file.ts';
+import { NO_ORIGIN } from '../../kernel/atom.ts';
+import { PLAN_RECORDS_MAX, type PlanContext, type ProjectionPlan } from '../../kernel/projection.ts';
+import { type Current, currentIncidents, Waits } from './current-incidents.ts';
+import { incidentsFeed } from './feed.ts';
+import { type Incidents, incidentId, incidentsText, newestFirst, readIncidents, sameKey } from './incident.ts';
+
+/** Those that go on: HEAD names them, so their number is small. Others are recorded when one of these is over. */
+const OPEN_MAX = 20;
+/** With {@link OPEN_MAX} changes, and the moment since when, they are as many records as a plan may have. */
+const TAKEN_OVER_MAX = PLAN_RECORDS_MAX - OPEN_MAX - 1;
+
+/** `file`, `feed`: SHA-256. `open`: those that go on, by id. */
+interface IncidentsState {
+  /** RFC 3339. Incidents that began before are not recorded. */
+  since: string;
+  origin: string;
+  file: string;
+  feed: string;
+  open: { [id: string]: IncidentValue };
+  /** When the next source is late if it does not publish, in milliseconds since the epoch. Null: none. Absent: not known. */
+  sourceLateMs?: number | null;
+}
+
+export async function planIncidents(context: PlanContext): Promise<ProjectionPlan> {
+  const { dependencies, before, isBehind } = context;
+  const { log, nowMs } = dependencies;
+  const known = context.state as unknown as IncidentsState | undefined;
+  const origin = log?.origin ?? NO_ORIGIN;
+  const waits = new Waits(context.deferred);
+  let expectations: Expectations | null = null;
+
+  const isLookedFor =
+    known === undefined || known.sourceLateMs === undefined || (known.sourceLateMs ?? nowMs() + 1) <= nowMs();
+  return {
+    needsList: (isBehind || isLookedFor) && (before?.list.markets ?? 0) <= LATEST_MARKETS_MAX,
+    ofPage: (markets) => (markets <= LATEST_MARKETS_MAX ? expectationsOfPage : null),
+    async list({ entries }) {
+      expectations = new Expectations();
+      for (const some of entries as readonly Expectations[]) expectations.addAll(some);
+    },
+    market: async (market) => waits.market(market),
+    async finish(left) {
+      const atMs = nowMs();
+      const now = new Date(atMs).toISOString();
+      let stored = known === undefined ? await readStored(context) : null;
+      const since = known?.since ?? stored?.since ?? now;
+      const open = known?.open ?? openOf(stored?.incidents ?? new Map());
+      const current = currentIncidents({ context, waits, left, expectations, open: Object.values(open), nowMs: atMs });
+      const changes = changesOf(current, open, since, now);
+      const sourceLateMs =
+        expectations === null ? known?.sourceLateMs : (expectations as Expectations).nextLateMs(atMs);
+      const lateness = sourceLateMs === undefined ? {} : { sourceLateMs };
+      const isCurrent = expectations !== null || !isBehind;
+      if (known !== undefined && changes.length === 0 && known.origin === origin) {
+        return { state: { ...known, ...lateness } as unknown as Json, isCurrent };
+      }
+      stored ??= await readStored(context);
+      const incidents = withChanges(stored.incidents, changes);
+      const state: IncidentsState = {
+        since,
+        origin,
+        file: await addFileIfChanged(context, { kind: 'incidents' }, incidentsText(since, incidents), known?.file),
+        feed: await addFileIfChanged(
+          context,
+          { kind: 'incidents-feed' },
+          incidentsFeed(origin, incidents),
+          known?.feed,
+        ),
+        open: openOf(incidents),
+        ...lateness,
+      };
+      return { state: state as unknown as Json, isCurrent, records: recordsOf(stored, since, incidents) };
+    },
+  };
+}
+
+function expectationsOfPage(body: string): readonly Expectations[] {
+  return [new Expectations((JSON.parse(body) as { readonly data: readonly Market[] }).data)];
+}
+
+function openOf(incidents: Incidents): IncidentsState['open'] {
+  return Object.fromEntries([...incidents].filter(([, { endedAt }]) => endedAt === null));
+}
+
+/** Those that are over now, then those that begin. */
+function changesOf(
+  current: ReadonlyMap<string, Current>,
+  open: IncidentsState['open'],
+  since: string,
+  now: string,
+): readonly IncidentValue[] {
+  const known = new Set(Object.values(open).map(sameKey));
+  // The clock may have been set back.
+  const over = Object.values(open)
+    .filter((incident) => current.get(sameKey(incident))?.isOver !== false)
+    .map((incident) => ({ ...incident, endedAt: laterInstant(now, incident.startedAt) }));
+  const begun = [...current]
+    .filter(([key, { startedAt }]) => !known.has(key) && startedAt >= since)
+    .map(([, { isOver, ...incident }]) => ({ ...incident, endedAt: isOver ? now : null }));
+  return [...over, ...begun.slice(0, OPEN_MAX - known.size)];
+}
+
+/** The newest ones, so few that a transaction writes them. One that begins before the one before it was over begins then. */
+function withChanges(before: Incidents, changes: readonly IncidentValue[]): Incidents {
+  const incidents = new Map(before);
+  const overAt = new Map<string, string>();
+  for (const incident of before.values()) {
+    if (incident.endedAt !== null) overAt.set(sameKey(incident), incident.endedAt);
+  }
+  for (const change of changes) {
+    const id = incidentId(change);
+    if (before.has(id)) {
+      if (before.get(id)?.endedAt === null) incidents.set(id, change);
+      continue;
+    }
+    const startedAt = laterInstant(change.startedAt, overAt.get(sameKey(change)) ?? null);
+    const incident = { ...change, startedAt };
+    if (incident.endedAt === null || startedAt < incident.endedAt) incidents.set(incidentId(incident), incident);
+  }
+  return new Map(newestFirst(incidents).slice(0, INCIDENTS_MAX).reverse());
+}
+
+interface Stored {
+  /** Null: neither the ledger nor the published file says it. */
+  readonly since: string | null;
+  readonly isSinceRecorded: boolean;
+  readonly recorded: Incidents;
+  /** Oldest first. */
+  readonly incidents: Incidents;
+}
+
+/**
+ * The records. If it is not known what is published, also the published incidents that they lack: the ledger was begun from the log,
+ * which has none, or it was restored.
+ */
+async function readStored({ dependencies: { ledger, objects }, state }: PlanContext): Promise<Stored> {
+  const records = await readAll(ledger, INCIDENTS);
+  const recorded = new Map(records.map(({ sort, value }) => [sort.slice(INCIDENTS.prefix.length), value]));
+  if (state !== undefined) return { since: null, isSinceRecorded: true, recorded, incidents: recorded };
+  const since = (await ledger.get(INCIDENTS_SINCE_KEY))?.value.at ?? null;
+  const found = await objects.get(publicKey({ kind: 'incidents' }));
+  const published = found.kind === 'found' ? readIncidents(Buffer.from(found.body).toString('utf8')) : null;
+  const incidents = new Map(recorded);
+  for (const [id, incident] of newestFirst(published?.incidents ?? new Map()).slice(0, TAKEN_OVER_MAX)) {
+    if ((incidents.get(id)?.endedAt ?? null) === null) incidents.set(id, incident);
+  }
+  return {
+    since: since ?? published?.since ?? null,
+    isSinceRecorded: since !== null,
+    recorded,
+    incidents: new Map(newestFirst(incidents).toReversed()),
+  };
+}
+
+/** What the commit writes and removes. Removals for which there is no room follow with the next incident. */
+function recordsOf({ isSinceRecorded, recorded }: Stored, since: string, incidents: Incidents): readonly Change[] {
+  const any = { kind: 'any' } as const;
+  const begun = isSinceRecorded ? [] : [created(INCIDENTS_SINCE_KEY, { at: since })];
+  const puts = [...incidents].flatMap(([id, value]): readonly Change[] => {
+    const known = recorded.get(id);
+    const isKnown = known !== undefined && known.endedAt === value.endedAt;
+    return isKnown ? [] : [{ kind: 'put', key: incidentKey(id), revision: 0, value, if: any }];
+  });
+  const gone = [...recorded.keys()].filter((id) => !incidents.has(id));
+  const removals = gone.map((id): Change => ({ kind: 'delete', key: incidentKey(id), if: any }));
+  return [...begun, ...puts, ...removals].slice(0, PLAN_RECORDS_MAX);
+}

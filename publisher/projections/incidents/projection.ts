@@ -1,0 +1,25 @@
+/** Past incidents of the service, as a file and as a feed. */
+import { INCIDENTS_FEED_URL, INCIDENTS_FILE_URL } from '../../../contract/files/routes.ts';
+import { NO_PLAN, type Projector } from '../../kernel/projection.ts';
+
+export const incidents: Projector = {
+  name: 'incidents',
+  kinds: ['incidents', 'incidents-feed'],
+  plan: async (context) =>
+    context.dependencies.projections?.has('feeds') === true
+      ? await (await import('./plan-incidents.ts')).planIncidents(context)
+      : NO_PLAN,
+  check: async (context) => (await import('./check.ts')).checkIncidents(context),
+  reachable: {
+    unreachable: async (_storage, objects, state) => (state === undefined ? objects.map(({ key }) => key) : []),
+    async *published(_storage, state) {
+      if (state === undefined) return;
+      yield { kind: 'incidents' };
+      yield { kind: 'incidents-feed' };
+    },
+  },
+  describe: {
+    what: 'When publication or a source was late, and for how long.',
+    paths: [INCIDENTS_FILE_URL, INCIDENTS_FEED_URL],
+  },
+};
