@@ -12,10 +12,10 @@ export const RECENT_URL = '/api/v1/recent';
 export const MODIFIED_URL = '/api/v1/modified.csv';
 /** Of the write API. Public is only the file with the extension: the sources of all markets. */
 export const SOURCES_URL = '/api/v1/sources';
-export const SOURCES_FILE_URL = `${SOURCES_URL}.json`;
+export const SOURCES_FILE_URL = '/api/v1/sources.json';
 /** Public is only the file with the extension. */
 export const INCIDENTS_URL = '/api/v1/incidents';
-export const INCIDENTS_FILE_URL = `${INCIDENTS_URL}.json`;
+export const INCIDENTS_FILE_URL = '/api/v1/incidents.json';
 /** Paths of files in a manifest follow it. */
 export const EXPORT_ROOT = '/api/v1/exports/';
 /** The newest daily exports. */
@@ -30,10 +30,11 @@ export const OPENAPI_URL = '/api/v1/openapi.json';
 
 /** For programs that follow: of one market, or of all. */
 export const FEEDS_URL = '/feeds';
-export const CHANGES_FEED_URL = `${FEEDS_URL}/changes.atom`;
-export const CORRECTIONS_FEED_URL = `${FEEDS_URL}/corrections.atom`;
-export const INCIDENTS_FEED_URL = `${FEEDS_URL}/incidents.atom`;
-export const RELEASES_URL = `${FEEDS_URL}/releases.ics`;
+// The build leaves a text out of the router if the router does not use it. It would keep a template.
+export const CHANGES_FEED_URL = '/feeds/changes.atom';
+export const CORRECTIONS_FEED_URL = '/feeds/corrections.atom';
+export const INCIDENTS_FEED_URL = '/feeds/incidents.atom';
+export const RELEASES_URL = '/feeds/releases.ics';
 export function marketFeedUrl(slug: string): string {
   return `${FEEDS_URL}/markets/${slug}.atom`;
 }

@@ -23,15 +23,8 @@ var LATEST_URL = "/api/v1/latest";
 var LATEST_CSV_URL = `${LATEST_URL}.csv`;
 var WAITLIST_URL = "/api/v1/waitlist";
 var RECENT_URL = "/api/v1/recent";
-var SOURCES_URL = "/api/v1/sources";
-var SOURCES_FILE_URL = `${SOURCES_URL}.json`;
 var EXPORT_ROOT = "/api/v1/exports/";
 var EXPORTS_URL = `${EXPORT_ROOT}latest`;
-var FEEDS_URL = "/feeds";
-var CHANGES_FEED_URL = `${FEEDS_URL}/changes.atom`;
-var CORRECTIONS_FEED_URL = `${FEEDS_URL}/corrections.atom`;
-var INCIDENTS_FEED_URL = `${FEEDS_URL}/incidents.atom`;
-var RELEASES_URL = `${FEEDS_URL}/releases.ics`;
 function decodeUnreserved(text) {
   return text.replace(
     /%(2[DE]|3\d|[46][1-9A-F]|[57][\dA]|5F|7E)/gi,

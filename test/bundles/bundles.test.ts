@@ -22,11 +22,11 @@ const KILOBYTE = 1024;
 /** The size of the code that is loaded at the start, which a cold start reads and compiles. */
 const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
   'write-api': 498 * KILOBYTE,
-  worker: 431 * KILOBYTE,
+  worker: 433 * KILOBYTE,
   'upload-arrived': 400 * KILOBYTE,
   sources: 480 * KILOBYTE,
   'first-key': 250 * KILOBYTE,
-  publish: 757 * KILOBYTE,
+  publish: 763 * KILOBYTE,
   verify: 193 * KILOBYTE,
   'collect-garbage': 552 * KILOBYTE,
   export: 615 * KILOBYTE,

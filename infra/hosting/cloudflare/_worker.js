@@ -26,16 +26,13 @@ var LATEST_CSV_URL = `${LATEST_URL}.csv`;
 var WAITLIST_URL = "/api/v1/waitlist";
 var RECENT_URL = "/api/v1/recent";
 var MODIFIED_URL = "/api/v1/modified.csv";
-var SOURCES_URL = "/api/v1/sources";
-var SOURCES_FILE_URL = `${SOURCES_URL}.json`;
-var INCIDENTS_URL = "/api/v1/incidents.json";
+var SOURCES_FILE_URL = "/api/v1/sources.json";
+var INCIDENTS_FILE_URL = "/api/v1/incidents.json";
 var EXPORT_ROOT = "/api/v1/exports/";
 var EXPORTS_URL = `${EXPORT_ROOT}latest`;
 var FEEDS_URL = "/feeds";
-var CHANGES_FEED_URL = `${FEEDS_URL}/changes.atom`;
-var CORRECTIONS_FEED_URL = `${FEEDS_URL}/corrections.atom`;
-var INCIDENTS_FEED_URL = `${FEEDS_URL}/incidents.atom`;
-var RELEASES_URL = `${FEEDS_URL}/releases.ics`;
+var INCIDENTS_FEED_URL = "/feeds/incidents.atom";
+var RELEASES_URL = "/feeds/releases.ics";
 var PAGES_OF_MARKETS_URL = "/markets";
 var BADGES_URL = "/badges";
 var EMBEDS_URL = "/embed";
@@ -162,7 +159,7 @@ var PUBLIC_OBJECTS = {
   "market-feed": ofMarket(`${FEEDS_URL}/markets/{slug}.atom`, ATOM_TYPE),
   releases: kind(RELEASES_URL, "text/calendar; charset=utf-8", "feeds"),
   sources: kind(SOURCES_FILE_URL, JSON_TYPE, "markets"),
-  incidents: kind(INCIDENTS_URL, JSON_TYPE, "feeds"),
+  incidents: kind(INCIDENTS_FILE_URL, JSON_TYPE, "feeds"),
   "incidents-feed": kind(INCIDENTS_FEED_URL, ATOM_TYPE, "feeds"),
   "market-page": ofMarket(`${PAGES_OF_MARKETS_URL}/{slug}.html`, PAGE_CONTENT_TYPE),
   badge: ofMarket(`${BADGES_URL}/{slug}.svg`, SVG_TYPE),

@@ -16,6 +16,8 @@ const FILES = [
   'public/feeds/releases.ics',
   'public/feeds/markets/s.atom',
   'public/api/v1/sources.json',
+  'public/api/v1/incidents.json',
+  'public/feeds/incidents.atom',
 ];
 const OF_MARKET = ['badges/s.svg', 'badges/s.json', 'embed/s.html', 'embed/s.json'].map((path) => `public/${path}`);
 const READ_BASE_URL = 'https://data.example';
