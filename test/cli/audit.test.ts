@@ -1,7 +1,7 @@
 /** `tidemark audit search`. */
 import { expect, test } from 'vitest';
+import { tidemarkHere as tidemark } from './in-process.ts';
 import { json, stubServer } from './stub-server.ts';
-import { tidemark } from './tidemark.ts';
 
 const KEY = { TIDEMARK_KEY: 'key' };
 const DAY = '2026-11-20';

@@ -5,7 +5,7 @@ import { rowsOf } from '../publisher/exports/exported.ts';
 import { market, price } from '../publisher/world.ts';
 import { startServerForTest } from '../server/server-process.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
-import { tidemark } from './tidemark.ts';
+import { tidemarkHere as tidemark } from './in-process.ts';
 
 const SETTINGS = { TIDEMARK_SAMPLE: 'no', TIDEMARK_PROJECTIONS: 'log,exports' };
 

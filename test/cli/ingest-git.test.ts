@@ -8,7 +8,7 @@ import { makeGitRepository } from '../run/git-repository.ts';
 import { listRecipe, PATH, pricesOf, version } from '../run/price-list.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
-import { tidemark } from './tidemark.ts';
+import { tidemarkHere as tidemark } from './in-process.ts';
 
 let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
 let data: string;

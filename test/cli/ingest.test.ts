@@ -6,8 +6,9 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { tidemarkHere as tidemark } from './in-process.ts';
 import { json, stubServer } from './stub-server.ts';
-import { type Run, tidemark } from './tidemark.ts';
+import type { Run } from './tidemark.ts';
 
 let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
 let data: string;

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { recipeWith } from '../sources/example-recipe.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
-import { tidemark } from './tidemark.ts';
+import { tidemarkHere as tidemark } from './in-process.ts';
 
 async function repositoryOf(parts: Parameters<typeof recipeWith>[0], host = 'github') {
   const folder = await temporaryFolder();

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PublicObservation } from '../../contract/values/metric.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
-import { type Run, tidemark } from './tidemark.ts';
+import { tidemarkHere as tidemark } from './in-process.ts';
+import type { Run } from './tidemark.ts';
 
 let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
 let data: string;

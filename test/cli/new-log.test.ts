@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startServerForTest } from '../server/server-process.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
-import { tidemark } from './tidemark.ts';
+import { tidemarkHere as tidemark } from './in-process.ts';
 
 const OBSERVED_AT = '2026-11-01T00:00:00Z';
 const RECORDS = [

@@ -7,8 +7,9 @@ import { serveWorldForTest } from '../clients/typescript/served-world.ts';
 import { market, price } from '../publisher/world.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { tidemarkHere as tidemark } from './in-process.ts';
 import { json, type Reply, refusal, stubServer } from './stub-server.ts';
-import { type Run, tidemark, tidemarkOnTerminal } from './tidemark.ts';
+import { type Run, tidemarkOnTerminal } from './tidemark.ts';
 
 let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
 let data: string;

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PublicObservation } from '../../contract/values/metric.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { tidemarkHere as tidemark } from './in-process.ts';
 import { json, stubServer } from './stub-server.ts';
-import { tidemark } from './tidemark.ts';
 
 let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
 let data: string;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { tidemark } from '../cli/tidemark.ts';
+import { tidemarkHere as tidemark } from '../cli/in-process.ts';
 import { startServer } from '../server/server-process.ts';
 import { metalsCsv, recipeWith } from '../sources/example-recipe.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';

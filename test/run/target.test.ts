@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
 import { parsePublicKey } from '../../contract/files/public-objects.ts';
-import { tidemark } from '../cli/tidemark.ts';
+import { tidemarkHere as tidemark } from '../cli/in-process.ts';
 import { startServerForTest } from '../server/server-process.ts';
 import { filesIn, openRunWorld, type RunWorld, verify } from './run-world.ts';
 

@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { tidemark, tidemarkOnTerminal } from '../cli/tidemark.ts';
+import { tidemarkHere as tidemark } from '../cli/in-process.ts';
+import { tidemarkOnTerminal } from '../cli/tidemark.ts';
 import { makeTemporaryFolder, temporaryFolder } from '../storage/temporary-folder.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 
