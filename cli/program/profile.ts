@@ -58,10 +58,8 @@ interface Level {
 }
 
 /** @throws CommandError for settings that cannot be used */
-export async function readProfile(
-  options: GlobalOptions,
-  environment: NodeJS.ProcessEnv = process.env,
-): Promise<Profile> {
+export async function readProfile(options: GlobalOptions): Promise<Profile> {
+  const environment = process.env;
   const stated = statedLevel(options, environment);
   const level =
     stated.url === undefined && stated.writeUrl === undefined

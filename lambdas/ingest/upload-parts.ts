@@ -41,7 +41,7 @@ export const UNREADABLE = 'null';
 export async function* cutParts(
   chunks: AsyncIterable<Uint8Array>,
   from: number,
-  limits: PartLimits = PART_LIMITS,
+  limits: PartLimits,
 ): AsyncGenerator<UploadPart> {
   let lines: string[] = [];
   let keptBytes = 0;

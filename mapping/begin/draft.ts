@@ -13,7 +13,7 @@ export interface MappingDraft {
   readonly isList: boolean;
 }
 
-export function draftOf(table: TableProfile, guess: ColumnGuess, isList = false): MappingDraft {
+export function draftOf(table: TableProfile, guess: ColumnGuess, isList: boolean): MappingDraft {
   const { wide, date, currency } = guess;
   const inHeader = date?.column === null ? ADDED.date : currency.kind === 'header' ? ADDED.currency : ADDED.market;
   const name = freeName(table.columns, inHeader);

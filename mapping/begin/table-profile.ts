@@ -24,7 +24,7 @@ export interface TableProfile {
 }
 
 /** @param hasLines whether the lines are those of the file: the rows of a JSON document have none */
-export async function profileTable(csv: CsvInput, dialect: Dialect, hasLines = true): Promise<TableProfile> {
+export async function profileTable(csv: CsvInput, dialect: Dialect, hasLines: boolean): Promise<TableProfile> {
   let columns: ColumnProfile[] = [];
   const sample: (readonly string[])[] = [];
   let rows = 0;

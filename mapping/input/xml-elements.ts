@@ -45,7 +45,7 @@ class Refused extends Error {}
  * @param isCut whether the document may end anywhere
  * @returns the fault that has ended the reading; null: the document was read to its end
  */
-export async function readXml(input: CsvInput, onEnd: OnEnd, isCut = false): Promise<XmlFault | null> {
+export async function readXml(input: CsvInput, onEnd: OnEnd, isCut: boolean): Promise<XmlFault | null> {
   const open: XmlElement[] = [];
   const options = { position: true, strictEntities: true };
   const parser = sax.parser(true, options);

@@ -7,17 +7,17 @@ import { type Site, siteEncoding, siteOf } from '../../publisher/site.ts';
 const BUILT_SITE = fileURLToPath(new URL('../../clients/web/built/', import.meta.url));
 
 /** Reads all of them, so that files that change later are not published by halves. About a megabyte. */
-export async function readSite(folder: string = BUILT_SITE): Promise<Site> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(
+export async function readSite(): Promise<Site> {
+  const entries = await readdir(BUILT_SITE, { recursive: true, withFileTypes: true }).catch(
     (cause: NodeJS.ErrnoException) => {
       if (cause.code !== 'ENOENT') throw cause;
-      throw new Error(`The pages are not built: ${folder} is missing. Run \`npm run build:site\`.`, { cause });
+      throw new Error(`The pages are not built: ${BUILT_SITE} is missing. Run \`npm run build:site\`.`, { cause });
     },
   );
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-  const paths = files.map((file) => file.slice(join(folder, sep).length).replaceAll(sep, '/')).sort();
+  const paths = files.map((file) => file.slice(join(BUILT_SITE, sep).length).replaceAll(sep, '/')).sort();
   const texts = await Promise.all(
-    paths.map(async (path) => [path, await readFile(join(folder, path), siteEncoding(path))] as const),
+    paths.map(async (path) => [path, await readFile(join(BUILT_SITE, path), siteEncoding(path))] as const),
   );
   return siteOf(new Map(texts));
 }

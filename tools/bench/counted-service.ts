@@ -57,7 +57,7 @@ async function never(): Promise<never> {
 }
 
 /** @param projections none by default */
-export async function openCountedService(projections: readonly Projection[] = []): Promise<CountedService> {
+export async function openCountedService(projections: readonly Projection[]): Promise<CountedService> {
   const counter = new OperationCounter();
   const written: ItemUnits = new Map();
   const ledger = countLedger(openSqliteLedger(':memory:'), counter, written);
