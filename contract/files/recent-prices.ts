@@ -2,6 +2,7 @@
 import { millisecondInstant } from '../values/instants.ts';
 import type { Observation } from '../values/metric.ts';
 import { isShowable } from '../values/showable.ts';
+import { PriceBefore, type PricePoint } from './price-before.ts';
 
 /** A service with more markets does not publish this file: it would have more than 6 MB. */
 export const RECENT_MARKETS_MAX = 5_000;
@@ -12,12 +13,21 @@ export const RECENT_PRICES_MAX = 30;
 /** The newest rows of a history in which these prices are looked for, announced ones left out: some pages. */
 export const RECENT_ROWS_MAX = 256;
 
+/**
+ * The same for the price of a year before. A market with more rows in a year has none: its newest {@link DENSE_ROWS} rows say so, and
+ * the publisher does not read a long history at each of its prices.
+ */
+export const YEAR_ROWS_MAX = 1024;
+const DENSE_ROWS = 64;
+
 export interface RecentEntry {
   /** In major units, exactly, oldest first; null: unknown. */
   readonly decimal: readonly (string | null)[];
   /** The moments of these prices. */
   readonly observedAt: readonly string[];
   readonly slug: string;
+  /** See {@link PriceBefore}. Null: no price is known from about that time. Absent: it was not looked for. */
+  readonly yearAgo?: PricePoint | null;
 }
 
 type Row = Pick<
@@ -26,32 +36,51 @@ type Row = Pick<
 >;
 
 /**
- * Collects the last prices of one market from its history, newest row first. All are of the source of the newest one:
- * prices of several sources are no series. Depends only on the newest {@link RECENT_ROWS_MAX} rows, however they are cut into pages.
+ * Collects the last prices of one market from its history, newest row first, and the one of a year before. All are of the source of
+ * the newest one: prices of several sources are no series. Depends only on the newest {@link RECENT_ROWS_MAX} rows, or
+ * {@link YEAR_ROWS_MAX} for the year, however they are cut into pages.
  */
 export class RecentPrices {
   /** When the service took in the newest price. Null: there is no price among the rows. */
   recordedAt: string | null = null;
   #rows = 0;
   #source: string | null = null;
+  #last: string | null = null;
+  #isTooDense = false;
+  readonly #year = new PriceBefore('year');
   readonly #moments: string[] = [];
   readonly #decimals: (string | null)[] = [];
 
-  /** Whether further rows change nothing. */
+  /** Whether further rows change nothing but the price of a year before. */
   get isComplete(): boolean {
     return this.#rows >= RECENT_ROWS_MAX || this.#moments.length >= RECENT_PRICES_MAX;
   }
 
+  /** Whether further rows change nothing. */
+  get isWhole(): boolean {
+    if (!this.isComplete) return false;
+    const hasNone = this.#moments.length === 0 || this.#isTooDense || this.#rows >= YEAR_ROWS_MAX;
+    return hasNone || this.#year.isComplete;
+  }
+
   /** Takes the next older row. @param decimalOf called only for a price that is shown */
   add(row: Row, decimalOf: () => string | null): void {
-    if (this.isComplete || row.announced) return;
+    if (this.isWhole || row.announced) return;
+    const { isComplete } = this;
     this.#rows++;
-    if (row.metric !== 'price' || !isShowable(row)) return;
+    if (row.metric === 'price' && isShowable(row)) this.#addPrice(row, decimalOf, isComplete);
+    if (this.#rows === DENSE_ROWS) this.#isTooDense = this.#year.isTooDense(row.observedAt, DENSE_ROWS, YEAR_ROWS_MAX);
+  }
+
+  #addPrice(row: Row, decimalOf: () => string | null, isComplete: boolean): void {
     this.#source ??= row.sourceLabel;
     if (row.sourceLabel !== this.#source) return;
-    const last = this.#moments.at(-1);
-    if (last !== undefined && millisecondInstant(last) === millisecondInstant(row.observedAt)) return;
-    if (last === undefined) this.recordedAt = row.recordedAt;
+    const last = this.#last;
+    if (last !== null && millisecondInstant(last) === millisecondInstant(row.observedAt)) return;
+    this.#last = row.observedAt;
+    this.#year.add(row.observedAt, decimalOf);
+    if (isComplete) return;
+    if (last === null) this.recordedAt = row.recordedAt;
     this.#moments.push(row.observedAt);
     this.#decimals.push(decimalOf());
   }
@@ -59,5 +88,11 @@ export class RecentPrices {
   /** With members in canonical order. */
   entry(slug: string): RecentEntry {
     return { decimal: this.#decimals.toReversed(), observedAt: this.#moments.toReversed(), slug };
+  }
+
+  /** The same with the price of a year before, if all rows were taken that it depends on. */
+  entryWithYear(slug: string): RecentEntry {
+    const { found } = this.#year;
+    return { ...this.entry(slug), yearAgo: this.#isTooDense ? null : found };
   }
 }

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { slugSchema } from '../values/market.ts';
 import { decimalSchema, instantSchema } from '../values/metric.ts';
 import { fileGenerationSchema } from './latest.ts';
-import { RECENT_MARKETS_MAX, RECENT_PRICES_MAX } from './recent-prices.ts';
+import { RECENT_MARKETS_MAX, RECENT_PRICES_MAX, YEAR_ROWS_MAX } from './recent-prices.ts';
 
 export const recentEntrySchema = z.strictObject({
   decimal: z
@@ -17,6 +17,16 @@ export const recentEntrySchema = z.strictObject({
     .max(RECENT_PRICES_MAX)
     .describe('The moments of these prices, each once: `observedAt[i]` belongs to `decimal[i]`.'),
   slug: slugSchema,
+  yearAgo: z
+    .strictObject({
+      decimal: decimalSchema.describe('In major units, exactly.'),
+      observedAt: instantSchema.describe('The moment of this price.'),
+    })
+    .nullable()
+    .optional()
+    .describe(
+      `The price of the same source from 350 to 380 days before the newest one, nearest to 365: for the change over a year. Null: there is no such price, or the history has more than ${YEAR_ROWS_MAX.toLocaleString('en')} rows in that time.`,
+    ),
 });
 
 /** `GET /api/v1/recent`. */

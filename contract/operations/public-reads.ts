@@ -348,6 +348,7 @@ export const publicReadOperations = publicReads({
             decimal: ['4102.35', null, '4129.10'],
             observedAt: ['2026-09-27T00:00:00Z', '2026-09-28T00:00:00Z', '2026-09-29T00:00:00Z'],
             slug: 'gold-usd',
+            yearAgo: { decimal: '2657.80', observedAt: '2025-09-29T00:00:00Z' },
           },
         ],
         generation: 57,

@@ -276,6 +276,14 @@ it('finds tickers and pairs, and sorts by price and by change', async () => {
   expect(changes.length).toBe(20);
   expect(changes).toEqual(changes.toSorted((one, other) => other - one));
   expect(new URL(page.url()).hash).toBe('#q=metal&sort=month-descending');
+  await page.getByLabel('Sort by').selectOption('year');
+  const years = await numbers('.of-year');
+  expect(years.length).toBe(20);
+  expect(years).toEqual(years.toSorted((one, other) => other - one));
+  const shares = await page.locator('[data-slug=gold-usd] .of-change').allInnerTexts();
+  await page.locator('[data-slug=gold-usd] a').click();
+  await page.getByText(/observations are read/).waitFor();
+  expect(await page.locator('.market-changes .number').allInnerTexts()).toEqual(shares);
   expect(complaints).toEqual([]);
 });
 

@@ -46,13 +46,14 @@ test('there are the last prices of each market, oldest first, across the pages o
   ]);
   expect([a.decimal[0], ...a.decimal.slice(-3)]).toEqual(['1.05', '1.32', null, '1.34']);
   expect([b, d]).toEqual([
-    { slug: 'b', decimal: [], observedAt: [] },
-    { slug: 'd', decimal: [], observedAt: [] },
+    { slug: 'b', decimal: [], observedAt: [], yearAgo: null },
+    { slug: 'd', decimal: [], observedAt: [], yearAgo: null },
   ]);
   expect(c).toEqual({
     slug: 'c',
     decimal: ['0.07', '0.09'],
     observedAt: ['2026-01-01T00:00:00Z', '2026-01-03T00:00:00Z'],
+    yearAgo: null,
   });
   expect(await world.findings()).toEqual([]);
 });
@@ -65,7 +66,7 @@ test('they are all of the source of the newest one, which the market shows', asy
   await world.publish();
   const [a, b] = await recentOf(world);
   expect(a.decimal).toEqual([...from(6).map(() => '12.75'), '12.76']);
-  expect(b).toEqual({ slug: 'b', decimal: ['12.75'], observedAt: ['2026-01-02T00:00:00Z'] });
+  expect(b).toEqual({ slug: 'b', decimal: ['12.75'], observedAt: ['2026-01-02T00:00:00Z'], yearAgo: null });
   expect((await dataOf(world, '/api/v1/latest')).map(({ source }: { source: string }) => source)).toEqual([
     ...['another', 'a test'],
   ]);
@@ -177,6 +178,49 @@ test('they cost no read of the ledger, and a few of the store', async () => {
   // the changed history.
   const more = withBoth.map(({ objects }, index) => objects - (without[index]?.objects ?? 0));
   expect(more).toEqual([2, 2 + 2 + 2, 2 + 1]);
+});
+
+test('with them is the price of a year before the newest one, until a price, a correction or a source says otherwise', async () => {
+  const world = createFilesWorld(undefined, BOTH);
+  const yearsAgo = async () => (await recentOf(world)).map(({ yearAgo }: { yearAgo: object | null }) => yearAgo);
+  const at = (observedAt: string, decimal: string) => ({ decimal, observedAt });
+  await world.ingest(['days', 'short', 'sources', 'weeks'].map((slug) => market(slug)));
+  await world.ingest(from(400, -130).map((day) => price('days', day, 1000 + day)));
+  await world.ingest(from(60).map((week) => price('weeks', 7 * week - 150, 2000 + week)));
+  await world.ingest([
+    ...from(349, -100).map((day) => price('short', day, 1)),
+    ...[other('sources', -130, 7), price('sources', 235, 7)],
+  ]);
+  await world.publish();
+  // The newest prices are of the days 269 and 263.
+  const [days, weeks] = [at('2025-09-27T00:00:00Z', '9.04'), at('2025-09-22T00:00:00Z', '20.07')];
+  expect(await yearsAgo()).toEqual([days, null, null, weeks]);
+  expect(await world.findings()).toEqual([]);
+  world.clock.nowMs += 60_000;
+  await world.ingest([price('days', -96, 555)], 'correct');
+  await world.ingest([price('weeks', 270, 2060)]);
+  await world.publish();
+  expect(await yearsAgo()).toEqual([{ ...days, decimal: '5.55' }, null, null, at('2025-09-29T00:00:00Z', '20.08')]);
+  expect(await world.findings()).toEqual([]);
+});
+
+test('a history with many rows in a year is not read for it', () => {
+  const rowsRead = (perDay: number) => {
+    const prices = new RecentPrices();
+    let rows = 0;
+    for (; rows < 400 * perDay && !prices.isWhole; rows++) {
+      const observedAt = new Date(Date.UTC(2026, 0, 1) - (rows * 86_400_000) / perDay).toISOString();
+      const row = { metric: 'price', observedAt, recordedAt: observedAt, retraction: null, supersededBy: null };
+      prices.add({ ...row, sourceLabel: 'a test' }, () => String(rows));
+    }
+    return [rows, prices.entryWithYear('a').yearAgo?.decimal ?? null];
+  };
+  expect([1, 2, 3, 24].map(rowsRead)).toEqual([
+    [382, '365'],
+    [762, '730'],
+    [64, null],
+    [64, null],
+  ]);
 });
 
 test('only the newest rows of a history are looked at', () => {

@@ -3,22 +3,29 @@ import { LATEST_CSV_URL, LATEST_URL } from '../../../contract/files/routes.ts';
 import { html } from './html.ts';
 import { OPERATOR_MARK, page } from './layout.ts';
 
+/** The clock says nothing of a change: both prices are the market's. */
+function changeWords(span: string): string {
+  return `From the price about ${span} before the newest one, of the same source. Each row says its day.`;
+}
+
 /** Columns in order. Those with a sort have a button. */
-const COLUMNS = [
+const COLUMNS: readonly { name: string; title: string; sort: string | null; says?: string }[] = [
   { name: 'name', title: 'Market', sort: 'name' },
   { name: 'price', title: 'Price', sort: 'price' },
-  { name: 'change of-day', title: '1 day', sort: 'day' },
-  { name: 'change of-month', title: '30 days', sort: 'month' },
+  { name: 'change of-day', title: '1 day', sort: 'day', says: changeWords('a day') },
+  { name: 'change of-month', title: '30 days', sort: 'month', says: changeWords('30 days') },
+  { name: 'change of-year', title: '1 year', sort: 'year', says: changeWords('365 days') },
   { name: 'chart', title: 'Last 30 prices', sort: null },
   { name: 'age', title: 'Date', sort: 'age' },
   { name: 'source', title: 'Source', sort: null },
-] as const;
+];
 
 const SORTS = [
   ['name', 'By name'],
   ['price', 'By currency and price'],
   ['day', 'By 1-day change'],
   ['month', 'By 30-day change'],
+  ['year', 'By 1-year change'],
   ['age', 'By date'],
   ['notes', 'By notes'],
 ] as const;
@@ -46,7 +53,7 @@ ${OPERATOR_MARK}
 <div id="check-result" class="small" role="status"></div>
 </section>
 </div>
-<noscript><p class="notice">This table is made by JavaScript. The same prices are in a <a href="${LATEST_CSV_URL}">CSV file</a> and in a <a href="${LATEST_URL}">JSON file</a>.</p></noscript>
+<noscript><p class="notice">This table is made by JavaScript. The same prices are in a <a href="${LATEST_CSV_URL}">CSV file</a> and in a <a href="${LATEST_URL}">JSON file</a>. The page of a market, <code>/markets/</code> and its slug, needs no JavaScript.</p></noscript>
 <div id="explorer">
 <div id="notices" class="explorer-notices" role="status"></div>
 <form id="view" class="explorer-view" role="search" aria-label="Markets">
@@ -64,9 +71,11 @@ ${OPERATOR_MARK}
 <p id="spoken" class="visually-hidden" role="status"></p>
 <table id="markets" class="explorer-table has-charts" role="table" aria-label="Markets and their newest prices">
 <thead role="rowgroup"><tr role="row">${COLUMNS.map(
-      ({ name, title, sort }) =>
+      ({ name, title, sort, says }) =>
         html`<th role="columnheader" scope="col" class="of-${name}">${
-          sort === null ? title : html`<button type="button" data-sort="${sort}">${title}</button>`
+          sort === null
+            ? title
+            : html`<button type="button" data-sort="${sort}"${says === undefined ? null : html` title="${says}"`}>${title}</button>`
         }</th>`,
     )}</tr></thead>
 <tbody role="rowgroup"></tbody>

@@ -26,19 +26,20 @@ export function newestPrices({ newest, head }: HistoryPlan, quantity: number): N
 /**
  * Reads on through the pages in the store.
  *
- * @param known null: the published newest page is read, too
+ * @param known null: the published newest page is read, too. @param hasYear whether the price of a year before is needed
  * @throws if a page is missing: the projection is deferred until a refresh has put it back
  */
 export async function readRecentPrices(
   objects: ObjectStore,
   slug: string,
   known: NewestPrices | null,
+  hasYear = false,
 ): Promise<RecentPrices> {
   const prices = known?.prices ?? new RecentPrices();
   const pageAt = (cursor: string): PublicObjectName => ({ kind: 'history-page', slug, cursor });
   let next: PublicObjectName | null =
     known === null ? { kind: 'history', slug } : known.nextCursor === null ? null : pageAt(known.nextCursor);
-  while (next !== null && !prices.isComplete) {
+  while (next !== null && !(hasYear ? prices.isWhole : prices.isComplete)) {
     const found = await objects.get(publicKey(next));
     if (found.kind !== 'found') throw new Error(`${publicKey(next)} is missing: it is put back by a refresh`);
     const { data, page } = JSON.parse(Buffer.from(found.body).toString()) as HistoryPage;

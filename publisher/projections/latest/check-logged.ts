@@ -7,7 +7,7 @@ import { csvFileAt, type FileAt, generationOfFile, jsonFileAt } from '../../../c
 import { LATEST_CSV_HEADER, latestCsvRow, latestEntry } from '../../../contract/files/latest-entries.ts';
 import { LATEST_MARKETS_MAX } from '../../../contract/files/limits.ts';
 import type { Projection } from '../../../contract/files/projections.ts';
-import { RECENT_MARKETS_MAX, RECENT_ROWS_MAX, RecentPrices } from '../../../contract/files/recent-prices.ts';
+import { RECENT_MARKETS_MAX, RecentPrices } from '../../../contract/files/recent-prices.ts';
 import { LATEST_CSV_URL, LATEST_URL, RECENT_URL } from '../../../contract/files/routes.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
@@ -65,7 +65,7 @@ const FORMS: readonly FileForm[] = [
     url: RECENT_URL,
     projection: 'recent',
     marketsMax: RECENT_MARKETS_MAX,
-    rowOf: ({ slug }, prices) => canonicalJson(prices.entry(slug) as unknown as Json),
+    rowOf: ({ slug }, prices) => canonicalJson(prices.entryWithYear(slug) as unknown as Json),
   },
 ];
 
@@ -155,7 +155,8 @@ function isRowOf(form: FileForm, slug: string, folded: FoldedMarket, row: string
 function shownOf(slug: string, { revision, record, observations }: FoldedMarket): [Market, RecentPrices] {
   const prices = new RecentPrices();
   const { quantity } = record(null).unit;
-  for (const { observation } of observations.slice(-RECENT_ROWS_MAX).reverse()) {
+  for (let at = observations.length - 1; at >= 0 && !prices.isWhole; at--) {
+    const { observation } = observations[at] as (typeof observations)[number];
     const decimalOf = () =>
       observation.kind === 'money' ? moneyTexts(observation.amountMinor, observation.currency, quantity).decimal : null;
     prices.add(observation, decimalOf);

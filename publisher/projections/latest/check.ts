@@ -6,7 +6,7 @@ import { type LatestEntry, latestCsv } from '../../../contract/files/latest-entr
 import { LATEST_MARKETS_MAX } from '../../../contract/files/limits.ts';
 import { PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
 import { recentSchema } from '../../../contract/files/recent.ts';
-import { RECENT_MARKETS_MAX, RECENT_ROWS_MAX, RecentPrices } from '../../../contract/files/recent-prices.ts';
+import { RECENT_MARKETS_MAX, RecentPrices } from '../../../contract/files/recent-prices.ts';
 import { LATEST_CSV_URL, LATEST_URL, MARKETS_URL, RECENT_URL } from '../../../contract/files/routes.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
@@ -31,8 +31,9 @@ export function checkPrices({ reader, findings, kinds }: CheckContext): Projecti
     async market({ item, market, history: { observations } }) {
       if (observations.length !== market.value.history.count || market.text !== canonicalJson(item)) return;
       const read = new RecentPrices();
-      for (const row of observations.slice(0, RECENT_ROWS_MAX)) {
+      for (const row of observations) {
         read.add(row, () => (row.kind === 'money' ? row.decimal : null));
+        if (read.isWhole) break;
       }
       prices.set(item.slug, read);
     },
@@ -73,8 +74,8 @@ async function checkRecent(reader: PublicReader, findings: Findings, { entries, 
   const shown = await readEntries(reader, findings, RECENT_URL, recentSchema);
   if (shown === null) return;
   const expected = entries.map(({ slug }) => {
-    const nothing = { decimal: [], observedAt: [], slug };
-    return prices.get(slug)?.entry(slug) ?? shown.bySlug.get(slug) ?? nothing;
+    const nothing = { decimal: [], observedAt: [], slug, yearAgo: null };
+    return prices.get(slug)?.entryWithYear(slug) ?? shown.bySlug.get(slug) ?? nothing;
   });
   if (!isFile(shown.text, textOf(expected))) findings.add(RECENT_URL, 'file', 'differs from the list or the histories');
 }

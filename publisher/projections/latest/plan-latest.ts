@@ -77,8 +77,8 @@ async function addLatest(
   const show = async ({ slug }: LatestEntry): Promise<Shown> => {
     const same = changed.has(slug) ? undefined : known?.get(slug);
     if (same !== undefined) return same;
-    const prices = await readRecentPrices(objects, slug, newest.get(slug) ?? null);
-    return { recordedAt: prices.recordedAt, recent: isRecent ? prices.entry(slug) : null };
+    const prices = await readRecentPrices(objects, slug, newest.get(slug) ?? null, isRecent);
+    return { recordedAt: prices.recordedAt, recent: isRecent ? prices.entryWithYear(slug) : null };
   };
   const shown = await pMap(entries, show, { concurrency: concurrency.objects });
 

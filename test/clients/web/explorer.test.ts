@@ -19,7 +19,7 @@ import {
 import { marketMatcher } from '../../../clients/web/browser/explorer/market-search.ts';
 import { metricColumns } from '../../../clients/web/browser/explorer/metric-columns.ts';
 import { sparkLine } from '../../../clients/web/browser/explorer/spark-line.ts';
-import { percentText, priceChange } from '../../../clients/web/browser/price-change.ts';
+import { changePercent, percentText, priceChange } from '../../../clients/web/browser/price-change.ts';
 import { clockOffsetMs } from '../../../clients/web/browser/service-clock.ts';
 import type { LatestEntry } from '../../../contract/files/latest-entries.ts';
 import { groupedDigits } from '../../../contract/values/decimal-text.ts';
@@ -316,6 +316,15 @@ describe('the change of a price', () => {
     const view = { ...WHOLE_VIEW, sort: 'day', isDescending: true };
     expect(selectEntries(all, view, known).map(({ slug }) => slug)).toEqual(['rises', 'falls', 'new']);
   });
+});
+
+test.each([
+  [0.9949, '+99.49 %'],
+  [-0.5, '−50.00 %'],
+  [9.8311, '+983 %'],
+  [12.345, '+1,235 %'],
+])('a change of %d is %s', (share, text) => {
+  expect(changePercent({ share, since: '' })).toBe(text);
 });
 
 describe('a small chart', () => {

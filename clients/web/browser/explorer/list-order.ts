@@ -1,7 +1,8 @@
 /** The order of the explorer's rows. Pure. */
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
+import type { ChangeSpan, PricePoint } from '../../../../contract/files/price-before.ts';
 import type { RecentEntry } from '../../../../contract/files/recent-prices.ts';
-import { type ChangeSpan, type PriceChange, type PricePoint, priceChange } from '../price-change.ts';
+import { changeSince, type PriceChange, priceChange } from '../price-change.ts';
 import { rowBadges } from './latest-rows.ts';
 import { isEntryOnList, newestMoment } from './metric-columns.ts';
 
@@ -43,10 +44,13 @@ export function sortedEntries(
 
 /** Of the last prices of a market. Null: the file does not go back so far. */
 export function changeOf(recent: RecentEntry | undefined, span: ChangeSpan): PriceChange | null {
-  return recent === undefined ? null : priceChange(newestFirst(recent), span);
+  if (recent === undefined) return null;
+  const prices = newestFirst(recent);
+  if (span !== 'year') return priceChange(prices, span);
+  return changeSince(recent.yearAgo ?? null, prices.next().value ?? null);
 }
 
-function* newestFirst({ decimal, observedAt }: RecentEntry): Generator<PricePoint> {
+function* newestFirst({ decimal, observedAt }: RecentEntry): Generator<PricePoint, undefined> {
   for (let at = observedAt.length - 1; at >= 0; at--)
     yield { decimal: decimal[at] ?? null, observedAt: observedAt[at] as string };
 }
@@ -63,6 +67,7 @@ function keyOfSort(sort: string, { nowMs, recent }: OrderContext): (entry: Lates
       return perUnit;
     case 'day':
     case 'month':
+    case 'year':
       return ({ slug }) => changeOf(recent.get(slug), sort)?.share ?? null;
     case 'age':
       return (entry) => {

@@ -2,7 +2,7 @@
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
 import { inversePair, SearchIndex } from './market-search.ts';
 
-/** `name`, `price` of one unit, its change in a `day` or a `month`, `age`, `kind`, `notes`, or the name of a metric. */
+/** `name`, `price` of one unit, its change in a `day`, a `month` or a `year`, `age`, `kind`, `notes`, or the name of a metric. */
 export type ListSort = string;
 
 export interface ListView {

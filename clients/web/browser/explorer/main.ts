@@ -30,7 +30,7 @@ const SPOKEN_AFTER_MS = 600;
 /** While somebody types, the rows that a screen has come first. */
 const FIRST_ROWS = 16;
 /** Sorts whose largest value is looked for first. */
-const LARGEST_FIRST: readonly ListSort[] = ['price', 'day', 'month', 'notes'];
+const LARGEST_FIRST: readonly ListSort[] = ['price', 'day', 'month', 'year', 'notes'];
 
 const byId = (id: string): HTMLElement => document.getElementById(id) as HTMLElement;
 const tableElement = byId('markets') as HTMLTableElement;

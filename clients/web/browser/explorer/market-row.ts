@@ -1,5 +1,6 @@
 /** One row of the table. */
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
+import type { ChangeSpan } from '../../../../contract/files/price-before.ts';
 import type { RecentEntry } from '../../../../contract/files/recent-prices.ts';
 import { groupedDigits } from '../../../../contract/values/decimal-text.ts';
 import { metricTitle } from '../../../../contract/values/metric-words.ts';
@@ -7,7 +8,7 @@ import { shownAmount } from '../../../../contract/values/shown-value.ts';
 import { marketAddress } from '../base-url.ts';
 import { badgeClass, breakable, element, svgElement } from '../market/elements.ts';
 import { agoText, type Badge, dayText, momentText } from '../market/words.ts';
-import { type ChangeSpan, type PriceChange, percentText } from '../price-change.ts';
+import { changePercent, type PriceChange } from '../price-change.ts';
 import { priceWords, rowBadges, staleDaysOf } from './latest-rows.ts';
 import { changeOf } from './list-order.ts';
 import { digitsOfMetric, type MetricColumn, newestMoment, unitOfMetric } from './metric-columns.ts';
@@ -16,7 +17,7 @@ import { SPARK_HEIGHT, SPARK_WIDTH, sparkLine } from './spark-line.ts';
 /** Cells have roles of their own, because a phone shows a row as a card, and then a browser forgets that it is one. */
 const CELL = { role: 'cell' } as const;
 
-const CHANGES: readonly ChangeSpan[] = ['day', 'month'];
+const CHANGES: readonly ChangeSpan[] = ['day', 'month', 'year'];
 
 /** On a phone, a longer name has its own line, above the price. */
 const LONG_NAME = 40;
@@ -136,7 +137,7 @@ function changeWords(change: PriceChange | null): readonly Node[] {
   if (change === null) return [element('span', { class: 'soft' }, '–')];
   const { share, since } = change;
   const look = share < 0 ? 'fall' : share > 0 ? 'rise' : 'soft';
-  return [element('span', { class: `number ${look}`, title: `since ${momentText(since)}` }, percentText(share, 2))];
+  return [element('span', { class: `number ${look}`, title: `since ${momentText(since)}` }, changePercent(change))];
 }
 
 function chartOf(recent: RecentEntry, { currency, quantity }: LatestEntry): readonly Node[] {

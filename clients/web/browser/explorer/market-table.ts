@@ -38,6 +38,9 @@ export class MarketTable {
     columns: readonly MetricColumn[] | null,
   ): void {
     this.#table.classList.toggle('has-charts', recent !== null);
+    // Of a young service, the column would be empty.
+    const hasYears = [...(recent?.values() ?? [])].some(({ yearAgo }) => yearAgo != null);
+    this.#table.classList.toggle('has-years', hasYears);
     this.#showColumns(columns);
     const focused = this.#body.contains(document.activeElement) ? slugOf(document.activeElement) : null;
     let at = this.#body.firstElementChild;

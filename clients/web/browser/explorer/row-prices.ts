@@ -88,7 +88,8 @@ async function lastPrices(answers: Pick<PublicAnswers, 'found'>, slug: string): 
   for (let pages = 1; page !== null; pages++) {
     const { data, page: links }: ReadPage<PublicObservation> = page;
     for (const row of data) prices.add(row, () => decimalOf(row));
-    if (prices.isComplete || links.next === null || pages === PAGES_MAX) break;
+    if (prices.isWhole || links.next === null) return prices.entryWithYear(slug);
+    if (prices.isComplete || pages === PAGES_MAX) break;
     const before: ReadPage<PublicObservation> = page;
     page = await answers.found((files) => files.nextPage(before));
   }

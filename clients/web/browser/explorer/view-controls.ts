@@ -1,10 +1,15 @@
 /** The form above the table: search, filters, order, switches, and the key that leads to the search. */
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
+import { RECENT_MARKETS_MAX } from '../../../../contract/files/recent-prices.ts';
 import { element } from '../market/elements.ts';
+import { many } from '../market/words.ts';
 import { countsBy, type ListSort, type ListView, WHOLE_VIEW } from './list-view.ts';
 
 /** A switch of this browser, not of the view. */
 const SHORTCUT_OFF = 'tidemark.shortcut-off';
+
+/** The changes of the rows on the screen alone are read. */
+const NOT_SORTED = `Not sorted with more than ${many(RECENT_MARKETS_MAX, 'market')}`;
 
 const byId = <Kind extends HTMLElement>(id: string): Kind => document.getElementById(id) as Kind;
 
@@ -50,11 +55,13 @@ export class ViewControls {
 
   /** @param isPossible whether the changes of all markets are known, and not only those of the rows on the screen */
   offerChanges(isPossible: boolean): void {
-    for (const span of ['day', 'month']) {
+    for (const span of ['day', 'month', 'year']) {
       for (const sort of document.querySelectorAll<HTMLButtonElement | HTMLOptionElement>(
         `#markets [data-sort=${span}], #view-sort option[value=${span}]`,
-      ))
+      )) {
         sort.disabled = !isPossible;
+        if (!isPossible) sort.title = NOT_SORTED;
+      }
     }
   }
 

@@ -5,7 +5,7 @@ import type { PublicMetric, PublicObservation } from '../../../../contract/value
 import { compareMetrics, metricTitle } from '../../../../contract/values/metric-words.ts';
 import { unitText } from '../../../../contract/values/shown-value.ts';
 import type { AsOf } from '../../../typescript/as-of.ts';
-import { type PriceChange, percentText } from '../price-change.ts';
+import { changePercent, type PriceChange } from '../price-change.ts';
 import { instantOfMs } from './as-of-view.ts';
 import { agedTime, badge, badgeClass, breakable, button, element, outsideLink } from './elements.ts';
 import type { RowWords } from './row-words.ts';
@@ -151,7 +151,7 @@ function changeParts(change: PriceChange | null): readonly HTMLElement[] {
   if (change === null) return [];
   const { share, since } = change;
   const look = share < 0 ? 'fall' : share > 0 ? 'rise' : 'soft';
-  const percent = element('span', { class: `number ${look}` }, percentText(share, 2));
+  const percent = element('span', { class: `number ${look}` }, changePercent(change));
   return [
     element(
       'span',

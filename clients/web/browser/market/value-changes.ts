@@ -1,8 +1,9 @@
 /** What has changed: a price in some time, and each value of a list from the one that stood before it. Pure. */
+import type { PricePoint } from '../../../../contract/files/price-before.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { isShowable } from '../../../../contract/values/showable.ts';
 import { decimalOf } from '../../../typescript/decimal-of.ts';
-import { changeShare, type PriceChange, type PricePoint, percentText, priceChange } from '../price-change.ts';
+import { changeShare, type PriceChange, percentText, priceChange } from '../price-change.ts';
 import type { HistoryView } from './as-of-view.ts';
 import type { RowWords } from './row-words.ts';
 import { unitOf } from './words.ts';
