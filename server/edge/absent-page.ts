@@ -8,7 +8,9 @@ import { FRESH_SECONDS } from '../../contract/files/limits.ts';
 import { ANY_MARKET_PAGE, NOT_FOUND_PAGE } from '../../contract/files/object-paths.ts';
 import { PAGE_CONTENT_TYPE, pageHeaders } from '../../contract/files/page-headers.ts';
 import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
+import type { RemovedMarket } from '../../contract/files/removed-market.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
+import { escapedHtml } from '../../contract/values/html-text.ts';
 import type { CacheAnswer, ObjectCache, Wanted } from './cache.ts';
 import { CORS_FIELDS, type FieldList, NO_SNIFFING, type Representation } from './representation.ts';
 import type { EdgeReply } from './respond.ts';
@@ -47,22 +49,44 @@ function prefersPages(accept: string | undefined): boolean {
   return negotiator.mediaType([PROBLEM_CONTENT_TYPE, 'text/html']) === 'text/html';
 }
 
-/** Of an answer with 404 or 410 to a path for people: as a page if a browser asks for one, and if the site has it. */
+/**
+ * Of an answer with 404 or 410 to a path for people: as a page if a browser asks for one, and if the site has it.
+ *
+ * @param removal the document of a removed market
+ */
 export async function forBrowsers(
   cache: Cache,
   { headers }: Pick<IncomingMessage, 'headers'>,
   reply: EdgeReply,
+  removal: Uint8Array | null,
 ): Promise<EdgeReply> {
   const { status } = reply;
   if (status !== 404 && status !== 410) return reply;
   const page = prefersPages(headers.accept) ? await cache.read(KEYS[status]) : null;
   if (page?.kind !== 'found') return { ...reply, fields: [...reply.fields, ...VARIES] };
-  const { body } = page.entry.view.identity;
+  const { body: built } = page.entry.view.identity;
+  const body = removal === null ? built : withRemoval(built, removal);
   const fields = [
     ...['Content-Type', PAGE_CONTENT_TYPE, 'Content-Length', String(body.length)],
     ...['Cache-Control', `public, max-age=${FRESH_SECONDS}`, ...VARIES, ...CORS_FIELDS, ...NO_SNIFFING],
-    // The script of a removed market's page reads why.
     ...Object.entries(pageHeaders(NOT_FOUND_PAGE)).flat(),
   ];
   return { status, fields, body };
+}
+
+/** The page of any market, with what its script would say of the removal: not every reader has one. */
+function withRemoval(page: Uint8Array, document: Uint8Array): Buffer {
+  const { title, reason, removedAt, replacedBy } = JSON.parse(
+    Buffer.from(document).toString(),
+  ) as Partial<RemovedMarket>;
+  const lines = [
+    `<h1>${escapedHtml(title ?? '')}</h1>`,
+    removedAt === undefined
+      ? ''
+      : `<p>Removed on ${removedAt.slice(0, 'YYYY-MM-DD'.length)}. ${escapedHtml(reason ?? '')}</p>`,
+    replacedBy == null ? '' : `<p>It is replaced by <a href="${replacedBy}.html">${replacedBy}</a>.</p>`,
+    '<p><a href="../index.html">All markets</a></p>',
+  ];
+  const html = Buffer.from(page).toString();
+  return Buffer.from(html.replace(/<noscript>.*?<\/noscript>/s, '').replace('<h1>Market</h1>', () => lines.join('\n')));
 }

@@ -88,12 +88,18 @@ export function createAnswer(options: AnswerOptions): Answer {
       reply = objectReply(request, view, variant, ageSeconds(found.entry), found.provenance);
     }
     counts.add(reply.status, found.kind === 'unavailable' ? 'none' : COUNTED_STATUS[found.provenance]);
-    if (asked.isForPeople) await sendForBrowsers(request, response, reply);
+    const removal = found.kind === 'found' && reply.status === 410 ? found.entry.view.identity.body : null;
+    if (asked.isForPeople) await sendForBrowsers(request, response, reply, removal);
     else sendReply(request, response, reply);
   }
 
-  async function sendForBrowsers(request: IncomingMessage, response: ServerResponse, reply: EdgeReply): Promise<void> {
-    sendReply(request, response, await forBrowsers(cache, request, reply));
+  async function sendForBrowsers(
+    request: IncomingMessage,
+    response: ServerResponse,
+    reply: EdgeReply,
+    removal: Uint8Array | null = null,
+  ): Promise<void> {
+    sendReply(request, response, await forBrowsers(cache, request, reply, removal));
   }
 
   function ageSeconds({ validatedAtMs }: { readonly validatedAtMs: number }): number {

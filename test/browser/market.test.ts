@@ -277,6 +277,9 @@ describe('while the page is open', () => {
     expect(await second.innerText()).toContain(', estimated, low confidence');
     const [box, cell] = [await section.locator('.table-box').boundingBox(), await reason.boundingBox()];
     expect((cell?.x ?? 0) + (cell?.width ?? 999)).toBeLessThanOrEqual((box?.x ?? 0) + (box?.width ?? 0));
+    const wider = await section.locator('.table-box').evaluate((one) => one.scrollWidth - one.clientWidth);
+    expect(wider, 'nothing to scroll sideways').toBe(0);
+    expect(await section.getByRole('cell').count()).toBe(30 * 5);
     const aligned = await page.evaluate<readonly string[]>(ALIGNED);
     expect(aligned.slice(0, 3)).toEqual(['start', 'right', 'right']);
     const toSection = () => section.evaluate((one) => one.scrollIntoView());

@@ -37,6 +37,8 @@ const REASONS: Readonly<Record<NotConverted, string>> = {
   'rate-unknown': 'the newest rate of that day is unknown',
 };
 
+const ROLES = { table: 'table', 'thead, tbody': 'rowgroup', tr: 'row', th: 'columnheader', td: 'cell' };
+
 interface Shown {
   readonly market: Market;
   readonly rows: readonly PublicObservation[];
@@ -210,6 +212,14 @@ function resultOf(
       ),
     ),
   );
+  const table = tableBox(
+    `Newest prices in ${currency}`,
+    { class: 'converted', heads, caption },
+    element('tbody', {}, ...body),
+  );
+  // A phone shows each row as a card, and a browser then forgets that it is one.
+  for (const [parts, role] of Object.entries(ROLES))
+    for (const part of table.querySelectorAll(parts)) part.setAttribute('role', role);
   return [
     element(
       'p',
@@ -219,7 +229,7 @@ function resultOf(
       ' then rounded half to even. Made on this page: the service does not store or sign it. The whole history: ',
       element('code', {}, commandOf(market.slug, currency, asOf)),
     ),
-    tableBox(`Newest prices in ${currency}`, { class: 'converted', heads, caption }, element('tbody', {}, ...body)),
+    table,
   ];
 }
 
