@@ -13,10 +13,12 @@ import { toolFolder } from './tool-folder.ts';
 
 const PYTHON = join(toolFolder('python-tools'), 'bin', 'python');
 
+const BASE = 'https://data.example/below/';
+
 const FEED = `
 import feedparser, json
 feed = feedparser.parse(open("read", "rb").read(), response_headers={
-    "content-type": "application/atom+xml", "content-location": "https://data.example/below/feeds/markets/a.atom"})
+    "content-type": "application/atom+xml", "content-location": "${BASE}feeds/markets/a.atom"})
 print(json.dumps([bool(feed.bozo), feed.version, feed.feed.links[0].href, feed.feed.updated, [
     [e.id, e.title, e.link, e.author, [t.term for t in e.tags], e.updated] for e in feed.entries]]))
 `;
@@ -71,6 +73,25 @@ test('a feed reader finds every entry of a market, with absolute links', async (
       [id, 'a: 1.00 USD (2026-01-01T00:00:00Z)', link, 'A & B <"c">', ['new-value'], second],
     ],
   ]);
+});
+
+test('a feed reader finds an incident that is over, with its link to the status page', async () => {
+  const world = createFilesWorld(createWorld(), ['feeds']);
+  await world.ingest([market('a'), price('a', 0, 100)]);
+  await world.publish();
+  await world.ingest([price('a', 1, 100)]);
+  world.clock.nowMs += 6 * 60_000;
+  await world.publish();
+  const { body } = await readerOf(world.objects)('/feeds/incidents.atom');
+  const endedAt = new Date(world.clock.nowMs).toISOString();
+  const id = expect.stringMatching(/^urn:uuid:/);
+  const title = 'Changes of 1 market waited for more than five minutes until they were published.';
+  // It reads the feed as if it were in the folder of the feeds of markets.
+  const [self, page] = ['incidents.atom', '../status/'].map(
+    (path) => new URL(path, `${BASE}feeds/markets/a.atom`).href,
+  );
+  const entry = [id, title, page, 'Tidemark', ['publication-late'], endedAt];
+  expect(await readBy(FEED, body)).toEqual([false, 'atom10', self, endedAt, [entry]]);
 });
 
 test('a calendar program finds the releases of every kind of cadence at their moments', async () => {
