@@ -149,7 +149,7 @@ async function examine(run: IngestRun, records: AsyncGenerator<SourceRecord | So
   if (!first.isAll) {
     note(
       `${run.input.name} is too large for a dry run as a whole, so it is examined in parts of ${BATCH_RECORDS_MAX} ` +
-        'records: an outlier among the rows of another part is not seen, nor are two rows that contradict each other.',
+        'records: an outlier among the rows of another part is not seen.',
     );
     return await sendBatches(run, collecting(cutIntoParts(chained(first.items, records), true)));
   }

@@ -4,6 +4,7 @@ import { parseJson } from '../../contract/values/strict-json.ts';
 import type { FileFault } from '../../mapping/check/fault-groups.ts';
 import type { CsvMapping } from '../../mapping/declared/csv-mapping.ts';
 import { mapCsv } from '../../mapping/declared/map-csv.ts';
+import { RepeatedRecords, repeatFault } from '../../mapping/declared/repeated-records.ts';
 import { readJsonRecords } from './json-records.ts';
 import { readLines } from './lines.ts';
 
@@ -40,8 +41,9 @@ export async function* readSource(
 ): AsyncGenerator<SourceRecord | SourceFault> {
   if (source.form === 'csv') return yield* mapped(bytes, source.mapping, asserted);
   const texts = source.form === 'json' ? readJsonRecords(bytes) : readLines(bytes, LINE_BYTES_MAX);
+  const repeated = new RepeatedRecords();
   for await (const { line, text, fault } of texts) {
-    yield fault === undefined ? recordOf(line, text, asserted) : faultAt(line, fault);
+    yield fault === undefined ? recordOf(line, text, asserted, repeated) : faultAt(line, fault);
   }
 }
 
@@ -65,7 +67,12 @@ async function* mapped(
   }
 }
 
-function recordOf(line: number, text: string, asserted: Asserted): SourceRecord | SourceFault {
+function recordOf(
+  line: number,
+  text: string,
+  asserted: Asserted,
+  repeated: RepeatedRecords,
+): SourceRecord | SourceFault {
   // As strict as the service: it refuses a whole batch for one such line.
   const parsed = parseJson(text);
   if ('faults' in parsed) {
@@ -76,6 +83,8 @@ function recordOf(line: number, text: string, asserted: Asserted): SourceRecord 
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     return faultAt(line, 'is no record: write an object with a "type"');
   }
+  const earlier = repeated.earlierOf(json, line);
+  if (earlier !== null) return { kind: 'fault', line, ...repeatFault(earlier, 'line') };
   const { type, slug, market } = json as { readonly [name: string]: unknown };
   const defines = type === 'market' && typeof slug === 'string' ? slug : null;
   const added = type === 'observation' ? asserted.filter((name) => !(name in json)) : [];

@@ -24,11 +24,6 @@ export async function printMappingCheck(
   if (file.refused.count > 0) endWith('set-aside');
   if (options.json) return await printJson(file);
   for (const line of faultLines(input.name, file.refused.groups)) note(line);
-  for (const { line, firstLine, market, observedAt } of file.duplicates.first) {
-    note(
-      `${input.name}:${line}: has the same market, time and source URL as line ${firstLine}: ${market} at ${observedAt}`,
-    );
-  }
   for (const column of file.looseUrlColumns) {
     note(
       `${mappingPath}: sourceUrl has {${column}}, which names no market and is not the date. If it changes between two ` +
@@ -38,16 +33,7 @@ export async function printMappingCheck(
   await printFile(file);
 }
 
-async function printFile({
-  rows,
-  values,
-  leftOut,
-  markets,
-  observations,
-  refused,
-  duplicates,
-  unusedColumns,
-}: FileCheck) {
+async function printFile({ rows, values, leftOut, markets, observations, refused, unusedColumns }: FileCheck) {
   const { count, unknown, rounded, timesCut, observedAt } = observations;
   const refusedValues = values - leftOut - count;
   await printFields([
@@ -61,7 +47,6 @@ async function printFile({
     ['of them rounded', rounded],
     ...(timesCut === 0 ? [] : [['of them with a time cut to milliseconds', timesCut] as const]),
     ['observed', observedAt === null ? null : `${observedAt.first} to ${observedAt.last}`],
-    ['duplicates', duplicates.count],
     ['market definitions', [markets.count, ...markets.first.map(({ slug }) => slug)].join(', ')],
     ['records: definitions and observations', markets.count + count],
     ['columns not used', unusedColumns.join(', ') || 'none'],

@@ -1,4 +1,5 @@
 /** Checks a batch's rows one by one and against each other, before anything is decided. */
+import { isDeepStrictEqual } from 'node:util';
 import { authorityFaults, type FeedAuthority } from '../../contract/files/feed-authority.ts';
 import type { Removal } from '../../contract/files/removed-market.ts';
 import type { IngestMode, RowError } from '../../contract/ingest/ingest-records.ts';
@@ -65,7 +66,7 @@ export async function checkRows(
 ): Promise<CheckedRows> {
   const faults: RowFault[] = [];
   const terms = termsOf(parsed, markets);
-  const seen = new Set<string>();
+  const seen = new Map<string, Row>();
   const rows: Row[] = [];
   for (const row of parsed) {
     await yieldToEventLoop();
@@ -84,19 +85,21 @@ function keepFaults(kept: RowFault[], index: number, found: readonly RowError[])
 }
 
 function faultsOf(
-  { record, order }: Row,
+  row: Row,
   terms: ReadonlyMap<string, MarketTerms>,
   removal: Removal | undefined,
-  seen: Set<string>,
+  seen: Map<string, Row>,
   { nowMs, sentAtMs = nowMs, mode, authority }: RowRules,
 ): readonly RowError[] {
+  const { record, order } = row;
   const faults = authority === undefined ? [] : authorityFaults(authority, record, mode);
   const identity = order === null ? slugOf(record) : `${slugOf(record)}/${order}`;
-  if (seen.has(identity)) {
-    const detail = 'an earlier row of this batch is about the same observation or market: leave one of them out';
+  const earlier = seen.get(identity);
+  if (earlier !== undefined) {
+    const content = isDeepStrictEqual(earlier.record, record) ? 'the same' : 'something else';
+    const detail = `record ${earlier.index + 1} of this batch is about the same observation or market, and says ${content}: leave one of them out`;
     faults.push({ pointer: '', code: 'duplicate.in-batch', detail });
-  }
-  seen.add(identity);
+  } else seen.set(identity, row);
   if (removal !== undefined) return [...faults, removedFault(record, removal)];
   if (record.type === 'market') return faults;
   const market = terms.get(record.market) ?? null;

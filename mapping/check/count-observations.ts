@@ -1,6 +1,5 @@
 import { millisecondInstant } from '../../contract/values/instants.ts';
 import type { MappedRecord } from '../declared/mapped-rows.ts';
-import { IdentitySet } from './identity-set.ts';
 
 export interface ObservationSummary {
   readonly count: number;
@@ -15,23 +14,9 @@ export interface ObservationSummary {
   readonly observedAt: { readonly first: string; readonly last: string } | null;
 }
 
-/** An observation that is about the same as one of an earlier line. */
-export interface DuplicateIdentity {
-  readonly line: number;
-  readonly firstLine: number;
-  readonly market: string;
-  readonly observedAt: string;
-  readonly sourceUrl: string;
-}
-
-const FIRST_DUPLICATES = 5;
-
 export class ObservationCount {
-  readonly #identities = new IdentitySet();
   readonly #unknown = new Map<string, number>();
-  readonly #duplicates: DuplicateIdentity[] = [];
   #count = 0;
-  #duplicateCount = 0;
   #rounded = 0;
   #timesCut = 0;
   #firstRounded: MappedRecord | null = null;
@@ -39,9 +24,9 @@ export class ObservationCount {
   #last: string | null = null;
 
   add(mapped: MappedRecord): void {
-    const { line, record, isTimeCut = false } = mapped;
+    const { record, isTimeCut = false } = mapped;
     if (record.type !== 'observation') return;
-    const { market, metric, observedAt, sourceUrl, unknownReason } = record;
+    const { observedAt, unknownReason } = record;
     this.#count += 1;
     if (isTimeCut) this.#timesCut += 1;
     const instant = millisecondInstant(observedAt);
@@ -51,12 +36,6 @@ export class ObservationCount {
     if ('rounded' in record && record.rounded) {
       this.#rounded += 1;
       this.#firstRounded ??= mapped;
-    }
-    const firstLine = this.#identities.add(`${market} ${metric} ${observedAt} ${sourceUrl}`, line);
-    if (firstLine === null) return;
-    this.#duplicateCount += 1;
-    if (this.#duplicates.length < FIRST_DUPLICATES) {
-      this.#duplicates.push({ line, firstLine, market, observedAt, sourceUrl });
     }
   }
 
@@ -70,9 +49,5 @@ export class ObservationCount {
       timesCut: this.#timesCut,
       observedAt: first === undefined || last === undefined ? null : { first, last },
     };
-  }
-
-  duplicates(): { readonly count: number; readonly first: readonly DuplicateIdentity[] } {
-    return { count: this.#duplicateCount, first: this.#duplicates };
   }
 }

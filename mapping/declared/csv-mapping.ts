@@ -267,7 +267,7 @@ const observationTemplateSchema = z.strictObject({
   status: choiceOf(metricStatusSchema),
   /**
    * `leave-out`: a row that says the same as an earlier one of its market and date is passed over, such as the rate of a
-   * currency in a list of countries. Its observations are in memory. `refuse`: two rows of one observation are an error.
+   * currency in a list of countries. `refuse`: two rows of one observation are an error.
    */
   repeats: z.enum(['refuse', 'leave-out']).default('refuse'),
 });

@@ -18,6 +18,7 @@ import { observationMapper } from './map-observation.ts';
 import { leftOutTest } from './map-value.ts';
 import type { MappedRecord, MappedRefusal, MappedRow } from './mapped-rows.ts';
 import { addedColumns, optionalColumns, requiredColumns } from './mapping-references.ts';
+import { RepeatedRecords, repeatFault } from './repeated-records.ts';
 
 /** The names of the file's columns. */
 interface MappedHeader {
@@ -29,7 +30,7 @@ interface MappedHeader {
  * Maps a file, row by row, in the order of its lines. Keeps only the current piece of text and one entry for each
  * market in memory; of a JSON document, the whole. All faults of a row are reported at once. Faults of the whole file (no
  * header, columns missing or named twice, an open quote) are refusals of their line and end the reading. With exact quantities,
- * the records of the whole file are in memory.
+ * the records of the whole file are in memory. Of two rows about one observation, the later one is refused.
  *
  * @param run the columns of a run, of which the mapping may read some; null for files that no run has fetched
  * @param missing `leave-out`: a file may be without `optionalColumns`, as one from before they were added
@@ -69,8 +70,10 @@ async function* mappedRows(
   const required = requiredColumns(mapping);
   const names = run === null ? [] : RUN_COLUMNS.filter((name) => required.has(name));
   let added = names.map((name) => (run as RunColumns)[name]);
-  let toResults: ((row: CsvRow) => MappedRow) | null = null;
+  let toResults: ((row: CsvRow, number: number) => MappedRow) | null = null;
+  let number = -1;
   for await (const row of rowsOf(mapping, csv)) {
+    number += 1;
     if (row.kind === 'fault') {
       const { line, column, detail } = row;
       const results = refusalsOf(line, [{ column, pointer: '', code: 'record.invalid', detail }]);
@@ -87,7 +90,7 @@ async function* mappedRows(
       }
       toResults = rowMapper(mapping, header);
     } else {
-      yield toResults(added.length === 0 ? row : { ...row, fields: [...row.fields, ...added] });
+      yield toResults(added.length === 0 ? row : { ...row, fields: [...row.fields, ...added] }, number);
     }
   }
 }
@@ -109,7 +112,7 @@ async function xmlRows(
   return readXmlRows(input, xml);
 }
 
-function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow) => MappedRow {
+function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow, number: number) => MappedRow {
   const melter = rowMelter(mapping, header);
   const columns = new RowColumns(mapping, melter.header);
   const toMarket = marketMapper(mapping);
@@ -128,10 +131,12 @@ function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow
   /** A row that gives nothing is one of two equal times, too. */
   const passTime = () => date.overlap === 'in-order' && dateOf();
   const withAttributes = attributeMapper(mapping);
-  const isRepeated = repeatTest(mapping);
+  const repeated = new RepeatedRecords();
+  // A document may be one long line.
+  const unit = mapping.json === undefined && mapping.xml === undefined ? 'line' : 'row';
   const defined = new Set<MarketRecord>();
   const isAdded = (column: string | null) => column === mapping.unpivot?.name || column === mapping.unpivot?.value;
-  return ({ line, fields }) => {
+  return ({ line, fields }, number) => {
     const results: (MappedRecord | MappedRefusal)[] = [];
     let values = 0;
     let leftOut = 0;
@@ -162,10 +167,6 @@ function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow
           continue;
         }
         const { record, isTimeCut } = result;
-        if (isRepeated(record)) {
-          leftOut += 1;
-          continue;
-        }
         if (!defined.has(market.record)) {
           const definition = withAttributes(columns, market.record, record);
           if ('refusals' in definition) {
@@ -175,22 +176,13 @@ function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow
           defined.add(market.record);
           results.push({ kind: 'record', line, record: definition.value });
         }
-        results.push({ kind: 'record', line, record, ...(isTimeCut ? { isTimeCut } : {}) });
+        const earlier = repeated.earlierOf(record, unit === 'row' ? number : line);
+        if (earlier?.isSame && mapping.observation.repeats === 'leave-out') leftOut += 1;
+        else if (earlier !== null) results.push({ kind: 'refusal', line, ...repeatFault(earlier, unit) });
+        else results.push({ kind: 'record', line, record, ...(isTimeCut ? { isTimeCut } : {}) });
       }
     }
     return { kind: 'row', line, values, leftOut, results };
-  };
-}
-
-function repeatTest({ observation: { repeats } }: CsvMapping): (record: MappedRecord['record']) => boolean {
-  const known = new Map<string, string>();
-  return (record) => {
-    if (repeats === 'refuse' || record.type !== 'observation') return false;
-    const { market, metric, observedAt, ...content } = record;
-    const [name, said] = [`${market} ${metric} ${observedAt}`, JSON.stringify(content)];
-    if (known.get(name) === said) return true;
-    known.set(name, said);
-    return false;
   };
 }
 

@@ -175,10 +175,10 @@ describe('a dry run', () => {
     const report = join(temporary.folder, `${slug}.ndjson`);
     const path = await file('long.ndjson', `nonsense\n${lines(records)}`);
     const run = await ingest([path, '--dry-run', '--report', report]);
-    expect(summaryOf(run)).toMatchObject({ code: 4, records: '2503', 'would be stored': '2501', refused: '3' });
+    expect(summaryOf(run)).toMatchObject({ code: 4, records: '2502', 'would be stored': '2501', refused: '3' });
     expect(run.output).not.toContain('generation');
     expect(run.errors).toContain('long.ndjson:1: record.invalid');
-    expect(run.errors).toMatch(/long\.ndjson:2503\S* conflict\./);
+    expect(run.errors).toMatch(/long\.ndjson:2503: duplicate\./);
     expect(run.errors).toMatch(/long\.ndjson:2504 \S+ outlier/);
     expect((await readFile(report, 'utf8')).trimEnd().split('\n')).toHaveLength(4);
     expect((await fetch(`${url}/api/v1/markets/${slug}`)).status).toBe(404);
@@ -289,6 +289,14 @@ describe('refused rows', () => {
   });
 });
 
+test('a dry run refuses a row about the observation of an earlier one, parts before it', async () => {
+  const slug = newSlug();
+  const records = [market(slug), ...days(slug, 1_100), price(slug, 0, 999), price(slug, 1, 1001)];
+  const run = await ingest(['-', '--dry-run'], lines(records));
+  expect(summaryOf(run)).toMatchObject({ code: 4, refused: '2', 'would be stored': '1101' });
+  expect(run.errors).toMatch(/:1102: duplicate\.in-batch: line 2 .*\n.*:1103: duplicate\.in-batch: line 3 /);
+});
+
 test('--mode correct records a changed value as a correction', async () => {
   const slug = newSlug();
   await ingest(['-'], lines([market(slug), price(slug, 0, 1000)]));
@@ -310,7 +318,7 @@ describe('a value that is refused as an outlier is stored with --confirm-outlier
     await expect.poll(() => historyCount(slug)).toBe(2);
     const more = [
       price(slug, 2, 5, { outlierConfirmed: false }),
-      { ...price(slug, 2, null), amountMinor: undefined, value: 1.5 },
+      { ...price(slug, 3, null), amountMinor: undefined, value: 1.5 },
     ];
     const { errors } = await ingest(['-', '--confirm-outliers', '--dry-run'], lines(more));
     expect(errors).toMatch(/stdin:1 \S+: outlier/);

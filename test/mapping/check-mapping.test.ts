@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { checkMapping, type FileCheck } from '../../mapping/check/check-mapping.ts';
 import { FaultGroups } from '../../mapping/check/fault-groups.ts';
-import { IdentitySet } from '../../mapping/check/identity-set.ts';
+import { type Earlier, IdentitySet } from '../../mapping/declared/identity-set.ts';
 import { exampleMapping, withChange } from './example-mapping.ts';
 
 const HEADER = 'item,currency,price,day,version,flag,note';
@@ -12,6 +12,8 @@ async function check(mapping: unknown, ...lines: string[]): Promise<FileCheck> {
   if (result.file === null) throw new Error(JSON.stringify(result.faults));
   return result.file;
 }
+
+const day = (index: number) => new Date(Date.UTC(2020, 0, 1 + index)).toISOString().slice(0, 10);
 
 describe('a check', () => {
   test('of a faulty mapping gives its faults, and does not read the file', async () => {
@@ -48,7 +50,6 @@ describe('a check', () => {
         observedAt: { first: '1999-12-31T00:00:00Z', last: '2026-01-05T00:00:00Z' },
       },
       refused: { count: 0, groups: [] },
-      duplicates: { count: 0, first: [] },
       unusedColumns: ['note'],
     });
   });
@@ -115,18 +116,25 @@ describe('a check', () => {
     ]);
   });
 
-  test('finds observations that are about the same', async () => {
-    const same = Array.from({ length: 9 }, (_, index) => `tea,yen,${index + 1},2026-01-02,,actual,`);
-    const { duplicates, observations } = await check(exampleMapping, 'tea,yen,1,2026-01-05,,actual,', ...same);
-    expect(observations.count).toBe(10);
-    expect(duplicates.count).toBe(8);
-    expect(duplicates.first).toHaveLength(5);
-    expect(duplicates.first[0]).toEqual({
-      line: 4,
-      firstLine: 3,
-      market: 'tea-yen',
-      observedAt: '2026-01-02T00:00:00Z',
-      sourceUrl: 'https://example.org/2026-01-02?item=tea',
+  test('refuses rows about an earlier observation, and says where it is and whether it says the same', async () => {
+    const rows = Array.from({ length: 1500 }, (_, index) => `tea,yen,${index + 1},${day(index)},,actual,`);
+    const again = [`tea,yen,1,${day(0)},,actual,`, `tea,yen,7,${day(0)},,actual,`, `tea,yen,8,${day(1)},,actual,`];
+    const { observations, refused } = await check(exampleMapping, ...rows, ...again);
+    expect(observations.count).toBe(1500);
+    expect(refused).toMatchObject({
+      count: 3,
+      groups: [
+        {
+          code: 'duplicate.in-batch',
+          count: 2,
+          first: { line: 1503, detail: expect.stringMatching(/^line 2 .*else/) },
+        },
+        {
+          code: 'duplicate.in-batch',
+          count: 1,
+          first: { line: 1502, detail: expect.stringMatching(/^line 2 .*same:/) },
+        },
+      ],
     });
   });
 
@@ -206,11 +214,11 @@ describe('a set of identities', () => {
   test('knows 200,000 texts and the lines of their first occurrence', () => {
     const set = new IdentitySet();
     const text = (index: number) => `market-${index % 100} price 2026-01-02T00:00:00Z https://example.org/${index}`;
-    const found: (number | null)[] = [];
+    const found: (Earlier | null)[] = [];
     for (let index = 0; index < 200_000; index++) found.push(set.add(text(index), index + 1));
-    expect(found.filter((line) => line !== null)).toEqual([]);
+    expect(found.filter((earlier) => earlier !== null)).toEqual([]);
     const again = [0, 1, 99_999, 199_999].map((index) => set.add(text(index), 7));
-    expect(again).toEqual([1, 2, 100_000, 200_000]);
+    expect(again.map((earlier) => earlier?.place)).toEqual([1, 2, 100_000, 200_000]);
   });
 });
 

@@ -341,6 +341,11 @@ describe('rows that are refused', () => {
 
 describe('files', () => {
   const ROW = 'tea,yen,1,2026-01-02,,actual';
+  const rowsOn = (days: number, version: string) =>
+    Array.from({ length: days }, (_, day) => {
+      const date = new Date(Date.UTC(1990, 0, 1 + day)).toISOString().slice(0, 10);
+      return `tea,yen,1,${date},${version},actual`;
+    });
 
   test.each<[string, string, string[]]>([
     ['an empty file', '', ['1 record.invalid - (-)']],
@@ -408,7 +413,7 @@ describe('files', () => {
 
   test('the rows before a malformed one are kept, wherever it is', async () => {
     for (const rows of [1, 100, 10_000]) {
-      const text = file(...Array.from({ length: rows }, () => ROW), '"tea"s,yen,1,2026-01-02,,actual', ROW);
+      const text = file(...rowsOn(rows, ''), '"tea"s,yen,1,2026-01-02,,actual', ROW);
       expect(await observations(text)).toHaveLength(rows);
       expect(await refusals(text)).toEqual([`${rows + 2} record.invalid - (-)`]);
     }
@@ -455,7 +460,7 @@ describe('files', () => {
 
   test('a character outside the basic plane survives being cut in two, wherever the pieces end', async () => {
     const mapping = withChange(exampleMapping, '/observation/sourceLabel', '{version}');
-    const text = `${HEADER}\n${'tea,yen,1,2026-01-02,\u{1F375},actual\n'.repeat(5_000)}`;
+    const text = file(...rowsOn(5_000, '\u{1F375}'));
     const pieces = Array.from({ length: Math.ceil(text.length / 3) }, (_, index) =>
       text.slice(index * 3, index * 3 + 3),
     );

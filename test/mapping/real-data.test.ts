@@ -82,7 +82,6 @@ describe.each([
       expect(file.rows).toBe(cells.length);
       expect(file.values).toBe(name === 'currency-api-wide' ? cells.length * 53 : cells.length);
       expect(file.observations.count + file.refused.count).toBe(file.values);
-      expect(file.duplicates).toEqual({ count: 0, first: [] });
     });
 
     test('gives these markets, observations and refusals', () => {

@@ -42,7 +42,7 @@ test('only a release that is early or long before its value is confirmed', async
   const times = [
     ['1950-01-02', '1950-01-03'],
     ['1900-01-02', '1899-12-31'],
-    ['1950-01-02', '1940-01-03'],
+    ['1950-01-04', '1940-01-03'],
   ];
   const rows = times.map(([day, released]) => `tea,usd,1.5,${day},,actual,${released}T10:00:00Z\n`);
   const confirmed: boolean[] = [];

@@ -144,6 +144,31 @@ test('a row that is refused sets its file aside; the rest is published', async (
   });
 });
 
+test('two rows that contradict each other, parts of a file apart, change no value in any run', async () => {
+  const world = await openRunWorld();
+  const days = Array.from({ length: 1_010 }, (_, day) =>
+    new Date(Date.UTC(2020, 0, 1 + day)).toISOString().slice(0, 10),
+  );
+  const prices = Array.from({ length: 505 }, (_, day) => 100_000 + (day % 7));
+  const path = await world.records('a.ndjson', { gold: prices, tin: prices });
+  const [, first = ''] = (await readFile(path, 'utf8')).split('\n');
+  const again = { ...JSON.parse(first), amountMinor: 100_003 };
+  await writeFile(path, `${await readFile(path, 'utf8')}${JSON.stringify(again)}\n`);
+  const source = await startSource(world.folder);
+  const rows = days.map((day, index) => ['silver', day, String(50 + (index % 7) / 100)] as const);
+  source.answer = metalsCsv(...rows, ['silver', days[5] as string, '51']);
+  const words = [path, '--mode', 'correct', '--source', source.recipe, '--unconditional'];
+  const runs = [];
+  for (let round = 0; round < 2; round++) runs.push(await world.run(words, { TIDEMARK_SOURCE_HOSTS: source.origin }));
+  expect(runs).toMatchObject([
+    { code: codeOf('set-aside'), report: { sources: [{ refusedRows: 1 }] } },
+    { report: { observations: 2_008, ingested: [{ accepted: 0, refused: 1 }], publicFiles: { written: 0 } } },
+  ]);
+  const fault = { code: 'duplicate.in-batch', detail: expect.stringMatching(/line 7 /) };
+  expect(runs[0]).toMatchObject({ report: { sources: [{ faults: [{ line: 1_012, ...fault }] }] } });
+  expect(runs[0]?.errors).toMatch(/a\.ndjson:1013: duplicate\.in-batch: line 2 /);
+});
+
 test('it publishes unsigned if it is told to, with a key or without one, and makes none', async () => {
   const world = await openRunWorld();
   const file = await world.records('a.ndjson', { gold: [1000] });

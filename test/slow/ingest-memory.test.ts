@@ -14,13 +14,18 @@ const BYTES_MAX = 300 * 1024 * 1024;
 
 const SAMPLE = join(import.meta.dirname, '../../mapping/sample');
 
-/** The sample again and again, each time as other days would be. */
+/** The sample again and again, each time three years later. */
 async function writeCsv(path: string, count: number): Promise<void> {
   const [header = '', ...rows] = readFileSync(join(SAMPLE, 'currency-api.csv'), 'utf8').trimEnd().split('\n');
   const stream = createWriteStream(path);
   stream.write(`${header}\n`);
   for (let written = 0; written < count; written += rows.length) {
-    const text = `${rows.slice(0, count - written).join('\n')}\n`;
+    const years = 3 * (written / rows.length);
+    const later = (row: string) => row.replace(/,(\d{4})-/, (_, year: string) => `,${Number(year) + years}-`);
+    const text = `${rows
+      .slice(0, count - written)
+      .map(later)
+      .join('\n')}\n`;
     if (!stream.write(text)) await once(stream, 'drain');
   }
   stream.end();

@@ -1,0 +1,31 @@
+/** Finds the records of a file that are about the same as an earlier one, however many others are between them. */
+import { millisecondInstant } from '../../contract/values/instants.ts';
+import { type Earlier, IdentitySet } from './identity-set.ts';
+
+/** Of one file. The service compares the records of one batch only, and a file may be cut into many. */
+export class RepeatedRecords {
+  readonly #identities = new IdentitySet();
+
+  /** The record's first occurrence; null if this is it, or if it lacks what identifies it. @param place line or row, from 1 on */
+  earlierOf(record: object, place: number): Earlier | null {
+    const identity = identityOf(record);
+    return identity === null ? null : this.#identities.add(identity, place, JSON.stringify(record));
+  }
+}
+
+/** The market, metric, moment and source of an observation or its retraction; the slug of a market. */
+function identityOf(record: object): string | null {
+  const { type, slug, market, metric, observedAt, sourceUrl } = record as { readonly [name: string]: unknown };
+  if (type === 'market') return typeof slug === 'string' ? slug : null;
+  if (![market, metric, observedAt, sourceUrl].every((text) => typeof text === 'string')) return null;
+  const moment = (observedAt as string).replace('+00:00', 'Z');
+  const instant = Number.isNaN(Date.parse(moment)) ? moment : millisecondInstant(moment);
+  return `${market} ${metric} ${instant} ${sourceUrl}`;
+}
+
+/** The fault of the later record. @param unit of the place */
+export function repeatFault({ place, isSame }: Earlier, unit: 'line' | 'row') {
+  const detail = `${unit} ${place} is about the same observation or market, and says ${isSame ? 'the same' : 'something else'}: leave one of them out`;
+  const rule = isSame ? 'repeated' : 'contradicted';
+  return { column: null, pointer: '', code: 'duplicate.in-batch', detail, rule } as const;
+}
