@@ -7,7 +7,7 @@ import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { tidemarkHere } from './in-process.ts';
 import { broken, json, type Reply, refusal, stubServer } from './stub-server.ts';
-import { finished, spawnTidemark, tidemark, tidemarkOnTerminal } from './tidemark.ts';
+import { finished, spawnTidemark, tidemarkOnTerminal } from './tidemark.ts';
 
 const KEY = { TIDEMARK_KEY: 'tdm_dev_test' };
 const WAITING = { id: 'pub_1', markets: ['gold'], purge: false, state: 'waiting', generation: null, publishedAt: null };
@@ -232,7 +232,7 @@ describe('an upload whose file does not arrive', () => {
     });
   }
 
-  const ingest = (url: string) => tidemark(['ingest', '-', '--partial', '--url', url], { environment: KEY, input });
+  const ingest = (url: string) => tidemarkHere(['ingest', '-', '--partial', '--url', url], { environment: KEY, input });
 
   test.each<[string, Reply]>([
     ['a dropped connection', broken],
@@ -262,7 +262,7 @@ describe('an upload whose file does not arrive', () => {
     const { url, seen } = await storageAt(named.replace('SAME', new URL(other.url).host), (__, response) => {
       response.writeHead(204).end();
     });
-    const run = await tidemark(['ingest', '-', '--partial', '--url', url, ...words], { environment: KEY, input });
+    const run = await tidemarkHere(['ingest', '-', '--partial', '--url', url, ...words], { environment: KEY, input });
     expect(run.code).toBe(2);
     expect([...seen, ...other.seen].filter(({ method }) => method === 'PUT')).toEqual([]);
   });
@@ -271,7 +271,7 @@ describe('an upload whose file does not arrive', () => {
     // Nothing listens there: the request was tried, and not refused before.
     const { url } = await storageAt('https://127.0.0.1:1/put', (_, response) => void response.writeHead(204).end());
     const words = ['ingest', '-', '--partial', '--url', url, '--upload-host', '127.0.0.1:1'];
-    expect((await tidemark(words, { environment: KEY, input })).code).toBe(5);
+    expect((await tidemarkHere(words, { environment: KEY, input })).code).toBe(5);
   });
 
   test('follows no redirect', async () => {

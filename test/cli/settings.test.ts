@@ -26,7 +26,7 @@ async function writeConfig(content: unknown, mode = 0o600): Promise<void> {
 }
 
 const publish = (environment: Readonly<Record<string, string>>, ...words: readonly string[]) =>
-  tidemark(['publish', '--all', ...words], {
+  tidemarkHere(['publish', '--all', ...words], {
     environment: { TIDEMARK_CONFIG: config, TIDEMARK_DATA: '', ...environment },
     cwd: folder,
   });
@@ -109,8 +109,8 @@ describe('a data folder without a server is refused, and no other service is ask
     await writeConfig({ default: 'first', profiles: { first: { url: other.url, key: 'key-3' } } });
     const environment = { TIDEMARK_CONFIG: config };
     const refused = { code: 5, output: '', errors: expect.stringContaining(`No server runs in ${folder}`) };
-    const byEnvironment = await tidemark(words, { environment: { ...environment, TIDEMARK_DATA: folder } });
-    const byOption = await tidemark([...words, '--data', folder], {
+    const byEnvironment = await tidemarkHere(words, { environment: { ...environment, TIDEMARK_DATA: folder } });
+    const byOption = await tidemarkHere([...words, '--data', folder], {
       environment: { ...environment, TIDEMARK_URL: other.url, TIDEMARK_PROFILE: 'first' },
     });
     expect(byEnvironment).toMatchObject(refused);
@@ -180,7 +180,8 @@ describe('refused are', () => {
     [['run', 'nosuch.csv'], 'no file'],
     [['publish', '--all', '--url', 'http://127.0.0.1:2'], 'TIDEMARK_KEY'],
   ])('the words %j', async (words, part) => {
-    expectUsage(await tidemark(words), part);
+    // A server ends its process.
+    expectUsage(await (words[0] === 'start' ? tidemark : tidemarkHere)(words), part);
   });
 
   test.each([

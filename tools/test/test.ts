@@ -4,6 +4,7 @@
  * test ran.
  */
 import { join } from 'node:path';
+import pMap from 'p-map';
 import { startEngines } from '../../test/aws/engines/start-engines.ts';
 import { installTools } from '../../test/tools/installations.ts';
 import { readCommandLine } from '../run/command-line.ts';
@@ -53,20 +54,21 @@ const [slowOthers, slowComputing] = ['others', 'computing'].map(
     run: (tell) => runVitest('slow', [], { TIDEMARK_SLOW: part }, tell),
   }),
 ) as [Step, Step];
-/** Rounds run one after the other; the lanes of one round run at the same time, each step by step. */
-const rounds: Step[][][] = [[[typeCheck], [typeCheckSite, lint]]];
-if (values.browser) rounds.push([[inBrowser]]);
-else if (filters.length > 0) rounds.push([[values.slow ? slow : fast]]);
+/** Rounds run one after the other; of one round, {@link LANES} steps run at the same time, the longest first. */
+const rounds: Step[][] = [[typeCheck, typeCheckSite, lint]];
+/** The tests on engines mostly wait, and the slow ones run one at a time, so three lanes share two cores. */
+const LANES = 3;
+if (values.browser) rounds.push([inBrowser]);
+else if (filters.length > 0) rounds.push([values.slow ? slow : fast]);
 else if (isCi) {
-  // Engines are built while the other tests run. The tests on engines mostly wait, and the slow ones run one at a time, so
-  // three lanes share two cores.
+  // Engines are built while the other tests run.
   const starting = startEngines(progress.say);
   const installing = installTools(progress.say);
   const onEngines: Step = { name: 'on engines', run: (tell) => testOnEngines(starting, [], tell) };
   const byTools: Step = { name: 'by tools', run: (tell) => testByTools(installing, [], tell) };
-  rounds.push([[fast]], [[slowOthers], [onEngines], [inBrowser, byTools, slowComputing]]);
+  rounds.push([fast], [slowOthers, byTools, slowComputing, onEngines, inBrowser]);
 } else {
-  rounds.push([[fast]], ...(values.slow ? [[[slow]]] : []));
+  rounds.push([fast], ...(values.slow ? [[slow]] : []));
   progress.say(
     'on engines, by tools, in browser: not run without CI=true: `npm run test:aws`, `test:tools`, `test:browser`',
   );
@@ -77,13 +79,7 @@ let passed = 0;
 let failed = 0;
 const skipped: string[] = [];
 const failures: string[] = [];
-for (const round of rounds) {
-  await Promise.all(
-    round.map(async (lane) => {
-      for (const step of lane) await take(step);
-    }),
-  );
-}
+for (const round of rounds) await pMap(round, take, { concurrency: LANES });
 for (const line of skippedLines(skipped)) console.log(line);
 // Again, because a log that is cut keeps its end.
 for (const failure of failures) console.log(`failed: ${failure}`);
