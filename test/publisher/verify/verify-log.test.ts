@@ -376,7 +376,7 @@ test('a log that was switched off is one finding, whether its files are there or
   await publish(world.dependencies);
   const reader = loggedReader(world.objects);
   const gone: PublicReader = async (url) => ({ ...(await reader(url)), ...(url === CHECKPOINT && { status: 404 }) });
-  for (const [from, detail] of [[reader, /ended with 3 entries/] as const, [gone, /no log/] as const]) {
+  for (const [from, detail] of [[reader, /ended at 3 entries/] as const, [gone, /no log/] as const]) {
     const { findings } = await verifyLog(from, { vkeys: [VKEY], seen: null });
     expect(findings).toEqual([{ url: SNAPSHOT, rule: 'log', detail: expect.stringMatching(detail) }]);
   }
