@@ -1,11 +1,14 @@
 /** The configuration of the embedded server, from its environment. */
+import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { join } from 'node:path';
 import {
   DEFAULT_PROJECTIONS,
   PROJECTIONS_EXPECTED,
   type Projection,
   parseProjections,
 } from '../../contract/files/projections.ts';
+import { publicPath } from '../../contract/files/public-objects.ts';
 import { verifierKey } from '../../contract/log/notes.ts';
 import { isLogOrigin } from '../../contract/log/origin.ts';
 import { type Operator, operatorSchema } from '../../contract/values/operator.ts';
@@ -128,7 +131,7 @@ export function readConfig(environment: Environment): EmbeddedConfig {
     host,
     port,
     sample: readSample(environment.TIDEMARK_SAMPLE || 'unsaid'),
-    dataFolder: environment.TIDEMARK_DATA || DEFAULT_DATA_FOLDER,
+    dataFolder: readDataFolder(environment),
     target: environment.TIDEMARK_TO || null,
     waitlistEmail,
     operator: readOperator(environment),
@@ -256,4 +259,13 @@ function readSample(text: string): SampleSetting {
   const setting = ([...SAMPLES, 'no', 'unsaid'] as const).find((known) => known === text);
   if (setting !== undefined) return setting;
   throw new SettingError(`TIDEMARK_SAMPLE is ${JSON.stringify(text)}: set yes, no or ${SAMPLES.join(', ')}.`);
+}
+
+/** Ledger and keys would be public there. */
+function readDataFolder({ TIDEMARK_DATA }: Environment): string {
+  const folder = TIDEMARK_DATA || DEFAULT_DATA_FOLDER;
+  if (!existsSync(join(folder, publicPath({ kind: 'snapshot' })))) return folder;
+  throw new SettingError(
+    `${folder} is published, and a data folder holds keys and personal data: name another data folder with --data or TIDEMARK_DATA, and publish into ${folder} with --to.`,
+  );
 }

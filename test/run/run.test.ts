@@ -115,6 +115,17 @@ describe('a run is refused', () => {
     expect(existsSync(world.data)).toBe(false);
   });
 
+  test('with a data folder that is published, and writes nothing into it', async () => {
+    const world = await openRunWorld();
+    await world.run([await world.records('a.ndjson', { gold: [1000] }), '--to', world.target]);
+    const before = await filesIn(world.target);
+    const run = await world.run(['--data', world.target]);
+    expect(run).toMatchObject({ code: codeOf('usage'), report: { outcome: 'usage' } });
+    const started = await tidemark(['start', '--data', world.target, '--port', '0']);
+    expect(started.code).not.toBe(0);
+    expect(await filesIn(world.target)).toEqual(before);
+  });
+
   test('for a source that is not known, and makes no folder', async () => {
     const world = await openRunWorld();
     const run = await world.run(['--source', 'nosuch', '--to', world.target]);
