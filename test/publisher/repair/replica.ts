@@ -1,14 +1,14 @@
 /** A replica of a ledger as DynamoDB's global tables make it: item by item, each in its newest version, in any order. */
 import type { Change, Ledger } from '../../../storage/ports/ledger.ts';
 import { APPEND_ONLY } from '../../../storage/records/keys.ts';
-import { OBSERVATION_PREFIX } from '../../../storage/records/markets.ts';
+import { OBSERVATION_PREFIX, type ObservationValue } from '../../../storage/records/markets.ts';
 import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
 import type { LoggedLedger } from '../logged-ledger.ts';
 
 export interface Replica {
   readonly ledger: Ledger;
   /** The observations of transactions that have arrived as a whole. */
-  readonly whole: readonly Change['key'][];
+  readonly whole: readonly ObservationValue[];
 }
 
 /**
@@ -23,13 +23,17 @@ export async function replicaOf(
   arrives: () => boolean,
 ): Promise<Replica> {
   const replica = openSqliteLedger(':memory:');
-  const whole: Change['key'][] = [];
+  const whole: ObservationValue[] = [];
   for (const [number, changes] of transactions.entries()) {
     const isLate = number >= transactions.length - late;
     const arrived = changes.filter(({ kind }) => kind !== 'check').filter(() => !isLate || arrives());
     if (arrived.length > 0) await write(replica, arrived, number);
     if (arrived.length === changes.filter(({ kind }) => kind !== 'check').length) {
-      whole.push(...arrived.map(({ key }) => key).filter(({ sort }) => sort.startsWith(OBSERVATION_PREFIX)));
+      const values = arrived.flatMap((change) =>
+        change.kind === 'put' ? [{ ...change.key, value: change.value }] : [],
+      );
+      const observations = values.filter(({ sort }) => sort.startsWith(OBSERVATION_PREFIX));
+      whole.push(...observations.map(({ value }) => value as unknown as ObservationValue));
     }
   }
   return { ledger: replica, whole };
