@@ -24,7 +24,7 @@ export function checkIncidents({ reader, findings, kinds }: CheckContext): Proje
       const text = Buffer.from(feed.body).toString('utf8');
       if (feed.status !== 200) found.add(INCIDENTS_FEED_URL, 'status', `answered ${feed.status}, expected 200`);
       else checkHeaders(found, INCIDENTS_FEED_URL, feed, PUBLIC_OBJECTS['incidents-feed'].contentType);
-      const isRight = read === null || feed.status !== 200 || isFeedOf(read.incidents, text);
+      const isRight = read === null || feed.status !== 200 || isFeedOf(read, text);
       if (!isRight) found.add(INCIDENTS_FEED_URL, 'file', 'has other incidents than their file');
       const isSame = (await reader(INCIDENTS_FILE_URL)).body.every((byte, place) => byte === answer.body[place]);
       if (isSame) findings.all.push(...found.all);
@@ -32,7 +32,7 @@ export function checkIncidents({ reader, findings, kinds }: CheckContext): Proje
   };
 }
 
-function isFeedOf(incidents: Parameters<typeof incidentsFeed>[1], text: string): boolean {
+function isFeedOf({ since, incidents }: NonNullable<ReturnType<typeof readIncidents>>, text: string): boolean {
   const origin = ORIGIN.exec(text)?.[1];
-  return origin !== undefined && incidentsFeed(origin, incidents) === text;
+  return origin !== undefined && incidentsFeed(origin, since, incidents) === text;
 }

@@ -4,12 +4,13 @@ import { atomFeed, uuidOf } from '../../kernel/atom.ts';
 import { xmlText } from '../../kernel/xml-text.ts';
 import { type Incidents, newestFirst, sentenceOf } from './incident.ts';
 
-export function incidentsFeed(origin: string, incidents: Incidents): string {
+/** @param since when recording began: the feed was last updated then, if nothing has happened since */
+export function incidentsFeed(origin: string, since: string, incidents: Incidents): string {
   const entries = newestFirst(incidents);
   const updated = entries
     .map(([, incident]) => updatedOf(incident))
-    .reduce((one, other) => (one > other ? one : other), '');
-  const feed = { origin, title: 'Incidents', path: 'incidents', base: null, updated: updated === '' ? null : updated };
+    .reduce((one, other) => (one > other ? one : other), since);
+  const feed = { origin, title: 'Incidents', path: 'incidents', base: null, updated };
   return atomFeed(
     feed,
     entries.map((entry) => entryOf(origin, ...entry)),

@@ -79,7 +79,7 @@ export async function planIncidents(context: PlanContext): Promise<ProjectionPla
         feed: await addFileIfChanged(
           context,
           { kind: 'incidents-feed' },
-          incidentsFeed(origin, incidents),
+          incidentsFeed(origin, since, incidents),
           known?.feed,
         ),
         open: openOf(incidents),
