@@ -117,12 +117,12 @@ const OUTLIERS =
   'own rule: docs/mapping.md, "Values that leap".';
 
 async function ingestFile(run: IngestRun, contents: FileContents | null): Promise<void> {
-  const { input, source, partial, dryRun, asserted, totals } = run;
+  const { input, source, partial, inBatches, dryRun, asserted, totals } = run;
   const all = countingLosses(readSource(input.bytes, source, asserted), totals);
   const records = contents === null ? all : contents.read(all);
   if (dryRun) return await examine(run, records);
   const parts = collecting(cutIntoParts(records, false));
-  if (!partial) return await sendBatches(run, parts);
+  if (!partial || inBatches) return await sendBatches(run, parts);
   const first = await beginningOf(parts, BATCHES_MOST);
   if (first.isAll) return await sendBatches(run, first.items);
   await sendUpload(run, chained(first.items, parts));
@@ -218,10 +218,15 @@ async function printSummary(summary: FileSummary, isMapped: boolean): Promise<vo
     ...(dryRun ? [] : [['generation', generation ?? (accepted > 0 ? 'not yet' : '')] as const]),
   ]);
   if (stoppedAtLine === null) return;
-  note(
+  note(`${stopNote(summary)} See all faults first with --dry-run.`);
+}
+
+/** For a file that was not taken in to its end. */
+export function stopNote({ file, stoppedAtLine }: Pick<FileSummary, 'file' | 'stoppedAtLine'>): string {
+  return (
     `${file}: nothing from line ${stoppedAtLine} on was stored, because a part with a refused row is refused as a ` +
-      'whole. Correct these rows, then run the command again. Records that are stored already are counted as known, ' +
-      'and not stored twice. Or set refused rows aside with --partial. See all faults first with --dry-run.',
+    'whole. Correct these rows, then run the command again. Records that are stored already are counted as known, ' +
+    'and not stored twice. Or set refused rows aside with --partial.'
   );
 }
 

@@ -12,6 +12,8 @@ import type { Asserted, SourceForm } from './source-records.ts';
 export interface IngestOptions {
   readonly mode: IngestMode;
   readonly partial: boolean;
+  /** A run has no port that an upload could go to. */
+  readonly inBatches?: true;
   readonly dryRun: boolean;
   /** What is said of each observation of the file: `outlierConfirmed`, `reinstated`. */
   readonly asserted: Asserted;

@@ -12,6 +12,8 @@ interface RunFlags extends GlobalOptions, GitFlags {
   readonly unconditional?: boolean;
   readonly mapping?: string;
   readonly mode: 'append' | 'correct';
+  readonly partial?: boolean;
+  readonly confirmOutliers?: boolean;
   readonly unsigned?: boolean;
   readonly fromLog?: string | true;
   readonly state?: 'in-target';
@@ -64,6 +66,8 @@ export function addRunCommand(program: Command): void {
         .choices(['append', 'correct'])
         .default('append'),
     )
+    .option('--partial', 'of the files, set refused rows aside, and store the others')
+    .option('--confirm-outliers', 'of the files, accept values that the outlier rule would refuse')
     .option(
       '--from-log [source]',
       'if the data folder has no ledger, begin one from the log that the target publishes, or this URL or folder',
@@ -88,6 +92,8 @@ export function addRunCommand(program: Command): void {
         source = [],
         unconditional = false,
         mode,
+        partial = false,
+        confirmOutliers = false,
         unsigned = false,
         fromLog = null,
         state,
@@ -103,7 +109,17 @@ export function addRunCommand(program: Command): void {
       await runOnce(options, settings({ TIDEMARK_DATA: data, TIDEMARK_TO: to }), {
         files: paths.map((path) => ({ path, source: formOf(path) })),
         isUnconditional: unconditional,
-        ...{ sources: source, git, mode, isUnsigned: unsigned, fromLog, waitSeconds: wait, messageFile },
+        ...{
+          sources: source,
+          git,
+          mode,
+          partial,
+          confirmOutliers,
+          isUnsigned: unsigned,
+          fromLog,
+          waitSeconds: wait,
+          messageFile,
+        },
         isStateInTarget: state !== undefined,
       });
     });

@@ -6,7 +6,7 @@ import { FolderInUse, SettingError, StartError, WrongArgument } from '../../serv
 import { counted } from '../../server/terminal/words.ts';
 import { localClient } from '../http/client.ts';
 import type { GitPast } from '../ingest/git-options.ts';
-import { type FileSummary, type NamedFile, sendFiles } from '../ingest/ingest-files.ts';
+import { type FileSummary, type NamedFile, sendFiles, stopNote } from '../ingest/ingest-files.ts';
 import { CommandError, type Exit, endWith } from '../program/exit-codes.ts';
 import { note, printFields, printJson, progressOf } from '../program/output.ts';
 import type { GlobalOptions } from '../program/profile.ts';
@@ -22,6 +22,9 @@ export interface RunAsked {
   /** As of `tidemark sources run`. */
   readonly isUnconditional: boolean;
   readonly mode: 'append' | 'correct';
+  /** These two are of the files. */
+  readonly partial: boolean;
+  readonly confirmOutliers: boolean;
   readonly isUnsigned: boolean;
   readonly fromLog: string | true | null;
   readonly isStateInTarget: boolean;
@@ -42,8 +45,20 @@ type Outcome = keyof typeof OUTCOMES;
 
 /** @throws CommandError `busy`, `refused`, and for files that cannot be read */
 export async function runOnce(options: GlobalOptions, environment: NodeJS.ProcessEnv, asked: RunAsked): Promise<void> {
-  const { files, sources, isUnconditional, git, mode, isUnsigned, fromLog, isStateInTarget, waitSeconds, messageFile } =
-    asked;
+  const {
+    files,
+    sources,
+    isUnconditional,
+    git,
+    mode,
+    partial,
+    confirmOutliers,
+    isUnsigned,
+    fromLog,
+    isStateInTarget,
+    waitSeconds,
+    messageFile,
+  } = asked;
   const missing = files.find(({ path }) => path !== '-' && !existsSync(path));
   if (missing !== undefined) throw new CommandError('usage', `There is no file ${missing.path}.`);
   const progress = progressOf(options);
@@ -64,9 +79,10 @@ export async function runOnce(options: GlobalOptions, environment: NodeJS.Proces
       const runId = randomBytes(6).toString('hex');
       const how = {
         mode,
-        partial: false,
+        partial,
+        inBatches: true,
         dryRun: false,
-        asserted: [],
+        asserted: confirmOutliers ? (['outlierConfirmed'] as const) : [],
         complete: false,
         retractMissing: false,
       } as const;
@@ -77,6 +93,7 @@ export async function runOnce(options: GlobalOptions, environment: NodeJS.Proces
         isNews:
           [past, ...named].some((source) => source?.isStored) ||
           ingested.some(({ accepted, refused }) => accepted + refused > 0),
+        isNothingStored: ingested.length > 0 && ingested.every(({ accepted, unchanged }) => accepted + unchanged === 0),
       };
     },
     step: (name) => progress.at(name, { share: null }),
@@ -92,6 +109,7 @@ export async function runOnce(options: GlobalOptions, environment: NodeJS.Proces
     const { files: publicFiles, ...rest } = report;
     await printJson({ outcome, ...rest, publicFiles, ingested, durationMs });
   } else await printReport(report, ingested, outcome);
+  for (const file of ingested) if (file.stoppedAtLine !== null) note(stopNote(file));
   for (const { source, reason } of report.sources.filter(hasFailed)) {
     note(`${source}: ${reason?.code}: ${reason?.detail}`);
   }

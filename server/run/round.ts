@@ -15,7 +15,7 @@ import type { ProvenLog } from '../../publisher/repair/from-log/ledger-from-log.
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { openDirectoryArchive } from '../../storage/directory/directory-archive.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
-import { HEAD_KEY, type HeadValue } from '../../storage/records/publication.ts';
+import { HEAD_KEY } from '../../storage/records/publication.ts';
 import type { RunValue } from '../../storage/records/sources.ts';
 import type { Conditions } from '../../storage/s3/s3-objects.ts';
 import { ingestSample } from '../commands/sample.ts';
@@ -70,6 +70,8 @@ export interface TakenIn {
   readonly sources: ReadonlySet<string> | null;
   /** Whether the ledger has got more than a note that everything was known. */
   readonly isNews: boolean;
+  /** Files were named, and the ledger has no record of them. */
+  readonly isNothingStored: boolean;
   /** The past of a source's list. Null: none is asked for. */
   readonly past: { readonly source: string; readonly file: GitFile } | null;
 }
@@ -244,16 +246,18 @@ async function runOn(
   const signers = logKeys?.signers ?? [];
   const isWholeTarget = async () =>
     (await fitsNote(target, dependencies, signers)) || (await isWhole(target, ledger, begunFrom));
-  const isIdle = (await isUnused(ledger)) && !(await hasNews(ledger)) && (await isWholeTarget());
+  // The mistake of a first run must not become a public service without markets.
+  const isEmpty = takenIn.isNothingStored && (await ledger.get(HEAD_KEY)) === null && !(await hasNews(ledger));
+  const isIdle = isEmpty || ((await isUnused(ledger)) && !(await hasNews(ledger)) && (await isWholeTarget()));
   const deferred = isIdle ? [] : await publishAndSweep();
   if (fromLog !== null && !isIdle && deferred.length + faults.length === 0)
     await leaveNote(target, dependencies, signers);
   const isNews = takenIn.isNews || (past?.counts.accepted ?? 0) > 0 || isFetchedNews;
-  if (state !== null && (isNews || state.isSaved || state.isMissing || (await state.isBehind(data))))
+  if (state !== null && !isEmpty && (isNews || state.isSaved || state.isMissing || (await state.isBehind(data))))
     await state.save(data);
-  const head = (await ledger.get(HEAD_KEY))?.value as HeadValue;
-  const { generation, log } = head;
-  const { markets, observations } = head.counts;
+  const head = (await ledger.get(HEAD_KEY))?.value ?? null;
+  const { generation = 0, log = null } = head ?? {};
+  const { markets = 0, observations = 0 } = head?.counts ?? {};
   return {
     ...{ generation, markets, observations },
     log: logKeys === null ? null : { origin: logKeys.origin, size: log?.size ?? 0 },
