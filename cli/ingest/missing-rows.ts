@@ -3,11 +3,10 @@
  * source that takes a value back often says nothing: the row is no longer in its file.
  */
 
-import { historyUrl } from '../../contract/files/routes.ts';
 import type { RetractionRecord } from '../../contract/ingest/ingest-records.ts';
 import { endWith } from '../program/exit-codes.ts';
 import { note } from '../program/output.ts';
-import { allVersions } from '../reads/walk.ts';
+import { allVersions, hasHistory } from '../reads/walk.ts';
 import { FaultLog, faultLines, type ReportFile } from './fault-log.ts';
 import type { FileContents } from './file-contents.ts';
 import { type IngestRun, newTotals } from './ingest-run.ts';
@@ -61,6 +60,7 @@ export async function withdrawMissing(
   for (const line of faultLines(`${input.name} (withdrawals)`, faults.groups())) note(line);
   const { accepted, refused, generation } = withdrawals.totals;
   totals.generation = generation ?? totals.generation;
+  totals.sentAs.push(...withdrawals.totals.sentAs);
   if (refused > 0) endWith('set-aside');
   return { ...count, withdrawn: accepted };
 }
@@ -74,11 +74,9 @@ async function* missingOf(
 ): AsyncGenerator<SourceRecord> {
   let [done, read] = [0, 0];
   for (const market of contents.markets) {
-    const path = historyUrl(encodeURIComponent(market));
     done += 1;
     // A market that the file has defined may not be public yet, and has nothing to withdraw then. A removed one has no history.
-    const isPublic = (await client.read(path, [404, 410])).status === 200;
-    const history = isPublic ? allVersions(client, market) : [];
+    const history = (await hasHistory(client, market)) ? allVersions(client, market) : [];
     for await (const observation of history) {
       progress.at('Comparing', { share: done / contents.markets.length, count: ++read, unit: 'row' });
       const { announced, metric, observedAt, sourceUrl, sourceLabel, supersededBy, retraction } = observation;

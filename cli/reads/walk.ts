@@ -1,6 +1,8 @@
 /** Walks over collections: public ones as the client does, and lists of the write API. */
 import { below, pageOf } from '../../clients/typescript/public-files.ts';
+import { TidemarkError } from '../../clients/typescript/tidemark-error.ts';
 import { walkHistory, walkMarkets } from '../../clients/typescript/walks.ts';
+import { historyUrl } from '../../contract/files/routes.ts';
 import type { Market } from '../../contract/values/market.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
 import type { Client } from '../http/client.ts';
@@ -14,6 +16,17 @@ export function allMarkets({ files }: Client): AsyncGenerator<Market> {
 /** Every version of every observation, newest first. */
 export function allVersions({ files }: Client, slug: string): AsyncGenerator<PublicObservation> {
   return settled(walkHistory(files, slug, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY));
+}
+
+/** Not of a market that is not public yet, or was removed. Static hosts have the file, and no other name of it. */
+export async function hasHistory({ files }: Client, slug: string): Promise<boolean> {
+  try {
+    await files.page(historyUrl(encodeURIComponent(slug)));
+    return true;
+  } catch (error) {
+    if (error instanceof TidemarkError && (error.status === 404 || error.status === 410)) return false;
+    return toCommandError(error);
+  }
 }
 
 /** Its errors are those of a command. */

@@ -16,6 +16,9 @@ everything. Observations that were changed again since then are named and left a
 Without --apply it is a dry run: the service examines each record, and nothing changes. Repeat an interrupted command: what
 is undone already is left alone. Needs the scope ingest:correct.
 
+The ids are in the output of \`ingest\`. Later, \`audit search --target market/SLUG\` names the batches that changed a market;
+or give --source and --since.
+
 Values are selected by the time at which they were recorded. If that gives more values than a batch has stored, because others
 wrote into the same markets at the same time, the command is refused: name the other batches too, or select by --source,
 --since and --until.

@@ -4,20 +4,21 @@ import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decimalOf } from '../../clients/typescript/decimal-of.ts';
-import { historyUrl, SNAPSHOT_URL, SOURCES_URL } from '../../contract/files/routes.ts';
+import { SNAPSHOT_URL, SOURCES_URL } from '../../contract/files/routes.ts';
 import type { BatchReport } from '../../contract/ingest/ingest-records.ts';
 import type { Upload } from '../../contract/ingest/ingest-uploads.ts';
 import type { SourceRun, SourceState } from '../../contract/operations/sources.ts';
 import type { Snapshot } from '../../contract/values/market.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
-import { type Client, jsonOf } from '../http/client.ts';
+import { unknownWords } from '../../contract/values/metric-words.ts';
+import type { Client } from '../http/client.ts';
 import { poll } from '../http/poll.ts';
-import { isAnswered } from '../http/refusals.ts';
+import { isAnswered, toCommandError } from '../http/refusals.ts';
 import { ingestFiles } from '../ingest/ingest-files.ts';
 import { inTemporaryFolder } from '../ingest/temporary-folder.ts';
 import { CommandError } from '../program/exit-codes.ts';
 import { note, progressOf } from '../program/output.ts';
-import { allMarkets, allVersions, walkList } from '../reads/walk.ts';
+import { allMarkets, allVersions, hasHistory, walkList } from '../reads/walk.ts';
 import { sourcePath } from '../sources/api.ts';
 import { type EarlierValue, earlierValues } from './earlier-values.ts';
 
@@ -131,7 +132,7 @@ const CACHED_MS = 16_000;
 
 /** Until reading gives the wrong values: their generation is published, in the list too, and older answers have expired. */
 async function waitUntilRead(client: Client, selections: readonly Selection[], wait: number): Promise<void> {
-  const read = async () => jsonOf(await client.read(SNAPSHOT_URL)) as Snapshot;
+  const read = async () => (await client.files.resource(SNAPSHOT_URL).catch(toCommandError)) as Snapshot;
   const needed = Math.max((await read()).generation, ...selections.map(({ generation }) => generation));
   const isListed = selections.some(({ markets }) => markets === null);
   const isShown = (shown: Snapshot) => (isListed ? shown.listGeneration : shown.generation) >= needed;
@@ -208,12 +209,13 @@ async function* marketsOf(client: Client, selections: readonly Selection[]): Asy
   }
   for (const slug of new Set(selections.flatMap(({ markets }) => markets ?? []))) {
     // A market that was removed since has no history.
-    if ((await client.read(historyUrl(encodeURIComponent(slug)), [404, 410])).status === 200) yield slug;
+    if (await hasHistory(client, slug)) yield slug;
   }
 }
 
 function shownChange(market: string, { wrong, before }: EarlierValue): string {
-  const shown = (version: PublicObservation) => decimalOf(version) ?? `unknown (${version.unknownReason})`;
+  const shown = (version: PublicObservation) =>
+    decimalOf(version) ?? `unknown (${unknownWords(version.unknownReason)})`;
   const after = before === null ? 'retracted as a mistake' : shown(before);
   return `${market} ${wrong.metric} ${wrong.observedAt}: ${shown(wrong)} → ${after}`;
 }

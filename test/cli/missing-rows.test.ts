@@ -115,11 +115,12 @@ test('a missing row is counted, and withdrawn if asked; other sources, metrics a
   });
   expect([await withdrawnOf('a'), await withdrawnOf('b')]).toEqual([[], []]);
 
-  expect(fieldsOf(await ingest('again.ndjson', fewer, ...WITHDRAW))).toEqual({
-    code: 0,
-    missing: '2',
-    withdrawn: '2',
-  });
+  const withdrawing = await ingest('again.ndjson', fewer, ...WITHDRAW);
+  expect(fieldsOf(withdrawing)).toEqual({ code: 0, missing: '2', withdrawn: '2' });
+  // The batch of the rows, and the one of the withdrawals.
+  const ids = /^sent as\t(.*)$/m.exec(withdrawing.output)?.[1]?.split(' ') ?? [];
+  const undone = await tidemark(['undo', ...ids, '--json', '--data', data]);
+  expect([ids.length, JSON.parse(undone.output)[0].accepted]).toEqual([2, 2]);
   expect([await withdrawnOf('a'), await withdrawnOf('b'), await withdrawnOf('c')]).toEqual([
     [missing[0]],
     [missing[1]],

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PublicObservation } from '../../contract/values/metric.ts';
+import { serveFiles } from '../run/run-world.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 import { tidemarkHere as tidemark } from './in-process.ts';
@@ -169,6 +170,12 @@ test('values of one source within a time go into a file of records, which puts t
     ['shared', '2025-01-02', null],
     ['shared', '2025-01-01', 100],
   ]);
+  // A host that knows only files has them, too.
+  const host = ['--url', await serveFiles(join(data, 'public'))];
+  const fromFiles = join(temporary.folder, 'from-files.ndjson');
+  const asked = ['undo', ...words.slice(0, -1), fromFiles, ...host];
+  expect(await tidemark(asked)).toMatchObject({ code: 0 });
+  expect(await readFile(fromFiles, 'utf8')).toBe(await readFile(path, 'utf8'));
   const sent = await tidemark(['ingest', path, '--mode', 'correct', '--json', '--data', data]);
   expect(countsOf(sent.output)).toMatchObject({ accepted: 2, refused: 0 });
   expect((await standing('shared')).map(([, , amount]) => amount)).toEqual([null, 100, 6]);
