@@ -151,7 +151,7 @@ Examples:
         'a removed market: its URLs must say so, and the list must leave it out; may be repeated',
       ).argParser((slug, before: readonly string[] = []) => [...before, slug]),
     )
-    .option('--static', 'the URL is a folder of plain files on any web server: judge the files, not how they are sent')
+    .option('--static', 'judge the files, not how they are sent; the default for a host that knows only files')
     .option('--log', 'check the signed log, too: that it only grew, and that it gives every public value again')
     .addOption(logKeyOption())
     .option('--new-log', 'with --log: its operator has begun a new log on purpose, so forget the one that was seen')
@@ -163,7 +163,9 @@ With --log, the keys and the newest checkpoint are remembered in logs.json, besi
 Examples:
   tidemark verify https://data.example
   tidemark verify https://data.example --log
-  tidemark verify --static https://user.github.io/data/`,
+  tidemark verify --log https://user.github.io/data/
+
+The last one reads plain files on any web server.`,
     )
     .action(async (url: string | undefined, _, command: Command) => {
       const options = command.optsWithGlobals<VerifyFlags>();

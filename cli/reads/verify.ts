@@ -10,7 +10,7 @@ import { CHECKPOINT_URL, LogFiles, VKEY_URL } from '../../publisher/verify/log-f
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { type VerifyLogOptions, type VerifyLogReport, verifyLog } from '../../publisher/verify/verify-log.ts';
-import { staticHostReader } from '../../server/commands/static-host.ts';
+import { hostReader, staticHostReader } from '../../server/commands/static-host.ts';
 import type { ProgressLine } from '../../server/terminal/progress-line.ts';
 import { counted } from '../../server/terminal/words.ts';
 import { knownLogsOf, originOf, readKnownLogs, rememberLog } from '../log/known-logs.ts';
@@ -21,6 +21,9 @@ import type { GlobalOptions } from '../program/profile.ts';
 
 /** Longer than a shared cache keeps a body. */
 const PAUSE_SECONDS = FRESH_SECONDS + 1;
+
+const ONLY_FILES =
+  'This host serves plain files, so the files are checked, and not the status and the header fields with which they are sent.';
 
 /** How the signed log is to be checked, too. */
 export interface LogCheck {
@@ -54,7 +57,10 @@ export async function verifyService(
   };
   const line = progressOf(options);
   const host = publicReaderOf(url, options.timeout);
-  const watched = watchedReader(options.static ? staticHostReader(host) : host, line);
+  const watched = watchedReader(
+    options.static ? staticHostReader(host) : hostReader(host, () => note(ONLY_FILES)),
+    line,
+  );
   const { reader } = watched;
   const check = async () => {
     const bodies = await confirmFindings(reader, { ...asked, nowMs: Date.now() }, pause);

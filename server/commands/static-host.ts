@@ -20,14 +20,17 @@ const MISSING: readonly number[] = [403, 404];
  * Reads a service by its API, and a host that knows only files by its files. The first answer tells which of both it is.
  *
  * @param read GETs a URL or file below the base URL
+ * @param onFiles is called once if the host knows only files
  */
-export function hostReader(read: PublicReader): PublicReader {
+export function hostReader(read: PublicReader, onFiles = () => {}): PublicReader {
   let known: PublicReader | null = null;
   const readerOf = async () => {
     if ((await read(SNAPSHOT_URL)).status === 200) return read;
     const hasFiles = (await read(`${SNAPSHOT_URL}.json`)).status === 200;
     // Otherwise the caller tells what is wrong, and the next read asks again.
-    return hasFiles ? staticHostReader(read) : null;
+    if (!hasFiles) return null;
+    onFiles();
+    return staticHostReader(read);
   };
   return async (url, headers) => {
     known ??= await readerOf();

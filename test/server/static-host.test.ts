@@ -1,4 +1,4 @@
-/** `verify --static` of a damaged folder behind a web server that knows only files. test/tools/hosts.test.ts has whole ones. */
+/** `verify` of a damaged folder behind a web server that knows only files. test/tools/hosts.test.ts has whole ones. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -16,7 +16,7 @@ import { temporaryFolder } from '../storage/temporary-folder.ts';
 const SLUGS = Array.from({ length: 102 }, (_, index) => `m-${String(index).padStart(3, '0')}`);
 const OBSERVATIONS = 70;
 
-test('verify --static finds files that were altered', async () => {
+test('verify knows a host of plain files by itself, and finds files that were altered', async () => {
   const folder = await temporaryFolder();
   const world = createWorld(DEFAULT_PAGE_SIZES);
   const objects = await openDirectoryObjects(folder);
@@ -30,8 +30,11 @@ test('verify --static finds files that were altered', async () => {
   const pages = names.filter((name) => /\/pages\/|-pages\//.test(name));
   const altered = ['api/v1/markets/m-001.json', ...pages].map((name) => join(files, name));
   expect(altered.length).toBeGreaterThan(2);
+  const verify = async (host: string) => await tidemark(['verify', host, '--json', '--quiet']);
+  const url = await serveFiles(files);
+  expect(await verify(url)).toMatchObject({ code: 0 });
   for (const file of altered) await writeFile(file, (await readFile(file, 'utf8')).replace('10.05', '10.06'));
-  const { code, output } = await tidemark(['verify', '--static', await serveFiles(files), '--json', '--quiet']);
+  const { code, output } = await verify(url);
   const { findings } = JSON.parse(output) as { readonly findings: readonly { readonly url: string }[] };
   expect([code, findings.map(({ url }) => url).join(' ')]).toEqual([1, expect.stringMatching(/m-001/)]);
 });
