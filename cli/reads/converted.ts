@@ -16,11 +16,13 @@ import type { LatestEntry } from '../../contract/files/latest-entries.ts';
 import { LATEST_URL } from '../../contract/files/routes.ts';
 import { csvRecord } from '../../contract/values/csv.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
+import { shownAmount } from '../../contract/values/shown-value.ts';
 import type { Client } from '../http/client.ts';
 import { toCommandError } from '../http/refusals.ts';
 import { note, printItems, printRaw } from '../program/output.ts';
 import { standingRows } from './history-file.ts';
-import { type HistoryForm, remarkOn, versionsAt } from './markets.ts';
+import { type HistoryForm, readMarket, remarkOn, versionsAt } from './markets.ts';
+import { shownValue } from './shown.ts';
 import { allMarkets, allVersions } from './walk.ts';
 
 /** Behind those of the history. Where two rates were needed, each column about them has two parts. */
@@ -31,7 +33,7 @@ const COLUMNS = [
 type Columns = Readonly<Record<(typeof COLUMNS)[number], string | null>>;
 
 const SHOWN = [
-  ...['OBSERVEDAT', 'METRIC', 'VALUE', 'CURRENCY', 'CONVERTED', 'IN', 'NOTE', 'RATE', 'RATE MARKET', 'RATE OF'],
+  ...['OBSERVEDAT', 'METRIC', 'VALUE', 'UNIT', 'CONVERTED', 'IN', 'NOTE', 'RATE', 'RATE MARKET', 'RATE OF'],
   ...['STATUS', 'CONFIDENCE', 'SOURCELABEL'],
 ];
 
@@ -60,16 +62,16 @@ export async function printConvertedHistory(client: Client, asked: Asked): Promi
   } else if (form === 'json') {
     await printItems(mapped(converted, withConversion), true, [], () => []);
   } else {
+    const { unit: quoted } = await readMarket(client, slug);
     await printItems(converted, false, SHOWN, ({ observation, conversion }) => {
       const { observedAt, metric, status, confidence, sourceLabel } = observation;
-      const isMoney = observation.kind === 'money';
       const { convertedDecimal, conversion: state, rate, rateMarket, rateObservedAt } = columnsOf(conversion);
-      const value = isMoney ? observation.decimal : observation.value;
-      const unit = isMoney ? observation.currency : observation.unit;
+      const { value, unit } = shownValue(observation, quoted);
+      const shown = convertedDecimal === null ? state : shownAmount(convertedDecimal, quoted.quantity);
       const notes = [remarkOn(observation), ...conversion.used.map(doubtOf)].filter((text) => text !== '').join('; ');
       return [
-        ...[observedAt, metric, value ?? `unknown: ${observation.unknownReason}`, unit],
-        ...[convertedDecimal ?? state, currency, notes, rate, rateMarket, rateObservedAt],
+        ...[observedAt, metric, value, unit],
+        ...[shown, currency, notes, rate, rateMarket, rateObservedAt],
         ...[status, confidence, sourceLabel],
       ];
     });

@@ -4,18 +4,23 @@ import { HISTORY_COLUMNS, historyCsvRecord } from '../../contract/files/history-
 import { Expectations } from '../../contract/files/late-sources.ts';
 import { marketUrl } from '../../contract/files/routes.ts';
 import type { Market } from '../../contract/values/market.ts';
-import type { Metric, PublicObservation } from '../../contract/values/metric.ts';
+import type { PublicMetric, PublicObservation } from '../../contract/values/metric.ts';
+import { leadMetric } from '../../contract/values/metric-words.ts';
 import { durationInWords } from '../../server/terminal/words.ts';
 import type { Client } from '../http/client.ts';
 import { toCommandError } from '../http/refusals.ts';
 import { JsonList, note, printFields, printItems, printJson, printRaw, Table } from '../program/output.ts';
+import { observedMetrics, shownValue } from './shown.ts';
 import { allMarkets, allVersions } from './walk.ts';
 
 export async function listMarkets(client: Client, asJson: boolean): Promise<void> {
-  const titles = ['SLUG', 'NAME', 'PRICE', 'CURRENCY', 'FOR', 'OBSERVED', 'SOURCE'];
-  await printItems(allMarkets(client), asJson, titles, ({ slug, name, nativeCurrency, unit, metrics: { price } }) => {
-    const quantity = `${unit.quantity} ${unit.of}`;
-    return [slug, name, amountOf(price), nativeCurrency, quantity, price?.observedAt, price?.sourceLabel];
+  const titles = ['SLUG', 'NAME', 'VALUE', 'UNIT', 'METRIC', 'OBSERVED', 'SOURCE'];
+  await printItems(allMarkets(client), asJson, titles, ({ slug, name, unit, metrics }) => {
+    const lead = leadMetric(metrics, ({ kind }) => kind === 'money');
+    if (lead === null) return [slug, name, '–'];
+    const [metricName, metric] = lead;
+    const shown = shownValue(metric, unit);
+    return [slug, name, shown.value, shown.unit, metricName, metric.observedAt, metric.sourceLabel];
   });
 }
 
@@ -34,8 +39,12 @@ export async function listLateMarkets(client: Client, asJson: boolean): Promise<
   await (asJson ? list : table).end();
 }
 
+export async function readMarket({ files }: Client, slug: string): Promise<Market> {
+  return (await files.resource(marketUrl(encodeURIComponent(slug))).catch(toCommandError)) as Market;
+}
+
 export async function showMarket(client: Client, slug: string, asJson: boolean): Promise<void> {
-  const market = (await client.files.resource(marketUrl(encodeURIComponent(slug))).catch(toCommandError)) as Market;
+  const market = await readMarket(client, slug);
   if (asJson) return await printJson(market);
   const {
     name,
@@ -54,9 +63,11 @@ export async function showMarket(client: Client, slug: string, asJson: boolean):
     ['slug', market.slug],
     ['name', name],
     ['kind', `${kind}, ${status}`],
-    ['price of', `${unit.quantity} ${unit.of}, in ${nativeCurrency}`],
-    ...Object.entries(metrics).map(([metric, value]) => [metric, metricInWords(value)] as const),
-    ...Object.entries(announced).map(([metric, value]) => ['announced', `${metric} ${metricInWords(value)}`] as const),
+    ['quoted for', `${unit.quantity} ${unit.of}, in ${nativeCurrency}`],
+    ...observedMetrics(metrics).map(([metric, value]) => [metric, metricInWords(value, unit)] as const),
+    ...Object.entries(announced).map(
+      ([metric, value]) => ['announced', `${metric} ${metricInWords(value, unit)}`] as const,
+    ),
     ['observations', `${history.count}, from ${history.firstObservedAt ?? '–'} to ${history.lastObservedAt ?? '–'}`],
     ...sources.map(
       ({ label, url, licence }) => ['source', `${label}, ${licence ?? 'no licence stated'}, ${url}`] as const,
@@ -81,10 +92,13 @@ export async function showMarketAsOf(client: Client, slug: string, asOf: AsOf, a
   const { metrics, bySource } = reading;
   if (asJson)
     return await printJson({ slug, asOf: at, clock: asOf.clock, metrics: { price: null, ...metrics }, bySource });
+  const { unit } = await readMarket(client, slug);
   await printFields([
     ['slug', slug],
     ['as of', asOf.clock === 'recorded' ? at : `${at}, by release`],
-    ...Object.entries({ price: null, ...metrics }).map(([metric, value]) => [metric, metricInWords(value)] as const),
+    ...observedMetrics({ price: null, ...metrics }).map(
+      ([metric, value]) => [metric, metricInWords(value, unit)] as const,
+    ),
     ['observations', `${visibleRows}, superseded ones left out`],
   ]);
 }
@@ -109,10 +123,15 @@ export async function printHistory(client: Client, slug: string, form: HistoryFo
     }
     return;
   }
-  await printItems(observations, form === 'json', SHOWN, (observation) => {
+  if (form === 'json') {
+    await printItems(observations, true, [], () => []);
+    return;
+  }
+  const { unit: quoted } = await readMarket(client, slug);
+  await printItems(observations, false, SHOWN, (observation) => {
     const { observedAt, metric, status, confidence, sourceLabel } = observation;
-    const unit = observation.kind === 'money' ? observation.currency : observation.unit;
-    return [observedAt, metric, amountOf(observation), unit, status, confidence, sourceLabel, remarkOn(observation)];
+    const { value, unit } = shownValue(observation, quoted);
+    return [observedAt, metric, value, unit, status, confidence, sourceLabel, remarkOn(observation)];
   });
 }
 
@@ -154,15 +173,9 @@ async function* visible(observations: AsyncIterable<PublicObservation>, asOf: As
   }
 }
 
-function amountOf(metric: Metric | null | undefined): string {
-  if (metric === null || metric === undefined) return '–';
-  const { unknownReason } = metric;
-  const known = metric.kind === 'money' ? (metric as { readonly decimal?: string | null }).decimal : metric.value;
-  return known ?? `unknown: ${unknownReason}`;
-}
-
-function metricInWords(metric: Metric | null): string {
+function metricInWords(metric: PublicMetric | null, quoted: Market['unit']): string {
   if (metric === null) return 'never observed';
-  const unit = metric.kind === 'money' ? metric.currency : metric.unit;
-  return `${amountOf(metric)} ${unit}, ${metric.observedAt}, ${metric.status}, ${metric.sourceLabel}`;
+  const { value, unit } = shownValue(metric, quoted);
+  const amount = unit === '' ? value : `${value} ${unit}`;
+  return `${amount}, ${metric.observedAt}, ${metric.status}, ${metric.sourceLabel}`;
 }

@@ -39,7 +39,7 @@ describe('markets', () => {
     const lines = linesOf(await run('markets', 'list'));
     expect(lines).toHaveLength(175);
     expect(lines.find((line) => line.startsWith('gold-usd\t'))).toBe(
-      'gold-usd\tGold, US dollar\t4129.10\tUSD\t1 troy ounce\t2026-09-29T00:00:00Z\tcurrency-api daily release',
+      'gold-usd\tGold, US dollar\t4129.10\tUSD per troy ounce\tprice\t2026-09-29T00:00:00Z\tcurrency-api daily release',
     );
   });
 
@@ -54,8 +54,8 @@ describe('markets', () => {
     const { code, output } = await tidemarkOnTerminal(['markets', 'list', '--data', data]);
     expect(code).toBe(0);
     const [heading = '', first = ''] = output.split('\r\n');
-    expect(heading).toMatch(/SLUG +NAME +PRICE/);
-    expect(first).toMatch(/^aave-eur +Aave, Euro +1313\.14 /);
+    expect(heading).toMatch(/SLUG +NAME +VALUE/);
+    expect(first).toMatch(/^aave-eur +Aave, Euro +131\.314 /);
   });
 
   test.each<[Record<string, string>, boolean]>([
@@ -70,7 +70,9 @@ describe('markets', () => {
 
   test('show prints the fields of one market', async () => {
     const lines = linesOf(await run('markets', 'show', 'gold-usd'));
-    expect(lines).toContain('price\t4129.10 USD, 2026-09-29T00:00:00Z, final, currency-api daily release');
+    expect(lines).toContain(
+      'price\t4129.10 USD per troy ounce, 2026-09-29T00:00:00Z, final, currency-api daily release',
+    );
   });
 
   test('show of an unknown market is refused', async () => {
@@ -120,7 +122,18 @@ describe('history --in', () => {
     expect(csv.every((line, at) => at === 0 || line.includes(',EUR,derived,'))).toBe(true);
     const [newest = ''] = linesOf(await history('--in', 'EUR'));
     const doubt = euro.confidence === 'high' ? '' : `rate: ${euro.confidence} confidence`;
-    const shown = [day, 'price', '4129.10', 'USD', '3634.55', 'EUR', doubt, '0.8802274508', 'eur-usd', day];
+    const shown = [
+      day,
+      'price',
+      '4129.10',
+      'USD per troy ounce',
+      '3634.55',
+      'EUR',
+      doubt,
+      '0.8802274508',
+      'eur-usd',
+      day,
+    ];
     expect(newest.split('\t').slice(0, 10)).toEqual(shown);
     const [first] = JSON.parse((await history('--in', 'EUR', '--json')).output) as { converted: object }[];
     expect(first?.converted).toMatchObject({ derived: true, decimal: '3634.55', used: [{ isInverse: true }] });

@@ -1,0 +1,35 @@
+/** Values as the tables of the command line show them, by the rule of the pages. `--json` and `--csv` have the exact numbers. */
+import type { Market } from '../../contract/values/market.ts';
+import type { PublicMetric } from '../../contract/values/metric.ts';
+import { unknownWords } from '../../contract/values/metric-words.ts';
+import { scalarUnit, shownAmount, unitText } from '../../contract/values/shown-value.ts';
+
+export interface ShownValue {
+  readonly value: string;
+  /** `USD per 1M tokens`. Empty for an unknown value. */
+  readonly unit: string;
+}
+
+/** @param unit that of the market */
+export function shownValue(metric: PublicMetric, unit: Market['unit']): ShownValue {
+  if (metric.kind === 'money') {
+    if (metric.decimal == null) return unknownValue(metric);
+    const { currency, decimal } = metric;
+    return { value: shownAmount(decimal, unit.quantity), unit: `${currency} ${unitText(unit)}` };
+  }
+  if (metric.value === null) return unknownValue(metric);
+  return { value: metric.value, unit: scalarUnit(metric.unit, metric.value, unit.of) };
+}
+
+function unknownValue({ unknownReason }: PublicMetric): ShownValue {
+  return { value: `unknown: ${unknownWords(unknownReason)}`, unit: '' };
+}
+
+/** Those that were ever observed; all of them if none was. */
+export function observedMetrics(
+  metrics: Readonly<Record<string, PublicMetric | null>>,
+): readonly (readonly [name: string, metric: PublicMetric | null])[] {
+  const all = Object.entries(metrics);
+  const observed = all.filter(([, metric]) => metric !== null);
+  return observed.length > 0 ? observed : all;
+}
