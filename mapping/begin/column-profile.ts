@@ -53,6 +53,8 @@ interface Readings {
   readonly formats: readonly number[];
   count: number;
   readonly examples: string[];
+  /** Of the first one, counted from 1; 0: the file has no lines. */
+  readonly line: number;
 }
 
 /** A number between currency signs, perhaps. */
@@ -65,8 +67,8 @@ const WORDS_MAX = 50;
 const LEAST_DATES = 0.9;
 const SHAPES_MAX = 50;
 
-/** Cells in the form of the dates of their column that no calendar has, such as 2026-02-31. */
-export interface ImpossibleDates {
+/** Some cells of a column of dates: those that no calendar has, such as 2026-02-31, or those of one format. */
+export interface SomeDates {
   readonly count: number;
   /** The first one. */
   readonly text: string;
@@ -106,7 +108,7 @@ export class ColumnProfile {
   readonly #numbers = new Map<string, Readings>();
   readonly #dates = new Map<string, Readings>();
   /** Cells with digits that are no dates, by the way in which they are written. */
-  readonly #undated = new Map<string, ImpossibleDates>();
+  readonly #undated = new Map<string, SomeDates>();
   #seenFormats: readonly number[] = [];
   #mayBeDate = true;
 
@@ -166,7 +168,7 @@ export class ColumnProfile {
       return (text: string) => JSON.stringify(reader(text));
     };
     const formats: string[] = [];
-    const impossible = (this.impossibleDates?.count ?? 0) / Math.max(1, this.filled);
+    const impossible = (this.#impossibleDates?.count ?? 0) / Math.max(1, this.filled);
     let share = 0;
     while (formats.length < 4) {
       const best = bestOf(DATE_FORMATS, readings, this.filled, 0, read, 0.01);
@@ -204,14 +206,14 @@ export class ColumnProfile {
       return;
     }
     const formats = ALL_NUMBERS.filter((index) => numberReaders[index]?.(text) !== null);
-    if (formats.length > 0) note(this.#numbers, formats, text);
+    if (formats.length > 0) note(this.#numbers, formats, text, 0);
   }
 
   #readDate(text: string, line: number): void {
     let formats = this.filled > DATE_TRIALS ? this.#datesOf(text, this.#seenFormats) : [];
     if (formats.length === 0) formats = this.#datesOf(text, ALL_DATES);
     if (formats.length > 0) {
-      if (note(this.#dates, formats, text)) this.#seenFormats = [...new Set([...this.#seenFormats, ...formats])];
+      if (note(this.#dates, formats, text, line)) this.#seenFormats = [...new Set([...this.#seenFormats, ...formats])];
       return;
     }
     if (this.#dates.size === 0 && this.filled > DATE_TRIALS) this.#mayBeDate = false;
@@ -221,8 +223,27 @@ export class ColumnProfile {
     else if (this.#undated.size < SHAPES_MAX) this.#undated.set(shape, { count: 1, text, line });
   }
 
+  /** Cells that look like dates, and that none of the formats reads. Null: no such cell. */
+  unread(formats: readonly string[]): SomeDates | null {
+    const others = [...this.#dates.values()].filter((reading) => !isReadBy(reading, formats)).map(someDates);
+    const found = [...(this.#impossibleDates === null ? [] : [this.#impossibleDates]), ...others];
+    const [first] = found.sort((one, other) => one.line - other.line);
+    return first === undefined ? null : { ...first, count: found.reduce((sum, { count }) => sum + count, 0) };
+  }
+
+  /** The cells that one more format reads, behind the formats before it. */
+  readOnlyBy(format: string, before: readonly string[]): SomeDates | null {
+    const found = [...this.#dates.values()].filter(
+      (reading) => isReadBy(reading, [format]) && !isReadBy(reading, before),
+    );
+    const [first] = found.sort((one, other) => one.line - other.line);
+    return first === undefined
+      ? null
+      : { ...someDates(first), count: found.reduce((sum, { count }) => sum + count, 0) };
+  }
+
   /** Null: no such cell, or too many to be mistakes. */
-  get impossibleDates(): ImpossibleDates | null {
+  get #impossibleDates(): SomeDates | null {
     const readings = [...this.#dates.values()];
     const shapes = new Set(readings.flatMap(({ examples }) => examples.map(shapeOf)));
     const found = [...this.#undated].flatMap(([shape, impossible]) => (shapes.has(shape) ? [impossible] : []));
@@ -256,6 +277,14 @@ function shapeOf(text: string): string {
   return text.replaceAll(/\d+/g, '0').replaceAll(/\p{L}+/gu, 'a');
 }
 
+function isReadBy(reading: Readings, formats: readonly string[]): boolean {
+  return formats.some((format) => reading.formats.includes(DATE_FORMATS.indexOf(format)));
+}
+
+function someDates({ count, examples: [text = ''], line }: Readings): SomeDates {
+  return { count, text, line };
+}
+
 const numberReaders = NUMBER_FORMATS.map(numberReader);
 const dateReaders = DATE_FORMATS.map((format) => {
   const read = dateReader(format);
@@ -265,10 +294,10 @@ const ALL_NUMBERS = [...NUMBER_FORMATS.keys()];
 const ALL_DATES = [...DATE_FORMATS.keys()];
 
 /** Counts a cell. Returns whether no other cell has the same formats yet. */
-function note(readings: Map<string, Readings>, formats: readonly number[], text: string): boolean {
+function note(readings: Map<string, Readings>, formats: readonly number[], text: string, line: number): boolean {
   const key = formats.join();
   const known = readings.get(key);
-  if (known === undefined) readings.set(key, { formats, count: 1, examples: [text] });
+  if (known === undefined) readings.set(key, { formats, count: 1, examples: [text], line });
   else {
     known.count += 1;
     if (known.examples.length < EXAMPLES) known.examples.push(text);

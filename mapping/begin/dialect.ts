@@ -51,7 +51,10 @@ function guessEncoding(head: Uint8Array): string {
 /** The most frequent one of those in which every byte is a character, so that it cannot be ruled out. */
 export const OTHER_ENCODING = 'windows-1252';
 
-/** The header is the first row that is as wide as most rows, and as the next one. */
+/**
+ * The header is the first row that is as wide as most rows, and as the next one. A title that a spreadsheet has filled up to that
+ * width has far fewer texts than the rows below it.
+ */
 async function tryDelimiter(text: string, delimiter: string) {
   const rows: (ParsedRow & { readonly line: number })[] = [];
   let line = 1;
@@ -73,6 +76,13 @@ async function tryDelimiter(text: string, delimiter: string) {
   if (most === undefined) return null;
   const [width, count] = most;
   const isWide = (row: ParsedRow | undefined) => row === undefined || row.fields.length === width;
-  const header = rows.find((row, index) => isWide(row) && isWide(rows[index + 1]));
+  const texts = ({ fields }: ParsedRow) => fields.filter((text) => text.trim() !== '').length;
+  const filled = rows
+    .filter(isWide)
+    .map(texts)
+    .sort((one, other) => one - other);
+  const usual = filled[filled.length >> 1] ?? 0;
+  const isTitle = (row: ParsedRow) => texts(row) * 2 < usual;
+  const header = rows.find((row, index) => isWide(row) && isWide(rows[index + 1]) && !isTitle(row));
   return header === undefined ? null : { delimiter, width, rows: count, headerLine: header.line };
 }

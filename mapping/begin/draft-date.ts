@@ -3,7 +3,7 @@
 import { EARLIEST } from '../declared/map-observation.ts';
 import { FILL_IN } from '../declared/parse-jsonc.ts';
 import { dateReader, hasOffset } from '../values/date-format.ts';
-import type { ColumnProfile } from './column-profile.ts';
+import type { ColumnProfile, SomeDates } from './column-profile.ts';
 import { type CommentedObject, field, object } from './commented-json.ts';
 import type { MappingDraft } from './draft.ts';
 import type { DateGuess } from './guess-columns.ts';
@@ -28,7 +28,7 @@ export function draftDate({ guess: { date, wide }, added }: MappingDraft): Comme
     : null;
   return object(
     field('column', columnOf(date, added?.name ?? '')),
-    field('format', readings ?? oneOrList(formats), hintOfImpossible(date.column)),
+    field('format', readings ?? oneOrList(formats), hintOfOddDates(date.column, formats)),
     field('precision', doubtOfPrecision(date.column, precision) ?? precision, COMMENTS[precision]),
     isMoment &&
       !formats.every(hasOffset) &&
@@ -70,13 +70,26 @@ function columnOf({ column, isSure, rivals }: DateGuess, added: string): string 
   );
 }
 
-function hintOfImpossible(column: ColumnProfile | null): string {
-  const impossible = column?.impossibleDates ?? null;
-  if (column === null || impossible === null) return '';
-  const { count, text, line } = impossible;
-  const place = line === 0 ? text : `line ${line}, ${text}`;
+/** A format of fewer dates may be a slip in one cell. */
+const RARE = 0.05;
+
+function hintOfOddDates(column: ColumnProfile | null, formats: readonly string[]): string {
+  if (column === null) return '';
+  const unread = column.unread(formats);
+  const rare = formats.flatMap((format, index) => {
+    const found = index === 0 ? null : column.readOnlyBy(format, formats.slice(0, index));
+    return found === null || found.count >= column.filled * RARE ? [] : [`By ${format} only ${placesOf(found)}.`];
+  });
+  return [
+    ...(unread === null ? [] : [`${column.filled - unread.count} of ${column.filled} are such dates.`]),
+    ...(unread === null ? [] : [`Not ${placesOf(unread)}.`]),
+    ...rare,
+  ].join(' ');
+}
+
+function placesOf({ count, text, line }: SomeDates): string {
   const others = count === 1 ? '' : `, and ${count - 1} more`;
-  return `${column.filled - count} of ${column.filled} are such dates. Not ${place}${others}.`;
+  return `${line === 0 ? text : `line ${line}, ${text}`}${others}`;
 }
 
 /** The share of the dates that is on one day of the month, from which on they may well name months. */

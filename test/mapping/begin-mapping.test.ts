@@ -86,6 +86,18 @@ describe('one impossible date among good ones', () => {
     expect(begun.text).toContain(`Not line ${line}, ${text}`);
   });
 
+  test('dates by a format that the mapping does not have are counted and named, too', async () => {
+    const dates = Array.from({ length: 500 }, (_, index) => days(28)[index % 28] ?? '');
+    [dates[60], dates[77]] = ['2026-02-30', '31/08/2026'];
+    const begun = await begin(dated(dates));
+    expect('text' in begun && begun.text).toContain('498 of 500 are such dates. Not line 62, 2026-02-30, and 1 more.');
+  });
+
+  test('a second format for one date of many is named', async () => {
+    const begun = await begin(dated([...Array(77).fill('2026-02-01'), '31/08/2026', ...Array(22).fill('2026-02-03')]));
+    expect('text' in begun && begun.text).toMatch(/By DD?\/MM?\/YYYY only line 79, 31\/08\/2026\./);
+  });
+
   test('several keep the guess while the file has many more good ones', async () => {
     const dates = [...days(27), '2026-02-29', '2026-02-30', '2026-02-31', '2026-04-31'];
     expect((await documentOf(dated(dates))).observation.date).toMatchObject({ column: 'Date', format: 'YYYY-MM-DD' });
@@ -100,6 +112,15 @@ describe('one impossible date among good ones', () => {
     expect(
       (await documentOf(dated(['2026-02-01', '2026-02-02', '2026-02-31', '2026-13-01']))).observation.date.column,
     ).toContain('FILL IN');
+  });
+});
+
+test('titles that a spreadsheet has filled up to the width of the table are no header', async () => {
+  const csv =
+    'Preise;;;\nStand: 01.11.2026;;;\nDatum;Gold;Silber;Platin\n01.11.2026;1,5;2,5;3,5\n02.11.2026;1,6;2,6;3,6\n';
+  expect(await documentOf(csv)).toMatchObject({
+    csv: { linesBeforeHeader: 2 },
+    unpivot: { columns: { except: ['Datum'] } },
   });
 });
 
