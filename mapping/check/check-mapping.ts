@@ -4,6 +4,7 @@ import type { CsvMapping, MappingFault } from '../declared/csv-mapping.ts';
 import { mapCsvRows } from '../declared/map-csv.ts';
 import type { MappedRefusal } from '../declared/mapped-rows.ts';
 import { looseUrlColumns, requiredColumns } from '../declared/mapping-references.ts';
+import { hasDigest } from '../declared/slug-digest.ts';
 import type { CsvInput } from '../input/csv-input.ts';
 import { unpivotedColumns } from '../input/wide-rows.ts';
 import { runColumnsOf } from '../recipe/derive-records.ts';
@@ -24,6 +25,8 @@ export interface FileCheck {
   /** Values that the mapping leaves out: blank ones, and rows that a table does not list. */
   readonly leftOut: number;
   readonly markets: { readonly count: number; readonly first: readonly MarketRecord[] };
+  /** Slugs that got a digest, because they do not spell their name exactly. Slugs never change later. */
+  readonly slugsWithDigest: { readonly count: number; readonly first: readonly string[] };
   readonly observations: ObservationSummary;
   readonly refused: {
     /** Values that gave no observation, and rows that are not readable. */
@@ -70,7 +73,8 @@ async function checkFile(
   const observations = new ObservationCount();
   const refusals = new FaultGroups<MappedRefusal>();
   const firstMarkets: MarketRecord[] = [];
-  let [rows, values, leftOut, markets, unreadable] = [0, 0, 0, 0, 0];
+  const firstDigests: string[] = [];
+  let [rows, values, leftOut, markets, unreadable, digests] = [0, 0, 0, 0, 0, 0];
   let header: readonly string[] = [];
   let unpivoted: readonly string[] = [];
   for await (const row of mapCsvRows(mapping, csv, run)) {
@@ -89,6 +93,11 @@ async function checkFile(
       } else if (result.record.type === 'market') {
         markets += 1;
         if (firstMarkets.length < FIRST_MARKETS) firstMarkets.push(result.record as MarketRecord);
+        const { slug } = result.record;
+        if (mapping.market.slugDigest === 'unless-exact' && hasDigest(slug)) {
+          digests += 1;
+          if (firstDigests.length < FIRST_MARKETS) firstDigests.push(slug);
+        }
       } else {
         observations.add(result);
       }
@@ -105,6 +114,7 @@ async function checkFile(
     values,
     leftOut,
     markets: { count: markets, first: firstMarkets },
+    slugsWithDigest: { count: digests, first: firstDigests },
     observations: summary,
     refused: { count: values - leftOut - summary.count + unreadable, groups },
     unusedColumns: header.filter((name) => name !== '' && !used.has(name) && !unpivoted.includes(name)),

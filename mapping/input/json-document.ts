@@ -92,6 +92,7 @@ function nodesOf(text: string): JsonNode {
         add({ line: line + 1, text: value === null ? '' : written, members: null, isArray: false });
       },
       onError: (error, _offset, _length, line) => {
+        if (/^\s*</.test(text)) throw new Refused(line + 1, 'the source sent HTML or XML, not JSON');
         throw new Refused(line + 1, `the document is not JSON (${printParseErrorCode(error)})`);
       },
     },

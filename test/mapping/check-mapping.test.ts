@@ -54,6 +54,13 @@ describe('a check', () => {
     });
   });
 
+  test('names the slugs that got a digest, while they can still be changed', async () => {
+    const mapping = withChange(exampleMapping, '/market/slugDigest', 'unless-exact');
+    const lines = ['tea,yen-9,2,2026-01-05,,actual,', 'tea,yen,2,2026-01-05,,actual,'];
+    const { slugsWithDigest } = await check(mapping, ...lines);
+    expect(slugsWithDigest).toEqual({ count: 1, first: [expect.stringMatching(/^tea-yen-9-[0-9a-f]{8}$/)] });
+  });
+
   test('counts only markets with an observation that is not refused', async () => {
     const file = await check(
       exampleMapping,

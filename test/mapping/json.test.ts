@@ -175,6 +175,11 @@ describe('digits', () => {
   });
 });
 
+test('a web page in place of the document is named as one', async () => {
+  const page = readJsonDocument('<!doctype html>\n<p>Sorry</p>');
+  expect('detail' in page && page.detail).toContain('HTML');
+});
+
 describe('a document that is not as the mapping says', () => {
   test.each<[string, string, string[]]>([
     ['is not JSON', '{"date":"2026-09-29",\n"eur":{"usd":01}}', ['2 -: record.invalid']],
