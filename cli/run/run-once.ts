@@ -113,8 +113,9 @@ export async function runOnce(options: GlobalOptions, environment: NodeJS.Proces
   for (const { source, reason } of report.sources.filter(hasFailed)) {
     note(`${source}: ${reason?.code}: ${reason?.detail}`);
   }
-  for (const { source, faults } of report.sources) {
-    for (const { line, code, detail } of faults.slice(0, FAULTS_SHOWN))
+  for (const { source, reason, faults } of report.sources) {
+    // This reason has the first fault in it.
+    for (const { line, code, detail } of faults.slice(reason?.code === 'no-records' ? 1 : 0, FAULTS_SHOWN))
       note(`${source}: line ${line}: ${code}: ${detail}`);
   }
   for (const { version, detail } of report.past?.faults ?? []) note(`${version} is passed over: ${detail}`);

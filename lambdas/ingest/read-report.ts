@@ -75,7 +75,7 @@ type Summarised = Pick<BatchReport, 'state' | 'records' | 'counts' | 'errors' | 
 function summaryOf({ state, records, counts, errors, mode }: Summarised): string {
   const { accepted, unchanged, refused } = counts;
   if (errors.some(({ code }) => code === BATCH_FAILED)) {
-    return `The batch could not be applied completely: ${accepted + unchanged} of ${counted(records)} ${are(accepted + unchanged)} stored. Send it again, in smaller batches.`;
+    return `The batch could not be applied completely: ${accepted + unchanged} of ${counted(records)} ${are(accepted + unchanged)} stored. The reason is in the log of the service. Once it is removed, send the batch again.`;
   }
   const refusedOf = `${refused} of ${counted(records)}`;
   const remedy = `correct ${refused === 1 ? 'it' : 'them'} by "errors" and send ${refused === 1 ? 'it' : 'them'} again`;

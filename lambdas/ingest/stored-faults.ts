@@ -32,8 +32,8 @@ const FAILED: Faulty = {
   pointer: '',
   code: BATCH_FAILED,
   detail:
-    'the batch could not be applied, or only in part: see how many records were accepted. The operator is ' +
-    'informed; send the missing records in smaller batches',
+    'the service could not apply the batch, or only a part of it: see how many records were accepted. The reason is in the ' +
+    'log of the service. Once it is removed, send the missing records again',
 };
 
 export function examinationFaults(batch: StoredBatch, faults: readonly RowFault[]): readonly PutChange[] {
