@@ -19,7 +19,7 @@ it('checks the log in the browser, and shows sources, counts and exports', async
   await expectGoodLooks(page, 'status', '/status/', ready);
   await page.getByText('verified in your browser').waitFor();
   const verdict = page.locator('.verdict');
-  expect(await verdict.innerText()).toMatch(/^Delayed\s+1 source of 1 without a new price, for up to \d+ days\.$/);
+  expect(await verdict.innerText()).toMatch(/^Operational\s+1 source of 1 without a new price, for up to \d+ days\.$/);
   const first = await log(page).innerText();
   expect(first).toContain('The tiles of the log give the signed root.');
   expect(first).toContain('First visit with this browser.');

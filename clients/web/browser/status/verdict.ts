@@ -32,8 +32,21 @@ export function verdictOf(facts: VerdictFacts): ServiceVerdict {
   const delays = delaysOf(facts);
   if (failures.length > 0) return { state: 'failing', reasons: [...failures, ...delays] };
   if (delays.length > 0) return { state: 'delayed', reasons: delays };
-  const count = many(facts.sources.length, 'source');
-  return { state: 'operational', reasons: [`Prices of ${count} are as new as expected.`] };
+  return { state: 'operational', reasons: ageOf(facts.sources) };
+}
+
+/** A source without a cadence has promised no new price, so that its age is no delay. */
+function ageOf(sources: readonly SourceFreshness[]): readonly string[] {
+  const old = sources.flatMap(({ staleDays: days }) => days ?? []);
+  const fresh = sources.length - old.length;
+  return [
+    ...(fresh === 0 && old.length > 0 ? [] : [`Prices of ${many(fresh, 'source')} are as new as expected.`]),
+    ...(old.length === 0
+      ? []
+      : [
+          `${many(old.length, 'source')} of ${sources.length} without a new price, for up to ${Math.max(...old)} days.`,
+        ]),
+  ];
 }
 
 function failuresOf({ problem, health, logFault }: VerdictFacts): readonly string[] {
@@ -46,7 +59,6 @@ function failuresOf({ problem, health, logFault }: VerdictFacts): readonly strin
 
 function delaysOf({ snapshot, copySeconds, health, sources, nowMs }: VerdictFacts): readonly string[] {
   const late = sources.filter(({ late }) => late > 0);
-  const old = sources.flatMap(({ staleDays: days }) => days ?? []);
   const silentDays = snapshot === null ? null : staleDays(snapshot.publishedAt, nowMs);
   return [
     ...(copySeconds === null
@@ -55,11 +67,6 @@ function delaysOf({ snapshot, copySeconds, health, sources, nowMs }: VerdictFact
     ...(health?.status === 'starting' ? [health.detail] : []),
     ...(snapshot?.deferred === undefined ? [] : [`Files that could not be made: ${snapshot.deferred.join(', ')}.`]),
     ...(late.length === 0 ? [] : [`${many(late.length, 'source')} of ${sources.length} late.`]),
-    ...(old.length === 0
-      ? []
-      : [
-          `${many(old.length, 'source')} of ${sources.length} without a new price, for up to ${Math.max(...old)} days.`,
-        ]),
     ...(silentDays === null ? [] : [`Nothing was published for ${silentDays} days.`]),
   ];
 }
