@@ -54,7 +54,7 @@ export async function ingestFiles(
   output: IngestOutput,
 ): Promise<void> {
   const summaries = await sendFiles(client, files, asked, output, async (summary, { source }) => {
-    if (!output.json) await printSummary(summary, source.form === 'csv');
+    if (!output.json) await printSummary(summary, source.form === 'csv', asked.partial);
     if (summary.refused > 0) endWith('set-aside');
   });
   if (output.json) await printJson(summaries);
@@ -195,10 +195,11 @@ function versionFields({ versions, unchanged, passedOver }: NonNullable<FileSumm
   return Object.entries(counts);
 }
 
-async function printSummary(summary: FileSummary, isMapped: boolean): Promise<void> {
+async function printSummary(summary: FileSummary, isMapped: boolean, partial: boolean): Promise<void> {
   const { file, dryRun, records, accepted, unchanged, refused, withoutRecord, rounded, timesCut } = summary;
   const { past, sentAs, generation, stoppedAtLine, missing, withdrawn = null, returned = 0 } = summary;
   const refusedRecords = refused - withoutRecord;
+  const isWhole = !dryRun || partial || refused === 0;
   const others = records - accepted - unchanged - refusedRecords;
   await printFields([
     ['file', file],
@@ -207,7 +208,7 @@ async function printSummary(summary: FileSummary, isMapped: boolean): Promise<vo
     ['records: market definitions, observations, retractions', records],
     ...(isMapped ? [['values that the mapping rounded', rounded] as const] : []),
     ...(timesCut === 0 ? [] : [['times that the mapping cut to milliseconds', timesCut] as const]),
-    [dryRun ? 'would be stored' : 'stored', accepted],
+    [dryRun ? (isWhole ? 'would be stored' : 'would be stored, with --partial') : 'stored', accepted],
     ['known already', unchanged],
     ['records refused', refusedRecords],
     ...(others === 0 ? [] : [['not stored, because of a refused record', others] as const]),
@@ -217,6 +218,11 @@ async function printSummary(summary: FileSummary, isMapped: boolean): Promise<vo
     ...(sentAs.length === 0 ? [] : [['sent as', shownIds(sentAs)] as const]),
     ...(dryRun ? [] : [['generation', generation ?? (accepted > 0 ? 'not yet' : '')] as const]),
   ]);
+  if (!isWhole) {
+    const one = records + withoutRecord <= BATCH_RECORDS_MAX;
+    const stored = one ? 'nothing' : 'only the parts before the first one with a refused row';
+    note(`${file}: without --partial, a part with a refused row is refused as a whole: ${stored} would be stored.`);
+  }
   if (stoppedAtLine === null) return;
   note(`${stopNote(summary)} See all faults first with --dry-run.`);
 }

@@ -22,7 +22,7 @@ import { toCommandError } from '../http/refusals.ts';
 import { note, printItems, printRaw } from '../program/output.ts';
 import { standingRows } from './history-file.ts';
 import { type HistoryForm, readMarket, remarkOn, versionsAt } from './markets.ts';
-import { shownValue } from './shown.ts';
+import { tableValue } from './table-value.ts';
 import { allMarkets, allVersions } from './walk.ts';
 
 /** Behind those of the history. Where two rates were needed, each column about them has two parts. */
@@ -66,7 +66,7 @@ export async function printConvertedHistory(client: Client, asked: Asked): Promi
     await printItems(converted, false, SHOWN, ({ observation, conversion }) => {
       const { observedAt, metric, status, confidence, sourceLabel } = observation;
       const { convertedDecimal, conversion: state, rate, rateMarket, rateObservedAt } = columnsOf(conversion);
-      const { value, unit } = shownValue(observation, quoted);
+      const { value, unit } = tableValue(observation, quoted);
       const shown = convertedDecimal === null ? state : shownAmount(convertedDecimal, quoted.quantity);
       const notes = [remarkOn(observation), ...conversion.used.map(doubtOf)].filter((text) => text !== '').join('; ');
       return [

@@ -10,7 +10,7 @@ import { durationInWords } from '../../server/terminal/words.ts';
 import type { Client } from '../http/client.ts';
 import { toCommandError } from '../http/refusals.ts';
 import { JsonList, note, printFields, printItems, printJson, printRaw, Table } from '../program/output.ts';
-import { observedMetrics, shownValue } from './shown.ts';
+import { observedMetrics, tableValue } from './table-value.ts';
 import { allMarkets, allVersions } from './walk.ts';
 
 export async function listMarkets(client: Client, asJson: boolean): Promise<void> {
@@ -19,7 +19,7 @@ export async function listMarkets(client: Client, asJson: boolean): Promise<void
     const lead = leadMetric(metrics, ({ kind }) => kind === 'money');
     if (lead === null) return [slug, name, '–'];
     const [metricName, metric] = lead;
-    const shown = shownValue(metric, unit);
+    const shown = tableValue(metric, unit);
     return [slug, name, shown.value, shown.unit, metricName, metric.observedAt, metric.sourceLabel];
   });
 }
@@ -130,7 +130,7 @@ export async function printHistory(client: Client, slug: string, form: HistoryFo
   const { unit: quoted } = await readMarket(client, slug);
   await printItems(observations, false, SHOWN, (observation) => {
     const { observedAt, metric, status, confidence, sourceLabel } = observation;
-    const { value, unit } = shownValue(observation, quoted);
+    const { value, unit } = tableValue(observation, quoted);
     return [observedAt, metric, value, unit, status, confidence, sourceLabel, remarkOn(observation)];
   });
 }
@@ -175,7 +175,7 @@ async function* visible(observations: AsyncIterable<PublicObservation>, asOf: As
 
 function metricInWords(metric: PublicMetric | null, quoted: Market['unit']): string {
   if (metric === null) return 'never observed';
-  const { value, unit } = shownValue(metric, quoted);
+  const { value, unit } = tableValue(metric, quoted);
   const amount = unit === '' ? value : `${value} ${unit}`;
   return `${amount}, ${metric.observedAt}, ${metric.status}, ${metric.sourceLabel}`;
 }

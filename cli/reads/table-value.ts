@@ -4,14 +4,14 @@ import type { PublicMetric } from '../../contract/values/metric.ts';
 import { unknownWords } from '../../contract/values/metric-words.ts';
 import { scalarUnit, shownAmount, unitText } from '../../contract/values/shown-value.ts';
 
-export interface ShownValue {
+export interface TableValue {
   readonly value: string;
   /** `USD per 1M tokens`. Empty for an unknown value. */
   readonly unit: string;
 }
 
 /** @param unit that of the market */
-export function shownValue(metric: PublicMetric, unit: Market['unit']): ShownValue {
+export function tableValue(metric: PublicMetric, unit: Market['unit']): TableValue {
   if (metric.kind === 'money') {
     if (metric.decimal == null) return unknownValue(metric);
     const { currency, decimal } = metric;
@@ -21,7 +21,7 @@ export function shownValue(metric: PublicMetric, unit: Market['unit']): ShownVal
   return { value: metric.value, unit: scalarUnit(metric.unit, metric.value, unit.of) };
 }
 
-function unknownValue({ unknownReason }: PublicMetric): ShownValue {
+function unknownValue({ unknownReason }: PublicMetric): TableValue {
   return { value: `unknown: ${unknownWords(unknownReason)}`, unit: '' };
 }
 

@@ -315,9 +315,9 @@ test('the table of a history says which values were superseded and retracted, an
   expect(remarks).toEqual(
     expect.arrayContaining([
       ['1.03', ''],
-      ['unknown: withheld', 'withdrawn by the source'],
+      ['unknown: withheld, by its source or by this service', 'withdrawn by the source'],
       ['1.02', 'superseded'],
-      ['unknown: not-applicable', 'retracted: mistake'],
+      ['unknown: there is no such value', 'retracted: mistake'],
       ['1.01', 'superseded'],
       ['1.00', ''],
     ]),
