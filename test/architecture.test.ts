@@ -158,7 +158,6 @@ const LEDGER_WRITERS = [
   'lambdas/sources/run/run-due.ts',
   'lambdas/worker/contended.ts',
   'lambdas/worker/leases.ts',
-  'lambdas/worker/queue.ts',
   'lambdas/worker/run-announced.ts',
   'lambdas/worker/run-refresh.ts',
 ];

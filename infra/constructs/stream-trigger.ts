@@ -17,6 +17,7 @@ export type ItemEvent = 'INSERT' | 'MODIFY' | 'REMOVE';
 export interface StreamTriggerProps {
   readonly invoked: ServiceFunction;
   readonly tableStreamArn: string;
+  /** Each ends with `*`, which stands for any rest. */
   readonly partitions: readonly string[];
   /** Without removals, which mean that work is done. */
   readonly events: readonly ItemEvent[];
@@ -57,7 +58,10 @@ export class StreamTrigger extends Construct {
       eventSourceArn: tableStreamArn,
       startingPosition: StartingPosition.TRIM_HORIZON,
       filters: [
-        filter(events, FilterRule.or(...partitions)),
+        filter(
+          events,
+          partitions.flatMap((partition) => FilterRule.beginsWith(partition.slice(0, -1))),
+        ),
         ...(unchanging === undefined ? [] : [filter(['MODIFY', 'REMOVE'], FilterRule.beginsWith(unchanging))]),
       ],
       batchSize: BATCH_RECORDS,

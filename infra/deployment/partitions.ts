@@ -46,18 +46,21 @@ import { RUN_WORK, runsOfSource, SOURCE_STATES, SOURCES } from '../../storage/re
 import { DUE_TAKEDOWNS, TAKEDOWNS } from '../../storage/records/takedowns.ts';
 
 const ANY = '*';
+/** Of a range that several partitions share. */
+const sharesOf = ({ shards: [first = ''] }: { readonly shards: readonly string[] }) => first.replace(/[^/]+$/, ANY);
 
 export const PARTITIONS = {
   announced: ANNOUNCED_MARKETS.partition,
   apiKeys: API_KEYS.partition,
   auditByActor: auditOfActor(ANY).partition,
-  auditByDay: auditOfDay(ANY).partition,
+  /** `*` stands for the day, and for its shares. */
+  auditByDay: auditOfDay(ANY).shards.at(-1) ?? '',
   /** Written by the service itself. */
   auditBySystem: auditOfActor(`system:${ANY}`).partition,
   auditSeals: AUDIT_SEALS.partition,
   auditSealParts: AUDIT_SEAL_PARTS.partition,
   auditByTarget: auditOfTarget(ANY).partition,
-  awaitingGeneration: AWAITING_GENERATION.partition,
+  awaitingGeneration: sharesOf(AWAITING_GENERATION),
   batches: batchPartition(ANY),
   claims: claimKey(ANY).partition,
   claimsByState: claimsInState(ANY as Parameters<typeof claimsInState>[0]).partition,
@@ -71,18 +74,18 @@ export const PARTITIONS = {
   filesBehind: FILES_BEHIND.partition,
   firstKey: FIRST_KEY_KEY.partition,
   format: FORMAT_KEY.partition,
-  generationOf: generationOfKey('').partition,
+  generationOf: generationOfKey(ANY).partition,
   generations: GENERATIONS.partition,
   head: HEAD_KEY.partition,
   incidents: INCIDENTS.partition,
   idempotency: answersOf(ANY).partition,
-  listChanges: LIST_CHANGES.partition,
+  listChanges: sharesOf(LIST_CHANGES),
   logEntries: logChunksOf(0).partition.replace(/0$/, ANY),
   logHashes: logHashesKey(1, 0).partition,
   market: marketPartition(ANY),
   marketIndex: MARKET_INDEX.partition,
   /** Both lanes. */
-  marks: FRESH_MARKS.partition,
+  marks: sharesOf(FRESH_MARKS),
   publications: publicationKey('').partition,
   published: publishedHeadsKey(ANY).partition,
   publishedSite: PUBLISHED_SITE_KEY.partition,
@@ -100,5 +103,5 @@ export const PARTITIONS = {
   verificationsByMarket: verificationsOfMarket(ANY).partition,
   waitlist: WAITLIST.partition,
   watchlists: watchlistsOf(ANY).partition,
-  work: WORK_QUEUE.partition,
+  work: sharesOf(WORK_QUEUE),
 } as const;

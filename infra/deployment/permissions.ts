@@ -10,6 +10,7 @@
 
 import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
 import { ARCHIVE_PREFIX, UPLOADS_PREFIX } from '../../storage/aws/names.ts';
+import { MOVED_PARTITIONS } from '../../storage/records/format-3.ts';
 import { PARTITIONS as P } from './partitions.ts';
 
 export const FUNCTION_NAMES = [
@@ -315,12 +316,16 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   repair: {
     ...NOTHING,
     table: {
-      read: [...PUBLISHER_READS, P.announced],
-      put: [P.announced, P.generations, P.head, P.market, P.marketIndex, P.marks],
+      read: [...PUBLISHER_READS, ...MOVED_PARTITIONS, P.announced, P.work],
+      put: [
+        ...[P.announced, P.generations, P.head, P.market, P.marketIndex, P.marks],
+        // To migrate.
+        ...[P.awaitingGeneration, P.format, P.generationOf, P.listChanges, P.work],
+      ],
       count: [],
-      // Observations of a market without a record, because no record says what they are about; and the waiting for a
-      // revision that no market has.
-      delete: [P.awaitingGeneration, P.market, P.marketIndex, P.marks, P.deferred],
+      // Observations of a market without a record, because no record says what they are about; the waiting for a revision
+      // that no market has; and items that a migration gives other keys.
+      delete: [P.awaitingGeneration, P.market, P.marketIndex, P.marks, P.deferred, ...MOVED_PARTITIONS],
     },
     publicObjects: { read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS], put: [], delete: [] },
   },

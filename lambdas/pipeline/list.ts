@@ -3,7 +3,7 @@
 import type { ReadOperationId } from '../../contract/operations/operations.ts';
 import { LISTING_PAGE_SIZE } from '../../contract/operations/resources.ts';
 import type { Item } from '../../storage/ports/ledger.ts';
-import { type KeyRange, type PagingOptions, readPage } from '../../storage/ports/paging.ts';
+import { type AnyRange, type PagingOptions, readPage } from '../../storage/ports/paging.ts';
 import type { OperationRequest, ReadTools, Refused } from './handler.ts';
 import { refuse } from './handler.ts';
 
@@ -13,11 +13,11 @@ const HOUR_MS = 60 * 60 * 1000;
 const CURSOR_LIFETIME_MS = 24 * HOUR_MS;
 
 export interface Listing<Stored, Value> {
-  readonly range: KeyRange<Stored>;
+  readonly range: AnyRange<Stored>;
   /** From its beginning. Default: from its end, which is newest first. */
   readonly isAscending?: boolean;
   /** A second range, whose items are all older. */
-  readonly older?: KeyRange<Stored> | null;
+  readonly older?: AnyRange<Stored> | null;
   /** The filter of the listing: a cursor of another filter is refused. */
   readonly filter?: Readonly<Record<string, string>>;
   /** Gives the values of a page's items, in order. May leave some out. */

@@ -1,5 +1,5 @@
 import type { QueryOf } from '../../contract/operations/operations.ts';
-import type { KeyRange } from '../../storage/ports/paging.ts';
+import type { AnyRange } from '../../storage/ports/paging.ts';
 import { type AuditValue, auditOfActor, auditOfDay, auditOfTarget, dayOf } from '../../storage/records/audit.ts';
 import type { ReadHandler } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
@@ -13,7 +13,7 @@ export const listAuditRecords: ReadHandler<'listAuditRecords'> = {
     return paginate(request, tools, {
       range,
       // Records of earlier versions have the address itself.
-      older: asSent.partition === range.partition ? null : asSent,
+      older: 'shards' in asSent || 'shards' in range || asSent.partition === range.partition ? null : asSent,
       filter: { ...(day && { day }), ...(actor && { actor }), ...(target && { target }) },
       valuesOf: (items) =>
         items
@@ -24,7 +24,7 @@ export const listAuditRecords: ReadHandler<'listAuditRecords'> = {
 };
 
 /** A market's listing holds records with other targets, too, so it is never searched for by the target in a record. */
-function rangeOf({ day, actor, target }: QueryOf<'listAuditRecords'>, now: string): KeyRange<AuditValue> {
+function rangeOf({ day, actor, target }: QueryOf<'listAuditRecords'>, now: string): AnyRange<AuditValue> {
   if (target !== undefined) return auditOfTarget(target);
   if (actor !== undefined && day === undefined) return auditOfActor(actor);
   return auditOfDay(day ?? dayOf(now));

@@ -7,12 +7,12 @@ import { inBatches, queryPages, readAll, readMany } from '../../storage/ports/pa
 import {
   AUDIT_SEALS,
   type AuditValue,
-  auditKeys,
   auditOfDay,
   auditSealPartsOf,
   type ChainEnds,
   dayOf,
   digestOfAudit,
+  placesOfFound,
   type SealValue,
 } from '../../storage/records/audit.ts';
 import { dayAfter } from './seal-audit.ts';
@@ -61,7 +61,7 @@ export async function verifyAudit(ledger: LedgerReader, nowMs: number): Promise<
   return { records, chains, sealed, findings };
 }
 
-/** A record's places: see `auditKeys`. */
+/** A record's places: see `placesOfFound`. */
 const COPIES = 3;
 
 /** The parts of a record that its chain is checked by, in order of places. */
@@ -109,7 +109,7 @@ async function checkCopies(
   items: readonly Item<AuditValue>[],
   findings: AuditFinding[],
 ): Promise<void> {
-  const expected = items.flatMap(({ value }) => auditKeys(value).map((key) => ({ key, value })));
+  const expected = items.flatMap((item) => placesOfFound(item).map((key) => ({ key, value: item.value })));
   const copies = await readMany(
     ledger,
     expected.map(({ key }) => key),

@@ -14,7 +14,7 @@ import {
   takeLeases,
   type WorkItem,
 } from './leases.ts';
-import { moveWorkById, QUEUE_BEGIN, type QueueView, readQueue } from './queue.ts';
+import { QUEUE_BEGIN, type QueueView, readQueue } from './queue.ts';
 
 export type LaneDependencies = LeaseDependencies &
   Pick<Runtime, 'random'> & {
@@ -85,11 +85,7 @@ export class Lanes {
     this.#nextAtMs = null;
     for (;;) {
       const { ledger } = this.#dependencies;
-      let view = await readQueue(ledger, this.#from);
-      if (view.hasWorkById) {
-        await moveWorkById(this.#dependencies);
-        view = await readQueue(ledger, this.#from);
-      }
+      const view = await readQueue(ledger, this.#from);
       this.#show(view);
       hasPassedEnd ||= view.next <= this.#from;
       this.#from = view.next;

@@ -1,9 +1,8 @@
 /** Reads the queue of work, a bounded part of it at a time. */
-import { created, removed } from '../../storage/ports/changes.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
-import { queryPages, readPage } from '../../storage/ports/paging.ts';
-import { laneEnd, WORK_BY_ID, WORK_QUEUE, workKey } from '../../storage/records/batches.ts';
-import { heldUntilMs, type LeaseDependencies, type WorkItem } from './leases.ts';
+import { type Page, readPage } from '../../storage/ports/paging.ts';
+import { laneEnd, WORK_QUEUE, type WorkValue, workShardOf } from '../../storage/records/batches.ts';
+import type { WorkItem } from './leases.ts';
 
 /** Of a long lane, at most two such pages are read. */
 const PAGE_ITEMS = 25;
@@ -17,12 +16,12 @@ export interface QueueView {
   readonly next: string;
   /** Whether it has the first item of every lane. */
   readonly isWhole: boolean;
-  /** Whether an earlier version has queued work, which is not in the view: see {@link moveWorkById}. */
-  readonly hasWorkById: boolean;
 }
 
 /** Before all lanes. */
 export const QUEUE_BEGIN = '';
+
+type Reader = Pick<Ledger, 'query'>;
 
 /**
  * The lanes from this place on, and from the beginning of the queue behind its end. Costs the same however long the queue
@@ -30,21 +29,21 @@ export const QUEUE_BEGIN = '';
  *
  * @param start where a lane begins, so that no view begins within one
  */
-export async function readQueue(ledger: Pick<Ledger, 'query'>, start: string): Promise<QueueView> {
+export async function readQueue(ledger: Reader, start: string): Promise<QueueView> {
+  const firsts = await readFirsts(ledger);
+  const isShort = firsts.every(({ next }) => next === null);
+  if (isShort) return { items: firsts.flatMap(({ items }) => items), next: start, isWhole: true };
   const items: WorkItem[] = [];
-  let hasWorkById = false;
   let after = start;
   let isPastEnd = start === QUEUE_BEGIN;
   for (let pages = 0; pages < PAGES_OF_A_VIEW; pages++) {
-    const from = after === QUEUE_BEGIN ? {} : { after };
-    const page = await readPage(ledger, WORK_BY_ID, { ...from, limit: PAGE_ITEMS });
+    const page = await readOn(ledger, after, firsts);
     const [first, last] = [page.items[0], page.items.at(-1)];
-    hasWorkById ||= first !== undefined && !isInLane(first);
     const isOnlyNew = ({ sort }: WorkItem) => !isPastEnd || start === QUEUE_BEGIN || sort <= start;
-    items.push(...page.items.filter((item) => isInLane(item) && isOnlyNew(item)));
+    items.push(...page.items.filter(isOnlyNew));
     if (page.next !== null && first !== undefined && last !== undefined) {
       const end = laneEnd(last.sort);
-      after = isInLane(first) && laneEnd(first.sort) === end ? end : last.sort;
+      after = laneEnd(first.sort) === end ? end : last.sort;
       if (isPastEnd && start !== QUEUE_BEGIN && after >= start) return whole();
     } else {
       if (isPastEnd) return whole();
@@ -53,33 +52,27 @@ export async function readQueue(ledger: Pick<Ledger, 'query'>, start: string): P
     }
   }
   const last = items.at(-1);
-  return { items, next: last === undefined ? start : laneEnd(last.sort), isWhole: false, hasWorkById };
+  return { items, next: last === undefined ? start : laneEnd(last.sort), isWhole: false };
 
   function whole(): QueueView {
-    return { items, next: start, isWhole: true, hasWorkById };
+    return { items, next: start, isWhole: true };
   }
 }
 
-/**
- * Gives work that an earlier version queued the keys of today, in order. What a worker of that version has leased stays, with
- * the rest of its lane, until the lease ends.
- */
-export async function moveWorkById(dependencies: LeaseDependencies & { ledger: Pick<Ledger, 'query'> }): Promise<void> {
-  const { ledger, owner, nowMs, newAttemptId } = dependencies;
-  const held = new Set<string>();
-  for await (const items of queryPages(ledger, WORK_BY_ID, { limit: PAGE_ITEMS })) {
-    for (const item of items) {
-      if (isInLane(item)) return;
-      const { lane } = item.value;
-      if (item.value.lease?.owner !== null && heldUntilMs(item, owner) > nowMs()) held.add(lane);
-      if (held.has(lane)) continue;
-      await ledger.transact([removed(item), created(workKey(item.sort, lane), item.value)], {
-        attemptId: newAttemptId(),
-      });
-    }
-  }
+/** The first page of each partition, read side by side: of a short queue, this is all. */
+async function readFirsts(ledger: Reader): Promise<readonly Page<WorkValue>[]> {
+  const ofShard = (partition: string) => readPage<WorkValue>(ledger, { partition }, { limit: PAGE_ITEMS });
+  return await Promise.all(WORK_QUEUE.shards.map(ofShard));
 }
 
-function isInLane({ sort }: { readonly sort: string }): boolean {
-  return sort.startsWith(WORK_QUEUE.prefix);
+/** The next page after this place, in this partition or in a later one, of which the first page is known. */
+async function readOn(ledger: Reader, after: string, firsts: readonly Page<WorkValue>[]): Promise<Page<WorkValue>> {
+  const { shards } = WORK_QUEUE;
+  const begin = after === QUEUE_BEGIN ? 0 : shards.indexOf(workShardOf(after));
+  const from = { partition: shards[begin] as string };
+  const rest = after === QUEUE_BEGIN ? [] : [await readPage<WorkValue>(ledger, from, { after, limit: PAGE_ITEMS })];
+  const pages = [...rest, ...firsts.slice(begin + rest.length)];
+  const page = pages.find(({ items }) => items.length > 0);
+  if (page === undefined) return { items: [], next: null };
+  return { items: page.items, next: page.next ?? (page === pages.at(-1) ? null : (page.items.at(-1)?.sort ?? null)) };
 }

@@ -5,9 +5,12 @@
  * - `{ "restore": true }` does so for every market that needs it. Then publishing continues above the generation of a
  *   store that is later than the ledger. If the answer has a `next`, there was not enough time: invoke it again with
  *   `"after"` set to that slug.
+ * - `{ "migrate": true }` migrates a ledger of an earlier version to the format of this one. If the answer is `unfinished`,
+ *   invoke it again.
  */
 import type { LambdaInvocation } from '../../storage/aws/names.ts';
 import { checkFormat } from '../../storage/ports/format.ts';
+import { type MigrationOutcome, migrateLedger, moveItems } from '../../storage/ports/migrate-ledger.ts';
 import { type RepairOutcome, repairOne } from '../repair/repair-market.ts';
 import { restore } from '../repair/restore.ts';
 import { logLine } from './log.ts';
@@ -21,15 +24,27 @@ const RESUMING_MS = 300_000;
 export type RepairAnswer =
   | { readonly outcome: RepairOutcome }
   /** The number of repaired markets, which the log names; and the slug to continue after, null at the end. */
-  | { readonly repaired: number; readonly next: string | null };
+  | { readonly repaired: number; readonly next: string | null }
+  | { readonly ledger: MigrationOutcome };
 
 export async function handler(event: unknown, invocation: LambdaInvocation): Promise<RepairAnswer> {
   const asked = Object(event) as { readonly [name: string]: unknown };
   const hasTime = () => invocation.getRemainingTimeInMillis() > RESUMING_MS;
+  if (asked.migrate === true) return await migrate(hasTime);
   await checkFormat(storage.ledger);
   if (typeof asked.market === 'string') return await repairMarket(asked.market);
   if (asked.restore === true) return await restoreAll(typeof asked.after === 'string' ? asked.after : '', hasTime);
-  throw new RangeError('nothing was repaired: invoke it with { "market": "<slug>" } or { "restore": true }');
+  throw new RangeError(
+    'nothing was done: invoke it with { "market": "<slug>" }, { "restore": true } or { "migrate": true }',
+  );
+}
+
+async function migrate(hasTime: () => boolean): Promise<RepairAnswer> {
+  const outcome = await migrateLedger(storage, hasTime);
+  // A function of the version before may have written since the first call.
+  const ledger = outcome === 'current' && !(await moveItems(storage, hasTime)) ? 'unfinished' : outcome;
+  logLine('info', 'migrated', { ledger });
+  return { ledger };
 }
 
 async function repairMarket(market: string): Promise<RepairAnswer> {

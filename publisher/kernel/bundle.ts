@@ -9,6 +9,7 @@ import { currentKey } from '../../contract/files/old-paths.ts';
 import type { Json } from '../../contract/values/canonical-json.ts';
 import type { ItemKey } from '../../storage/ports/ledger.ts';
 import type { ObjectMetadata, ObjectStore } from '../../storage/ports/object-store.ts';
+import { keyOfToday } from '../../storage/records/format-3.ts';
 import type { ObjectRef } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { BundleLost, HOW_TO_REBUILD } from '../errors.ts';
@@ -161,5 +162,6 @@ async function readPart(objects: ObjectStore, ref: ObjectRef): Promise<{ header:
 
 /** An earlier version may have committed the generation. */
 function atCurrentKey(line: BundleLine): BundleLine {
-  return line.kind === 'put' ? { ...line, key: currentKey(line.key) } : line;
+  if (line.kind === 'put') return { ...line, key: currentKey(line.key) };
+  return line.kind === 'record' ? { ...line, key: keyOfToday(line.key) } : line;
 }

@@ -8,9 +8,8 @@ import {
   type RevivedKey,
   readAccounts,
 } from '../../lambdas/accounts/carry-over.ts';
-import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
-import { readFormat } from '../../storage/ports/format.ts';
-import { LEDGER_FORMAT } from '../../storage/records/formats.ts';
+import { FormatTooNew, FormatTooOld, StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
+import { checkIsKnown } from '../../storage/ports/format.ts';
 import { type LedgerCopy, openLedgerCopy } from '../../storage/sqlite/sqlite-ledger.ts';
 import { LEDGER_FILE, RESTORING_FILE } from '../folder/data-folder.ts';
 import { ASIDE } from './put-back.ts';
@@ -28,15 +27,18 @@ export async function readAccountsAside(dataFolder: string): Promise<readonly Kn
   return known;
 }
 
+const UNREADABLE = [StorageCorrupt, StorageUnavailable, FormatTooNew, FormatTooOld];
+
 async function readOne(path: string): Promise<KnownAccounts | null> {
   // A write-ahead log that could not be moved into the file, e.g. for a full disk, may hold the revocation.
   if (!existsSync(path) || (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return null;
   let copy: LedgerCopy | undefined;
   try {
     copy = openLedgerCopy(path);
-    return ((await readFormat(copy)) ?? LEDGER_FORMAT) === LEDGER_FORMAT ? await readAccounts(copy) : null;
+    await checkIsKnown(copy);
+    return await readAccounts(copy);
   } catch (error) {
-    if (error instanceof StorageCorrupt || error instanceof StorageUnavailable) return null;
+    if (UNREADABLE.some((kind) => error instanceof kind)) return null;
     throw error;
   } finally {
     copy?.close();

@@ -1,6 +1,6 @@
 /** Chooses a backup of a folder, and reads all of it before anything is done with it. */
 import { dirname, join, resolve } from 'node:path';
-import { LEDGER_FORMAT } from '../../storage/records/formats.ts';
+import { LEDGER_FORMAT, OLDEST_FORMAT } from '../../storage/records/formats.ts';
 import { LEDGER_FILE } from '../folder/data-folder.ts';
 import { StartError } from '../service/start-error.ts';
 import { checkFolderIsPrivate, checkInnerFolderIsPrivate } from '../settings/private-files.ts';
@@ -33,7 +33,7 @@ export function chooseBackup(folder: string, name: string | null): ChosenBackup 
   const manifest = readManifest(dir, chosen);
   for (const folder of foldersOf(manifest)) checkInnerFolderIsPrivate(join(dir, folder));
   const { ledgerFormat, tidemark, files } = manifest;
-  if (ledgerFormat !== null && ledgerFormat !== LEDGER_FORMAT) {
+  if (ledgerFormat !== null && (ledgerFormat > LEDGER_FORMAT || ledgerFormat < OLDEST_FORMAT)) {
     const later = ledgerFormat > LEDGER_FORMAT ? ', or a later one' : '';
     throw new StartError(
       `The ledger of ${chosen} has format ${ledgerFormat}, and this version uses ${LEDGER_FORMAT}: run version ${tidemark}${later}.`,

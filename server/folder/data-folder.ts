@@ -3,8 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { FormatTooNew, FormatTooOld, StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
-import { claimFormat } from '../../storage/ports/format.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
+import { migrateLedger } from '../../storage/ports/migrate-ledger.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import type { CopyProgress } from '../../storage/sqlite/sqlite-copy.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
@@ -39,10 +39,11 @@ export interface OpenOptions {
 }
 
 /**
- * Opens the folder, creates missing parts, and keeps other processes out until this one ends.
+ * Opens the folder, creates missing parts, migrates a ledger of an earlier format, and keeps other processes out until this
+ * one ends.
  *
- * @throws StartError if it cannot be written, belongs to another user or a running server, is damaged, or has another
- *   format
+ * @throws StartError if it cannot be written, belongs to another user or a running server, is damaged, or has a
+ *   format that this version does not know
  */
 export async function openDataFolder(
   folder: string,
@@ -56,7 +57,7 @@ export async function openDataFolder(
   try {
     const ledger = openSqliteLedger(join(folder, LEDGER_FILE), { exclusive: true });
     try {
-      await claimFormat({ ...systemRuntime, ledger });
+      await migrateLedger({ ...systemRuntime, ledger });
       keepFolderFormat(folder);
       leaveOwner(folder);
       return {

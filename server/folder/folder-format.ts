@@ -1,19 +1,19 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { syncFolderSync } from '../../storage/directory/durable-files.ts';
-import { assertFormat } from '../../storage/ports/format.ts';
+import { assertIsKnown } from '../../storage/ports/format.ts';
 import { LEDGER_FORMAT } from '../../storage/records/formats.ts';
 import { StartError, unusable } from '../service/start-error.ts';
 
 /** Holds the number of the format. */
 const FORMAT_FILE = 'format';
 
-/** @throws StartError for a folder of another format */
+/** @throws StartError for a folder of a format that this version does not know */
 export function checkFolderFormat(folder: string): void {
   const format = readFolderFormat(folder);
   if (format === null) return;
   try {
-    assertFormat('data folder', format);
+    assertIsKnown('data folder', format);
   } catch (error) {
     throw unusable(folder, error as Error);
   }

@@ -6,7 +6,7 @@ import type { Json } from '../../contract/values/canonical-json.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
-import { type KeyRange, readPage } from '../../storage/ports/paging.ts';
+import { type AnyRange, readPage } from '../../storage/ports/paging.ts';
 import { withTimeout } from '../../storage/ports/with-timeout.ts';
 import { WORK_QUEUE } from '../../storage/records/batches.ts';
 import { DEFERRED, FRESH_MARKS, HEAD_KEY, REFRESH_MARKS } from '../../storage/records/publication.ts';
@@ -90,7 +90,7 @@ export function createHealth(options: HealthOptions): () => Promise<HealthReport
     };
   }
 
-  async function count(range: KeyRange<unknown>): Promise<number> {
+  async function count(range: AnyRange<unknown>): Promise<number> {
     return (await readPage(ledger, range, { limit: COUNTED_AT_MOST })).items.length;
   }
 

@@ -24,7 +24,7 @@ import type { TarSource } from 'modern-tar/fs';
 import { publicPath } from '../../contract/files/public-objects.ts';
 import { type PackedPrefix, packedMetadata } from '../../publisher/kernel/packed-object.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
-import { checkFormat } from '../../storage/ports/format.ts';
+import { checkIsKnown } from '../../storage/ports/format.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
@@ -213,7 +213,7 @@ export function openTargetState(config: EmbeddedConfig, key: StateKey): TargetSt
   async function checkCopy(target: PublicTarget, path: string): Promise<SavedValue> {
     const copy = openLedgerCopy(path);
     try {
-      await checkFormat(copy).catch((error: Error) => {
+      await checkIsKnown(copy).catch((error: Error) => {
         throw new StartError(`${target.state.place} cannot be used: ${error.message}`, { cause: error });
       });
       await checkIsOwnLog(target, copy, signingKeys(dataFolder, config.logKey) ?? [], target.state.place);

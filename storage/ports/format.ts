@@ -4,7 +4,7 @@
  */
 
 import type { Runtime } from '../aws/runtime.ts';
-import { FORMAT_KEY, LEDGER_FORMAT } from '../records/formats.ts';
+import { FORMAT_KEY, LEDGER_FORMAT, OLDEST_FORMAT } from '../records/formats.ts';
 import { MARKET_INDEX } from '../records/markets.ts';
 import { FormatTooNew, FormatTooOld } from './errors.ts';
 import type { Ledger } from './ledger.ts';
@@ -26,18 +26,27 @@ export async function readFormat(ledger: LedgerReads): Promise<number | null> {
  * @throws FormatTooNew, FormatTooOld
  */
 export async function checkFormat(ledger: LedgerReads): Promise<number | null> {
+  const format = await checkIsKnown(ledger);
+  if (format === null || format === LEDGER_FORMAT) return format;
+  throw new FormatTooOld(
+    `The ledger has format ${format}, and this version of Tidemark uses format ${LEDGER_FORMAT}. To migrate it, invoke the function repair with { "migrate": true }. Nothing was changed.`,
+  );
+}
+
+/** The same, also of a format that this version can migrate. */
+export async function checkIsKnown(ledger: LedgerReads): Promise<number | null> {
   const format = await readFormat(ledger);
-  if (format !== null) assertFormat('ledger', format);
+  if (format !== null) assertIsKnown('ledger', format);
   return format;
 }
 
-/** @throws FormatTooNew, FormatTooOld */
-export function assertFormat(what: string, format: number): void {
+/** @throws FormatTooNew, FormatTooOld: this version can neither use the format nor migrate it */
+export function assertIsKnown(what: string, format: number): void {
   const known = `The ${what} has format ${format}, and this version of Tidemark uses format ${LEDGER_FORMAT}`;
   if (format > LEDGER_FORMAT) {
     throw new FormatTooNew(`${known}: run the version that wrote it, or a later one. Nothing was changed.`);
   }
-  if (format < LEDGER_FORMAT) {
+  if (format < OLDEST_FORMAT) {
     throw new FormatTooOld(
       `${known}. No release wrote format ${format}, so none migrates it: begin a new one, and ingest again. Nothing was changed.`,
     );

@@ -13,6 +13,19 @@ export interface KeyRange<Value> {
   readonly [VALUE]?: Value;
 }
 
+/**
+ * A busy range whose items are divided among partitions, because one partition takes 1,000 write units a second on DynamoDB
+ * (docs/decisions/103). No sort key is in two of them, and all are ASCII. Made only in `records/`.
+ */
+export interface ShardedRange<Value> {
+  readonly shards: readonly string[];
+  readonly prefix?: string;
+  /** Exists for the compiler only. */
+  readonly [VALUE]?: Value;
+}
+
+export type AnyRange<Value> = KeyRange<Value> | ShardedRange<Value>;
+
 declare const VALUE: unique symbol;
 
 /** A range within a partition. */
@@ -34,11 +47,24 @@ export interface Page<Value> {
   readonly next: string | null;
 }
 
-/** One page of a range, in order. */
+/** One page of a range, in order. Of a sharded range, it costs a page of each partition. */
 export async function readPage<Value>(
   ledger: Pick<Ledger, 'query'>,
+  range: AnyRange<Value>,
+  options: PagingOptions = {},
+): Promise<Page<Value>> {
+  if (!('shards' in range)) return await readPartition(ledger, range, options);
+  const { limit = PAGE_ITEMS } = options;
+  const { value: page } = (await mergedPages(ledger, range, options).next()) as IteratorYieldResult<Page<Value>>;
+  if (page.items.length <= limit) return page;
+  const items = page.items.slice(0, limit);
+  return { items, next: items.at(-1)?.sort ?? null };
+}
+
+async function readPartition<Value>(
+  ledger: Pick<Ledger, 'query'>,
   { partition, prefix }: KeyRange<Value>,
-  { after, descending = false, limit = PAGE_ITEMS }: PagingOptions = {},
+  { after, descending = false, limit = PAGE_ITEMS }: PagingOptions,
 ): Promise<Page<Value>> {
   const page = await ledger.query(partition, {
     limit,
@@ -55,9 +81,13 @@ export async function readPage<Value>(
  */
 export async function* queryPages<Value>(
   ledger: Pick<Ledger, 'query'>,
-  range: KeyRange<Value>,
+  range: AnyRange<Value>,
   options: PagingOptions = {},
 ): AsyncGenerator<readonly Item<Value>[]> {
+  if ('shards' in range) {
+    for await (const { items } of mergedPages(ledger, range, options)) yield items;
+    return;
+  }
   let { items, next } = await readPage(ledger, range, options);
   yield items;
   while (next !== null) {
@@ -66,10 +96,51 @@ export async function* queryPages<Value>(
   }
 }
 
+/** What was read of one partition, and is not given out yet. */
+interface Shard<Value> {
+  readonly range: KeyRange<Value>;
+  items: readonly Item<Value>[];
+  /** Where its next page begins: at first, at its beginning. Null: it is read to its end. */
+  next: { readonly after?: string } | null;
+}
+
+/**
+ * Reads partitions side by side, as one range in order. Holds at most one page of each. A page ends where the first partition
+ * is not read further yet, so that no item comes late.
+ */
+async function* mergedPages<Value>(
+  ledger: Pick<Ledger, 'query'>,
+  { shards: partitions, prefix }: ShardedRange<Value>,
+  options: PagingOptions,
+): AsyncGenerator<Page<Value>> {
+  const { after, descending = false } = options;
+  const isBefore = (one: string, other: string) => (descending ? one > other : one < other);
+  const order = (one: string, other: string) => (isBefore(one, other) ? -1 : isBefore(other, one) ? 1 : 0);
+  const shards = partitions.map((partition): Shard<Value> => {
+    const range = { partition, ...(prefix === undefined ? {} : { prefix }) };
+    return { range, items: [], next: after === undefined ? {} : { after } };
+  });
+  const refill = async (shard: Shard<Value>): Promise<void> => {
+    if (shard.items.length > 0 || shard.next === null) return;
+    const { items, next } = await readPartition(ledger, shard.range, { ...options, ...shard.next });
+    shard.items = items;
+    shard.next = next === null ? null : { after: next };
+  };
+  for (;;) {
+    await Promise.all(shards.map(refill));
+    const next = shards.flatMap((shard) => shard.next?.after ?? []).sort(order)[0] ?? null;
+    const isDue = ({ sort }: Item<Value>) => next === null || !isBefore(next, sort);
+    const items = shards.flatMap((shard) => shard.items.filter(isDue));
+    for (const shard of shards) shard.items = shard.items.filter((item) => !isDue(item));
+    yield { items: items.sort((one, other) => order(one.sort, other.sort)), next };
+    if (next === null) return;
+  }
+}
+
 /** All items of a range, in order. */
 export async function readAll<Value>(
   ledger: Pick<Ledger, 'query'>,
-  range: KeyRange<Value>,
+  range: AnyRange<Value>,
   options: PagingOptions = {},
 ): Promise<Item<Value>[]> {
   const all: Item<Value>[] = [];

@@ -3,7 +3,8 @@
  *
  * | partition               | sort         | holds                                                          |
  * |-------------------------|--------------|----------------------------------------------------------------|
- * | `audit/day/<day>`       | `<audit id>` | {@link AuditValue}                                             |
+ * | `audit/day/<day>/<shard>` | `<audit id>` | {@link AuditValue}                                           |
+ * | `audit/day/<day>`       | `<audit id>` | the same, written before format 4: never moved                 |
  * | `audit/actor/<actor>`   | `<audit id>` | the same, for the listing by actor                             |
  * | `audit/target/<target>` | `<audit id>` | the same, for the listing by target, and by each changed market |
  * | `audit/seals`           | `<day>`      | {@link SealValue}                                              |
@@ -13,10 +14,11 @@
  * of each market that it changes, and only there.
  */
 import { canonicalJson } from '../../contract/values/canonical-json.ts';
-import type { KeyRange } from '../ports/paging.ts';
+import type { Item, ItemKey } from '../ports/ledger.ts';
+import type { KeyRange, ShardedRange } from '../ports/paging.ts';
 import { sha256Hex } from '../ports/sha256.ts';
 import { digestedUlid } from '../ports/ulid.ts';
-import { keyIn } from './keys.ts';
+import { keyIn, keyInShard, shardsOf } from './keys.ts';
 
 /** The actor, action and target of one write. Never changed, never deleted; revision 0. */
 export type AuditValue = {
@@ -65,12 +67,23 @@ export const digestOfAudit = (value: AuditValue | SealValue | SealPartValue): st
 /** The UTC day of an RFC 3339 instant in UTC, e.g. `2026-11-20`. */
 export const dayOf = (at: string): string => at.slice(0, '2026-11-20'.length);
 
-export const auditOfDay = (day: string): KeyRange<AuditValue> => ({ partition: `audit/day/${day}` });
+/** Of a day before format 4, or the beginning of a day. No record of the audit is ever moved. */
+const wholeDay = (day: string): string => `audit/day/${day}`;
+export const auditOfDay = (day: string): ShardedRange<AuditValue> => ({
+  shards: [...shardsOf(wholeDay(day)), wholeDay(day)],
+});
 export const auditOfActor = (actor: string): KeyRange<AuditValue> => ({ partition: `audit/actor/${actor}` });
 export const auditOfTarget = (target: string): KeyRange<AuditValue> => ({ partition: `audit/target/${target}` });
 /** The three places of an audit record. */
-export const auditKeys = ({ id, at, actor, target }: AuditValue) =>
-  [auditOfDay(dayOf(at)), auditOfActor(actor), auditOfTarget(target)].map((range) => keyIn(range, id));
+export const auditKeys = ({ id, at, actor, target }: AuditValue) => [
+  keyInShard(auditOfDay(dayOf(at)), id, id),
+  ...[auditOfActor(actor), auditOfTarget(target)].map((range) => keyIn(range, id)),
+];
+/** The three places of a record that was found in the listing of its day. */
+export function placesOfFound({ partition, sort, value }: Item<AuditValue>): readonly ItemKey<AuditValue>[] {
+  const isOfWholeDay = partition === wholeDay(dayOf(value.at));
+  return auditKeys(value).map((key, place) => (isOfWholeDay && place === 0 ? { partition, sort } : key));
+}
 
 export const AUDIT_SEALS: KeyRange<SealValue> = { partition: 'audit/seals' };
 export const auditSealKey = (day: string) => keyIn(AUDIT_SEALS, day);

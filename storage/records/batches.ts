@@ -9,16 +9,17 @@
  * | `batch/<batch id>`  | `strand/<n>`          | {@link StrandValue}: the state of one share of its markets         |
  * | `batch/<batch id>`  | `faults/<source>/<n>` | {@link FaultsValue}                                                |
  * | `batch/<upload id>` | `upload`              | {@link UploadValue}: a large file and its state                    |
- * | `work`              | `~lane/<lane>/<id>`   | {@link WorkValue}: work that is due, lane by lane, in order of ids |
+ * | `work/<shard>`      | `<lane>/<id>`         | {@link WorkValue}: work that is due, lane by lane, in order of ids |
  * | `ingested-files`    | `<digest>`            | {@link IngestedFileValue}: a file that was taken in completely     |
  */
 import { decodeTime } from 'ulid';
 import type { FeedAuthority } from '../../contract/files/feed-authority.ts';
 import type { BATCH_FAILED, IngestMode, RowErrorCode } from '../../contract/ingest/ingest-records.ts';
-import type { KeyRange, PrefixRange } from '../ports/paging.ts';
+import type { ItemKey } from '../ports/ledger.ts';
+import type { KeyRange, ShardedRange } from '../ports/paging.ts';
 import { sha256Hex } from '../ports/sha256.ts';
 import { digestedUlid } from '../ports/ulid.ts';
-import { keyIn, keyOf } from './keys.ts';
+import { keyIn, keyOf, shardOfDigest, shardsOf } from './keys.ts';
 
 /** Revision 0; written once, with the request. */
 export type BatchValue = {
@@ -184,18 +185,22 @@ export const faultsKey = (id: string, source: number, index: number) =>
 
 /**
  * All work, lane by lane: a worker that looks for a lane's first item passes over the rest of the lane before it. A lane is
- * spelled as a digest, so lanes lie in no order that a sender could choose.
+ * spelled as a digest, so lanes lie in no order that a sender could choose. The partitions follow one another in the order of
+ * lanes.
  */
-export const WORK_QUEUE: PrefixRange<WorkValue> = { partition: 'work', prefix: '~lane/' };
+export const WORK_QUEUE: ShardedRange<WorkValue> = { shards: shardsOf('work') };
 const LANE_DIGITS = 16;
 /** @param lane see {@link WorkValue}. Default: the item is a lane of its own */
-export const workKey = (id: string, lane = id) => keyIn(WORK_QUEUE, `${sha256Hex(lane).slice(0, LANE_DIGITS)}/${id}`);
+export function workKey(id: string, lane = id): ItemKey<WorkValue> {
+  const digest = sha256Hex(lane).slice(0, LANE_DIGITS);
+  return { partition: workShardOf(digest), sort: `${digest}/${id}` };
+}
 /** The id of work, from its key. */
 export const workIdOf = ({ sort }: { readonly sort: string }): string => sort.slice(sort.lastIndexOf('/') + 1);
+/** The partition with the lane of this item, or of this {@link laneEnd}. */
+export const workShardOf = (sort: string): string => shardOfDigest(WORK_QUEUE.shards, sort);
 /** Sorts behind all items of the lane of this item, and before all other lanes. */
-export const laneEnd = (sort: string): string => `${sort.slice(0, WORK_QUEUE.prefix.length + LANE_DIGITS)}~`;
-/** The queue with work of earlier versions. The keys of that sort before those of today: the id alone. */
-export const WORK_BY_ID: KeyRange<WorkValue> = { partition: WORK_QUEUE.partition };
+export const laneEnd = (sort: string): string => `${sort.slice(0, LANE_DIGITS)}~`;
 
 export const INGESTED_FILES: KeyRange<IngestedFileValue> = { partition: 'ingested-files' };
 export const ingestedFileKey = (digest: string) => keyIn(INGESTED_FILES, digest);

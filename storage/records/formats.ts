@@ -8,7 +8,10 @@
 import type { ItemKey } from '../ports/ledger.ts';
 
 /** The format that this version of the code reads and writes. */
-export const LEDGER_FORMAT = 3;
+export const LEDGER_FORMAT = 4;
+
+/** The earliest format that this version can migrate. */
+export const OLDEST_FORMAT = 3;
 
 /** Revision: the format. */
 export type FormatValue = { format: number };

@@ -3,15 +3,15 @@
  *
  * | partition                 | sort                     | holds                                                     |
  * |---------------------------|--------------------------|-----------------------------------------------------------|
- * | `dirty`                   | `market/<slug>`          | nothing: this market must be published again              |
- * | `dirty`                   | `history/<slug>/<order>` | nothing: and its closed pages from here on                |
- * | `dirty`                   | `refresh/<slug>`         | nothing: this market must be rendered from its beginning  |
+ * | `dirty/<shard>`           | `market/<slug>`          | nothing: this market must be published again              |
+ * | `dirty/<shard>`           | `history/<slug>/<order>` | nothing: and its closed pages from here on                |
+ * | `dirty/<shard>`           | `refresh/<slug>`         | nothing: this market must be rendered from its beginning  |
  * | `deferred`                 | `<slug>`                 | {@link DeferredValue}: its view does not add up             |
- * | `awaiting-generation`     | `<what>`                 | {@link AwaitingGenerationValue}                           |
- * | `generation-of`           | `<what>`                 | {@link GenerationOfValue}                                 |
+ * | `awaiting-generation/<s>` | `<what>`                 | {@link AwaitingGenerationValue}                           |
+ * | `generation-of/<what>`    | `<what>`                 | {@link GenerationOfValue}                                 |
  * | `head`                    | `head`                   | {@link HeadValue}: the only commit point                  |
  * | `publication`             | `generation/<n>`         | {@link GenerationValue}                                   |
- * | `list-changes`            | `<slug>`                 | {@link ListChangeValue}: changed since the last list      |
+ * | `list-changes/<shard>`    | `<slug>`                 | {@link ListChangeValue}: changed since the last list      |
  * | `files-behind`            | `<generation>/<slug>`    | {@link FilesBehindValue}: its history's files wait        |
  * | `published/market/<slug>` | `heads`                  | {@link PublishedHeads} of one market                      |
  * | `published/market/<slug>` | `page/<index>`           | {@link PublishedPage} of its history                      |
@@ -26,8 +26,8 @@ import { currentKey } from '../../contract/files/old-paths.ts';
 import type { StaticKind } from '../../contract/files/public-object-names.ts';
 import type { Json } from '../../contract/values/canonical-json.ts';
 import type { Item, ItemKey, PutChange } from '../ports/ledger.ts';
-import type { KeyRange, PrefixRange } from '../ports/paging.ts';
-import { keyIn, keyOf } from './keys.ts';
+import type { KeyRange, PrefixRange, ShardedRange } from '../ports/paging.ts';
+import { keyIn, keyInShard, keyOf, shardBy, shardsOf } from './keys.ts';
 
 /** An immutable internal object, and the SHA-256 of its contents, in hex. */
 export type ObjectRef = { key: string; digest: string };
@@ -249,29 +249,32 @@ export type SupersededValue = { generation: number };
 const INDEX_DIGITS = 9;
 const GENERATION_DIGITS = 15;
 
-const MARKS = 'dirty';
+const MARKS = shardsOf('dirty');
 /**
  * Marks everything that shows the market: its body, the newest page of its history, its list page. Revision: that of
  * the market's record, as the same transaction writes it. A view that is older than its mark is not complete yet.
  */
-export const marketMarkKey = (slug: string) => keyIn(FRESH_MARKS, slug);
+export const marketMarkKey = (slug: string) => keyInShard(FRESH_MARKS, slug, slug);
 /**
  * Marks the closed pages of a history from this place on. Needed unless the observation was appended. Revision: as
  * above.
  */
 export const historyMarkKey = (slug: string, order: string) => keyIn(historyMarksOf(slug), order);
 /** Marks a market to be rendered from its first observation on, and compared with the published bodies. Revision: 0. */
-export const refreshMarkKey = (slug: string) => keyIn(REFRESH_MARKS, slug);
+export const refreshMarkKey = (slug: string) => keyInShard(REFRESH_MARKS, slug, slug);
 export const refreshMark = (slug: string): PutChange => {
   return { kind: 'put', key: refreshMarkKey(slug), revision: 0, value: null, if: { kind: 'any' } };
 };
 
 /** Marks of markets that were written to, in order of slugs. */
-export const FRESH_MARKS: PrefixRange<null> = { partition: MARKS, prefix: 'market/' };
+export const FRESH_MARKS: ShardedRange<null> & { readonly prefix: string } = { shards: MARKS, prefix: 'market/' };
 /** Marks of markets that must be rendered again, in order of slugs. */
-export const REFRESH_MARKS: PrefixRange<null> = { partition: MARKS, prefix: 'refresh/' };
+export const REFRESH_MARKS: ShardedRange<null> & { readonly prefix: string } = { shards: MARKS, prefix: 'refresh/' };
 /** The marks of closed pages of one history. */
-export const historyMarksOf = (slug: string): KeyRange<null> => ({ partition: MARKS, prefix: `history/${slug}/` });
+export const historyMarksOf = (slug: string): KeyRange<null> => ({
+  partition: shardBy(MARKS, slug),
+  prefix: `history/${slug}/`,
+});
 
 /** The inverse of the mark keys: the market, and for closed history pages the place from which to render. */
 export function parseMark({ sort }: Pick<Item, 'sort'>): { readonly slug: string; readonly fromOrder: string | null } {
@@ -295,9 +298,9 @@ export type AwaitingGenerationValue = { revisions: { [slug: string]: number } } 
 /** The answer: the first generation that is known to show all of it. */
 export type GenerationOfValue = { generation: number; publishedAt: string };
 
-export const AWAITING_GENERATION: KeyRange<AwaitingGenerationValue> = { partition: 'awaiting-generation' };
-export const awaitingGenerationKey = (what: string) => keyIn(AWAITING_GENERATION, what);
-export const generationOfKey = (what: string) => keyOf<GenerationOfValue>('generation-of', what);
+export const AWAITING_GENERATION: ShardedRange<AwaitingGenerationValue> = { shards: shardsOf('awaiting-generation') };
+export const awaitingGenerationKey = (what: string) => keyInShard(AWAITING_GENERATION, what, what);
+export const generationOfKey = (what: string) => keyOf<GenerationOfValue>(`generation-of/${what}`, what);
 
 /** In a partition of its own, so that the permission to delete records of generations does not include HEAD. */
 export const HEAD_KEY: ItemKey<HeadValue> = { partition: 'head', sort: 'head' };
@@ -307,8 +310,8 @@ export const generationKey = (generation: number) =>
   keyIn(GENERATIONS, String(generation).padStart(GENERATION_DIGITS, '0'));
 
 /** In order of slugs. */
-export const LIST_CHANGES: KeyRange<ListChangeValue> = { partition: 'list-changes' };
-export const listChangeKey = (slug: string) => keyIn(LIST_CHANGES, slug);
+export const LIST_CHANGES: ShardedRange<ListChangeValue> = { shards: shardsOf('list-changes') };
+export const listChangeKey = (slug: string) => keyInShard(LIST_CHANGES, slug, slug);
 
 /** Markets whose bodies are newer than the files of their histories, in the order in which they wait. */
 export const FILES_BEHIND: KeyRange<FilesBehindValue> = { partition: 'files-behind' };

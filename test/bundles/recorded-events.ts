@@ -67,8 +67,8 @@ export const STREAM_EVENT = {
       awsRegion: 'eu-west-1',
       dynamodb: {
         ApproximateCreationDateTime: 1795186800,
-        Keys: { pk: { S: 'dirty' }, sk: { S: 'market/gold-usd' } },
-        NewImage: { pk: { S: 'dirty' }, sk: { S: 'market/gold-usd' } },
+        Keys: { pk: { S: 'dirty/0' }, sk: { S: 'market/gold-usd' } },
+        NewImage: { pk: { S: 'dirty/0' }, sk: { S: 'market/gold-usd' } },
         SequenceNumber: '4421584500000000017450439091',
         SizeBytes: 59,
         StreamViewType: 'NEW_AND_OLD_IMAGES',

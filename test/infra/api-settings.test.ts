@@ -35,8 +35,8 @@ describe('stream mapping', () => {
   };
   const WOKEN = [
     // A lease is written over its item: it would ring for nothing.
-    ['worker', ['INSERT'], ['work'], 1],
-    ['publish', ['INSERT', 'MODIFY'], ['dirty', 'awaiting-generation'], 5],
+    ['worker', ['INSERT'], ['work/'], 1],
+    ['publish', ['INSERT', 'MODIFY'], ['dirty/', 'awaiting-generation/'], 5],
   ] as const;
 
   it('is one for each function that waits for something', () => {
@@ -44,7 +44,7 @@ describe('stream mapping', () => {
   });
 
   it.each(WOKEN)(
-    'of %s: TRIM_HORIZON, filter on %j in %j, window %i ≤ 5 s, parallelization 1, bounded',
+    'of %s: TRIM_HORIZON, filter on %j in what begins with %j, window %i ≤ 5 s, parallelization 1, bounded',
     (name, events, partitions, seconds) => {
       const mapping = mappings.find(({ FunctionName }) => invokes(FunctionName, name));
       expect(mapping).toMatchObject({
@@ -59,7 +59,7 @@ describe('stream mapping', () => {
       });
       expect(mapping.MaximumBatchingWindowInSeconds).toBe(seconds);
       expect(mapping.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern))).toEqual([
-        { eventName: events, dynamodb: { Keys: { pk: { S: partitions } } } },
+        { eventName: events, dynamodb: { Keys: { pk: { S: partitions.map((prefix) => ({ prefix })) } } } },
         ...(name === 'publish' ? [ANY_CHANGE_OF_THE_AUDIT] : []),
       ]);
     },

@@ -13,9 +13,12 @@ import { publish } from '../../publisher/publish.ts';
 import { restore } from '../../publisher/repair/restore.ts';
 import { siteOf } from '../../publisher/site.ts';
 import { checkFormat, claimFormat, type FormatDependencies } from '../../storage/ports/format.ts';
-import type { Ledger } from '../../storage/ports/ledger.ts';
+import type { Change, Ledger } from '../../storage/ports/ledger.ts';
+import { migrateLedger, moveItems } from '../../storage/ports/migrate-ledger.ts';
 import { readAll } from '../../storage/ports/paging.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
+import { MOVED_PARTITIONS } from '../../storage/records/format-3.ts';
+import { FORMAT_KEY, OLDEST_FORMAT } from '../../storage/records/formats.ts';
 import { marketKey, observationsOf } from '../../storage/records/markets.ts';
 import { workOff } from '../ingest/work-off.ts';
 import { withLog } from '../publisher/log/test-log.ts';
@@ -108,10 +111,10 @@ describe('a large file', () => {
       { ledger: recordAccess(ledger, queued), uploads: world.uploads, nowMs: () => world.nowMs, newAttemptId },
       json.id,
     );
-    expect(queued).toContainEqual({ action: 'dynamodb:PutItem', partition: 'work' });
+    expect(queued).toContainEqual({ action: 'dynamodb:PutItem', partition: expect.stringMatching(/^work\/\d$/) });
     expect(refused('upload-arrived', queued)).toEqual([]);
     const asked = await work(world, ledger);
-    expect(asked).toContainEqual({ action: 'dynamodb:DeleteItem', partition: 'work' });
+    expect(asked).toContainEqual({ action: 'dynamodb:DeleteItem', partition: expect.stringMatching(/^work\/\d$/) });
     expect(refused('worker', asked)).toEqual([]);
   });
 });
@@ -212,6 +215,27 @@ describe('the format of a ledger', () => {
 });
 
 describe('a repair', () => {
+  it('may migrate a ledger of format 3, and take up what was written late', async () => {
+    const ledger = openMemoryLedger();
+    const asked: AccessCall[] = [];
+    const dependencies = { ledger: recordAccess(ledger, asked), newAttemptId };
+    const items = [
+      [FORMAT_KEY, OLDEST_FORMAT, { format: OLDEST_FORMAT }],
+      [{ partition: 'dirty', sort: 'market/gold-usd' }, 2, null],
+      [{ partition: 'list-changes', sort: 'gold-usd' }, 2, { wasListed: true }],
+      [{ partition: 'awaiting-generation', sort: 'batch/one' }, 0, { revisions: {} }],
+      [{ partition: 'generation-of', sort: 'batch/none' }, 0, { generation: 1, publishedAt: '' }],
+      [{ partition: 'work', sort: '~lane/0000/bat_1' }, 0, { kind: 'ingest', lane: 'alice' }],
+    ] as const;
+    const puts = items.map(([key, revision, value]) => ({ kind: 'put', key, revision, value, if: { kind: 'any' } }));
+    await ledger.transact(puts as unknown as Change[], { attemptId: 'of before' });
+    expect(await migrateLedger(dependencies)).toBe('migrated');
+    await ledger.transact(puts.slice(1) as unknown as Change[], { attemptId: 'late' });
+    expect([await migrateLedger(dependencies), await moveItems(dependencies, () => true)]).toEqual(['current', true]);
+    for (const partition of MOVED_PARTITIONS) expect(await readAll(ledger, { partition })).toEqual([]);
+    expect(refused('repair', asked)).toEqual([]);
+  });
+
   it('may restore a ledger that holds parts of transactions, beside a store that is later', async () => {
     const world = createWorld();
     await world.ingest([...SLUGS.map((slug) => market(slug)), price('gold-usd', 1, 400_000)]);

@@ -78,9 +78,9 @@ describe('among all functions', () => {
     expect(able((name) => allows(roleOf(name), { action: 'dynamodb:PutItem', partition }))).toEqual(tellers);
   });
 
-  it('work items are written by the write API, the arrival of uploads, the runner of sources and the publisher; by the worker for leases', () => {
-    const call = { action: 'dynamodb:PutItem', partition: WORK_QUEUE.partition };
-    const names = ['write-api', 'worker', 'upload-arrived', 'sources', 'publish'];
+  it('work items are written by the write API, the arrival of uploads, the runner of sources and the publisher; by the worker for leases, by a repair to migrate', () => {
+    const call = { action: 'dynamodb:PutItem', partition: WORK_QUEUE.shards[0] as string };
+    const names = ['write-api', 'worker', 'upload-arrived', 'sources', 'publish', 'repair'];
     expect(able((name) => allows(roleOf(name), call))).toEqual(names);
   });
 

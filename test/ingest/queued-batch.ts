@@ -1,6 +1,7 @@
 /** Batches as the request handler writes them: record, raw parts and work in one transaction. */
 import { packRaw } from '../../lambdas/ingest/stored-batch.ts';
 import type { Change, Ledger } from '../../storage/ports/ledger.ts';
+import { readAll } from '../../storage/ports/paging.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import {
   type BatchValue,
@@ -62,5 +63,5 @@ export async function queueBatch(
 
 /** The ids of the work items on the queue. */
 export async function queuedWork(ledger: Ledger): Promise<readonly string[]> {
-  return (await ledger.query(WORK_QUEUE.partition, { limit: 1000 })).items.map(workIdOf);
+  return (await readAll(ledger, WORK_QUEUE)).map(workIdOf);
 }

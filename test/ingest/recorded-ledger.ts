@@ -39,7 +39,7 @@ export function openRecordedLedger(): RecordedLedger {
 
 /** Without the items of batches and their audit: their effect. */
 export function recordsOf(dump: LedgerDump): LedgerDump {
-  const own = ['audit/', 'batch/', 'work ', 'awaiting-generation '];
+  const own = ['audit/', 'batch/', 'work/', 'awaiting-generation/'];
   return new Map([...dump].filter(([name]) => !own.some((prefix) => name.startsWith(prefix))));
 }
 

@@ -8,6 +8,7 @@ import { type PublishOutcome, publish } from '../../publisher/publish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectHead } from '../../storage/ports/object-store.ts';
+import { readAll } from '../../storage/ports/paging.ts';
 import { marketPartition, orderKey } from '../../storage/records/markets.ts';
 import { FRESH_MARKS, historyMarkKey, marketMarkKey } from '../../storage/records/publication.ts';
 import { faultyStorage } from './faulty-storage.ts';
@@ -99,7 +100,7 @@ async function markWithoutChange({ ledger, dependencies }: World): Promise<void>
 }
 
 async function marksLeft({ ledger }: World): Promise<readonly string[]> {
-  return (await ledger.query(FRESH_MARKS.partition, { limit: 100 })).items.map(({ sort }) => sort);
+  return (await readAll(ledger, { shards: FRESH_MARKS.shards })).map(({ sort }) => sort);
 }
 
 /** The puts of each generation in which the list changes. */

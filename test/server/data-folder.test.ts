@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openDataFolder } from '../../server/folder/data-folder.ts';
 import { StartError } from '../../server/service/start-error.ts';
-import { FORMAT_KEY, LEDGER_FORMAT } from '../../storage/records/formats.ts';
+import { FORMAT_KEY, LEDGER_FORMAT, OLDEST_FORMAT } from '../../storage/records/formats.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 
@@ -71,7 +71,7 @@ describe('an unusable folder is refused in one line that names it', () => {
 
 describe('a folder of another format is refused in one line that names both, and left as it is:', () => {
   const LATER = LEDGER_FORMAT + 1;
-  const EARLIER = LEDGER_FORMAT - 1;
+  const EARLIER = OLDEST_FORMAT - 1;
   const expectRefused = async (folder: string, format: number) => {
     const error = await openDataFolder(folder).then(
       () => null,

@@ -1,6 +1,7 @@
 /** Facts about the committed records of a simulated ledger, read without the code under test. */
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
 import type { Change } from '../../storage/ports/ledger.ts';
+import type { AnyRange } from '../../storage/ports/paging.ts';
 import { batchKey, uploadKey, WORK_QUEUE } from '../../storage/records/batches.ts';
 import {
   MARKET_INDEX,
@@ -43,11 +44,20 @@ export function dueIn(items: LedgerItems): Due {
   const ranges = [FRESH_MARKS, REFRESH_MARKS, AWAITING_GENERATION, FILES_BEHIND, LIST_CHANGES, DEFERRED];
   return {
     publishing: [
-      ...ranges.flatMap((range) => items.committedIn(range).map(({ sort }) => `${range.partition} ${sort}`)),
+      ...ranges.flatMap((range) => partsOf(range).flatMap((part) => items.committedIn(part).map(nameOf))),
       ...(head === undefined ? [] : leftOf(head)),
     ],
-    working: items.committedIn(WORK_QUEUE).map(({ sort }) => sort),
+    working: partsOf(WORK_QUEUE).flatMap((part) => items.committedIn(part).map(({ sort }) => sort)),
   };
+}
+
+const nameOf = ({ partition, sort }: { readonly partition: string; readonly sort: string }) => `${partition} ${sort}`;
+
+/** The partitions that share a range; one that has its own is its only part. */
+function partsOf(range: AnyRange<unknown>): readonly { readonly partition: string; readonly prefix?: string }[] {
+  if (!('shards' in range)) return [range];
+  const { shards, ...rest } = range;
+  return shards.map((partition) => ({ partition, ...rest }));
 }
 
 function leftOf({ applied, generation, list }: HeadValue): readonly string[] {
@@ -61,26 +71,26 @@ function leftOf({ applied, generation, list }: HeadValue): readonly string[] {
 /** The processes that a committed change wakes: the publisher for each mark, the worker for each new work item. */
 export function wokenBy(changes: readonly Change[]): { readonly publishing: boolean; readonly working: boolean } {
   const puts = changes.filter((change) => change.kind === 'put');
-  const ringing = [FRESH_MARKS.partition, AWAITING_GENERATION.partition];
+  const ringing = [...FRESH_MARKS.shards, ...AWAITING_GENERATION.shards];
   return {
     publishing: puts.some(({ key }) => ringing.includes(key.partition)),
-    working: puts.some(({ key, revision }) => key.partition === WORK_QUEUE.partition && revision === 0),
+    working: puts.some(({ key, revision }) => WORK_QUEUE.shards.includes(key.partition) && revision === 0),
   };
 }
 
 /** Batches that these changes report as public. */
 export function batchesAnsweredBy(changes: readonly Change[]): readonly string[] {
-  return batchesPutInto(generationOfKey('').partition, changes);
+  return batchesPutInto('generation-of/', changes);
 }
 
 /** Batches that end with these changes, and then wait to be public. */
 export function batchesAppliedBy(changes: readonly Change[]): readonly string[] {
-  return batchesPutInto(AWAITING_GENERATION.partition, changes);
+  return batchesPutInto('awaiting-generation/', changes);
 }
 
-function batchesPutInto(partition: string, changes: readonly Change[]): readonly string[] {
+function batchesPutInto(partitions: string, changes: readonly Change[]): readonly string[] {
   return changes.flatMap(({ kind, key }) =>
-    kind === 'put' && key.partition === partition && key.sort.startsWith('batch/')
+    kind === 'put' && key.partition.startsWith(partitions) && key.sort.startsWith('batch/')
       ? [key.sort.slice('batch/'.length)]
       : [],
   );
@@ -90,7 +100,7 @@ function batchesPutInto(partition: string, changes: readonly Change[]): readonly
 export function batchesOf(changes: readonly Change[]): readonly string[] {
   const names = changes.flatMap(({ key: { partition, sort } }) => {
     if (partition.startsWith('batch/')) return [partition.slice('batch/'.length)];
-    const isAnswer = partition === AWAITING_GENERATION.partition || partition === generationOfKey('-').partition;
+    const isAnswer = /^(awaiting-generation|generation-of)\//.test(partition);
     return isAnswer && sort.startsWith('batch/') ? [sort.slice('batch/'.length)] : [];
   });
   return [...new Set(names)];
@@ -177,6 +187,6 @@ export function marketWrittenBy(changes: readonly Change[]): string | null {
 /** The ledger without any trace of publishing. */
 export function withoutPublication(items: LedgerItems): LedgerItems {
   const ofPublication = [HEAD_KEY, GENERATIONS, LIST_CHANGES, SUPERSEDED_PAGES, WALK_KEY, DEFERRED];
-  const names = new Set(ofPublication.map(({ partition }) => partition));
+  const names = new Set(ofPublication.flatMap((range) => partsOf(range).map(({ partition }) => partition)));
   return items.copy((partition) => !names.has(partition) && !/^(published|log)\//.test(partition));
 }

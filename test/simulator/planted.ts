@@ -55,9 +55,9 @@ const FILED: SimulationOptions['settings'] = { projections: ['log', ...FILE_PROJ
 
 const isHead = ({ key }: Change) => key.partition === HEAD_KEY.partition;
 const isOf =
-  (partition: string, prefix = '') =>
+  (partitions: string | readonly string[], prefix = '') =>
   (item: Pick<Item, 'partition' | 'sort'>) =>
-    item.partition === partition && item.sort.startsWith(prefix);
+    [partitions].flat().includes(item.partition) && item.sort.startsWith(prefix);
 
 /** Wraps the ports of processes of this kind. */
 function toThe(process: string, shown: (item: Item) => Item): Pick<SimulationOptions, 'ledger'> {
@@ -87,7 +87,7 @@ export const PLANTED: readonly Planted[] = [
       kind: 'ordinary',
       conditions: SLOW_TO_SHOW,
       ...toThe('publisher', (item) =>
-        isOf(FRESH_MARKS.partition, FRESH_MARKS.prefix)(item) ? { ...item, revision: 0 } : item,
+        isOf(FRESH_MARKS.shards, FRESH_MARKS.prefix)(item) ? { ...item, revision: 0 } : item,
       ),
     },
     within: 100,
@@ -239,7 +239,7 @@ export const PLANTED: readonly Planted[] = [
       kind: 'ordinary',
       conditions: SLOW_TO_SHOW,
       ...toThe('publisher', (item) =>
-        isOf(AWAITING_GENERATION.partition, 'batch/')(item) ? { ...item, value: { revisions: {} } } : item,
+        isOf(AWAITING_GENERATION.shards, 'batch/')(item) ? { ...item, value: { revisions: {} } } : item,
       ),
     },
     within: 100,
@@ -249,7 +249,7 @@ export const PLANTED: readonly Planted[] = [
     options: {
       kind: 'ordinary',
       conditions: AT_ONCE,
-      ledgerGaps: (change) => change.kind === 'delete' && change.key.partition === FRESH_MARKS.partition,
+      ledgerGaps: (change) => change.kind === 'delete' && FRESH_MARKS.shards.includes(change.key.partition),
     },
     within: 200,
   },
@@ -264,7 +264,7 @@ export const PLANTED: readonly Planted[] = [
           ? {
               ...ledger,
               query: async (partition, options) =>
-                partition === LIST_CHANGES.partition
+                LIST_CHANGES.shards.includes(partition)
                   ? { items: [], next: null }
                   : await ledger.query(partition, options),
             }
@@ -296,9 +296,9 @@ export const PLANTED: readonly Planted[] = [
     what: 'the lease',
     options: {
       kind: 'workers',
-      ledgerGaps: ({ key }) => key.partition === WORK_QUEUE.partition,
+      ledgerGaps: ({ key }) => WORK_QUEUE.shards.includes(key.partition),
       ...toThe('worker', (item) =>
-        isOf(WORK_QUEUE.partition)(item) ? { ...item, value: { ...(item.value as WorkValue), lease: null } } : item,
+        isOf(WORK_QUEUE.shards)(item) ? { ...item, value: { ...(item.value as WorkValue), lease: null } } : item,
       ),
     },
     within: 10,
@@ -309,7 +309,7 @@ export const PLANTED: readonly Planted[] = [
       kind: 'ordinary',
       conditions: AT_ONCE,
       ...toThe('worker', (item) =>
-        isOf(WORK_QUEUE.partition)(item) ? { ...item, value: { ...(item.value as WorkValue), lane: item.sort } } : item,
+        isOf(WORK_QUEUE.shards)(item) ? { ...item, value: { ...(item.value as WorkValue), lane: item.sort } } : item,
       ),
     },
     within: 400,

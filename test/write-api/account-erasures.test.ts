@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runErasure } from '../../lambdas/accounts/run-erasure.ts';
 import { CREDENTIAL_CACHE_SECONDS, LAST_WRITE_MS } from '../../lambdas/credentials/account-cache.ts';
+import { readAll } from '../../storage/ports/paging.ts';
 import { newUlid } from '../../storage/ports/ulid.ts';
 import { type ApiKeyValue, answersOf, usageOf } from '../../storage/records/accounts.ts';
 import { WORK_QUEUE } from '../../storage/records/batches.ts';
@@ -105,12 +106,12 @@ describe('erasures of accounts', () => {
     const queued = await workOff({ ledger: world.ledger, nowMs: () => world.nowMs });
     expect(queued).toEqual({ done: 0, failed: 0, later: 0, nextAtMs: requestedMs + LAST_WRITE_MS });
     expect(await ledger.dump()).toEqual(before);
-    expect(await itemsOf(WORK_QUEUE.partition)).toHaveLength(1);
+    expect(await readAll(ledger, WORK_QUEUE)).toHaveLength(1);
 
     world.nowMs = requestedMs + LAST_WRITE_MS;
     expect(await work(json.id)).toBe('done');
     expect(holdersOf(await ledger.dump(), MARK)).toEqual([]);
-    expect(await itemsOf(WORK_QUEUE.partition)).toEqual([]);
+    expect(await readAll(ledger, WORK_QUEUE)).toEqual([]);
     expect(await work(json.id)).toBe('done');
   });
 

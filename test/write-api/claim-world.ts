@@ -5,6 +5,7 @@ import { claimSchema } from '../../contract/operations/claims.ts';
 import type { Scope } from '../../contract/operations/scopes.ts';
 import type { Observation } from '../../contract/values/metric.ts';
 import type { Item, Ledger } from '../../storage/ports/ledger.ts';
+import { readAll } from '../../storage/ports/paging.ts';
 import {
   type MarketRecordValue,
   marketKey,
@@ -183,7 +184,7 @@ export async function goldRecord(ledger: Ledger): Promise<{ revision: number; va
 }
 
 export async function dirtyMarks(ledger: Ledger): Promise<readonly Item[]> {
-  return (await ledger.query(FRESH_MARKS.partition, { limit: 100 })).items;
+  return await readAll(ledger, { shards: FRESH_MARKS.shards });
 }
 
 /** The history of gold-usd, oldest first. */

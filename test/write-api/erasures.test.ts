@@ -4,6 +4,7 @@ import { runErasure } from '../../lambdas/accounts/run-erasure.ts';
 import { CLAIM_TRANSITIONS } from '../../lambdas/review/transitions.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Change, ItemKey, Ledger } from '../../storage/ports/ledger.ts';
+import { readAll } from '../../storage/ports/paging.ts';
 import { newUlid } from '../../storage/ports/ulid.ts';
 import { answersOf, entitlementsKey, usageOf } from '../../storage/records/accounts.ts';
 import { auditOfActor } from '../../storage/records/audit.ts';
@@ -150,14 +151,14 @@ describe('erasures', () => {
     });
     const { id } = accepted.json;
     expect((await read(id)).json).toEqual(accepted.json);
-    expect(await itemsOf(WORK_QUEUE.partition)).toMatchObject([
+    expect(await readAll(ledger, WORK_QUEUE)).toMatchObject([
       { ...workKey(id), value: { kind: 'erasure', erasure: id } },
     ]);
     world.nowMs += 5;
     await run(id);
     const finished = { ...accepted.json, state: 'finished', finishedAt: '2026-11-20T12:00:00.005Z' };
     expect((await read(id)).json).toEqual(finished);
-    expect(await itemsOf(WORK_QUEUE.partition)).toEqual([]);
+    expect(await readAll(ledger, WORK_QUEUE)).toEqual([]);
     const audit = await world.call({ path: '/api/v1/audit-records', query: `target=erasure/${id}`, as: 'operator' });
     expect(audit.json.data).toMatchObject([{ actor: 'key:operator', action: 'createErasure' }]);
   });
@@ -326,7 +327,7 @@ describe('erasures', () => {
       await run(json.id);
       expect(holdersOf(await ledger.dump(), MARK)).toEqual([]);
       expect((await read(json.id)).json.state).toBe('finished');
-      expect(await itemsOf(WORK_QUEUE.partition)).toEqual([]);
+      expect(await readAll(ledger, WORK_QUEUE)).toEqual([]);
       expect((await ledger.get(marketKey('gold-usd')))?.revision).toBe(6);
       expect(await itemsOf(auditOfActor('system:erasure').partition)).toHaveLength(4);
     }

@@ -4,6 +4,7 @@ import { publicKey } from '../../contract/files/public-objects.ts';
 import { PUBLICATION_MARKETS_MAX, publicationSchema } from '../../contract/operations/publications.ts';
 import type { PurgeTargets } from '../../publisher/notify/purge.ts';
 import { publish } from '../../publisher/publish.ts';
+import { readAll } from '../../storage/ports/paging.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { auditOfTarget } from '../../storage/records/audit.ts';
 import { WORK_QUEUE } from '../../storage/records/batches.ts';
@@ -77,8 +78,8 @@ describe('a publication', () => {
     const published = (await read(id)).json;
     expect(published).toEqual({ ...created.json, state: 'published', generation, publishedAt: expect.any(String) });
     expect(publicationSchema.parse(published)).toEqual(published);
-    for (const partition of [WORK_QUEUE.partition, FRESH_MARKS.partition, AWAITING_GENERATION.partition]) {
-      expect((await world.ledger.query(partition, { limit: 10 })).items).toEqual([]);
+    for (const { shards } of [WORK_QUEUE, FRESH_MARKS, AWAITING_GENERATION]) {
+      expect(await readAll(world.ledger, { shards })).toEqual([]);
     }
   });
 
@@ -160,8 +161,8 @@ describe('a publication is refused', () => {
     const { status, json } = await create(body);
     expect(status).toBe(422);
     expect(json).toMatchObject({ code: 'validation-failed', errors });
-    for (const partition of [WORK_QUEUE.partition, FRESH_MARKS.partition, AWAITING_GENERATION.partition]) {
-      expect((await world.ledger.query(partition, { limit: 1 })).items).toEqual([]);
+    for (const { shards } of [WORK_QUEUE, FRESH_MARKS, AWAITING_GENERATION]) {
+      expect(await readAll(world.ledger, { shards })).toEqual([]);
     }
   });
 });

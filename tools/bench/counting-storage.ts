@@ -90,7 +90,7 @@ export function countObjects(objects: ObjectStore, counter: OperationCounter): O
 }
 
 function isListPartition(partition: string): boolean {
-  return partition === LIST_CHANGES.partition;
+  return LIST_CHANGES.shards.includes(partition);
 }
 
 function isListKey(key: string): boolean {

@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEFAULT_PROJECTIONS } from '../../contract/files/projections.ts';
 import { defaultListEverySeconds } from '../../publisher/dependencies.ts';
+import { FRESH_MARKS } from '../../storage/records/publication.ts';
 import type { BenchOptions } from './benchmark.ts';
 import { countCosts } from './costs.ts';
 import { type CountedService, openCountedService } from './counted-service.ts';
@@ -27,6 +28,9 @@ const COALESCE_SECONDS = 5;
 const SECONDS = { generation: 1, batch: 1, edge: 15 };
 const MONTH_SECONDS = 30 * 24 * 60 * 60;
 const BATCHES = 200;
+/** How the keys of a range end that several partitions share, and their number. */
+const SHARED = '/{shard}';
+const SHARDS = FRESH_MARKS.shards.length;
 
 interface Load {
   readonly name: string;
@@ -50,7 +54,7 @@ const LOADS: readonly Load[] = [
   },
 ];
 
-/** A step, or a partition that every write touches: how many writes of one row it takes a second. */
+/** A step, or partitions that all writes share: how many writes of one row it takes a second. */
 interface Limit {
   readonly name: string;
   readonly unitsPerWrite: number | null;
@@ -106,19 +110,22 @@ function rowOf(load: Load, limits: readonly Limit[], month: MonthCosts): readonl
 /** The lowest first. */
 async function limitsOf(): Promise<readonly Limit[]> {
   const units = await unitsOfAWrite();
-  const partitions = [...units].map(([partition, unitsPerWrite]) => ({
-    name: `partition \`${partition}\``,
-    unitsPerWrite,
-    writesPerSecond: UNITS_PER_SECOND / unitsPerWrite,
-  }));
+  const partitions = [...units].map(([range, unitsPerWrite]) => {
+    const shards = range.endsWith(SHARED) ? SHARDS : 1;
+    const name = `${shards === 1 ? 'partition' : `${shards} partitions`} \`${range}\``;
+    return { name, unitsPerWrite, writesPerSecond: (shards * UNITS_PER_SECOND) / unitsPerWrite };
+  });
   return [
     { name: 'worker, batches of one row', unitsPerWrite: null, writesPerSecond: MEASURED.workerBatches },
     { name: 'publisher, changed markets', unitsPerWrite: null, writesPerSecond: MEASURED.publisherMarkets },
     ...partitions,
-  ].sort((one, other) => one.writesPerSecond - other.writesPerSecond);
+  ].sort((one, other) => one.writesPerSecond - other.writesPerSecond || (one.name < other.name ? -1 : 1));
 }
 
-/** By the partitions that all writes share, from the request to the list. Those of one sender are left out: see its own limits. */
+/**
+ * By the partitions that all writes share, from the request to the list. Those of one sender are left out: see its own limits. The
+ * batches of this model have one sender, so they are in one lane of the queue; many senders have all its partitions.
+ */
 async function unitsOfAWrite(): Promise<ReadonlyMap<string, number>> {
   const sample = await readSample();
   const service = await openCountedService([...DEFAULT_PROJECTIONS]);
@@ -141,7 +148,9 @@ function shared({ written }: CountedService): ReadonlyMap<string, number> {
   for (const [partition, items] of written) {
     const sum = [...items.values()].reduce((all, each) => all + each, 0);
     const isOfOneSender = /^(usage|entitlements|idempotency|audit\/actor)\//.test(partition);
-    if (sum >= BATCHES && !isOfOneSender) units.set(partition.replace(/\/\d{4}-\d\d-\d\d$/, '/{day}'), sum / BATCHES);
+    const range = partition.replace(/\/\d{4}-\d\d-\d\d/, '/{day}').replace(/\/\d$/, SHARED);
+    if (!isOfOneSender) units.set(range, (units.get(range) ?? 0) + sum / BATCHES);
   }
-  return units;
+  // Partitions of one market or batch have fewer.
+  return new Map([...units].filter(([, unitsPerWrite]) => unitsPerWrite >= 1));
 }

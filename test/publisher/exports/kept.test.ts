@@ -9,7 +9,7 @@ import { publish } from '../../../publisher/publish.ts';
 import { created, replaced } from '../../../storage/ports/changes.ts';
 import { exportDayKey } from '../../../storage/records/exports.ts';
 import { marketKey } from '../../../storage/records/markets.ts';
-import { FRESH_MARKS } from '../../../storage/records/publication.ts';
+import { marketMarkKey } from '../../../storage/records/publication.ts';
 import { dueTakedownKey, takedownKey } from '../../../storage/records/takedowns.ts';
 import { market, price } from '../world.ts';
 import { DAY_MS, days, exportWorld, FIRST_DAY, keysOf } from './export-world.ts';
@@ -80,7 +80,7 @@ async function removeAndTakeDown(world: ExportWorld, slug: string): Promise<void
   const record = await ledger.get(marketKey(slug));
   if (record === null) throw new Error(`no market ${slug}`);
   const removal = { reason: 'A court said so.', replacedBy: null, removedAt: '2026-10-03T00:00:00.000Z' };
-  const mark = { partition: FRESH_MARKS.partition, sort: `${FRESH_MARKS.prefix}${slug}` };
+  const mark = marketMarkKey(slug);
   const removed = replaced(record, { ...record.value, removal } as never);
   const marked = { kind: 'put', key: mark, revision: record.revision + 1, value: null, if: { kind: 'any' } } as never;
   await ledger.transact([removed, marked], { attemptId: 'removal' });

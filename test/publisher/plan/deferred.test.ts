@@ -54,10 +54,10 @@ const bodyOf = (world: World, slug: string) => publicObjects(world.objects).get(
 const marked = async ({ ledger }: World) => (await readAll(ledger, FRESH_MARKS)).map((mark) => parseMark(mark).slug);
 const recorded = async ({ ledger }: World) => await readAll(ledger, DEFERRED);
 
-const isMark = ({ partition, sort }: Place) => partition === FRESH_MARKS.partition && sort.startsWith('market/');
+const isMark = ({ partition, sort }: Place) => FRESH_MARKS.shards.includes(partition) && sort.startsWith('market/');
 const isHistoryMark = ({ partition, sort }: Place) =>
-  partition === FRESH_MARKS.partition && sort.startsWith('history/');
-const isOfBatch = ({ partition }: Place) => /^(batch\/|work$)/.test(partition);
+  FRESH_MARKS.shards.includes(partition) && sort.startsWith('history/');
+const isOfBatch = ({ partition }: Place) => /^(batch|work)\//.test(partition);
 const isRecord = ({ sort }: Place) => sort === 'record';
 const isObservation = ({ partition, sort }: Place) =>
   partition === marketPartition('gold') && sort.startsWith('observation/');
@@ -279,7 +279,7 @@ describe('a market that is deferred', () => {
     const sinceMs = world.clock.nowMs;
     const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
       // By then it has read which markets are deferred.
-      if (what === 'ledger.query dirty' && world.clock.nowMs === sinceMs) {
+      if (what.startsWith('ledger.query dirty/') && world.clock.nowMs === sinceMs) {
         await publish(world.dependencies);
         world.clock.nowMs += 60_000;
       }

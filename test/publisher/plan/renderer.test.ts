@@ -26,7 +26,7 @@ const resized = ({ ledger, objects, clock }: World, pageSizes: PageSizes): Publi
 const OTHER_SIZES: PageSizes = { markets: 2, observations: 3 };
 
 const workOf = async ({ ledger }: Pick<World, 'ledger'>) =>
-  (await readAll<WorkOf<'refresh'>['value']>(ledger, { partition: WORK_QUEUE.partition })).filter(
+  (await readAll<WorkOf<'refresh'>['value']>(ledger, WORK_QUEUE as never)).filter(
     ({ value }) => value.kind === 'refresh',
   );
 
