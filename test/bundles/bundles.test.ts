@@ -24,7 +24,7 @@ const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
   'write-api': 499 * KILOBYTE,
   worker: 434 * KILOBYTE,
   'upload-arrived': 400 * KILOBYTE,
-  sources: 481 * KILOBYTE,
+  sources: 483 * KILOBYTE,
   'first-key': 250 * KILOBYTE,
   publish: 765 * KILOBYTE,
   verify: 194 * KILOBYTE,
