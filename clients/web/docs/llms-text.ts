@@ -26,9 +26,9 @@ Rules that are easily got wrong:
 ## Data
 
 - [All markets, by pages](${MARKETS_URL}): 100 a page, ordered by slug
-- [One market](${MARKETS_URL}/gold-usd): \`${MARKETS_URL}/{slug}\`
-- [Its history](${MARKETS_URL}/gold-usd/history): \`${MARKETS_URL}/{slug}/history\`, newest first, 64 rows a page, with superseded rows
-- [Its history as a file](${MARKETS_URL}/gold-usd/history.csv): \`history.csv\`, \`history.ndjson\`, \`history/{year}.csv\`, oldest first, standing rows
+- One market: \`${MARKETS_URL}/{slug}\`
+- Its history: \`${MARKETS_URL}/{slug}/history\`, newest first, 64 rows a page, with superseded rows
+- Its history as a file: \`history.csv\`, \`history.ndjson\`, \`history/{year}.csv\`, oldest first, standing rows
 - [The newest price of every market](${LATEST_URL}): also as [CSV](${LATEST_CSV_URL})
 - [The published state](${SNAPSHOT_URL}): its number, its time, counts
 

@@ -57,7 +57,7 @@ ${OPERATOR_MARK}
 <div id="explorer">
 <div id="notices" class="explorer-notices" role="status"></div>
 <form id="view" class="explorer-view" role="search" aria-label="Markets">
-<input id="view-text" type="search" placeholder="Gold, BTC, EUR/USD …" aria-label="Search markets by name, ticker or pair" aria-keyshortcuts="/" autocomplete="off" autocapitalize="off" spellcheck="false">
+<input id="view-text" type="search" placeholder="Name, ticker or pair" aria-label="Search markets by name, ticker or pair" aria-keyshortcuts="/" autocomplete="off" autocapitalize="off" spellcheck="false">
 <select id="view-kind" aria-label="Kind"><option value="">All kinds</option></select>
 <select id="view-currency" aria-label="Currency"><option value="">All currencies</option></select>
 <select id="view-sort" aria-label="Sort by">${SORTS.map(([sort, title]) => html`<option value="${sort}">${title}</option>`)}</select>

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
+import { exampleSlug } from '../../../clients/web/browser/docs/example-market.ts';
 import { searched } from '../../../clients/web/browser/docs/search.ts';
 import { curlOf } from '../../../clients/web/docs/example-shell.ts';
 import { markdown, markdownPage } from '../../../clients/web/docs/markdown.ts';
@@ -122,6 +123,29 @@ it.each<[string, Schema, string]>([
       .replaceAll(/\s+/g, ' ')
       .trim(),
   ).toBe(words);
+});
+
+it('llms.txt and the search box name no market that a service may not have', () => {
+  expect(FILES.get('llms.txt')).not.toContain('gold');
+  expect(FILES.get('index.html')).not.toMatch(/placeholder="[^"]*Gold/);
+});
+
+const listOf = (slugs: readonly string[], next: string | null = null) => ({
+  data: slugs.map((slug) => ({ slug })),
+  page: { next },
+});
+it.each<[string, Readonly<Record<string, unknown>>, string]>([
+  ['the documented one, if the service has it', { '/api/v1/markets.json': listOf(['aave', 'gold-usd']) }, 'gold-usd'],
+  ['the first one otherwise', { '/api/v1/markets.json': listOf(['rice-usd', 'tea-usd']) }, 'rice-usd'],
+  [
+    'the documented one of a later page',
+    { '/api/v1/markets.json': listOf(['aave'], 'pages/2.json'), '/api/v1/markets/gold-usd.json': {} },
+    'gold-usd',
+  ],
+  ['the first one, if no later page has it', { '/api/v1/markets.json': listOf(['aave'], 'pages/2.json') }, 'aave'],
+  ['the documented one without any market', { '/api/v1/markets.json': listOf([]) }, 'gold-usd'],
+])('the market of the examples is %s', async (_, files, slug) => {
+  expect(await exampleSlug(async (path) => files[path] ?? null)).toBe(slug);
 });
 
 it('the example of each operation is a command that a shell can read, with the key and the conditions that it needs', () => {

@@ -1,18 +1,34 @@
 /** The script of the documentation: the commands name the service that shows them, can be copied, and are found. */
 import { READ_HOST, WRITE_HOST } from '../../../../contract/files/example-hosts.ts';
-import { BASE_URL } from '../base-url.ts';
+import { marketUrl } from '../../../../contract/files/routes.ts';
+import { addressOf, BASE_URL } from '../base-url.ts';
 import { button, element } from '../market/elements.ts';
+import { DOCUMENTED_SLUG, exampleSlug } from './example-market.ts';
 import { fillSearch } from './search-box.ts';
 
 /** Where the publisher did not know the base URLs, the service is one machine, with one for readers and writers. */
 function nameService(root: HTMLElement): void {
   const base = BASE_URL.href.replace(/\/$/, '');
+  for (const text of textsWith(root, READ_HOST)) text.data = text.data.replaceAll(READ_HOST, base);
+  for (const text of textsWith(root, WRITE_HOST)) text.data = text.data.replaceAll(WRITE_HOST, base);
+}
+
+async function nameMarket(root: HTMLElement): Promise<void> {
+  const documented = marketUrl(DOCUMENTED_SLUG);
+  const texts = textsWith(root, documented);
+  if (texts.length === 0) return;
+  const slug = await exampleSlug(async (path) => {
+    const answer = await fetch(addressOf(path));
+    return answer.ok ? await answer.json() : null;
+  }).catch(() => DOCUMENTED_SLUG);
+  for (const text of texts) text.data = text.data.replaceAll(documented, marketUrl(slug));
+}
+
+function textsWith(root: HTMLElement, part: string): readonly Text[] {
+  const found: Text[] = [];
   const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-  while (texts.nextNode()) {
-    const text = texts.currentNode as Text;
-    if (!text.data.includes(READ_HOST) && !text.data.includes(WRITE_HOST)) continue;
-    text.data = text.data.replaceAll(WRITE_HOST, base).replaceAll(READ_HOST, base);
-  }
+  while (texts.nextNode()) if ((texts.currentNode as Text).data.includes(part)) found.push(texts.currentNode as Text);
+  return found;
 }
 
 function offerCopies(root: HTMLElement): void {
@@ -44,6 +60,7 @@ async function copied(block: HTMLElement, copy: HTMLButtonElement, said: HTMLEle
 
 const root = document.querySelector('.docs') as HTMLElement;
 nameService(root);
+void nameMarket(root);
 offerCopies(root);
 fillSearch(root.querySelector('.docs-search') as HTMLElement);
 root.setAttribute('data-ready', 'true');

@@ -40,6 +40,7 @@ export class ViewControls {
   show(view: ListView, entries: readonly LatestEntry[]): void {
     if (entries !== this.#entries) {
       this.#entries = entries;
+      if (entries.length > 0) this.#text.placeholder = exampleNames(entries);
       offer(this.#kind, 'All kinds', countsBy(entries, 'kind'), view.kind);
       offer(this.#currency, 'All currencies', countsBy(entries, 'currency'), view.currency);
     }
@@ -91,4 +92,16 @@ function offer(select: HTMLSelectElement, all: string, counts: ReadonlyMap<strin
     element('option', { value }, `${value} (${count.toLocaleString('en')})`),
   );
   select.replaceChildren(element('option', { value: '' }, all), ...options);
+}
+
+const EXAMPLE_NAMES = 3;
+
+/** `Aave, Bitcoin, Gold …`: the first names of the service, without their currencies. */
+function exampleNames(entries: readonly LatestEntry[]): string {
+  const names = new Set<string>();
+  for (const { name } of entries) {
+    names.add(name.split(',')[0] as string);
+    if (names.size === EXAMPLE_NAMES) break;
+  }
+  return `${[...names].join(', ')} …`;
 }
