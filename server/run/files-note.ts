@@ -13,7 +13,8 @@ import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { type NoteSigner, openNote, signNote, verifierKey } from '../../contract/log/notes.ts';
 import { rendererOf } from '../../publisher/core/bodies/render.ts';
 import type { PublisherDependencies } from '../../publisher/dependencies.ts';
-import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import { StorageCorrupt } from '../../storage/ports/errors.ts';
+import type { ObjectHead, ObjectStore } from '../../storage/ports/object-store.ts';
 import { writeDurably } from '../backup/copied-files.ts';
 import type { PublicTarget } from '../target/target.ts';
 
@@ -22,11 +23,17 @@ const NAME = '.tidemark-files';
 
 type Rendered = Pick<PublisherDependencies, 'objects' | 'pageSizes' | 'projections' | 'readBaseUrl' | 'site'>;
 
-/** Whether the folder has the files of its note, and this version renders the same. False for a bucket. */
+/**
+ * Whether the folder has the files of its note, and this version renders the same. False for a bucket.
+ *
+ * @param isRead whether to read all bytes: what a data folder remembers of a file from an earlier run says nothing of a change
+ *   by another program
+ */
 export async function fitsNote(
   target: PublicTarget,
   rendered: Rendered,
   keys: readonly NoteSigner[],
+  isRead: boolean,
 ): Promise<boolean> {
   const note = target.isRemote ? null : await target.read(NAME);
   if (note === null) return false;
@@ -35,7 +42,7 @@ export async function fitsNote(
       Buffer.from(note).toString('utf8'),
       keys.map(({ vkey }) => verifierKey(vkey)),
     );
-    return text === (await textOf(rendered));
+    return text === (await textOf(rendered, isRead ? headOfBytes : headKnown));
   } catch (error) {
     if (error instanceof LogFaultError) return false;
     throw error;
@@ -44,22 +51,37 @@ export async function fitsNote(
 
 /** To be called when everything is published, and nothing is written any more. Writes nothing into a bucket. */
 export async function leaveNote(target: PublicTarget, rendered: Rendered, keys: readonly NoteSigner[]): Promise<void> {
-  if (target.isRemote || (await fitsNote(target, rendered, keys))) return;
-  await writeDurably(join(target.name, NAME), await signNote(await textOf(rendered), keys));
+  if (target.isRemote || (await fitsNote(target, rendered, keys, false))) return;
+  await writeDurably(join(target.name, NAME), await signNote(await textOf(rendered, headKnown), keys));
+}
+
+type HeadOf = (rendered: Rendered, key: string) => Promise<Pick<ObjectHead, 'etag' | 'metadata'> | null>;
+
+const headKnown: HeadOf = async ({ objects }, key) => await objects.stat(key);
+
+const headOfBytes: HeadOf = async ({ objects }, key) => {
+  const object = await objects.get(key).catch(nullIfCorrupt);
+  return object?.kind === 'found' ? object : null;
+};
+
+function nullIfCorrupt(error: unknown): null {
+  if (error instanceof StorageCorrupt) return null;
+  throw error;
 }
 
 /** The first line is the name of no log, so nobody takes the note for a checkpoint. */
-async function textOf({ objects, ...renderer }: Rendered): Promise<string> {
-  return `tidemark public files\n${rendererOf(renderer)}\n${await digestOf(objects)}\n`;
+async function textOf(rendered: Rendered, headOf: HeadOf): Promise<string> {
+  const { objects, ...renderer } = rendered;
+  return `tidemark public files\n${rendererOf(renderer)}\n${await digestOf(objects, (key) => headOf(rendered, key))}\n`;
 }
 
 /** Of the path and the SHA-256 of each file. */
-async function digestOf(objects: ObjectStore): Promise<string> {
+async function digestOf(objects: ObjectStore, headOf: (key: string) => ReturnType<HeadOf>): Promise<string> {
   const digest = createHash('sha256');
   for (let after: string | null = ''; after !== null; ) {
     const page: Awaited<ReturnType<ObjectStore['list']>> = await objects.list(`${PUBLIC_PREFIX}/`, { after });
     for (const key of page.keys) {
-      const head = await objects.stat(key);
+      const head = await headOf(key);
       digest.update(`${key} ${head?.metadata.contentType} ${head?.etag}\n`);
     }
     after = page.next;

@@ -245,7 +245,7 @@ async function runOn(
 
   const signers = logKeys?.signers ?? [];
   const isWholeTarget = async () =>
-    (await fitsNote(target, dependencies, signers)) || (await isWhole(target, ledger, begunFrom));
+    (await fitsNote(target, dependencies, signers, begunFrom === null)) || (await isWhole(target, ledger, begunFrom));
   // The mistake of a first run must not become a public service without markets.
   const isEmpty = takenIn.isNothingStored && (await ledger.get(HEAD_KEY)) === null && !(await hasNews(ledger));
   const isIdle = isEmpty || ((await isUnused(ledger)) && !(await hasNews(ledger)) && (await isWholeTarget()));

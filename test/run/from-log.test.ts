@@ -183,6 +183,20 @@ test('a folder whose first run was refused begins from the log, too; one that ha
   expect(await world.runOnce(unreachable)).toMatchObject({ code: codeOf('unchanged') });
 });
 
+test('a changed file of the same size is put back by the next run, with a data folder that was begun from the log', async () => {
+  const { run, runOnce, target } = await jobs();
+  expect(await run([])).toMatchObject({ code: codeOf('unchanged') });
+  const path = join(target, GOLD);
+  const right = await readFile(path, 'utf8');
+  for (let round = 0; round < 2; round++) {
+    await writeFile(path, right.replace('1002', '1003'));
+    expect(await runOnce(['--to', target, '--from-log'])).toMatchObject({ code: 0 });
+    expect(await readFile(path, 'utf8')).toBe(right);
+    expect(await runOnce(['--to', target, '--from-log'])).toMatchObject({ code: codeOf('unchanged') });
+  }
+  expect(await verify(target)).toMatchObject({ code: 0, output: '' });
+});
+
 describe('two jobs at once, each with a data folder', () => {
   test('the later one waits, and goes on from what the other has published', async () => {
     const { runOnce, blocked, records, data, target, folder } = await jobs();
