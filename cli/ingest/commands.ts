@@ -12,6 +12,8 @@ import { addGitOptions, type GitFlags, type GitPast, gitOf } from './git-options
 import type { Asserted, SourceForm } from './source-records.ts';
 
 const WAIT_SECONDS = 60;
+/** As of the lists of sources. */
+const MINIMUM_SHARE = 0.5;
 
 const HELP = `
 A file is NDJSON (.ndjson, .jsonl), JSON (.json: an array of records, or { "records": […] }), or CSV or any other JSON
@@ -27,7 +29,8 @@ it itself. Use it only for a file of rows that you have checked.
 
 A row stays published if a later file lacks it. --mode correct --complete compares the file with what is published: for each
 market, metric and source label in the file, it lists published observations that the file lacks. --retract-missing withdraws
-them, if every row of the file gave a record. Try it with --dry-run first.
+them, if every row of the file gave a record, and if the file has at least half of these observations: --minimum-share 0 withdraws
+them anyway. Try it with --dry-run first.
 
 A withdrawn row stays withdrawn, even if the file contains it again. --complete lists such rows. --reinstate restores them: it
 sets reinstated on each observation that does not set it itself. It also restores values that were retracted as mistakes, so send
@@ -53,6 +56,7 @@ interface IngestFlags extends GlobalOptions, GitFlags {
   readonly reinstate?: boolean;
   readonly complete?: boolean;
   readonly retractMissing?: boolean;
+  readonly minimumShare: number;
   readonly report?: string;
   readonly resume?: string;
   readonly wait: number;
@@ -81,6 +85,11 @@ export function addIngestCommands(program: Command): void {
     .option('--confirm-outliers', 'accept values that the outlier rule would refuse; needs the scope ingest:correct')
     .option('--complete', 'the file is complete: report published observations that it lacks')
     .option('--retract-missing', 'with --complete: withdraw the missing rows')
+    .addOption(
+      new Option('--minimum-share <share>', 'of what is published, which the file must have for --retract-missing')
+        .argParser(share)
+        .default(MINIMUM_SHARE),
+    )
     .option('--reinstate', 'with --mode correct: restore retracted values that the file contains')
     .option('--dry-run', 'report the result of every row, and change nothing')
     .option('--report <file>', 'write every fault to this new file, a JSON object a line')
@@ -93,7 +102,7 @@ export function addIngestCommands(program: Command): void {
     .action(async (paths: readonly string[], _, command: Command) => {
       const options = command.optsWithGlobals<IngestFlags>();
       const { mode, partial = false, dryRun = false, confirmOutliers = false, wait, resume } = options;
-      const { complete = false, retractMissing = false, reinstate = false } = options;
+      const { complete = false, retractMissing = false, minimumShare, reinstate = false } = options;
       const git = gitOf(options);
       if (git !== null) return await sendPast(git, paths, options, command);
       if (paths.length === 0) throw new CommandError('usage', 'Name a file, or a repository with --git.');
@@ -116,7 +125,7 @@ export function addIngestCommands(program: Command): void {
         ...(confirmOutliers ? (['outlierConfirmed'] as const) : []),
         ...(reinstate ? (['reinstated'] as const) : []),
       ];
-      const asked = { mode, partial, dryRun, asserted, complete, retractMissing, runId: run, wait };
+      const asked = { mode, partial, dryRun, asserted, complete, retractMissing, minimumShare, runId: run, wait };
       await ingestFiles(await openClient(options), sources, asked, options);
     });
 }
@@ -143,6 +152,11 @@ async function sendPast(git: GitPast, paths: readonly string[], options: IngestF
     },
     options,
   );
+}
+
+function share(text: string): number {
+  if (/^(?:0(?:\.\d+)?|1)$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Write a number from 0 to 1.');
 }
 
 function runId(text: string): string {

@@ -35,10 +35,14 @@ export class FileContents {
     return [...this.#scopes.keys()];
   }
 
-  /** Whether a published observation is of a metric and source that the file has of this market, and not in it. */
+  /** Whether a published observation is of a metric and source that the file has of this market. */
+  covers(market: string, observation: Identified): boolean {
+    return this.#scopes.get(market)?.has(scopeOf(observation)) === true;
+  }
+
+  /** And not in it. */
   lacks(market: string, observation: Identified): boolean {
-    if (this.#scopes.get(market)?.has(scopeOf(observation)) !== true) return false;
-    return !this.#digests.has(digestOf(market, observation));
+    return this.covers(market, observation) && !this.#digests.has(digestOf(market, observation));
   }
 
   /** Whether an observation of the file, and no retraction, is this one. */

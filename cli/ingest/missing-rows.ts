@@ -36,13 +36,12 @@ export async function withdrawMissing(
   report: ReportFile,
   retract: boolean,
 ): Promise<MissingRows | null> {
-  const { input, totals, partial, dryRun, runId } = run;
+  const { input, totals, partial, dryRun, runId, minimumShare = 0 } = run;
   if (totals.stoppedAtLine !== null) {
     note(`${input.name} was not taken in as a whole, so it was not compared with what is published.`);
     return null;
   }
-  const count = { missing: 0, returned: 0 };
-  const rows = missingOf(run, contents, report, count);
+  const count = { published: 0, missing: 0, returned: 0 };
   // Without `partial`, a file with a refused row is not taken in as a whole. A dry run goes on, and must not promise more.
   const isWithdrawing = retract && totals.withoutRecord === 0 && (partial || totals.refused === 0);
   if (retract && totals.withoutRecord > 0) {
@@ -50,27 +49,39 @@ export async function withdrawMissing(
       `Nothing ${dryRun ? 'would be' : 'was'} withdrawn: ${totals.withoutRecord} rows gave no record, so it is not known which observations they mean. Mend them, or the mapping.`,
     );
   }
-  if (!isWithdrawing || dryRun) {
-    for await (const _ of rows);
-    return { ...count, withdrawn: isWithdrawing ? count.missing : null };
+  // All are counted before the first is withdrawn.
+  for await (const _ of missingOf(run, contents, report, count));
+  const { published, missing, returned } = count;
+  // What the file itself has added is public by now, and would hide how much of the rest is gone.
+  const added = dryRun || totals.generation === null ? 0 : totals.accepted;
+  const before = Math.max(published - added, missing);
+  const isShrunk = before - missing < minimumShare * before;
+  if (isWithdrawing && isShrunk) {
+    note(
+      `list-shrunk: ${input.name} has ${before - missing} of the ${before} observations that were published, so nothing ${dryRun ? 'would be' : 'was'} withdrawn. If it is right, say --minimum-share 0.`,
+    );
+    endWith('set-aside');
   }
+  if (!isWithdrawing || isShrunk || dryRun)
+    return { missing, returned, withdrawn: isWithdrawing && !isShrunk ? missing : null };
   const faults = new FaultLog(`${input.name} (withdrawals)`, report);
   const withdrawals = { ...run, partial: true, faults, totals: newTotals(), runId: `${runId}-withdraw` };
+  const rows = missingOf(run, contents, null, { published: 0, missing: 0, returned: 0 });
   await sendBatches(withdrawals, cutIntoParts(rows, false));
   for (const line of faultLines(`${input.name} (withdrawals)`, faults.groups())) note(line);
   const { accepted, refused, generation } = withdrawals.totals;
   totals.generation = generation ?? totals.generation;
   totals.sentAs.push(...withdrawals.totals.sentAs);
   if (refused > 0) endWith('set-aside');
-  return { ...count, withdrawn: accepted };
+  return { missing, returned, withdrawn: accepted };
 }
 
-/** A retraction for each missing observation. Also names those that are in the file again. */
+/** A retraction for each missing observation. Also names those that are in the file again. @param report null: said already */
 async function* missingOf(
   { client, input, progress, asserted, runId }: IngestRun,
   contents: FileContents,
-  report: ReportFile,
-  count: { missing: number; returned: number },
+  report: ReportFile | null,
+  count: { published: number; missing: number; returned: number },
 ): AsyncGenerator<SourceRecord> {
   let [done, read] = [0, 0];
   for (const market of contents.markets) {
@@ -84,16 +95,18 @@ async function* missingOf(
       if (supersededBy !== null || announced) continue;
       const identity = { market, metric, observedAt, sourceUrl };
       if (retraction === 'withdrawn' && contents.states(market, observation)) {
-        report.write({ file: input.name, returned: { ...identity, sourceLabel } });
-        if (count.returned++ < NAMED) {
+        report?.write({ file: input.name, returned: { ...identity, sourceLabel } });
+        if (count.returned++ < NAMED && report !== null) {
           note(
             `${input.name}: ${market} ${metric} ${observedAt} from ${sourceUrl} was withdrawn, and the file contains it again`,
           );
         }
       }
-      if (retraction !== null || !contents.lacks(market, observation)) continue;
-      report.write({ file: input.name, missing: { ...identity, sourceLabel } });
-      if (count.missing++ < NAMED) {
+      if (retraction !== null || !contents.covers(market, observation)) continue;
+      count.published += 1;
+      if (!contents.lacks(market, observation)) continue;
+      report?.write({ file: input.name, missing: { ...identity, sourceLabel } });
+      if (count.missing++ < NAMED && report !== null) {
         note(
           `${input.name}: ${market} ${metric} ${observedAt} from ${sourceUrl} is published, but the file has no row for it`,
         );
@@ -111,6 +124,7 @@ async function* missingOf(
       };
     }
   }
+  if (report === null) return;
   noteOthers(count.missing, 'missing');
   noteOthers(count.returned, 'withdrawn rows in the file');
   if (count.returned > 0 && !asserted.includes('reinstated')) note(REINSTATE);

@@ -193,6 +193,18 @@ test('a dry run does not promise a withdrawal that the run would not make', asyn
   expect(partial).toEqual({ code: 4, missing: '1', wouldBeWithdrawn: '1' });
 });
 
+test('a file that has less than half of what is published withdraws nothing, unless the run says that it is right', async () => {
+  await ingest('h.ndjson', [market('h'), ...days('h', 9)]);
+  for (const words of [WITHDRAW, [...WITHDRAW, '--dry-run']]) {
+    expect(fieldsOf(await ingest('h.ndjson', days('h', 4), ...words))).toEqual({ code: 4, missing: '5' });
+  }
+  const others = days('h', 9).map((row) => ({ ...row, sourceUrl: 'https://source.example/moved' }));
+  expect(fieldsOf(await ingest('h.ndjson', others, ...WITHDRAW))).toEqual({ code: 4, missing: '9' });
+  expect(await withdrawnOf('h')).toEqual([]);
+  const right = [...WITHDRAW, '--minimum-share', '0.2'];
+  expect(fieldsOf(await ingest('h.ndjson', days('h', 4), ...right))).toMatchObject({ code: 0, withdrawn: '14' });
+}, 60_000);
+
 test('a new market has nothing to lose, also in a dry run', async () => {
   const file = [market('new'), ...days('new', 3)];
   expect(fieldsOf(await ingest('new.ndjson', file, ...WITHDRAW, '--dry-run'))).toEqual({
