@@ -1,5 +1,6 @@
 /** Blocks of code. Long lines wrap, so that no block needs a scroll bar, nor a stop of the Tab key. */
-import { type Html, html } from '../pages/html.ts';
+import { escapedHtml } from '../../../contract/values/html-text.ts';
+import { type Html, html, trustedHtml } from '../pages/html.ts';
 
 /** What a fence of Markdown calls a language, and what a reader calls it. */
 const LANGUAGES: Readonly<Record<string, string>> = {
@@ -18,7 +19,9 @@ function languageName(fence: string): string {
 }
 
 export function codeBlock(text: string): Html {
-  return html`<pre><code>${text.trimEnd()}</code></pre>`;
+  // Quotes need no escape in a text, and examples of JSON have thousands. Those behind `=` would look like links of the page.
+  const code = trustedHtml(escapedHtml(text.trimEnd()).replaceAll(/(?<!=)&quot;/g, '"'));
+  return html`<pre><code>${code}</code></pre>`;
 }
 
 /** A block that is folded up until somebody wants it. */

@@ -64,7 +64,7 @@ it.each(PROBLEM_CODES)('%s has a page at its type, with its title, meaning, reme
     'Example',
     'Operations',
   ]);
-  expect(text).toContain(`&quot;type&quot;: &quot;${problemType(code)}&quot;`);
+  expect(text).toContain(`"type": "${problemType(code)}"`);
 });
 
 it('each link leads to a file of the site, a section that is there, or a route of the API', () => {
