@@ -131,7 +131,7 @@ export class Tidemark {
     return await this.#list(LATEST_URL, signal);
   }
 
-  /** The last 30 prices of every market, for small charts. Not every service publishes it: then `not-found`. */
+  /** The last 31 prices of every market, for small charts. Not every service publishes it: then `not-found`. */
   async recent({ signal }: Abortable = {}): Promise<readonly RecentEntry[]> {
     return await this.#list(RECENT_URL, signal);
   }

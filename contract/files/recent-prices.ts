@@ -7,8 +7,8 @@ import { PriceBefore, type PricePoint } from './price-before.ts';
 /** A service with more markets does not publish this file: it would have more than 6 MB. */
 export const RECENT_MARKETS_MAX = 5_000;
 
-/** Prices of one market. */
-export const RECENT_PRICES_MAX = 30;
+/** Prices of one market. Of daily ones, the first is 30 days older than the last. */
+export const RECENT_PRICES_MAX = 31;
 
 /** The newest rows of a history in which these prices are looked for, announced ones left out: some pages. */
 export const RECENT_ROWS_MAX = 256;

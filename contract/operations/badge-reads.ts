@@ -71,7 +71,7 @@ export const badgeReads = publicReads({
     path: '/embed/{slug}.json',
     summary: 'Describe the embed of one market as oEmbed does',
     description:
-      'The page at `/embed/{slug}` is for an `iframe` of any site: price, change, day, source, and a line of the last 30 prices, without ' +
+      'The page at `/embed/{slug}` is for an `iframe` of any site: price, change, day, source, and a line of the last 31 prices, without ' +
       `a script. Published if the deployment knows its base URL. ${SWITCHED('embeds')}`,
     params,
     success: { status: 200, description: 'The answer of oEmbed 1.0', body: oembedSchema },

@@ -333,7 +333,7 @@ export const publicReadOperations = publicReads({
   },
   getRecent: {
     path: '/api/v1/recent',
-    summary: 'Read the last 30 prices of every market, for small charts, in one request',
+    summary: 'Read the last 31 prices of every market, for small charts, in one request',
     description:
       'Published with the list. The prices of a market are of one source, that of the newest; corrected and retracted values are ' +
       `left out. Looked for among the newest ${RECENT_ROWS_MAX} rows of a history. A service with more than ` +

@@ -40,7 +40,7 @@ it('is good to look at, wide and narrow, light and dark', async () => {
   expect(await row.innerText()).toMatch(/131\.314 EUR\s+per AAVE\s+−0\.38 %\s+\+20\.61 %/);
   expect(await row.locator('data').getAttribute('value')).toBe('1313.14');
   expect(await row.locator('time').getAttribute('datetime')).toBe('2026-09-29T00:00:00Z');
-  expect(await row.locator('.of-chart').textContent()).toMatch(/^30 prices since .*last 131\.314, lowest .* EUR/);
+  expect(await row.locator('.of-chart').textContent()).toMatch(/^31 prices since .*last 131\.314, lowest .* EUR/);
   expect(await row.locator('.of-chart').getAttribute('title')).toBe('Prices of currency-api daily release');
   expect(complaints).toEqual([]);
 });
@@ -232,12 +232,12 @@ it('of more than 5,000 markets, reads the last prices of the rows on the screen 
   });
   await page.goto('/');
   await shown(page);
-  await expect.poll(() => page.locator('[data-slug=m-0] .of-chart').textContent()).toMatch(/^30 prices since/);
+  await expect.poll(() => page.locator('[data-slug=m-0] .of-chart').textContent()).toMatch(/^31 prices since/);
   await expect.poll(() => page.locator('[data-slug=m-3] .of-day').textContent()).toMatch(/%$/);
   expect(asked.length).toBeLessThan(25);
   expect(asked.some((path) => path.includes('/m-49/'))).toBe(false);
   await rows(page).last().scrollIntoViewIfNeeded();
-  await expect.poll(() => page.locator('[data-slug=m-49] .of-chart').textContent()).toMatch(/^30 prices since/);
+  await expect.poll(() => page.locator('[data-slug=m-49] .of-chart').textContent()).toMatch(/^31 prices since/);
   expect(new Set(asked).size).toBe(asked.length);
   expect(await page.getByRole('button', { name: '1 day' }).isDisabled()).toBe(true);
   expect(complaints).toEqual([]);

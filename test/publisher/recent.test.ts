@@ -37,14 +37,14 @@ const other = (slug: string, day: number, amount: number) => ({
 test('there are the last prices of each market, oldest first, across the pages of its history', async () => {
   const world = createFilesWorld(undefined, BOTH);
   await world.ingest(['a', 'b', 'c', 'd'].map((slug) => market(slug)));
-  await world.ingest(from(RECENT_PRICES_MAX + 5).map((day) => price('a', day, day === 33 ? null : 100 + day)));
+  await world.ingest(from(RECENT_PRICES_MAX + 4).map((day) => price('a', day, day === 33 ? null : 100 + day)));
   await world.ingest([price('c', 0, 7), price('c', 2, 9)]);
   await world.publish();
   const [a, b, c, d] = await recentOf(world);
   expect([a.slug, a.observedAt.length, a.observedAt[0], a.observedAt.at(-1)]).toEqual([
-    ...['a', RECENT_PRICES_MAX, '2026-01-06T00:00:00Z', '2026-02-04T00:00:00Z'],
+    ...['a', RECENT_PRICES_MAX, '2026-01-05T00:00:00Z', '2026-02-04T00:00:00Z'],
   ]);
-  expect([a.decimal[0], ...a.decimal.slice(-3)]).toEqual(['1.05', '1.32', null, '1.34']);
+  expect([a.decimal[0], ...a.decimal.slice(-3)]).toEqual(['1.04', '1.32', null, '1.34']);
   expect([b, d]).toEqual([
     { slug: 'b', decimal: [], observedAt: [], yearAgo: null },
     { slug: 'd', decimal: [], observedAt: [], yearAgo: null },

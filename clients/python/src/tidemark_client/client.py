@@ -106,7 +106,7 @@ class Client:
         return self._list("/api/v1/latest")
 
     def recent(self) -> list[dict[str, Any]]:
-        """The last 30 prices of every market. Not every service publishes it: then ``not-found``."""
+        """The last 31 prices of every market. Not every service publishes it: then ``not-found``."""
         return self._list("/api/v1/recent")
 
     def sources(self) -> list[dict[str, Any]]:
