@@ -23,7 +23,8 @@ async function bash(script: string, environment: Readonly<Record<string, string>
 
 const market = (slug: string, more: object = {}) => ({ slug, metrics: { price: null }, unit: {}, ...more });
 const page = (data: readonly unknown[]) => json({ data, page: { next: null, nextCursor: null } });
-const markets = page(Array.from({ length: 5_000 }, (_, index) => market(`market-${index}`)));
+/** In the order of slugs, without which a walk leaves items out. */
+const markets = page(Array.from({ length: 5_000 }, (_, index) => market(`market-${10_000 + index}`)));
 
 /** Answers every batch, and every upload once its file has arrived. */
 const ingestStub: Reply = (request, response) => {

@@ -142,7 +142,7 @@ test('an embed shows price, change, day, source and a line, in less than 15 KB a
   expect(text).toContain('<a href="https://example.com/a" target="_blank" rel="noopener nofollow">a test</a>');
   expect(text).toContain('href="../market/index.html?slug=a" target="_blank"');
   // The chart goes on over pages of four rows.
-  expect(/<polyline points="([^"]*)"/.exec(text)?.[1]?.split(' ')).toHaveLength(30);
+  expect(/<polyline points="([^"]*)"/.exec(text)?.[1]?.split(' ')).toHaveLength(31);
   expect(text).not.toContain('<script');
   expect(await world.findings()).toEqual([]);
 });
