@@ -82,11 +82,11 @@ NAMED_FILES[LATEST_URL] = LATEST_PATH;
 NAMED_FILES[RECENT_URL] = RECENT_PATH;
 NAMED_FILES[EXPORTS_URL] = LATEST_EXPORT_PATH;
 const PAGE_OF_LIST = `/pages/${CURSOR_PATTERN}\\.json`;
+const ANY_SLUG = `[a-z0-9-]{1,${SLUG_MAX_LENGTH}}`;
 /** Files at their own paths. The length stays below that of a key, 1,024 bytes. The origin has the 404 for a file that is not there. */
 const FILE = new RegExp(
   `^(/api/v1/([a-z]{1,99}\\.json|(latest|modified)\\.csv)|/problems\\.json|/api/v1/(log|exports|compat)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKETS_URL}${PAGE_OF_LIST}|` +
-    `/feeds/([a-z]{1,99}\\.atom|releases\\.ics|markets/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}\\.atom)|` +
-    `/badges/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}\\.(svg|json)|/embed/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}\\.json|` +
+    `/feeds/([a-z]{1,99}\\.atom|releases\\.ics|markets/${ANY_SLUG}\\.atom)|` +
     `${MARKET_PATH}(\\.json|/history(\\.json|/index\\.json|${PAGE_OF_LIST}|(/[0-9]{4})?\\.(csv|ndjson))))$`,
 );
 /**
@@ -111,8 +111,8 @@ const NAMED_PAGES: { readonly [uri: string]: string } = {
 const MARKET_PAGE = new RegExp(`^/markets/(?![^/.]{${SLUG_MAX_LENGTH + 1}})(${SLUG_PATTERN})(\\.html)?$`);
 /** A deployment that makes no pages of markets has the page of any market here: infra/stacks/edge.ts. */
 const MARKET_FILE = '/markets/$1.html';
-/** For frames of other sites. */
-const EMBED = new RegExp(`^/embed/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}(\\.html)?$`);
+/** For other sites, which append parameters: a consumer of oEmbed its `maxwidth`. */
+const EMBED = new RegExp(`^/(embed/${ANY_SLUG}(\\.(html|json))?|badges/${ANY_SLUG}\\.(svg|json))$`);
 /** The `type` of a problem leads to a page, too. */
 const PAGE = /^\/(docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})$/;
 const PAGE_FILE = /^\/(((market|status)\/)?index|404|docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})\.html$/;
@@ -145,7 +145,7 @@ export function handler(event: ViewerRequestEvent): ViewerRequest | RouterRespon
   }
   if (target.isPage && uri.endsWith('/') && !FOLDERS.includes(uri)) return redirect(uri);
   const names = Object.keys(request.querystring);
-  // Links to pages get parameters on their way, such as `utm_source`. Nothing reads them.
+  // Links to pages get parameters on their way, such as `utm_source`, and so do embeds and badges. Nothing reads them.
   if (names.length === 0 || target.isPage) return rewrite(request, target.path);
   const name = names[0] as string;
   if (names.length > 1 || decodeUnreserved(name) !== 'cursor' || target.pages === null) {
@@ -182,7 +182,7 @@ function urlLength(request: ViewerRequest): number {
 interface Target {
   readonly path: string;
   readonly pages: string | null;
-  /** Whether it is a page for people. */
+  /** Whether it is for people, or for other sites. */
   readonly isPage?: boolean;
 }
 
@@ -209,7 +209,7 @@ function pageOf(typed: string): string | null {
   if (isNamedIn(NAMED_PAGES, uri)) return NAMED_PAGES[uri] as string;
   const lower = uri.toLowerCase();
   if (MARKET_PAGE.test(lower)) return lower.replace(MARKET_PAGE, MARKET_FILE);
-  if (EMBED.test(uri)) return `${uri.replace(/\.html$/, '')}.html`;
+  if (EMBED.test(uri)) return uri.includes('.') ? uri : `${uri}.html`;
   return PAGE.test(uri) ? `${uri}.html` : null;
 }
 

@@ -227,8 +227,9 @@ NAMED_FILES[LATEST_URL] = LATEST_PATH;
 NAMED_FILES[RECENT_URL] = RECENT_PATH;
 NAMED_FILES[EXPORTS_URL] = LATEST_EXPORT_PATH;
 var PAGE_OF_LIST = `/pages/${CURSOR_PATTERN}\\.json`;
+var ANY_SLUG = `[a-z0-9-]{1,${SLUG_MAX_LENGTH}}`;
 var FILE = new RegExp(
-  `^(/api/v1/([a-z]{1,99}\\.json|(latest|modified)\\.csv)|/problems\\.json|/api/v1/(log|exports|compat)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKETS_URL}${PAGE_OF_LIST}|/feeds/([a-z]{1,99}\\.atom|releases\\.ics|markets/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}\\.atom)|/badges/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}\\.(svg|json)|/embed/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}\\.json|${MARKET_PATH}(\\.json|/history(\\.json|/index\\.json|${PAGE_OF_LIST}|(/[0-9]{4})?\\.(csv|ndjson))))$`
+  `^(/api/v1/([a-z]{1,99}\\.json|(latest|modified)\\.csv)|/problems\\.json|/api/v1/(log|exports|compat)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKETS_URL}${PAGE_OF_LIST}|/feeds/([a-z]{1,99}\\.atom|releases\\.ics|markets/${ANY_SLUG}\\.atom)|${MARKET_PATH}(\\.json|/history(\\.json|/index\\.json|${PAGE_OF_LIST}|(/[0-9]{4})?\\.(csv|ndjson))))$`
 );
 var RATES_ALIAS = /^(\/api\/v1\/compat\/currency-api)[@/]([^/]+\/v1\/[a-z/]+)(?:\.min)?\.json$/;
 var DAY_OF_PART = /^(\/api\/v1\/exports\/)[^/]+\/(?=parts\/)/;
@@ -244,7 +245,7 @@ var NAMED_PAGES = {
 };
 var MARKET_PAGE = new RegExp(`^/markets/(?![^/.]{${SLUG_MAX_LENGTH + 1}})(${SLUG_PATTERN})(\\.html)?$`);
 var MARKET_FILE = "/markets/$1.html";
-var EMBED = new RegExp(`^/embed/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}(\\.html)?$`);
+var EMBED = new RegExp(`^/(embed/${ANY_SLUG}(\\.(html|json))?|badges/${ANY_SLUG}\\.(svg|json))$`);
 var PAGE = /^\/(docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})$/;
 var PAGE_FILE = /^\/(((market|status)\/)?index|404|docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})\.html$/;
 var NOT_FOUND_HTML = '<!doctype html><title>Not found</title><h1>Not found</h1><a href="/">All markets</a>';
@@ -317,7 +318,7 @@ function pageOf(typed) {
   if (isNamedIn(NAMED_PAGES, uri)) return NAMED_PAGES[uri];
   const lower = uri.toLowerCase();
   if (MARKET_PAGE.test(lower)) return lower.replace(MARKET_PAGE, MARKET_FILE);
-  if (EMBED.test(uri)) return `${uri.replace(/\.html$/, "")}.html`;
+  if (EMBED.test(uri)) return uri.includes(".") ? uri : `${uri}.html`;
   return PAGE.test(uri) ? `${uri}.html` : null;
 }
 function isNamedIn(table, uri) {
