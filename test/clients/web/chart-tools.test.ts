@@ -55,6 +55,14 @@ describe('the CSV of what is seen', () => {
   });
 });
 
+it('the legend of a picture has the last value that stands, not a retraction after it', () => {
+  const mistake = { ...rows[0], decimal: null, decimalPerUnit: null, retraction: 'mistake' } as PublicObservation;
+  const taken = [mistake, ...rows.slice(1)];
+  const data = finished(chartData(taken, { slug: 'gold-usd', marketName: 'Gold', metrics: ['price'], words }));
+  const { legend } = framed(seen({ data, range: { min: 0, max: second(99) } }));
+  expect(legend.map(({ text }) => text)).toEqual(['A & B: 3.00', 'other: 3.00']);
+});
+
 it.each([
   [{}, 'gold-usd-price-2026-01-02-to-2026-01-03'],
   [{ range: { min: 0, max: second(99) } }, 'gold-usd-price-2026-01-01-to-2026-01-04'],

@@ -4,7 +4,15 @@ import { assertSameRow } from '../../../clients/typescript/proven-row.ts';
 import { LogVerificationError } from '../../../clients/typescript/signed-log.ts';
 import { historyView, knownMoments } from '../../../clients/web/browser/market/as-of-view.ts';
 import { daysOf, rangeBetween, shownRange } from '../../../clients/web/browser/market/asked-range.ts';
-import { chartData, endOfSeries, placeOf, scaledChart, step } from '../../../clients/web/browser/market/chart-data.ts';
+import {
+  chartData,
+  endOfSeries,
+  labelOf,
+  lastStanding,
+  placeOf,
+  scaledChart,
+  step,
+} from '../../../clients/web/browser/market/chart-data.ts';
 import { scaledText } from '../../../clients/web/browser/market/chart-scale.ts';
 import { HistoryReader } from '../../../clients/web/browser/market/history-reader.ts';
 import { ObservationStore } from '../../../clients/web/browser/market/observation-store.ts';
@@ -258,6 +266,19 @@ describe('chart data', () => {
       ['Output price', [0.1, undefined, null, null]],
     ]);
     expect(finished(chartData(rows, { metrics, words, standsUntil: 0 })).seconds).toHaveLength(3);
+  });
+
+  it.each([
+    ['a mistake', { retraction: 'mistake' }, 2, '2.00'],
+    ['a value that the source took back', { retraction: 'withdrawn' }, 3, null],
+    ['an unknown value', {}, 3, null],
+  ] as const)('%s at its end has the label of the value that the page shows first', (_name, end, at, label) => {
+    const rows = [row(3, { ...unknown, ...end }), row(2), row(1)];
+    const ended = finished(chartData(rows, { metrics: ['price'], words }));
+    const place = lastStanding(ended, 0, ended.seconds.length);
+    expect([place, place && labelOf(ended, place)]).toEqual([{ at: at - 1, series: 0 }, label]);
+    expect(lastStanding(ended, 0, 1)).toEqual({ at: 0, series: 0 });
+    expect(lastStanding(ended, 0, 0)).toBeNull();
   });
 
   it('is walked from point to point, and never past an end', () => {

@@ -201,6 +201,13 @@ export function endOfSeries(data: ChartData, series: number, end: 'first' | 'las
   return step(data, { at, series }, end === 'first' ? 1 : -1);
 }
 
+/** The last place of a series before an index, without values that never stood. Null: there is none. */
+export function lastStanding({ series }: ChartData, index: number, before: number): ChartPlace | null {
+  const { rows = [], values = [] } = series[index] ?? {};
+  const at = rows.findLastIndex((row, at) => at < before && row !== undefined && values[at] !== undefined);
+  return at === -1 ? null : { at, series: index };
+}
+
 /** The place in another visible series that is nearest in time. */
 export function beside(data: ChartData, { at }: ChartPlace, series: number): ChartPlace | null {
   const rows = data.series[series]?.rows ?? [];

@@ -2,7 +2,7 @@
 import type uPlot from 'uplot';
 import type { ChartColours } from './chart-colours.ts';
 import { lookOfSeries } from './chart-colours.ts';
-import { type ChartData, type ChartPlace, type ChartSeries, endOfSeries, isLeftOut, labelOf } from './chart-data.ts';
+import { type ChartData, type ChartPlace, type ChartSeries, isLeftOut, labelOf, lastStanding } from './chart-data.ts';
 import type { PointMark } from './row-words.ts';
 
 /** Where the marks of values without a number stand: above the time axis. In CSS pixels. */
@@ -70,7 +70,7 @@ function drawLabels(plot: uPlot, { data, colours, hidden }: Pick<MarksState, 'da
   const scale = devicePixelRatio;
   const height = LABEL_HEIGHT * scale;
   const labels = data.series.flatMap(({ name }, index) => {
-    const place = hidden.has(name) ? null : endOfSeries(data, index, 'last');
+    const place = hidden.has(name) ? null : lastStanding(data, index, data.seconds.length);
     const digits = place === null ? null : labelOf(data, place);
     if (place === null || digits === null) return [];
     return [{ digits, index, y: pointOf(plot, data, place).y }];
@@ -96,7 +96,7 @@ function drawLabels(plot: uPlot, { data, colours, hidden }: Pick<MarksState, 'da
 /** The width of the margin that {@link drawLabels} needs, in CSS pixels. */
 export function labelMargin(data: ChartData): number {
   const lengths = data.series.map((_, index) => {
-    const place = endOfSeries(data, index, 'last');
+    const place = lastStanding(data, index, data.seconds.length);
     return place === null ? 0 : (labelOf(data, place) ?? '').length;
   });
   return 14 + 7 * Math.max(0, ...lengths);
@@ -159,7 +159,7 @@ interface LastLook extends Pick<MarksState, 'data' | 'colours' | 'isDisputed'> {
 
 /** A thin line at the newest value of a series, across the whole chart. */
 function drawLast(plot: uPlot, { data, colours, index, colour, isDisputed }: LastLook): void {
-  const place = endOfSeries(data, index, 'last');
+  const place = lastStanding(data, index, data.seconds.length);
   if (place === null) return;
   const { ctx, bbox } = plot;
   const scale = devicePixelRatio;

@@ -3,7 +3,16 @@ import type uPlot from 'uplot';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import type { AskedRange } from './asked-range.ts';
 import { ChartControls, type ControlContent, type ControlEvents } from './chart-controls.ts';
-import { beside, type ChartData, type ChartPlace, endOfSeries, placeOf, rowAt, step } from './chart-data.ts';
+import {
+  beside,
+  type ChartData,
+  type ChartPlace,
+  endOfSeries,
+  lastStanding,
+  placeOf,
+  rowAt,
+  step,
+} from './chart-data.ts';
 import { listenToGestures } from './chart-gestures.ts';
 import { legendOf, marksKey } from './chart-legend.ts';
 import { pointOf } from './chart-marks.ts';
@@ -167,7 +176,7 @@ export class ChartPanel {
     const { data } = this.#content as ChartContent;
     const isCompared = data.series.some(({ slug }) => slug !== data.series[0]?.slug);
     const lines = data.series.map(({ name, words, axis }, series) => {
-      const place = isCompared ? endOfSeries(data, series, 'last') : null;
+      const place = isCompared ? lastStanding(data, series, data.seconds.length) : null;
       const row = place === null ? undefined : rowAt(data, place);
       const value = row === undefined ? '' : words.whole(row);
       return { name, value: axis === 'y2' ? `${value}, right axis` : value };

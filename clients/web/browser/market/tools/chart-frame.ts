@@ -1,7 +1,7 @@
 /** What is written around the picture of a chart: its title, its lines, its sources and the moment at which it was true. Pure. */
 
 import { instantOfMs } from '../as-of-view.ts';
-import { firstAtOrAfter, labelOf, step } from '../chart-data.ts';
+import { firstAtOrAfter, labelOf, lastStanding } from '../chart-data.ts';
 import { citedAsOf, type SeenChart, type SeenLines, seenSeries } from '../seen-chart.ts';
 import { dayText, momentText } from '../words.ts';
 
@@ -41,7 +41,7 @@ export function framed(seen: SeenChart): ChartFrame {
   const { data, axisTexts } = seen;
   const asOf = citedAsOf(seen);
   const legend = seenSeries(seen).map(({ line, index }) => {
-    const place = step(data, { at: firstAtOrAfter(data.seconds, seen.range.max), series: index }, -1);
+    const place = lastStanding(data, index, firstAtOrAfter(data.seconds, seen.range.max));
     const label = place === null ? null : labelOf(data, place);
     return { index, text: label === null ? line.name : `${line.name}: ${label}` };
   });
