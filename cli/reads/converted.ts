@@ -4,7 +4,6 @@ import {
   type Conversion,
   convert,
   DayRates,
-  notConverted,
   type RateMarket,
   rateMarket,
   readRates,
@@ -110,12 +109,7 @@ async function* conversions(
       ratesFrom.set(from, read);
     }
     const { ways, rates } = ratesFrom.get(from ?? '') ?? { ways: [], rates: new Map() };
-    // As of a moment, only rows that stood then are read.
-    const isReplaced = asOf === null && observation.supersededBy !== null;
-    const conversion = isReplaced
-      ? notConverted(currency, 'not-standing')
-      : convert(observation, currency, ways, rates);
-    yield { observation, conversion };
+    yield { observation, conversion: convert(observation, currency, ways, rates, asOf) };
   }
 }
 

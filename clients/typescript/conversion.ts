@@ -6,6 +6,8 @@
 import { currencyExponent } from '../../contract/values/currencies.ts';
 import { decimalText } from '../../contract/values/decimal-text.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
+import type { AsOf } from './as-of.ts';
+import type { Moment } from './moments.ts';
 
 /**
  * A rate may be this many days older than its value. Central banks publish no rate on weekends and holidays, at Easter for four
@@ -215,8 +217,7 @@ function dayOf({ observedAt }: PublicObservation): string {
   return observedAt.slice(0, 10);
 }
 
-/** Exported for rows of which only the caller knows that they do not stand. */
-export function notConverted(currency: string, reason: NotConverted): Conversion {
+function notConverted(currency: string, reason: NotConverted): Conversion {
   return { currency, decimal: null, reason, rate: null, used: [] };
 }
 
@@ -224,17 +225,20 @@ export function notConverted(currency: string, reason: NotConverted): Conversion
  * Converts one value by the rates of its day (UTC). The first way with rates of the day decides, even if they are unknown; where they
  * are not final, another way that has final ones comes before it.
  *
- * @param value that stands
+ * @param value that stands: one that was replaced is `not-standing`
  * @param ways of the value's currency, as {@link rateWays} gives them
  * @param rates of the markets of the ways, by slug
+ * @param asOf the moment that the history was read as of: what replaced a value since then does not count
  */
 export function convert(
   value: PublicObservation,
   currency: string,
   ways: readonly RateWay[],
   rates: ReadonlyMap<string, DayRates>,
+  asOf: AsOf | Moment | null = null,
 ): Conversion {
-  if (value.retraction === 'mistake') return notConverted(currency, 'not-standing');
+  const isReplaced = asOf === null && value.supersededBy !== null;
+  if (isReplaced || value.retraction === 'mistake') return notConverted(currency, 'not-standing');
   if (value.kind !== 'money') return notConverted(currency, 'not-money');
   if (value.decimal === null) return notConverted(currency, 'value-unknown');
   if (ways.length === 0) return notConverted(currency, 'no-rate');

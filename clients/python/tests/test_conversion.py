@@ -68,8 +68,16 @@ def test_a_number_without_a_currency_and_an_announced_value_are_not_converted():
     assert convert(scalar, "EUR", [], RATES).reason == "not-money"
     announced = {"kind": "money", "decimal": Decimal(1), "currency": "EUR", "observedAt": at, "announced": True}
     assert convert(announced, "USD", rate_ways(MARKETS, "EUR", "USD"), RATES).reason == "no-rate-of-day"
-    mistake = {"kind": "money", "decimal": None, "currency": "EUR", "observedAt": at, "retraction": "mistake"}
-    assert convert(mistake, "USD", rate_ways(MARKETS, "EUR", "USD"), RATES).reason == "not-standing"
+
+
+@pytest.mark.parametrize("case", TABLE["standing"], ids=lambda case: case[0])
+def test_a_value_that_does_not_stand_is_not_converted(case):
+    _, fields, reason, reason_as_of = case
+    one = row({"decimal": "1.00", "currency": "EUR", "observedAt": "2026-11-20T12:00:00Z", **fields})
+    ways = rate_ways(MARKETS, "EUR", "USD")
+    assert convert(one, "USD", ways, RATES).reason == reason
+    assert convert(one, "USD", [], RATES).reason == (reason or "no-rate")
+    assert convert(one, "USD", ways, RATES, as_of="2026-11-21T00:00:00Z").reason == reason_as_of
 
 
 def test_a_market_without_a_rate_is_no_way_and_hides_none_by_a_third_currency():

@@ -29,9 +29,11 @@ const table = JSON.parse(readFileSync(join(import.meta.dirname, '../conversion.j
   readonly currencies: Readonly<Record<string, readonly string[]>>;
   readonly rows: Readonly<Record<string, readonly object[]>>;
   readonly cases: readonly Case[];
+  readonly standing: readonly (readonly [string, object, reason: string | null, reasonAsOf: string | null])[];
 };
 const markets = table.markets.flatMap((market) => rateMarket(market) ?? []);
-const rowOf = (fields: object) => ({ kind: 'money', metric: 'price', status: 'final', ...fields }) as PublicObservation;
+const rowOf = (fields: object) =>
+  ({ kind: 'money', metric: 'price', status: 'final', supersededBy: null, ...fields }) as PublicObservation;
 const rates = new Map(
   markets.map((market) => [
     market.slug,
@@ -73,8 +75,14 @@ test('a number without a currency, and an announced value, are not converted', (
   expect(convert(rowOf(scalar), 'EUR', [], rates).reason).toBe('not-money');
   const announced = { decimal: '1.00', currency: 'EUR', observedAt: '2026-11-20T12:00:00Z', announced: true };
   expect(convert(rowOf(announced), 'USD', rateWays(markets, 'EUR', 'USD'), rates).reason).toBe('no-rate-of-day');
-  const mistake = { decimal: null, currency: 'EUR', observedAt: '2026-11-20T12:00:00Z', retraction: 'mistake' };
-  expect(convert(rowOf(mistake), 'USD', rateWays(markets, 'EUR', 'USD'), rates).reason).toBe('not-standing');
+});
+
+test.each(table.standing)('a value that %s', (_, fields, reason, reasonAsOf) => {
+  const row = rowOf({ decimal: '1.00', currency: 'EUR', observedAt: '2026-11-20T12:00:00Z', ...fields });
+  const ways = rateWays(markets, 'EUR', 'USD');
+  expect(convert(row, 'USD', ways, rates).reason).toBe(reason);
+  expect(convert(row, 'USD', [], rates).reason).toBe(reason ?? 'no-rate');
+  expect(convert(row, 'USD', ways, rates, '2026-11-21T00:00:00Z').reason).toBe(reasonAsOf);
 });
 
 test('a market without a rate is no way, and hides none by a third currency', async () => {

@@ -13,6 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal
 
+from .moments import Moment
 from .rows import Row
 
 #: A rate may be this many days older than its value. Central banks publish no rate on weekends and holidays, at Easter for
@@ -35,9 +36,9 @@ CURRENCIES = frozenset(
 )
 
 #: Why there is no converted value. ``value-unknown``: the value itself is unknown, or its source withdrew it. ``not-money``: it is a
-#: number without a currency. ``not-standing``: it was retracted as a mistake. ``no-rate``: no market is a way to that currency.
-#: ``no-rate-of-day``: no rate is of its day, or of the days before it that count. ``rate-unknown``: the newest rate that counts is
-#: unknown, withdrawn or not above zero. An older one does not take its place.
+#: number without a currency. ``not-standing``: it was replaced, or retracted as a mistake. ``no-rate``: no market is a way to that
+#: currency. ``no-rate-of-day``: no rate is of its day, or of the days before it that count. ``rate-unknown``: the newest rate that
+#: counts is unknown, withdrawn or not above zero. An older one does not take its place.
 NotConverted = Literal["value-unknown", "not-money", "not-standing", "no-rate", "no-rate-of-day", "rate-unknown"]
 
 #: The kinds of markets whose prices are rates, as the recipes and the sample write them.
@@ -172,18 +173,25 @@ class DayRates:
 
 
 def convert(
-    value: Row, currency: str, ways: Sequence[Sequence[RateStep]], rates: Mapping[str, DayRates]
+    value: Row,
+    currency: str,
+    ways: Sequence[Sequence[RateStep]],
+    rates: Mapping[str, DayRates],
+    *,
+    as_of: Moment | None = None,
 ) -> Conversion:
     """Converts one value by the rates of its day (UTC).
 
     The first way with rates of the day decides, even if they are unknown; where they are not final, another way that has final ones
     comes before it.
 
-    :param value: that stands
+    :param value: that stands: one that was replaced is ``not-standing``
     :param ways: of the value's currency, as ``rate_ways`` gives them
     :param rates: of the markets of the ways, by slug
+    :param as_of: the moment that the history was read as of: what replaced a value since then does not count
     """
-    if value.get("retraction") == "mistake":
+    is_replaced = as_of is None and value.get("supersededBy") is not None
+    if is_replaced or value.get("retraction") == "mistake":
         return Conversion(currency, None, "not-standing")
     if value["kind"] != "money":
         return Conversion(currency, None, "not-money")

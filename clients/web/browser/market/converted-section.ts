@@ -154,7 +154,7 @@ export class ConvertedSection {
       if (this.#key !== key) return;
       const converted = rows.map((row) => {
         const isNative = row.kind === 'money' && row.currency === market.nativeCurrency;
-        return [row, convert(row, currency, isNative ? ways : [], rates)] as const;
+        return [row, convert(row, currency, isNative ? ways : [], rates, asOf)] as const;
       });
       this.#result.replaceChildren(...resultOf(market, currency, converted, asOf));
       const count = converted.filter(([, { reason }]) => reason === null).length;
