@@ -80,6 +80,17 @@ test('change and line of an embed are of the source of the newest price alone', 
   expect(await world.findings()).toEqual([]);
 });
 
+test('an embed shows that a price is provisional, and the text that must be shown with it', async () => {
+  const world = await filesWorld();
+  const source = { label: 'a test', url: 'https://example.com/c', publisher: null, licence: null };
+  const defined = { ...market('c'), sources: [{ ...source, attribution: 'Source: A & B' }] };
+  await world.ingest([defined, { ...price('c', 0, 100), status: 'provisional' }] as IngestRecordInput[]);
+  await world.publish();
+  expect(await textOf(world, '/embed/c')).toContain('>a test</a> · provisional · Source: A &amp; B</small></p>');
+  expect(await textOf(world, EMBED[0])).toContain('>a test</a></small></p>');
+  expect(await world.findings()).toEqual([]);
+});
+
 test('of a market without a price, the first amount of money of its page is shown, and named', async () => {
   const world = await filesWorld();
   const unit = { quantity: 10_000_000_000, of: 'token' };

@@ -82,6 +82,35 @@ test('what search engines and previews read: absolute where a base URL is known,
   expect(without).not.toMatch(/canonical|og:url|oembed|text\/csv|atom/);
 });
 
+test('sources are those of the definition, with the text that must be shown, and that of the newest price', async () => {
+  const world = await pagesWorld();
+  const source = { label: 'Other & Co', url: 'https://example.org/', publisher: null, licence: 'CC-BY-4.0' };
+  const defined = { ...market('c'), sources: [{ ...source, attribution: 'Source: <Other>' }] };
+  await world.ingest([defined as IngestRecordInput, price('c', 0, 100)]);
+  await world.publish();
+  expect(await pageOf(world, 'c')).toContain(
+    '<li><a href="https://example.org/" rel="noopener nofollow">Other &amp; Co</a> · licence: CC-BY-4.0 · Source: &lt;Other&gt;</li>\n' +
+      '<li><a href="https://example.com/c" rel="noopener nofollow">a test</a></li>',
+  );
+  expect(await world.findings()).toEqual([]);
+});
+
+test.each([
+  [[0, 19], null],
+  [[0, 19, 22], '+1.00 % since 20 Jan 2026'],
+  [[0, 30], '+1.00 % since 1 Jan 2026'],
+  [[-200, -181, 160], '+2.01 % since 15 Jun 2025'],
+])('of prices on the days %j, the change is the one of the lists: %s', async (days, change) => {
+  const world = await pagesWorld();
+  await world.ingest([market('c'), ...days.map((day, index) => price('c', day, Math.round(10_000 * 1.01 ** index)))]);
+  await world.publish();
+  const text = await pageOf(world, 'c');
+  const description = /<meta property="og:description" content="([^"]*)"/.exec(text)?.[1];
+  for (const shown of [text, description])
+    expect(/[+−][\d.]+ % since [^<.]*\d{4}/.exec(shown ?? '')?.[0] ?? null).toBe(change);
+  expect(await world.findings()).toEqual([]);
+});
+
 test('the picture of previews is published with its own bytes', async () => {
   const { objects } = await pagesWorld();
   const picture = await objects.get('public/assets/card.png');

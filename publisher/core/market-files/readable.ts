@@ -1,4 +1,5 @@
 /** Prices as people read them, exactly. Pure. */
+import { CHANGE_SPANS, changePercent, priceChange } from '../../../contract/files/price-change.ts';
 import type { RecentEntry } from '../../../contract/files/recent-prices.ts';
 import { groupedDigits } from '../../../contract/values/decimal-text.ts';
 import { MONTH_NAMES } from '../../../contract/values/instants.ts';
@@ -49,6 +50,11 @@ export function readableMoney(decimal: string, currency: string, unit: Market['u
   return { amount: `${groupedDigits(shownAmount(decimal, unit.quantity))} ${currency}`, per: unitText(unit) };
 }
 
+/** The text that must be shown with values of a source. Null: it asks for none. */
+export function attributionOf({ sources }: Pick<Market, 'sources'>, sourceLabel: string): string | null {
+  return sources.find(({ label }) => label === sourceLabel)?.attribution ?? null;
+}
+
 /** `29 Sep 2026`, with the time of the day (UTC) unless it is midnight. */
 export function readableMoment(instant: string): string {
   const [year, month, day] = instant.slice(0, 10).split('-').map(Number);
@@ -57,13 +63,13 @@ export function readableMoment(instant: string): string {
   return time === '00:00' ? date : `${date}, ${time} UTC`;
 }
 
-/** `+1.25 % since 28 Sep 2026`: the newest of these prices, and the known one before it. Null: one of them is unknown, or zero. */
+/** `+1.25 % since 28 Sep 2026`, of the shortest span that is known. Null: of none. */
 export function readableChange({ decimal, observedAt }: Pick<RecentEntry, 'decimal' | 'observedAt'>): string | null {
-  const newest = decimal.at(-1) ?? null;
-  const place = decimal.slice(0, -1).findLastIndex((text) => text !== null);
-  const before = Number(decimal[place] ?? 0);
-  if (newest === null || before === 0) return null;
-  const percent = (((Number(newest) - before) / Math.abs(before)) * 100).toFixed(2);
-  const sign = Number(percent) > 0 ? '+' : '';
-  return `${sign}${percent.replace('-', '−')} % since ${readableMoment(observedAt[place] as string)}`;
+  const prices = decimal.map((text, index) => ({ decimal: text, observedAt: observedAt[index] as string }));
+  const newestFirst = prices.toReversed();
+  for (const span of CHANGE_SPANS) {
+    const change = priceChange(newestFirst, span);
+    if (change !== null) return `${changePercent(change)} since ${readableMoment(change.since)}`;
+  }
+  return null;
 }

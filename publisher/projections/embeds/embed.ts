@@ -6,7 +6,7 @@ import { ANY_MARKET_PAGE } from '../../../contract/files/object-paths.ts';
 import { EMBEDS_URL, PAGES_OF_MARKETS_URL } from '../../../contract/files/routes.ts';
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import type { FileInput, FileSettings, MarketTexts } from '../../core/market-files/files-of-markets.ts';
-import { readableChange, readableMoment, readableValue } from '../../core/market-files/readable.ts';
+import { attributionOf, readableChange, readableMoment, readableValue } from '../../core/market-files/readable.ts';
 import { xmlText } from '../../kernel/xml-text.ts';
 import { chartSvg } from './chart.ts';
 
@@ -29,7 +29,11 @@ export function embedTexts({ market, recent, readBaseUrl, projections }: FileInp
     shown === null
       ? ''
       : `<p><small><time datetime="${shown.observedAt}">${readableMoment(shown.observedAt)}</time> · ` +
-        `<a href="${xmlText(shown.sourceUrl)}" target="_blank" rel="noopener nofollow">${xmlText(shown.sourceLabel)}</a></small></p>`;
+        `<a href="${xmlText(shown.sourceUrl)}" target="_blank" rel="noopener nofollow">${xmlText(shown.sourceLabel)}</a>` +
+        [shown.status === 'final' ? null : shown.status, attributionOf(market, shown.sourceLabel)]
+          .map((note) => (note === null ? '' : ` · ${xmlText(note)}`))
+          .join('') +
+        '</small></p>';
   const change = readableChange(recent);
   const value = `<b>${xmlText(price?.amount ?? 'unknown')}</b> <small>${xmlText(price?.per ?? unknown)}</small>`;
   const page = [

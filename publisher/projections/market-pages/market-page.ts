@@ -196,12 +196,19 @@ function rowsOf({ market: { metrics, unit, nativeCurrency }, recent }: FileInput
   ].join('\n');
 }
 
-function sourcesOf({ sources }: ShownMarket): string {
-  if (sources.length === 0) return '';
-  const items = sources.map(
-    ({ label, url, licence }) =>
-      `<li>${outside(label, url)}${licence === null ? '' : ` · licence: ${xmlText(licence)}`}</li>`,
-  );
+/** Those of the definition, and of the newest values. */
+function sourcesOf({ sources, metrics }: ShownMarket): string {
+  const listed = new Set(sources.map(({ label }) => label));
+  const items = sources.map(({ label, url, licence, attribution }) => {
+    const notes = [licence === null ? null : `licence: ${licence}`, attribution].filter((note) => note !== null);
+    return `<li>${[outside(label, url), ...notes.map(xmlText)].join(' · ')}</li>`;
+  });
+  for (const metric of Object.values(metrics)) {
+    if (metric === null || listed.has(metric.sourceLabel)) continue;
+    listed.add(metric.sourceLabel);
+    items.push(`<li>${outside(metric.sourceLabel, metric.sourceUrl)}</li>`);
+  }
+  if (items.length === 0) return '';
   return `<section class="market-section">\n<h2>Sources</h2>\n<ul>${items.join('\n')}</ul>\n</section>`;
 }
 

@@ -19,9 +19,9 @@ import {
 import { marketMatcher } from '../../../clients/web/browser/explorer/market-search.ts';
 import { metricColumns } from '../../../clients/web/browser/explorer/metric-columns.ts';
 import { sparkLine } from '../../../clients/web/browser/explorer/spark-line.ts';
-import { changePercent, percentText, priceChange } from '../../../clients/web/browser/price-change.ts';
 import { clockOffsetMs } from '../../../clients/web/browser/service-clock.ts';
 import type { LatestEntry } from '../../../contract/files/latest-entries.ts';
+import { changePercent, percentText, priceChange } from '../../../contract/files/price-change.ts';
 import { groupedDigits } from '../../../contract/values/decimal-text.ts';
 
 const NOW_MS = Date.parse('2026-10-02T12:00:00Z');

@@ -1,6 +1,7 @@
 /** One row of the table. */
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
 import type { ChangeSpan } from '../../../../contract/files/price-before.ts';
+import { changePercent, type PriceChange } from '../../../../contract/files/price-change.ts';
 import type { RecentEntry } from '../../../../contract/files/recent-prices.ts';
 import { groupedDigits } from '../../../../contract/values/decimal-text.ts';
 import { metricTitle } from '../../../../contract/values/metric-words.ts';
@@ -8,7 +9,6 @@ import { shownAmount } from '../../../../contract/values/shown-value.ts';
 import { marketAddress } from '../base-url.ts';
 import { badgeClass, breakable, element, svgElement } from '../market/elements.ts';
 import { agoText, type Badge, dayText, momentText } from '../market/words.ts';
-import { changePercent, type PriceChange } from '../price-change.ts';
 import { priceWords, rowBadges, staleDaysOf } from './latest-rows.ts';
 import { changeOf } from './list-order.ts';
 import { digitsOfMetric, type MetricColumn, newestMoment, unitOfMetric } from './metric-columns.ts';

@@ -1,11 +1,11 @@
 /** The head of the page: the market, its price, and what a reader must know before he uses it. */
 
+import { changePercent, type PriceChange } from '../../../../contract/files/price-change.ts';
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicMetric, PublicObservation } from '../../../../contract/values/metric.ts';
 import { compareMetrics, metricTitle } from '../../../../contract/values/metric-words.ts';
 import { unitText } from '../../../../contract/values/shown-value.ts';
 import type { AsOf } from '../../../typescript/as-of.ts';
-import { changePercent, type PriceChange } from '../price-change.ts';
 import { instantOfMs } from './as-of-view.ts';
 import { agedTime, badge, badgeClass, breakable, button, element, outsideLink } from './elements.ts';
 import type { RowWords } from './row-words.ts';

@@ -1,14 +1,18 @@
 /** What has changed: a price in some time, and each value of a list from the one that stood before it. Pure. */
 import type { PricePoint } from '../../../../contract/files/price-before.ts';
+import {
+  CHANGE_SPANS,
+  changeShare,
+  type PriceChange,
+  percentText,
+  priceChange,
+} from '../../../../contract/files/price-change.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { isShowable } from '../../../../contract/values/showable.ts';
 import { decimalOf } from '../../../typescript/decimal-of.ts';
-import { changeShare, type PriceChange, percentText, priceChange } from '../price-change.ts';
 import type { HistoryView } from './as-of-view.ts';
 import type { RowWords } from './row-words.ts';
 import { unitOf } from './words.ts';
-
-const SPANS = ['day', 'month', 'year'] as const;
 
 /**
  * Of each row the one before it, of the same metric, source and unit, if both have values, and other ones.
@@ -37,7 +41,7 @@ export function changeText(before: PublicObservation, after: PublicObservation):
 /** Among the prices of the source whose price is shown, the shortest span first. */
 export function priceChanges({ visible, metrics }: HistoryView): readonly (PriceChange | null)[] {
   const source = metrics.price?.sourceLabel;
-  return SPANS.map((span) => priceChange(pricesOf(visible, source), span));
+  return CHANGE_SPANS.map((span) => priceChange(pricesOf(visible, source), span));
 }
 
 /** Only as far as they are read: a long history is not gone through. */

@@ -1,6 +1,5 @@
-/** By how much a price has changed in a day, a month or a year. Pure. */
-
-import { type ChangeSpan, PriceBefore, type PricePoint } from '../../../contract/files/price-before.ts';
+/** By how much a price has changed in a day, a month or a year. Without the schema library. Pure. */
+import { type ChangeSpan, PriceBefore, type PricePoint } from './price-before.ts';
 
 export interface PriceChange {
   /** A share: 0.01 is one percent. */
@@ -8,6 +7,9 @@ export interface PriceChange {
   /** The moment of the price that is compared. */
   readonly since: string;
 }
+
+/** The shortest first. */
+export const CHANGE_SPANS = ['day', 'month', 'year'] as const satisfies readonly ChangeSpan[];
 
 /** Null: a price is unknown or zero, or none is from about that time. @param newestFirst prices of one source */
 export function priceChange(newestFirst: Iterable<PricePoint>, span: ChangeSpan): PriceChange | null {
