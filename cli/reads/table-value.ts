@@ -1,6 +1,6 @@
 /** Values as the tables of the command line show them, by the rule of the pages. `--json` and `--csv` have the exact numbers. */
 import type { Market } from '../../contract/values/market.ts';
-import type { PublicMetric } from '../../contract/values/metric.ts';
+import type { PublicMetric, RetractionKind } from '../../contract/values/metric.ts';
 import { unknownWords } from '../../contract/values/metric-words.ts';
 import { scalarUnit, shownAmount, unitText } from '../../contract/values/shown-value.ts';
 
@@ -10,8 +10,11 @@ export interface TableValue {
   readonly unit: string;
 }
 
+/** A metric, or the row of a history with one. */
+type Shown = PublicMetric & { readonly retraction?: RetractionKind | null };
+
 /** @param unit that of the market */
-export function tableValue(metric: PublicMetric, unit: Market['unit']): TableValue {
+export function tableValue(metric: Shown, unit: Market['unit']): TableValue {
   if (metric.kind === 'money') {
     if (metric.decimal == null) return unknownValue(metric);
     const { currency, decimal } = metric;
@@ -21,8 +24,8 @@ export function tableValue(metric: PublicMetric, unit: Market['unit']): TableVal
   return { value: metric.value, unit: scalarUnit(metric.unit, metric.value, unit.of) };
 }
 
-function unknownValue({ unknownReason }: PublicMetric): TableValue {
-  return { value: `unknown: ${unknownWords(unknownReason)}`, unit: '' };
+function unknownValue({ unknownReason, retraction }: Shown): TableValue {
+  return { value: `unknown: ${unknownWords(unknownReason, retraction)}`, unit: '' };
 }
 
 /** Those that were ever observed; all of them if none was. */

@@ -215,7 +215,7 @@ async function* marketsOf(client: Client, selections: readonly Selection[]): Asy
 
 function shownChange(market: string, { wrong, before }: EarlierValue): string {
   const shown = (version: PublicObservation) =>
-    decimalOf(version) ?? `unknown (${unknownWords(version.unknownReason)})`;
+    decimalOf(version) ?? `unknown (${unknownWords(version.unknownReason, version.retraction)})`;
   const after = before === null ? 'retracted as a mistake' : shown(before);
   return `${market} ${wrong.metric} ${wrong.observedAt}: ${shown(wrong)} → ${after}`;
 }

@@ -1,5 +1,5 @@
 /** The words in which people read metrics, and the metric that they read first. Without the schema library. */
-import type { PublicMetric } from './metric.ts';
+import type { PublicMetric, RetractionKind } from './metric.ts';
 
 type UnknownReason = NonNullable<PublicMetric['unknownReason']>;
 
@@ -12,8 +12,18 @@ const UNKNOWN_WORDS: Readonly<Record<UnknownReason, string>> = {
   'no-longer-listed': 'the source does not list it any more',
 };
 
-/** Why a value is unknown. */
-export function unknownWords(reason: UnknownReason | null): string {
+const RETRACTION_WORDS: Readonly<Record<RetractionKind, string>> = {
+  mistake: 'it was recorded by mistake',
+  withdrawn: 'the source took it back',
+};
+
+/**
+ * Why a value is unknown.
+ *
+ * @param retraction of the version that says so, where it is known: it says more than the reason
+ */
+export function unknownWords(reason: UnknownReason | null, retraction: RetractionKind | null = null): string {
+  if (retraction !== null) return RETRACTION_WORDS[retraction];
   return reason === null ? 'no reason is given' : UNKNOWN_WORDS[reason];
 }
 

@@ -315,9 +315,9 @@ test('the table of a history says which values were superseded and retracted, an
   expect(remarks).toEqual(
     expect.arrayContaining([
       ['1.03', ''],
-      ['unknown: withheld, by its source or by this service', 'withdrawn by the source'],
+      ['unknown: the source took it back', 'withdrawn by the source'],
       ['1.02', 'superseded'],
-      ['unknown: there is no such value', 'retracted: mistake'],
+      ['unknown: it was recorded by mistake', 'retracted: mistake'],
       ['1.01', 'superseded'],
       ['1.00', ''],
     ]),

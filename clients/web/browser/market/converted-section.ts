@@ -3,6 +3,7 @@
 import { groupedDigits } from '../../../../contract/values/decimal-text.ts';
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
+import { unknownWords } from '../../../../contract/values/metric-words.ts';
 import { shownAmount, unitText } from '../../../../contract/values/shown-value.ts';
 import { type AsOf, AsOfReading } from '../../../typescript/as-of.ts';
 import {
@@ -201,7 +202,7 @@ function resultOf(
       'tr',
       {},
       element('td', {}, timeElement(row.observedAt)),
-      derivedCell(market, conversion),
+      derivedCell(market, row, conversion),
       element('td', { class: 'number value' }, words.value(row)),
       rateCell(conversion),
       element(
@@ -239,8 +240,15 @@ function commandOf(slug: string, currency: string, asOf: AsOf | null): string {
   return `tidemark markets history ${slug} --in ${currency} --csv${moment}${clock}`;
 }
 
-function derivedCell({ unit }: Market, { decimal, reason, currency }: Conversion): HTMLElement {
-  if (decimal === null) return element('td', { class: 'unknown' }, REASONS[reason as NotConverted]);
+function derivedCell(
+  { unit }: Market,
+  { unknownReason, retraction }: PublicObservation,
+  { decimal, reason, currency }: Conversion,
+): HTMLElement {
+  if (decimal === null) {
+    const text = retraction === null ? REASONS[reason as NotConverted] : unknownWords(unknownReason, retraction);
+    return element('td', { class: 'unknown' }, text);
+  }
   return element('td', { class: 'number value' }, `${groupedDigits(shownAmount(decimal, unit.quantity))} ${currency}`);
 }
 

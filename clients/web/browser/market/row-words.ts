@@ -8,11 +8,6 @@ import { scalarUnit, shownAmount, shownQuantity, unitText } from '../../../../co
 import { decimalOf } from '../../../typescript/decimal-of.ts';
 import { momentText } from './words.ts';
 
-const RETRACTION_WORDS = {
-  mistake: 'it was recorded by mistake',
-  withdrawn: 'the source took it back',
-} as const;
-
 /** What is special about a version of an observation, for its mark and its words. */
 export type PointMark = 'unknown' | 'retracted' | 'corrected' | 'announced' | null;
 
@@ -53,8 +48,7 @@ export class RowWords {
   value(metric: PublicMetric & { readonly retraction?: PublicObservation['retraction'] }): string {
     const digits = this.digits(metric);
     if (digits !== null) return `${groupedDigits(digits)} ${this.#unitOf(metric, digits)}`;
-    if (metric.retraction != null) return `unknown: ${RETRACTION_WORDS[metric.retraction]}`;
-    return `unknown: ${unknownWords(metric.unknownReason)}`;
+    return `unknown: ${unknownWords(metric.unknownReason, metric.retraction)}`;
   }
 
   /** `4,129.10 USD per troy ounce`. An unknown value has no unit. */
