@@ -163,7 +163,15 @@ test('in curl, with jq', async (context) => {
   if (reason !== null && process.env.CI === 'true') throw new Error(reason);
   if (reason !== null) context.skip(reason);
   expectPrints('sh', await outputsOf('sh', 'bash'));
+  await expect.poll(() => correctedPlatinum(), { timeout: 20_000 }).toEqual(['1735.60']);
 });
+
+/** The new version of the observation that the guide of corrections corrects, and not another observation. */
+async function correctedPlatinum(): Promise<readonly string[]> {
+  const answer = await fetch(`${url}/api/v1/markets/platinum-usd/history`);
+  const { data } = (await answer.json()) as { data: readonly { decimal: string; supersedes: string | null }[] };
+  return data.filter(({ supersedes }) => supersedes !== null).map(({ decimal }) => decimal);
+}
 
 test('in TypeScript', async () => {
   expectPrints('ts', await outputsOf('ts', process.execPath));
