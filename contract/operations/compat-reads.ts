@@ -40,6 +40,7 @@ const pricesSchema = () => z.string().describe('UTF-8 text. Lines that begin wit
 
 const MADE_DAILY =
   'Made once a day, soon after midnight UTC. Not every deployment publishes it: see `projections` of the snapshot.';
+const MODELS_TEXT = `Only for a service with markets of language models. ${MADE_DAILY}`;
 const PRICES_TEXT =
   `The last price of each day in UTC, for one unit, exactly. A day without a known price is left out. ${MADE_DAILY} ` +
   'Of several markets for one pair of ISO 4217 codes, one has the code as its commodity, the others have their slugs. ' +
@@ -125,7 +126,7 @@ export const compatReads = publicReads({
   getCompatGenaiPrices: {
     path: '/api/v1/compat/genai-prices/latest.json',
     summary: 'Read the prices of language models, each with the day from which it holds',
-    description: `The layout of the data of genai-prices. ${MADE_DAILY}`,
+    description: `The layout of the data of genai-prices. ${MODELS_TEXT}`,
     success: { status: 200, description: 'Providers, their models, and their prices', body: compatGenaiSchema },
     problems: ['not-found'],
     example: { response: [] },
@@ -133,7 +134,7 @@ export const compatReads = publicReads({
   listCompatModelDays: {
     path: '/api/v1/compat/litellm/index.json',
     summary: 'Read on which days the price of a language model changed',
-    description: `Each day has a file, which is kept. ${MADE_DAILY}`,
+    description: `Each day has a file, which is kept. ${MODELS_TEXT}`,
     success: { status: 200, description: 'Days, and what the files show', body: compatModelsIndexSchema },
     problems: ['not-found'],
     example: { response: { days: { '2026-08-09': '3f2a9c1b7d4e5f60' }, markets: { 'gpt-4o': 1 }, attributions: [] } },
@@ -141,7 +142,7 @@ export const compatReads = publicReads({
   getCompatModels: {
     path: '/api/v1/compat/litellm/{date}.json',
     summary: 'Read the prices of language models, as they were at the end of a day',
-    description: `The layout of LiteLLM's map, for its numbers and facts that this service publishes. ${MADE_DAILY}`,
+    description: `The layout of LiteLLM's map, for its numbers and facts that this service publishes. ${MODELS_TEXT}`,
     params: modelsParams,
     success: { status: 200, description: 'By the name of the model', body: compatModelsSchema },
     example: {

@@ -136,6 +136,7 @@ const FILE_TEXT =
   'Each observation in its newest version: superseded ones are only on the pages of the history. Announced ones are in NDJSON, and not in CSV. The files are ' +
   'there from the second observation on, those of years if the history has more than one page. Not every deployment publishes files: see `projections` of the snapshot.';
 const TOO_LONG_TEXT = `A file has at most ${FILE_ROWS_MAX.toLocaleString('en')} rows. A longer history answers 410 with the URLs of its years.`;
+const YEAR_TEXT = 'Only for a history of more than one page. A year that has passed changes only by corrections.';
 const CSV_TEXT =
   'New columns are added at the end. An unknown value is an empty field. A text that a spreadsheet would take for a ' +
   'formula begins with an apostrophe.';
@@ -182,7 +183,7 @@ export const publicReadOperations = publicReads({
     path: '/api/v1/markets/{slug}/history/index',
     summary: "Read which pages and files a market's history has",
     description:
-      'The closed pages can be read in parallel, or only those of some dates. A history of one page has no index. Not every deployment publishes files: see ' +
+      'The closed pages can be read in parallel, or only those of some dates. Only for a history of more than one page. Not every deployment publishes files: see ' +
       '`projections` of the snapshot.',
     params,
     success: { status: 200, description: 'Closed pages, years and files', body: historyIndexSchema },
@@ -229,7 +230,7 @@ export const publicReadOperations = publicReads({
   getHistoryYearCsv: {
     path: '/api/v1/markets/{slug}/history/{year}.csv',
     summary: 'Read one calendar year of the standing history as CSV, oldest first',
-    description: `A year that has passed changes only by corrections. ${CSV_TEXT}`,
+    description: `${YEAR_TEXT} ${CSV_TEXT}`,
     params: yearParams,
     success: { status: 200, description: 'RFC 4180, UTF-8, with a header', body: fileSchema(), mediaType: 'text/csv' },
     problems: FILE_PROBLEMS,
@@ -238,7 +239,7 @@ export const publicReadOperations = publicReads({
   getHistoryYearNdjson: {
     path: '/api/v1/markets/{slug}/history/{year}.ndjson',
     summary: 'Read one calendar year of the standing history as NDJSON, oldest first',
-    description: 'A year that has passed changes only by corrections.',
+    description: YEAR_TEXT,
     params: yearParams,
     success: {
       status: 200,
