@@ -19,7 +19,9 @@ it('checks the log in the browser, and shows sources, counts and exports', async
   await expectGoodLooks(page, 'status', '/status/', ready);
   await page.getByText('verified in your browser').waitFor();
   const verdict = page.locator('.verdict');
-  expect(await verdict.innerText()).toMatch(/^Operational\s+1 source of 1 without a new price, for up to \d+ days\.$/);
+  expect(await verdict.innerText()).toMatch(
+    /^Running, with old prices\s+1 source of 1 without a new price, for up to \d+ days\.$/,
+  );
   const first = await log(page).innerText();
   expect(first).toContain('The tiles of the log give the signed root.');
   expect(first).toContain('First visit with this browser.');
@@ -55,7 +57,7 @@ it('finds a changed past, and a wrong hash, and hides no other part', async () =
   expect(complaints.filter((text) => !isNoComplaint(text))).toEqual([]);
 });
 
-it('lists past incidents with their moments and durations, the newest first', async () => {
+it('lists incidents with their moments and durations, the newest first, and says which one goes on', async () => {
   const { page } = await openPage(browser);
   const incident = (startedAt: string, endedAt: string | null, summary: string) => ({ startedAt, endedAt, summary });
   const data = [
@@ -68,7 +70,7 @@ it('lists past incidents with their moments and durations, the newest first', as
   await page.goto('/status/');
   await page.getByText('The first one.').waitFor();
   const [second, first] = await page.locator('#status-incidents li').allInnerTexts();
-  expect(second).toMatch(/^2 Oct 2026, 09:00 UTC for \d+ \w+ The second one\.$/);
+  expect(second).toMatch(/^ongoing since 2 Oct 2026, \d+ \w+: The second one\.$/);
   expect(first).toBe('1 Oct 2026, 09:00 UTC, 7 minutes: The first one.');
   expect(await page.locator('#status-incidents').innerText()).toContain('Recorded since 1 Sep 2026');
 });

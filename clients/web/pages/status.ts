@@ -26,7 +26,7 @@ export function statusPage(): string {
 <div id="status-sources"></div>
 </section>
 <section class="status-section" aria-labelledby="incidents-title">
-<h2 id="incidents-title">Past incidents</h2>
+<h2 id="incidents-title">Incidents</h2>
 <div id="status-incidents"></div>
 </section>
 <section class="status-section" aria-labelledby="log-title">

@@ -193,7 +193,11 @@ describe('sources', () => {
   });
 
   test.each<[string, number | null, readonly (string | null)[]]>([
-    ['from the newest price to its publication', 5, ['2026-10-02T11:00:00Z', '2026-10-02T11:59:55.500Z', null]],
+    [
+      'from the recording of the newest price to its publication',
+      5,
+      ['2026-10-02T11:00:00Z', '2026-10-02T11:59:55.500Z', null],
+    ],
     ['not if something else was published', null, ['2026-10-02T11:00:00Z']],
     ['not if the list is newer than the snapshot', null, ['2026-10-02T12:00:02Z']],
     ['not without a price', null, [null]],
@@ -220,7 +224,8 @@ describe('the verdict', () => {
     ['operational, if everything is as expected', {}, 'operational', 1],
     ['operational, if the server says so', { health: health('ok') }, 'operational', 1],
     ['delayed, if a source is late', { sources: [source({ late: 1 })] }, 'delayed', 1],
-    ['operational, if a price is old that nobody promised', { sources: [source({ staleDays: 55 })] }, 'operational', 1],
+    ['old, if a price is old that nobody promised', { sources: [source({ staleDays: 55 })] }, 'old', 1],
+    ['old, if one of two is', { sources: [source({}), source({ staleDays: 55 })] }, 'old', 2],
     ['delayed, if the edge shows a copy', { copySeconds: 90 }, 'delayed', 1],
     ['delayed, while the server starts', { health: health('starting') }, 'delayed', 1],
     [

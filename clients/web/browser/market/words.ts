@@ -17,6 +17,11 @@ export function momentText(instant: string): string {
   return `${dayText(instant)}, ${time.includes(':') ? time : `${time}:00`} UTC`;
 }
 
+/** `23:36 UTC` within a day, and `2 Oct 2026` later. @param nowMs milliseconds since the epoch */
+export function sinceText(instant: string, nowMs: number): string {
+  return nowMs - Date.parse(instant) < 86_400_000 ? `${instant.slice(11, 16)} UTC` : dayText(instant);
+}
+
 const AGES = [
   { name: 'year', seconds: 365.25 * 86_400 },
   { name: 'month', seconds: (365.25 * 86_400) / 12 },

@@ -1,9 +1,9 @@
-/** The past incidents of the service, newest first. */
+/** The incidents of the service, newest first. */
 import type { PublicIncidents } from '../../../../contract/files/incidents.ts';
 import { INCIDENTS_FEED_URL, INCIDENTS_FILE_URL } from '../../../../contract/files/routes.ts';
 import { addressOf } from '../base-url.ts';
-import { badge, element } from '../market/elements.ts';
-import { dayText, durationText, momentText } from '../market/words.ts';
+import { badgeClass, element } from '../market/elements.ts';
+import { dayText, durationText, momentText, sinceText } from '../market/words.ts';
 
 /** The others are in the file. */
 const SHOWN = 10;
@@ -17,10 +17,16 @@ export function incidentsList({ since, data }: PublicIncidents, nowMs: number): 
     return element(
       'li',
       {},
-      element('time', { datetime: startedAt }, momentText(startedAt)),
-      endedAt === null ? ' ' : `, ${lasted}: `,
-      ...(endedAt === null ? [badge(`for ${lasted}`, 'notice'), ' '] : []),
-      summary,
+      element(
+        'time',
+        {
+          datetime: startedAt,
+          title: endedAt === null ? momentText(startedAt) : null,
+          class: endedAt === null ? badgeClass('notice') : null,
+        },
+        endedAt === null ? `ongoing since ${sinceText(startedAt, nowMs)}` : momentText(startedAt),
+      ),
+      `, ${lasted}: ${summary}`,
     );
   });
   const all = element('a', { href: addressOf(INCIDENTS_FILE_URL) }, 'all of them as JSON');

@@ -75,7 +75,7 @@ function earlier(one: string, other: string | null): string {
 const LAG_SECONDS_MAX = 300;
 
 /**
- * The time from the newest price to the publication that shows it, at most; in seconds. Null: no price is known, or
+ * The time from the recording of the newest price to the publication that shows it, at most; in seconds. Null: no price is known, or
  * something else was published long after it.
  */
 export function publicationLagSeconds(entries: readonly LatestEntry[], publishedAt: string): number | null {

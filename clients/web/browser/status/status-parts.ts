@@ -6,7 +6,7 @@ import type { Snapshot } from '../../../../contract/values/market.ts';
 import { addressOf, marketAddress } from '../base-url.ts';
 import type { MarketFeed } from '../explorer/market-feed.ts';
 import { agedTime, badge, element, facts, tableBox } from '../market/elements.ts';
-import { dayText, many, momentText } from '../market/words.ts';
+import { dayText, many, momentText, sinceText } from '../market/words.ts';
 import { staleText } from '../staleness.ts';
 import type { CheckedLog, LogPast } from './log-check.ts';
 import { publicationLagSeconds, type SourceFreshness } from './source-freshness.ts';
@@ -20,6 +20,7 @@ const code = (text: string): HTMLElement => element('code', { class: 'status-cod
 
 const VERDICTS = {
   operational: ['Operational', 'good'],
+  old: ['Running, with old prices', 'notice'],
   delayed: ['Delayed', 'notice'],
   failing: ['Failing', 'alarm'],
 } as const;
@@ -63,7 +64,9 @@ export function snapshotFacts(snapshot: Snapshot, feed: MarketFeed): HTMLElement
         ? 'shows this generation'
         : `shows generation ${listGeneration.toLocaleString('en')}, ${behind} before it`,
     ],
-    lag === null ? null : ['Lag', `at most ${many(lag, 'second')}, from the newest price to its publication`],
+    lag === null
+      ? null
+      : ['Lag', `at most ${many(lag, 'second')}, from the recording of the newest price to its publication`],
     ['Markets', counts.markets.toLocaleString('en')],
     [
       'Observations',
@@ -99,9 +102,7 @@ export function sourcesTable(sources: readonly SourceFreshness[], nowMs: number)
 function stateOf({ late, lateSince, hasCadence, unknown, staleDays }: SourceFreshness, nowMs: number): Node {
   const badges: Part[] = [];
   if (lateSince !== null) {
-    const isToday = nowMs - Date.parse(lateSince) < 86_400_000;
-    const since = isToday ? `${lateSince.slice(11, 16)} UTC` : dayText(lateSince);
-    badges.push(badge(`${many(late, 'market')} late since ${since}`, 'notice'));
+    badges.push(badge(`${many(late, 'market')} late since ${sinceText(lateSince, nowMs)}`, 'notice'));
   } else if (staleDays !== null) badges.push(badge(staleText(staleDays), 'notice'));
   else badges.push(hasCadence ? badge('on time', 'good') : 'no schedule stated');
   if (unknown > 0) badges.push(' ', badge(`${unknown.toLocaleString('en')} unknown`, 'notice'));

@@ -6,7 +6,7 @@ import type { ServiceHealth } from './service-health.ts';
 import type { SourceFreshness } from './source-freshness.ts';
 
 export interface ServiceVerdict {
-  readonly state: 'operational' | 'delayed' | 'failing';
+  readonly state: 'operational' | 'old' | 'delayed' | 'failing';
   /** The gravest first; of an operational service, what was looked at. */
   readonly reasons: readonly string[];
 }
@@ -32,7 +32,8 @@ export function verdictOf(facts: VerdictFacts): ServiceVerdict {
   const delays = delaysOf(facts);
   if (failures.length > 0) return { state: 'failing', reasons: [...failures, ...delays] };
   if (delays.length > 0) return { state: 'delayed', reasons: delays };
-  return { state: 'operational', reasons: ageOf(facts.sources) };
+  const isOld = facts.sources.some(({ staleDays: days }) => days !== null);
+  return { state: isOld ? 'old' : 'operational', reasons: ageOf(facts.sources) };
 }
 
 /** A source without a cadence has promised no new price, so that its age is no delay. */
