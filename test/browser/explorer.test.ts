@@ -45,6 +45,70 @@ it('is good to look at, wide and narrow, light and dark', async () => {
   expect(complaints).toEqual([]);
 });
 
+it.each(['light', 'dark'] as const)(
+  'has buttons with words that are seen in forced colours, %s',
+  async (colorScheme) => {
+    const { page } = await openPage(browser, { forcedColors: 'active', colorScheme });
+    await page.goto('/');
+    const button = page.getByRole('button', { name: 'Check this price' });
+    await shown(page);
+    await button.and(page.locator(':enabled')).waitFor();
+    // Behind each text lies a plate of the colour of the page.
+    const plate = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+    expect(await page.evaluate(`getComputedStyle(document.getElementById('check-button')).color`)).not.toBe(plate);
+  },
+);
+
+it.each([360, 768])('with %d pixels, shows the change that sorts', async (width) => {
+  const { page } = await openPage(browser, { viewport: { width, height: 800 } });
+  for (const [sort, words] of [
+    ['month', ' in 30 days'],
+    ['year', ' in 1 year'],
+  ] as const) {
+    await page.goto(`/#sort=${sort}-descending`);
+    await shown(page);
+    const cells = page.locator('tbody tr:first-child .of-change');
+    const visible = cells.filter({ visible: true });
+    expect(await visible.evaluateAll((all) => all.map(({ className }) => className))).toEqual([`of-change of-${sort}`]);
+    const last = `getComputedStyle(document.querySelector('tbody .of-${sort} .number'), '::after').content`;
+    const after = await page.evaluate(last);
+    expect(after).toBe(width === 360 ? `"${words}"` : 'none');
+  }
+});
+
+it('is printed without what only a screen can do, and with the sources', async () => {
+  const { page } = await openPage(browser, { viewport: { width: 718, height: 1000 } });
+  await page.goto('/');
+  await shown(page);
+  await page.emulateMedia({ media: 'print' });
+  const controls = page.locator('#main').locator('button, input, select, .pager').filter({ visible: true });
+  expect(await controls.evaluateAll((all) => all.map(({ textContent }) => textContent))).toEqual([
+    'Market',
+    'Price',
+    '1 day',
+    'Date',
+  ]);
+  expect(await page.locator('tbody .of-source').first().isVisible()).toBe(true);
+});
+
+it('shows the price of a market among others that have metrics', async () => {
+  const { page } = await openPage(browser);
+  const metric = { decimal: '5', unit: 'token', observedAt: '2026-10-01T00:00:00Z' };
+  const list = { decimal: null, decimalPerUnit: null, observedAt: null, metrics: { window: metric, output: metric } };
+  await answer(page, 'latest', [
+    entry({ ...list, slug: 'm' }),
+    entry({ ...list, slug: 'n' }),
+    entry({ slug: 'priced' }),
+  ]);
+  for (const width of [360, 1440]) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.goto('/');
+    await shown(page);
+    expect(await page.locator('[data-slug=m] td.of-metric').count()).toBe(2);
+    expect(await page.locator('[data-slug=priced]').innerText()).toMatch(/366\.90 HUF\s+per EUR/);
+  }
+});
+
 it('offers no check where nothing is known', async () => {
   const { page } = await openPage(browser);
   await answer(page, 'latest', [entry({ decimal: null, decimalPerUnit: null, unknownReason: 'withheld' })]);
@@ -318,7 +382,7 @@ it('reads the list page by page where there is no file of all prices', async () 
     const response = await route.fetch();
     await route.fulfill({ response, json: { ...(await response.json()), projections: [] } });
   });
-  await page.goto('/#q=usd');
+  await page.goto('/#q=gold');
   await shown(page);
   expect(await page.locator('#count').innerText()).toMatch(/ of 175 markets$/);
   expect(await page.locator('[data-slug=gold-usd]').innerText()).toContain('per troy ounce');

@@ -270,13 +270,25 @@ describe('a search for', () => {
     expect(new ListSelector().select(all, { ...WHOLE_VIEW, text })).toEqual({ entries, inverse });
   });
 
+  test.each([
+    ['bitcoin eur', [bitcoin, cash]],
+    ['Bitcoin', [bitcoin, cash]],
+    ['bitcoin cash', [cash]],
+    ['eur', [euro, cash, bitcoin]],
+  ])('%s shows the market of that very name or slug before longer ones, if no order was chosen', (text, found) => {
+    const all = [cash, bitcoin, euro];
+    expect(new ListSelector().select(all, { ...WHOLE_VIEW, text }).entries).toEqual(found);
+    const chosen = new ListSelector().select(all, { ...WHOLE_VIEW, text, sort: 'price' }).entries;
+    expect(chosen).toEqual(all.filter((each) => found.includes(each)));
+  });
+
   test('letter by letter finds what the whole text finds, also after other lists and filters', () => {
     const all = [gold, bitcoin, cash, euro, ticker];
     const selector = new ListSelector();
     for (const text of ['', 'b', 'bi', 'bitcoin ', 'bitcoin b', 'bi', 'eur', 'r e', 'eur btc', '']) {
       for (const kind of ['', 'crypto', '']) {
         for (const entries of [all, all.toReversed()]) {
-          const wanted = { ...WHOLE_VIEW, text, kind };
+          const wanted = { ...WHOLE_VIEW, text, kind, sort: 'age' };
           const matches = marketMatcher(text);
           const found = entries.filter((each) => matches(each) && (kind === '' || each.kind === kind));
           expect(selector.select(entries, wanted).entries).toEqual(found);

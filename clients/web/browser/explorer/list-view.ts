@@ -1,6 +1,6 @@
 /** Which rows the explorer shows. A view is a text in the address, so it can be shared. Pure. */
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
-import { inversePair, SearchIndex } from './market-search.ts';
+import { exactMatcher, inversePair, SearchIndex } from './market-search.ts';
 
 /** `name`, `price` of one unit, its change in a `day`, a `month` or a `year`, `age`, `kind`, `notes`, or the name of a metric. */
 export type ListSort = string;
@@ -82,7 +82,8 @@ export class ListSelector {
     const found = this.#find(view.text);
     const inverse = found.length === 0 ? inversePair(view.text) : null;
     const inverted = inverse === null ? [] : this.#find(inverse);
-    this.#selected = inverted.length === 0 ? { entries: found, inverse: null } : { entries: inverted, inverse };
+    this.#selected =
+      inverted.length === 0 ? { entries: exactFirst(found, view), inverse: null } : { entries: inverted, inverse };
     return this.#selected;
   }
 
@@ -95,6 +96,14 @@ export class ListSelector {
       (entry) => (kind === '' || entry.kind === kind) && (currency === '' || entry.currency === currency),
     );
   }
+}
+
+/** Among names in order, Bitcoin Cash would stand before bitcoin. Another order was chosen, and stays. */
+function exactFirst(found: readonly LatestEntry[], { text, sort, isDescending }: ListView): readonly LatestEntry[] {
+  if (text.trim() === '' || sort !== WHOLE_VIEW.sort || isDescending) return found;
+  const isExact = exactMatcher(text);
+  const exact = found.filter(isExact);
+  return exact.length === 0 ? found : [...exact, ...found.filter((entry) => !isExact(entry))];
 }
 
 /** How many entries have each value, by value. */

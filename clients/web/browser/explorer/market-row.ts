@@ -48,7 +48,9 @@ export class MarketRow {
       ),
       ...(columns === null
         ? [priceCell(entry), ...this.#changes, this.#chart]
-        : columns.map((column) => metricCell(entry, column))),
+        : entry.observedAt === null
+          ? columns.map((column) => metricCell(entry, column))
+          : [priceAcross(entry, columns.length)]),
       this.#age,
       element('td', { ...CELL, class: 'of-source' }, element('span', { class: 'lines' }, entry.source)),
     );
@@ -77,6 +79,20 @@ export class MarketRow {
 }
 
 function priceCell(entry: LatestEntry): HTMLElement {
+  return element('td', { ...CELL, class: 'of-price' }, ...priceParts(entry));
+}
+
+/** The price of a market among others that have metrics: it is none of their columns. */
+function priceAcross(entry: LatestEntry, columns: number): HTMLElement {
+  return element(
+    'td',
+    { ...CELL, class: 'of-metric', colspan: `${columns}`, 'aria-colspan': `${columns}` },
+    element('span', { class: 'below metric-title' }, metricTitle('price')),
+    ...priceParts(entry),
+  );
+}
+
+function priceParts(entry: LatestEntry): readonly Node[] {
   const { digits, below } = priceWords(entry);
   const value =
     digits === null
@@ -88,12 +104,7 @@ function priceCell(entry: LatestEntry): HTMLElement {
           ' ',
           element('span', { class: 'currency' }, entry.currency),
         );
-  return element(
-    'td',
-    { ...CELL, class: 'of-price' },
-    value,
-    element('span', { class: 'below parts' }, ...partsOf(below)),
-  );
+  return [value, element('span', { class: 'below parts' }, ...partsOf(below))];
 }
 
 /** On a phone, a cell says its metric and its unit itself. */

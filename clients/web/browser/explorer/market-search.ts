@@ -65,6 +65,13 @@ export function marketMatcher(text: string): (entry: Searched) => boolean {
   return (entry) => hasAll(entry, words);
 }
 
+/** Whether a text is the name of a market, or its slug with or without the currency: `bitcoin eur`, but not of Bitcoin Cash. */
+export function exactMatcher(text: string): (entry: Searched) => boolean {
+  const [name, slug] = [plain(text).trim(), wordsOf(text).join('-')];
+  return (entry) =>
+    entry.slug === slug || entry.slug === `${slug}-${plain(entry.currency)}` || plain(entry.name) === name;
+}
+
 const wordsOf = (text: string): readonly string[] => plain(text).split(/\s+/).filter(Boolean);
 
 function hasAll(entry: Searched, words: readonly string[]): boolean {

@@ -60,6 +60,7 @@ export class MarketTable {
   }
 
   showSort(sort: ListSort, isDescending: boolean): void {
+    this.#table.dataset.sorted = sort;
     for (const button of this.#table.querySelectorAll<HTMLButtonElement>('button[data-sort]')) {
       const isSorted = button.dataset.sort === sort;
       const cell = button.closest('th');
