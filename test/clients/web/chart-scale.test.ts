@@ -36,7 +36,7 @@ function history(...prices: readonly string[]): ComparedHistory {
 
 describe('a scale that cannot show a value', () => {
   const scaleOf = (history: ComparedHistory, scale: 'log' | 'percent' | 'index') => {
-    const { data, notes } = joinedChart(history, [], { scale, range: null });
+    const { data, notes } = joinedChart(history, [], { scale, range: null }, new Set());
     const [line] = data.series;
     const leftOut = [...(line?.rows.keys() ?? [])].filter((at) => line !== undefined && isLeftOut(line, at));
     return { scale: data.scale, values: line?.values, leftOut, marked: line?.marked, notes };

@@ -4,6 +4,7 @@ import { assertSameRow } from '../../../clients/typescript/proven-row.ts';
 import { LogVerificationError } from '../../../clients/typescript/signed-log.ts';
 import { historyView, knownMoments } from '../../../clients/web/browser/market/as-of-view.ts';
 import { daysOf, rangeBetween, shownRange } from '../../../clients/web/browser/market/asked-range.ts';
+import { chartBase } from '../../../clients/web/browser/market/chart-base.ts';
 import {
   chartData,
   endOfSeries,
@@ -219,8 +220,8 @@ describe('chart data', () => {
     ['percent', [0, undefined, null, 300]],
     ['index', [100, undefined, null, 400]],
   ] as const)('has the places of its values on the scale %s', (scale, values) => {
-    const scaled = (rows: readonly PublicObservation[], from: number) =>
-      scaledChart(finished(chartData(rows, { metrics: ['price'], words })), scale, from).series.map((line) => [
+    const scaled = (rows: readonly PublicObservation[], base: number) =>
+      scaledChart(finished(chartData(rows, { metrics: ['price'], words })), scale, [base]).series.map((line) => [
         ...line.values,
       ])[0];
     expect(scaled(visible, 0)).toEqual(values);
@@ -229,16 +230,14 @@ describe('chart data', () => {
     );
   });
 
-  it('compares with the first value that is shown, or with the last one before', () => {
-    const rows = [row(8), row(4), row(2)];
+  it('compares with the first value that is shown, never with one before', () => {
+    const data = finished(chartData([row(8), row(4), row(2)], { metrics: ['price'], words }));
     const second = (day: number) => Date.UTC(2026, 0, day) / 1000;
-    const places = (day: number) =>
-      scaledChart(finished(chartData(rows, { metrics: ['price'], words })), 'index', second(day)).series[0]?.values;
-    expect([places(1), places(3), places(9)]).toEqual([
-      [100, 200, 400],
-      [50, 100, 200],
-      [25, 50, 100],
-    ]);
+    const places = (from: number, to: number) =>
+      chartBase(data, { min: second(from), max: second(to) }, new Set()).places[0];
+    expect([places(1, 9), places(3, 9), places(5, 8), places(9, 10)]).toEqual([0, 1, null, null]);
+    expect(scaledChart(data, 'index', [1]).series[0]?.values).toEqual([50, 100, 200]);
+    expect(scaledChart(data, 'index', [null]).series[0]?.values).toEqual([null, null, null]);
   });
 
   it.each([

@@ -133,12 +133,12 @@ export function* chartData(
 /**
  * The same lines on another scale.
  *
- * @param from the values of a line are compared with its first one from this moment on, or with its last one before. In seconds
+ * @param bases of each line the place of the value with which its values are compared. Null: it is left out
  */
-export function scaledChart(data: ChartData, scale: ChartScale, from: number): ChartData {
+export function scaledChart(data: ChartData, scale: ChartScale, bases: readonly (number | null)[]): ChartData {
   if (scale === 'linear') return data;
-  const series = data.series.map((line) => {
-    const first = line.values[baseOf(data, line, from) ?? -1] ?? Number.NaN;
+  const series = data.series.map((line, index) => {
+    const first = line.values[bases[index] ?? -1] ?? Number.NaN;
     const values = line.values.map((value) => (value == null ? value : scaledNumber(scale, value, first)));
     const scaled = { ...line, values };
     // A value between two that are left out has no line any more.
@@ -146,15 +146,6 @@ export function scaledChart(data: ChartData, scale: ChartScale, from: number): C
     return isCut ? { ...scaled, marked: [...line.rows.keys()].filter((at) => isMarked(scaled, at)) } : scaled;
   });
   return { ...data, series, scale };
-}
-
-/** The place of the value with which those of a line are compared. Null: the line has none. @param from as in {@link scaledChart} */
-export function baseOf({ seconds }: ChartData, { values }: ChartSeries, from: number): number | null {
-  const begin = firstAtOrAfter(seconds, from);
-  const next = values.findIndex((value, at) => at >= begin && value != null);
-  if (next !== -1) return next;
-  const last = values.findLastIndex((value, at) => at < begin && value != null);
-  return last === -1 ? null : last;
 }
 
 /** Whether the value of a row is known, and the scale cannot show it. */

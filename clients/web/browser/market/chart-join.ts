@@ -1,11 +1,13 @@
 /** The lines of several markets on one time axis, with at most two value axes. Never blended. Pure. */
 import { shownRange } from './asked-range.ts';
-import { baseOf, type ChartData, type ChartSeries, firstAtOrAfter, isLeftOut, scaledChart } from './chart-data.ts';
+import { baseNotes, chartBase, dayOfSecond } from './chart-base.ts';
+import { type ChartData, type ChartSeries, firstAtOrAfter, isLeftOut, scaledChart } from './chart-data.ts';
 import { axisText, type ChartScale } from './chart-scale.ts';
 import type { ComparedHistory } from './compared-markets.ts';
 import type { PageState } from './page-state.ts';
 import type { ShownHistory } from './shown-history.ts';
-import { dayText, many } from './words.ts';
+import type { TimeRange } from './time-range.ts';
+import { many } from './words.ts';
 
 export interface JoinedChart {
   readonly data: ChartData;
@@ -15,18 +17,27 @@ export interface JoinedChart {
   readonly notes: readonly string[];
 }
 
-/** Of the page's own market alone, or with others: of each of them, the line of the source whose value it shows. */
+/**
+ * Of the page's own market alone, or with others: of each of them, the source with the longest history that is shown.
+ *
+ * @param hidden names of lines that are switched off
+ */
 export function joinedChart(
   main: ComparedHistory,
   others: readonly ComparedHistory[],
-  { scale: asked, range }: Pick<PageState, 'scale' | 'range'>,
+  { scale: asked, range: askedRange }: Pick<PageState, 'scale' | 'range'>,
+  hidden: ReadonlySet<string>,
 ): JoinedChart {
   const units = [...new Set([main, ...others].map(({ shown }) => shown.unit))];
   const isTooMany = units.length > 2 && asked !== 'percent' && asked !== 'index';
   const scale: ChartScale = isTooMany ? 'percent' : asked;
   const areCompared = scale === 'percent' || scale === 'index';
   const axisOf = ({ unit }: ShownHistory): ChartSeries['axis'] => (areCompared || unit === units[0] ? 'y' : 'y2');
-  const charts = [main, ...others].map((each) => ({ ...each, lines: linesOf(each, main === each) }));
+  const range = rangeOf([main, ...others], askedRange);
+  const charts = [main, ...others].map((each) => ({
+    ...each,
+    lines: main === each ? each.shown.data.series : longestLine(each, range),
+  }));
   const data =
     others.length === 0
       ? main.shown.data
@@ -39,19 +50,20 @@ export function joinedChart(
             })),
           ),
         );
-  const from = firstShared(data, range);
-  const scaled = scaledChart(data, scale, from);
+  const base = chartBase(data, range, hidden);
+  const scaled = scaledChart(data, scale, base.places);
   const notes = [
     ...(isTooMany
       ? [
           `These markets have ${units.length} units, and a chart has two axes: it shows changes in percent. “Index 100” compares them, too.`,
         ]
       : []),
-    ...(scale === 'log' ? logNotes(scaled) : areCompared ? baseNotes(data, scaled, from) : []),
+    ...(scale === 'log' ? logNotes(scaled) : areCompared ? baseNotes(data, scaled, base, range, hidden) : []),
   ];
   const isEmpty = notes.length > 0 && scaled.series.every(({ values }) => values.every((value) => value == null));
-  if (isEmpty && units.length < 3) return { ...joinedChart(main, others, { scale: 'linear', range }), notes };
-  const since = dayText(new Date(from * 1000).toISOString());
+  if (isEmpty && units.length < 3)
+    return { ...joinedChart(main, others, { scale: 'linear', range: askedRange }, hidden), notes };
+  const since = dayOfSecond(base.from);
   return {
     data: scaled,
     axisTexts: areCompared ? [axisText(scale, '', since)] : units.map((unit) => axisText(scale, unit, since)),
@@ -67,29 +79,33 @@ function logNotes({ series, title }: ChartData): readonly string[] {
   return count === 0 ? [] : [`${values} of 0 or less cannot be shown on a log scale.`];
 }
 
-/** The lines that cannot be compared with their first values. */
-function baseNotes(data: ChartData, { series }: ChartData, from: number): readonly string[] {
-  return data.series.flatMap((line, index) => {
-    const at = baseOf(data, line, from);
-    const row = at === null ? undefined : line.rows[at];
-    if (at === null || row === undefined || series[index]?.values[at] != null) return [];
-    const base = line.words.value(row).replace(/^-/, '−');
-    return [`${line.name} cannot be shown from a base of ${base} (${dayText(row.observedAt)}).`];
-  });
+/** Of each market all moments that it has: the ends of what is shown. */
+function rangeOf(histories: readonly ComparedHistory[], range: PageState['range']): TimeRange {
+  const ends = histories.flatMap(({ shown: { data } }) => [data.seconds.slice(0, 1), data.seconds.slice(-1)].flat());
+  return shownRange(
+    range,
+    ends.sort((one, other) => one - other),
+  );
 }
 
-function linesOf({ shown: { data, newest } }: ComparedHistory, isMain: boolean): readonly ChartSeries[] {
-  if (isMain) return data.series;
-  const own = data.series.find(({ rows }) => newest !== undefined && rows.includes(newest));
-  return own === undefined ? data.series.slice(0, 1) : [own];
-}
-
-/** The first moment that is shown at which every line has begun, if there is one. In seconds. */
-function firstShared({ seconds, series }: ChartData, range: PageState['range']): number {
-  const begin = range === null ? (seconds[0] ?? 0) : shownRange(range, seconds).min;
-  const begins = series.map(({ values }) => seconds[values.findIndex((value) => value != null)] ?? begin);
-  const shared = series.some(({ slug }) => slug !== series[0]?.slug) ? Math.max(begin, ...begins) : begin;
-  return seconds[firstAtOrAfter(seconds, shared)] ?? begin;
+/** Of the sources with the metric and the unit that the market shows first, the one whose values in the range are of the longest time. */
+function longestLine({ shown: { data, newest } }: ComparedHistory, range: TimeRange): readonly ChartSeries[] {
+  const { seconds, series } = data;
+  const own = series.find(({ rows }) => newest !== undefined && rows.includes(newest)) ?? series[0];
+  const metricOf = ({ rows }: ChartSeries): string | undefined => rows.find((row) => row !== undefined)?.metric;
+  const [begin, end] = [firstAtOrAfter(seconds, range.min), firstAtOrAfter(seconds, range.max)];
+  const lengthOf = ({ values }: ChartSeries): number => {
+    const shown = (value: number | null | undefined, at: number): boolean => value != null && at >= begin && at < end;
+    const [first, last] = [seconds[values.findIndex(shown)], seconds[values.findLastIndex(shown)]];
+    return first === undefined || last === undefined ? -1 : last - first;
+  };
+  let longest = own;
+  for (const line of series) {
+    if (own === undefined || longest === undefined) break;
+    if (metricOf(line) !== metricOf(own) || line.unit !== own.unit) continue;
+    if (lengthOf(line) > lengthOf(longest)) longest = line;
+  }
+  return longest === undefined ? [] : [longest];
 }
 
 interface OwnLine {

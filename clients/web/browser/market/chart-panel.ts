@@ -2,6 +2,7 @@
 import type uPlot from 'uplot';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import type { AskedRange } from './asked-range.ts';
+import { dayOfSecond } from './chart-base.ts';
 import { ChartControls, type ControlContent, type ControlEvents } from './chart-controls.ts';
 import {
   beside,
@@ -19,14 +20,14 @@ import { pointOf } from './chart-marks.ts';
 import { element } from './elements.ts';
 import { type DrawnChart, MarketChart } from './market-chart.ts';
 import { panned, rangeWith, zoomed } from './time-range.ts';
-import { dayText, many, momentText } from './words.ts';
+import { many, momentText } from './words.ts';
 
 export interface ChartPanelEvents extends Pick<ControlEvents, 'onMetric' | 'onScale' | 'onRange'> {
   /** A point was chosen by mouse, touch or keyboard; null: none any more. */
   readonly onChoose: (row: PublicObservation | null) => void;
   /** The pointer is over a point; null: it has left. */
   readonly onHover: (row: PublicObservation | null) => void;
-  /** The reader has moved the chart. */
+  /** The reader has moved the chart, or switched lines on or off. */
   readonly onMove: (range: AskedRange) => void;
 }
 
@@ -97,6 +98,11 @@ export class ChartPanel {
     return this.#chart.drawn;
   }
 
+  /** The names of the lines that are switched off. */
+  get hidden(): ReadonlySet<string> {
+    return this.#hidden;
+  }
+
   focus(): void {
     this.#host.focus({ preventScroll: true });
     this.root.scrollIntoView({ block: 'nearest' });
@@ -113,7 +119,7 @@ export class ChartPanel {
     if (this.#notes.textContent !== notes) this.#notes.textContent = notes;
     this.#showRange();
     const [first, last] = [data.seconds[0], data.seconds.at(-1)];
-    const span = first === undefined || last === undefined ? '' : `, ${dayOf(first)} to ${dayOf(last)}`;
+    const span = first === undefined || last === undefined ? '' : `, ${dayOfSecond(first)} to ${dayOfSecond(last)}`;
     const points = many(data.seconds.length, 'moment');
     this.#host.setAttribute('aria-label', `Chart of ${data.title.toLowerCase()} of ${marketName}: ${points}${span}`);
     this.#hoverPlace(null);
@@ -189,6 +195,7 @@ export class ChartPanel {
       ...legendOf(lines, this.#hidden, (name) => {
         if (!this.#hidden.delete(name)) this.#hidden.add(name);
         this.show(this.#content as ChartContent);
+        this.#events.onMove(this.#chart.asked);
       }),
     );
     (this.#legend.children[focused] as HTMLElement | undefined)?.focus();
@@ -319,8 +326,4 @@ function readoutName(data: ChartData, place: ChartPlace): string {
   const line = data.series[place.series];
   const isCompared = data.series.some(({ slug }) => slug !== line?.slug);
   return [...(isCompared ? [line?.marketName] : []), rowAt(data, place)?.sourceLabel].join(', ');
-}
-
-function dayOf(second: number): string {
-  return dayText(new Date(second * 1000).toISOString());
 }

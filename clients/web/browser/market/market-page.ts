@@ -220,9 +220,9 @@ export class MarketPage {
     if (wasInTop) document.getElementById('as-of-slider')?.focus();
   }
 
-  /** Values that are compared with the first one follow once the chart rests. */
+  /** Values that are compared, and the sources of other markets, follow once the chart rests. */
   #showMoved(): void {
-    if (['percent', 'index'].includes(this.#address.state.scale)) void this.#show();
+    if (this.#others.length > 0 || ['percent', 'index'].includes(this.#address.state.scale)) void this.#show();
     else this.#tools.refresh();
   }
 
@@ -318,7 +318,7 @@ export class MarketPage {
 
   #showChart(market: Market, shown: ShownHistory): void {
     const { range, refusedRange, compare } = this.#address.state;
-    const chart = joinedChart({ market, shown }, this.#others, this.#address.state);
+    const chart = joinedChart({ market, shown }, this.#others, this.#address.state, this.#chart.hidden);
     const chips = compare.map((slug) => {
       return { slug, name: this.#compared.nameOf(slug), state: this.#compared.stateOf(slug) };
     });
