@@ -18,6 +18,7 @@ import {
 } from '../files/compat.ts';
 import { exportManifestSchema } from '../files/export-manifest.ts';
 import { historyIndexSchema, historyTooLongSchema } from '../files/history-files.ts';
+import { incidentSchema, incidentsSchema } from '../files/incidents.ts';
 import { latestEntrySchema, latestSchema } from '../files/latest.ts';
 import { publicSourceSchema } from '../files/public-sources.ts';
 import { recentEntrySchema, recentSchema } from '../files/recent.ts';
@@ -135,6 +136,8 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     Observation: observationSchema,
     Problem: problemSchema,
     Publication: publicationSchema,
+    PublicIncident: incidentSchema,
+    PublicIncidents: incidentsSchema,
     PublicSource: publicSourceSchema,
     Recent: recentSchema,
     RecentEntry: recentEntrySchema,

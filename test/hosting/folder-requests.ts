@@ -138,6 +138,13 @@ export const DIFFERENCES: readonly Difference[] = [
     because: 'they do not change letters: the script of the page of any market does',
   },
   {
+    of: ['nginx', 'caddy', 'cloudflare'],
+    when: (request, status) => status === 410 && request.includes('text/html'),
+    ignored: ['body'],
+    because:
+      'they give the page of any market, whose script says that the market is removed: ours says it without a script',
+  },
+  {
     of: ['nginx', 'caddy'],
     when: (_, status) => status === 416,
     ignored: ['body', 'cache-control', 'vary'],

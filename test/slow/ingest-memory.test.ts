@@ -10,7 +10,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { spawnTidemark } from '../cli/tidemark.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 
-const BYTES_MAX = 300 * 1024 * 1024;
+/** Of which some 43 MB remember the observations of a million rows, so that none is in the file twice. */
+const BYTES_MAX = 350 * 1024 * 1024;
 
 const SAMPLE = join(import.meta.dirname, '../../mapping/sample');
 
@@ -106,7 +107,7 @@ test.runIf(process.platform === 'linux').each([
   ['in batches', 1_000_000, [], '--resume'],
   ['as an upload', 300_000, ['--partial'], '--resume'],
   ['as a dry run', 300_000, ['--dry-run'], 'in parts of 1000 records'],
-])('rows of CSV %s, %i of them, in less than 300 MB', async (_, rows, words, note) => {
+])('rows of CSV %s, %i of them, in less than 350 MB', async (_, rows, words, note) => {
   const path = join(await temporaryFolder(), 'large.csv');
   await writeCsv(path, rows);
   const { url, seen } = await takingServer();

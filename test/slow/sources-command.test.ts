@@ -100,7 +100,7 @@ describe('sources run', () => {
     expect(fields.answer).toBe(`${DAY_ONE.length} bytes, SHA-256 ${sha256Hex(DAY_ONE)}`);
     await tidemark(['publish', 'gold-usd', '--data', data]);
     const shown = await tidemark(['markets', 'show', 'gold-usd', '--data', data]);
-    expect(shown.output).toContain('price\t4129.10 USD, 2026-10-18T00:00:00Z');
+    expect(shown.output).toContain('price\t4129.10 USD per troy ounce, 2026-10-18T00:00:00Z');
     const file = join(data, 'archive', sha256Hex(DAY_ONE).slice(0, 2), sha256Hex(DAY_ONE));
     expect(await readFile(file)).toEqual(DAY_ONE);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
