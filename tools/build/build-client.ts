@@ -19,7 +19,7 @@ const EXPORTS = {
   'kept-bodies': ['MemoryBodies'],
   'as-of': ['AsOfReading'],
   'decimal-of': ['decimalOf'],
-  conversion: ['convert', 'currenciesFrom', 'DayRates', 'notConverted', 'rateMarket', 'rateWays', 'readRates'],
+  conversion: ['convert', 'currenciesFrom', 'DayRates', 'rateMarket', 'rateWays', 'readRates'],
   receipts: ['openReceipt'],
   'signed-log': ['LogVerificationError'],
 } as const;
