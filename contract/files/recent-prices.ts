@@ -30,9 +30,27 @@ export interface RecentEntry {
   readonly yearAgo?: PricePoint | null;
 }
 
+/** The last prices, and what became of their earlier versions. */
+export interface MarkedPrices extends RecentEntry {
+  /** Of each price. `retracted`: its source took it back, so that it is unknown. */
+  readonly marks: readonly PriceMark[];
+  /** Moments without a price since one was retracted as a mistake, oldest first. */
+  readonly mistakesAt: readonly string[];
+}
+
+type PriceMark = 'corrected' | 'retracted' | null;
+
 type Row = Pick<
   Observation,
-  'announced' | 'metric' | 'observedAt' | 'recordedAt' | 'retraction' | 'sourceLabel' | 'supersededBy'
+  | 'announced'
+  | 'id'
+  | 'metric'
+  | 'observedAt'
+  | 'recordedAt'
+  | 'retraction'
+  | 'sourceLabel'
+  | 'supersededBy'
+  | 'supersedes'
 >;
 
 /**
@@ -50,6 +68,10 @@ export class RecentPrices {
   readonly #year = new PriceBefore('year');
   readonly #moments: string[] = [];
   readonly #decimals: (string | null)[] = [];
+  readonly #marks: PriceMark[] = [];
+  /** The places of prices that replaced a version that was not read yet, by its id. */
+  readonly #replaced = new Map<string, number>();
+  readonly #mistakes: Row[] = [];
 
   /** Whether further rows change nothing but the price of a year before. */
   get isComplete(): boolean {
@@ -65,8 +87,10 @@ export class RecentPrices {
 
   /** Takes the next older row. @param decimalOf called only for a price that is shown */
   add(row: Row, decimalOf: () => string | null): void {
-    if (this.isWhole || row.announced) return;
+    if (this.isWhole) return;
     const { isComplete } = this;
+    if (!isComplete && row.metric === 'price') this.#addVersion(row, decimalOf);
+    if (row.announced) return;
     this.#rows++;
     if (row.metric === 'price' && isShowable(row)) this.#addPrice(row, decimalOf, isComplete);
     if (this.#rows === DENSE_ROWS) this.#isTooDense = this.#year.isTooDense(row.observedAt, DENSE_ROWS, YEAR_ROWS_MAX);
@@ -81,8 +105,18 @@ export class RecentPrices {
     this.#year.add(row.observedAt, decimalOf);
     if (isComplete) return;
     if (last === null) this.recordedAt = row.recordedAt;
+    if (row.supersedes !== null) this.#replaced.set(row.supersedes, this.#moments.length);
     this.#moments.push(row.observedAt);
     this.#decimals.push(decimalOf());
+    this.#marks.push(row.retraction !== null ? 'retracted' : row.supersedes !== null ? 'corrected' : null);
+  }
+
+  /** A version that says that an announced price has become effective, and nothing else, is no correction. */
+  #addVersion(row: Row, decimalOf: () => string | null): void {
+    if (row.retraction === 'mistake' && row.supersededBy === null && !row.announced) this.#mistakes.push(row);
+    const place = this.#replaced.get(row.id);
+    if (place === undefined || !row.announced || this.#marks[place] !== 'corrected') return;
+    if (decimalOf() === this.#decimals[place]) this.#marks[place] = null;
   }
 
   /** With members in canonical order. */
@@ -90,7 +124,14 @@ export class RecentPrices {
     return { decimal: this.#decimals.toReversed(), observedAt: this.#moments.toReversed(), slug };
   }
 
-  /** The same with the price of a year before, if all rows were taken that it depends on. */
+  markedEntry(slug: string): MarkedPrices {
+    const known = new Set(this.#moments);
+    const mistakes = this.#mistakes.filter((row) => row.sourceLabel === this.#source && !known.has(row.observedAt));
+    const mistakesAt = new Set(mistakes.map(({ observedAt }) => observedAt));
+    return { ...this.entry(slug), marks: this.#marks.toReversed(), mistakesAt: [...mistakesAt].reverse() };
+  }
+
+  /** {@link entry} with the price of a year before, if all rows were taken that it depends on. */
   entryWithYear(slug: string): RecentEntry {
     const { found } = this.#year;
     return { ...this.entry(slug), yearAgo: this.#isTooDense ? null : found };

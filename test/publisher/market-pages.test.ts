@@ -111,6 +111,28 @@ test.each([
   expect(await world.findings()).toEqual([]);
 });
 
+test('the last prices say which are corrected, and which are retracted', async () => {
+  const world = await pagesWorld();
+  const taking = (day: number, kind: string) => {
+    const { market, metric, observedAt, sourceUrl } = price('c', day, 1) as Record<string, unknown>;
+    return { type: 'retraction', market, metric, observedAt, sourceUrl, reason: 'a test', kind } as IngestRecordInput;
+  };
+  await world.ingest([market('c'), ...[0, 1, 2, 3].map((day) => price('c', day, 100 + day))]);
+  await world.ingest([price('c', 0, 99)], 'correct');
+  await world.ingest([taking(1, 'mistake'), taking(2, 'withdrawn')]);
+  await world.publish();
+  const rows = [...(await pageOf(world, 'c')).matchAll(/<tr><td>.*?<\/td>(<td.*)<\/tr>/g)].map(([, row]) => row);
+  const number = (text: string) => `<td class="number">${text}</td>`;
+  const mark = (text: string) => ` <span class="soft">${text}</span>`;
+  expect(rows).toEqual([
+    number('1.03 USD'),
+    `<td>unknown${mark('retracted')}</td>`,
+    '<td>retracted</td>',
+    number(`0.99 USD${mark('corrected')}`),
+  ]);
+  expect(await world.findings()).toEqual([]);
+});
+
 test('the picture of previews is published with its own bytes', async () => {
   const { objects } = await pagesWorld();
   const picture = await objects.get('public/assets/card.png');

@@ -210,8 +210,15 @@ test('a history with many rows in a year is not read for it', () => {
     let rows = 0;
     for (; rows < 400 * perDay && !prices.isWhole; rows++) {
       const observedAt = new Date(Date.UTC(2026, 0, 1) - (rows * 86_400_000) / perDay).toISOString();
-      const row = { metric: 'price', observedAt, recordedAt: observedAt, retraction: null, supersededBy: null };
-      prices.add({ ...row, sourceLabel: 'a test' }, () => String(rows));
+      const row = {
+        metric: 'price',
+        observedAt,
+        recordedAt: observedAt,
+        retraction: null,
+        supersededBy: null,
+        supersedes: null,
+      };
+      prices.add({ ...row, id: '', sourceLabel: 'a test' }, () => String(rows));
     }
     return [rows, prices.entryWithYear('a').yearAgo?.decimal ?? null];
   };
@@ -227,7 +234,7 @@ test('only the newest rows of a history are looked at', () => {
   const prices = new RecentPrices();
   const row = (metric: string, day: number) => ({
     ...{ metric, observedAt: `2026-01-0${day}T00:00:00Z`, recordedAt: '2026-02-01T00:00:00.000Z' },
-    ...{ retraction: null, sourceLabel: 'a test', supersededBy: null },
+    ...{ id: '', retraction: null, sourceLabel: 'a test', supersededBy: null, supersedes: null },
   });
   for (const _ of from(RECENT_ROWS_MAX - 1)) prices.add(row('volume', 3), () => null);
   prices.add(row('price', 2), () => '2');
@@ -236,6 +243,20 @@ test('only the newest rows of a history are looked at', () => {
     true,
     { slug: 'a', decimal: ['2'], observedAt: ['2026-01-02T00:00:00Z'] },
   ]);
+});
+
+test.each([
+  ['1', null],
+  ['2', 'corrected'],
+])('a price of 1 that was announced as %s is marked %s', (before, mark) => {
+  const prices = new RecentPrices();
+  const row = {
+    ...{ metric: 'price', observedAt: '2026-01-01T00:00:00Z', recordedAt: '2026-01-01T00:00:00.000Z' },
+    ...{ retraction: null, sourceLabel: 'a test' },
+  };
+  prices.add({ ...row, id: 'new', supersedes: 'old', supersededBy: null }, () => '1');
+  prices.add({ ...row, id: 'old', supersedes: null, supersededBy: 'new', announced: true }, () => before);
+  expect(prices.markedEntry('a')).toMatchObject({ decimal: ['1'], marks: [mark], mistakesAt: [] });
 });
 
 test('a service with many markets does not publish them', () => {

@@ -1,7 +1,7 @@
 /** What must hold of the files of markets: they show what the bodies show, byte for byte. */
 import type { Projection } from '../../../contract/files/projections.ts';
 import { PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
-import { type RecentEntry, RecentPrices } from '../../../contract/files/recent-prices.ts';
+import { type MarkedPrices, RecentPrices } from '../../../contract/files/recent-prices.ts';
 import { removedMarketDocument } from '../../../contract/files/removed-market.ts';
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
@@ -27,7 +27,12 @@ export function checkMarketFiles(files: FilesOfMarkets, { reader, snapshot }: Ch
       const prices = new RecentPrices();
       for (const row of observations) prices.add(row, () => (row.kind === 'money' ? row.decimal : null));
       const answers = await readFiles(reader, files, value.slug);
-      for (const { kind, url, answer, expected } of await expectedOf(files, value, prices.entry(value.slug), answers)) {
+      for (const { kind, url, answer, expected } of await expectedOf(
+        files,
+        value,
+        prices.markedEntry(value.slug),
+        answers,
+      )) {
         if (expected === undefined) {
           if (answer.status === 200) findings.add(url, 'file', 'is not a file that the market has');
         } else if (answer.status !== 200) findings.add(url, 'status', `answered ${answer.status}, expected 200`);
@@ -66,7 +71,7 @@ export async function checkLoggedMarketFiles(
         : null,
     );
   }
-  for (const { url, answer, expected } of await expectedOf(files, market, prices.entry(slug), answers)) {
+  for (const { url, answer, expected } of await expectedOf(files, market, prices.markedEntry(slug), answers)) {
     if (answer.status === 404 && (expected === undefined || isPublished === null)) continue;
     if (answer.status !== 200 || textOf(answer) !== expected)
       findings.add(url, 'not-in-log', `answers ${answer.status}, or shows something else than the log gives`);
@@ -91,7 +96,7 @@ async function readFiles(reader: PublicReader, { kinds }: FilesOfMarkets, slug: 
 async function expectedOf(
   { load }: FilesOfMarkets,
   market: FileInput['market'],
-  recent: RecentEntry,
+  recent: MarkedPrices,
   answers: readonly ReadFile[],
 ): Promise<readonly (ReadFile & { readonly expected: string | undefined })[]> {
   const { textsOf, settingsIn } = await load();

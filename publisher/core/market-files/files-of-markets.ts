@@ -2,7 +2,7 @@
 import type { Projection } from '../../../contract/files/projections.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicPath } from '../../../contract/files/public-objects.ts';
-import type { RecentEntry } from '../../../contract/files/recent-prices.ts';
+import type { MarkedPrices } from '../../../contract/files/recent-prices.ts';
 import type { Market } from '../../../contract/values/market.ts';
 
 /** Kinds of which each market has one file. */
@@ -22,7 +22,7 @@ export interface FileInput extends FileSettings {
   /** The log has only a digest of the name of its representative. */
   readonly market: Omit<Market, 'representedBy' | 'representedBySalt'>;
   /** The last prices, oldest first. */
-  readonly recent: RecentEntry;
+  readonly recent: MarkedPrices;
 }
 
 /** Texts by kind. A kind that is left out has no file. */

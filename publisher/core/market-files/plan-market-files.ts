@@ -40,7 +40,7 @@ export async function planMarketFiles(
   const market = JSON.parse(marketBody(slug, record.revision, record.value)) as Market;
   const prices = await readRecentPrices(objects, slug, newestPrices(history, market.unit.quantity));
   const { textsOf } = await load();
-  const texts = textsOf({ market, recent: prices.entry(slug), ...settings });
+  const texts = textsOf({ market, recent: prices.markedEntry(slug), ...settings });
   const lines = await Promise.all(
     kinds.map(async (kind) => (texts[kind] === undefined ? [] : await changed(kind, texts[kind], false))),
   );
