@@ -64,9 +64,15 @@ export function problemCodesOf(operation: OperationDefinition): readonly Problem
   return [...new Set([...codes, ...problems])].sort();
 }
 
+/** Consumers of oEmbed append parameters (section 2.2 of its specification), and those of images a version. */
+export function ignoresQuery(path: string): boolean {
+  return /^\/(?:badges|embed)\//.test(path);
+}
+
 function ofPublicRead(operation: OperationDefinition): ProblemCode[] {
   const ranges: readonly ProblemCode[] = hasRanges(operation) ? ['range-not-satisfiable'] : [];
-  return ['unknown-query-parameter', 'uri-too-long', 'origin-unavailable', ...ranges];
+  const queries: readonly ProblemCode[] = ignoresQuery(operation.path) ? [] : ['unknown-query-parameter'];
+  return [...queries, 'uri-too-long', 'origin-unavailable', ...ranges];
 }
 
 function ofWriteApi({ method, scopes, body, precondition, features = [] }: OperationDefinition): ProblemCode[] {

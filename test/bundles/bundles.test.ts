@@ -26,7 +26,7 @@ const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
   'upload-arrived': 400 * KILOBYTE,
   sources: 483 * KILOBYTE,
   'first-key': 250 * KILOBYTE,
-  publish: 765 * KILOBYTE,
+  publish: 766 * KILOBYTE,
   verify: 194 * KILOBYTE,
   'collect-garbage': 552 * KILOBYTE,
   export: 615 * KILOBYTE,
