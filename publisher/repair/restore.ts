@@ -53,15 +53,20 @@ async function forgetTorn({ ledger, newAttemptId }: PublisherStorage): Promise<v
   }
 }
 
-/** A check that a market is behind the awaited revision; null if no market is. A removed market does not count. */
+/**
+ * A check that a market is behind the awaited revision; null if no market is. A market without a record is: a removal keeps the
+ * record, so only a torn transaction leaves none. If a later write made the market anew, its revisions would begin below.
+ */
 async function checkOfBehind(ledger: Ledger, revisions: { readonly [slug: string]: number }): Promise<Change | null> {
   const waitedFor = Object.entries(revisions);
   const keys = waitedFor.map(([slug]) => marketKey(slug));
   for (const [index, record] of (await readMany(ledger, keys)).entries()) {
     const [slug, revision] = waitedFor[index] as [string, number];
-    if (record === null || record.revision >= revision) continue;
+    if (record !== null && record.revision >= revision) continue;
     const { partition, sort } = marketKey(slug);
-    return { kind: 'check', key: { partition, sort }, if: { kind: 'revision-is', revision: record.revision } };
+    const asRead =
+      record === null ? ({ kind: 'absent' } as const) : ({ kind: 'revision-is', revision: record.revision } as const);
+    return { kind: 'check', key: { partition, sort }, if: asRead };
   }
   return null;
 }
