@@ -5,7 +5,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { IngestMode } from '../../contract/ingest/ingest-records.ts';
 import { openClient } from '../http/client.ts';
 import { CommandError } from '../program/exit-codes.ts';
-import { seconds } from '../program/numbers.ts';
+import { seconds, share } from '../program/numbers.ts';
 import { note } from '../program/output.ts';
 import type { GlobalOptions } from '../program/profile.ts';
 import { addGitOptions, type GitFlags, type GitPast, gitOf } from './git-options.ts';
@@ -152,11 +152,6 @@ async function sendPast(git: GitPast, paths: readonly string[], options: IngestF
     },
     options,
   );
-}
-
-function share(text: string): number {
-  if (/^(?:0(?:\.\d+)?|1)$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Write a number from 0 to 1.');
 }
 
 function runId(text: string): string {

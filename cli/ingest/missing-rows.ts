@@ -52,7 +52,7 @@ export async function withdrawMissing(
   // All are counted before the first is withdrawn.
   for await (const _ of missingOf(run, contents, report, count));
   const { published, missing, returned } = count;
-  // What the file itself has added is public by now, and would hide how much of the rest is gone.
+  // The file's own new observations are public by now. They do not count: they would make the share of missing ones smaller.
   const added = dryRun || totals.generation === null ? 0 : totals.accepted;
   const before = Math.max(published - added, missing);
   const isShrunk = before - missing < minimumShare * before;

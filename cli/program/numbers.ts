@@ -13,6 +13,12 @@ export function itemLimit(text: string): number {
   throw new InvalidArgumentError('Write a whole number from 1.');
 }
 
+/** A part of a whole. */
+export function share(text: string): number {
+  if (/^(?:0(?:\.\d+)?|1)$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Write a number from 0 to 1.');
+}
+
 const SIZES: Readonly<Record<string, number>> = { '': 1, k: 1e3, m: 1e6, g: 1e9, t: 1e12 };
 
 /** A number of bytes, such as 500m or 20g. */

@@ -109,17 +109,15 @@ export function addRunCommand(program: Command): void {
       await runOnce(options, settings({ TIDEMARK_DATA: data, TIDEMARK_TO: to }), {
         files: paths.map((path) => ({ path, source: formOf(path) })),
         isUnconditional: unconditional,
-        ...{
-          sources: source,
-          git,
-          mode,
-          partial,
-          confirmOutliers,
-          isUnsigned: unsigned,
-          fromLog,
-          waitSeconds: wait,
-          messageFile,
-        },
+        sources: source,
+        git,
+        mode,
+        partial,
+        confirmOutliers,
+        isUnsigned: unsigned,
+        fromLog,
+        waitSeconds: wait,
+        messageFile,
         isStateInTarget: state !== undefined,
       });
     });

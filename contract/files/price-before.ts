@@ -48,7 +48,7 @@ export class PriceBefore {
     if (decimal !== null) [this.found, this.#off] = [{ decimal, observedAt }, off];
   }
 
-  /** Whether so many rows, the newest of the history, reach back too little for a history of `rowsMax` rows to span it. */
+  /** Whether the newest `rows` rows are so close together that `rowsMax` rows would not reach back over the span. */
   isTooDense(observedAt: string, rows: number, rowsMax: number): boolean {
     const days = ((this.#newestMs ?? 0) - Date.parse(observedAt)) / DAY_MS;
     return days * rowsMax < this.#span.least * rows;

@@ -29,7 +29,7 @@ export function changeSince(before: PricePoint | null, newest: PricePoint | null
   return before === null || share === null ? null : { share, since: before.observedAt };
 }
 
-/** Null: there is no share of zero, of a negative number, or of an unknown one. */
+/** Null: the earlier price is zero, negative or unknown, or the later one is unknown. */
 export function changeShare(before: string | null, after: string | null): number | null {
   if (before === null || after === null || !(Number(before) > 0)) return null;
   return (Number(after) - Number(before)) / Number(before);

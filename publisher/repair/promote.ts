@@ -6,7 +6,7 @@
  * The generation is raised above every one that the first region may have shown. And a checkpoint may have been public
  * whose entries have not arrived: if the log went on without them, it would contradict what was signed. So it goes on
  * only if all entries are there that are known to be signed. Otherwise an operator begins another log, under another
- * name, in which every market is stated anew.
+ * name, which states every market again.
  */
 import pMap from 'p-map';
 import { LOG_ROOT, PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
@@ -30,7 +30,7 @@ import { publishedSize } from '../kernel/put-tile.ts';
 import type { RepairOutcome } from './repair-market.ts';
 import { restore } from './restore.ts';
 
-/** Generations come seconds apart, and a replica is seconds behind: the first region has not shown so many more. */
+/** Generations come seconds apart, and a replica is seconds behind: the first region has shown fewer than this since then. */
 const GENERATIONS_UNSEEN = 1_000;
 
 export interface PromoteOptions {

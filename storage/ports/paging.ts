@@ -96,7 +96,7 @@ export async function* queryPages<Value>(
   }
 }
 
-/** What was read of one partition, and is not given out yet. */
+/** Items of one partition that were read, and are not yet part of a page. */
 interface Shard<Value> {
   readonly range: KeyRange<Value>;
   items: readonly Item<Value>[];

@@ -1,4 +1,4 @@
-/** What must hold of the incidents: order, no overlap, and the same ones in the feed. Only the ledger knows that they happened. */
+/** Checks order, overlap, and that the feed has the same incidents. Only the ledger knows that they happened. */
 import { incidentsSchema } from '../../../contract/files/incidents.ts';
 import { PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
 import { INCIDENTS_FEED_URL, INCIDENTS_FILE_URL } from '../../../contract/files/routes.ts';

@@ -1,4 +1,4 @@
-/** What is wrong in one generation, by the records that it has read. The limits are those of the alarms and of the status page. */
+/** Finds the incidents of one generation in the records that it has read. Alarms and the status page use the same limits. */
 import type { Expectations } from '../../../contract/files/late-sources.ts';
 import { millisecondInstant } from '../../../contract/values/instants.ts';
 import type { IncidentValue } from '../../../storage/records/incidents.ts';

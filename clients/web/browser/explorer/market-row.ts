@@ -82,7 +82,7 @@ function priceCell(entry: LatestEntry): HTMLElement {
   return element('td', { ...CELL, class: 'of-price' }, ...priceParts(entry));
 }
 
-/** The price of a market among others that have metrics: it is none of their columns. */
+/** The price of a market in a list whose columns are other metrics: one cell across those columns. */
 function priceAcross(entry: LatestEntry, columns: number): HTMLElement {
   return element(
     'td',

@@ -192,7 +192,7 @@ export function endOfSeries(data: ChartData, series: number, end: 'first' | 'las
   return step(data, { at, series }, end === 'first' ? 1 : -1);
 }
 
-/** The last place of a series before an index, without values that never stood. Null: there is none. */
+/** The last place of a series before an index. Values that were retracted as mistakes are skipped. Null: no place is left. */
 export function lastStanding({ series }: ChartData, index: number, before: number): ChartPlace | null {
   const { rows = [], values = [] } = series[index] ?? {};
   const at = rows.findLastIndex((row, at) => at < before && row !== undefined && values[at] !== undefined);
