@@ -4,6 +4,8 @@ import { LogVerificationError, type ProvenEntry, type SignedLog } from './signed
 
 /** Members of an entry that are no members of a row. */
 const OF_THE_ENTRY: ReadonlySet<string> = new Set(['format', 'type', 'market', 'revision']);
+/** A row that adds `announced` would hide a price; one that adds `publicReason` would say what nobody signed. */
+const NOT_IN_EACH = ['announced', 'publicReason'];
 /** A service publishes a value some seconds before its entry. */
 const NEWER_THAN_LOG_MS = 10 * 60_000;
 
@@ -29,8 +31,7 @@ export async function provenRow(
 /** @throws LogVerificationError for a row that says something else than the entry */
 export function assertSameRow(slug: string, row: PublicObservation, { entry, index }: ProvenEntry): void {
   const shown = row as unknown as Readonly<Record<string, unknown>>;
-  // A row that adds `announced` would hide a price.
-  const differs = [...Object.keys(entry), 'announced'].find(
+  const differs = [...Object.keys(entry), ...NOT_IN_EACH].find(
     (name) => !OF_THE_ENTRY.has(name) && shown[name] !== entry[name],
   );
   const wrong = entry.market !== slug ? 'market' : (differs ?? (isDecimalRight(row) ? null : 'decimal'));

@@ -13,6 +13,7 @@ import {
   instantSchema,
   metricNameSchema,
   provenanceFields,
+  publicReasonSchema,
   quotedQuantitySchema,
   retractionKindSchema,
   sourceDecimalSchema,
@@ -134,6 +135,13 @@ const observationRecordFields = {
       'For a current list: the record is `unchanged` if the newest current value of this metric and `sourceLabel` is older ' +
         'and equal. `observedAt`, `releasedAt` and `sourceUrl` are not compared.',
     ),
+  publicReason: publicReasonSchema
+    .exactOptional()
+    .describe(
+      'In the mode `correct`: why the value is corrected, for readers. It becomes public with the correction. Without anything ' +
+        'to correct, the record is refused. A known correction with another reason is corrected once more; if left out, ' +
+        'the reason is not compared.',
+    ),
   reinstated: z
     .boolean()
     .default(false)
@@ -198,13 +206,19 @@ export const retractionRecordSchema = z
           '`withdrawn`: the source took the value back. The market shows it as unknown. If left out: the reason is not ' +
           'known, and the market shows it as unknown.',
       ),
+    publicReason: publicReasonSchema
+      .exactOptional()
+      .describe(
+        'Why, for readers. It becomes public with the retraction. A known retraction with another one is recorded once ' +
+          'more; if left out, it is not compared.',
+      ),
     reason: z
       .string()
       .trim()
       .min(1)
       .max(500)
       .refine((text) => text.isWellFormed(), { error: 'holds half of a surrogate pair' })
-      .describe('Kept with the batch, and not published.'),
+      .describe('Why, for operators. Kept with the batch, and not published.'),
   })
   .describe("Takes an observation's value back, in both modes. The published value stays in the history, superseded.");
 

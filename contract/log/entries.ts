@@ -23,7 +23,10 @@ import { parseVkey } from './notes.ts';
 
 /** The format of nearly every entry. */
 export const LOG_FORMAT = 1;
-/** The format of `service`, of the definition of a market with its own rule for outliers or with attributes, and of announced values. */
+/**
+ * The format of `service`, of the definition of a market with its own rule for outliers or with attributes, of announced values, and
+ * of corrections and retractions with a reason for the public.
+ */
 export const SECOND_FORMAT = 2;
 /** Of a later one, readers know nothing. */
 export const NEWEST_LOG_FORMAT = SECOND_FORMAT;
@@ -119,11 +122,17 @@ const standingEntrySchema = z.strictObject({
     .nullable(),
 });
 
-type Formatted = { readonly sourceValue: string | null; readonly announced?: true };
+type Formatted = {
+  readonly sourceValue: string | null;
+  readonly announced?: true;
+  readonly publicReason?: string;
+};
 
-/** Digits with an exponent, and announced values, came with the second format. */
-const formatOf = ({ announced, sourceValue }: Formatted) =>
-  announced || (sourceValue !== null && /e/i.test(sourceValue)) ? SECOND_FORMAT : LOG_FORMAT;
+/** Digits with an exponent, announced values and reasons for the public came with the second format. */
+const formatOf = ({ announced, publicReason, sourceValue }: Formatted) =>
+  announced || publicReason !== undefined || (sourceValue !== null && /e/i.test(sourceValue))
+    ? SECOND_FORMAT
+    : LOG_FORMAT;
 const hasItsFormat = (entry: Formatted & { readonly format: number }) => entry.format === formatOf(entry);
 
 const observationEntryFields = {
@@ -134,6 +143,7 @@ const observationEntryFields = {
   id: observationIdSchema,
   announced: z.literal(true).exactOptional(),
   metric: metricName,
+  publicReason: text.exactOptional(),
   sourceLabel: text,
   sourceUrl: text,
   observedAt: instant,
@@ -252,8 +262,10 @@ export function entryText(entry: LogEntry): string {
  */
 export function observationEntry(market: string, revision: number, observation: Observation): ObservationEntry {
   const entry = effectiveEntry(market, revision, observation);
-  // Few are announced, so sorting their members is cheap enough.
-  return observation.announced ? { ...entry, announced: true } : entry;
+  const { announced, publicReason } = observation;
+  if (announced === undefined && publicReason === undefined) return entry;
+  // Few have one of them, so sorting their members is cheap enough.
+  return { ...entry, ...(announced && { announced }), ...(publicReason !== undefined && { publicReason }) };
 }
 
 function effectiveEntry(market: string, revision: number, observation: Observation): ObservationEntry {

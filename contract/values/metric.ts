@@ -78,6 +78,9 @@ export const retractionKindSchema = z
   );
 export type RetractionKind = z.infer<typeof retractionKindSchema>;
 
+/** Of a correction or a retraction, in records, in public bodies and in the log. */
+export const publicReasonSchema = publicTextSchema(280);
+
 /** The reason why a value is null that was taken back. */
 export const RETRACTED = { mistake: 'not-applicable', withdrawn: 'withheld' } as const;
 
@@ -213,6 +216,11 @@ export const observationFields = {
     .regex(/^obs_[0-9a-f]{24}$/)
     .describe('Stable: derived from market, metric, `observedAt`, `sourceUrl` and the number of earlier versions.'),
   metric: metricNameSchema,
+  publicReason: publicReasonSchema
+    .exactOptional()
+    .describe(
+      'Why this version corrects or takes back the one before it, in the words of its sender. Left out: no reason was given.',
+    ),
   recordedAt: instantSchema.describe('When the service took it in. In one market it never goes backwards.'),
   retraction: retractionKindSchema
     .nullable()
@@ -255,6 +263,7 @@ export type Observation = Metric & {
   announced?: true;
   id: string;
   metric: string;
+  publicReason?: string;
   recordedAt: string;
   retraction: RetractionKind | null;
   supersededAt: string | null;

@@ -100,6 +100,11 @@ function faultsOf(
     const detail = `record ${earlier.index + 1} of this batch is about the same observation or market, and says ${content}: leave one of them out`;
     faults.push({ pointer: '', code: 'duplicate.in-batch', detail });
   } else seen.set(identity, row);
+  if (mode === 'append' && record.type === 'observation' && record.publicReason !== undefined) {
+    const detail =
+      'is for a correction, and the mode `append` corrects nothing: leave it out, or use the mode `correct`';
+    faults.push({ pointer: '/publicReason', code: 'record.invalid', detail });
+  }
   if (removal !== undefined) return [...faults, removedFault(record, removal)];
   if (record.type === 'market') return faults;
   const market = terms.get(record.market) ?? null;

@@ -15,7 +15,6 @@ import type {
   MarketRecord,
   ObservationRecord,
   RetractionRecord,
-  RowErrorCode,
 } from '../../contract/ingest/ingest-records.ts';
 import { canonicalJson } from '../../contract/values/canonical-json.ts';
 import { laterInstant } from '../../contract/values/instants.ts';
@@ -38,13 +37,13 @@ import {
 } from '../../storage/records/markets.ts';
 import { ANNOUNCED_CHANGES, MARKET_CHANGES, marketChanges } from './market-changes.ts';
 import type { KnownObservation, MarketDecision, MarketInput, RowOutcome } from './market-decision.ts';
+import { refused } from './market-decision.ts';
 import { ObservationPuts } from './observation-puts.ts';
 import {
   addToRecord,
   copiedRecord,
   definitionOf,
   isListedAlready,
-  isRetractedAs,
   isSameContent,
   isTakenBack,
   metricOfRecord,
@@ -55,7 +54,8 @@ import {
 } from './observation-value.ts';
 import { amountOf } from './outlier.ts';
 import { OutlierGuard } from './outlier-guard.ts';
-import { isTooLarge, isTooLargeWith, mayOutgrow } from './record-size.ts';
+import { hasOtherReason, repetition } from './public-reason.ts';
+import { isTooLarge, isTooLargeWith, mayOutgrow, TOO_LARGE } from './record-size.ts';
 import { removedFault } from './removal.ts';
 import { orderOfRow, type Row } from './rows.ts';
 import { restate, unchangedMarket, withoutDispute, withSources } from './standing.ts';
@@ -91,14 +91,14 @@ export function decideEffective(input: Omit<MarketInput, 'rows' | 'mode'>): Mark
   return draft.cut();
 }
 
+interface Version {
+  readonly isAnnounced?: boolean;
+  readonly publicReason?: string | undefined;
+  readonly retraction?: RetractionKind | null;
+}
+
 const ACCEPTED: RowOutcome = { kind: 'accepted' };
 const UNCHANGED: RowOutcome = { kind: 'unchanged' };
-
-const TOO_LARGE = refused(
-  'record.invalid',
-  '',
-  'with this row the record of the market would be too large: shorten texts, or use another market',
-);
 
 class MarketDraft {
   readonly #input: MarketInput;
@@ -203,19 +203,18 @@ class MarketDraft {
     }
     const metric = metricOfRecord(record, value.unit.quantity);
     if ('error' in metric) return { kind: 'refused', error: metric.error };
-    if (before !== undefined) {
-      const isSame = isSameContent(before.newest, metric, record);
-      if (this.#input.mode === 'append') {
-        // If a batch is applied again after a correction, its row brings the first version again. That is not a
-        // conflict. Nothing is checked: an appended row changes no known observation, whichever version is the newest.
-        if (isSame || isSameContent(before.first, metric, record)) return UNCHANGED;
-        const detail =
-          'this market, metric, observedAt and source already have other content: leave it, or correct it by the mode ' +
-          '`correct` (at the command line: tidemark ingest --mode correct)';
-        return refused('conflict.existing', '', detail);
-      }
-      if (isSame || isRetractedAs(before, metric, record)) return this.#unchanged(record, before);
+    if (before !== undefined && this.#input.mode === 'append') {
+      // If a batch is applied again after a correction, its row brings the first version again. That is not a
+      // conflict. Nothing is checked: an appended row changes no known observation, whichever version is the newest.
+      if ([before.newest, before.first].some((version) => isSameContent(version, metric, record))) return UNCHANGED;
+      const detail =
+        'this market, metric, observedAt and source already have other content: leave it, or correct it by the mode ' +
+        '`correct` (at the command line: tidemark ingest --mode correct)';
+      return refused('conflict.existing', '', detail);
     }
+    const repeated = repetition(record, metric, before);
+    if (repeated?.kind === 'unchanged' && before !== undefined) return this.#unchanged(record, before);
+    if (repeated !== null) return repeated;
     if (record.ifChanged === true && before === undefined && isListedAlready(value, record.metric, metric, first)) {
       this.#isDefinitionKept = true;
       return UNCHANGED;
@@ -236,7 +235,7 @@ class MarketDraft {
       const order = before === undefined ? first : versionOrder(first, before.ordinal + 1);
       if (isTooLargeWith(value, record.metric, { metric, order }, isAnnounced)) return TOO_LARGE;
     }
-    this.#append(value, record.metric, first, before, metric, { isAnnounced });
+    this.#append(value, record.metric, first, before, metric, { isAnnounced, publicReason: record.publicReason });
     return ACCEPTED;
   }
 
@@ -246,17 +245,18 @@ class MarketDraft {
       return refused('observation.unknown', '', 'no observation of this market, metric, observedAt and source');
     }
     const { newest } = before;
-    const kind = record.kind ?? null;
-    if (isTakenBack(newest, kind)) return this.#unchanged(record, before);
-    this.#append(value, record.metric, first, before, retracted(metricPart(newest), kind), { retraction: kind });
+    const retraction = record.kind ?? newest.retraction;
+    if (isTakenBack(newest, retraction) && !hasOtherReason(record, newest)) return this.#unchanged(record, before);
+    const how = { retraction, publicReason: record.publicReason };
+    this.#append(value, record.metric, first, before, retracted(metricPart(newest), retraction), how);
     return ACCEPTED;
   }
 
   /** The announced observation is superseded by one with the same content. */
   makeEffective(first: string, before: KnownObservation): void {
-    const { metric, retraction } = before.newest;
+    const { metric, ...how } = before.newest;
     if (this.#value === null) return;
-    this.#append(this.#value, metric, first, before, metricPart(before.newest), { retraction });
+    this.#append(this.#value, metric, first, before, metricPart(before.newest), how);
   }
 
   /**
@@ -272,7 +272,7 @@ class MarketDraft {
    * Writes the first or the next version of an observation. Until its moment has come, a version of an announced
    * observation is announced, too.
    *
-   * @param how the kind of the retraction; null: not given; undefined: not a retraction
+   * @param how `retraction`: the kind; null: not given; undefined: not a retraction
    */
   #append(
     value: MarketRecordValue,
@@ -280,7 +280,7 @@ class MarketDraft {
     first: string,
     before: KnownObservation | undefined,
     metric: Metric,
-    { isAnnounced = false, retraction }: { isAnnounced?: boolean; retraction?: RetractionKind | null },
+    { isAnnounced = false, publicReason, retraction }: Version,
   ): void {
     const ordinal = before === undefined ? 0 : before.ordinal + 1;
     const order = versionOrder(first, ordinal);
@@ -289,6 +289,7 @@ class MarketDraft {
       ...(isAhead && (isAnnounced || before?.newest.announced) ? { announced: true } : {}),
       id: observationIdAt(this.#input.slug, order),
       metric: name,
+      ...(publicReason !== undefined && { publicReason }),
       recordedAt: this.#recordedAt,
       retraction: retraction ?? null,
       supersededAt: null,
@@ -392,8 +393,4 @@ class MarketDraft {
 
 function isAnnouncedBy(record: IngestRecord): boolean {
   return record.type === 'observation' && record.announced !== undefined && record.announced !== false;
-}
-
-function refused(code: RowErrorCode, pointer: string, detail: string): RowOutcome {
-  return { kind: 'refused', error: { pointer, code, detail } };
 }

@@ -1,4 +1,4 @@
-import type { IngestMode, RowError } from '../../contract/ingest/ingest-records.ts';
+import type { IngestMode, RowError, RowErrorCode } from '../../contract/ingest/ingest-records.ts';
 import type { Metric, Observation } from '../../contract/values/metric.ts';
 import type { Change, Item, PutChange } from '../../storage/ports/ledger.ts';
 import type { MarketRecordValue, PlacedMetric } from '../../storage/records/markets.ts';
@@ -8,6 +8,10 @@ import type { Row } from './rows.ts';
 export type RowOutcome =
   | { readonly kind: 'accepted' | 'unchanged' }
   | { readonly kind: 'refused'; readonly error: RowError };
+
+export function refused(code: RowErrorCode, pointer: string, detail: string): RowOutcome {
+  return { kind: 'refused', error: { pointer, code, detail } };
+}
 
 /** The effect of one transaction on a market. */
 export interface MarketDecision {

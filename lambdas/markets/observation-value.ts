@@ -134,11 +134,12 @@ export function observationOf(
   metric: Metric,
   { metric: name, ...version }: Omit<Observation, keyof Metric>,
 ): Observation {
-  const { announced, id, recordedAt, retraction, supersededAt, supersededBy, supersedes } = version;
+  const { announced, id, publicReason, recordedAt, retraction, supersededAt, supersededBy, supersedes } = version;
   const ahead = announced === undefined ? {} : { announced };
   const { confidence, observedAt, releasedAt, rounded, sourceLabel, sourceUrl, sourceValue, status, unknownReason } =
     metric;
-  const times = { observedAt, recordedAt, releasedAt };
+  const reasoned = publicReason === undefined ? {} : { publicReason };
+  const times = { observedAt, ...reasoned, recordedAt, releasedAt };
   const provenance = { ...times, retraction, rounded, sourceLabel, sourceUrl, sourceValue, status };
   const links = { supersededAt, supersededBy, supersedes };
   if (metric.kind === 'money') {

@@ -91,12 +91,15 @@ async function knownObservation(
   const ordinal = ordinalOf(orderOfObservation(newest));
   const known = { first, newest: newest.value, ordinal, revision: newest.revision };
   if (newest.value.retraction === null) return { ...known, stated: newest.value };
-  const { items } = await readPage(ledger, versions, { descending: true, limit: VERSIONS_SEARCHED });
-  return { ...known, stated: items.find(({ value }) => value.retraction === null)?.value ?? first };
+  for await (const items of queryPages(ledger, versions, { descending: true, limit: VERSIONS_A_PAGE })) {
+    const stated = items.find(({ value }) => value.retraction === null);
+    if (stated !== undefined) return { ...known, stated: stated.value };
+  }
+  return { ...known, stated: first };
 }
 
-/** A retraction follows a value, or another retraction that gave another reason. */
-const VERSIONS_SEARCHED = 8;
+/** A retraction nearly always follows a value. It may follow another retraction, of another kind or with another public reason. */
+const VERSIONS_A_PAGE = 8;
 
 /**
  * By metric: the newest standing values, as a market shows them, without the observations that rows identify.

@@ -5,6 +5,7 @@
 import { announce } from '../../storage/ports/announced-values.ts';
 import { valuesIn, withValue } from '../../storage/ports/newest-values.ts';
 import type { MarketRecordValue, PlacedMetric } from '../../storage/records/markets.ts';
+import { refused } from './market-decision.ts';
 
 /**
  * For the record's JSON without its standing, which other writers change. The ledger takes 400 KiB. A standing never
@@ -14,6 +15,12 @@ const RECORD_BYTES_MAX = 300_000;
 
 /** With every text at its longest and six bytes for each character, a source or a metric takes less than 20 KB. */
 const ALWAYS_FITTING = 15;
+
+export const TOO_LARGE = refused(
+  'record.invalid',
+  '',
+  'with this row the record of the market would be too large: shorten texts, or use another market',
+);
 
 type Texts = Pick<MarketRecordValue, 'announced' | 'latest' | 'sources'>;
 

@@ -43,7 +43,7 @@ function isNewer(value: PlacedMetric, than: PlacedMetric): boolean {
 }
 
 export function metricPart(observation: ObservationValue): Metric {
-  const { announced, firstRevision, id, metric, recordedAt, retraction, ...rest } = observation;
-  const { supersededAt, supersededBy, supersedes, ...part } = rest;
+  const { announced, firstRevision, id, metric, publicReason, recordedAt, ...rest } = observation;
+  const { retraction, supersededAt, supersededBy, supersedes, ...part } = rest;
   return part as Metric;
 }

@@ -108,8 +108,14 @@ function publicMetric(metric: Metric, quantity: number): Json {
 
 export function publicObservation(observation: ObservationValue, quantity: number): Json {
   const shown = effectiveObservation(observation, quantity);
-  // Few are announced, so sorting their members is cheap enough.
-  return observation.announced ? { ...(shown as { readonly [name: string]: Json }), announced: true } : shown;
+  const { announced, publicReason } = observation;
+  if (announced === undefined && publicReason === undefined) return shown;
+  // Few have one of them, so sorting their members is cheap enough.
+  return {
+    ...(shown as { readonly [name: string]: Json }),
+    ...(announced && { announced }),
+    ...(publicReason !== undefined && { publicReason }),
+  };
 }
 
 /** Member by member, because histories are the bulk of all bytes, and a spread takes several times as long. */

@@ -34,6 +34,9 @@ export async function settle({ dependencies }: Pick<World, 'dependencies'>): Pro
   while ((await publish(dependencies)).isMoreDue);
 }
 
+/** For every other step. */
+const reasonOf = (step: number) => (step % 2 === 0 ? {} : { publicReason: `For a reason: ${step}.` });
+
 /** Everything that can happen to a market, in an order that the seed decides. */
 export async function livedWorld(seed: number): Promise<World> {
   const random = randomOf(seed);
@@ -50,10 +53,13 @@ export async function livedWorld(seed: number): Promise<World> {
     const at = price(slug, day, Math.floor(random() * 1e6)) as IngestRecordInput & { observedAt: string };
     const kind = Math.floor(random() * 11);
     if (kind < 4) await world.ingest([at, price(slug, day + 1, random() < 0.2 ? null : day)], 'correct');
-    else if (kind === 4) await world.ingest([price(slug, pick([0, 1, 2]), Math.floor(random() * 1e6))], 'correct');
-    else if (kind === 5) {
+    else if (kind === 4) {
+      const correction = price(slug, pick([0, 1, 2]), Math.floor(random() * 1e6));
+      await world.ingest([{ ...correction, ...reasonOf(step) } as IngestRecordInput], 'correct');
+    } else if (kind === 5) {
       const { observedAt, sourceUrl } = price(slug, pick([0, 1, 2]), 1) as unknown as Record<string, string>;
-      const retraction = { type: 'retraction', market: slug, metric: 'price', observedAt, sourceUrl, reason: 'a test' };
+      const identity = { market: slug, metric: 'price', observedAt, sourceUrl };
+      const retraction = { type: 'retraction', ...identity, reason: 'a test', ...reasonOf(step) };
       await world.ingest([retraction as unknown as IngestRecordInput], 'correct');
     } else if (kind === 6) {
       const sources = [`s${step}`, 'two'].map((label) => ({ label, url: `https://example.com/${label}`, ...source }));

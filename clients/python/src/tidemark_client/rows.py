@@ -23,6 +23,8 @@ class Row(TypedDict):
     supersedes: str | None
     supersededBy: str | None
     retraction: Literal["mistake", "withdrawn"] | None
+    #: Why this version corrects or takes back the one before it.
+    publicReason: NotRequired[str]
     #: The moment of the value had not come when this version was recorded.
     announced: NotRequired[Literal[True]]
     confidence: Literal["high", "medium", "low"]

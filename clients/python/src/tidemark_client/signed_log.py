@@ -251,9 +251,10 @@ def _differences(slug: str, row: Row, entry: dict[str, Any]) -> Iterator[str]:
             said = Decimal(said)
         if name not in shown or not _is_same(shown[name], said):
             yield name
-    # A row that adds it would hide a price.
-    if "announced" in shown and "announced" not in entry:
-        yield "announced"
+    # A row that adds `announced` would hide a price; one that adds `publicReason` would say what nobody signed.
+    for name in ("announced", "publicReason"):
+        if name in shown and name not in entry:
+            yield name
     if entry.get("kind") == "money":
         minor, digits = entry["amountMinor"], entry["minorDigits"]
         if not _is_same(shown.get("decimal"), None if minor is None else Decimal(minor).scaleb(-digits)):

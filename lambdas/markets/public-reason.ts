@@ -1,0 +1,41 @@
+/** Reasons for the public: each is of a correction or a retraction, and none is lost without an error. Pure. */
+import type { ObservationRecord, RetractionRecord } from '../../contract/ingest/ingest-records.ts';
+import type { Metric, Observation } from '../../contract/values/metric.ts';
+import { type KnownObservation, type RowOutcome, refused } from './market-decision.ts';
+import { isRetractedAs, isSameContent } from './observation-value.ts';
+
+const POINTER = '/publicReason';
+
+type Reasoned = Pick<ObservationRecord | RetractionRecord, 'publicReason'>;
+
+/** Whether the record gives another reason than the version has. A record without one says nothing about it. */
+export function hasOtherReason({ publicReason }: Reasoned, version: Observation): boolean {
+  return publicReason !== undefined && publicReason !== version.publicReason;
+}
+
+/**
+ * Whether a record of a correcting batch repeats what is known. Null: it brings a new value or a correction. A correction with another
+ * reason is one more. Where nothing is corrected, a record with a reason is refused.
+ *
+ * @param metric that the record gives
+ */
+export function repetition(
+  record: ObservationRecord,
+  metric: Metric,
+  before: KnownObservation | undefined,
+): RowOutcome | null {
+  if (before === undefined) {
+    const detail =
+      'is for a correction, and no observation of this market, metric, observedAt and sourceUrl is known: check these, or leave it out';
+    return record.publicReason === undefined ? null : refused('observation.unknown', POINTER, detail);
+  }
+  const { newest, stated } = before;
+  if (isSameContent(newest, metric, record)) {
+    if (!hasOtherReason(record, newest)) return { kind: 'unchanged' };
+    const detail = 'is for a correction, and the record says what is known already: leave it out';
+    return newest.supersedes === null ? refused('conflict.existing', POINTER, detail) : null;
+  }
+  if (!isRetractedAs(before, metric, record)) return null;
+  const detail = 'is for a correction, and this value was retracted: to bring it back, set reinstated';
+  return hasOtherReason(record, stated) ? refused('conflict.existing', POINTER, detail) : { kind: 'unchanged' };
+}
