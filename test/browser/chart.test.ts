@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { faultsOf, openBrowser, openPage, SCREENSHOTS } from './browser.ts';
-import { publishMarketData } from './market-data.ts';
+import { LONG_ATTRIBUTION, publishMarketData } from './market-data.ts';
 import { PAINTED } from './painted.ts';
 
 let browser: Browser;
@@ -138,6 +138,10 @@ describe('the chart', () => {
     expect([png.toString('latin1', 1, 4), width, height > 400]).toEqual(['PNG', expect.any(Number), true]);
     const svg = (await downloaded('SVG')).toString();
     expect(svg).toMatch(/Milling wheat, Paris[\s\S]*Source: Paris exchange[\s\S]*As of [\s\S]*<path d="M[^"]{200,}"/);
+    const words = svg.replaceAll(/<\/text>\s*<text[^>]*>/g, ' ');
+    const credit = 'Prices by the Exchange of Paris, under CC BY 4.0. Licence: CC-BY-4.0. Published by 127.0.0.1';
+    expect(words).toContain(`Source: Paris exchange, daily settlement. ${credit}`);
+    expect(words).not.toContain('Contains data of the ministry');
     expect(
       await page.evaluate(
         `new DOMParser().parseFromString(${JSON.stringify(svg)}, 'image/svg+xml').querySelectorAll('parsererror').length`,
@@ -149,7 +153,9 @@ describe('the chart', () => {
     await provenanceOf(page).getByText('verified in your browser').waitFor();
     await page.getByText('This is what the service showed at').waitFor();
     await page.getByRole('button', { name: 'Copy BibTeX' }).click();
-    await page.getByText(/^@misc\{wheat-eur-price-2026-04-04,[\s\S]*urldate/).waitFor();
+    await page
+      .getByText(/^@misc\{wheat-eur-price-2026-04-04,[\s\S]*urldate[\s\S]*Exchange of Paris, under CC BY 4.0/)
+      .waitFor();
     expect(await faultsOf(page)).toEqual([]);
     expect(complaints).toEqual([]);
     await page.context().close();
@@ -220,6 +226,41 @@ describe('the chart', () => {
     await page.context().close();
   });
 
+  it('credits each source with its terms: on the page, on a narrow picture, and in a comparison with the name of its market', async () => {
+    const { page, complaints } = await openPage(browser, {
+      baseURL: inject('changedUrl'),
+      viewport: { width: 360, height: 740 },
+    });
+    await page.goto('/markets/wheat-eur#compare=gold-usd');
+    const credits = page.locator('.chart-credits p');
+    await expect.poll(() => credits.count()).toBe(3);
+    const texts = await credits.allInnerTexts();
+    expect(texts).toEqual([
+      expect.stringContaining('Prices by the Exchange of Paris'),
+      expect.stringContaining(LONG_ATTRIBUTION),
+      expect.stringMatching(/^Gold, US dollar: currency-api daily release\. .*Licence: /),
+    ]);
+    await page.getByRole('button', { name: 'Remove Gold' }).click();
+    await expect.poll(() => credits.last().innerText()).toBe(`Source: Ministry of agriculture. ${LONG_ATTRIBUTION}`);
+    const button = page.getByRole('button', { name: 'Download what is seen as SVG' });
+    const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
+    const svg = await readFile(await download.path(), 'utf8');
+    expect(svg.replaceAll(/<\/text>\s*<text[^>]*>/g, ' ')).toContain(LONG_ATTRIBUTION);
+    // As a browser draws it, no line is wider than the picture.
+    const drawn = await page.evaluate<readonly number[]>(`(() => {
+      const host = document.body.appendChild(document.createElement('div'));
+      host.innerHTML = ${JSON.stringify(svg)};
+      const picture = host.querySelector('svg');
+      const edge = picture.getBoundingClientRect().right;
+      const over = [...picture.querySelectorAll(':scope > text')].map((text) => text.getBoundingClientRect().right - edge);
+      host.remove();
+      return over;
+    })()`);
+    expect(Math.max(...drawn)).toBeLessThanOrEqual(0);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   it('is printed whole and light, with its sources and without controls', async () => {
     const { page } = await openMarket('wheat-eur');
     await page.emulateMedia({ colorScheme: 'dark' });
@@ -229,6 +270,7 @@ describe('the chart', () => {
     const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
     expect(ground).toBe('rgb(255, 255, 255)');
     expect(await page.getByRole('heading', { name: 'Sources side by side' }).isVisible()).toBe(true);
+    expect(await page.locator('.chart-credits').innerText()).toContain('Licence: CC-BY-4.0.');
     // Names of lines, without the look of buttons: without them, nobody knows which line is which.
     const buttons = page.locator('#market').getByRole('button').filter({ visible: true });
     expect(await buttons.allInnerTexts()).toEqual(['Paris exchange, daily settlement', 'Ministry of agriculture']);

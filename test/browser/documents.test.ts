@@ -39,6 +39,27 @@ it('commands name the service that shows them, and are copied', async () => {
   expect(complaints).toEqual([]);
 });
 
+it('no page asks its reader to put in an address that the script has put in', async () => {
+  const { page, complaints } = await openPage(browser);
+  await page.goto('/docs/');
+  const links: readonly string[] = await page.evaluate(
+    '[...document.querySelectorAll(".docs a")].map(({ href }) => href)',
+  );
+  const paths = new Set(
+    links.map((link) => new URL(link).pathname).filter((path) => /^\/docs\/(guides|reference)/.test(path)),
+  );
+  expect(paths.size).toBeGreaterThan(20);
+  for (const path of ['/docs/', '/docs/problems', ...paths]) {
+    await page.goto(path);
+    await page.locator('[data-ready]').waitFor();
+    const shown: string = await page.evaluate(
+      '[...document.querySelectorAll("details")].map((one) => (one.open = true)) && document.body.innerText',
+    );
+    expect(shown.match(/.*\bdata\.example.*/g), path).toBeNull();
+  }
+  expect(complaints).toEqual([]);
+});
+
 it('the search finds operations, headings and problems by keyboard, without a server', async () => {
   const { page, complaints } = await openPage(browser);
   await page.goto('/docs/');

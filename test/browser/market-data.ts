@@ -30,6 +30,9 @@ function wheat(day: number, source: typeof EXCHANGE, more: object = {}): object 
   };
 }
 
+/** Nearly the longest text that is allowed. */
+export const LONG_ATTRIBUTION = `Contains data of the ministry of agriculture${', and of a regional office'.repeat(16)}.`;
+
 const WHEAT_DAYS = 90;
 
 const WHEAT: readonly object[] = [
@@ -44,7 +47,7 @@ const WHEAT: readonly object[] = [
       },
       {
         ...{ label: MINISTRY.sourceLabel, url: 'https://ministry.example/', publisher: null, licence: null },
-        attribution: null,
+        attribution: LONG_ATTRIBUTION,
       },
     ],
   },

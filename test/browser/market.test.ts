@@ -145,7 +145,7 @@ describe('the page as of a moment, and its sources', () => {
     await page.getByLabel('Moment (UTC)').fill('2026-03-20T12:00');
     await page.getByLabel('Moment (UTC)').blur();
     expect(await price.innerText()).toMatch(/^4\.5156 EUR/);
-    expect(new URL(page.url()).hash).toBe('#as-of=2026-03-20T12:00:00Z&clock=released');
+    await expect.poll(() => new URL(page.url()).hash).toBe('#as-of=2026-03-20T12:00:00Z&clock=released');
     expect(await page.locator('.observations tbody tr').first().innerText()).toMatch(/^19 Mar 2026/);
     await page.getByLabel('See this page as it was').press('ArrowLeft');
     expect(await page.locator('.observations tbody tr').first().innerText()).toMatch(/^18 Mar 2026/);
@@ -165,7 +165,7 @@ describe('the page as of a moment, and its sources', () => {
     expect(values).toMatch(
       /Paris exchange, daily settlement\s+4\.1328 EUR[\s\S]+Ministry of agriculture\s+4\.3182 EUR/,
     );
-    expect(await page.getByText('Prices by the Exchange of Paris, under CC BY 4.0.').count()).toBe(1);
+    expect(await page.getByText('Prices by the Exchange of Paris, under CC BY 4.0.', { exact: true }).count()).toBe(1);
     await page.getByRole('button', { name: 'Paris exchange', exact: false, pressed: true }).click();
     await chartOf(page).press('End');
     expect(await provenanceOf(page).innerText()).toContain('Ministry of agriculture');

@@ -48,7 +48,7 @@ export function docsIndexPage(): string {
     above: [],
     lead: html`<p>Market data in static files: every number with its source, its times and its digits. Ask for one:</p>
 ${codeBlock(`curl ${READ_HOST}/api/v1/markets/gold-usd`)}
-<p class="small soft">Where an example says <code>data.example</code>, put the address of your service.</p>`,
+<noscript><p class="small soft">Where an example says <code>data.example</code>, put the address of your service.</p></noscript>`,
     contents: [],
     body: html`<h2 id="begin">Where to begin</h2>
 <dl class="wishes">${WISHES.map(({ title, text }) => html`<div><dt>${title}</dt><dd>${text}</dd></div>`)}</dl>

@@ -68,7 +68,8 @@ ${markdown(OPENAPI.info.description)}
 <h2 id="hosts">Hosts</h2>
 <p>A service has a host of readers and a host of writers. In the examples they are</p>
 ${codeBlock(`${READ_HOST}\n${WRITE_HOST}`)}
-<p>Where they say <code>data.example</code>, put those of your service: <code>servers</code> in its <a href="/api/v1/openapi.json">OpenAPI document</a> has them. A self-hosted service has one host for both.</p>
+<noscript><p>Where they say <code>data.example</code>, put those of your service.</p></noscript>
+<p><code>servers</code> in its <a href="/api/v1/openapi.json">OpenAPI document</a> has both. A self-hosted service has a single host.</p>
 <p>The examples need <code>curl</code>, <code>jq</code> and your key in the variable <code>TIDEMARK_API_KEY</code> of the shell. A test runs each of them on a service with the sample.</p>
 <h2 id="scopes">Scopes</h2>
 <p>One of an operation's scopes is enough.</p>

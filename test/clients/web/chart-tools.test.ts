@@ -1,6 +1,7 @@
 /** Files and citations of what a chart shows. */
 import { describe, expect, it } from 'vitest';
-import { chartData } from '../../../clients/web/browser/market/chart-data.ts';
+import { type ChartSeries, chartData } from '../../../clients/web/browser/market/chart-data.ts';
+import { creditTexts, sourceTerms } from '../../../clients/web/browser/market/credits.ts';
 import { RowWords } from '../../../clients/web/browser/market/row-words.ts';
 import type { SeenChart } from '../../../clients/web/browser/market/seen-chart.ts';
 import { seenCsv } from '../../../clients/web/browser/market/tools/chart-csv.ts';
@@ -9,6 +10,7 @@ import { citationOf } from '../../../clients/web/browser/market/tools/citation.t
 import { seenName } from '../../../clients/web/browser/market/tools/file-name.ts';
 import { finished } from '../../../clients/web/browser/market/turns.ts';
 import { HISTORY_COLUMNS } from '../../../contract/files/history-rows.ts';
+import type { Market } from '../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
 
 const second = (day: number): number => Date.UTC(2026, 0, day) / 1000;
@@ -35,6 +37,7 @@ function seen(more: Partial<SeenChart> = {}): SeenChart {
     ...{ slug: 'gold-usd', metric: 'price', asOf: null, chosen: null },
     readAtMs: Date.UTC(2026, 1, 1),
     width: 800,
+    termsOf: () => '',
     addressAt: ({ atMs }, point) => `https://x.example/#as-of=${new Date(atMs).toISOString()}${point ?? ''}`,
     ...more,
   } as SeenChart;
@@ -59,7 +62,7 @@ it('the legend of a picture has the last value that stands, not a retraction aft
   const mistake = { ...rows[0], decimal: null, decimalPerUnit: null, retraction: 'mistake' } as PublicObservation;
   const taken = [mistake, ...rows.slice(1)];
   const data = finished(chartData(taken, { slug: 'gold-usd', marketName: 'Gold', metrics: ['price'], words }));
-  const { legend } = framed(seen({ data, range: { min: 0, max: second(99) } }));
+  const { legend } = framed(seen({ data, range: { min: 0, max: second(99) } }), 'x.example');
   expect(legend.map(({ text }) => text)).toEqual(['A & B: 3.00', 'other: 3.00']);
 });
 
@@ -151,10 +154,44 @@ it('BibTeX counts all braces, so those of names have no sign of their own', () =
 });
 
 it('around a picture stand its title, its dates, each line with its last value, its sources and its address', () => {
-  expect(framed(seen({ hidden: new Set(['other']) }))).toEqual({
+  expect(framed(seen({ hidden: new Set(['other']) }), 'Grain watch')).toEqual({
     title: 'Gold',
     about: ['Price, 2 Jan 2026 to 3 Jan 2026 · USD per troy ounce'],
     legend: [{ index: 0, text: 'A & B: 3.00' }],
-    notes: ['Source: A & B. As of 1 Feb 2026, 00:00 UTC.', 'https://x.example/#as-of=2026-02-01T00:00:00.000Z'],
+    notes: [
+      'Source: A & B.',
+      'Published by Grain watch. As of 1 Feb 2026, 00:00 UTC.',
+      'https://x.example/#as-of=2026-02-01T00:00:00.000Z',
+    ],
+  });
+});
+
+describe('credits', () => {
+  const LONG = `Contains data of A & B${', and of one of its many offices'.repeat(14)}`;
+  const sources = [{ label: 'A & B', attribution: LONG, licence: 'CC-BY-4.0' }] as Market['sources'];
+  const termsOf = (_slug: string, label: string) => sourceTerms({ sources }, label);
+
+  it('stand under a picture with attribution and licence, in lines that fit it', () => {
+    const { notes } = framed(seen({ termsOf, width: 400 }), 'Grain watch');
+    expect(notes.join(' ')).toContain(`Source: A & B. ${LONG}. Licence: CC-BY-4.0. Source: other. Published by`);
+    expect(Math.max(...notes.map((line) => line.length))).toBeLessThan(400 / 6.5);
+  });
+
+  it('are part of a citation, after the name of the source if there are several', () => {
+    const { text, bibtex } = citationOf(seen({ termsOf, chosen: owned(rows[2]) }), 'x.example');
+    expect(text).toContain(`as of 1 Feb 2026, 00:00 UTC. ${LONG}. Licence: CC-BY-4.0. https://x.example/`);
+    expect(bibtex).toContain(`${LONG.replaceAll('&', '\\&')}. Licence: CC-BY-4.0.`);
+    expect(citationOf(seen({ termsOf }), 'x.example').text).toContain(`UTC. A & B: ${LONG}. Licence`);
+  });
+
+  it('name the market of each source where several are compared', () => {
+    const [line] = seen().data.series as [ChartSeries];
+    const other = { ...line, slug: 'silver-usd', marketName: 'Silver' };
+    const third = { ...line, slug: 'tin-usd', marketName: 'Tin' };
+    const terms = (slug: string) => (slug === 'silver-usd' ? 'Silver must be credited.' : '');
+    expect(creditTexts([line, other, third], terms)).toEqual([
+      'Gold; Tin: A & B.',
+      'Silver: A & B. Silver must be credited.',
+    ]);
   });
 });

@@ -48,6 +48,8 @@ let first = 0;
 let problem: string | null = null;
 /** When the last answer came, by this computer's clock. 0: none has come. */
 let answeredMs = 0;
+/** The last change was one of the text: all letters together are one entry of the browser's history. */
+let isTyping = false;
 let speaking: number | undefined;
 let following: ReturnType<typeof setTimeout> | undefined;
 /** All entries in the order of the view, and what they were made of: to sort 20,000 again for each letter would be felt. */
@@ -58,7 +60,12 @@ function changeView(change: Partial<ListView>): void {
   view = { ...view, ...change };
   first = 0;
   const fragment = viewFragment(view);
-  history.replaceState(null, '', fragment === '' ? location.pathname : `#${fragment}`);
+  const address = fragment === '' ? location.pathname + location.search : `#${fragment}`;
+  const isText = Object.keys(change).join() === 'text';
+  const isNewEntry = new URL(address, location.href).href !== location.href && !(isTyping && isText);
+  if (isNewEntry) history.pushState(null, '', address);
+  else history.replaceState(null, '', address);
+  isTyping = isText;
   show(change.text === undefined ? ROWS_PER_PAGE : FIRST_ROWS);
   if (change.hasCharts && feed.recent.size === 0) askNow();
 }
@@ -272,6 +279,7 @@ const instant = (ms: number): string => new Date(ms).toISOString().replace(/\.\d
 
 byId('poll-command').textContent = byId('poll-command').textContent?.replace('$ORIGIN/', BASE_URL.href) ?? '';
 addEventListener('hashchange', () => {
+  isTyping = false;
   view = parseView(location.hash) ?? view;
   first = 0;
   show();

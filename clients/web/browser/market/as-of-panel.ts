@@ -9,19 +9,27 @@ const CLOCKS = [
   ['released', 'the sources (released)'],
 ] as const;
 
+export interface AsOfEvents {
+  /** @param refused why a date that does not exist is refused */
+  readonly onChange: (asOf: AsOf | null, refused: string | null) => void;
+  /** A moment on the way to the one that the reader means. */
+  readonly onSlide: (asOf: AsOf | null) => void;
+  /** The slider was let go, or the date is whole. */
+  readonly onRest: () => void;
+}
+
 export class AsOfPanel {
   readonly root: HTMLElement;
   readonly #slider = element('input', { type: 'range', id: 'as-of-slider', min: '0', step: '1' });
   readonly #field = element('input', { type: 'datetime-local', id: 'as-of-field', step: '1' });
   readonly #said = element('p', { class: 'small soft' });
   readonly #radios = new Map<AsOf['clock'], HTMLInputElement>();
-  readonly #onChange: (asOf: AsOf | null, refused: string | null) => void;
+  readonly #events: AsOfEvents;
   #moments: readonly number[] = [];
   #asOf: AsOf | null = null;
 
-  /** @param onChange also with the reason why a date is refused that does not exist */
-  constructor(onChange: (asOf: AsOf | null, refused: string | null) => void) {
-    this.#onChange = onChange;
+  constructor(events: AsOfEvents) {
+    this.#events = events;
     const clocks = CLOCKS.map(([clock, words]) => {
       const radio = element('input', { type: 'radio', name: 'clock', value: clock, id: `clock-${clock}` });
       radio.checked = clock === 'recorded';
@@ -29,11 +37,13 @@ export class AsOfPanel {
       this.#radios.set(clock, radio);
       return element('label', { class: 'choice' }, radio, ` ${words}`);
     });
-    this.#slider.addEventListener('input', () => this.#set(this.#moments[Number(this.#slider.value)] ?? null));
+    this.#slider.addEventListener('input', () => this.#slide(this.#moments[Number(this.#slider.value)] ?? null));
+    this.#slider.addEventListener('change', () => events.onRest());
     this.#field.addEventListener('change', () => {
-      if (this.#field.validity.badInput) return this.#onChange(null, 'This date does not exist.');
+      if (this.#field.validity.badInput) return events.onChange(null, 'This date does not exist.');
       const ms = Date.parse(`${this.#field.value}Z`);
-      this.#set(Number.isNaN(ms) ? null : ms);
+      this.#slide(Number.isNaN(ms) ? null : ms);
+      events.onRest();
     });
     this.root = element(
       'section',
@@ -86,6 +96,14 @@ export class AsOfPanel {
   }
 
   #set(atMs: number | null): void {
-    this.#onChange(atMs === null ? null : { atMs, clock: this.clock }, null);
+    this.#events.onChange(this.#at(atMs), null);
+  }
+
+  #slide(atMs: number | null): void {
+    this.#events.onSlide(this.#at(atMs));
+  }
+
+  #at(atMs: number | null): AsOf | null {
+    return atMs === null ? null : { atMs, clock: this.clock };
   }
 }

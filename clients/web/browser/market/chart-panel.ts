@@ -17,6 +17,7 @@ import {
 import { listenToGestures } from './chart-gestures.ts';
 import { legendOf, marksKey } from './chart-legend.ts';
 import { pointOf } from './chart-marks.ts';
+import { creditTexts, type TermsOf } from './credits.ts';
 import { element } from './elements.ts';
 import { type DrawnChart, MarketChart } from './market-chart.ts';
 import { panned, rangeWith, zoomed } from './time-range.ts';
@@ -40,6 +41,7 @@ export interface ChartContent extends Omit<ControlContent, 'scale'> {
   readonly range: AskedRange;
   /** Below the chart. */
   readonly notes: readonly string[];
+  readonly termsOf: TermsOf;
 }
 
 /** Page up and Page down move by this many points, or by a tenth of those on the screen. */
@@ -55,6 +57,8 @@ export class ChartPanel {
   readonly #readout = element('p', { class: 'chart-readout number' });
   readonly #legend = element('div', { class: 'chart-legend', role: 'group', 'aria-label': 'Sources in the chart' });
   readonly #notes = element('p', { class: 'chart-notes small', role: 'status' });
+  /** On paper and in copies of the page, too: licences ask for it. */
+  readonly #credits = element('div', { class: 'chart-credits small soft' });
   readonly #progress = element('p', { class: 'chart-progress small soft' });
   readonly #live = element('p', { class: 'visually-hidden', role: 'status' });
   readonly #controls: ChartControls;
@@ -117,6 +121,7 @@ export class ChartPanel {
     this.#chart.show({ ...content, hidden: this.#hidden });
     const notes = content.notes.join(' ');
     if (this.#notes.textContent !== notes) this.#notes.textContent = notes;
+    this.#showCredits();
     this.#showRange();
     const [first, last] = [data.seconds[0], data.seconds.at(-1)];
     const span = first === undefined || last === undefined ? '' : `, ${dayOfSecond(first)} to ${dayOfSecond(last)}`;
@@ -171,6 +176,7 @@ export class ChartPanel {
       this.#notes,
       this.#legend,
       marksKey(),
+      this.#credits,
       ...tools,
       this.#progress,
       keys,
@@ -199,6 +205,17 @@ export class ChartPanel {
       }),
     );
     (this.#legend.children[focused] as HTMLElement | undefined)?.focus();
+  }
+
+  #showCredits(): void {
+    const { data, termsOf } = this.#content as ChartContent;
+    const texts = creditTexts(
+      data.series.filter(({ name }) => !this.#hidden.has(name)),
+      termsOf,
+    );
+    const shown = [...this.#credits.children].map(({ textContent }) => textContent);
+    if (shown.join('\n') !== texts.join('\n'))
+      this.#credits.replaceChildren(...texts.map((text) => element('p', {}, text)));
   }
 
   #showRange(): void {

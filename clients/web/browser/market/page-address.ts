@@ -1,4 +1,7 @@
-/** What the page shows, kept in its address: a link leads to the same page. */
+/**
+ * What the page shows, kept in its address: a link leads to the same page. A choice is an entry of the browser's history, so that
+ * Back undoes it. The chart's movements and its chosen point are not: they belong to the entry at which they are made.
+ */
 import type { AsOf } from '../../../typescript/as-of.ts';
 import { instantOfMs } from './as-of-view.ts';
 import { type AskedRange, type ReadRange, roundedRange } from './asked-range.ts';
@@ -6,10 +9,14 @@ import { fragmentOf, type PageState, readFragment, refusalOf } from './page-stat
 
 /** Browsers refuse addresses that change with each frame. */
 const WRITTEN_AFTER_MS = 250;
+/** Keys move a slider stop by stop, and a date part by part: what stays for so long was meant. */
+const MEANT_AFTER_MS = 600;
 
 export class PageAddress {
   #state = readFragment(location.hash, Date.now());
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Something was chosen that is not written yet. */
+  #isChosen = false;
   readonly #onChange: () => void;
   readonly #onMoved: () => void;
 
@@ -22,9 +29,11 @@ export class PageAddress {
     this.#onMoved = onMoved;
   }
 
-  /** The reader has followed a link, or typed one. */
+  /** The reader has gone back or forward, has followed a link, or typed one. */
   listen(): void {
     addEventListener('hashchange', () => {
+      clearTimeout(this.#timer);
+      this.#isChosen = false;
       this.#state = readFragment(location.hash, Date.now());
       this.#onChange();
     });
@@ -35,11 +44,28 @@ export class PageAddress {
   }
 
   go(change: Partial<PageState>): void {
+    this.#take(change);
+    this.#isChosen = true;
+    this.#write();
+    this.#onChange();
+  }
+
+  /** A moment is being chosen: the page shows it, and the address waits for {@link rested}. */
+  slide(asOf: AsOf | null): void {
+    clearTimeout(this.#timer);
+    this.#take({ asOf, refused: null });
+    this.#onChange();
+  }
+
+  rested(): void {
+    this.#isChosen = true;
+    this.#writeLater(MEANT_AFTER_MS);
+  }
+
+  #take(change: Partial<PageState>): void {
     const { asOf, refused: before, ...rest } = { ...this.#state, ...change };
     const refused = asOf === null ? before : refusalOf(instantOfMs(asOf.atMs), Date.now());
     this.#state = { ...rest, asOf: refused === null ? asOf : null, refused };
-    this.#write();
-    this.#onChange();
   }
 
   /** Dates that are refused leave the chart as it is. */
@@ -64,20 +90,28 @@ export class PageAddress {
   }
 
   converted(currency: string | null): void {
+    this.#isChosen = true;
     this.#keep({ convert: currency });
   }
 
   #keep(change: Partial<PageState>): void {
     this.#state = { ...this.#state, ...change };
+    this.#writeLater();
+  }
+
+  #writeLater(ms = WRITTEN_AFTER_MS): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       this.#write();
       this.#onMoved();
-    }, WRITTEN_AFTER_MS);
+    }, ms);
   }
 
   #write(): void {
     clearTimeout(this.#timer);
-    history.replaceState(null, '', this.at(this.#state.asOf, this.#state.point));
+    const address = this.at(this.#state.asOf, this.#state.point);
+    if (this.#isChosen && address !== location.href) history.pushState(null, '', address);
+    else history.replaceState(null, '', address);
+    this.#isChosen = false;
   }
 }

@@ -2,6 +2,7 @@
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import type { AsOf } from '../../../typescript/as-of.ts';
 import type { ChartData } from './chart-data.ts';
+import type { TermsOf } from './credits.ts';
 import type { RowOwner } from './row-words.ts';
 import type { TimeRange } from './time-range.ts';
 
@@ -29,6 +30,7 @@ export interface SeenChart extends SeenLines {
   readonly chosen: (RowOwner & { readonly row: PublicObservation }) | null;
   /** The row of the value that the page shows first. Undefined: no value stands. */
   readonly newest: PublicObservation | undefined;
+  readonly termsOf: TermsOf;
   /** The address of the page as it was at a moment. @param point the id of a row */
   readonly addressAt: (asOf: AsOf, point: string | null) => string;
 }

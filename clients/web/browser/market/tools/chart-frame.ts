@@ -2,6 +2,7 @@
 
 import { instantOfMs } from '../as-of-view.ts';
 import { firstAtOrAfter, labelOf, lastStanding } from '../chart-data.ts';
+import { creditTexts } from '../credits.ts';
 import { citedAsOf, type SeenChart, type SeenLines, seenSeries } from '../seen-chart.ts';
 import { dayText, momentText } from '../words.ts';
 
@@ -36,8 +37,8 @@ export function titleOf(seen: SeenLines): string {
   return [...new Set(seenSeries(seen).map(({ line }) => line.marketName))].join(', ');
 }
 
-/** Its lines fit the width of the plot. */
-export function framed(seen: SeenChart): ChartFrame {
+/** Its lines fit the width of the plot. @param publisher who operates the service */
+export function framed(seen: SeenChart, publisher: string): ChartFrame {
   const { data, axisTexts } = seen;
   const asOf = citedAsOf(seen);
   const legend = seenSeries(seen).map(({ line, index }) => {
@@ -45,11 +46,13 @@ export function framed(seen: SeenChart): ChartFrame {
     const label = place === null ? null : labelOf(data, place);
     return { index, text: label === null ? line.name : `${line.name}: ${label}` };
   });
-  const sources = new Set(seenSeries(seen).flatMap(({ line }) => line.rows.flatMap((row) => row?.sourceLabel ?? [])));
+  const lines = seenSeries(seen).map(({ line }) => line);
   const width = Math.floor((seen.width - 24) / LETTER_PIXELS);
   const about = `${spanText(seen)} · ${axisTexts.join(' · ')}`;
   const notes = [
-    [...seen.notes, `Source: ${[...sources].join('; ')}.`, `As of ${momentText(instantOfMs(asOf.atMs))}.`].join(' '),
+    ...seen.notes,
+    ...creditTexts(lines, seen.termsOf),
+    `Published by ${publisher}. As of ${momentText(instantOfMs(asOf.atMs))}.`,
     seen.addressAt(asOf, null),
   ];
   return {

@@ -19,14 +19,19 @@ export interface MadeFile {
 export async function seenFile(seen: SeenChart & DrawnChart, form: 'csv' | 'png' | 'svg'): Promise<MadeFile> {
   const name = `${seenName(seen)}.${form}`;
   if (form === 'csv') return { name, content: new Blob([seenCsv(seen)], { type: CSV_TYPE }) };
-  const frame = framed(seen);
+  const frame = framed(seen, publisher());
   if (form === 'png') return { name, content: await pngOf(seen, frame) };
   return { name, content: new Blob([svgOf(seen, frame)], { type: 'image/svg+xml' }) };
 }
 
-export function citationParts(seen: SeenChart): HTMLElement {
+/** The operator or, where the page has no name of one, the host. */
+function publisher(): string {
   const operator = document.querySelector('.operator[data-states~="name"] span')?.textContent;
-  const { text, bibtex, receiptUrl } = citationOf(seen, operator?.replace('Operated by ', '') ?? location.host);
+  return operator?.replace('Operated by ', '') ?? location.host;
+}
+
+export function citationParts(seen: SeenChart): HTMLElement {
+  const { text, bibtex, receiptUrl } = citationOf(seen, publisher());
   const said = element('p', { class: 'small', role: 'status' });
   const ofWhat = seen.chosen === null ? 'what the chart shows. Choose a point to cite one value' : 'the chosen value';
   return element(

@@ -16,15 +16,24 @@ export interface Citation {
   readonly receiptUrl: string | null;
 }
 
-/** Of the chosen value; without one, of what the chart shows. @param operator who publishes it */
-export function citationOf(seen: SeenChart, operator: string): Citation {
+/** Of the chosen value; without one, of what the chart shows. @param publisher who operates the service */
+export function citationOf(seen: SeenChart, publisher: string): Citation {
   const asOf = citedAsOf(seen);
   const moment = instantOfMs(asOf.atMs);
   const { chosen } = seen;
-  const newest = seenSeries(seen).flatMap(({ line }) => lastStanding(line) ?? []);
-  const cited = chosen === null ? newest : [chosen.row];
+  const newest = seenSeries(seen).flatMap(({ line }) => {
+    const row = lastStanding(line);
+    return row === undefined ? [] : [{ slug: line.slug, row }];
+  });
+  const owned = chosen === null ? newest : [chosen];
+  const cited = owned.map(({ row }) => row);
   const proven = cited.find(({ id }) => id === seen.newest?.id) ?? cited[0];
   const sources = [...new Set(cited.map(({ sourceLabel }) => sourceLabel))];
+  const terms = owned.map(({ slug, row: { sourceLabel } }) => {
+    const text = seen.termsOf(slug, sourceLabel);
+    return text === '' || sources.length === 1 ? text : `${sourceLabel}: ${text}`;
+  });
+  const credit = [...new Set(terms)].filter((text) => text !== '').join(' ');
   const title =
     chosen === null ? `${titleOf(seen)}: ${spanText(seen)}, ${seen.axisTexts.join(' and ')}` : chosenTitle(chosen);
   const url = seen.addressAt(asOf, chosen === null ? null : chosen.row.id);
@@ -35,21 +44,30 @@ export function citationOf(seen: SeenChart, operator: string): Citation {
     author: sources.map((source) => `{${texText(source)}}`).join(' and '),
     // Styles write titles in small letters, but not what is inside further braces.
     title: `{${texText(title)}}`,
-    publisher: texText(operator),
+    publisher: texText(publisher),
     year: moment.slice(0, 'YYYY'.length),
     url,
     urldate: moment.slice(0, 'YYYY-MM-DD'.length),
-    note: `As of ${momentText(moment)}. ${receipt(`\\url{${receiptUrl}}`)}`.trimEnd(),
+    note: joined(`As of ${momentText(moment)}.`, texText(credit), receipt(`\\url{${receiptUrl}}`)),
   };
   const nameOf = ({ slug, row }: NonNullable<SeenChart['chosen']>): string =>
     [slug, row.metric, row.observedAt.slice(0, 'YYYY-MM-DD'.length)].join('-');
   const name = chosen === null ? seenName(seen) : nameOf(chosen);
   const lines = Object.entries(fields).map(([name, value]) => `  ${name.padEnd(9)} = {${value}},`);
   return {
-    text: `${sources.join('; ')}. ${title}. ${operator}, as of ${momentText(moment)}. ${url} ${receipt(receiptUrl ?? '')}`.trimEnd(),
+    text: joined(
+      `${sources.join('; ')}. ${title}. ${publisher}, as of ${momentText(moment)}.`,
+      credit,
+      url,
+      receipt(receiptUrl ?? ''),
+    ),
     bibtex: [`@misc{${name},`, ...lines, '}'].join('\n'),
     receiptUrl,
   };
+}
+
+function joined(...parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join(' ');
 }
 
 /** `Gold: Price, 4,129.10 USD per troy ounce, observed 29 Sep 2026, 00:00 UTC`, and what became of it. */
