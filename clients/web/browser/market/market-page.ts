@@ -6,11 +6,11 @@ import { THIS_SYSTEM } from '../../../typescript/system.ts';
 import { BASE_URL, knowProjections } from '../base-url.ts';
 import { element, refreshAges } from './elements.ts';
 import { HistoryReader } from './history-reader.ts';
+import { MarketParts, type MarketReading } from './market-parts.ts';
 import { ObservationStore } from './observation-store.ts';
 import { removedState, staleNotice, unknownState, unreachableState } from './page-states.ts';
 import { PublicAnswers, UnreachableError } from './public-answers.ts';
 import { timeOf } from './reading-words.ts';
-import { type MarketReading, ShownMarket } from './shown-market.ts';
 
 /** As long as shared caches keep a body. */
 const ASK_AGAIN_MS = 15_000;
@@ -21,7 +21,7 @@ export class MarketPage {
   readonly #notice = element('div', { role: 'status' });
   readonly #checked = element('p', { class: 'small soft checked-at' });
   readonly #read: MarketReading;
-  readonly #shown: ShownMarket;
+  readonly #parts: MarketParts;
   #isBegun = false;
   #isAsking = false;
 
@@ -33,11 +33,11 @@ export class MarketPage {
       ...{ slug, answers, store, reader: new HistoryReader({ answers, slug, store }), signal: this.#stopped.signal },
       ...{ market: null, projections: new Set(), end: null, readAtMs: 0 },
     };
-    this.#shown = new ShownMarket(this.#read, { root, notice: this.#notice, checked: this.#checked });
+    this.#parts = new MarketParts(this.#read, { root, notice: this.#notice, checked: this.#checked });
   }
 
   start(): void {
-    this.#shown.start();
+    this.#parts.start();
     document.addEventListener('visibilitychange', () => void this.#askAgain());
     setInterval(() => void this.#askAgain(), ASK_AGAIN_MS);
     void this.#ask();
@@ -77,10 +77,10 @@ export class MarketPage {
     this.#checked.textContent = `Read at ${timeOf(this.#read.readAtMs)}. The page asks again every 15 seconds.`;
     if (market !== null) {
       document.title = `${market.name} · Tidemark`;
-      await this.#shown.show();
+      await this.#parts.show();
     }
     await this.#readHistory(market !== null);
-    this.#shown.refresh();
+    this.#parts.refresh();
   }
 
   async #begin(snapshot: object | null): Promise<void> {
@@ -88,18 +88,18 @@ export class MarketPage {
     const { projections } = (snapshot ?? {}) as Partial<Snapshot>;
     this.#read.projections = new Set(projections);
     knowProjections(projections);
-    await this.#shown.begin();
+    await this.#parts.begin();
   }
 
   async #readHistory(hasChanged: boolean): Promise<void> {
     const { count } = (this.#read.market as Market).history;
     const hasFiles = this.#read.projections.has('history-files');
-    const reading = { onPart: () => this.#shown.drawPart(), signal: this.#stopped.signal, hasFiles };
+    const reading = { onPart: () => this.#parts.drawPart(), signal: this.#stopped.signal, hasFiles };
     if (this.#read.end === null) this.#read.end = await this.#read.reader.readAll(reading);
     else if (hasChanged || this.#isBehind(count)) await this.#read.reader.readChanges(count, reading);
     else return;
-    await this.#shown.show();
-    this.#shown.showDownloads();
+    await this.#parts.show();
+    this.#parts.showDownloads();
   }
 
   /** A shared cache may have a newer body of the market than of its history, for some seconds. */

@@ -61,7 +61,7 @@ export interface PageFrame {
   readonly checked: HTMLElement;
 }
 
-export class ShownMarket {
+export class MarketParts {
   readonly #read: Readonly<MarketReading>;
   readonly #frame: PageFrame;
   readonly #top = element('div', { class: 'market-head' });
