@@ -5,6 +5,7 @@
  * - `{ "restore": true }` does so for every market that needs it. Then publishing continues above the generation of a
  *   store that is later than the ledger. If the answer has a `next`, there was not enough time: invoke it again with
  *   `"after"` set to that slug.
+ * - `{ "rebuild": true }` has everything published again, in place: after files were lost.
  * - `{ "migrate": true }` migrates a ledger of an earlier version to the format of this one. If the answer is `unfinished`,
  *   invoke it again.
  */
@@ -13,6 +14,7 @@ import { checkFormat } from '../../storage/ports/format.ts';
 import { type MigrationOutcome, migrateLedger, moveItems } from '../../storage/ports/migrate-ledger.ts';
 import { type RepairOutcome, repairOne } from '../repair/repair-market.ts';
 import { restore } from '../repair/restore.ts';
+import { resume } from '../repair/resume.ts';
 import { logLine } from './log.ts';
 import { openStorage } from './open-storage.ts';
 
@@ -25,6 +27,8 @@ export type RepairAnswer =
   | { readonly outcome: RepairOutcome }
   /** The number of repaired markets, which the log names; and the slug to continue after, null at the end. */
   | { readonly repaired: number; readonly next: string | null }
+  /** The generation that the next ones come after; null if nothing was ever published. */
+  | { readonly generation: number | null }
   | { readonly ledger: MigrationOutcome };
 
 export async function handler(event: unknown, invocation: LambdaInvocation): Promise<RepairAnswer> {
@@ -34,8 +38,9 @@ export async function handler(event: unknown, invocation: LambdaInvocation): Pro
   await checkFormat(storage.ledger);
   if (typeof asked.market === 'string') return await repairMarket(asked.market);
   if (asked.restore === true) return await restoreAll(typeof asked.after === 'string' ? asked.after : '', hasTime);
+  if (asked.rebuild === true) return { generation: await resume(storage) };
   throw new RangeError(
-    'nothing was done: invoke it with { "market": "<slug>" }, { "restore": true } or { "migrate": true }',
+    'nothing was done: invoke it with { "market": "<slug>" }, { "restore": true }, { "rebuild": true } or { "migrate": true }',
   );
 }
 

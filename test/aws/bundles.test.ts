@@ -6,7 +6,7 @@ import type { FunctionName } from '../../infra/deployment/permissions.ts';
 import { ENVIRONMENT } from '../../storage/aws/names.ts';
 import { buildLambdas } from '../../tools/build/build-lambdas.ts';
 import { cpuNote, invokeInProcess } from '../bundles/bundle-process.ts';
-import { serveKms } from '../bundles/kms-answers.ts';
+import { openKms } from '../bundles/kms-answers.ts';
 import {
   DIRECT_HTTP_EVENT,
   HTTP_EVENT,
@@ -33,7 +33,7 @@ beforeAll(async () => {
   ({ folder, remove: removeFolder } = await makeTemporaryFolder());
   await buildLambdas(folder);
   table = await openEngineTable(dynamoDb);
-  kms = await serveLocally(serveKms, (error) => console.error(error));
+  kms = await serveLocally(openKms(), (error) => console.error(error));
   const [{ bucket: publicBucket }, { bucket: uploadsBucket }] = [await makeBucket(s3), await makeBucket(s3)];
   const secrets = new SecretsManagerClient(engineConfig(others));
   const secret = await secrets.send(new CreateSecretCommand({ Name: table.tableName, SecretString: SECRET_TEXT }));

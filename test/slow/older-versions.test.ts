@@ -10,8 +10,8 @@ import { temporaryFolder } from '../storage/temporary-folder.ts';
 
 const SEEDS = 15;
 
-/** Of format 3: the version of before its list files said their generation, and the last one. */
-const OLDER = ['43c57ee3', '0ea6f22b'];
+/** The last version of format 3, and one of format 4. */
+const OLDER = ['0ea6f22b', 'a2bffbf0'];
 
 test.for(OLDER)('beside processes of commit %s, all promises hold', async (commit, context) => {
   if (!isInHistory(commit)) return context.skip(`this clone has no commit ${commit}: fetch the whole history`);

@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { FunctionName } from '../../../infra/deployment/permissions.ts';
 import { matches } from './event-pattern.ts';
+import { THROTTLED } from './hosted-function.ts';
 import { ACCOUNT, REGION } from './references.ts';
 import type { Deployed } from './stacks.ts';
 
@@ -38,11 +39,12 @@ export function startEventBus({ deployed, minuteMs, invoke, givenUp }: EventBusO
   async function deliver(functionName: FunctionName, event: unknown): Promise<void> {
     const retries = deployed.functions.get(functionName)?.asyncRetries ?? 0;
     for (let tries = 0; !stopped.signal.aborted; tries++) {
-      const isDone = await invoke(functionName, event).then(
-        () => true,
-        () => false,
+      const failure = await invoke(functionName, event).then(
+        () => null,
+        (error: Error) => error.name,
       );
-      if (isDone) return;
+      if (failure === null) return;
+      if (failure === THROTTLED) tries = -1;
       if (tries === retries) return givenUp(functionName, event);
       await setTimeout((tries + 1) * minuteMs, null, { signal: stopped.signal }).catch(() => undefined);
     }

@@ -40,8 +40,12 @@ export interface HostedFunction {
   readonly reports: readonly Report[];
   /** @throws FunctionError */
   invoke(event: unknown): Promise<unknown>;
+  /** As `aws lambda put-function-concurrency` with 0: it takes no events. */
+  isThrottled: boolean;
   /** As `aws lambda update-function-configuration`: of the events that come later. */
   update(changed: Pick<FunctionSettings, 'timeoutSeconds'>): void;
+  /** As `aws lambda update-function-code`. @param bundle the path of its index.mjs */
+  deploy(bundle: string): void;
   /** Ends the environment at once, even during an invocation. */
   kill(): void;
   /** Ends it permanently. Waiting invocations never run. */
@@ -63,8 +67,12 @@ export interface HostOptions {
   readonly log: (line: string) => void;
 }
 
-export function hostFunction({ name, bundle, settings: first, lambdaVariables, log }: HostOptions): HostedFunction {
-  let settings = first;
+/** Of a throttled function: the event is kept, and tried again. */
+export const THROTTLED = 'TooManyRequestsException';
+
+export function hostFunction(options: HostOptions): HostedFunction {
+  const { name, lambdaVariables, log } = options;
+  let { bundle, settings } = options;
   let environment: ChildProcess | null = null;
   let imported: Promise<Imported> = Promise.reject();
   imported.catch(() => undefined);
@@ -141,7 +149,9 @@ export function hostFunction({ name, bundle, settings: first, lambdaVariables, l
     get importCpuMs() {
       return firstImportCpuMs;
     },
+    isThrottled: false,
     async invoke(event) {
+      if (this.isThrottled) throw new FunctionError(THROTTLED, 'its concurrency is 0');
       checkPayload(event);
       const invoked = turn.then(() => invokeNow(event));
       turn = invoked.catch(() => undefined);
@@ -149,6 +159,10 @@ export function hostFunction({ name, bundle, settings: first, lambdaVariables, l
     },
     update(changed) {
       settings = { ...settings, ...changed };
+    },
+    deploy(changed) {
+      bundle = changed;
+      environment?.kill('SIGKILL');
     },
     kill() {
       environment?.kill('SIGKILL');

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import type { FunctionName } from '../../../infra/deployment/permissions.ts';
 import { buildLambdas } from '../../../tools/build/build-lambdas.ts';
-import { serveKms } from '../../bundles/kms-answers.ts';
+import { openKms } from '../../bundles/kms-answers.ts';
 import type { Deployment } from '../../scenario/deployment.ts';
 import { makeRunFolder, removeRunFolder } from '../engines/run-folder.ts';
 import { serveBucketEvents } from './bucket-events.ts';
@@ -38,6 +38,10 @@ export interface Shape extends Deployment {
   readonly httpApiUrl: string;
   readonly deployed: Deployed;
   readonly functions: Functions;
+  /** Where the log's key is. */
+  readonly kmsUrl: string;
+  /** The path of a function's code. */
+  bundleOf(name: FunctionName): string;
   readonly bus: EventBus;
   /** By the stream, one for each function that it wakes. */
   readonly mappings: readonly RunningMapping[];
@@ -91,7 +95,7 @@ export async function startShape({ engines, minuteMs }: ShapeOptions): Promise<S
       invalidate: (items) => cdn.forget(items),
     };
     const controlPlane = started(await serveLocally((...http) => serveControlPlane(calls, ...http), failed));
-    const kms = started(await serveLocally(serveKms, failed));
+    const kms = started(await serveLocally(openKms(), failed));
 
     const writeName = new URL(writes.url).host;
     const deployed = withoutTls(
@@ -130,6 +134,8 @@ export async function startShape({ engines, minuteMs }: ShapeOptions): Promise<S
       operatorKey: apiKey,
       deployed,
       functions,
+      kmsUrl,
+      bundleOf: (name) => join(bundles, name, 'index.mjs'),
       bus,
       mappings,
       failures,

@@ -14,6 +14,7 @@ import {
 } from '@aws-sdk/client-dynamodb-streams';
 import type { FunctionName } from '../../../infra/deployment/permissions.ts';
 import { matches } from './event-pattern.ts';
+import { THROTTLED } from './hosted-function.ts';
 import type { StreamMapping } from './stacks.ts';
 
 /** As often as Lambda asks. */
@@ -66,9 +67,13 @@ export function startMapping({ client, mapping, invoke, givenUp, failed }: Mappi
   async function deliver(records: readonly object[], tries: number): Promise<void> {
     const firstFailed = await invoke({ Records: records }).then(
       (answer) => firstFailure(answer, records),
-      () => 0,
+      (error: Error) => (error.name === THROTTLED ? THROTTLED : 0),
     );
-    if (firstFailed === null) return;
+    if (firstFailed === null || isStopped) return;
+    if (firstFailed === THROTTLED) {
+      await setTimeout(POLL_MS);
+      return await deliver(records, tries);
+    }
     const again = records.slice(firstFailed);
     if (tries === 0) return givenUp(functionName, again);
     const half = Math.ceil(again.length / 2);
