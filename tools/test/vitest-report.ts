@@ -49,8 +49,18 @@ export default class VitestReport implements Reporter {
         if (result.state !== 'skipped') return [];
         return [`${test.module.relativeModuleId}${result.note === undefined ? '' : ` (${result.note})`}`];
       }),
-      notes: tests.flatMap((test) => test.annotations().map(({ message }) => message)),
+      notes: [...tests.flatMap((test) => test.annotations().map(({ message }) => message)), ...longest(modules)],
     };
     await new Promise((sent) => (process.send === undefined ? sent(null) : process.send(report, sent)));
   }
+}
+
+const NAMED = 15;
+
+/** In CI, whose time is limited: the files that took the longest, beside others. */
+function longest(modules: readonly TestModule[]): readonly string[] {
+  if (process.env.CI !== 'true') return [];
+  const times = modules.map((module) => [module.diagnostic().duration, module.relativeModuleId] as const);
+  const lines = times.sort(([a], [b]) => b - a).map(([ms, file]) => `${(ms / 1000).toFixed(0).padStart(6)} s  ${file}`);
+  return [['longest files:', ...lines.slice(0, NAMED)].join('\n')];
 }
