@@ -56,6 +56,7 @@ interface IngestFlags extends GlobalOptions, GitFlags {
   readonly reinstate?: boolean;
   readonly complete?: boolean;
   readonly retractMissing?: boolean;
+  readonly publicReason?: string;
   readonly minimumShare: number;
   readonly report?: string;
   readonly resume?: string;
@@ -90,6 +91,7 @@ export function addIngestCommands(program: Command): void {
         .argParser(share)
         .default(MINIMUM_SHARE),
     )
+    .option('--public-reason <text>', 'with --retract-missing: why, for readers')
     .option('--reinstate', 'with --mode correct: restore retracted values that the file contains')
     .option('--dry-run', 'report the result of every row, and change nothing')
     .option('--report <file>', 'write every fault to this new file, a JSON object a line')
@@ -102,11 +104,18 @@ export function addIngestCommands(program: Command): void {
     .action(async (paths: readonly string[], _, command: Command) => {
       const options = command.optsWithGlobals<IngestFlags>();
       const { mode, partial = false, dryRun = false, confirmOutliers = false, wait, resume } = options;
-      const { complete = false, retractMissing = false, minimumShare, reinstate = false } = options;
+      const { complete = false, retractMissing = false, minimumShare, publicReason, reinstate = false } = options;
       const git = gitOf(options);
       if (git !== null) return await sendPast(git, paths, options, command);
       if (paths.length === 0) throw new CommandError('usage', 'Name a file, or a repository with --git.');
       if (retractMissing && !complete) throw new CommandError('usage', '--retract-missing needs --complete.');
+      if (publicReason !== undefined && !retractMissing) {
+        throw new CommandError(
+          'usage',
+          '--public-reason needs --retract-missing.',
+          'Corrections have it in their records.',
+        );
+      }
       if ((complete || reinstate) && mode !== 'correct') {
         const option = complete ? '--complete' : '--reinstate';
         throw new CommandError('usage', `${option} needs --mode correct.`, 'Add it to the command.');
@@ -125,13 +134,15 @@ export function addIngestCommands(program: Command): void {
         ...(confirmOutliers ? (['outlierConfirmed'] as const) : []),
         ...(reinstate ? (['reinstated'] as const) : []),
       ];
-      const asked = { mode, partial, dryRun, asserted, complete, retractMissing, minimumShare, runId: run, wait };
+      const why = publicReason === undefined ? {} : { publicReason };
+      const missing = { complete, retractMissing, minimumShare, ...why };
+      const asked = { mode, partial, dryRun, asserted, ...missing, runId: run, wait };
       await ingestFiles(await openClient(options), sources, asked, options);
     });
 }
 
 /** Options of files that say nothing of a past. */
-const OF_FILES = ['mapping', 'format', 'complete', 'retractMissing', 'reinstate', 'resume'] as const;
+const OF_FILES = ['mapping', 'format', 'complete', 'retractMissing', 'publicReason', 'reinstate', 'resume'] as const;
 
 async function sendPast(git: GitPast, paths: readonly string[], options: IngestFlags, command: Command): Promise<void> {
   const isAppending = options.mode === 'append' && command.getOptionValueSource('mode') === 'cli';

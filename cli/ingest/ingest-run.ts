@@ -21,6 +21,8 @@ export interface IngestOptions {
   readonly complete: boolean;
   /** And withdrawn. */
   readonly retractMissing: boolean;
+  /** Why they are withdrawn, for readers. */
+  readonly publicReason?: string;
   /** Of the observations that are published, which the file must have if missing ones are withdrawn. Default: none. */
   readonly minimumShare?: number;
   /** The name of the run: the same run sends the same idempotency keys for the same parts. */

@@ -78,7 +78,7 @@ export async function withdrawMissing(
 
 /** A retraction for each missing observation. Also names those that are in the file again. @param report null: said already */
 async function* missingOf(
-  { client, input, progress, asserted, runId }: IngestRun,
+  { client, input, progress, asserted, publicReason, runId }: IngestRun,
   contents: FileContents,
   report: ReportFile | null,
   count: { published: number; missing: number; returned: number },
@@ -112,7 +112,8 @@ async function* missingOf(
         );
       }
       const reason = `The complete file ${input.name.slice(0, 200)} has no row for it (run ${runId}).`;
-      const record: RetractionRecord = { type: 'retraction', ...identity, kind: 'withdrawn', reason };
+      const why = publicReason === undefined ? { reason } : { reason, publicReason };
+      const record: RetractionRecord = { type: 'retraction', ...identity, kind: 'withdrawn', ...why };
       yield {
         kind: 'record',
         line: count.missing,

@@ -141,11 +141,11 @@ export function versionsAt(client: Client, slug: string, asOf: AsOf | null): Asy
   return asOf === null ? all : visible(all, asOf);
 }
 
-/** Empty for a value that stands, and is effective. */
-export function remarkOn({ announced, supersededBy, retraction }: PublicObservation): string {
+/** Empty for a value that stands, is effective, and gives no reason. */
+export function remarkOn({ announced, supersededBy, retraction, publicReason }: PublicObservation): string {
   if (supersededBy !== null) return 'superseded';
-  if (announced) return 'announced';
-  return retraction === null ? '' : RETRACTION_IN_WORDS[retraction];
+  const remark = announced ? 'announced' : retraction === null ? '' : RETRACTION_IN_WORDS[retraction];
+  return publicReason === undefined ? remark : `${remark === '' ? 'corrected' : remark} (${publicReason})`;
 }
 
 const RETRACTION_IN_WORDS = { mistake: 'retracted: mistake', withdrawn: 'withdrawn by the source' } as const;
@@ -173,9 +173,13 @@ async function* visible(observations: AsyncIterable<PublicObservation>, asOf: As
   }
 }
 
-function metricInWords(metric: PublicMetric | null, quoted: Market['unit']): string {
+function metricInWords(
+  metric: (PublicMetric & { readonly publicReason?: string }) | null,
+  quoted: Market['unit'],
+): string {
   if (metric === null) return 'never observed';
   const { value, unit } = tableValue(metric, quoted);
   const amount = unit === '' ? value : `${value} ${unit}`;
-  return `${amount}, ${metric.observedAt}, ${metric.status}, ${metric.sourceLabel}`;
+  const why = metric.publicReason === undefined ? '' : ` (${metric.publicReason})`;
+  return `${amount}, ${metric.observedAt}, ${metric.status}, ${metric.sourceLabel}${why}`;
 }

@@ -36,6 +36,7 @@ interface UndoFlags extends GlobalOptions {
   readonly until?: number;
   readonly records?: string;
   readonly apply?: boolean;
+  readonly publicReason?: string;
   readonly report?: string;
   readonly wait: number;
 }
@@ -56,6 +57,7 @@ export function addUndoCommand(program: Command): void {
     )
     .option('--records <file>', 'write the records to this new file, and send nothing')
     .addOption(new Option('--apply', 'send the records: the values of before stand again').conflicts('records'))
+    .option('--public-reason <text>', 'why, for readers: it becomes public with each value that is put back')
     .option('--report <file>', 'write every fault to this new file, a JSON object a line')
     .addOption(
       new Option('--wait <seconds>', 'how long to wait for the generation').argParser(seconds).default(WAIT_SECONDS),

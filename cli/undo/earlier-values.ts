@@ -24,12 +24,14 @@ export interface EarlierValues {
  * @param versions every version of every observation of the market
  * @param isSelected whether a version is to be undone
  * @param reason of the retractions; the service keeps it and does not publish it
+ * @param publicReason null: values of before stand again with the reason that they had
  */
 export function earlierValues(
   market: string,
   versions: readonly PublicObservation[],
   isSelected: (version: PublicObservation) => boolean,
   reason: string,
+  publicReason: string | null = null,
 ): EarlierValues {
   const byId = new Map(versions.map((version) => [version.id, version]));
   const beforeOf = ({ supersedes }: PublicObservation) => (supersedes === null ? null : (byId.get(supersedes) ?? null));
@@ -46,7 +48,11 @@ export function earlierValues(
     }
     while (version !== null && isSelected(version)) version = beforeOf(version);
     if (version === null && newest.retraction === 'mistake') continue;
-    values.push({ wrong: newest, before: version, record: recordOf(market, newest, version, reason) });
+    values.push({
+      wrong: newest,
+      before: version,
+      record: recordOf(market, newest, version, { reason, publicReason }),
+    });
   }
   return { values, replacedSince };
 }
@@ -70,11 +76,14 @@ function recordOf(
   market: string,
   { metric, observedAt, sourceUrl, announced }: PublicObservation,
   before: PublicObservation | null,
-  reason: string,
+  said: { readonly reason: string; readonly publicReason: string | null },
 ): IngestRecordInput {
   const identity = { market, metric, observedAt, sourceUrl };
-  if (before === null) return { type: 'retraction', ...identity, kind: 'mistake', reason };
-  if (before.retraction !== null) return { type: 'retraction', ...identity, kind: before.retraction, reason };
+  const { reason } = said;
+  const publicReason = said.publicReason ?? before?.publicReason;
+  const why = publicReason === undefined ? {} : { publicReason };
+  if (before === null) return { type: 'retraction', ...identity, kind: 'mistake', reason, ...why };
+  if (before.retraction !== null) return { type: 'retraction', ...identity, kind: before.retraction, reason, ...why };
   const { sourceLabel, releasedAt, confidence, status, sourceValue, unknownReason, rounded } = before;
   const observation = {
     ...({ type: 'observation', ...identity, sourceLabel, releasedAt, confidence, status } as const),
@@ -82,6 +91,7 @@ function recordOf(
     // Every check was passed when the value was first taken in.
     ...{ zeroAsserted: true, dateConfirmed: true, outlierConfirmed: true, reinstated: true },
     ...(announced && { announced }),
+    ...why,
   };
   return before.kind === 'money'
     ? { ...observation, amountMinor: before.amountMinor, currency: before.currency }

@@ -31,6 +31,8 @@ export interface RecordedWithin {
 export interface UndoOptions {
   readonly records?: string;
   readonly apply?: boolean;
+  /** Why, for readers: of every record. */
+  readonly publicReason?: string;
   readonly report?: string;
   readonly json?: boolean;
   readonly quiet?: boolean;
@@ -171,7 +173,13 @@ async function writeRecords(
       progress.at('Reading histories', { share: null, count: ++read, unit: 'market' });
       const versions: PublicObservation[] = [];
       for await (const version of allVersions(client, market)) versions.push(version);
-      const { values, replacedSince } = earlierValues(market, versions, isSelected, reason);
+      const { values, replacedSince } = earlierValues(
+        market,
+        versions,
+        isSelected,
+        reason,
+        options.publicReason ?? null,
+      );
       selected += versions.filter(isSelected).length;
       for (const value of values) {
         await file.write(`${JSON.stringify(value.record)}\n`);

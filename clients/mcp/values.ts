@@ -34,6 +34,7 @@ export const shownValueSchema = z.object({
   sourceValue: z.string().nullable().describe("The source's own digits."),
   rounded: z.boolean().describe("Whether the number could not hold the source's digits."),
   retraction: z.string().nullable(),
+  publicReason: z.string().nullable().describe('Why it corrects or takes back the version before it. Null: not said.'),
   id: z.string(),
 });
 
@@ -50,6 +51,6 @@ export function shownValue(row: PublicObservation, { unit }: Pick<Market, 'unit'
     unknownReason,
     ...{ observedAt, releasedAt, recordedAt, supersededAt },
     source: { label: sourceLabel, url: sourceUrl },
-    ...{ confidence, status, sourceValue, rounded, retraction, id },
+    ...{ confidence, status, sourceValue, rounded, retraction, publicReason: row.publicReason ?? null, id },
   };
 }

@@ -32,10 +32,10 @@ export interface RecentEntry {
 
 /** The last prices, and what became of their earlier versions. */
 export interface MarkedPrices extends RecentEntry {
-  /** Of each price. `retracted`: its source took it back, so that it is unknown. */
-  readonly marks: readonly PriceMark[];
-  /** Moments without a price since one was retracted as a mistake, oldest first. */
-  readonly mistakesAt: readonly string[];
+  /** Of each price: `corrected`, or `retracted` if its source took it back; with the reason that was given in public. */
+  readonly marks: readonly (string | null)[];
+  /** The same of moments without a price since one was retracted as a mistake, oldest first. */
+  readonly mistakes: readonly { readonly observedAt: string; readonly mark: string }[];
 }
 
 type PriceMark = 'corrected' | 'retracted' | null;
@@ -46,6 +46,7 @@ type Row = Pick<
   | 'id'
   | 'metric'
   | 'observedAt'
+  | 'publicReason'
   | 'recordedAt'
   | 'retraction'
   | 'sourceLabel'
@@ -69,6 +70,7 @@ export class RecentPrices {
   readonly #moments: string[] = [];
   readonly #decimals: (string | null)[] = [];
   readonly #marks: PriceMark[] = [];
+  readonly #priced: Row[] = [];
   /** The places of prices that replaced a version that was not read yet, by its id. */
   readonly #replaced = new Map<string, number>();
   readonly #mistakes: Row[] = [];
@@ -108,6 +110,7 @@ export class RecentPrices {
     if (row.supersedes !== null) this.#replaced.set(row.supersedes, this.#moments.length);
     this.#moments.push(row.observedAt);
     this.#decimals.push(decimalOf());
+    this.#priced.push(row);
     this.#marks.push(row.retraction !== null ? 'retracted' : row.supersedes !== null ? 'corrected' : null);
   }
 
@@ -127,8 +130,13 @@ export class RecentPrices {
   markedEntry(slug: string): MarkedPrices {
     const known = new Set(this.#moments);
     const mistakes = this.#mistakes.filter((row) => row.sourceLabel === this.#source && !known.has(row.observedAt));
-    const mistakesAt = new Set(mistakes.map(({ observedAt }) => observedAt));
-    return { ...this.entry(slug), marks: this.#marks.toReversed(), mistakesAt: [...mistakesAt].reverse() };
+    const marks = this.#marks.map((mark, place) => mark && markText(mark, this.#priced[place] as Row));
+    const mistakesAt = new Map(mistakes.map((row) => [row.observedAt, markText('retracted', row)]));
+    return {
+      ...this.entry(slug),
+      marks: marks.reverse(),
+      mistakes: [...mistakesAt].map(([observedAt, mark]) => ({ observedAt, mark })).reverse(),
+    };
   }
 
   /** {@link entry} with the price of a year before, if all rows were taken that it depends on. */
@@ -136,4 +144,8 @@ export class RecentPrices {
     const { found } = this.#year;
     return { ...this.entry(slug), yearAgo: this.#isTooDense ? null : found };
   }
+}
+
+function markText(mark: NonNullable<PriceMark>, { publicReason }: Row): string {
+  return publicReason === undefined ? mark : `${mark}: ${publicReason}`;
 }

@@ -6,6 +6,7 @@ import {
   instantSchema,
   metricNameSchema,
   provenanceFields,
+  publicReasonSchema,
   quotedQuantitySchema,
   retractionKindSchema,
   sourceDecimalSchema,
@@ -191,6 +192,11 @@ const outcomeSchema = z.enum(['accepted', 'rejected']).describe('The final state
 const decisionInputSchema = z.strictObject({
   outcome: outcomeSchema,
   note: textSchema(2_000).describe('The reason. The claimant sees it.'),
+  publicReason: publicReasonSchema
+    .exactOptional()
+    .describe(
+      'Of an accepted correction or retraction: why, for readers. It becomes public with it. Refused for other claims.',
+    ),
 });
 
 export const claimSchema = z.strictObject({
@@ -215,6 +221,7 @@ export const claimSchema = z.strictObject({
     .strictObject({
       outcome: outcomeSchema,
       note: z.string().describe('Why.'),
+      publicReason: z.string().exactOptional().describe('Why, for readers. Left out: nothing was said to them.'),
       decidedAt: instantSchema,
     })
     .nullable()
@@ -229,6 +236,8 @@ export const claimSchema = z.strictObject({
 });
 
 export type Claim = z.infer<typeof claimSchema>;
+
+const PUBLIC_REASON = 'The source has corrected its own number since.';
 
 const ID = 'claim_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
 
@@ -371,11 +380,16 @@ export const claimOperations = defineOperations('Claims', {
     problems: ['state-transition', 'conflict'],
     example: {
       params: { id: ID },
-      body: { outcome: 'accepted', note: 'As the erratum says.' },
+      body: { outcome: 'accepted', note: 'As the erratum says.', publicReason: PUBLIC_REASON },
       response: {
         ...underReview,
         state: 'accepted',
-        decision: { outcome: 'accepted', note: 'As the erratum says.', decidedAt: '2026-11-20T14:00:00.000Z' },
+        decision: {
+          outcome: 'accepted',
+          note: 'As the erratum says.',
+          publicReason: PUBLIC_REASON,
+          decidedAt: '2026-11-20T14:00:00.000Z',
+        },
         observationId: 'obs_0123456789abcdef01234567',
         updatedAt: '2026-11-20T14:00:00.000Z',
         revision: 3,

@@ -102,7 +102,7 @@ function faultsOf(
   } else seen.set(identity, row);
   if (mode === 'append' && record.type === 'observation' && record.publicReason !== undefined) {
     const detail =
-      'is for a correction, and the mode `append` corrects nothing: leave it out, or use the mode `correct`';
+      'a public reason is for a correction, and the mode `append` corrects nothing: leave it out, or use the mode `correct`';
     faults.push({ pointer: '/publicReason', code: 'record.invalid', detail });
   }
   if (removal !== undefined) return [...faults, removedFault(record, removal)];

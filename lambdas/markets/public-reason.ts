@@ -26,16 +26,16 @@ export function repetition(
 ): RowOutcome | null {
   if (before === undefined) {
     const detail =
-      'is for a correction, and no observation of this market, metric, observedAt and sourceUrl is known: check these, or leave it out';
+      'a public reason is for a correction, and no observation of this market, metric, observedAt and sourceUrl is known: check these, or leave it out';
     return record.publicReason === undefined ? null : refused('observation.unknown', POINTER, detail);
   }
   const { newest, stated } = before;
   if (isSameContent(newest, metric, record)) {
     if (!hasOtherReason(record, newest)) return { kind: 'unchanged' };
-    const detail = 'is for a correction, and the record says what is known already: leave it out';
+    const detail = 'a public reason is for a correction, and the record says what is known already: leave it out';
     return newest.supersedes === null ? refused('conflict.existing', POINTER, detail) : null;
   }
   if (!isRetractedAs(before, metric, record)) return null;
-  const detail = 'is for a correction, and this value was retracted: to bring it back, set reinstated';
+  const detail = 'a public reason is for a correction, and this value was retracted: to bring it back, set reinstated';
   return hasOtherReason(record, stated) ? refused('conflict.existing', POINTER, detail) : { kind: 'unchanged' };
 }

@@ -34,12 +34,13 @@ export function rowsToRead(assertion: ClaimAssertion): readonly Row[] {
 }
 
 /**
+ * @param claim with the reason of its decision for readers: its own reason stays in the claim
  * @param market as read for {@link rowsToRead}
  * @param acceptedAt RFC 3339; becomes `recordedAt` of new observations
  * @param randomBytes for the salt of a representation
  */
 export function acceptedChanges(
-  { id, assertion }: Pick<ClaimValue, 'id' | 'assertion'>,
+  { id, assertion, publicReason }: Pick<ClaimValue, 'id' | 'assertion'> & { readonly publicReason: string | undefined },
   state: MarketState,
   acceptedAt: string,
   randomBytes: Runtime['randomBytes'],
@@ -50,7 +51,9 @@ export function acceptedChanges(
   if (removal !== undefined) {
     return refuse('conflict', `The claim cannot take effect, because ${removedDetail(slug, removal)}. Reject it.`);
   }
-  if (isOfObservation(assertion)) return supersededObservation(assertion, { ...state, market }, acceptedAt);
+  if (isOfObservation(assertion)) {
+    return supersededObservation(assertion, { ...state, market }, acceptedAt, publicReason);
+  }
   const standing = standingOf(market.value);
   if (assertion.type === 'representation') {
     const representedBy = { name: assertion.name, claim: id, salt: newRepresentationSalt(randomBytes) };
@@ -64,7 +67,6 @@ export function acceptedChanges(
   return { changes: withStanding(slug, market, disputed, acceptedAt), observationId: null };
 }
 
-/** The claim's reason stays in the claim. */
 function retractionOf({ market, metric, observedAt, sourceUrl, ...more }: ObservationAssertion): RetractionRecord {
   const kind = more.type === 'retraction' && more.kind !== undefined ? { kind: more.kind } : {};
   return { type: 'retraction', market, metric, observedAt, sourceUrl, ...kind, reason: 'an accepted claim' };
@@ -78,6 +80,7 @@ function supersededObservation(
   assertion: ObservationAssertion,
   state: MarketState & { readonly market: Item<MarketRecordValue> },
   recordedAt: string,
+  publicReason: string | undefined,
 ): Acceptance | Refused {
   const { slug, market, known } = state;
   const [before] = known.values();
@@ -85,7 +88,8 @@ function supersededObservation(
   const { newest, ordinal } = before;
   const record =
     assertion.type === 'correction' ? correctionOf(assertion, newest.sourceLabel) : retractionOf(assertion);
-  const { changes, outcomes } = decideMarket({ ...state, rows: [rowOf(0, record)], mode: 'correct', recordedAt });
+  const reasoned = publicReason === undefined ? record : { ...record, publicReason };
+  const { changes, outcomes } = decideMarket({ ...state, rows: [rowOf(0, reasoned)], mode: 'correct', recordedAt });
   const outcome = outcomes.get(0);
   if (outcome?.kind === 'refused') {
     const { error } = outcome;

@@ -31,7 +31,11 @@ export const decideClaim = writeHandler<'decideClaim'>()({
     const { acceptedChanges, rowsToRead } = await import('./acceptance.ts');
     const [market] = await readMarkets(reader, [{ slug: assertion.market, rows: rowsToRead(assertion) }]);
     if (market === undefined) return { claim, effectAt: null };
-    return { claim, effectAt: (at: string) => acceptedChanges(claim.value, market, at, request.randomBytes) };
+    const { publicReason } = request.body;
+    return {
+      claim,
+      effectAt: (at: string) => acceptedChanges({ ...claim.value, publicReason }, market, at, request.randomBytes),
+    };
   },
   markets: (request, { claim }) => marketsOfClaim(request, claim),
   decide(request, view) {
@@ -40,6 +44,7 @@ export const decideClaim = writeHandler<'decideClaim'>()({
     const { body, now } = request;
     const state = nextState(claim.value.state, body.outcome === 'accepted' ? 'accept' : 'reject');
     if (typeof state !== 'string') return state;
+    if (body.publicReason !== undefined && !mayBeExplained(body.outcome, claim.value)) return NOT_EXPLAINED;
     const accepted = view.effectAt === null ? { changes: [], observationId: null } : view.effectAt(now);
     if (isRefused(accepted)) return accepted;
     const patch = { state, decision: { ...body, decidedAt: now }, observationId: accepted.observationId };
@@ -57,3 +62,18 @@ function claimOfAnother(
   }
   return checkIfMatch(request.ifMatch, claim);
 }
+
+/** Whether the decision makes a version of an observation, which shows the reason. */
+function mayBeExplained(outcome: 'accepted' | 'rejected', { assertion: { type } }: ClaimValue): boolean {
+  return outcome === 'accepted' && (type === 'correction' || type === 'retraction');
+}
+
+const NOT_EXPLAINED = refuse('validation-failed', 'Nothing public would show this reason: see errors.', {
+  errors: [
+    {
+      pointer: '/publicReason',
+      code: 'invalid',
+      detail: 'is for an accepted correction or retraction: leave it out, and use the note',
+    },
+  ],
+});

@@ -260,6 +260,8 @@ const observationTemplateSchema = z.strictObject({
    * They may be up to 400 days ahead.
    */
   announced: z.union([z.literal(true), z.literal('when-ahead')]).optional(),
+  /** Of corrections: why, for readers. Nothing, if its columns are blank. For files that have corrections alone. */
+  publicReason: template.optional(),
   sourceLabel: template,
   /** Placeholder values are percent-encoded. */
   sourceUrl: template,

@@ -30,6 +30,7 @@ export function observationMapper(
   const toValue = valueMapper(mapping, observation);
   const labelOf = labelMapper(observation.sourceLabel);
   const urlOf = compileTemplate(observation.sourceUrl, encodeURIComponent);
+  const publicReasonOf = compileTemplate(observation.publicReason ?? '');
   const confidenceOf = choiceOf(observation.confidence, '/confidence');
   const statusOf = choiceOf(observation.status, '/status');
   return (columns, market) => {
@@ -62,6 +63,7 @@ export function observationMapper(
     if (observedAt === null || value === null || sourceLabel === null || confidence === null || status === null) {
       throw new RangeError('a part of the row is missing without a refusal');
     }
+    const publicReason = publicReasonOf(columns).trim();
     const isEarly =
       observedAt < EARLIEST ||
       (releasedAt !== null && (releasedAt < EARLIEST || isReleasedLongBefore(observedAt, releasedAt)));
@@ -79,6 +81,7 @@ export function observationMapper(
         confidence,
         status,
         ...(isEarly ? { dateConfirmed: true } : {}),
+        ...(publicReason === '' ? {} : { publicReason }),
         ...(observation.announced === undefined ? {} : { announced: observation.announced }),
       },
     };

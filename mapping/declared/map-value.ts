@@ -21,6 +21,7 @@ type ValueOf<Input> = Omit<
   | 'type'
   | 'market'
   | 'metric'
+  | 'publicReason'
   | 'sourceLabel'
   | 'sourceUrl'
   | 'observedAt'

@@ -307,6 +307,7 @@ function listUses(mapping: CsvMapping): Use[] {
     ...inDate('/observation/date', observation.date),
     ...inDate('/observation/date/whenBlank', observation.date.whenBlank ?? {}),
     ...inRelease('/observation/releasedAt', observation.releasedAt),
+    ...inTemplate('/observation/publicReason', 'row', observation.publicReason),
     ...inTemplate('/observation/sourceLabel', 'provenance', observation.sourceLabel),
     ...inTemplate('/observation/sourceUrl', 'provenance', observation.sourceUrl),
     ...inChoice('/observation/confidence', observation.confidence),

@@ -22,7 +22,7 @@ export type ClaimValue = {
   evidence: { url: string; note: string | null; addedAt: string }[];
   createdAt: string;
   updatedAt: string;
-  decision: { outcome: 'accepted' | 'rejected'; note: string; decidedAt: string } | null;
+  decision: { outcome: 'accepted' | 'rejected'; note: string; publicReason?: string; decidedAt: string } | null;
   /** The evidence that reviewers last asked for. */
   reviewNote: string | null;
   /** The superseding observation, once a correction or a retraction is accepted. */

@@ -71,8 +71,11 @@ function retraction(day: number, kind: 'mistake' | 'withdrawn', market = 'wheat-
   return { type: 'retraction', ...identity, kind, reason: 'The exchange has said so.' };
 }
 
+/** Why one price was corrected, as HTML that would run. */
+export const PUBLIC_REASON = `<img src=x onerror="document.title='run'"> was printed instead of the price.`;
+
 const CORRECTIONS: readonly object[] = [
-  wheat(60, EXCHANGE, { amountMinor: 23_456 }),
+  wheat(60, EXCHANGE, { amountMinor: 23_456, publicReason: PUBLIC_REASON }),
   retraction(45, 'withdrawn'),
   retraction(50, 'mistake'),
   retraction(7, 'mistake', 'oil-usd'),

@@ -4,7 +4,7 @@ import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openReceipt } from '../../clients/typescript/receipts.ts';
 import { expectGoodLooks, openBrowser, openPage, SCREENSHOTS } from './browser.ts';
-import { HOSTILE_NAME, publishMarketData, serveLongHistory } from './market-data.ts';
+import { HOSTILE_NAME, PUBLIC_REASON, publishMarketData, serveLongHistory } from './market-data.ts';
 import { PAINTED } from './painted.ts';
 
 let browser: Browser;
@@ -105,9 +105,13 @@ describe('a market', () => {
     expect(await provenanceOf(page).innerText()).toMatch(/unknown: the source published no value/);
     await page.getByRole('button', { name: 'Newer' }).click();
     expect(await page.getByRole('row', { name: /6 Mar 2026.*4\.6912 EUR.*corrected/ }).count()).toBe(1);
+    expect(await page.getByRole('cell', { name: `corrected, reason: ${PUBLIC_REASON}` }).count()).toBe(1);
     await page.getByRole('button', { name: 'Show 6 Mar 2026, 00:00 UTC' }).first().click();
+    expect(await provenanceOf(page).innerText()).toContain(`Reason\n${PUBLIC_REASON}`);
     await provenanceOf(page).getByRole('button').click();
     expect(await provenanceOf(page).innerText()).toMatch(/replaced since[\s\S]*replaced by 4\.6912 EUR/);
+    expect(await provenanceOf(page).innerText()).toContain(`Replaced because\n${PUBLIC_REASON}`);
+    expect(await page.title()).toBe('Milling wheat, Paris · Tidemark');
     expect(await page.getByRole('cell', { name: 'unknown: the source took it back' }).count()).toBe(0);
     await page.getByLabel('Show replaced versions').check();
     expect(await page.getByText('of 123').count()).toBe(1);

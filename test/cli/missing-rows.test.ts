@@ -115,7 +115,8 @@ test('a missing row is counted, and withdrawn if asked; other sources, metrics a
   });
   expect([await withdrawnOf('a'), await withdrawnOf('b')]).toEqual([[], []]);
 
-  const withdrawing = await ingest('again.ndjson', fewer, ...WITHDRAW);
+  const reason = 'The source has left it out since.';
+  const withdrawing = await ingest('again.ndjson', fewer, ...WITHDRAW, '--public-reason', reason);
   expect(fieldsOf(withdrawing)).toEqual({ code: 0, missing: '2', withdrawn: '2' });
   // The batch of the rows, and the one of the withdrawals.
   const ids = /^sent as\t(.*)$/m.exec(withdrawing.output)?.[1]?.split(' ') ?? [];
@@ -126,6 +127,9 @@ test('a missing row is counted, and withdrawn if asked; other sources, metrics a
     [missing[1]],
     [],
   ]);
+  const history = (await (await fetch(`${url}/api/v1/markets/a/history`)).json()) as { data: PublicObservation[] };
+  expect(history.data.flatMap(({ publicReason }) => publicReason ?? [])).toEqual([reason]);
+  expect((await ingest('again.ndjson', fewer, ...COMPLETE, '--public-reason', reason)).code).toBe(2);
   expect(fieldsOf(await ingest('again.ndjson', fewer, ...WITHDRAW))).toMatchObject({ missing: '0', withdrawn: '0' });
 
   // The source gives it again with another value.

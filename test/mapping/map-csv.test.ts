@@ -37,6 +37,13 @@ async function refusals(text: CsvInput, mapping?: unknown): Promise<string[]> {
 const file = (...lines: string[]) => [HEADER, ...lines].join('\n');
 
 describe('rows become records', () => {
+  test('of corrections, with the reason that the file gives for the public; a blank cell gives none', async () => {
+    const high = withChange(exampleMapping, '/observation/confidence', 'high');
+    const mapping = withChange(high, '/observation/publicReason', '{flag}');
+    const rows = await observations(file('tea,yen,1,2026-01-02,,A misprint.', 'tea,yen,1,2026-01-04,, '), mapping);
+    expect(rows.map((row) => 'publicReason' in row && row.publicReason)).toEqual(['A misprint.', false]);
+  });
+
   test('a market at its first row, then observations with their lines', async () => {
     const rows = await map(
       file('tea,yen,123.45,2026-01-02,,actual', 'tea,yen,-1,2026-01-04,,guess', 'tea,dollar,0.5,2026-01-02,,actual'),

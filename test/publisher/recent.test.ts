@@ -256,7 +256,7 @@ test.each([
   };
   prices.add({ ...row, id: 'new', supersedes: 'old', supersededBy: null }, () => '1');
   prices.add({ ...row, id: 'old', supersedes: null, supersededBy: 'new', announced: true }, () => before);
-  expect(prices.markedEntry('a')).toMatchObject({ decimal: ['1'], marks: [mark], mistakesAt: [] });
+  expect(prices.markedEntry('a')).toMatchObject({ decimal: ['1'], marks: [mark], mistakes: [] });
 });
 
 test('a service with many markets does not publish them', () => {

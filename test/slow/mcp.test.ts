@@ -216,12 +216,14 @@ describe('as of a moment', () => {
   test('provenance has every version, each proven by the key that was given', async () => {
     const { served, client } = await connected();
     await served.publish([market('a'), price('a', 0, 100)]);
-    await served.publish([price('a', 0, 101)], 'correct');
+    await served.publish([{ ...price('a', 0, 101), publicReason: 'A misprint.' } as never], 'correct');
     const given = { market: 'a', observedAt: '2026-01-01T00:00:00Z', withReceipt: true };
     const { versions } = await fine(client, 'provenance', given);
-    expect(versions.map(({ decimal, supersededAt }: never) => [decimal, supersededAt === null])).toEqual([
-      ['1.01', true],
-      ['1.00', false],
+    expect(
+      versions.map(({ decimal, supersededAt, publicReason }: never) => [decimal, supersededAt === null, publicReason]),
+    ).toEqual([
+      ['1.01', true, 'A misprint.'],
+      ['1.00', false, null],
     ]);
     for (const { receipt, log, id } of versions) {
       expect((await openReceipt(receipt, [vkey])).entry.id).toBe(id);

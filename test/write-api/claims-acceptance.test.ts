@@ -27,10 +27,14 @@ beforeEach(async () => {
   world = await openClaimWorld();
 });
 
-async function accept(assertion: object) {
+async function decide(assertion: object, decision: object) {
   const id = await filed(world, assertion);
   await act(world, id, 'start');
-  const answer = await act(world, id, 'accept');
+  return await act(world, id, 'accept', { body: { outcome: 'accepted', note: 'secret-decision', ...decision } });
+}
+
+async function accept(assertion: object, decision: object = {}) {
+  const answer = await decide(assertion, decision);
   expect(answer.status).toBe(200);
   return answer.json;
 }
@@ -113,6 +117,34 @@ describe('accepting a claim', () => {
     expect(before.value.latest.price?.metric).toMatchObject({ amountMinor: null, unknownReason: 'withheld' });
     expect((await accept(ASSERTIONS.retraction)).observationId).toBe(claim.observationId);
     expect(await goldRecord(world.ledger)).toEqual(before);
+  });
+
+  it.each(['correction', 'retraction'] as const)(
+    'of a %s may say to the public why, and the claim shows it',
+    async (type) => {
+      const publicReason = 'The desk has corrected its own number.';
+      const claim = await accept(ASSERTIONS[type], { publicReason });
+      expect(claim.decision).toMatchObject({ outcome: 'accepted', publicReason });
+      const history = await goldHistory(world.ledger);
+      expect(history.flatMap((version) => version.publicReason ?? [])).toEqual([publicReason]);
+      expect(history.find(({ id }) => id === claim.observationId)).toMatchObject({ publicReason });
+    },
+  );
+
+  it.each([
+    ['a dispute', 'dispute', { outcome: 'accepted' }, 'The source is in doubt.'],
+    ['a representation', 'representation', { outcome: 'accepted' }, 'It is theirs.'],
+    ['a rejected correction', 'correction', { outcome: 'rejected' }, 'It is right as it is.'],
+    [
+      'a correction that has an address in its reason',
+      'correction',
+      { outcome: 'accepted' },
+      'Ask desk@bullion.example.',
+    ],
+  ] as const)('refuses a reason for the public of %s', async (_, type, decision, publicReason) => {
+    const { status, json } = await decide(ASSERTIONS[type], { ...decision, publicReason });
+    expect([status, json.errors.map(({ pointer }: { pointer: string }) => pointer)]).toEqual([422, ['/publicReason']]);
+    expect((await goldHistory(world.ledger)).filter((version) => 'publicReason' in version)).toEqual([]);
   });
 
   it('of a dispute disputes the metric, and the latest claim is the one that is kept', async () => {

@@ -128,6 +128,7 @@ function rowEvent({ slug, unit, row, before }: Extract<Candidate, { row: FeedRow
   const said = kind === 'retraction' ? was : valueText(row, unit.quantity);
   const of = row.kind === 'money' ? ` Unit: ${unit.of}.` : '';
   const earlier = before === null ? '' : ` Before: ${was}, recorded ${before.recordedAt}.`;
+  const why = row.publicReason === undefined ? '' : ` Reason: ${row.publicReason}`;
   return {
     slug,
     kind,
@@ -137,7 +138,7 @@ function rowEvent({ slug, unit, row, before }: Extract<Candidate, { row: FeedRow
     title: `${name}: ${said}${words} (${row.observedAt})`,
     summary:
       `Value: ${valueText(row, unit.quantity)}.${of} Observed ${row.observedAt}, recorded ${row.recordedAt}. Source: ${row.sourceLabel}. ` +
-      `Confidence ${row.confidence}, ${row.status}.${earlier}`,
+      `Confidence ${row.confidence}, ${row.status}.${earlier}${why}`,
     source: { label: row.sourceLabel, url: row.sourceUrl },
   };
 }

@@ -176,16 +176,16 @@ function tilesOf({ metrics, unit }: ShownMarket): string {
 
 /** The last prices, newest first: of the source of the newest one. */
 function rowsOf({ market: { metrics, unit, nativeCurrency }, recent }: FileInput): string {
-  const { decimal, observedAt, marks, mistakesAt } = recent;
+  const { decimal, observedAt, marks, mistakes } = recent;
   const prices = decimal.map((text, index) => {
     const price = text === null ? null : readableMoney(text, nativeCurrency, unit);
-    const mark = marks[index] == null ? '' : ` <span class="soft">${marks[index]}</span>`;
+    const mark = marks[index] == null ? '' : ` <span class="soft">${xmlText(marks[index])}</span>`;
     const value =
       price === null ? `<td>unknown${mark}</td>` : `<td class="number">${xmlText(price.amount)}${mark}</td>`;
     return [observedAt[index] as string, value] as const;
   });
-  const mistakes = mistakesAt.map((moment) => [moment, '<td>retracted</td>'] as const);
-  const newestFirst = [...prices, ...mistakes].sort(([one], [other]) => Date.parse(other) - Date.parse(one));
+  const retracted = mistakes.map((each) => [each.observedAt, `<td>${xmlText(each.mark)}</td>`] as const);
+  const newestFirst = [...prices, ...retracted].sort(([one], [other]) => Date.parse(other) - Date.parse(one));
   if (newestFirst.length === 0) return '';
   const rows = newestFirst.slice(0, ROWS_MAX).map(([moment, value]) => `<tr><td>${timeOf(moment)}</td>${value}</tr>`);
   const source = metrics.price?.sourceLabel;

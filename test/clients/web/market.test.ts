@@ -127,6 +127,17 @@ describe('words', () => {
     expect([own.mark(effective), ...own.notes(effective)]).toEqual([mark, mark]);
   });
 
+  it('give the reason of a correction, and of the version that replaced it', () => {
+    const next = row(4, { supersedes: 'x', publicReason: 'A misprint.' });
+    const own = new RowWords({ quantity: 1, of: 'ounce' }, () => next);
+    expect(own.explained(next)).toEqual(['corrected', 'reason: A misprint.']);
+    expect(own.explained(row(4, { supersededBy: next.id }))).toEqual([
+      'replaced since',
+      'replaced because: A misprint.',
+    ]);
+    expect(own.speech(next)).toContain('corrected, reason: A misprint.');
+  });
+
   it('say what a reader must know of a list first', () => {
     const metrics = { price: null, inputPrice: row(4, { confidence: 'low' }), outputPrice: row(4) };
     const market = { metrics, disputedMetrics: [], representedBy: null, sources: [] } as unknown as Market;

@@ -30,6 +30,7 @@ import {
   SAMPLE_ANNOUNCED,
   SAMPLE_ATTRIBUTES,
   SAMPLE_ENTRIES,
+  SAMPLE_REASONED,
   SAMPLE_RULED_MARKET,
   SAMPLE_SERVICE,
   SAMPLE_TAKEDOWN,
@@ -64,6 +65,7 @@ beforeAll(async () => {
   files.set('ruled-market.json', Buffer.from(entryText(SAMPLE_RULED_MARKET)));
   files.set('attributes.json', Buffer.from(entryText(SAMPLE_ATTRIBUTES)));
   files.set('announced-value.json', Buffer.from(entryText(SAMPLE_ANNOUNCED)));
+  files.set('public-reason.json', Buffer.from(entryText(SAMPLE_REASONED)));
   files.set('service.json', Buffer.from(entryText(SAMPLE_SERVICE)));
   files.set('vkey', Buffer.from(`${NEXT_SIGNER.vkey}\n${SIGNER.vkey}\n`));
 });
@@ -87,7 +89,7 @@ describe('entries', () => {
   });
 
   test.each(
-    [...SAMPLE_ENTRIES, SAMPLE_TAKEDOWN, SAMPLE_RULED_MARKET, SAMPLE_ANNOUNCED, SAMPLE_SERVICE].map(
+    [...SAMPLE_ENTRIES, SAMPLE_TAKEDOWN, SAMPLE_RULED_MARKET, SAMPLE_ANNOUNCED, SAMPLE_REASONED, SAMPLE_SERVICE].map(
       (entry, index) => [entry.type, index, entry] as const,
     ),
   )('a %s (%i) can be read back', (_, __, entry) => {
@@ -151,6 +153,7 @@ describe('entries', () => {
     ['a type of a later format', () => entryText(SAMPLE_SERVICE).replace('"format":2', '"format":1')],
     ['an exponent in format 1', () => observed('1.6e-05').replace('"format":2', '"format":1')],
     ['the format of an exponent without one', () => observed('0.000016').replace('"format":1', '"format":2')],
+    ['a reason for the public in format 1', () => entryText(SAMPLE_REASONED).replace('"format":2', '"format":1')],
     ['no format', () => market().replace('"format":1,', '')],
     ['an unknown type', () => market().replace('"type":"market"', '"type":"other"')],
     ['a further member', () => market().replace('"kind"', '"actor":"a","kind"')],

@@ -177,6 +177,16 @@ export const SAMPLE_ANNOUNCED: LogEntry = {
   announced: true,
 };
 
+/** A retraction with a reason for the public, in format 2. */
+export const SAMPLE_REASONED: LogEntry = {
+  ...(SAMPLE_ENTRIES.findLast((entry) => 'retraction' in entry && entry.retraction !== null) as Extract<
+    LogEntry,
+    { kind: 'money' }
+  >),
+  format: 2,
+  publicReason: 'The exchange took “4,129.10” back: <b>misprint</b>.',
+};
+
 export const SAMPLE_SERVICE: LogEntry = {
   format: 2,
   type: 'service',

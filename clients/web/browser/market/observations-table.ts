@@ -82,7 +82,7 @@ export class ObservationsTable {
   }
 
   #row(row: PublicObservation, { words, changes }: TableContent): HTMLTableRowElement {
-    const notes = [changes.get(row.id) ?? '', ...words.notes(row)].filter(Boolean);
+    const notes = [changes.get(row.id) ?? '', ...words.explained(row)].filter(Boolean);
     const isUnknown = row.unknownReason !== null;
     return element(
       'tr',

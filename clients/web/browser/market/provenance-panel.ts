@@ -100,6 +100,7 @@ export class ProvenancePanel {
         ['Released', row.releasedAt === null ? 'not known' : timeElement(row.releasedAt)],
         ['Recorded', timeElement(row.recordedAt)],
         ['Replaced', row.supersededAt === null ? 'no, it is current' : timeElement(row.supersededAt)],
+        ...words.reasons(row),
         ['Confidence', row.confidence],
         ['Status', row.status],
         ['Source wrote', row.sourceValue ?? 'not given'],

@@ -76,9 +76,24 @@ export class RowWords {
     ];
   }
 
+  /** Why the version corrects or takes back the one before it, and why another one has replaced it: in the words of the senders. */
+  reasons(row: PublicObservation): readonly (readonly [term: string, reason: string])[] {
+    const next = row.supersededBy === null ? undefined : this.#versionOf(row.supersededBy);
+    return [
+      ...(row.publicReason === undefined ? [] : [['Reason', row.publicReason] as const]),
+      ...(next?.publicReason === undefined ? [] : [['Replaced because', next.publicReason] as const]),
+    ];
+  }
+
+  /** The notes with the reasons: `corrected`, `reason: The source has corrected it.` */
+  explained(row: PublicObservation): readonly string[] {
+    const reasons = this.reasons(row).map(([term, reason]) => `${term.toLowerCase()}: ${reason}`);
+    return [...this.notes(row), ...reasons];
+  }
+
   /** One point in one breath, for the live region. */
   speech(row: PublicObservation): string {
-    return [`${momentText(row.observedAt)}: ${this.value(row)}`, row.sourceLabel, ...this.notes(row)].join(', ');
+    return [`${momentText(row.observedAt)}: ${this.value(row)}`, row.sourceLabel, ...this.explained(row)].join(', ');
   }
 
   /** Whether the version says that an announced value has become effective, and nothing else. */
