@@ -1,7 +1,7 @@
 /** The documentation: it needs no JavaScript, and with it there is more. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { expectGoodLooks, openBrowser, openPage } from './browser.ts';
+import { expectGoodLooks, faultsOf, openBrowser, openPage } from './browser.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -64,8 +64,34 @@ it('the search finds operations, headings and problems by keyboard, without a se
   const { page, complaints } = await openPage(browser);
   await page.goto('/docs/');
   const field = page.getByRole('searchbox', { name: 'Search the documentation' });
+  const index: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('docs-index.js')) index.push(request.url());
+  });
+  await page.keyboard.press('/');
+  expect(await field.evaluate((one: { matches: (selector: string) => boolean }) => one.matches(':focus'))).toBe(true);
+  expect(index).toEqual([]);
+  await field.pressSequentially('correct a price');
+  const results = page.locator('.search-results li');
+  expect(await results.first().locator('p').innerText()).toMatch(/^Correct a price, take it back/);
+  expect(await results.first().locator('p mark').allInnerTexts()).toEqual(['Correct', 'price']);
+  expect(index.length).toBe(1);
+  await field.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  expect(
+    await results
+      .nth(1)
+      .locator('a')
+      .evaluate((one: { matches: (selector: string) => boolean }) => one.matches(':focus')),
+  ).toBe(true);
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Escape');
+  expect(await results.first().isVisible()).toBe(false);
+  expect(await field.inputValue()).toBe('correct a price');
   await field.fill('replace watchlist');
   await page.getByRole('link', { name: 'Replace the name and the markets of a watchlist' }).waitFor();
+  expect(await faultsOf(page)).toEqual([]);
   await field.fill('zzzz');
   await page.getByText('No match for “zzzz”.').waitFor();
   await field.fill('precondition-failed');

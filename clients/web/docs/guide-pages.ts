@@ -10,13 +10,13 @@ const FOLDER = join(import.meta.dirname, '../guides');
 /** Each file without its ending, and the one sentence that leads to it. */
 const FILES = {
   caching: 'Poll often, and download only changes.',
-  paging: 'Walk through a collection that changes meanwhile.',
+  paging: 'Pagination: walk through a collection that changes meanwhile.',
   money: 'Exact amounts, per quantity, and numbers that nobody knows.',
   'as-of': 'The past as it was known, without look-ahead.',
   log: 'Every change, in one order, signed.',
   keys: 'Reading needs none. How to get one for writes.',
   idempotency: 'Send a write again without a second effect.',
-  corrections: 'Correct a number, take it back, or dispute it.',
+  corrections: 'Correct a price, take it back, undo a batch, or dispute a number.',
 } as const;
 
 export interface Guide extends MarkdownPage {

@@ -1,6 +1,6 @@
 /** Which rows the explorer shows. A view is a text in the address, so it can be shared. Pure. */
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
-import { exactMatcher, inversePair, SearchIndex } from './market-search.ts';
+import { inversePair, SearchIndex } from './market-search.ts';
 
 /** `name`, `price` of one unit, its change in a `day`, a `month` or a `year`, `age`, `kind`, `notes`, or the name of a metric. */
 export type ListSort = string;
@@ -79,31 +79,36 @@ export class ListSelector {
     if (isSame && entries === this.#entries) return this.#selected;
     if (entries !== this.#entries) this.#index = null;
     [this.#entries, this.#view] = [entries, view];
-    const found = this.#find(view.text);
+    const found = this.#find(view);
     const inverse = found.length === 0 ? inversePair(view.text) : null;
-    const inverted = inverse === null ? [] : this.#find(inverse);
-    this.#selected =
-      inverted.length === 0 ? { entries: exactFirst(found, view), inverse: null } : { entries: inverted, inverse };
+    const inverted = inverse === null ? [] : this.#find({ ...view, text: inverse });
+    this.#selected = inverted.length === 0 ? { entries: found, inverse: null } : { entries: inverted, inverse };
     return this.#selected;
   }
 
-  #find(text: string): readonly LatestEntry[] {
-    const { kind, currency } = this.#view;
-    if (text.trim() !== '') this.prepare(this.#entries);
-    const found = text.trim() === '' ? this.#entries : (this.#index?.find(text) ?? []);
-    if (kind === '' && currency === '') return found;
-    return found.filter(
-      (entry) => (kind === '' || entry.kind === kind) && (currency === '' || entry.currency === currency),
-    );
+  /**
+   * The first entries of what {@link select} gives, without a look at the others: a letter may match all of 20,000. Null: there are
+   * not so many, or other entries than before.
+   */
+  selectFirst(entries: readonly LatestEntry[], view: ListView, count: number): readonly LatestEntry[] | null {
+    if (entries !== this.#entries || view.text.trim() === '') return null;
+    const first = this.#find(view, count);
+    return first.length < count ? null : first.slice(0, count);
   }
-}
 
-/** Among names in order, Bitcoin Cash would stand before bitcoin. Another order was chosen, and stays. */
-function exactFirst(found: readonly LatestEntry[], { text, sort, isDescending }: ListView): readonly LatestEntry[] {
-  if (text.trim() === '' || sort !== WHOLE_VIEW.sort || isDescending) return found;
-  const isExact = exactMatcher(text);
-  const exact = found.filter(isExact);
-  return exact.length === 0 ? found : [...exact, ...found.filter((entry) => !isExact(entry))];
+  /** @param max at least so many, if there are so many */
+  #find(view: ListView, max = Infinity): readonly LatestEntry[] {
+    const { text, kind, currency, sort, isDescending } = view;
+    const isInView = (entry: LatestEntry): boolean =>
+      (kind === '' || entry.kind === kind) && (currency === '' || entry.currency === currency);
+    if (text.trim() === '') return kind === '' && currency === '' ? this.#entries : this.#entries.filter(isInView);
+    this.prepare(this.#entries);
+    const found = this.#index?.find(text, max, isInView) ?? [];
+    // Among names in order, Bitcoin Cash would stand before bitcoin. Another order was chosen, and stays.
+    if (sort !== WHOLE_VIEW.sort || isDescending) return found;
+    const exact = new Set(this.#index?.exact(text).filter(isInView));
+    return exact.size === 0 ? found : [...exact, ...found.filter((entry) => !exact.has(entry))];
+  }
 }
 
 /** How many entries have each value, by value. */

@@ -14,7 +14,6 @@ import {
   type ListSort,
   type ListView,
   parseView,
-  type Selection,
   viewFragment,
   WHOLE_VIEW,
 } from './list-view.ts';
@@ -27,8 +26,9 @@ import { ViewControls } from './view-controls.ts';
 
 /** The count is spoken once the typing has paused. */
 const SPOKEN_AFTER_MS = 600;
-/** While somebody types, the rows that a screen has come first. */
+/** A letter that is typed shows the rows that a screen has; all else follows once they are painted, unless another letter comes. */
 const FIRST_ROWS = 16;
+const FOLLOWS_AFTER_MS = 50;
 /** Sorts whose largest value is looked for first. */
 const LARGEST_FIRST: readonly ListSort[] = ['price', 'day', 'month', 'year', 'notes'];
 
@@ -48,26 +48,38 @@ let first = 0;
 let problem: string | null = null;
 /** When the last answer came, by this computer's clock. 0: none has come. */
 let answeredMs = 0;
-/** The last change was one of the text: all letters together are one entry of the browser's history. */
+let writing: ReturnType<typeof setTimeout> | undefined;
+/** The newest entry of the browser's history is one of a text. */
 let isTyping = false;
 let speaking: number | undefined;
 let following: ReturnType<typeof setTimeout> | undefined;
+/** Of the markets that are selected, in place of the price. */
+let columns: ReturnType<typeof metricColumns> = null;
 /** All entries in the order of the view, and what they were made of: to sort 20,000 again for each letter would be felt. */
 let sorted: readonly LatestEntry[] = [];
 let sortedOf: readonly unknown[] = [];
 
 function changeView(change: Partial<ListView>): void {
+  const isText = Object.keys(change).join() === 'text';
+  clearTimeout(writing);
+  if (!isText) writeView(true);
   view = { ...view, ...change };
   first = 0;
+  if (isText) writing = setTimeout(() => writeView(true), FOLLOWS_AFTER_MS);
+  else writeView(false);
+  if (isText) showFirst();
+  else show();
+  if (change.hasCharts && feed.recent.size === 0) askNow();
+}
+
+/** A choice is an entry of the browser's history; so are the letters of a search, all together. */
+function writeView(isText: boolean): void {
   const fragment = viewFragment(view);
   const address = fragment === '' ? location.pathname + location.search : `#${fragment}`;
-  const isText = Object.keys(change).join() === 'text';
-  const isNewEntry = new URL(address, location.href).href !== location.href && !(isTyping && isText);
-  if (isNewEntry) history.pushState(null, '', address);
-  else history.replaceState(null, '', address);
+  if (new URL(address, location.href).href === location.href) return;
+  if (isText && isTyping) history.replaceState(null, '', address);
+  else history.pushState(null, '', address);
   isTyping = isText;
-  show(change.text === undefined ? ROWS_PER_PAGE : FIRST_ROWS);
-  if (change.hasCharts && feed.recent.size === 0) askNow();
 }
 
 function chooseSort(sort: ListSort): void {
@@ -89,7 +101,8 @@ async function refresh(): Promise<void> {
   }
 }
 
-function selection(): Selection {
+/** All entries in the order of the view. */
+function ordered(): readonly LatestEntry[] {
   const { entries, recent, nowMs } = feed;
   const of = [entries, recent, view.sort, view.isDescending];
   if (of.some((each, at) => each !== sortedOf[at])) {
@@ -98,21 +111,18 @@ function selection(): Selection {
     const searched = sorted;
     prepareSearch(searched, () => selector.prepare(searched));
   }
-  return selector.select(sorted, view);
+  return sorted;
 }
 
-/** @param rows that are shown at once; others follow */
-function show(rows = ROWS_PER_PAGE): void {
+function show(): void {
   clearTimeout(following);
-  if (rows < ROWS_PER_PAGE) following = setTimeout(() => show());
-  const { entries, nowMs, snapshot } = feed;
-  const { entries: selected, inverse } = selection();
+  const { entries } = feed;
+  const { entries: selected, inverse } = selector.select(ordered(), view);
   first = Math.min(first, lastPage(selected.length));
-  const columns = metricColumns(selected);
+  columns = metricColumns(selected);
+  const shown = selected.slice(first, first + ROWS_PER_PAGE);
   const areOfRows = feed.recent.size === 0 && feed.isTooLong;
-  const hasCharts = view.hasCharts && columns === null && (feed.recent.size > 0 || areOfRows || answeredMs === 0);
-  const shown = selected.slice(first, first + rows);
-  table.show(shown, nowMs, hasCharts ? (areOfRows ? rowPrices.recent : feed.recent) : null, columns);
+  const hasCharts = showRows(shown, areOfRows);
   if (hasCharts && areOfRows) rowPrices.watch(shown, tableElement.tBodies[0]?.rows ?? []);
   table.showSort(view.sort, view.isDescending);
   controls.show(view, entries);
@@ -120,8 +130,27 @@ function show(rows = ROWS_PER_PAGE): void {
   showNotices();
   showFacts();
   showCount(selected.length, inverse);
-  check.show(selected.find((entry) => knownValue(entry) !== null) ?? null, answeredMs > 0 ? snapshot : null);
+  check.show(selected.find((entry) => knownValue(entry) !== null) ?? null, answeredMs > 0 ? feed.snapshot : null);
   byId('explorer').dataset.ready = String(answeredMs > 0);
+}
+
+/** The rows that a screen has; all else follows, unless another letter comes. */
+function showFirst(): void {
+  const rows = selector.selectFirst(ordered(), view, FIRST_ROWS);
+  if (rows === null) {
+    show();
+    return;
+  }
+  clearTimeout(following);
+  showRows(rows, feed.recent.size === 0 && feed.isTooLong);
+  following = setTimeout(() => show(), FOLLOWS_AFTER_MS);
+}
+
+/** @param areOfRows last prices are known of the rows on the screen alone. @returns whether the rows have charts */
+function showRows(rows: readonly LatestEntry[], areOfRows: boolean): boolean {
+  const hasCharts = view.hasCharts && columns === null && (feed.recent.size > 0 || areOfRows || answeredMs === 0);
+  table.show(rows, feed.nowMs, hasCharts ? (areOfRows ? rowPrices.recent : feed.recent) : null, columns);
+  return hasCharts;
 }
 
 /** The first row of the last page. */
@@ -279,6 +308,7 @@ const instant = (ms: number): string => new Date(ms).toISOString().replace(/\.\d
 
 byId('poll-command').textContent = byId('poll-command').textContent?.replace('$ORIGIN/', BASE_URL.href) ?? '';
 addEventListener('hashchange', () => {
+  clearTimeout(writing);
   isTyping = false;
   view = parseView(location.hash) ?? view;
   first = 0;

@@ -30,6 +30,8 @@ export class SearchIndex<Entry extends Searched> {
   readonly #text: string;
   /** Where the text of each market ends. */
   readonly #ends: Uint32Array;
+  /** By all names of which {@link exact} says that they are those of a market. */
+  readonly #named = new Map<string, Entry[]>();
 
   constructor(entries: readonly Entry[]) {
     this.#entries = entries;
@@ -41,18 +43,36 @@ export class SearchIndex<Entry extends Searched> {
       end += (own[at] as string).length + 1;
       this.#ends[at] = end;
     }
+    for (const entry of entries) {
+      for (const name of namesOf(entry)) {
+        const named = this.#named.get(name);
+        if (named === undefined) this.#named.set(name, [entry]);
+        else named.push(entry);
+      }
+    }
   }
 
-  /** The markets for which {@link marketMatcher} says yes, in their order. */
-  find(text: string): readonly Entry[] {
+  /** The markets of which a text is the name, or the slug with or without the currency: `bitcoin eur`, but not Bitcoin Cash. */
+  exact(text: string): readonly Entry[] {
+    const [name, slug] = [plain(text).trim(), wordsOf(text).join('-')];
+    const byName = this.#named.get(name) ?? [];
+    return name === slug ? byName : [...new Set([...byName, ...(this.#named.get(slug) ?? [])])];
+  }
+
+  /**
+   * The markets for which {@link marketMatcher} says yes, in their order.
+   *
+   * @param max looks no further than for so many. @param isWanted of a market that matches
+   */
+  find(text: string, max = Infinity, isWanted: (entry: Entry) => boolean = () => true): readonly Entry[] {
     const [first, ...others] = wordsOf(text);
-    if (first === undefined) return this.#entries;
+    if (first === undefined) return this.#entries.filter(isWanted).slice(0, max);
     const found: Entry[] = [];
     let at = 0;
-    for (let place = this.#text.indexOf(first); place !== -1; ) {
+    for (let place = this.#text.indexOf(first); place !== -1 && found.length < max; ) {
       while ((this.#ends[at] as number) <= place) at++;
       const entry = this.#entries[at] as Entry;
-      if (hasAll(entry, others)) found.push(entry);
+      if (hasAll(entry, others) && isWanted(entry)) found.push(entry);
       place = this.#text.indexOf(first, this.#ends[at]);
     }
     return found;
@@ -65,11 +85,9 @@ export function marketMatcher(text: string): (entry: Searched) => boolean {
   return (entry) => hasAll(entry, words);
 }
 
-/** Whether a text is the name of a market, or its slug with or without the currency: `bitcoin eur`, but not of Bitcoin Cash. */
-export function exactMatcher(text: string): (entry: Searched) => boolean {
-  const [name, slug] = [plain(text).trim(), wordsOf(text).join('-')];
-  return (entry) =>
-    entry.slug === slug || entry.slug === `${slug}-${plain(entry.currency)}` || plain(entry.name) === name;
+function namesOf({ name, slug, currency }: Searched): ReadonlySet<string> {
+  const end = `-${plain(currency)}`;
+  return new Set([plain(name), slug, ...(slug.endsWith(end) ? [slug.slice(0, -end.length)] : [])]);
 }
 
 const wordsOf = (text: string): readonly string[] => plain(text).split(/\s+/).filter(Boolean);

@@ -3,10 +3,8 @@ import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
 import { RECENT_MARKETS_MAX } from '../../../../contract/files/recent-prices.ts';
 import { element } from '../market/elements.ts';
 import { many } from '../market/words.ts';
+import { leadToSearch, slashKey } from '../slash-key.ts';
 import { countsBy, type ListSort, type ListView, WHOLE_VIEW } from './list-view.ts';
-
-/** A switch of this browser, not of the view. */
-const SHORTCUT_OFF = 'tidemark.shortcut-off';
 
 /** The changes of the rows on the screen alone are read. */
 const NOT_SORTED = `Not sorted with more than ${many(RECENT_MARKETS_MAX, 'market')}`;
@@ -66,21 +64,12 @@ export class ViewControls {
     }
   }
 
-  /** A key without a modifier can be switched off, because speech control may press it (WCAG 2.2, 2.1.4). */
   #useShortcut(): void {
-    this.#shortcut.checked = localStorage.getItem(SHORTCUT_OFF) === null;
+    this.#shortcut.checked = slashKey.isOn;
     this.#shortcut.addEventListener('change', () => {
-      if (this.#shortcut.checked) localStorage.removeItem(SHORTCUT_OFF);
-      else localStorage.setItem(SHORTCUT_OFF, 'true');
+      slashKey.isOn = this.#shortcut.checked;
     });
-    document.addEventListener('keydown', (event) => {
-      const isTyping = event.target instanceof Element && event.target.matches('input, select, textarea');
-      const isModified = event.ctrlKey || event.metaKey || event.altKey;
-      if (event.key !== '/' || isTyping || isModified || !this.#shortcut.checked) return;
-      event.preventDefault();
-      this.#text.focus();
-      this.#text.select();
-    });
+    leadToSearch(this.#text);
   }
 }
 
