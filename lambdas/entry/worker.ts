@@ -16,7 +16,7 @@ import { retriedOnce } from '../../storage/ports/retried-once.ts';
 import { workIdOf } from '../../storage/records/batches.ts';
 import { createUploadRunner, type UploadRunner } from '../ingest/run-upload.ts';
 import { createAuditSealer } from '../review/seal-audit.ts';
-import { AWS_LANES_AT_ONCE, runWork } from '../worker/run-work.ts';
+import { AWS_TRANSACTIONS_AT_ONCE, runWork } from '../worker/run-work.ts';
 import { createRunners } from '../worker/runners.ts';
 import { log, logMeasured } from './log.ts';
 
@@ -56,7 +56,7 @@ async function work(hasTime: () => boolean): Promise<void> {
   const { done, failed } = await runWork({
     ...dependencies,
     owner: dependencies.newAttemptId(),
-    lanesAtOnce: AWS_LANES_AT_ONCE,
+    transactionsAtOnce: AWS_TRANSACTIONS_AT_ONCE,
     checkFormat: () => checkFormat(ledger),
     runners,
     waited: (ms) => {

@@ -13,11 +13,11 @@
  */
 import { type Change, MAX_TRANSACT_CHANGES, type Refusal, type TransactResult } from '../../storage/ports/ledger.ts';
 import { inBatches, readAll } from '../../storage/ports/paging.ts';
-import { checkpointKey, strandsOf, workKey } from '../../storage/records/batches.ts';
+import { type BatchValue, checkpointKey, strandsOf, workKey } from '../../storage/records/batches.ts';
 import { neverYield, parseRows, type RowFault } from '../markets/check-rows.ts';
 import { asOneTransaction, DECISIONS_AT_MOST } from '../markets/commit-markets.ts';
 import { type Examination, examineBatch, type PlannedMarket, planMarketParts } from '../markets/examine-batch.ts';
-import { readMarkets } from '../markets/read-markets.ts';
+import { type MarketItems, readMarkets } from '../markets/read-markets.ts';
 import { groupByMarket } from '../markets/rows.ts';
 import { tallyOf } from '../markets/tally.ts';
 import { batchAudits } from '../review/audit-changes.ts';
@@ -59,8 +59,7 @@ export async function runBatch(
   { lane, ...options }: { readonly lane?: string; readonly atEnd?: ChangesAtEnd } = {},
 ): Promise<'done' | 'later'> {
   const batch = await readBatch(dependencies, batchId, lane);
-  const work = workKey(batchId, batch.subject);
-  const { atEnd = (): readonly Change[] => [{ kind: 'delete', key: work, if: { kind: 'any' } }] } = options;
+  const { atEnd = offTheQueue(batch) } = options;
   const unread: BatchRun = { ...dependencies, batch, records: [], atEnd, startedAtMs: dependencies.nowMs() };
   try {
     const run = { ...unread, records: await readRecords(dependencies, batch) };
@@ -69,6 +68,11 @@ export async function runBatch(
     if (!isRetryable(error)) await untilEnded(unread, (checkpoint) => giveUp(unread, checkpoint));
     throw error;
   }
+}
+
+/** The end of a batch that came through the queue. */
+export function offTheQueue({ id, subject }: BatchValue): ChangesAtEnd {
+  return () => [{ kind: 'delete', key: workKey(id, subject), if: { kind: 'any' } }];
 }
 
 /**
@@ -94,15 +98,8 @@ async function untilEnded(
 /** All or nothing is decided here, on the ledger before anything of the batch is in it. */
 async function begin(run: BatchRun): Promise<Outcome> {
   const { partial, dryRun } = run.batch;
-  const options = decideOptions(run);
-  const inputs = run.records.map(({ input }) => input);
   for (let tries = 1; ; tries++) {
-    const examination = await examineBatch(run.dryRunLedger ?? run.ledger, inputs, {
-      ...options,
-      nowMs: run.startedAtMs,
-      sentAtMs: Date.parse(run.batch.receivedAt),
-      yieldToEventLoop: run.yieldToEventLoop,
-    });
+    const examination = await examine(run);
     if (!(await isCurrent(run, examination))) {
       if (tries < DECISIONS_AT_MOST) continue;
       throw new Contended(`batch ${run.batch.id}: its refused rows were judged on items that have changed`);
@@ -113,19 +110,45 @@ async function begin(run: BatchRun): Promise<Outcome> {
       if (outcome === 'done') run.dryRunLedger?.add(examination.markets);
       return outcome;
     }
-    const faults = examinationFaults(run, examination.faults);
-    const decisions = asOneTransaction(examination.markets, options.maxChanges);
-    if (decisions === null || faults.length > COMMIT_FAULT_PARTS) return await open(run, examination);
-    const totals = { ...tallyOf(decisions), refused: rowsOf(examination.faults).length };
-    const entry = endChanges(run, null, [], { state: 'applied', ...totals, faults });
-    const ofMarkets = decisions.flatMap((decision) => decision.changes);
-    const changes = [...entry, ...ofMarkets, ...batchAudits(run.batch, ofMarkets, run.startedAtMs)];
-    const result = await transact(run, changes);
+    const whole = appliedAtOnce(run, examination);
+    if (whole === null) return await open(run, examination);
+    const result = await transact(run, whole.changes);
     if (result.committed) return 'done';
-    if (result.refusals.some(({ index }) => index < entry.length)) return outcomeOf(result.refusals);
+    if (result.refusals.some(({ index }) => index < whole.entry)) return outcomeOf(result.refusals);
     // Other writers have changed its markets since they were read.
-    if (tries === DECISIONS_AT_MOST) throw contendedOn(`batch ${run.batch.id}`, changes, result.refusals);
+    if (tries === DECISIONS_AT_MOST) throw contendedOn(`batch ${run.batch.id}`, whole.changes, result.refusals);
   }
+}
+
+/** @param markets the records of its markets, if they have been read already */
+export async function examine(run: BatchRun, markets?: MarketItems): Promise<Examination> {
+  const inputs = run.records.map(({ input }) => input);
+  return await examineBatch(run.dryRunLedger ?? run.ledger, inputs, {
+    ...decideOptions(run),
+    nowMs: run.startedAtMs,
+    sentAtMs: Date.parse(run.batch.receivedAt),
+    yieldToEventLoop: run.yieldToEventLoop,
+    markets,
+  });
+}
+
+/** The transaction that applies a whole batch and ends it. */
+export interface AppliedAtOnce {
+  readonly changes: readonly Change[];
+  /** So many changes at the beginning are about the batch itself. */
+  readonly entry: number;
+}
+
+/** Null: it does not fit one transaction. */
+export function appliedAtOnce(run: BatchRun, examination: Examination): AppliedAtOnce | null {
+  const faults = examinationFaults(run, examination.faults);
+  const decisions = asOneTransaction(examination.markets, decideOptions(run).maxChanges);
+  if (decisions === null || faults.length > COMMIT_FAULT_PARTS) return null;
+  const totals = { ...tallyOf(decisions), refused: rowsOf(examination.faults).length };
+  const entry = endChanges(run, null, [], { state: 'applied', ...totals, faults });
+  const ofMarkets = decisions.flatMap(({ changes }) => changes);
+  const changes = [...entry, ...ofMarkets, ...batchAudits(run.batch, ofMarkets, run.startedAtMs)];
+  return { changes, entry: entry.length };
 }
 
 /**

@@ -78,9 +78,15 @@ export async function readBatch(dependencies: ReadDependencies, id: string, lane
 export async function readRecords(dependencies: ReadDependencies, batch: BatchValue): Promise<readonly RawRecord[]> {
   const parts: string[] = [];
   for (const [part, item] of (await dependencies.ledger.getMany(rawPartKeys(batch))).entries()) {
-    const text = item?.value ?? (await missingItem(dependencies, rawPartKey(batch.id, part)));
+    parts.push(item?.value ?? (await missingItem(dependencies, rawPartKey(batch.id, part))));
+  }
+  return recordsIn(batch, parts);
+}
+
+/** The same, of the parts of its body. @throws StorageCorrupt if they are not the body that came */
+export function recordsIn(batch: BatchValue, parts: readonly string[]): readonly RawRecord[] {
+  for (const [part, text] of parts.entries()) {
     if (typeof text !== 'string') throw new StorageCorrupt(`part ${part} of batch ${batch.id} is not text`);
-    parts.push(text);
   }
   const bytes = unpackRaw(parts);
   if (sha256Hex(bytes) !== batch.sha256) {

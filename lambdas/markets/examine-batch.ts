@@ -11,7 +11,7 @@ import { checkRows, neverYield, parseRows, type RowFault, type RowRules, type Yi
 import { decideInParts } from './decide.ts';
 import type { MarketDecision } from './market-decision.ts';
 import { readNeighbours } from './neighbours.ts';
-import { type MarketState, readMarketItems, readMarkets } from './read-markets.ts';
+import { type MarketItems, type MarketState, readMarketItems, readMarkets } from './read-markets.ts';
 import { groupByMarket, orderOfRow, type Row, slugOf } from './rows.ts';
 import { unchangedMarket } from './standing.ts';
 import { faultsOf } from './tally.ts';
@@ -41,13 +41,11 @@ export interface Examination {
 export async function examineBatch(
   ledger: LedgerReader,
   inputs: readonly unknown[],
-  { nowMs, sentAtMs, maxChanges, yieldToEventLoop = neverYield, ...options }: ExamineOptions,
+  { nowMs, sentAtMs, maxChanges, yieldToEventLoop = neverYield, markets: known, ...options }: ExamineOptions,
 ): Promise<Examination> {
   const parsed = await parseRows(inputs, yieldToEventLoop);
-  const items = await readMarketItems(
-    ledger,
-    parsed.rows.map(({ record }) => slugOf(record)),
-  );
+  const slugs = parsed.rows.map(({ record }) => slugOf(record));
+  const items = known ?? (await readMarketItems(ledger, slugs));
   const rules = { nowMs, sentAtMs, mode: options.mode, authority: options.authority };
   const checked = await checkRows(parsed.rows, items, rules, yieldToEventLoop);
   const faults = [...parsed.faults, ...checked.faults];
@@ -87,6 +85,8 @@ export async function examineBatch(
 export interface ExamineOptions extends DecideOptions, Pick<RowRules, 'nowMs' | 'sentAtMs'> {
   /** Default: no other task has to run. */
   readonly yieldToEventLoop?: YieldToEventLoop | undefined;
+  /** The records of its markets, if they have been read already. */
+  readonly markets?: MarketItems | undefined;
 }
 
 /** A check that no version comes after the one that the row was judged on. */

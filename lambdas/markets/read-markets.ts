@@ -25,10 +25,9 @@ import type { MarketRows, Row } from './rows.ts';
 export type MarketState = Pick<MarketInput, 'slug' | 'rows' | 'market' | 'known' | 'otherValues' | 'announced'>;
 
 /** The records of markets, by slug; null for an unknown market. */
-export async function readMarketItems(
-  ledger: LedgerReader,
-  slugs: Iterable<string>,
-): Promise<ReadonlyMap<string, Item<MarketRecordValue> | null>> {
+export type MarketItems = ReadonlyMap<string, Item<MarketRecordValue> | null>;
+
+export async function readMarketItems(ledger: LedgerReader, slugs: Iterable<string>): Promise<MarketItems> {
   const distinct = [...new Set(slugs)];
   const items = await readMany(ledger, distinct.map(marketKey));
   return new Map(distinct.map((slug, index) => [slug, items[index] ?? null]));
@@ -43,7 +42,7 @@ export async function readMarketItems(
 export async function readMarkets(
   ledger: LedgerReader,
   groups: readonly MarketRows[],
-  markets?: ReadonlyMap<string, Item<MarketRecordValue> | null>,
+  markets?: MarketItems,
 ): Promise<readonly MarketState[]> {
   const items =
     markets ??

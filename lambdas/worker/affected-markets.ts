@@ -20,11 +20,13 @@ const SLUG = new RegExp(`^${SLUG_PATTERN}$`);
 export function affectedMarkets(records: readonly unknown[]): Pick<WorkValue, 'touches'> {
   if (records.length <= FEW_ROWS) return {};
   return {
-    touches: union(
-      [],
-      records.map(slugOfAny).filter((slug) => slug !== null),
-    ),
+    touches: union([], slugsOf(records)),
   };
+}
+
+/** The markets that they name. */
+export function slugsOf(records: readonly unknown[]): readonly string[] {
+  return [...new Set(records.map(slugOfAny).filter((slug) => slug !== null))];
 }
 
 function slugOfAny(record: unknown): string | null {

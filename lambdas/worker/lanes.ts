@@ -13,6 +13,7 @@ import {
   type LeaseDependencies,
   takeLeases,
   type WorkItem,
+  type WorkOf,
 } from './leases.ts';
 import { QUEUE_BEGIN, type QueueView, readQueue } from './queue.ts';
 
@@ -37,13 +38,16 @@ export interface Lane {
   readonly size: LaneSize;
   /** Its remaining items, as far as this worker knows, in order. */
   items: readonly WorkItem[];
+  /** So many of its batches are tried together in its next turn: twice as many as its last turn has done. */
+  together: number;
 }
 
 /**
- * To lease several items costs one transaction, as does one. In a lane that is new to it, a worker leases only the
+ * To lease several items costs one transaction, as does one. Batches of one row, with seven changes each, fit one transaction
+ * together. In a lane that is new to it, a worker leases only the
  * first item: if several workers meet there, they do not conflict on later items.
  */
-const LEASED_AT_ONCE = 10;
+export const LEASED_AT_ONCE = 10;
 
 /** The parts of one large lane follow one another for this long. Meanwhile other workers can take other large lanes. */
 const LARGE_TURN_MS = 2_000;
@@ -105,7 +109,7 @@ export class Lanes {
     const stays = (lane: Lane) => !isWhole && this.#isOurs(lane.items[0]) && !byLane.has(lane.name);
     const kept = this.#lanes.filter(stays);
     const seen = [...byLane].map(([name, items]): Lane => {
-      return { name, size: items[0]?.value.kind === 'ingest' ? 'small' : 'large', items };
+      return { name, size: items[0]?.value.kind === 'ingest' ? 'small' : 'large', items, together: LEASED_AT_ONCE };
     });
     // Workers that begin at the same time begin with different lanes.
     const first = Math.floor(random() * seen.length);
@@ -125,15 +129,46 @@ export class Lanes {
   }
 
   /**
-   * The next small lanes, at most this many. Several only if their first batches have few rows: each of these takes one
-   * transaction, for which no other need wait.
+   * The next small lanes, with at most this many batches to do. Several only if their first batches have few rows: these take
+   * one transaction, for which no other need wait.
+   *
+   * @param atOnce batches of one lane that are done together, at most
    */
-  nextSmall(count: number): readonly Lane[] {
-    const hasFewRows = ({ items: [first] }: Lane) => first?.value.touches === undefined;
+  nextSmall(count: number, atOnce = 1): readonly Lane[] {
     const lanes = this.#inTurn('small');
     const [first] = lanes;
-    if (first === undefined) return [];
-    return hasFewRows(first) ? lanes.filter(hasFewRows).slice(0, count) : [first];
+    if (first === undefined || !hasFewRows(first.items[0])) return lanes.slice(0, 1);
+    let left = count;
+    return lanes.filter((lane) => {
+      if (left <= 0 || !hasFewRows(lane.items[0])) return false;
+      left -= this.#own.has(lane.name) ? Math.min(atOnce, lane.together, lane.items.length) : 1;
+      return true;
+    });
+  }
+
+  /** The leading items of the lane that can be done together. Empty: its first item is done alone. */
+  heldTogether(lane: Lane, atOnce: number): readonly WorkOf<'ingest'>[] {
+    const items = lane.items.slice(0, Math.min(atOnce, lane.together));
+    const isOther = (item: WorkItem) =>
+      item.value.kind !== 'ingest' || !hasFewRows(item) || !isHeld(item, this.#dependencies);
+    const end = items.findIndex(isOther);
+    return (end === -1 ? items : items.slice(0, end)) as readonly WorkOf<'ingest'>[];
+  }
+
+  /** The lanes in groups of which so many batches can be done together. */
+  sharing(lanes: readonly Lane[], atOnce: number): readonly (readonly Lane[])[] {
+    const groups: Lane[][] = [];
+    let left = 0;
+    for (const lane of lanes) {
+      const count = Math.max(1, this.heldTogether(lane, atOnce).length);
+      if (count > left) {
+        groups.push([]);
+        left = atOnce;
+      }
+      groups.at(-1)?.push(lane);
+      left -= count;
+    }
+    return groups;
   }
 
   /** Those that may be taken, the one that has waited longest first. */
@@ -166,9 +201,10 @@ export class Lanes {
     return this.#mayBeTaken(lane.size).find(({ name }) => name === lane.name) ?? null;
   }
 
-  /** To be called when the first item of the lane is done. */
-  done(lane: Lane): void {
-    lane.items = lane.items.slice(1);
+  /** To be called when the first items of the lane are done: by default, one. */
+  done(lane: Lane, count = 1): void {
+    lane.items = lane.items.slice(count);
+    lane.together = 2 * count;
   }
 
   /**
@@ -237,6 +273,10 @@ export class Lanes {
     const { owner, nowMs } = this.#dependencies;
     return item.value.lease?.owner !== null && heldUntilMs(item, owner) > nowMs();
   }
+}
+
+function hasFewRows(item: WorkItem | undefined): boolean {
+  return item?.value.touches === undefined;
 }
 
 /** The time in the id of a batch. Null: it is other work, or has no such id, which must not hold it up. */

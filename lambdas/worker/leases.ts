@@ -17,6 +17,9 @@ export const LEASE_MS = 30_000;
 /** An item of the queue, as it was read or written. */
 export type WorkItem = Versioned<WorkValue>;
 
+/** A work item of one kind. */
+export type WorkOf<Kind extends WorkValue['kind']> = Versioned<WorkValue & { kind: Kind }>;
+
 export interface LeaseDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId'> {
   readonly ledger: Pick<Ledger, 'transact'>;
   /** The name of this worker. No other worker that may be running has the same name. */

@@ -6,7 +6,8 @@ import { type Change, type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/po
 import { readPage } from '../../storage/ports/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import { awaitingGenerationKey, refreshMark } from '../../storage/records/publication.ts';
-import type { StepOutcome, WorkOf } from './run-work.ts';
+import type { WorkOf } from './leases.ts';
+import type { StepOutcome } from './run-work.ts';
 
 export interface RefreshDependencies extends Pick<Runtime, 'newAttemptId'> {
   readonly ledger: Pick<Ledger, 'query' | 'transact'>;

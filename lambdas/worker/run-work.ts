@@ -5,19 +5,15 @@
  */
 
 import type { Runtime } from '../../storage/aws/runtime.ts';
-import type { Versioned } from '../../storage/ports/changes.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
-import type { Task, WorkValue } from '../../storage/records/batches.ts';
+import type { Task } from '../../storage/records/batches.ts';
 import { isRetryable } from './contended.ts';
-import { type Lane, type LaneDependencies, Lanes } from './lanes.ts';
-import type { WorkItem } from './leases.ts';
+import { LEASED_AT_ONCE, type Lane, type LaneDependencies, Lanes } from './lanes.ts';
+import type { WorkItem, WorkOf } from './leases.ts';
 import { type AnnouncedDone, runAnnounced } from './run-announced.ts';
 
 type Kind = Task['kind'];
-
-/** A work item of one kind. */
-export type WorkOf<Name extends Kind> = Versioned<WorkValue & { kind: Name }>;
 
 /**
  * Does an item's work, or a part of it. The transaction that does the last part takes the item off the queue. May be
@@ -34,14 +30,19 @@ export interface WorkDependencies extends LaneDependencies, Pick<Runtime, 'pause
   /** A host that takes no large files has no uploads. */
   readonly runners: { readonly [Name in Exclude<Kind, 'upload'>]: Runner<Name> } & {
     readonly upload?: Runner<'upload'>;
+    /**
+     * Does batches of few rows in one transaction, as far as it can. They are the first of some lanes, each lane in order.
+     * Returns those that are done: of each lane its first, or none. Default: each is done alone.
+     */
+    readonly together?: (items: readonly WorkOf<'ingest'>[]) => Promise<readonly WorkOf<'ingest'>[]>;
   };
   /** Receives each failure that is not a failure of storage. */
   readonly failed: (item: Pick<WorkItem, 'sort'>, error: unknown) => void;
   /**
-   * Lanes of which a batch of few rows is applied at the same time. Default: 1, for a ledger that commits one transaction
-   * after the other. If their batches write to one market, all but one are decided again.
+   * Transactions with batches of few rows at the same time. Default: 1, for a ledger that commits one transaction after the
+   * other. If their batches write to one market, all but one are decided again.
    */
-  readonly lanesAtOnce?: number;
+  readonly transactionsAtOnce?: number;
   /** Asked before each step; false leaves the rest for the next run. Default: always true. */
   readonly hasTime?: () => boolean;
   /** Awaited after each step, so that other tasks get their turn. */
@@ -59,7 +60,7 @@ export interface WorkDone {
 }
 
 /** DynamoDB answers in 4 to 13 ms, and meanwhile others can be asked. Measured by `npm run bench -- aws`. */
-export const AWS_LANES_AT_ONCE = 8;
+export const AWS_TRANSACTIONS_AT_ONCE = 8;
 
 /** The queue is read again after this long, to find new batches. */
 const LOOK_AGAIN_MS = 1_000;
@@ -82,7 +83,8 @@ const FIRST_PAUSE_MS = 200;
  * @throws StorageUnavailable if storage fails: the next run continues; FormatTooNew: a later version continues
  */
 export async function runWork(dependencies: WorkDependencies): Promise<WorkDone> {
-  const { nowMs, hasTime = () => true, lanesAtOnce = 1 } = dependencies;
+  const { nowMs, hasTime = () => true, transactionsAtOnce = 1 } = dependencies;
+  const atOnce = dependencies.runners.together === undefined ? 1 : LEASED_AT_ONCE;
   const counts = { done: 0, failed: 0, later: 0 };
   const lanes = new Lanes(dependencies);
   let announced: AnnouncedDone = { effective: 0, failed: 0, nextAtMs: 0 };
@@ -93,14 +95,14 @@ export async function runWork(dependencies: WorkDependencies): Promise<WorkDone>
       const turnsBefore = lanes.turns;
       const lookAgainAtMs = nowMs() + LOOK_AGAIN_MS;
       while (nowMs() < lookAgainAtMs && hasTime()) {
-        const small = lanes.nextSmall(lanesAtOnce);
+        const small = lanes.nextSmall(transactionsAtOnce * atOnce, atOnce);
         if (small.length === 0) break;
-        // All have ended before leases are given back.
-        const ends = await Promise.allSettled(small.map(step));
-        for (const end of ends) if (end.status === 'rejected') throw end.reason;
+        const taken = (await allEnded(small.map((lane) => lanes.take(lane)))).filter((lane) => lane !== null);
+        await allEnded(lanes.sharing(taken, atOnce).map(stepTogether));
       }
       const large = hasTime() ? lanes.nextLarge() : undefined;
-      if (large !== undefined) await step(large);
+      const taken = large && (await lanes.take(large));
+      if (taken) await step(taken);
       if (lanes.turns > turnsBefore) continue;
       // Other workers may have ended because of this worker's leases. So it gives back the leases that it does not use,
       // and looks once more.
@@ -119,19 +121,40 @@ export async function runWork(dependencies: WorkDependencies): Promise<WorkDone>
     if (announced.effective > 0) await dependencies.afterStep?.();
   }
 
+  /** One transaction for all, and then the first item of each lane of which it has done nothing. */
+  async function stepTogether(some: readonly Lane[]): Promise<void> {
+    const items = some.flatMap((lane) => lanes.heldTogether(lane, atOnce));
+    const done = items.length > 1 ? new Set(await dependencies.runners.together?.(items)) : NONE;
+    const left = some.filter((lane) => {
+      const count = lane.items.filter((item) => done.has(item)).length;
+      counts.done += count;
+      if (count > 0) lanes.done(lane, count);
+      return count === 0;
+    });
+    if (left.length < some.length) await dependencies.afterStep?.();
+    for (const lane of left) await step(lane);
+  }
+
   async function step(lane: Lane): Promise<void> {
-    const taken = await lanes.take(lane);
-    const item = taken?.items[0];
-    if (!taken || !item) return;
+    const [item] = lane.items;
+    if (item === undefined) return;
     const outcome = await runItem(dependencies, item);
-    if (typeof outcome === 'object') await lanes.pause(taken, outcome.more);
+    if (typeof outcome === 'object') await lanes.pause(lane, outcome.more);
     else {
       counts[outcome]++;
-      if (outcome === 'done') lanes.done(taken);
-      else await lanes.leave(taken);
+      if (outcome === 'done') lanes.done(lane);
+      else await lanes.leave(lane);
     }
     await dependencies.afterStep?.();
   }
+}
+
+const NONE: ReadonlySet<WorkItem> = new Set();
+
+/** Before it rejects, too: leases are given back only after that. */
+async function allEnded<Result>(running: readonly Promise<Result>[]): Promise<readonly Result[]> {
+  await Promise.allSettled(running);
+  return await Promise.all(running);
 }
 
 function earlier(one: number | null, other: number | null): number | null {

@@ -52,6 +52,11 @@ export function createWorkRound(
           if (outcome === 'done') await logBatch(info, ledger, item.value.batch);
           return outcome;
         },
+        together: async (items) => {
+          const done = (await runners.together?.(items)) ?? [];
+          for (const { value } of done) await logBatch(info, ledger, value.batch);
+          return done;
+        },
         erasure: async (item) => {
           const outcome = await runners.erasure(item);
           if (outcome === 'done') onErased();

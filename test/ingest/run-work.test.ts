@@ -148,7 +148,7 @@ describe('a run of the queue', () => {
     [1, 1],
     [3, 3],
     [9, 5],
-  ])('with %i lanes at once, works on %i of five, and on each in order', async (lanesAtOnce, most) => {
+  ])('with %i lanes at once, works on %i of five, and on each in order', async (transactionsAtOnce, most) => {
     let running = 0;
     const seen: number[] = [];
     const { ledger, runs, worker } = bench(async () => {
@@ -159,7 +159,7 @@ describe('a run of the queue', () => {
     });
     const lanes = ['a', 'b', 'c', 'd', 'e'];
     await queue(ledger, ...lanes.flatMap((lane) => [1, 2, 3, 4].map((item) => `${lane}/${lane}${item}`)));
-    expect(await runWork(worker('one', { lanesAtOnce }))).toEqual({ ...DONE, done: 20 });
+    expect(await runWork(worker('one', { transactionsAtOnce }))).toEqual({ ...DONE, done: 20 });
     expect(Math.max(...seen)).toBe(most);
     for (const lane of lanes) {
       expect(runs.filter((id) => id.startsWith(lane))).toEqual([1, 2, 3, 4].map((item) => `${lane}${item}`));
@@ -174,7 +174,7 @@ describe('a run of the queue', () => {
       return null;
     });
     await queue(ledger, 'alice/a', 'bob/b', 'carol/c');
-    await expect(runWork(worker('one', { lanesAtOnce: 3 }))).rejects.toThrow(StorageUnavailable);
+    await expect(runWork(worker('one', { transactionsAtOnce: 3 }))).rejects.toThrow(StorageUnavailable);
     expect([runs.includes('b'), runs.includes('c'), await leased(ledger)]).toEqual([true, true, 0]);
     expect(await queuedWork(ledger)).toHaveLength(1);
   });

@@ -178,7 +178,7 @@ export function startActors(
   world.onCommit(({ changes }) => {
     const woken = wokenBy(changes);
     if (woken.publishing) wakeSome(publishers);
-    if (woken.working) wakeSome(workers);
+    if (woken.working && !world.settings.workersOnlyPoll) wakeSome(workers);
   });
   /** Wakes as a stream does: sometimes twice. */
   function wakeSome(some: readonly Actor[]): void {

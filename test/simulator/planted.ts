@@ -4,7 +4,7 @@ import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import type { Change, Item } from '../../storage/ports/ledger.ts';
 import type { WorkValue } from '../../storage/records/batches.ts';
 import { WORK_QUEUE } from '../../storage/records/batches.ts';
-import { OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
+import { OBSERVATION_PREFIX, slugOfRecordKey } from '../../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,
   FRESH_MARKS,
@@ -54,6 +54,7 @@ const LOGGED: SimulationOptions['settings'] = { projections: ['log'] };
 const FILED: SimulationOptions['settings'] = { projections: ['log', ...FILE_PROJECTIONS] };
 
 const isHead = ({ key }: Change) => key.partition === HEAD_KEY.partition;
+const isCheckpoint = ({ key }: Change) => key.sort === 'checkpoint';
 const isOf =
   (partitions: string | readonly string[], prefix = '') =>
   (item: Pick<Item, 'partition' | 'sort'>) =>
@@ -336,6 +337,19 @@ export const PLANTED: readonly Planted[] = [
       conditions: { ...AT_ONCE, faultRate: 0.2, deathShare: 0 },
       ledgerGaps: ({ key: { partition, sort } }) =>
         partition.startsWith('batch/') && (sort === 'checkpoint' || sort.startsWith('strand/')),
+    },
+    within: 400,
+    isRare: true,
+  },
+  {
+    what: 'what several batches in one transaction were decided on',
+    options: {
+      kind: 'ordinary',
+      conditions: AT_ONCE,
+      settings: { workersOnlyPoll: true },
+      batches: 12,
+      ledgerGaps: ({ kind, key }, _, changes) =>
+        kind === 'put' && slugOfRecordKey(key).length > 0 && changes.filter(isCheckpoint).length > 1,
     },
     within: 400,
     isRare: true,

@@ -84,8 +84,16 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   const projections = projectionsOf(seed);
   // In a quarter of the worlds with files, they wait for one another.
   const files = seed % 20 === 5 ? { historyFileBytes: ONE_AT_A_TIME } : {};
-  const lanesAtOnce = seed % 2 === 0 ? 1 : 4;
-  const settings = { ...PLAIN, ...drawSettings(random), lanesAtOnce, projections, ...files, ...options.settings };
+  const transactionsAtOnce = seed % 2 === 0 ? 1 : 4;
+  const settings = {
+    ...PLAIN,
+    ...drawSettings(random),
+    transactionsAtOnce,
+    workersOnlyPoll: seed % 7 === 2,
+    projections,
+    ...files,
+    ...options.settings,
+  };
   // Of those with files, some begin with a publication without them.
   const base =
     options.base ?? (await baseWorld(isBasePublished, seed % 3 === 0 ? PLAIN.projections : settings.projections));

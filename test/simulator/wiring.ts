@@ -76,7 +76,9 @@ export interface Settings {
   readonly projections: readonly Projection[];
   readonly historyFileBytes: HistoryFileBytes;
   /** Of a worker. */
-  readonly lanesAtOnce: number;
+  readonly transactionsAtOnce: number;
+  /** No commit wakes a worker. Each looks once a minute, and finds many batches. */
+  readonly workersOnlyPoll: boolean;
 }
 
 /** Small pages, so that a few markets fill several. */
@@ -87,7 +89,8 @@ export const PLAIN: Settings = {
   version: 1,
   projections: ['log'],
   historyFileBytes: DEFAULT_HISTORY_FILE_BYTES,
-  lanesAtOnce: 1,
+  transactionsAtOnce: 1,
+  workersOnlyPoll: false,
 };
 
 /** When to publish again: at once, soon, or when new work is due. */
@@ -144,7 +147,7 @@ export const WIRING: Wiring = {
     await runWork({
       ...host,
       owner: host.newAttemptId(),
-      lanesAtOnce: host.settings.lanesAtOnce,
+      transactionsAtOnce: host.settings.transactionsAtOnce,
       hasTime,
       failed: (_item, error) => failed(error),
       runners: createRunners(host, uploadRunnerOf(host)),

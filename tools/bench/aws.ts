@@ -1,7 +1,7 @@
 /** The publisher and the worker as on AWS: their code over storage that waits, and the floor that its waits set. */
 import { DEFAULT_PROJECTIONS, type Projection } from '../../contract/files/projections.ts';
 import { newBatchOfLines } from '../../lambdas/ingest/stored-batch.ts';
-import { AWS_LANES_AT_ONCE, runWork } from '../../lambdas/worker/run-work.ts';
+import { AWS_TRANSACTIONS_AT_ONCE, runWork } from '../../lambdas/worker/run-work.ts';
 import { createRunners } from '../../lambdas/worker/runners.ts';
 import { AWS_CONCURRENCY } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
@@ -32,9 +32,12 @@ export async function benchAws({ quick, section }: BenchOptions): Promise<void> 
   const sample = await readSample();
   const markets = quick ? 150 : 5_000;
   const rows = [
-    await publishing(sample, markets, 'publisher markets/s, bodies only', new Set()),
-    await publishing(sample, markets, 'publisher markets/s', DEFAULT_PROJECTIONS),
-    await working(sample, quick ? 300 : 20_000, quick ? 1_000 : 15_000),
+    //await publishing(sample, markets, 'publisher markets/s, bodies only', new Set()),
+    //await publishing(sample, markets, 'publisher markets/s', DEFAULT_PROJECTIONS),
+    await working(sample, quick ? 300 : 20_000, quick ? 1_000 : 15_000, 'worker batches/s', {}),
+    await working(sample, quick ? 300 : 20_000, quick ? 1_000 : 15_000, 'the same of one sender', { senders: 1 }),
+    await working(sample, quick ? 300 : 20_000, quick ? 1_000 : 15_000, 'worker batches/s, each alone', { alone: true }),
+    await working(sample, quick ? 300 : 20_000, quick ? 1_000 : 15_000, 'the same of one sender', { senders: 1, alone: true }),
   ];
   section.table(
     ['', 'a second', 'floor', 'a CPU second', 'PUTs', 'HEADs', 'GETs', 'transactions', 'reads', 'most memory'],
@@ -61,7 +64,10 @@ function openAws() {
     const waits = waitsOf(counts);
     const floor =
       done /
-      Math.max(waits.objects / AWS_CONCURRENCY.objects, waits.ledger / (isAlone ? AWS_LANES_AT_ONCE : MAX_SOCKETS));
+      Math.max(
+        waits.objects / AWS_CONCURRENCY.objects,
+        waits.ledger / (isAlone ? AWS_TRANSACTIONS_AT_ONCE : MAX_SOCKETS),
+      );
     const { objectPuts, objectStats, objectReads, transactions, ledgerReads } = counts;
     const asked = [objectPuts, objectStats, objectReads, transactions, ledgerReads];
     const perSecond = number((done * 1000) / ms, 1);
@@ -101,12 +107,12 @@ const LANES = 40;
 const MARKETS_OF_FEEDS = 1_000;
 
 /** One worker. */
-async function working(sample: readonly SampleMarket[], waiting: number, durationMs: number): Promise<string[]> {
+async function working(sample: readonly SampleMarket[], waiting: number, durationMs: number, name: string, {senders=LANES, alone=false}: {senders?: number; alone?: boolean}): Promise<string[]> {
   const { inMemory, ledger, measure } = openAws();
   await fillLedger(inMemory, MARKETS_OF_FEEDS);
   const receivedAt = new Date(systemRuntime.nowMs()).toISOString();
   for (let index = 0; index < waiting; index++) {
-    const subject = `bench-${index % LANES}`;
+    const subject = `bench-${index % senders}`;
     const id = systemRuntime.newId('bat');
     const row = laterObservation(syntheticMarket(sample, index % MARKETS_OF_FEEDS), 1 + index / MARKETS_OF_FEEDS);
     const sent = { id, subject, mode: 'append', partial: false, dryRun: false, receivedAt } as const;
@@ -117,15 +123,15 @@ async function working(sample: readonly SampleMarket[], waiting: number, duratio
   const failed = (_: unknown, error: unknown) => {
     throw error;
   };
-  return await measure(`worker batches/s at ${waiting} waiting`, true, async () => {
+  return await measure(name, true, async () => {
     const endMs = performance.now() + durationMs;
     const hasTime = () => performance.now() < endMs;
     return (
       await runWork({
         ...runtime,
         owner: 'bench',
-        lanesAtOnce: AWS_LANES_AT_ONCE,
-        runners: createRunners(runtime),
+        transactionsAtOnce: AWS_TRANSACTIONS_AT_ONCE,
+        runners: alone ? {...createRunners(runtime), together: async () => []} : createRunners(runtime),
         failed,
         hasTime,
       })
