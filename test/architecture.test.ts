@@ -147,6 +147,7 @@ const LEDGER_WRITERS = [
   'lambdas/ingest/ingest-batch.ts',
   'lambdas/ingest/queue-upload.ts',
   'lambdas/ingest/run-batch.ts',
+  'lambdas/ingest/run-together.ts',
   'lambdas/ingest/run-upload.ts',
   'lambdas/markets/commit-markets.ts',
   'lambdas/pipeline/commit.ts',

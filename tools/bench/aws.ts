@@ -27,17 +27,17 @@ export async function benchAws({ quick, section }: BenchOptions): Promise<void> 
   section.say(
     'The code of the functions in this process, over storage in memory that waits: S3 35 ms for a PUT, 12 for a HEAD, 18 for a GET; DynamoDB',
     '13 for a transaction, 4 for a read. These times are assumed. The publisher has a new value of each market to publish; the worker batches',
-    'of one row. The floor lets the same requests only wait, with every socket in use; those of the worker, of that many lanes at once.',
+    'of one row. The floor lets the same requests only wait, with every socket in use; those of the worker, eight at once.',
   );
   const sample = await readSample();
   const markets = quick ? 150 : 5_000;
   const rows = [
-    //await publishing(sample, markets, 'publisher markets/s, bodies only', new Set()),
-    //await publishing(sample, markets, 'publisher markets/s', DEFAULT_PROJECTIONS),
-    await working(sample, quick ? 300 : 20_000, quick ? 1_000 : 15_000, 'worker batches/s', {}),
-    await working(sample, quick ? 300 : 20_000, quick ? 1_000 : 15_000, 'the same of one sender', { senders: 1 }),
-    await working(sample, quick ? 300 : 20_000, quick ? 1_000 : 15_000, 'worker batches/s, each alone', { alone: true }),
-    await working(sample, quick ? 300 : 20_000, quick ? 1_000 : 15_000, 'the same of one sender', { senders: 1, alone: true }),
+    await publishing(sample, markets, 'publisher markets/s, bodies only', new Set()),
+    await publishing(sample, markets, 'publisher markets/s', DEFAULT_PROJECTIONS),
+    await working(sample, quick, LANES, false),
+    await working(sample, quick, LANES, true),
+    await working(sample, quick, 1, false),
+    await working(sample, quick, 1, true),
   ];
   section.table(
     ['', 'a second', 'floor', 'a CPU second', 'PUTs', 'HEADs', 'GETs', 'transactions', 'reads', 'most memory'],
@@ -106,8 +106,14 @@ async function publishing(
 const LANES = 40;
 const MARKETS_OF_FEEDS = 1_000;
 
-/** One worker. */
-async function working(sample: readonly SampleMarket[], waiting: number, durationMs: number, name: string, {senders=LANES, alone=false}: {senders?: number; alone?: boolean}): Promise<string[]> {
+/** One worker. @param isTogether several batches share a transaction */
+async function working(
+  sample: readonly SampleMarket[],
+  quick: boolean,
+  senders: number,
+  isTogether: boolean,
+): Promise<string[]> {
+  const [waiting, durationMs] = quick ? [300, 1_000] : [20_000, 10_000];
   const { inMemory, ledger, measure } = openAws();
   await fillLedger(inMemory, MARKETS_OF_FEEDS);
   const receivedAt = new Date(systemRuntime.nowMs()).toISOString();
@@ -123,6 +129,8 @@ async function working(sample: readonly SampleMarket[], waiting: number, duratio
   const failed = (_: unknown, error: unknown) => {
     throw error;
   };
+  const name = `worker batches/s of ${senders === 1 ? 'one sender' : `${senders} senders`}${isTogether ? ', together' : ''}`;
+  const { together, ...alone } = createRunners(runtime);
   return await measure(name, true, async () => {
     const endMs = performance.now() + durationMs;
     const hasTime = () => performance.now() < endMs;
@@ -131,7 +139,7 @@ async function working(sample: readonly SampleMarket[], waiting: number, duratio
         ...runtime,
         owner: 'bench',
         transactionsAtOnce: AWS_TRANSACTIONS_AT_ONCE,
-        runners: alone ? {...createRunners(runtime), together: async () => []} : createRunners(runtime),
+        runners: isTogether && together ? { ...alone, together } : alone,
         failed,
         hasTime,
       })
