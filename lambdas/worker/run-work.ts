@@ -9,7 +9,7 @@ import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { Task } from '../../storage/records/batches.ts';
 import { isRetryable } from './contended.ts';
-import { LEASED_AT_ONCE, type Lane, type LaneDependencies, Lanes } from './lanes.ts';
+import { type Lane, type LaneDependencies, Lanes, LEASED_AT_ONCE } from './lanes.ts';
 import type { WorkItem, WorkOf } from './leases.ts';
 import { type AnnouncedDone, runAnnounced } from './run-announced.ts';
 

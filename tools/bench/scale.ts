@@ -18,10 +18,10 @@ const DOCUMENT = join(import.meta.dirname, '../../docs/scale.md');
 /** DynamoDB's limit on one partition key, in write units a second. */
 const UNITS_PER_SECOND = 1_000;
 /**
- * By `npm run bench -- aws` on a quiet machine. The publisher did 335 markets a second there; with the processor time of the SDK for
- * five PUTs a market, one processor does 200 (docs/decisions/101-requests-in-flight.md).
+ * By `npm run bench -- aws`. On a quiet machine, the publisher did 335 markets a second; with the processor time of the SDK for
+ * five PUTs a market, one processor does 200 (docs/decisions/101-requests-in-flight.md). The worker did 397 batches on a busy one.
  */
-const MEASURED = { workerBatches: 190, publisherMarkets: 200 };
+const MEASURED = { workerBatches: 390, publisherMarkets: 200 };
 /** Changes within this time become one generation: PUBLISHER_COALESCE of infra/stacks/api.ts. */
 const COALESCE_SECONDS = 5;
 /** Of a generation without markets, of a batch, and of what the edge keeps. */

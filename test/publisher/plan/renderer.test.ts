@@ -1,7 +1,7 @@
 /** A deployment that renders differently from the previous one refreshes all markets. */
 import { describe, expect, test } from 'vitest';
-import { runRefresh } from '../../../lambdas/worker/run-refresh.ts';
 import type { WorkOf } from '../../../lambdas/worker/leases.ts';
+import { runRefresh } from '../../../lambdas/worker/run-refresh.ts';
 import type { PageSizes, PublisherDependencies } from '../../../publisher/dependencies.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
