@@ -5,7 +5,6 @@ import { readMany } from '../../storage/ports/paging.ts';
 import { type BatchValue, batchKey, rawPartKey } from '../../storage/records/batches.ts';
 import { type MarketItems, readMarketItems } from '../markets/read-markets.ts';
 import { slugsOf } from '../worker/affected-markets.ts';
-import { isRetryable } from '../worker/contended.ts';
 import type { WorkOf } from '../worker/leases.ts';
 import type { BatchDependencies, BatchRun } from './batch-changes.ts';
 import { appliedAtOnce, examine, offTheQueue } from './run-batch.ts';
@@ -45,8 +44,8 @@ export async function runTogether(dependencies: BatchDependencies, items: readon
       const refusedKeys = new Set(result.refusals.map(({ index }) => describeKey((changes[index] as Change).key)));
       together = upToFirst(together, ({ changes }) => changes.some(({ key }) => refusedKeys.has(describeKey(key))));
     }
-  } catch (error) {
-    if (!isRetryable(error)) throw error;
+  } catch {
+    // It fails again for the batch that is its cause, and only for that one.
   }
   return [];
 }

@@ -43,9 +43,9 @@ export interface Lane {
 }
 
 /**
- * To lease several items costs one transaction, as does one. Batches of one row, with seven changes each, fit one transaction
- * together. In a lane that is new to it, a worker leases only the
- * first item: if several workers meet there, they do not conflict on later items.
+ * To lease several items costs one transaction, as does one. So many batches of one row, with seven changes each, fit one
+ * transaction. In a lane that is new to it, a worker leases only the first item: if several workers meet there, they do not
+ * conflict on later items.
  */
 export const LEASED_AT_ONCE = 10;
 
@@ -134,7 +134,7 @@ export class Lanes {
    *
    * @param atOnce batches of one lane that are done together, at most
    */
-  nextSmall(count: number, atOnce = 1): readonly Lane[] {
+  nextSmall(count: number, atOnce: number): readonly Lane[] {
     const lanes = this.#inTurn('small');
     const [first] = lanes;
     if (first === undefined || !hasFewRows(first.items[0])) return lanes.slice(0, 1);

@@ -6,6 +6,7 @@ import { ingestBatch } from '../../lambdas/ingest/ingest-batch.ts';
 import { runBatch } from '../../lambdas/ingest/run-batch.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Change, Item, Ledger } from '../../storage/ports/ledger.ts';
+import { rawPartKey, workIdOf } from '../../storage/records/batches.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
 import { runs } from '../runs.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
@@ -181,6 +182,16 @@ describe('a batch that the transaction refuses', () => {
     const groups = ledger.commits.map(batchesIn).filter(({ length }) => length > 0);
     expect(groups.map(({ length }) => length)).toEqual([1, 1, 4, 1]);
     expect(groups.at(-1)).toEqual([idOf(2)]);
+  });
+
+  test('because its stored body is damaged fails alone', async () => {
+    const ledger = await ledgerWith(senders);
+    const damage = { kind: 'put', key: rawPartKey(idOf(2), 0), revision: 0, value: 'x', if: { kind: 'any' } } as const;
+    await ledger.transact([damage], { attemptId: 'damage' });
+    const failures: string[] = [];
+    const done = await workOff({ ...clock, ledger, failed: (item) => failures.push(workIdOf(item)) });
+    expect([done.done, failures]).toEqual([4, [idOf(2)]]);
+    expect(await queuedWork(ledger)).toEqual([]);
   });
 
   test('because another worker has applied it is not applied again', async () => {

@@ -36,7 +36,6 @@ export async function benchAws({ quick, section }: BenchOptions): Promise<void> 
     await publishing(sample, markets, 'publisher markets/s', DEFAULT_PROJECTIONS),
     await working(sample, quick, LANES, false),
     await working(sample, quick, LANES, true),
-    await working(sample, quick, 1, false),
     await working(sample, quick, 1, true),
   ];
   section.table(
