@@ -183,6 +183,29 @@ describe('the command line', () => {
     expect(output).toMatch(new RegExp(`2025-01-15.*withdrawn by the source \\(${reason}\\)`));
   });
 
+  test('shows the reason of the value that stood at a moment', async () => {
+    await send([price(40, 1)], 'append');
+    await send([price(40, 2, { publicReason: reason })]);
+    const { output } = await tidemark([
+      'markets',
+      'show',
+      'tin-usd',
+      '--as-of',
+      new Date().toISOString(),
+      '--data',
+      data,
+    ]);
+    expect(output).toMatch(new RegExp(`^price\\t0\\.02 USD.*\\(${reason}\\)$`, 'm'));
+  });
+
+  test('copies the reasons into a mirror, which finds nothing', async () => {
+    const folder = join(temporary.folder, 'mirror');
+    const vkey = (await read('/api/v1/log/vkey')).trim();
+    expect(await tidemark(['mirror', url, folder, '--once', '--log-key', vkey])).toMatchObject({ code: 0 });
+    const history = 'api/v1/markets/tin-usd/history.json';
+    expect(await readFile(join(folder, 'public', history), 'utf8')).toBe(await read(`/${history}`));
+  });
+
   test('undoes a batch with a reason', async () => {
     const { id } = await send([price(15, 5), withdrawal(16, {}), price(30, 7)]);
     const words = ['undo', id, '--public-reason', reason, '--data', data, '--json'];

@@ -50,6 +50,7 @@ def test_a_row_is_proven_wherever_it_stands_in_the_log(rows, which):
         {"sourceLabel": "another"},
         {"confidence": "low"},
         {"rounded": 1},
+        {"publicReason": "Nobody signed this."},
     ],
 )
 def test_a_row_that_says_something_else_is_refused(rows, change):

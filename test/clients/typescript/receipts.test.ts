@@ -99,9 +99,9 @@ describe('a receipt', () => {
 
   test('is refused for a row that says something else, and for one of another market', async () => {
     const tidemark = served.client({ vkeys: [vkey] });
-    await expect(tidemark.prove('a', { ...row, decimal: '7' } as PublicObservation)).rejects.toThrow(
-      LogVerificationError,
-    );
+    for (const said of [{ decimal: '7' }, { announced: true }, { publicReason: 'Nobody signed this.' }]) {
+      await expect(tidemark.prove('a', { ...row, ...said } as PublicObservation)).rejects.toThrow(LogVerificationError);
+    }
     await expect(tidemark.prove('b', row)).rejects.toThrow(LogVerificationError);
     const unknown = { ...row, id: 'obs_000000000000000000000000' };
     await expect(tidemark.prove('a', unknown)).rejects.toMatchObject({ code: 'not-in-log-yet' });
