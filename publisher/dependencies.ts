@@ -41,6 +41,10 @@ export interface PublisherStorage extends Pick<Runtime, 'nowMs' | 'newAttemptId'
   readonly historyFileBytes?: HistoryFileBytes;
   /** Default: {@link DEFAULT_CONCURRENCY}. */
   readonly concurrency?: Concurrency;
+  /**
+   * Whether the bundles of the last day stay in the store, because a copy in a second region applies them too. Default: false.
+   */
+  readonly keepsBundles?: boolean;
   /** Awaited after a commit, before anything of the generation is public. If it rejects, nothing of it becomes so. */
   readonly beforeApply?: () => Promise<void>;
 }

@@ -11,7 +11,7 @@ import { parsePublicKey } from '../../contract/files/public-objects.ts';
 import { type Change, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
 import type { ObjectRef } from '../../storage/records/publication.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
-import { DEFAULT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
+import { type Concurrency, DEFAULT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { Superseded } from '../errors.ts';
 import { type BundleLine, type HeadPut, readBundle, type TilePut } from './bundle.ts';
 import { countPublished } from './count-published.ts';
@@ -44,7 +44,7 @@ const PUT_ORDER: readonly (readonly (PublicObjectKind | 'own' | 'gone')[])[] = [
 ];
 
 /** Its position in the order. Nothing leads to a file of a projection that is not named here. */
-function placeOf({ key, isGone }: HeadPut): number {
+export function placeOf({ key, isGone }: Pick<HeadPut, 'key' | 'isGone'>): number {
   const kind = isGone ? 'gone' : parsePublicKey(key)?.kind;
   const place = PUT_ORDER.findIndex((kinds) => kinds.some((some) => some === kind));
   return place < 0 ? PUT_ORDER.findIndex((kinds) => kinds.includes('own')) : place;
@@ -80,24 +80,32 @@ export async function applyGeneration(storage: PublisherStorage, head: Head): Pr
     throw await supersededIfMoved(storage.ledger, head, error);
   }
   const applied = await markApplied(storage, head);
-  await removeBundle(storage, parts);
+  if (!storage.keepsBundles) await removeBundle(storage, parts);
   return applied;
 }
 
-async function putBodies(
-  { objects, caches, concurrency: { objects: concurrency } = DEFAULT_CONCURRENCY }: PublisherStorage,
+export interface PutTarget extends Pick<PublisherStorage, 'objects' | 'caches'> {
+  readonly concurrency?: Pick<Concurrency, 'objects'>;
+  /** A body of a newer generation stays. Default: it is an error. */
+  readonly mayBeNewer?: boolean;
+}
+
+/** Puts the bodies of one part of a bundle. Errors as of {@link fencedPut} and {@link putTile}. */
+export async function putBodies(
+  { objects, caches, mayBeNewer = false, concurrency: { objects: concurrency } = DEFAULT_CONCURRENCY }: PutTarget,
   generation: number,
   lines: readonly BundleLine[],
 ): Promise<void> {
   const tiles = lines.filter((line) => line.kind === 'tile');
-  const put = (tile: TilePut) => putTile(objects, generation, { ...tile, body: Buffer.from(tile.body, 'base64') });
+  const put = (tile: TilePut) =>
+    putTile(objects, generation, { ...tile, body: Buffer.from(tile.body, 'base64') }, mayBeNewer);
   // Somebody may have asked for a tile that was not in the log, or for one whose text is taken down.
   if ((await pMap(tiles, put, { concurrency })).includes(true)) await caches?.purge({ tags: ['log'] });
   const puts = lines.filter((line) => line.kind === 'put');
   const byPlace = Map.groupBy(puts, placeOf);
   for (const place of PUT_ORDER.keys()) {
     const some = byPlace.get(place) ?? [];
-    await pMap(some, (line) => fencedPut(objects, generation, line), { concurrency });
+    await pMap(some, (line) => fencedPut(objects, generation, line, mayBeNewer), { concurrency });
   }
 }
 

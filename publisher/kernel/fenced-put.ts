@@ -33,12 +33,14 @@ import { bytesOfBody } from './rendered.ts';
 const MAX_ROUNDS = 20;
 
 /**
- * Puts a head body unless this generation has already put it. @throws {@link ledgerBehind} if a newer one is in place
+ * Puts a head body unless this generation has already put it. @throws {@link ledgerBehind} if a newer one is in place,
+ * and may not be
  */
 export async function fencedPut(
   objects: ObjectStore,
   generation: number,
   { key, body, nextCursor, isGone = false, own, replaces }: HeadPut,
+  mayBeNewer = false,
 ): Promise<void> {
   const name = parsePublicKey(key);
   if (name === null && own === undefined) throw new RangeError(`${key} is not the key of a public object`);
@@ -55,6 +57,7 @@ export async function fencedPut(
     const present = await objects.stat(key);
     if (present?.metadata.generation === generation) return;
     if (present !== null && present.metadata.generation > generation) {
+      if (mayBeNewer) return;
       throw ledgerBehind(key, present.metadata.generation, generation);
     }
     if ((await objects.put(key, bytes, metadata, conditionOf(present?.etag ?? null))).kind === 'stored') return;

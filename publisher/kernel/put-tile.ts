@@ -31,12 +31,13 @@ const MAX_ROUNDS = 20;
  * names the ETag that was seen. So a late request cannot replace a tile that was put meanwhile.
  *
  * @throws ImmutableMismatch if the tile has other contents, and the published checkpoint leads to it
- * @throws {@link ledgerBehind} if a newer generation has put other contents
+ * @throws {@link ledgerBehind} if a newer generation has put other contents, and may not have
  */
 export async function putTile(
   objects: ObjectStore,
   generation: number,
   { key, body, isGone = false, isTakenDown = false }: NewTile,
+  mayBeNewer = false,
 ): Promise<boolean> {
   const name = parsePublicKey(key);
   if (name?.kind !== 'log-tile' && name?.kind !== 'log-ndjson') throw new RangeError(`${key} is not the key of a tile`);
@@ -49,6 +50,7 @@ export async function putTile(
     if (present.kind !== 'found') continue;
     const isSame = Buffer.compare(present.body, body) === 0;
     if (isSame || (name.kind === 'log-ndjson' && isSameText(present.body, body))) return false;
+    if (present.metadata.generation > generation && mayBeNewer) return false;
     if (present.metadata.generation > generation) throw ledgerBehind(key, present.metadata.generation, generation);
     if (!isTakenDown && !isTileBeyond(key, await publishedSize(objects))) break;
     condition = { kind: 'matches', etag: present.etag };

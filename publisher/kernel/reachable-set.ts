@@ -239,9 +239,9 @@ export class ReachableSet {
     return lost.length === 0 || before?.value.applied !== true || after?.attemptId !== before.attemptId;
   }
 
-  /** Bundles of earlier generations; layouts of expired ones, unless they are in use. */
+  /** Bundles of earlier generations, unless they are kept; layouts and kept bundles of expired ones, unless they are in use. */
   #isPackedDone(key: string, written: number): boolean {
-    if (!key.startsWith(LAYOUT_PREFIX)) return written < this.generation;
+    if (!key.startsWith(LAYOUT_PREFIX) && !this.#storage.keepsBundles) return written < this.generation;
     return written <= this.newestExpired && key !== this.#list.layoutKey;
   }
 

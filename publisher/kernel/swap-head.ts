@@ -77,7 +77,7 @@ export async function raiseHead(storage: PublisherStorage, before: Head | null, 
 const ABSENT = { kind: 'absent' } as const;
 
 async function putHead(
-  { ledger, newAttemptId }: PublisherStorage,
+  { ledger, newAttemptId, keepsBundles = false }: PublisherStorage,
   value: HeadValue,
   condition: Condition,
   appliedAtMs: number | null,
@@ -86,15 +86,24 @@ async function putHead(
   const revision = value.generation;
   const put: Change = { kind: 'put', key: HEAD_KEY, revision, value, if: condition };
   const attemptId = newAttemptId();
-  const result = await ledger.transact([put, generationRecord(value, appliedAtMs), ...more], { attemptId });
+  const record = generationRecord(value, appliedAtMs, keepsBundles);
+  const result = await ledger.transact([put, record, ...more], { attemptId });
   if (!result.committed) throw new Superseded(`another publisher has moved HEAD: generation ${revision} was given up`);
   return { ...HEAD_KEY, revision, attemptId, expiresAtMs: null, value };
 }
 
-function generationRecord({ generation, publishedAt, list, log }: HeadValue, appliedAtMs: number | null): Change {
+function generationRecord(head: HeadValue, appliedAtMs: number | null, keepsBundles: boolean): Change {
+  const { generation, publishedAt, list, log, bundle } = head;
   const layout = list.generation === generation ? list.layout : null;
   const logSize = log === undefined ? {} : { logSize: log.size };
-  const value: GenerationValue = { generation, publishedAt, appliedAtMs, layout, ...logSize };
+  const value: GenerationValue = {
+    generation,
+    publishedAt,
+    appliedAtMs,
+    layout,
+    ...logSize,
+    ...(keepsBundles && { bundle }),
+  };
   return { kind: 'put', key: generationKey(generation), revision: generation, value, if: { kind: 'any' } };
 }
 

@@ -23,7 +23,7 @@
  */
 
 import { currentKey } from '../../contract/files/old-paths.ts';
-import type { StaticKind } from '../../contract/files/public-object-names.ts';
+import type { PublicObjectName, StaticKind } from '../../contract/files/public-object-names.ts';
 import type { Json } from '../../contract/values/canonical-json.ts';
 import type { Item, ItemKey, PutChange } from '../ports/ledger.ts';
 import type { KeyRange, PrefixRange, ShardedRange } from '../ports/paging.ts';
@@ -142,6 +142,8 @@ export type GenerationValue = {
   layout: ObjectRef | null;
   /** The size of the log after the generation. Absent if there was never a log. */
   logSize?: number;
+  /** Where a copy in a second region is made: it applies the bundle again, later. */
+  bundle?: ObjectRef;
 };
 
 /** An immutable page of the newest generation. Revision: the generation that recorded it at this index. */
@@ -332,6 +334,15 @@ export const historyPagesOf = (slug: string): KeyRange<PublishedPage> => ({
 });
 export const historyPageKey = (slug: string, index: number) =>
   keyIn(historyPagesOf(slug), String(index).padStart(INDEX_DIGITS, '0'));
+/** The page that a record names. Null: it is of something else, or the record is removed. */
+export function pageOfRecord(
+  { partition, sort }: ItemKey,
+  value: Json,
+): Extract<PublicObjectName, { kind: 'history-page' }> | null {
+  const slug = partition.slice(publishedPartition('').length);
+  if (value === null || !partition.startsWith(publishedPartition('')) || !sort.startsWith('page/')) return null;
+  return { kind: 'history-page', slug, cursor: (value as PublishedPage).cursor };
+}
 /** The years of a market's history that are published as files, in order. */
 export const publishedYearsOf = (slug: string): PrefixRange<PublishedFile> => ({
   partition: publishedPartition(slug),

@@ -1,0 +1,165 @@
+/**
+ * Copies everything: for the first copy, and when a generation cannot be followed. It goes on over any number of rounds.
+ *
+ * It reads from links to targets, and puts from targets to links, while the first store changes: so the target of a
+ * link is never older than the link. The bodies that lead to everything (the snapshot, the list …) are read before
+ * all others, wait in the second store where no reader can reach them, and are put in place last. From the generation
+ * before they were read, the second store can be followed: a body that is newer by then stays.
+ */
+import pMap from 'p-map';
+import { FEED_NAMES, type PublicObjectKind, type PublicObjectName } from '../../contract/files/public-object-names.ts';
+import { PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import { HEAD_KEY } from '../../storage/records/publication.ts';
+import { placeOf } from '../kernel/apply.ts';
+import { PROJECTORS } from '../projections.ts';
+import { COPY_PREFIX, type StateFile } from './state.ts';
+import { type CopyStorage, copyImmutable, isDaily, putObject, type ReadObject, readObject } from './stores.ts';
+
+const EVERYTHING = `${PUBLIC_PREFIX}/`;
+/** A walk that took longer is made again: pages of the list that it began with may be gone. */
+const LONGEST_WALK_MS = 20 * 60 * 60 * 1000;
+
+/** True: the second store shows a whole generation. False: the time was over, or a generation is being applied. */
+export async function copyAll(storage: CopyStorage, state: StateFile): Promise<boolean> {
+  const { first, hasTime, nowMs } = storage;
+  const { filling: before } = state.value;
+  let filling = before !== undefined && nowMs() - before.startedAtMs < LONGEST_WALK_MS ? before : undefined;
+  if (filling === undefined) {
+    const head = (await storage.ledger.get(HEAD_KEY))?.value;
+    if (head === undefined || !head.applied || head.list.isDoubtful || head.log?.isDoubtful) return false;
+    filling = { generation: head.generation, startedAtMs: nowMs(), after: '' };
+    await holdTops(storage, filling.generation);
+    await state.save({ filling });
+  }
+  for (let { after } = filling; ; ) {
+    if (!hasTime()) return false;
+    const { keys, next } = await readGroups(first, after);
+    await copyGroups(storage, after, keys);
+    if (next === null) break;
+    after = next;
+    await state.save({ filling: { ...filling, after } });
+  }
+  await putTops(storage, filling.generation);
+  await state.save({ generation: filling.generation, filling: undefined });
+  return true;
+}
+
+/** The bodies of which there is one each, in the order of putting. */
+const TOPS: readonly string[] = [
+  ...(Object.keys(PUBLIC_OBJECTS) as PublicObjectKind[]).map((kind) => publicKey({ kind } as PublicObjectName)),
+  ...FEED_NAMES.map((file) => publicKey({ kind: 'feed', file })),
+  ...PROJECTORS.flatMap(({ keys = [] }) => keys),
+]
+  .filter((key) => isOwn(key) || (parsePublicKey(key) !== null && !isDaily(parsePublicKey(key))))
+  .sort((left, right) => placeOf({ key: left }) - placeOf({ key: right }));
+
+function isOwn(key: string): boolean {
+  return PROJECTORS.some(({ keys = [] }) => keys.includes(key));
+}
+
+const heldKey = (generation: number, key: string) => `${COPY_PREFIX}held/${generation}/${key}`;
+
+/** From links to targets. */
+async function holdTops({ first, second }: CopyStorage, generation: number): Promise<void> {
+  for (const key of TOPS.toReversed()) {
+    const found = await first.get(key);
+    if (found.kind !== 'found') continue;
+    const held = heldKey(generation, key);
+    const replaces = (await second.stat(held))?.etag ?? null;
+    await putObject(second, { ...found, key: held, replaces });
+  }
+}
+
+async function putTops({ second }: CopyStorage, generation: number): Promise<void> {
+  for (const key of TOPS) {
+    const held = await second.get(heldKey(generation, key));
+    if (held.kind !== 'found') continue;
+    const replaces = (await second.stat(key))?.etag ?? null;
+    await putObject(second, { ...held, key, replaces });
+  }
+  for (const key of TOPS) {
+    const held = await second.stat(heldKey(generation, key));
+    if (held !== null) await second.delete(heldKey(generation, key), held.etag);
+  }
+}
+
+/**
+ * Objects that lead to one another: of a market's body and history, which stand together in a listing, and of the pages for
+ * people.
+ */
+function groupOf(key: string): string {
+  const name = parsePublicKey(key);
+  if (name === null) return key;
+  if (name.kind.startsWith('site-')) return 'site';
+  return 'slug' in name && /^(market$|history)/.test(name.kind) ? `markets/${name.slug}` : key;
+}
+
+/** Keys after this one, without the beginning of a group. `next`: continue after it; null at the end. */
+async function readGroups(
+  first: ObjectStore,
+  after: string,
+): Promise<{ readonly keys: readonly string[]; readonly next: string | null }> {
+  const keys: string[] = [];
+  for (let from = after; ; ) {
+    const page = await first.list(EVERYTHING, { after: from });
+    keys.push(...page.keys);
+    if (page.next === null) return { keys, next: null };
+    from = page.next;
+    const cut = keys.findLastIndex((key) => groupOf(key) !== groupOf(from));
+    if (cut >= 0) return { keys: keys.slice(0, cut + 1), next: keys[cut] as string };
+  }
+}
+
+async function copyGroups(storage: CopyStorage, after: string, keys: readonly string[]): Promise<void> {
+  const present = await presentAmong(storage.second, after, keys.at(-1) ?? '');
+  const tops = new Set(TOPS);
+  const wanted = keys.filter((key) => !tops.has(key) && !isDaily(parsePublicKey(key)));
+  const groups = [...Map.groupBy(wanted, groupOf).values()];
+  await pMap(groups, (group) => copyGroup(storage, group, present), {
+    // A history's files are in memory as a whole.
+    concurrency: Math.ceil(storage.concurrency.objects / 2),
+  });
+}
+
+const isPage = (key: string) => 'cursor' in (parsePublicKey(key) ?? {});
+
+async function copyGroup(storage: CopyStorage, keys: readonly string[], present: ReadonlySet<string>): Promise<void> {
+  const bodies = keys
+    .filter((key) => !isPage(key))
+    .sort((left, right) => placeOf({ key: right }) - placeOf({ key: left }));
+  const read: ReadObject[] = [];
+  for (const key of bodies) {
+    const object = await readObject(storage, key, present.has(key));
+    if (object !== null) read.push(object);
+  }
+  const pages = keys.filter((key) => isPage(key) && !present.has(key));
+  await pMap(pages, (key) => copyImmutable(storage, key), { concurrency: storage.concurrency.objects });
+  for (const object of read.reverse()) {
+    await copyNewerPages(storage, object, keys);
+    await putObject(storage.second, object);
+  }
+}
+
+/** Pages that were closed after the listing and before the history was read. */
+async function copyNewerPages(storage: CopyStorage, history: ReadObject, listed: readonly string[]): Promise<void> {
+  const name = parsePublicKey(history.key);
+  if (name?.kind !== 'history') return;
+  let cursor = history.metadata.nextCursor;
+  while (cursor !== null) {
+    const key = publicKey({ kind: 'history-page', slug: name.slug, cursor });
+    if (listed.includes(key) || !(await copyImmutable(storage, key))) return;
+    cursor = (await storage.second.stat(key))?.metadata.nextCursor ?? null;
+  }
+}
+
+/** The keys of a store after one key, up to another. */
+export async function presentAmong(objects: ObjectStore, after: string, last: string): Promise<ReadonlySet<string>> {
+  const present = new Set<string>();
+  for (let from: string | null = after; from !== null && from < last; ) {
+    const page: Awaited<ReturnType<ObjectStore['list']>> = await objects.list(EVERYTHING, { after: from });
+    for (const key of page.keys) if (key <= last) present.add(key);
+    from = page.next;
+  }
+  return present;
+}

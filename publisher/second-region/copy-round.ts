@@ -1,0 +1,78 @@
+/**
+ * One round of the copy in a second region, for readers when the first does not answer. Its store shows a generation of
+ * the first, which may be an old one: it is behind, and never torn (docs/decisions/108).
+ *
+ * 1. Follow: each generation since the last round is applied to the second store too.
+ * 2. If one cannot be followed, everything is copied; then 1 again.
+ * 3. Once the second store shows the newest generation: the daily files, and what the sweep has removed.
+ *
+ * Any number of rounds may run, and end at any moment. Every put is conditional on what it replaces, and never replaces
+ * a newer generation.
+ */
+import { queryPages } from '../../storage/ports/paging.ts';
+import { GENERATIONS, generationKey, HEAD_KEY } from '../../storage/records/publication.ts';
+import { copyAll } from './copy-all.ts';
+import { copyDaily } from './copy-daily.ts';
+import { follow } from './follow.ts';
+import { removeAbsent } from './remove-absent.ts';
+import { StateFile } from './state.ts';
+import type { CopyStorage } from './stores.ts';
+
+const DAILY_EVERY_MS = 60 * 60 * 1000;
+
+export interface CopyReport {
+  /** That the second store shows; 0: the first copy is not whole. */
+  readonly generation: number;
+  /** For how long the first store has shown a newer one, in milliseconds. 0: it shows the same. */
+  readonly behindMs: number;
+  /** Everything is being copied. */
+  readonly isFilling: boolean;
+  /** Another round is at work. */
+  readonly isBusy: boolean;
+  readonly removed: number;
+}
+
+/**
+ * @param leaseMs how long the round takes at most
+ * @throws Superseded if another round has taken over
+ * @throws StorageUnavailable if a store failed: call again later
+ * @throws ImmutableMismatch, StorageCorrupt if a human must look
+ */
+export async function copyRound(storage: CopyStorage, leaseMs: number): Promise<CopyReport> {
+  const { second, nowMs } = storage;
+  const state = await StateFile.open(second);
+  const isBusy = state.value.leaseUntilMs > nowMs();
+  let removed = 0;
+  if (!isBusy) {
+    await state.save({ leaseUntilMs: nowMs() + leaseMs });
+    removed = await copyDue(storage, state);
+    await state.save({ leaseUntilMs: 0 });
+  }
+  const { generation, filling } = state.value;
+  const behindMs = await behind(storage, generation);
+  return { generation, behindMs, isFilling: filling !== undefined, isBusy, removed };
+}
+
+async function copyDue(storage: CopyStorage, state: StateFile): Promise<number> {
+  const { nowMs, hasTime } = storage;
+  const isFilling = state.value.filling !== undefined || state.value.generation === 0;
+  let outcome = isFilling ? ('gap' as const) : await follow(storage, state);
+  if (outcome === 'gap') outcome = (await copyAll(storage, state)) ? await follow(storage, state) : 'unfinished';
+  if (outcome !== 'current' || !hasTime()) return 0;
+  const { generation, dailyAtMs } = state.value;
+  if (nowMs() - dailyAtMs >= DAILY_EVERY_MS && (await copyDaily(storage, generation)))
+    await state.save({ dailyAtMs: nowMs() });
+  return await removeAbsent(storage, generation);
+}
+
+/** Since the first generation that is not copied was applied. */
+async function behind({ ledger, nowMs }: CopyStorage, generation: number): Promise<number> {
+  const head = await ledger.get(HEAD_KEY);
+  if (head === null || head.revision <= generation) return 0;
+  const after = generationKey(generation).sort;
+  for await (const [next] of queryPages(ledger, GENERATIONS, { after, limit: 1 })) {
+    const appliedAtMs = next?.value.appliedAtMs;
+    return appliedAtMs ? Math.max(0, nowMs() - appliedAtMs) : 0;
+  }
+  return 0;
+}

@@ -1,0 +1,83 @@
+/** How far the copy is: an object of the second store that no reader can reach. */
+import type { ETag, ObjectMetadata, ObjectStore, PutCondition } from '../../storage/ports/object-store.ts';
+import { Superseded } from '../errors.ts';
+
+export const COPY_PREFIX = 'copy/';
+const STATE_KEY = `${COPY_PREFIX}state.json`;
+
+export interface CopyState {
+  /** The second store shows this generation, or is on the way to the next one. 0: no copy was ever whole. */
+  readonly generation: number;
+  /** Everything is being copied (copy-all.ts). */
+  readonly filling?: Filling | undefined;
+  /** When the daily files were compared last, in milliseconds since the epoch. */
+  readonly dailyAtMs: number;
+  /** Another round begins only after this moment. It saves work; what keeps two rounds apart is the fence of each put. */
+  readonly leaseUntilMs: number;
+}
+
+export interface Filling {
+  readonly generation: number;
+  readonly startedAtMs: number;
+  /** All keys up to this one are copied. */
+  readonly after: string;
+}
+
+const NO_COPY: CopyState = { generation: 0, dailyAtMs: 0, leaseUntilMs: 0 };
+
+export class StateFile {
+  readonly #second: ObjectStore;
+  #state: CopyState;
+  #etag: ETag | null;
+
+  private constructor(second: ObjectStore, state: CopyState, etag: ETag | null) {
+    this.#second = second;
+    this.#state = state;
+    this.#etag = etag;
+  }
+
+  static async open(second: ObjectStore): Promise<StateFile> {
+    const found = await second.get(STATE_KEY);
+    return found.kind === 'found'
+      ? new StateFile(second, JSON.parse(Buffer.from(found.body).toString('utf8')) as CopyState, found.etag)
+      : new StateFile(second, NO_COPY, null);
+  }
+
+  get value(): CopyState {
+    return this.#state;
+  }
+
+  /** @throws Superseded if another round has written it since it was read */
+  async save(change: Partial<CopyState>): Promise<void> {
+    const state = { ...this.#state, ...change };
+    const condition: PutCondition = this.#etag === null ? { kind: 'absent' } : { kind: 'matches', etag: this.#etag };
+    const result = await this.#second.put(STATE_KEY, Buffer.from(JSON.stringify(state)), INTERNAL, condition);
+    if (result.kind === 'refused') throw new Superseded('another round copies to the second region');
+    this.#state = state;
+    this.#etag = result.etag;
+  }
+}
+
+const INTERNAL: ObjectMetadata = {
+  contentType: 'application/json',
+  cacheControl: 'no-store',
+  cacheTag: null,
+  generation: 0,
+  nextCursor: null,
+};
+
+/** Undefined: there is no such object. */
+export async function readNote<Value>(second: ObjectStore, name: string): Promise<Value | undefined> {
+  const found = await second.get(COPY_PREFIX + name);
+  return found.kind === 'found' ? (JSON.parse(Buffer.from(found.body).toString('utf8')) as Value) : undefined;
+}
+
+/** To be called under the lease. */
+export async function writeNote(second: ObjectStore, name: string, value: unknown): Promise<void> {
+  const key = COPY_PREFIX + name;
+  const present = await second.stat(key);
+  const condition: PutCondition = present === null ? { kind: 'absent' } : { kind: 'matches', etag: present.etag };
+  const body = Buffer.from(JSON.stringify(value));
+  if ((await second.put(key, body, INTERNAL, condition)).kind === 'refused')
+    throw new Superseded('another round copies to the second region');
+}

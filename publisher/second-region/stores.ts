@@ -1,0 +1,80 @@
+/** The two stores, and what copying one object means. */
+import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
+import { PUBLIC_OBJECTS } from '../../contract/files/public-objects.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import type { ETag, ObjectStore, StoredObject } from '../../storage/ports/object-store.ts';
+import type { Concurrency } from '../dependencies.ts';
+import { ImmutableMismatch } from '../errors.ts';
+
+export interface CopyStorage {
+  /** Only read. */
+  readonly ledger: Pick<Ledger, 'get' | 'query'>;
+  /** The store that is published into. Only read. */
+  readonly first: ObjectStore;
+  /** Of the same make as the first: the same bytes have the same ETag in both. */
+  readonly second: ObjectStore;
+  readonly nowMs: () => number;
+  readonly concurrency: Pick<Concurrency, 'objects'>;
+  /** False ends the round soon; the next one goes on. */
+  readonly hasTime: () => boolean;
+}
+
+export type Stores = Pick<CopyStorage, 'first' | 'second'>;
+
+/** An object that was read in the first store, and the ETag that it replaces in the second. */
+export interface ReadObject extends StoredObject {
+  readonly key: string;
+  readonly replaces: ETag | null;
+}
+
+/** More rounds than writers that could ever race for one object. */
+const MAX_ROUNDS = 20;
+
+/**
+ * Null: the first store does not have it, or the second has the same bytes.
+ *
+ * @param mayBeThere false: the second store does not have it, as far as a listing tells
+ */
+export async function readObject(
+  { first, second }: Stores,
+  key: string,
+  mayBeThere = true,
+): Promise<ReadObject | null> {
+  const there = mayBeThere ? await second.stat(key) : null;
+  const found = await first.get(key, there === null ? {} : { ifNoneMatch: there.etag });
+  return found.kind === 'found' ? { ...found, key, replaces: there?.etag ?? null } : null;
+}
+
+/** Puts what was read, with its own generation. A newer one in the second store stays. */
+export async function putObject(second: ObjectStore, object: ReadObject): Promise<void> {
+  const { key, body, metadata, etag } = object;
+  let { replaces } = object;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const condition =
+      replaces === null ? ({ kind: 'absent' } as const) : ({ kind: 'matches', etag: replaces } as const);
+    if ((await second.put(key, body, metadata, condition)).kind === 'stored') return;
+    const there = await second.stat(key);
+    if (there !== null && (there.etag === etag || there.metadata.generation > metadata.generation)) return;
+    replaces = there?.etag ?? null;
+  }
+  throw new Error(`${key} could not be copied in ${MAX_ROUNDS} rounds`);
+}
+
+/** Copies an immutable object. False: neither store has it. @throws ImmutableMismatch */
+export async function copyImmutable({ first, second }: Stores, key: string): Promise<boolean> {
+  const there = await second.stat(key);
+  const found = await first.get(key, there === null ? {} : { ifNoneMatch: there.etag });
+  if (found.kind !== 'found') return there !== null;
+  if (there !== null)
+    throw new ImmutableMismatch(
+      `${key} is immutable and has other bytes in the second region. Remove it there by hand.`,
+    );
+  await putObject(second, { ...found, key, replaces: null });
+  return true;
+}
+
+/** Made apart from generations (`Projector.daily`). */
+export function isDaily(name: PublicObjectName | null): boolean {
+  const retention = name === null ? null : PUBLIC_OBJECTS[name.kind].retention;
+  return retention === 'export' || retention === 'compat';
+}

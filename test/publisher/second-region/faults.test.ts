@@ -1,0 +1,164 @@
+/** Each operation of a copy fails in each way, and a reader of the second region never notices. */
+import { describe, expect, test } from 'vitest';
+import { ImmutableMismatch, Superseded } from '../../../publisher/errors.ts';
+import { restore } from '../../../publisher/repair/restore.ts';
+import { StorageUnavailable } from '../../../storage/ports/errors.ts';
+import { sampled } from '../../runs.ts';
+import { openMemoryObjects } from '../../storage/memory-objects.ts';
+import {
+  diesAfter,
+  type Fault,
+  failsWithEffect,
+  failsWithoutEffect,
+  faultyStorage,
+  ProcessDied,
+} from '../faulty-storage.ts';
+import { removeMarket } from '../remove-market.ts';
+import { market, price } from '../world.ts';
+import { bytesOf, LEASE_MS, type TwoRegions, twoRegions } from './two-regions.ts';
+
+const NO_FAULT: Fault = ({ run }) => run();
+const FAULTS = Object.entries({ failsWithoutEffect, failsWithEffect, diesAfter });
+
+/** Generation 1 is copied; then 2 changes all kinds at once, and 3 once more. */
+async function changed(): Promise<TwoRegions> {
+  // Files of markets may be of another generation than the bodies while a generation is applied, in either region.
+  const regions = twoRegions(['log']);
+  await regions.ingest(['a', 'b', 'c', 'd', 'e'].map((slug) => market(slug)));
+  await regions.ingest(Array.from({ length: 9 }, (_, day) => price('b', day, day)));
+  await regions.publishAll();
+  await regions.copy();
+  await regions.ingest([price('b', 9, 900), price('c', 0, null), market('bb')]);
+  await regions.ingest([price('b', 1, -5)], 'correct');
+  await removeMarket(regions, 'e');
+  await regions.publishAll();
+  await regions.ingest([price('a', 0, 1)]);
+  await regions.publishAll();
+  return regions;
+}
+
+async function copyWith(regions: TwoRegions, at: number | 'all', fault: Fault) {
+  const faulty = faultyStorage(regions.ledger, regions.second, at, fault);
+  const error = await regions.copy({ second: faulty.objects }).then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  const known = [StorageUnavailable, Superseded, ProcessDied];
+  if (error !== null && !known.some((kind) => error instanceof kind)) throw error;
+  return faulty.operations;
+}
+
+const undisturbed = await changed();
+const operations = await copyWith(undisturbed, -1, NO_FAULT);
+const numbers = operations.map((_, number) => number);
+const expected = bytesOf(undisturbed.second);
+
+describe('a copy whose round is cut off', () => {
+  for (const [name, fault] of FAULTS) {
+    test.each(sampled(numbers, 9, name.length))(`${name} at operation %i of the second store`, async (at) => {
+      const regions = await changed();
+      await copyWith(regions, at, fault);
+      expect(await regions.faults()).toEqual([]);
+      regions.clock.nowMs += LEASE_MS + 1;
+      await regions.copy();
+      expect(bytesOf(regions.second)).toEqual(expected);
+      expect(await regions.faults({ settled: true })).toEqual([]);
+    });
+  }
+
+  test('is never torn, after each of its writes', async () => {
+    const regions = await changed();
+    const found: string[] = [];
+    let writes = 0;
+    await copyWith(regions, 'all', async ({ what, isWrite, run }) => {
+      const outcome = await run();
+      if (isWrite && writes++ % 3 === 0) found.push(...(await regions.faults()).map((fault) => `${what}: ${fault}`));
+      return outcome;
+    });
+    expect(writes).toBeGreaterThan(20);
+    expect(found).toEqual([]);
+  });
+
+  test('leaves the work to the round that has the lease', async () => {
+    const regions = await changed();
+    await copyWith(regions, 3, diesAfter);
+    const before = bytesOf(regions.second);
+    expect(await regions.copy()).toMatchObject({ isBusy: true, generation: 1 });
+    expect(bytesOf(regions.second)).toEqual(before);
+  });
+
+  test('does not put a generation over a newer one, however late its round is', async () => {
+    const regions = await changed();
+    // A round that stands still in the middle, while its lease ends and another does the same work and more.
+    let isAsleep = true;
+    const wake: (() => void)[] = [];
+    const late = regions.copy({
+      second: faultyStorage(regions.ledger, regions.second, 'all', async ({ what, run }) => {
+        if (isAsleep && what.startsWith('objects.put public/'))
+          await new Promise<void>((resolve) => wake.push(resolve));
+        return await run();
+      }).objects,
+    });
+    while (wake.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    regions.clock.nowMs += LEASE_MS + 1;
+    await regions.ingest([price('a', 1, 2), price('b', 10, 3), market('f')]);
+    await regions.publishAll();
+    await regions.copy();
+    isAsleep = false;
+    for (const go of wake) go();
+    await expect(late).rejects.toThrow(Superseded);
+    expect(await regions.faults({ settled: true })).toEqual([]);
+  });
+
+  test('stops at a page with other bytes', async () => {
+    const regions = await changed();
+    const pages = [...bytesOf(regions.objects).keys()].filter((key) => key.includes('/pages/'));
+    const page = pages.find((key) => !bytesOf(regions.second).has(key)) as string;
+    const found = await regions.objects.get(page);
+    if (found.kind !== 'found') throw new Error('no page');
+    await regions.second.put(page, Buffer.from('other bytes'), found.metadata, { kind: 'absent' });
+    await expect(regions.copy()).rejects.toThrow(ImmutableMismatch);
+  });
+});
+
+/** Copies into a store, while the first store gets generations between the operations. */
+async function copyAmidChanges(regions: TwoRegions, onWrite: (what: string) => Promise<void>): Promise<void> {
+  let day = 20;
+  let writes = 0;
+  let work = Promise.resolve();
+  const change = async () => {
+    await regions.ingest([price('b', day, day), price('d', day, day)]);
+    await regions.publishAll();
+    day++;
+  };
+  const faulty = faultyStorage(regions.ledger, regions.second, 'all', async ({ what, isWrite, run }) => {
+    const outcome = await run();
+    if (isWrite && writes++ % 4 === 3 && day < 40) {
+      work = work.then(change).then(() => onWrite(what));
+      await work;
+    }
+    return outcome;
+  });
+  await regions.copy({ second: faulty.objects });
+  expect(day).toBeGreaterThan(25);
+}
+
+test('a first copy is whole, although the first store changes meanwhile', async () => {
+  const regions = { ...(await changed()), second: openMemoryObjects() };
+  await copyAmidChanges(regions, async () => {});
+  await regions.copy({ second: regions.second });
+  expect(bytesOf(regions.second)).toEqual(bytesOf(regions.objects));
+});
+
+test('a copy that is made again is never torn, although the first store changes meanwhile', async () => {
+  const regions = await changed();
+  await restore(regions.dependencies, { after: '', hasTime: () => true });
+  await regions.publishAll();
+  const found: string[] = [];
+  await copyAmidChanges(regions, async (what) => {
+    found.push(...(await regions.faults()).map((fault) => `${what}: ${fault}`));
+  });
+  expect(found).toEqual([]);
+  await regions.copy();
+  expect(await regions.faults({ settled: true })).toEqual([]);
+});

@@ -1,0 +1,176 @@
+/** The copy in a second region shows what the first has published: all of it, and no more than it costs. */
+import { describe, expect, test } from 'vitest';
+import { collectGarbage } from '../../../publisher/collect-garbage.ts';
+import { eachDaily } from '../../../publisher/daily.ts';
+import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
+import { restore } from '../../../publisher/repair/restore.ts';
+import { removeMarket } from '../remove-market.ts';
+import { takeDown } from '../take-down.ts';
+import { market, price } from '../world.ts';
+import { bytesOf, type TwoRegions, twoRegions } from './two-regions.ts';
+
+const SLUGS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+const days = (slug: string, count: number) => Array.from({ length: count }, (_, day) => price(slug, day, 100 + day));
+
+async function begun(): Promise<TwoRegions> {
+  const regions = twoRegions();
+  await regions.ingest(SLUGS.map((slug) => market(slug)));
+  await regions.ingest([...days('b', 10), ...days('d', 6), price('e', 0, 5)]);
+  await regions.publishAll();
+  return regions;
+}
+
+async function expectCopied(regions: TwoRegions): Promise<void> {
+  expect(bytesOf(regions.second)).toEqual(bytesOf(regions.objects));
+  expect(await regions.faults({ settled: true })).toEqual([]);
+}
+
+async function makeDaily({ dependencies }: TwoRegions): Promise<void> {
+  await eachDaily(async (_, daily) => {
+    await daily({ storage: dependencies, hasTime: () => true, again: 'always', yieldToEventLoop: async () => {} });
+  });
+}
+
+describe('a copy in a second region', () => {
+  test('has every object after the first rounds, however short each of them is', async () => {
+    const regions = await begun();
+    await makeDaily(regions);
+    for (let rounds = 1; ; rounds++) {
+      let asked = 0;
+      const { generation, isFilling } = await regions.copy({ hasTime: () => asked++ < 2 });
+      if (generation > 0 && !isFilling) {
+        expect(rounds).toBeGreaterThan(3);
+        break;
+      }
+      // No reader is led anywhere before all is there.
+      expect([...bytesOf(regions.second).keys()]).not.toContain('public/api/v1/markets.json');
+      expect(rounds).toBeLessThan(100);
+    }
+    await regions.copy();
+    await expectCopied(regions);
+  });
+
+  test('follows appended, corrected, removed and new markets, and takedowns', async () => {
+    const regions = await begun();
+    await regions.copy();
+    const steps = [
+      () => regions.ingest([price('b', 10, 7), price('g', 0, 1)]),
+      () => regions.ingest([price('b', 2, 9)], 'correct'),
+      () => regions.ingest([market('cc'), ...days('cc', 5)]),
+      () => removeMarket(regions, 'd'),
+      () => takeDown(regions, 'b'),
+    ];
+    for (const step of steps) {
+      regions.clock.nowMs += 60_000;
+      await step();
+      await regions.publishAll();
+      await regions.copy();
+      await expectCopied(regions);
+    }
+  });
+
+  test('follows several generations at once, and says for how long it was behind', async () => {
+    const regions = await begun();
+    await regions.copy();
+    for (let day = 11; day < 15; day++) {
+      await regions.ingest([price('b', day, day), price('f', day, day)]);
+      await regions.publishAll();
+      regions.clock.nowMs += 60_000;
+    }
+    expect(await regions.copy({ hasTime: () => false })).toMatchObject({ generation: 1, behindMs: 240_000 });
+    expect(await regions.copy()).toMatchObject({ generation: 5, behindMs: 0, isFilling: false });
+    await expectCopied(regions);
+  });
+
+  test('writes as many objects as the first store, and the state of the copy', async () => {
+    const regions = await begun();
+    await regions.copy();
+    regions.objects.resetCounts();
+    regions.second.resetCounts();
+    await regions.ingest([price('b', 10, 7)]);
+    await regions.publishAll();
+    const written = regions.objects.puts.filter(({ key }) => key.startsWith('public/')).length;
+    regions.objects.resetCounts();
+    await regions.copy();
+    expect(regions.second.puts.filter(({ key }) => key.startsWith('public/')).length).toBe(written);
+    expect(regions.second.puts.length - written).toBe(3);
+    expect(regions.second.counts.stat).toBeLessThan(2 * written);
+    expect(regions.objects.counts.list).toBe(0);
+  });
+
+  test('copies the daily files once it shows their generation', async () => {
+    const regions = await begun();
+    await regions.copy();
+    regions.clock.nowMs += 2 * 60 * 60 * 1000;
+    await makeDaily(regions);
+    await regions.copy();
+    await expectCopied(regions);
+    await regions.ingest([price('e', 1, 6)]);
+    await regions.publishAll();
+    await makeDaily(regions);
+    regions.clock.nowMs += 2 * 60 * 60 * 1000;
+    await regions.copy();
+    await expectCopied(regions);
+  });
+
+  test('removes what the sweep has removed, a day later', async () => {
+    const regions = await begun();
+    await regions.copy();
+    await regions.ingest([price('a', 0, 1), market('z')]);
+    await regions.publishAll();
+    await regions.copy();
+    const before = bytesOf(regions.second);
+    regions.clock.nowMs += PAGE_RETENTION_SECONDS * 1000 + 1;
+    const { removed } = await collectGarbage(regions.dependencies, { dryRun: false });
+    const pages = removed.filter((key) => key.startsWith('public/'));
+    expect(pages.length).toBeGreaterThan(0);
+    expect(await regions.copy()).toMatchObject({ removed: 0 });
+    expect(bytesOf(regions.second)).toEqual(before);
+    regions.clock.nowMs += DAY_MS;
+    expect(await regions.copy()).toMatchObject({ removed: pages.length });
+    await expectCopied(regions);
+  });
+
+  test('copies everything if it is more than a day behind', async () => {
+    const regions = await begun();
+    await regions.copy();
+    for (let day = 11; day < 13; day++) {
+      await regions.ingest([price('b', day, day), price('f', day, day)]);
+      await regions.publishAll();
+      regions.clock.nowMs += PAGE_RETENTION_SECONDS * 1000 + 1;
+      await collectGarbage(regions.dependencies, { dryRun: false });
+    }
+    await regions.ingest([price('c', 1, 1)]);
+    await regions.publishAll();
+    expect(await regions.copy()).toMatchObject({ generation: 4, behindMs: 0 });
+    expect(await regions.faults({ settled: true })).toEqual([]);
+  });
+
+  test('copies everything after a restore', async () => {
+    const regions = await begun();
+    await regions.copy();
+    await restore(regions.dependencies, { after: '', hasTime: () => true });
+    await regions.ingest([price('b', 11, 1)]);
+    await regions.publishAll();
+    await regions.copy();
+    await regions.copy();
+    await expectCopied(regions);
+  });
+
+  test('removes nothing if the first store has lost its objects', async () => {
+    const regions = await begun();
+    await regions.copy();
+    const before = bytesOf(regions.second);
+    for (const [key] of bytesOf(regions.objects)) {
+      const found = await regions.objects.stat(key);
+      if (found !== null) await regions.objects.delete(key, found.etag);
+    }
+    for (let day = 0; day < 3; day++) {
+      regions.clock.nowMs += DAY_MS + 1;
+      await regions.copy();
+    }
+    expect(bytesOf(regions.second)).toEqual(before);
+  });
+});
