@@ -40,6 +40,7 @@ export async function copyAll(storage: CopyStorage, state: StateFile): Promise<b
     after = next;
     await state.save({ filling: { ...filling, after } });
   }
+  if (!(await copyListPages(storage))) return false;
   await putTops(storage, filling.generation);
   await state.save({ generation: filling.generation, filling: undefined });
   return true;
@@ -114,12 +115,29 @@ async function readGroups(
 async function copyGroups(storage: CopyStorage, after: string, keys: readonly string[]): Promise<void> {
   const present = await presentAmong(storage.second, after, keys.at(-1) ?? '');
   const tops = new Set(TOPS);
-  const wanted = keys.filter((key) => !tops.has(key) && !isDaily(parsePublicKey(key)));
+  const isLater = (key: string) => tops.has(key) || key.startsWith(LIST_PAGES) || isDaily(parsePublicKey(key));
+  const wanted = keys.filter((key) => !isLater(key));
   const groups = [...Map.groupBy(wanted, groupOf).values()];
   await pMap(groups, (group) => copyGroup(storage, group, present), {
     // A history's files are in memory as a whole.
     concurrency: Math.ceil(storage.concurrency.objects / 2),
   });
+}
+
+const LIST_PAGES = publicKey({ kind: 'market-list-page', cursor: '' }).replace(/[^/]*$/, '');
+
+/** After the markets: a reader may have a cursor of the first region, and a page must not lead to older markets. */
+async function copyListPages(storage: CopyStorage): Promise<boolean> {
+  const { first, second, hasTime, concurrency } = storage;
+  for (let after: string | null = ''; after !== null; ) {
+    if (!hasTime()) return false;
+    const page: Awaited<ReturnType<ObjectStore['list']>> = await first.list(LIST_PAGES, { after });
+    const present = await presentAmong(second, after || LIST_PAGES, page.keys.at(-1) ?? '');
+    const missing = page.keys.filter((key) => !present.has(key));
+    await pMap(missing, (key) => copyImmutable(storage, key), { concurrency: concurrency.objects });
+    after = page.next;
+  }
+  return true;
 }
 
 const isPage = (key: string) => 'cursor' in (parsePublicKey(key) ?? {});

@@ -16,8 +16,8 @@ import {
   pageOfRecord,
 } from '../../storage/records/publication.ts';
 import { BundleLost } from '../errors.ts';
-import { putBodies } from '../kernel/apply.ts';
-import { readBundle } from '../kernel/bundle.ts';
+import { placeOf, putBodies } from '../kernel/apply.ts';
+import { type BundleLine, readBundle } from '../kernel/bundle.ts';
 import { readLayoutAt } from '../kernel/list-layout.ts';
 import type { StateFile } from './state.ts';
 import { type CopyStorage, copyImmutable } from './stores.ts';
@@ -64,11 +64,18 @@ async function applyAgain(storage: CopyStorage, { revision, value }: Item<Genera
   const { bundle, layout, appliedAtMs } = value;
   // Raised, given up, or of a version that kept no bundles.
   if (!bundle?.key || appliedAtMs === null) throw new Gap(`generation ${revision} has no bundle`);
+  const put = async (isDue: (line: BundleLine) => boolean) => {
+    for await (const { lines } of readBundle(first, bundle)) {
+      await putBodies({ objects: second, concurrency, mayBeNewer: true }, revision, lines.filter(isDue));
+    }
+  };
   // A record may be in a later part than the body that leads to its page.
   for await (const { lines } of readBundle(first, bundle)) {
     const records = lines.filter((line) => line.kind === 'record');
     await copyPages(storage, records.flatMap((line) => pageOfRecord(line.key, line.value) ?? []).map(publicKey));
   }
+  await put((line) => !isAfterList(line));
+  // Only now: a reader may have a cursor of the first region, and a page must not lead to older markets.
   if (layout !== null) {
     const pages = (await readLayoutAt(first, layout))?.pages ?? [];
     const isNew = ({ cursor }: { readonly cursor: string }) => cursorGeneration(cursor) === revision;
@@ -77,9 +84,13 @@ async function applyAgain(storage: CopyStorage, { revision, value }: Item<Genera
       pages.filter(isNew).map(({ cursor }) => publicKey({ kind: 'market-list-page', cursor })),
     );
   }
-  for await (const { lines } of readBundle(first, bundle)) {
-    await putBodies({ objects: second, concurrency, mayBeNewer: true }, revision, lines);
-  }
+  await put(isAfterList);
+}
+
+const LIST_PLACE = placeOf({ key: publicKey({ kind: 'market-list' }) });
+
+function isAfterList(line: BundleLine): boolean {
+  return line.kind === 'put' && placeOf(line) >= LIST_PLACE;
 }
 
 async function copyPages(storage: CopyStorage, keys: readonly string[]): Promise<void> {
