@@ -8,7 +8,7 @@ import {
   Stats,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import { METRICS_OF_OURS, PUBLISHER_METRICS, WORK_WAITED } from '../../storage/aws/names.ts';
+import { COPY_BEHIND, METRICS_OF_OURS, PUBLISHER_METRICS, WORK_WAITED } from '../../storage/aws/names.ts';
 import type { Configuration } from './configuration.ts';
 import { failuresName, functionName } from './names.ts';
 import { FUNCTION_NAMES, type FunctionName } from './permissions.ts';
@@ -85,6 +85,13 @@ export function publisherMetric(
   return new Metric({ namespace, metricName, dimensionsMap, statistic, period });
 }
 
+/** For how long the first region has shown a generation that the second does not show. */
+export function copyBehindMetric(configuration: Configuration, statistic: string, period: Duration) {
+  const { namespace, dimension } = METRICS_OF_OURS;
+  const dimensionsMap = { [dimension]: functionName(configuration, 'copy') };
+  return new Metric({ namespace, metricName: COPY_BEHIND, dimensionsMap, statistic, period });
+}
+
 /** How long a batch has waited, at most, before it was worked off. */
 export function workWaitedMetric(configuration: Configuration, statistic: string, period: Duration) {
   const dimensionsMap = { [METRICS_OF_OURS.dimension]: functionName(configuration, 'worker') };
@@ -135,7 +142,7 @@ export function apiAlarms(configuration: Configuration, tableName: string): read
     metricOf(configuration, name, metricName, Stats.SUM, period);
   const highest = (name: FunctionName, metricName: string) =>
     metricOf(configuration, name, metricName, Stats.MAXIMUM, MINUTE);
-  // With concurrency reserved, a scheduled invocation is throttled while another one runs. That is expected.
+  // Such an alarm has ten metrics at most. When the copy is turned away, `copy-behind` tells it. With concurrency reserved, a scheduled invocation is throttled while another one runs. That is expected.
   const turnedAwayByFault = FUNCTION_NAMES.filter(
     (name) => name !== 'publish' || !configuration.reservePublisherConcurrency,
   );
@@ -226,6 +233,7 @@ export function apiAlarms(configuration: Configuration, tableName: string): read
       threshold: THROTTLED_REQUESTS,
       periods: 2,
     },
+    ...(configuration.secondRegion === undefined ? [] : [copyBehind(configuration)]),
     anyOf(
       'verify-failed',
       sum('verify', 'Errors', Duration.hours(configuration.verifyEveryHours)),
@@ -258,6 +266,20 @@ export function apiAlarms(configuration: Configuration, tableName: string): read
       'An event was given up. It waits in the queue of failures.',
     ),
   ];
+}
+
+/** Also raised while everything is copied for the first time. */
+function copyBehind(configuration: Configuration): AlarmRule {
+  return {
+    ...anyOf(
+      'copy-behind',
+      copyBehindMetric(configuration, Stats.MAXIMUM, FIVE_MINUTES),
+      'The second region is more than a quarter of an hour behind, or the copy has stopped.',
+    ),
+    threshold: LONG_BEHIND_MS,
+    periods: 2,
+    missing: BREACHING,
+  };
 }
 
 /** The distributions of the public reads and of the write host, by their ids, and the functions that run at the edge. */

@@ -21,6 +21,13 @@ const OTHER_PARTITIONS = /^(cn|us-gov|us-iso[a-z]*|eu-iso[a-z]*)-/;
 /** CloudFront takes certificates from this region only. */
 const GLOBAL_REGION = 'us-east-1';
 
+const region = z
+  .string()
+  .regex(/^[a-z]{2}(-[a-z]+)+-[0-9]$/, 'must be an AWS region such as eu-west-1')
+  .refine((name) => !OTHER_PARTITIONS.test(name), {
+    error: `must be a region of the public partition, such as eu-west-1: the public reads need CloudFront with its functions, and its metrics in ${GLOBAL_REGION}`,
+  });
+
 const httpsUrl = z.url({ protocol: /^https$/, error: 'must be an https URL' });
 
 const hostName = z
@@ -61,13 +68,8 @@ const configurationSchema = z
       .string()
       .regex(/^[a-z][a-z0-9-]{0,18}[a-z0-9]$/, 'must be 2 to 20 lower-case letters, digits and hyphens')
       .default('tidemark'),
-    region: z
-      .string()
-      .regex(/^[a-z]{2}(-[a-z]+)+-[0-9]$/, 'must be an AWS region such as eu-west-1')
-      .refine((region) => !OTHER_PARTITIONS.test(region), {
-        error: `must be a region of the public partition, such as eu-west-1: the public reads need CloudFront with its functions, and its metrics in ${GLOBAL_REGION}`,
-      })
-      .default(GLOBAL_REGION),
+    region: region.default(GLOBAL_REGION),
+    secondRegion: region.optional(),
     waitlistEmail: z.string('must be given: an address such as keys@example.com').pipe(waitlistEmailSchema),
     operatorName: operatorSchema.shape.name,
     operatorContact: operatorSchema.shape.contact,
@@ -157,6 +159,10 @@ const configurationSchema = z
     uploadsKeptDays: z.int('must be a number of days').min(1).max(36_500).optional(),
     logRetentionDays: z.literal(LOG_RETENTION_DAYS, `must be one of ${LOG_RETENTION_DAYS.join(', ')}`).default(30),
   })
+  .refine(({ region: first, secondRegion }) => secondRegion !== first, {
+    path: ['secondRegion'],
+    error: 'must be another region than region',
+  })
   .superRefine(({ name, issuer }, context) => {
     const [reserved] = issuer === undefined ? (RESERVED_IN_DOMAINS.exec(name) ?? []) : [];
     if (reserved === undefined) return;
@@ -165,18 +171,24 @@ const configurationSchema = z
   })
   .transform(({ throttle, ...others }) => ({
     ...others,
-    throttle: throttle ?? throttleWithin(others.accountConcurrency),
+    throttle: throttle ?? throttleWithin(others),
   }));
 
-/** One each of the publisher, the worker, the sources, verify, the sweep and the export. */
+/** One each of the publisher, the worker, the sources, verify, the sweep and the export. A second region adds the copy. */
 const OWN_EXECUTIONS = 6;
 
 /**
  * Lambda can reserve nothing in an account with ten executions, so the write API is kept from taking the last ones: a burst
  * takes half of what is left, and requests of a tenth of a second at this rate the other half.
  */
-function throttleWithin(accountConcurrency: number): { readonly requestsPerSecond: number; readonly burst: number } {
-  const half = (accountConcurrency - OWN_EXECUTIONS) / 2;
+function throttleWithin({
+  accountConcurrency,
+  secondRegion,
+}: {
+  readonly accountConcurrency: number;
+  readonly secondRegion?: string | undefined;
+}): { readonly requestsPerSecond: number; readonly burst: number } {
+  const half = (accountConcurrency - OWN_EXECUTIONS - (secondRegion === undefined ? 0 : 1)) / 2;
   return { requestsPerSecond: Math.min(50, half * 10), burst: Math.min(100, Math.floor(half)) };
 }
 

@@ -5,6 +5,7 @@ import { DataStack } from '../stacks/data.ts';
 import { EdgeStack } from '../stacks/edge.ts';
 import { IdentityStack, type IssuerSettings } from '../stacks/identity.ts';
 import { EdgeAlarmsStack, OpsStack } from '../stacks/ops.ts';
+import { SecondRegionStack } from '../stacks/second-region.ts';
 import { WriteGuardStack } from '../stacks/write-guard.ts';
 import { CLOUDFRONT_METRICS_REGION } from './alarms.ts';
 import { type Configuration, isUnreachable } from './configuration.ts';
@@ -26,6 +27,7 @@ export function addDeployment(app: App, { configuration, bundles }: DeploymentPr
     description: `${name}: data that must not be lost`,
     configuration,
   });
+  const second = addSecondRegion();
   const edge = new EdgeStack(app, `${name}-edge`, {
     ...inRegion,
     description: `${name}: public reads`,
@@ -34,6 +36,7 @@ export function addDeployment(app: App, { configuration, bundles }: DeploymentPr
     publicBucket: data.publicBucket,
   });
   const issuer = issuerOf(configuration) ?? addIdentity();
+  if (second !== null) edge.addStackDependency(second);
   const api = new ApiStack(app, `${name}-api`, {
     ...inRegion,
     description: `${name}: writes, publishing, upkeep`,
@@ -69,6 +72,18 @@ export function addDeployment(app: App, { configuration, bundles }: DeploymentPr
       configuration,
       api,
       edge,
+    });
+  }
+
+  function addSecondRegion(): SecondRegionStack | null {
+    const { secondRegion } = configuration;
+    if (secondRegion === undefined) return null;
+    return new SecondRegionStack(app, `${name}-second-region`, {
+      ...kept,
+      env: { region: secondRegion },
+      description: `${name}: a copy of the public objects`,
+      configuration,
+      secondRegion,
     });
   }
 

@@ -2,6 +2,7 @@
  * Names that the stacks of a deployment share. Alarms and the dashboard find functions and the queue by name, not by
  * export: an export that another stack imports cannot be removed in the same deployment.
  */
+import { Aws } from 'aws-cdk-lib';
 import type { Configuration } from './configuration.ts';
 import type { FunctionName } from './permissions.ts';
 
@@ -14,6 +15,11 @@ export function functionName({ name }: Named, which: FunctionName): string {
 /** The queue of events that were given up. */
 export function failuresName({ name }: Named): string {
   return `${name}-failures`;
+}
+
+/** The bucket of the second region. The stacks of the first one know it by this name. */
+export function secondBucketName({ name }: Named, secondRegion: string): string {
+  return `${name}-public-${secondRegion}-${Aws.ACCOUNT_ID}`;
 }
 
 /** For names that must be unique in the account across regions: it contains the region. */

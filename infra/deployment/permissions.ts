@@ -9,7 +9,7 @@
  */
 
 import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
-import { ARCHIVE_PREFIX, UPLOADS_PREFIX } from '../../storage/aws/names.ts';
+import { ARCHIVE_PREFIX, COPY_PREFIX, UPLOADS_PREFIX } from '../../storage/aws/names.ts';
 import { MOVED_PARTITIONS } from '../../storage/records/format-3.ts';
 import { PARTITIONS as P } from './partitions.ts';
 
@@ -26,8 +26,18 @@ export const FUNCTION_NAMES = [
   'first-key',
 ] as const;
 
+/** Only in a deployment with a second region. */
+const IN_TWO_REGIONS = ['copy'] as const;
+
+export const ALL_FUNCTION_NAMES = [...FUNCTION_NAMES, ...IN_TWO_REGIONS] as const;
+
 /** Also the name of the function's bundle. */
-export type FunctionName = (typeof FUNCTION_NAMES)[number];
+export type FunctionName = (typeof ALL_FUNCTION_NAMES)[number];
+
+/** The functions of one deployment. */
+export function functionsOf({ secondRegion }: { readonly secondRegion?: string | undefined }): readonly FunctionName[] {
+  return secondRegion === undefined ? FUNCTION_NAMES : ALL_FUNCTION_NAMES;
+}
 
 /** Partitions of the ledger; `*` stands for a variable rest. */
 type Partitions = readonly string[];
@@ -56,6 +66,8 @@ export interface ObjectAccess {
 export interface Access {
   readonly table: TableAccess;
   readonly publicObjects: ObjectAccess;
+  /** The bucket of the second region. */
+  readonly secondObjects: ObjectAccess;
   readonly uploads: ObjectAccess;
   /** The secret that authenticates cursors and seals stored answers, and those with which the write host proves itself. */
   readonly secret: boolean;
@@ -72,6 +84,7 @@ export const LAYOUT_OBJECTS = 'layout/*';
 const PUBLIC_OBJECTS = `${PUBLIC_PREFIX}/*`;
 const EXPORT_OBJECTS = `${PUBLIC_PREFIX}/api/v1/exports/*`;
 const COMPAT_OBJECTS = `${PUBLIC_PREFIX}/api/v1/compat/*`;
+const COPY_OBJECTS = `${COPY_PREFIX}*`;
 const UPLOADED_OBJECTS = `${UPLOADS_PREFIX}*`;
 const ARCHIVED_OBJECTS = `${ARCHIVE_PREFIX}*`;
 
@@ -80,6 +93,7 @@ const NO_OBJECTS: ObjectAccess = { read: [], put: [], delete: [] };
 const NOTHING: Access = {
   table: NO_TABLE,
   publicObjects: NO_OBJECTS,
+  secondObjects: NO_OBJECTS,
   uploads: NO_OBJECTS,
   secret: false,
   invalidate: false,
@@ -311,6 +325,17 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       delete: [P.compat, P.exports],
     },
     publicObjects: { read: [PUBLIC_OBJECTS, LAYOUT_OBJECTS], put: [EXPORT_OBJECTS, COMPAT_OBJECTS], delete: [] },
+  },
+  // It changes nothing in the first region.
+  copy: {
+    ...NOTHING,
+    table: { read: [...FORMAT_READS, P.head], put: [], count: [], delete: [] },
+    publicObjects: { read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS], put: [], delete: [] },
+    secondObjects: {
+      read: [PUBLIC_OBJECTS, COPY_OBJECTS],
+      put: [PUBLIC_OBJECTS, COPY_OBJECTS],
+      delete: [PUBLIC_OBJECTS, COPY_OBJECTS],
+    },
   },
   // Invoked by hand only. It changes the ledger; the publisher then publishes the change.
   repair: {

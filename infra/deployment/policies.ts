@@ -8,6 +8,7 @@ import type { Access, ObjectAccess, TableAccess } from './permissions.ts';
 export interface AccessTargets {
   readonly table: string;
   readonly publicBucket: string;
+  readonly secondBucket: string;
   readonly uploadsBucket: string;
   /** The deployment's own, and those of the write host. */
   readonly secrets: readonly string[];
@@ -25,6 +26,7 @@ export function accessPolicy(
   const statements = [
     ...tableStatements(access.table, targets.table),
     ...objectStatements(access.publicObjects, targets.publicBucket),
+    ...objectStatements(access.secondObjects, targets.secondBucket),
     ...objectStatements(access.uploads, targets.uploadsBucket),
     ...(access.secret ? [allow(['secretsmanager:GetSecretValue'], targets.secrets)] : []),
     ...(access.invalidate ? [allow(['cloudfront:CreateInvalidation'], [targets.distribution])] : []),

@@ -10,9 +10,10 @@ import { denyAll } from './policies.ts';
  * replace (docs/decisions/001), and every delete must name the ETag of the object. Immutable objects replace nothing.
  */
 export function publicBucketPolicy(bucketArn: string, distributionArn: string): PolicyDocument {
+  const isPattern = distributionArn.endsWith('*');
   const cdn = new ServicePrincipal('cloudfront.amazonaws.com');
   const objects = (pattern: string) => `${bucketArn}/${pattern}`;
-  const throughThisDistribution = { StringEquals: { 'AWS:SourceArn': distributionArn } };
+  const throughThisDistribution = { [isPattern ? 'ArnLike' : 'StringEquals']: { 'AWS:SourceArn': distributionArn } };
   return new PolicyDocument({
     statements: [
       new PolicyStatement({

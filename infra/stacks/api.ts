@@ -16,7 +16,7 @@ import { ServiceFunction } from '../constructs/service-function.ts';
 import { addSchedule, StreamTrigger, type StreamTriggerProps, streamStatements } from '../constructs/stream-trigger.ts';
 import { WriteEndpoint } from '../constructs/write-endpoint.ts';
 import type { Configuration } from '../deployment/configuration.ts';
-import { failuresName, functionName } from '../deployment/names.ts';
+import { failuresName, functionName, secondBucketName } from '../deployment/names.ts';
 import { PARTITIONS } from '../deployment/partitions.ts';
 import type { FunctionName } from '../deployment/permissions.ts';
 import { allow } from '../deployment/policies.ts';
@@ -229,9 +229,29 @@ export class ApiStack extends Stack {
       memoryMegabytes: ONE_CPU_MEGABYTES,
       variables: this.#publishingVariables(),
     });
+    this.#addCopy();
     addSchedule(this, 'ExportSchedule', exported, Duration.minutes(15));
     addSchedule(this, 'VerifySchedule', verify, Duration.hours(configuration.verifyEveryHours));
     addSchedule(this, 'CollectGarbageSchedule', collectGarbage, Duration.hours(1));
+  }
+
+  #addCopy(): void {
+    const { secondRegion } = this.#props.configuration;
+    if (secondRegion === undefined) return;
+    const copy = this.#addFunction('copy', {
+      // Also its lease: a round that dies keeps the next one waiting for as long.
+      timeoutSeconds: 300,
+      memoryMegabytes: ONE_CPU_MEGABYTES,
+      variables: { ...this.#storageVariables(), secondBucket: this.#secondBucket },
+    });
+    addSchedule(this, 'CopySchedule', copy, Duration.minutes(1));
+  }
+
+  /** Empty: there is no second region. */
+  get #secondBucket(): string {
+    const { configuration } = this.#props;
+    const { secondRegion } = configuration;
+    return secondRegion === undefined ? '' : secondBucketName(configuration, secondRegion);
   }
 
   #addByHand(): void {
@@ -250,7 +270,8 @@ export class ApiStack extends Stack {
 
   #storageVariables(): Variables {
     const { table, publicBucket } = this.#props.data;
-    return { tableName: table.tableName, publicBucket: publicBucket.bucketName };
+    const { secondRegion } = this.#props.configuration;
+    return { tableName: table.tableName, publicBucket: publicBucket.bucketName, secondRegion };
   }
 
   #publishingVariables(): Variables {
@@ -279,6 +300,7 @@ export class ApiStack extends Stack {
       targets: {
         table: data.table.tableArn,
         publicBucket: data.publicBucket.bucketArn,
+        secondBucket: `arn:${this.partition}:s3:::${this.#secondBucket}`,
         uploadsBucket: data.uploadsBucket.bucketArn,
         secrets: [data.secret, ...this.#originSecrets].map(({ secretArn }) => secretArn),
         distribution: edge.distributionArn,

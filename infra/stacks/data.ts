@@ -2,15 +2,7 @@
 import { Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, StreamViewType, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
 import { type IKey, Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
-import {
-  BlockPublicAccess,
-  Bucket,
-  BucketEncryption,
-  type CfnBucket,
-  type LifecycleRule,
-  ObjectOwnership,
-  StorageClass,
-} from 'aws-cdk-lib/aws-s3';
+import { Bucket, BucketEncryption, type CfnBucket, type LifecycleRule, StorageClass } from 'aws-cdk-lib/aws-s3';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import {
@@ -20,6 +12,7 @@ import {
   TABLE_TTL_ATTRIBUTE,
   UPLOADS_PREFIX,
 } from '../../storage/aws/names.ts';
+import { addPublicBucket, PRIVATE_BUCKET } from '../constructs/public-bucket.ts';
 import { TableBackups } from '../constructs/table-backups.ts';
 import { appendOnlyPolicy } from '../deployment/audit-policy.ts';
 import type { Configuration } from '../deployment/configuration.ts';
@@ -37,12 +30,6 @@ export const RANDOM_SECRET = {
   excludePunctuation: true,
   excludeCharacters: 'ghijklmnopqrstuvwxyz',
   requireEachIncludedType: false,
-} as const;
-
-const PRIVATE_BUCKET = {
-  blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-  objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
-  removalPolicy: RemovalPolicy.RETAIN,
 } as const;
 
 /** The ledger's table: the stack's own, or one that was restored from it. */
@@ -96,7 +83,7 @@ export class DataStack extends Stack {
     if (backupVaultArn !== undefined) {
       new TableBackups(this, 'Backups', { tableArn: this.table.tableArn, vaultArn: backupVaultArn });
     }
-    this.publicBucket = this.#addPublicBucket();
+    this.publicBucket = addPublicBucket(this);
     this.uploadsBucket = this.#addUploadsBucket(configuration);
     this.logKeys = configuration.logKeyArns?.map((keyArn) => ({ keyArn })) ?? this.#addLogKeys(configuration);
     this.secret = new Secret(this, 'Secret', {
@@ -145,22 +132,6 @@ export class DataStack extends Stack {
       }),
     );
     return key;
-  }
-
-  /**
-   * The ledger can make every object again. Versions bring a bucket that was emptied by mistake back sooner; they go after a
-   * day. With SSE-S3, an ETag is the MD5 of the bytes.
-   */
-  #addPublicBucket(): Bucket {
-    return new Bucket(this, 'PublicObjects', {
-      ...PRIVATE_BUCKET,
-      encryption: BucketEncryption.S3_MANAGED,
-      versioned: true,
-      lifecycleRules: [
-        { id: 'unfinished-uploads', abortIncompleteMultipartUploadAfter: Duration.days(1) },
-        { id: 'versions', noncurrentVersionExpiration: Duration.days(1), expiredObjectDeleteMarker: true },
-      ],
-    });
   }
 
   /**

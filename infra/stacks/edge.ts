@@ -1,4 +1,7 @@
-/** The public reads: one CloudFront distribution with the public objects as its only origin. */
+/**
+ * The public reads: one CloudFront distribution with the public objects as its only origin, or with a copy of them in a
+ * second region behind it.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
@@ -22,7 +25,7 @@ import { PUBLIC_PREFIX, publicPath } from '../../contract/files/public-objects.t
 import { CACHE_TAG_METADATA } from '../../storage/aws/names.ts';
 import { addAliasRecords } from '../constructs/alias-records.ts';
 import type { Configuration } from '../deployment/configuration.ts';
-import { accountWideName } from '../deployment/names.ts';
+import { accountWideName, secondBucketName } from '../deployment/names.ts';
 import { publicBucketPolicy } from '../deployment/public-bucket-policy.ts';
 
 type EdgeFunctionName = 'router' | 'response';
@@ -66,6 +69,35 @@ const OF_THE_ORIGIN_ONLY = [
 const YEAR = Duration.days(365);
 const ACCESS_LOG_DAYS = 30;
 
+/** The failures of an origin. A 404 is an answer, and a 403 a wrong setup that must alarm. */
+const ORIGIN_FAILURES = [500, 502, 503, 504];
+
+/** The same objects in the second region. */
+function secondOf(
+  first: CfnDistribution.OriginProperty,
+  configuration: Configuration,
+  secondRegion: string,
+): CfnDistribution.OriginProperty {
+  const domainName = `${secondBucketName(configuration, secondRegion)}.s3.${secondRegion}.amazonaws.com`;
+  return { ...first, domainName, id: `second-${first.id}` };
+}
+
+/**
+ * CloudFront asks the second origin when the first fails or times out, for each request anew. Both are buckets of the
+ * same objects, so the error pages of the distribution are right for either.
+ */
+function groupsOf(
+  origins: readonly CfnDistribution.OriginProperty[],
+  nameOf: (id: string) => string,
+): CfnDistribution.OriginGroupsProperty {
+  const items = origins.map(({ id }) => ({
+    id: nameOf(id),
+    failoverCriteria: { statusCodes: { quantity: ORIGIN_FAILURES.length, items: ORIGIN_FAILURES } },
+    members: { quantity: 2, items: [{ originId: id }, { originId: `second-${id}` }] },
+  }));
+  return { quantity: items.length, items };
+}
+
 export interface EdgeStackProps extends StackProps {
   readonly configuration: Configuration;
   readonly publicBucket: Bucket;
@@ -105,7 +137,7 @@ export class EdgeStack extends Stack {
     publicBucket: Bucket,
     { router, response }: Readonly<Record<EdgeFunctionName, EdgeFunction>>,
   ): CfnDistribution {
-    const { readDomain, readWebAclArn, readAccessLogs } = configuration;
+    const { readDomain, readWebAclArn, readAccessLogs, secondRegion } = configuration;
     const accessControl = new CfnOriginAccessControl(this, 'OriginAccess', {
       originAccessControlConfig: {
         name: accountWideName(configuration, 'public-objects'),
@@ -136,28 +168,32 @@ export class EdgeStack extends Stack {
         { eventType: 'viewer-response', functionArn: response.functionArn },
       ],
     };
+    const origins: readonly CfnDistribution.OriginProperty[] = [
+      { ...origin, id: 'public-objects', responseCompletionTimeout: 5 },
+      // No time for the whole answer: a large file takes longer. Each packet still has to arrive within the read timeout.
+      { ...origin, id: 'large-files' },
+    ];
+    const seconds = secondRegion === undefined ? [] : origins.map((one) => secondOf(one, configuration, secondRegion));
+    const targetOf = (id: string) => (seconds.length === 0 ? id : `${id}-of-both`);
     return new CfnDistribution(this, 'Distribution', {
       distributionConfig: {
         enabled: true,
         comment: `${configuration.name}: public reads`,
         httpVersion: 'http2and3',
         ipv6Enabled: true,
-        origins: [
-          { ...origin, id: 'public-objects', responseCompletionTimeout: 5 },
-          // No time for the whole answer: a large file takes longer. Each packet still has to arrive within the read timeout.
-          { ...origin, id: 'large-files' },
-        ],
+        origins: [...origins, ...seconds],
+        ...(seconds.length === 0 ? {} : { originGroups: groupsOf(origins, targetOf) }),
         // The router knows both names of the page, so it does not matter which one CloudFront gives it.
         defaultRootObject: 'index.html',
-        defaultCacheBehavior: { ...behaviour, targetOriginId: 'public-objects' },
+        defaultCacheBehavior: { ...behaviour, targetOriginId: targetOf('public-objects') },
         cacheBehaviors: LARGE_FILES.map((pathPattern) => ({
           ...behaviour,
           pathPattern,
-          targetOriginId: 'large-files',
+          targetOriginId: targetOf('large-files'),
         })),
         // No error page for 5xx, because a stale body comes first. No entry for 403, which means a wrong setup.
         customErrorResponses: [
-          ...[500, 502, 503, 504].map((errorCode) => ({ errorCode, errorCachingMinTtl: FAILURE_SECONDS })),
+          ...ORIGIN_FAILURES.map((errorCode) => ({ errorCode, errorCachingMinTtl: FAILURE_SECONDS })),
           { errorCode: 404, responseCode: 404, responsePagePath: NOT_FOUND_PATH, errorCachingMinTtl: FRESH_SECONDS },
         ],
         cacheTagConfig: { headerName: CACHE_TAG_HEADER },

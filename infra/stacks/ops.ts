@@ -9,6 +9,7 @@ import { AlarmSet } from '../constructs/alarm-set.ts';
 import {
   apiAlarms,
   CLOUDFRONT_METRICS_REGION,
+  copyBehindMetric,
   distributionMetric,
   type EdgeIds,
   edgeAlarms,
@@ -20,7 +21,7 @@ import {
 } from '../deployment/alarms.ts';
 import type { Configuration } from '../deployment/configuration.ts';
 import { accountWideName } from '../deployment/names.ts';
-import { FUNCTION_NAMES } from '../deployment/permissions.ts';
+import { functionsOf } from '../deployment/permissions.ts';
 import type { ApiStack } from './api.ts';
 import type { DataStack } from './data.ts';
 import type { EdgeStack } from './edge.ts';
@@ -147,10 +148,13 @@ export class OpsStack extends Stack {
         [
           graph(
             'Errors',
-            FUNCTION_NAMES.map((name) => metricOf(configuration, name, 'Errors', Stats.SUM, PERIOD)),
+            functionsOf(configuration).map((name) => metricOf(configuration, name, 'Errors', Stats.SUM, PERIOD)),
           ),
           graph('Given up', [failuresMetric(configuration, Stats.MAXIMUM, PERIOD)]),
         ],
+        ...(configuration.secondRegion === undefined
+          ? []
+          : [[graph('Second region: behind, in ms', [copyBehindMetric(configuration, Stats.MAXIMUM, PERIOD)])]]),
         [
           // Only if billing alerts are switched on in the account.
           graph('Charges of this month so far, in USD', [CHARGES], [], CLOUDFRONT_METRICS_REGION),

@@ -11,6 +11,11 @@ export function logLine(level: 'info' | 'error', what: string, fields: Fields = 
   write({ level, time: new Date().toISOString(), what, ...fields });
 }
 
+/** A line with one metric. */
+export function logMeasured(metric: LoggedMetric, fields: Fields): void {
+  write(measuredLine('info', Date.now(), [metric], fields));
+}
+
 /** The outcome of one call of `publish`. */
 export interface LoggedOutcome {
   readonly what: string;

@@ -18,7 +18,11 @@ export function openStorage(): PublisherStorage {
     tableName,
     publicBucket,
     projections = 'all',
-  } = readLambdaEnvironment(process.env, { required: ['tableName', 'publicBucket'], optional: ['projections'] });
+    secondRegion,
+  } = readLambdaEnvironment(process.env, {
+    required: ['tableName', 'publicBucket'],
+    optional: ['projections', 'secondRegion'],
+  });
   const maxConcurrency = AWS_CONCURRENCY.objects;
   return {
     ledger: openDynamoDbLedger({ client: createDynamoDbClient(), tableName }),
@@ -28,5 +32,6 @@ export function openStorage(): PublisherStorage {
     pageSizes: DEFAULT_PAGE_SIZES,
     concurrency: AWS_CONCURRENCY,
     projections: parseProjections(projections) ?? new Set(),
+    keepsBundles: secondRegion !== undefined,
   };
 }

@@ -9,11 +9,12 @@
 import pMap from 'p-map';
 import { FEED_NAMES, type PublicObjectKind, type PublicObjectName } from '../../contract/files/public-object-names.ts';
 import { PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
+import { COPY_PREFIX } from '../../storage/aws/names.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { placeOf } from '../kernel/apply.ts';
 import { PROJECTORS } from '../projections.ts';
-import { COPY_PREFIX, type StateFile } from './state.ts';
+import type { StateFile } from './state.ts';
 import { type CopyStorage, copyImmutable, isDaily, putObject, type ReadObject, readObject } from './stores.ts';
 
 const EVERYTHING = `${PUBLIC_PREFIX}/`;

@@ -11,6 +11,7 @@
  */
 import { queryPages } from '../../storage/ports/paging.ts';
 import { GENERATIONS, generationKey, HEAD_KEY } from '../../storage/records/publication.ts';
+import { withDrainedWrites } from '../kernel/drained-writes.ts';
 import { copyAll } from './copy-all.ts';
 import { copyDaily } from './copy-daily.ts';
 import { follow } from './follow.ts';
@@ -34,6 +35,8 @@ export interface CopyReport {
 
 /**
  * @param leaseMs how long the round takes at most
+ * When it rejects, it writes no object any more.
+ *
  * @throws Superseded if another round has taken over
  * @throws StorageUnavailable if a store failed: call again later
  * @throws ImmutableMismatch, StorageCorrupt if a human must look
@@ -45,7 +48,9 @@ export async function copyRound(storage: CopyStorage, leaseMs: number): Promise<
   let removed = 0;
   if (!isBusy) {
     await state.save({ leaseUntilMs: nowMs() + leaseMs });
-    removed = await copyDue(storage, state);
+    removed = await withDrainedWrites({ objects: second }, ({ objects }) =>
+      copyDue({ ...storage, second: objects }, state),
+    );
     await state.save({ leaseUntilMs: 0 });
   }
   const { generation, filling } = state.value;

@@ -1,8 +1,8 @@
 /** How far the copy is: an object of the second store that no reader can reach. */
+import { COPY_PREFIX } from '../../storage/aws/names.ts';
 import type { ETag, ObjectMetadata, ObjectStore, PutCondition } from '../../storage/ports/object-store.ts';
 import { Superseded } from '../errors.ts';
 
-export const COPY_PREFIX = 'copy/';
 const STATE_KEY = `${COPY_PREFIX}state.json`;
 
 export interface CopyState {

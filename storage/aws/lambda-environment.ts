@@ -31,6 +31,8 @@ const RULES: { readonly [Name in VariableName]: Rule } = {
   tableName: { isValid: (value) => /^[\w.-]{3,255}$/.test(value), expected: 'the name of a DynamoDB table' },
   publicBucket: bucket,
   uploadsBucket: bucket,
+  secondRegion: { isValid: (value) => /^[a-z]{2}(-[a-z]+)+-\d$/.test(value), expected: 'an AWS region' },
+  secondBucket: bucket,
   secretArn: {
     isValid: (value) => /^arn:[\w-]+:secretsmanager:/.test(value),
     expected: 'the ARN of a secret in Secrets Manager',

@@ -26,6 +26,9 @@ export const ARCHIVE_PREFIX = 'archive/';
 export const ORIGIN_SECRET_HEADER = 'x-tidemark-origin-secret';
 export const VIEWER_ADDRESS_HEADER = 'x-tidemark-viewer-address';
 
+/** Prefix of the state of a copy, in the bucket of the second region. No reader can reach it. */
+export const COPY_PREFIX = 'copy/';
+
 /** The tag of an uploaded object that nobody will read any more: only such an object may expire. */
 export const ENDED_UPLOAD_TAG = { key: 'upload', value: 'ended' } as const;
 
@@ -34,6 +37,9 @@ export const ENVIRONMENT = {
   tableName: 'TIDEMARK_TABLE',
   publicBucket: 'TIDEMARK_PUBLIC_BUCKET',
   uploadsBucket: 'TIDEMARK_UPLOADS_BUCKET',
+  /** Where a copy of what is published is kept. With it, the publisher keeps its bundles for a day. */
+  secondRegion: 'TIDEMARK_SECOND_REGION',
+  secondBucket: 'TIDEMARK_SECOND_BUCKET',
   /** The secret that authenticates cursors and the like. */
   secretArn: 'TIDEMARK_SECRET_ARN',
   /** Of each accepted value of {@link ORIGIN_SECRET_HEADER}: one, or two separated by a comma. */
@@ -80,6 +86,9 @@ export const PUBLISHER_METRICS = {
   /** Audit records that were changed or removed, which the stream has told. */
   auditChanged: 'AuditRecordsChanged',
 } as const;
+
+/** In the log of the copy: for how long the second region has been behind. */
+export const COPY_BEHIND = 'SecondRegionBehind';
 
 /** The part of an invocation's context that the functions use. */
 export interface LambdaInvocation {

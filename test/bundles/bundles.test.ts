@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FUNCTION_NAMES, type FunctionName } from '../../infra/deployment/permissions.ts';
+import { ALL_FUNCTION_NAMES, type FunctionName } from '../../infra/deployment/permissions.ts';
 import { ENVIRONMENT, PUBLISHER_METRICS, TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../storage/aws/names.ts';
 import type { ItemKey } from '../../storage/ports/ledger.ts';
 import { workKey } from '../../storage/records/batches.ts';
@@ -31,6 +31,7 @@ const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
   'collect-garbage': 552 * KILOBYTE,
   export: 615 * KILOBYTE,
   repair: 500 * KILOBYTE,
+  copy: 560 * KILOBYTE,
 };
 
 /** Never in a bundle. */
@@ -57,6 +58,7 @@ const CLIENTS: { readonly [Name in FunctionName]: readonly string[] } = {
   'collect-garbage': ['dynamodb', 's3'],
   export: ['dynamodb', 's3'],
   repair: ['dynamodb', 's3'],
+  copy: ['dynamodb', 's3'],
 };
 
 /** Code that only some functions need: requests and rows, the OpenAPI document, rendering. */
@@ -89,7 +91,7 @@ function bundleOf(name: FunctionName): Bundle {
   return bundles.get(name) as Bundle;
 }
 
-describe.each(FUNCTION_NAMES)('%s', (name) => {
+describe.each(ALL_FUNCTION_NAMES)('%s', (name) => {
   test('keeps to its budget', () => {
     expect(bundleOf(name).startBytes).toBeLessThanOrEqual(START_BUDGETS[name]);
   });
@@ -150,6 +152,8 @@ const VARIABLES = {
   [ENVIRONMENT.writeBaseUrl]: 'https://write.tidemark.test',
   [ENVIRONMENT.verifyEveryHours]: '1',
   [ENVIRONMENT.logOrigin]: 'data.tidemark.test',
+  [ENVIRONMENT.secondRegion]: 'eu-west-1',
+  [ENVIRONMENT.secondBucket]: 'second-objects',
   [ENVIRONMENT.logKeyArns]: 'arn:aws:kms:eu-west-1:123456789012:key/0a1b2c3d',
 };
 
@@ -182,6 +186,7 @@ describe('in a fresh process', () => {
     ['publish', 'a schedule', SCHEDULE_EVENT, NO_FAILURES],
     ['collect-garbage', 'a schedule', SCHEDULE_EVENT, undefined],
     ['export', 'a schedule', SCHEDULE_EVENT, undefined],
+    ['copy', 'a schedule', SCHEDULE_EVENT, undefined],
     ['repair', 'an administrator after a restore', { restore: true }, { repaired: 0, next: null }],
     ['repair', 'an administrator for one market', { market: 'gold-usd' }, { outcome: 'unknown' }],
     ['first-key', 'an administrator', {}, { apiKey: expect.stringMatching(/^tdm_live_/) }],
@@ -200,7 +205,7 @@ describe('in a fresh process', () => {
     expect((await invoke(name, event)).fault?.when).toBe('call');
   });
 
-  test.each(FUNCTION_NAMES)(
+  test.each(ALL_FUNCTION_NAMES)(
     '%s does not start without its environment, and names the missing variable',
     async (name) => {
       const path = join(folder, 'lambdas', name, 'index.mjs');
@@ -317,6 +322,7 @@ describe('a ledger of a later format', () => {
     ['publish', SCHEDULE_EVENT],
     ['collect-garbage', SCHEDULE_EVENT],
     ['export', SCHEDULE_EVENT],
+    ['copy', SCHEDULE_EVENT],
     ['upload-arrived', UPLOADED_EVENT],
     ['sources', SCHEDULE_EVENT],
     ['repair', { restore: true }],

@@ -1,5 +1,5 @@
 /** Accepted findings of cdk-nag, with reasons. Another finding fails the test, and so does a row without a finding. */
-import { FUNCTION_NAMES } from '../../infra/deployment/permissions.ts';
+import { ALL_FUNCTION_NAMES } from '../../infra/deployment/permissions.ts';
 
 export interface Acknowledgement {
   /** With the name of the pack before it, and for some rules with the finding in brackets. */
@@ -11,7 +11,7 @@ export interface Acknowledgement {
 
 const LOGS = 'arn:<AWS::Partition>:logs:us-east-1:<AWS::AccountId>:log-group:/aws/lambda/tidemark-';
 
-const PUBLISHERS = /\/(publish|collect-garbage|export|repair)\/Role\//;
+const PUBLISHERS = /\/(publish|collect-garbage|export|repair|copy)\/Role\//;
 
 /** The same rules in both packs of regulations. Everything here is public data, and what is not has a reason. */
 const REGULATIONS: readonly Acknowledgement[] = [
@@ -232,7 +232,12 @@ export const ACKNOWLEDGEMENTS: readonly Acknowledgement[] = [
     path: /\/Canary\/Group\/ServiceRole\//,
     reason: "AWS's own policy for CodeDeploy: it may move an alias between versions, and look at alarms.",
   },
-  ...FUNCTION_NAMES.map((name) => ({
+  ...['public', 'copy'].map((prefix) => ({
+    id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:s3:::tidemark-public-eu-west-1-<AWS::AccountId>/${prefix}/*]`,
+    path: /\/copy\/Role\//,
+    reason: 'Keys below a prefix; the bucket is named, because it is in another region.',
+  })),
+  ...ALL_FUNCTION_NAMES.map((name) => ({
     id: `AwsSolutions-IAM5[Resource::${LOGS}${name}:log-stream:*]`,
     path: new RegExp(`/${name}/Role/`),
     reason: "Lambda chooses the names of the streams within the function's own log group.",

@@ -212,10 +212,12 @@ const REQUIRED: { readonly [Name in FunctionName]: readonly VariableName[] } = {
   export: ['tableName', 'publicBucket', 'projections'],
   repair: ['tableName', 'publicBucket', 'projections'],
   'first-key': ['tableName', 'keyEnvironment'],
+  copy: ['tableName', 'publicBucket', 'secondRegion', 'secondBucket'],
 };
 
 describe.each(Object.entries(REQUIRED))('the environment of %s', (name, required) => {
-  const variables: Record<string, unknown> = functionOf(api, name as FunctionName).Environment.Variables;
+  const built = name === 'copy' ? synthesised({ ...MINIMAL, secondRegion: 'eu-west-1' })('api') : api;
+  const variables: Record<string, unknown> = functionOf(built, name as FunctionName).Environment.Variables;
   const ours = Object.keys(variables).filter((variable) => variable.startsWith('TIDEMARK_'));
 
   it('has what its entry point needs, and no more', () => {
@@ -224,6 +226,7 @@ describe.each(Object.entries(REQUIRED))('the environment of %s', (name, required
       TIDEMARK_TABLE: 'ledger',
       TIDEMARK_PUBLIC_BUCKET: 'public-objects',
       TIDEMARK_UPLOADS_BUCKET: 'uploads',
+      TIDEMARK_SECOND_BUCKET: 'public-objects',
       TIDEMARK_SECRET_ARN: 'arn:aws:secretsmanager:us-east-1:123456789012:secret:tidemark',
       TIDEMARK_ORIGIN_SECRET_ARNS: 'arn:aws:secretsmanager:us-east-1:123456789012:secret:origin',
       TIDEMARK_ISSUER: 'https://issuer.example',

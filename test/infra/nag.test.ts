@@ -16,6 +16,7 @@ const FULL = {
   logKeys: [2, 1],
   readAccessLogs: true,
   uploadsKeptDays: 400,
+  secondRegion: 'eu-west-1',
   backupVaultArn: 'arn:aws:backup:us-east-1:210987654321:backup-vault:tidemark',
   alarmEmail: 'ops@example.com',
 };

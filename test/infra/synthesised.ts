@@ -7,9 +7,9 @@ import { App, type Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { readConfiguration } from '../../infra/deployment/configuration.ts';
 import { addDeployment } from '../../infra/deployment/deployment.ts';
-import { FUNCTION_NAMES } from '../../infra/deployment/permissions.ts';
+import { ALL_FUNCTION_NAMES } from '../../infra/deployment/permissions.ts';
 
-export type StackName = 'data' | 'edge' | 'api' | 'identity' | 'ops' | 'edge-alarms' | 'write-guard';
+export type StackName = 'data' | 'edge' | 'api' | 'identity' | 'ops' | 'edge-alarms' | 'write-guard' | 'second-region';
 
 export const MINIMAL = { waitlistEmail: 'keys@tidemark.test' } as const;
 
@@ -39,7 +39,7 @@ function temporaryFolder(name: string): string {
 /** A folder like that of the build, for an app that is only synthesised. */
 export function standInBundles(): string {
   const folder = temporaryFolder('bundles');
-  for (const name of FUNCTION_NAMES) {
+  for (const name of ALL_FUNCTION_NAMES) {
     mkdirSync(join(folder, name));
     writeFileSync(join(folder, name, 'index.mjs'), `export const handler = async () => ${JSON.stringify(name)};\n`);
   }

@@ -10,7 +10,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
-import { FUNCTION_NAMES, type FunctionName } from '../../infra/deployment/permissions.ts';
+import { ALL_FUNCTION_NAMES, type FunctionName } from '../../infra/deployment/permissions.ts';
 import { readSite } from '../../server/folder/site-folder.ts';
 import { SITE_ASSET } from '../../storage/aws/names.ts';
 import { readCommandLine } from '../run/command-line.ts';
@@ -31,6 +31,7 @@ const ENTRY_POINTS: { readonly [Name in FunctionName]: string } = {
   'collect-garbage': 'publisher/entry/collect-garbage.ts',
   export: 'publisher/entry/export.ts',
   repair: 'publisher/entry/repair.ts',
+  copy: 'publisher/entry/copy.ts',
 };
 
 /** Functions that make the OpenAPI document, and that publish the pages for people. */
@@ -74,7 +75,7 @@ export interface Bundle {
  */
 export async function buildLambdas(
   folder: string = BUILD_FOLDER,
-  names: readonly FunctionName[] = FUNCTION_NAMES,
+  names: readonly FunctionName[] = ALL_FUNCTION_NAMES,
 ): Promise<readonly Bundle[]> {
   return await Promise.all(names.map((name) => buildLambda(folder, name)));
 }
