@@ -11,7 +11,7 @@ import { openS3Objects } from '../../storage/s3/s3-objects.ts';
 import { AWS_CONCURRENCY } from '../dependencies.ts';
 import { Superseded } from '../errors.ts';
 import { copyRound } from '../second-region/copy-round.ts';
-import { logLine, logMeasured } from './log.ts';
+import { logCopied, logLine } from './log.ts';
 import { openStorage } from './open-storage.ts';
 
 const { ledger, objects: first, nowMs } = openStorage();
@@ -31,7 +31,7 @@ export async function handler(_event: unknown, invocation: LambdaInvocation): Pr
   const storage = { ledger, first, second, nowMs, concurrency: AWS_CONCURRENCY, hasTime };
   try {
     const { behindMs, ...report } = await copyRound(storage, invocation.getRemainingTimeInMillis());
-    logMeasured({ Name: COPY_BEHIND, Unit: 'Milliseconds', value: behindMs }, { what: 'copied', ...report });
+    logCopied({ Name: COPY_BEHIND, Unit: 'Milliseconds', value: behindMs }, { what: 'copied', ...report });
   } catch (error) {
     if (!(error instanceof Superseded)) throw error;
     logLine('info', 'superseded', { reason: error.message });

@@ -12,7 +12,7 @@ export function logLine(level: 'info' | 'error', what: string, fields: Fields = 
 }
 
 /** A line with one metric. */
-export function logMeasured(metric: LoggedMetric, fields: Fields): void {
+export function logCopied(metric: LoggedMetric, fields: Fields): void {
   write(measuredLine('info', Date.now(), [metric], fields));
 }
 

@@ -44,7 +44,7 @@ const PUT_ORDER: readonly (readonly (PublicObjectKind | 'own' | 'gone')[])[] = [
 ];
 
 /** Its position in the order. Nothing leads to a file of a projection that is not named here. */
-export function placeOf({ key, isGone }: Pick<HeadPut, 'key' | 'isGone'>): number {
+export function putPlace({ key, isGone }: Pick<HeadPut, 'key' | 'isGone'>): number {
   const kind = isGone ? 'gone' : parsePublicKey(key)?.kind;
   const place = PUT_ORDER.findIndex((kinds) => kinds.some((some) => some === kind));
   return place < 0 ? PUT_ORDER.findIndex((kinds) => kinds.includes('own')) : place;
@@ -102,7 +102,7 @@ export async function putBodies(
   // Somebody may have asked for a tile that was not in the log, or for one whose text is taken down.
   if ((await pMap(tiles, put, { concurrency })).includes(true)) await caches?.purge({ tags: ['log'] });
   const puts = lines.filter((line) => line.kind === 'put');
-  const byPlace = Map.groupBy(puts, placeOf);
+  const byPlace = Map.groupBy(puts, putPlace);
   for (const place of PUT_ORDER.keys()) {
     const some = byPlace.get(place) ?? [];
     await pMap(some, (line) => fencedPut(objects, generation, line, mayBeNewer), { concurrency });

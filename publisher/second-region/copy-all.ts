@@ -12,10 +12,10 @@ import { PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../
 import { COPY_PREFIX } from '../../storage/aws/names.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
-import { placeOf } from '../kernel/apply.ts';
+import { putPlace } from '../kernel/apply.ts';
 import { PROJECTORS } from '../projections.ts';
 import type { StateFile } from './state.ts';
-import { type CopyStorage, copyImmutable, isDaily, putObject, type ReadObject, readObject } from './stores.ts';
+import { type CopyStorage, copyImmutable, isMadeDaily, putObject, type ReadObject, readObject } from './stores.ts';
 
 const EVERYTHING = `${PUBLIC_PREFIX}/`;
 /** A walk that took longer is made again: pages of the list that it began with may be gone. */
@@ -53,8 +53,8 @@ const TOPS: readonly string[] = [
   ...FEED_NAMES.map((file) => publicKey({ kind: 'feed', file })),
   ...PROJECTORS.flatMap(({ keys = [] }) => keys),
 ]
-  .filter((key) => isOwn(key) || (parsePublicKey(key) !== null && !isDaily(parsePublicKey(key))))
-  .sort((left, right) => placeOf({ key: left }) - placeOf({ key: right }));
+  .filter((key) => isOwn(key) || (parsePublicKey(key) !== null && !isMadeDaily(parsePublicKey(key))))
+  .sort((left, right) => putPlace({ key: left }) - putPlace({ key: right }));
 
 function isOwn(key: string): boolean {
   return PROJECTORS.some(({ keys = [] }) => keys.includes(key));
@@ -116,7 +116,7 @@ async function readGroups(
 async function copyGroups(storage: CopyStorage, after: string, keys: readonly string[]): Promise<void> {
   const present = await presentAmong(storage.second, after, keys.at(-1) ?? '');
   const tops = new Set(TOPS);
-  const isLater = (key: string) => tops.has(key) || key.startsWith(LIST_PAGES) || isDaily(parsePublicKey(key));
+  const isLater = (key: string) => tops.has(key) || key.startsWith(LIST_PAGES) || isMadeDaily(parsePublicKey(key));
   const wanted = keys.filter((key) => !isLater(key));
   const groups = [...Map.groupBy(wanted, groupOf).values()];
   await pMap(groups, (group) => copyGroup(storage, group, present), {
@@ -146,7 +146,7 @@ const isPage = (key: string) => 'cursor' in (parsePublicKey(key) ?? {});
 async function copyGroup(storage: CopyStorage, keys: readonly string[], present: ReadonlySet<string>): Promise<void> {
   const bodies = keys
     .filter((key) => !isPage(key))
-    .sort((left, right) => placeOf({ key: right }) - placeOf({ key: left }));
+    .sort((left, right) => putPlace({ key: right }) - putPlace({ key: left }));
   const read: ReadObject[] = [];
   for (const key of bodies) {
     const object = await readObject(storage, key, present.has(key));

@@ -13,7 +13,7 @@ const ROOTS = [EXPORT_ROOT, `${COMPAT_URL}/`].map((root) => PUBLIC_PREFIX + root
 const LARGE_AT_ONCE = 4;
 
 /** False: the time was over, or a file is newer than the copy. */
-export async function copyDaily(storage: CopyStorage, generation: number): Promise<boolean> {
+export async function copyDailyFiles(storage: CopyStorage, generation: number): Promise<boolean> {
   for (const root of ROOTS) if (!(await copyRoot(storage, root, generation))) return false;
   return true;
 }

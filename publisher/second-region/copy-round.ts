@@ -13,7 +13,7 @@ import { queryPages } from '../../storage/ports/paging.ts';
 import { GENERATIONS, generationKey, HEAD_KEY } from '../../storage/records/publication.ts';
 import { withDrainedWrites } from '../kernel/drained-writes.ts';
 import { copyAll } from './copy-all.ts';
-import { copyDaily } from './copy-daily.ts';
+import { copyDailyFiles } from './copy-daily.ts';
 import { follow } from './follow.ts';
 import { removeAbsent } from './remove-absent.ts';
 import { StateFile } from './state.ts';
@@ -65,7 +65,7 @@ async function copyDue(storage: CopyStorage, state: StateFile): Promise<number> 
   if (outcome === 'gap') outcome = (await copyAll(storage, state)) ? await follow(storage, state) : 'unfinished';
   if (outcome !== 'current' || !hasTime()) return 0;
   const { generation, dailyAtMs } = state.value;
-  if (nowMs() - dailyAtMs >= DAILY_EVERY_MS && (await copyDaily(storage, generation)))
+  if (nowMs() - dailyAtMs >= DAILY_EVERY_MS && (await copyDailyFiles(storage, generation)))
     await state.save({ dailyAtMs: nowMs() });
   return await removeAbsent(storage, generation);
 }

@@ -16,7 +16,7 @@ import {
   pageOfRecord,
 } from '../../storage/records/publication.ts';
 import { BundleLost } from '../errors.ts';
-import { placeOf, putBodies } from '../kernel/apply.ts';
+import { putBodies, putPlace } from '../kernel/apply.ts';
 import { type BundleLine, readBundle } from '../kernel/bundle.ts';
 import { readLayoutAt } from '../kernel/list-layout.ts';
 import type { StateFile } from './state.ts';
@@ -87,10 +87,10 @@ async function applyAgain(storage: CopyStorage, { revision, value }: Item<Genera
   await put(isAfterList);
 }
 
-const LIST_PLACE = placeOf({ key: publicKey({ kind: 'market-list' }) });
+const LIST_PLACE = putPlace({ key: publicKey({ kind: 'market-list' }) });
 
 function isAfterList(line: BundleLine): boolean {
-  return line.kind === 'put' && placeOf(line) >= LIST_PLACE;
+  return line.kind === 'put' && putPlace(line) >= LIST_PLACE;
 }
 
 async function copyPages(storage: CopyStorage, keys: readonly string[]): Promise<void> {

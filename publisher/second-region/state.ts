@@ -9,14 +9,14 @@ export interface CopyState {
   /** The second store shows this generation, or is on the way to the next one. 0: no copy was ever whole. */
   readonly generation: number;
   /** Everything is being copied (copy-all.ts). */
-  readonly filling?: Filling | undefined;
+  readonly filling?: FillProgress | undefined;
   /** When the daily files were compared last, in milliseconds since the epoch. */
   readonly dailyAtMs: number;
   /** Another round begins only after this moment. It saves work; what keeps two rounds apart is the fence of each put. */
   readonly leaseUntilMs: number;
 }
 
-export interface Filling {
+export interface FillProgress {
   readonly generation: number;
   readonly startedAtMs: number;
   /** All keys up to this one are copied. */

@@ -74,7 +74,7 @@ export async function copyImmutable({ first, second }: Stores, key: string): Pro
 }
 
 /** Made apart from generations (`Projector.daily`). */
-export function isDaily(name: PublicObjectName | null): boolean {
+export function isMadeDaily(name: PublicObjectName | null): boolean {
   const retention = name === null ? null : PUBLIC_OBJECTS[name.kind].retention;
   return retention === 'export' || retention === 'compat';
 }

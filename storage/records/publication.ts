@@ -339,9 +339,10 @@ export function pageOfRecord(
   { partition, sort }: ItemKey,
   value: Json,
 ): Extract<PublicObjectName, { kind: 'history-page' }> | null {
+  const isPage = partition.startsWith(publishedPartition('')) && sort.startsWith('page/');
+  if (!isPage || typeof value !== 'object' || value === null || !('cursor' in value)) return null;
   const slug = partition.slice(publishedPartition('').length);
-  if (value === null || !partition.startsWith(publishedPartition('')) || !sort.startsWith('page/')) return null;
-  return { kind: 'history-page', slug, cursor: (value as PublishedPage).cursor };
+  return { kind: 'history-page', slug, cursor: String(value.cursor) };
 }
 /** The years of a market's history that are published as files, in order. */
 export const publishedYearsOf = (slug: string): PrefixRange<PublishedFile> => ({
