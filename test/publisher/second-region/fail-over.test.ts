@@ -14,7 +14,7 @@ import { removeMarket } from '../remove-market.ts';
 import { market, price, readerOf } from '../world.ts';
 import { LEASE_MS, type TwoRegions, twoRegions } from './two-regions.ts';
 
-const SEEDS = Array.from({ length: runs(12, 300) }, (_, seed) => seed + 1);
+const SEEDS = Array.from({ length: runs(12, 100) }, (_, seed) => seed + 1);
 
 class Simulation {
   readonly random: Random;
