@@ -24,7 +24,7 @@ const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
   'write-api': 501 * KILOBYTE,
   worker: 439 * KILOBYTE,
   'upload-arrived': 400 * KILOBYTE,
-  sources: 483 * KILOBYTE,
+  sources: 484 * KILOBYTE,
   'first-key': 250 * KILOBYTE,
   publish: 768 * KILOBYTE,
   verify: 194 * KILOBYTE,

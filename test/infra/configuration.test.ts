@@ -139,6 +139,8 @@ describe('a fault', () => {
     ['context.tidemark.name', { name: 'my-cognito' }],
     ['context.tidemark.region', { region: 'Frankfurt' }],
     ['context.tidemark.region', { region: 'cn-north-1' }],
+    ['context.tidemark.secondRegion', { secondRegion: 'Frankfurt' }],
+    ['context.tidemark.secondRegion', { region: 'eu-west-1', secondRegion: 'eu-west-1' }],
     ['context.tidemark.region', { region: 'us-gov-west-1' }],
     ['context.tidemark.region', { region: 'us-isob-east-1' }],
     ['context.tidemark.projections.0', { projections: ['everything'] }],
@@ -221,6 +223,7 @@ describe('docs/deploy.md', () => {
       'backupVaultArn',
       'readWebAclArn',
       'restoredTable',
+      'secondRegion',
       'alarmEmail',
     ];
     expect([...new Set(documented)].sort()).toEqual(known.sort());
