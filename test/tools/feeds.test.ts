@@ -20,7 +20,7 @@ import feedparser, json
 feed = feedparser.parse(open("read", "rb").read(), response_headers={
     "content-type": "application/atom+xml", "content-location": "${BASE}feeds/markets/a.atom"})
 print(json.dumps([bool(feed.bozo), feed.version, feed.feed.links[0].href, feed.feed.updated, [
-    [e.id, e.title, e.link, e.author, [t.term for t in e.tags], e.updated] for e in feed.entries]]))
+    [e.id, e.title, e.link, e.author, [t.term for t in e.tags], e.updated, e.summary.partition(" Reason: ")[2]] for e in feed.entries]]))
 `;
 
 /** Every moment of two years, by the program's own reading of rules and exceptions. */
@@ -57,7 +57,8 @@ test('a feed reader finds every entry of a market, with absolute links', async (
   const odd = { ...price('a', 0, 100), sourceLabel: 'A & B <"c">' } as IngestRecordInput;
   await world.ingest([market('a'), odd]);
   world.clock.nowMs += 1000;
-  await world.ingest([{ ...price('a', 0, 200), sourceLabel: 'A & B <"c">' } as IngestRecordInput], 'correct');
+  const publicReason = '<script>alert(1)</script> &amp; ]]> =1+1';
+  await world.ingest([{ ...odd, amountMinor: 200, publicReason } as IngestRecordInput], 'correct');
   await world.publish();
   const { body } = await readerOf(world.objects)('/feeds/markets/a.atom');
   const [first, second] = [world.clock.nowMs, world.clock.nowMs - 1000].map((ms) => new Date(ms).toISOString());
@@ -69,8 +70,16 @@ test('a feed reader finds every entry of a market, with absolute links', async (
     'https://data.example/below/feeds/markets/a.atom',
     first,
     [
-      [id, 'a: 2.00 USD, corrected from 1.00 USD (2026-01-01T00:00:00Z)', link, 'A & B <"c">', ['correction'], first],
-      [id, 'a: 1.00 USD (2026-01-01T00:00:00Z)', link, 'A & B <"c">', ['new-value'], second],
+      [
+        id,
+        'a: 2.00 USD, corrected from 1.00 USD (2026-01-01T00:00:00Z)',
+        link,
+        'A & B <"c">',
+        ['correction'],
+        first,
+        publicReason,
+      ],
+      [id, 'a: 1.00 USD (2026-01-01T00:00:00Z)', link, 'A & B <"c">', ['new-value'], second, ''],
     ],
   ]);
 });
@@ -90,7 +99,7 @@ test('a feed reader finds an incident that is over, with its link to the status 
   const [self, page] = ['incidents.atom', '../status/'].map(
     (path) => new URL(path, `${BASE}feeds/markets/a.atom`).href,
   );
-  const entry = [id, title, page, 'Tidemark', ['publication-late'], endedAt];
+  const entry = [id, title, page, 'Tidemark', ['publication-late'], endedAt, ''];
   expect(await readBy(FEED, body)).toEqual([false, 'atom10', self, endedAt, [entry]]);
 });
 
