@@ -20,18 +20,23 @@ export interface EarlierValues {
   readonly replacedSince: readonly PublicObservation[];
 }
 
+export interface Reasons {
+  /** Of the retractions. The service keeps it and does not publish it. */
+  readonly reason: string;
+  /** Of every record. Undefined: values of before stand again with the reason that they had. */
+  readonly publicReason: string | undefined;
+}
+
 /**
  * @param versions every version of every observation of the market
  * @param isSelected whether a version is to be undone
- * @param reason of the retractions; the service keeps it and does not publish it
- * @param publicReason null: values of before stand again with the reason that they had
+ * @param said why: see {@link Reasons}
  */
 export function earlierValues(
   market: string,
   versions: readonly PublicObservation[],
   isSelected: (version: PublicObservation) => boolean,
-  reason: string,
-  publicReason: string | null = null,
+  said: Reasons,
 ): EarlierValues {
   const byId = new Map(versions.map((version) => [version.id, version]));
   const beforeOf = ({ supersedes }: PublicObservation) => (supersedes === null ? null : (byId.get(supersedes) ?? null));
@@ -48,11 +53,7 @@ export function earlierValues(
     }
     while (version !== null && isSelected(version)) version = beforeOf(version);
     if (version === null && newest.retraction === 'mistake') continue;
-    values.push({
-      wrong: newest,
-      before: version,
-      record: recordOf(market, newest, version, { reason, publicReason }),
-    });
+    values.push({ wrong: newest, before: version, record: recordOf(market, newest, version, said) });
   }
   return { values, replacedSince };
 }
@@ -76,10 +77,9 @@ function recordOf(
   market: string,
   { metric, observedAt, sourceUrl, announced }: PublicObservation,
   before: PublicObservation | null,
-  said: { readonly reason: string; readonly publicReason: string | null },
+  { reason, ...said }: Reasons,
 ): IngestRecordInput {
   const identity = { market, metric, observedAt, sourceUrl };
-  const { reason } = said;
   const publicReason = said.publicReason ?? before?.publicReason;
   const why = publicReason === undefined ? {} : { publicReason };
   if (before === null) return { type: 'retraction', ...identity, kind: 'mistake', reason, ...why };

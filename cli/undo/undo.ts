@@ -158,6 +158,7 @@ async function writeRecords(
   options: UndoOptions,
 ): Promise<number> {
   const progress = progressOf(options);
+  const said = { reason, publicReason: options.publicReason };
   const isSelected = ({ recordedAt, sourceLabel }: PublicObservation): boolean => {
     const recordedMs = Date.parse(recordedAt);
     if (!selections.some(({ sinceMs, untilMs }) => sinceMs <= recordedMs && recordedMs <= untilMs)) return false;
@@ -173,13 +174,7 @@ async function writeRecords(
       progress.at('Reading histories', { share: null, count: ++read, unit: 'market' });
       const versions: PublicObservation[] = [];
       for await (const version of allVersions(client, market)) versions.push(version);
-      const { values, replacedSince } = earlierValues(
-        market,
-        versions,
-        isSelected,
-        reason,
-        options.publicReason ?? null,
-      );
+      const { values, replacedSince } = earlierValues(market, versions, isSelected, said);
       selected += versions.filter(isSelected).length;
       for (const value of values) {
         await file.write(`${JSON.stringify(value.record)}\n`);
