@@ -9,7 +9,7 @@ import { siteFiles } from '../../tools/build/build-site.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** The documentation takes a fifth of them, and the pages for people more than a fourth. */
-const PACKED_BYTES_MAX = 1_250_000;
+const PACKED_BYTES_MAX = 1_300_000;
 
 interface PackedPackage {
   readonly filename: string;
