@@ -8,6 +8,35 @@ export interface PriceChange {
   readonly since: string;
 }
 
+/** Prices of one source. */
+export interface PriceSeries {
+  /** How many of them are known. */
+  readonly known: number;
+  /** The moment of the newest one. */
+  readonly newestAt: string;
+}
+
+/** A line and a change need as many. */
+const KNOWN_MIN = 2;
+/** A source that was silent for longer before the newest price does not stand in for its source. */
+const SILENT_MS_MAX = 31 * 86_400_000;
+
+/**
+ * The series that stands for a market in charts and changes: prices of several sources are never one series. It is that of the newest
+ * price; while that source has too few prices, the one of the others that has enough and the newest price.
+ *
+ * @param newestFirst the series of all sources, by their newest prices
+ */
+export function shownSeries<Series extends PriceSeries>(newestFirst: Iterable<Series>): Series | null {
+  let first: Series | null = null;
+  for (const series of newestFirst) {
+    first ??= series;
+    if (Date.parse(first.newestAt) - Date.parse(series.newestAt) > SILENT_MS_MAX) break;
+    if (series.known >= KNOWN_MIN) return series;
+  }
+  return first;
+}
+
 /** The shortest first. */
 export const CHANGE_SPANS = ['day', 'month', 'year'] as const satisfies readonly ChangeSpan[];
 

@@ -10,13 +10,19 @@ export const recentEntrySchema = z.strictObject({
     .array(decimalSchema.nullable())
     .max(RECENT_PRICES_MAX)
     .describe(
-      'The prices in major units, exactly, oldest first, all of the source (`sourceLabel`) of the newest one. Null: the price of that moment is unknown.',
+      'The prices in major units, exactly, oldest first, all of one source. Null: the price of that moment is unknown.',
     ),
   observedAt: z
     .array(instantSchema)
     .max(RECENT_PRICES_MAX)
     .describe('The moments of these prices, each once: `observedAt[i]` belongs to `decimal[i]`.'),
   slug: slugSchema,
+  source: z
+    .string()
+    .exactOptional()
+    .describe(
+      'The source (`sourceLabel`) of these prices, if it is not that of the newest price of the market: one that has only one known price yet has no line and no change, so another source stands in. Left out: that of the newest price.',
+    ),
   yearAgo: z
     .strictObject({
       decimal: decimalSchema.describe('In major units, exactly.'),

@@ -109,6 +109,21 @@ it('shows the price of a market among others that have metrics', async () => {
   }
 });
 
+it('names the source of changes and chart where it is not that of the price', async () => {
+  const { page } = await openPage(browser);
+  await answer(page, 'latest', [entry({ slug: 'a', source: 'New source' })]);
+  const observedAt = ['2026-09-28T00:00:00Z', '2026-09-29T00:00:00Z'];
+  await answer(page, 'recent', [
+    { slug: 'a', decimal: ['100', '103'], observedAt, source: 'Old source', yearAgo: null },
+  ]);
+  await page.goto('/');
+  await shown(page);
+  const row = page.locator('[data-slug=a]');
+  expect(await row.locator('.of-day .number').getAttribute('title')).toMatch(/^since 28 Sep 2026.*, by Old source$/);
+  expect(await row.locator('.of-chart').innerText()).toContain('by Old source');
+  expect(await row.locator('.of-source').innerText()).toBe('New source');
+});
+
 it('offers no check where nothing is known', async () => {
   const { page } = await openPage(browser);
   await answer(page, 'latest', [entry({ decimal: null, decimalPerUnit: null, unknownReason: 'withheld' })]);

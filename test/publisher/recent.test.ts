@@ -73,6 +73,139 @@ test('they are all of the source of the newest one, which the market shows', asy
   expect(await world.findings()).toEqual([]);
 });
 
+test.each([
+  [
+    'has no price yet but this one',
+    [
+      ['a', 0],
+      ['a', 1],
+      ['a', 2],
+      ['b', 3],
+    ],
+    'a',
+    ['1.00', '1.01', '1.02'],
+  ],
+  [
+    'has two prices',
+    [
+      ['a', 0],
+      ['a', 1],
+      ['b', 2],
+      ['b', 3],
+    ],
+    'b',
+    ['1.02', '1.03'],
+  ],
+  [
+    'has an older one beyond the newest of the other',
+    [
+      ['b', 0],
+      ['a', 1],
+      ['a', 2],
+      ['b', 3],
+    ],
+    'b',
+    ['1.00', '1.03'],
+  ],
+  [
+    'has one known price, and one that is unknown',
+    [
+      ['a', 0],
+      ['a', 1],
+      ['b', 2, null],
+      ['b', 3],
+    ],
+    'a',
+    ['1.00', '1.01'],
+  ],
+  [
+    'says that its price is unknown',
+    [
+      ['a', 0],
+      ['a', 1],
+      ['b', 2, null],
+    ],
+    'a',
+    ['1.00', '1.01'],
+  ],
+  [
+    'has one price, and so has the other',
+    [
+      ['a', 0],
+      ['b', 1],
+    ],
+    'b',
+    ['1.01'],
+  ],
+  [
+    'has one, and the others one or several',
+    [
+      ['a', 0],
+      ['a', 1],
+      ['c', 2],
+      ['b', 3],
+    ],
+    'a',
+    ['1.00', '1.01'],
+  ],
+  [
+    'has one, and two others have several',
+    [
+      ['a', 0],
+      ['c', 1],
+      ['a', 2],
+      ['c', 3],
+      ['b', 4],
+    ],
+    'c',
+    ['1.01', '1.03'],
+  ],
+  [
+    'has one, 31 days after the other',
+    [
+      ['a', 0],
+      ['a', 1],
+      ['b', 32],
+    ],
+    'a',
+    ['1.00', '1.01'],
+  ],
+  [
+    'has one, 32 days after the other',
+    [
+      ['a', 0],
+      ['a', 1],
+      ['b', 33],
+    ],
+    'b',
+    ['1.33'],
+  ],
+] as const)(
+  'of a market whose newest price is of a source that %s, the last prices are of one source',
+  async (_, given, source, decimal) => {
+    const world = createFilesWorld(undefined, ['recent', 'market-pages', 'embeds']);
+    await world.ingest([
+      market('m'),
+      ...given.map(([label, day, amount = 100 + day]) => ({
+        ...price('m', day, amount as number | null),
+        sourceLabel: label,
+        sourceUrl: `https://${label}.example/`,
+      })),
+    ]);
+    await world.publish();
+    const [entry] = await recentOf(world);
+    const isOther = source !== given.at(-1)?.[0];
+    expect([entry.decimal, entry.source]).toEqual([decimal, isOther ? source : undefined]);
+    const textAt = async (url: string) => Buffer.from((await readerOf(world.objects)(url)).body).toString();
+    expect(await textAt('/markets/m')).toContain(`<p class="soft">By ${source}.</p>`);
+    const changes =
+      (await Promise.all(['/markets/m', '/embed/m.html'].map(textAt))).join().match(/ % since [^<]*</g) ?? [];
+    expect(changes.length > 0).toBe(decimal.length > 1);
+    for (const change of changes) expect(change).toMatch(isOther ? new RegExp(`2026, by ${source}[.<]`) : /2026[.<]/);
+    expect(await world.findings()).toEqual([]);
+  },
+);
+
 test('a correction, a retraction and another source of the same moment change them as they change the market', async () => {
   const world = createFilesWorld(undefined, BOTH);
   await world.ingest([market('a'), ...from(3).map((day) => price('a', day, 100 + day))]);

@@ -63,13 +63,14 @@ export function readableMoment(instant: string): string {
   return time === '00:00' ? date : `${date}, ${time} UTC`;
 }
 
-/** `+1.25 % since 28 Sep 2026`, of the shortest span that is known. Null: of none. */
-export function readableChange({ decimal, observedAt }: Pick<RecentEntry, 'decimal' | 'observedAt'>): string | null {
+/** `+1.25 % since 28 Sep 2026`, of the shortest span that is known; with another source than the price's: `, by it`. Null: of none. */
+export function readableChange({ decimal, observedAt, source }: Omit<RecentEntry, 'slug'>): string | null {
   const prices = decimal.map((text, index) => ({ decimal: text, observedAt: observedAt[index] as string }));
   const newestFirst = prices.toReversed();
   for (const span of CHANGE_SPANS) {
     const change = priceChange(newestFirst, span);
-    if (change !== null) return `${changePercent(change)} since ${readableMoment(change.since)}`;
+    if (change === null) continue;
+    return `${changePercent(change)} since ${readableMoment(change.since)}${source === undefined ? '' : `, by ${source}`}`;
   }
   return null;
 }

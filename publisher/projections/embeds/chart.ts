@@ -1,12 +1,13 @@
 /** A line of the last prices, as an image that fills its place. Pure. */
 import type { RecentEntry } from '../../../contract/files/recent-prices.ts';
 import { readableMoment } from '../../core/market-files/readable.ts';
+import { xmlText } from '../../kernel/xml-text.ts';
 
 /** Units of the image: it is stretched, and its lines are not. */
 const [WIDTH, HEIGHT, MARGIN] = [400, 100, 4];
 
 /** Empty: there is no line to draw. Unknown prices leave a gap. */
-export function chartSvg({ decimal, observedAt }: Pick<RecentEntry, 'decimal' | 'observedAt'>): string {
+export function chartSvg({ decimal, observedAt, source }: Omit<RecentEntry, 'slug'>): string {
   const times = observedAt.map((instant) => Date.parse(instant));
   const known = decimal.flatMap((text) => (text === null ? [] : [Number(text)]));
   const [from = 0, to = 0] = [times[0], times.at(-1)];
@@ -27,6 +28,6 @@ export function chartSvg({ decimal, observedAt }: Pick<RecentEntry, 'decimal' | 
   const days = [observedAt[0], observedAt.at(-1)].map((instant) => readableMoment(instant as string));
   return (
     `<figure><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true">${drawn}</svg>` +
-    `<figcaption><small>${decimal.length} prices, ${days.join(' to ')}</small></figcaption></figure>`
+    `<figcaption><small>${decimal.length} prices, ${days.join(' to ')}${source === undefined ? '' : `, by ${xmlText(source)}`}</small></figcaption></figure>`
   );
 }

@@ -174,9 +174,9 @@ function tilesOf({ metrics, unit }: ShownMarket): string {
   return `<dl class="metric-tiles" aria-label="Newest values">\n${tiles.join('\n')}\n</dl>`;
 }
 
-/** The last prices, newest first: of the source of the newest one. */
+/** The last prices, newest first. */
 function rowsOf({ market: { metrics, unit, nativeCurrency }, recent }: FileInput): string {
-  const { decimal, observedAt, marks, mistakes } = recent;
+  const { decimal, observedAt, marks, mistakes, source = metrics.price?.sourceLabel } = recent;
   const prices = decimal.map((text, index) => {
     const price = text === null ? null : readableMoney(text, nativeCurrency, unit);
     const mark = marks[index] == null ? '' : ` <span class="soft">${xmlText(marks[index])}</span>`;
@@ -188,7 +188,6 @@ function rowsOf({ market: { metrics, unit, nativeCurrency }, recent }: FileInput
   const newestFirst = [...prices, ...retracted].sort(([one], [other]) => Date.parse(other) - Date.parse(one));
   if (newestFirst.length === 0) return '';
   const rows = newestFirst.slice(0, ROWS_MAX).map(([moment, value]) => `<tr><td>${timeOf(moment)}</td>${value}</tr>`);
-  const source = metrics.price?.sourceLabel;
   return [
     '<section class="market-section">\n<h2>Last prices</h2>',
     source === undefined ? '' : `<p class="soft">By ${xmlText(source)}.</p>`,

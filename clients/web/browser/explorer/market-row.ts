@@ -35,8 +35,7 @@ export class MarketRow {
   /** @param columns in place of the price and its chart; null: the price */
   constructor(entry: LatestEntry, columns: readonly MetricColumn[] | null) {
     this.#entry = entry;
-    const title = entry.source === null ? null : `Prices of ${entry.source}`;
-    this.#chart = element('td', { ...CELL, class: 'of-chart', title });
+    this.#chart = element('td', { ...CELL, class: 'of-chart' });
     this.element = element(
       'tr',
       { role: 'row', 'data-slug': entry.slug, class: entry.name.length > LONG_NAME ? 'has-long-name' : null },
@@ -61,8 +60,10 @@ export class MarketRow {
     if (recent !== this.#recent) {
       this.#recent = recent;
       this.#chart.replaceChildren(...(recent === null ? [] : chartOf(recent, this.#entry)));
+      const source = recent?.source ?? this.#entry.source;
+      if (source !== null) this.#chart.title = `Prices of ${source}`;
       for (const [at, span] of CHANGES.entries())
-        this.#changes[at]?.replaceChildren(...changeWords(changeOf(recent ?? undefined, span)));
+        this.#changes[at]?.replaceChildren(...changeWords(changeOf(recent ?? undefined, span), recent?.source));
     }
     const observedAt = newestMoment(this.#entry);
     const age = observedAt === null ? null : agoText(nowMs - Date.parse(observedAt)).replace(/ ago$/, '');
@@ -144,11 +145,13 @@ function ageOf(age: string | null, observedAt: string): readonly Node[] {
   return [element('time', time, age), element('span', { class: 'below' }, dayText(observedAt))];
 }
 
-function changeWords(change: PriceChange | null): readonly Node[] {
+/** @param source of the change, if it is not that of the price */
+function changeWords(change: PriceChange | null, source: string | undefined): readonly Node[] {
   if (change === null) return [element('span', { class: 'soft' }, '–')];
   const { share, since } = change;
   const look = share < 0 ? 'fall' : share > 0 ? 'rise' : 'soft';
-  return [element('span', { class: `number ${look}`, title: `since ${momentText(since)}` }, changePercent(change))];
+  const title = `since ${momentText(since)}${source === undefined ? '' : `, by ${source}`}`;
+  return [element('span', { class: `number ${look}`, title }, changePercent(change))];
 }
 
 function chartOf(recent: RecentEntry, { currency, quantity }: LatestEntry): readonly Node[] {
@@ -162,5 +165,6 @@ function chartOf(recent: RecentEntry, { currency, quantity }: LatestEntry): read
   });
   chart.append(svgElement('path', { d: line.path }));
   if (line.end !== null) chart.append(svgElement('circle', { cx: `${line.end.x}`, cy: `${line.end.y}`, r: '2' }));
-  return [chart, element('span', { class: 'visually-hidden' }, line.words)];
+  const by = recent.source === undefined ? [] : [element('span', { class: 'below lines' }, `by ${recent.source}`)];
+  return [chart, element('span', { class: 'visually-hidden' }, line.words), ...by];
 }

@@ -1,6 +1,6 @@
 /** The head of the page: the market, its price, and what a reader must know before he uses it. */
 
-import { changePercent, type PriceChange } from '../../../../contract/files/price-change.ts';
+import { changePercent } from '../../../../contract/files/price-change.ts';
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicMetric, PublicObservation } from '../../../../contract/values/metric.ts';
 import { compareMetrics, metricTitle } from '../../../../contract/values/metric-words.ts';
@@ -9,7 +9,7 @@ import type { AsOf } from '../../../typescript/as-of.ts';
 import { instantOfMs } from './as-of-view.ts';
 import { agedTime, badge, badgeClass, breakable, button, element, outsideLink } from './elements.ts';
 import type { RowWords } from './row-words.ts';
-import { changeText } from './value-changes.ts';
+import { changeText, type PriceChanges } from './value-changes.ts';
 import { badgesOf, dayText, isOnList, momentText } from './words.ts';
 
 export interface TopContent {
@@ -21,8 +21,8 @@ export interface TopContent {
   /** The values before those of rows, by the ids of the rows. */
   readonly before: ReadonlyMap<string, PublicObservation>;
   readonly words: RowWords;
-  /** Of the price, the shortest span first. */
-  readonly changes: readonly (PriceChange | null)[];
+  /** Of the price. */
+  readonly changes: PriceChanges;
   readonly asOf: AsOf | null;
   /** When the first value became known, by the clock of `asOf`. Null: none has, or the history is not read yet. */
   readonly since: string | null;
@@ -137,7 +137,7 @@ function priceLine(price: PublicMetric | null, { words, changes, since, asOf }: 
     element('span', { class: 'number figure' }, ...breakable(words.value(price))),
     ' ',
     element('span', { class: 'soft' }, unitText(words.unit)),
-    element('span', { class: 'market-changes' }, ...changes.flatMap(changeParts)),
+    element('span', { class: 'market-changes' }, ...changeParts(changes)),
   );
 }
 
@@ -147,19 +147,17 @@ function nothingText(since: string | null, asOf: AsOf | null): string {
 }
 
 /** By their days: the spans are about as long, because markets rest on weekends. */
-function changeParts(change: PriceChange | null): readonly HTMLElement[] {
-  if (change === null) return [];
-  const { share, since } = change;
-  const look = share < 0 ? 'fall' : share > 0 ? 'rise' : 'soft';
-  const percent = element('span', { class: `number ${look}` }, changePercent(change));
-  return [
-    element(
-      'span',
-      { title: `since ${momentText(since)}` },
-      percent,
-      element('span', { class: 'soft' }, ` since ${dayText(since)} `),
-    ),
-  ];
+function changeParts({ changes, otherSource }: PriceChanges): readonly HTMLElement[] {
+  const known = changes.filter((change) => change !== null);
+  const parts = known.map((change) => {
+    const { share, since } = change;
+    const look = share < 0 ? 'fall' : share > 0 ? 'rise' : 'soft';
+    const percent = element('span', { class: `number ${look}` }, changePercent(change));
+    const words = element('span', { class: 'soft' }, ` since ${dayText(since)} `);
+    return element('span', { title: `since ${momentText(since)}` }, percent, words);
+  });
+  if (otherSource === null || parts.length === 0) return parts;
+  return [...parts, element('span', { class: 'soft' }, `by ${otherSource}`)];
 }
 
 /** Of the price; or of each metric of a list. */

@@ -6,7 +6,9 @@ import {
   type PriceChange,
   percentText,
   priceChange,
+  shownSeries,
 } from '../../../../contract/files/price-change.ts';
+import { RECENT_ROWS_MAX } from '../../../../contract/files/recent-prices.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { isShowable } from '../../../../contract/values/showable.ts';
 import { decimalOf } from '../../../typescript/decimal-of.ts';
@@ -38,17 +40,39 @@ export function changeText(before: PublicObservation, after: PublicObservation):
   return share === null ? '' : percentText(share);
 }
 
-/** Among the prices of the source whose price is shown, the shortest span first. */
-export function priceChanges({ visible, metrics }: HistoryView): readonly (PriceChange | null)[] {
-  const source = metrics.price?.sourceLabel;
-  return CHANGE_SPANS.map((span) => priceChange(pricesOf(visible, source), span));
+export interface PriceChanges {
+  /** The shortest span first. */
+  readonly changes: readonly (PriceChange | null)[];
+  /** Of the changes, if it is not that of the price. */
+  readonly otherSource: string | null;
 }
+
+/** Among the prices of {@link shownSeries}. */
+export function priceChanges({ visible, metrics }: HistoryView): PriceChanges {
+  const newest = metrics.price?.sourceLabel;
+  const source = shownSource(visible) ?? newest;
+  return {
+    changes: CHANGE_SPANS.map((span) => priceChange(pricesOf(visible, source), span)),
+    otherSource: source === undefined || source === newest ? null : source,
+  };
+}
+
+function shownSource(visible: readonly PublicObservation[]): string | null {
+  const prices = visible.slice(0, RECENT_ROWS_MAX).filter(isPrice);
+  const series = [...Map.groupBy(prices, ({ sourceLabel }) => sourceLabel)].map(([source, rows]) => ({
+    source,
+    known: rows.filter((row) => decimalOf(row) !== null).length,
+    newestAt: (rows[0] as PublicObservation).observedAt,
+  }));
+  return shownSeries(series)?.source ?? null;
+}
+
+const isPrice = (row: PublicObservation): boolean => row.metric === 'price' && !row.announced && isShowable(row);
 
 /** Only as far as they are read: a long history is not gone through. */
 function* pricesOf(visible: readonly PublicObservation[], source: string | undefined): Generator<PricePoint> {
   for (const row of visible) {
-    if (row.metric === 'price' && row.sourceLabel === source && !row.announced && isShowable(row))
-      yield { decimal: decimalOf(row), observedAt: row.observedAt };
+    if (row.sourceLabel === source && isPrice(row)) yield { decimal: decimalOf(row), observedAt: row.observedAt };
   }
 }
 
