@@ -56,3 +56,18 @@ export const INCIDENTS_MAX = 100;
 
 /** A list of faults is shorter than this: the size of a body and of a report is limited. */
 export const ERRORS_MAX = 100_000;
+
+/** A service with more markets does not publish the last prices: their file would have more than 6 MB. */
+export const RECENT_MARKETS_MAX = 5_000;
+
+/** Prices of one market. Of daily ones, the first is 30 days older than the last. */
+export const RECENT_PRICES_MAX = 31;
+
+/** The newest rows of a history in which these prices are looked for, announced ones left out: some pages. */
+export const RECENT_ROWS_MAX = 256;
+
+/**
+ * The same for the price of a year before. A market with more rows in a year has none: its newest rows say so, and
+ * the publisher does not read a long history at each of its prices.
+ */
+export const YEAR_ROWS_MAX = 1024;

@@ -1,5 +1,5 @@
 /** What the published pages say about the operator of a service. Without the schema library. */
-import { escapedHtml } from '../values/html-text.ts';
+import { escapedHtml, unescapedHtml } from '../values/html-text.ts';
 import type { Operator } from '../values/operator.ts';
 
 /** Where a built page says it: {@link operatorHtml} stands there once the page is published. */
@@ -16,6 +16,17 @@ export function operatorHtml({ name, contact, licence }: Operator): string {
   if (stated.length === 0) return '';
   const texts = stated.map(([, text]) => `<span>${text}</span>`);
   return `<p class="operator" data-states="${stated.map(([fact]) => fact).join(' ')}">${texts.join(' ')}</p>`;
+}
+
+/** The name and the licence that a published page states. */
+export function operatorIn(page: string): Pick<Operator, 'name' | 'licence'> {
+  const [, name] = /<span>Operated by ([^<]*)<\/span>/.exec(page) ?? [];
+  const [, url, text] = /<span>Data licence: (?:<a href="([^"]*)">|([^<]*)<)/.exec(page) ?? [];
+  const licence = url ?? text;
+  return {
+    ...(name !== undefined && { name: unescapedHtml(name) }),
+    ...(licence !== undefined && { licence: unescapedHtml(licence) }),
+  };
 }
 
 /** @param otherwise where a text leads that is no URL. Null: nowhere */

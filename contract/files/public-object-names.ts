@@ -52,6 +52,11 @@ export type PublicObjectName =
 /** The feeds of all markets. */
 export const FEED_NAMES = ['changes', 'corrections'] as const;
 
+export const FEED_TITLES = {
+  changes: 'New values and corrections',
+  corrections: 'Corrections and retractions',
+} as const satisfies Record<FeedName, string>;
+
 export type FeedName = (typeof FEED_NAMES)[number];
 
 /** Bodies that depend on no record. They change with a deployment or its configuration, and are never removed. */

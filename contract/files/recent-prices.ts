@@ -2,23 +2,11 @@
 import { millisecondInstant } from '../values/instants.ts';
 import type { Observation } from '../values/metric.ts';
 import { isShowable } from '../values/showable.ts';
+import { RECENT_PRICES_MAX, RECENT_ROWS_MAX, YEAR_ROWS_MAX } from './limits.ts';
 import { PriceBefore, type PricePoint } from './price-before.ts';
 import { type PriceSeries, shownSeries } from './price-change.ts';
 
-/** A service with more markets does not publish this file: it would have more than 6 MB. */
-export const RECENT_MARKETS_MAX = 5_000;
-
-/** Prices of one market. Of daily ones, the first is 30 days older than the last. */
-export const RECENT_PRICES_MAX = 31;
-
-/** The newest rows of a history in which these prices are looked for, announced ones left out: some pages. */
-export const RECENT_ROWS_MAX = 256;
-
-/**
- * The same for the price of a year before. A market with more rows in a year has none: its newest {@link DENSE_ROWS} rows say so, and
- * the publisher does not read a long history at each of its prices.
- */
-export const YEAR_ROWS_MAX = 1024;
+/** They say whether a history has more than {@link YEAR_ROWS_MAX} rows in a year. */
 const DENSE_ROWS = 64;
 
 export interface RecentEntry {

@@ -1,9 +1,10 @@
 /** The last prices of every market, for small charts: one file for a page that shows many markets. */
+
 import * as z from 'zod';
 import { slugSchema } from '../values/market.ts';
 import { decimalSchema, instantSchema } from '../values/metric.ts';
 import { fileGenerationSchema } from './latest.ts';
-import { RECENT_MARKETS_MAX, RECENT_PRICES_MAX, YEAR_ROWS_MAX } from './recent-prices.ts';
+import { RECENT_MARKETS_MAX, RECENT_PRICES_MAX, YEAR_ROWS_MAX } from './limits.ts';
 
 export const recentEntrySchema = z.strictObject({
   decimal: z

@@ -14,11 +14,12 @@ import {
   MARKETS_PAGE_SIZE,
   OBSERVATIONS_PAGE_SIZE,
   PUBLIC_SOURCES_MAX,
+  RECENT_MARKETS_MAX,
+  RECENT_ROWS_MAX,
 } from '../files/limits.ts';
 import { MODIFIED_ROWS_MAX, modifiedCsv } from '../files/modified.ts';
 import { publicSourcesSchema } from '../files/public-sources.ts';
 import { recentSchema } from '../files/recent.ts';
-import { RECENT_MARKETS_MAX, RECENT_ROWS_MAX } from '../files/recent-prices.ts';
 import {
   collectionSchema,
   cursorSchema,

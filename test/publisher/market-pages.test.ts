@@ -11,7 +11,7 @@ import { unitText } from '../../contract/values/shown-value.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
-import { siteOf } from '../../publisher/site.ts';
+import { siteOf, withOperator } from '../../publisher/site.ts';
 import { readSite } from '../../server/folder/site-folder.ts';
 import { SITE_FOLDER } from '../../tools/build/build-site.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
@@ -25,9 +25,10 @@ const site = await readSite();
 async function pagesWorld(
   more: readonly Projection[] = [],
   readBaseUrl: string | null = READ_BASE_URL,
+  ofService = site,
 ): Promise<FilesWorld> {
   const { dependencies, ...world } = createWorld();
-  const settings = { ...dependencies, site, ...(readBaseUrl !== null && { readBaseUrl }) };
+  const settings = { ...dependencies, site: ofService, ...(readBaseUrl !== null && { readBaseUrl }) };
   const files = createFilesWorld({ ...world, dependencies: settings }, ['market-pages', ...more]);
   await files.ingest([market('a'), market('b')]);
   await files.ingest(Array.from({ length: 12 }, (_, day) => price('a', day, 123400 + 100 * day)));
@@ -53,7 +54,10 @@ test('a page has price, change, day, source and the last ten prices in it, and n
   expect(rows.map(([, day, value]) => `${day}: ${value}`)).toEqual(
     Array.from({ length: 10 }, (_, at) => `${12 - at} Jan 2026: ${(1245 - at).toLocaleString('en')}.00 USD`),
   );
-  expect(text.match(/<script[^>]*>/g)).toEqual(['<script type="module" src="../assets/market.js">']);
+  expect(text.match(/<script[^>]*>/g)).toEqual([
+    '<script type="application/ld+json">',
+    '<script type="module" src="../assets/market.js">',
+  ]);
   expect(Buffer.byteLength(text)).toBeLessThan(7_000);
   expect(await pageOf(world, 'b')).toContain('<p class="market-price unknown">no price recorded</p>');
   expect(await world.findings()).toEqual([]);
@@ -80,6 +84,76 @@ test('what search engines and previews read: absolute where a base URL is known,
     expect(text).toContain(`${line}\n`);
   const without = await pageOf(await pagesWorld([], null));
   expect(without).not.toMatch(/canonical|og:url|oembed|text\/csv|atom/);
+});
+
+/** What search engines read of a page as JSON-LD. */
+function datasetIn(text: string): Readonly<Record<string, unknown>> {
+  const [, block, ...others] = /<script type="application\/ld\+json">(.*?)<\/script>/.exec(text) ?? [];
+  expect(others).toEqual([]);
+  return JSON.parse(block as string);
+}
+
+test('each market is a Dataset of schema.org, whose files are there', async () => {
+  const world = await pagesWorld(['history-files']);
+  const source = { label: 'Other', url: 'https://example.org/', publisher: 'Ministry', licence: 'CC-BY-4.0' };
+  const hostile = '</script><script>alert(1)</script><!--<link rel="icon"';
+  await world.ingest([
+    { ...market('c'), name: hostile, sources: [{ ...source, attribution: 'By the Ministry.' }] } as IngestRecordInput,
+    ...[0, 1].map((day) => price('c', day, 100 + day)),
+  ]);
+  await world.publish();
+  const api = `${READ_BASE_URL}/api/v1/markets/c`;
+  const download = (encodingFormat: string, contentUrl: string) => ({
+    ...{ '@type': 'DataDownload', encodingFormat, contentUrl },
+  });
+  const found = datasetIn(await pageOf(world, 'c'));
+  expect(found).toEqual({
+    ...{ '@context': 'https://schema.org', '@type': 'Dataset', name: hostile, identifier: 'c' },
+    description: `${hostile}, per unit: 2 observations, each with its source and its times, as static files that are free to read.`,
+    creator: [{ '@type': 'Organization', name: 'Ministry', url: 'https://example.org/' }],
+    creditText: 'By the Ministry.',
+    dateModified: found.dateModified,
+    distribution: [
+      download('application/json', `${api}.json`),
+      download('application/json', `${api}/history.json`),
+      download('text/csv', `${api}/history.csv`),
+      download('application/x-ndjson', `${api}/history.ndjson`),
+    ],
+    includedInDataCatalog: {
+      ...{ '@type': 'DataCatalog', name: 'Market prices with their sources', url: `${READ_BASE_URL}/` },
+    },
+    isAccessibleForFree: true,
+    license: { '@type': 'CreativeWork', name: 'CC-BY-4.0' },
+    temporalCoverage: '2026-01-01T00:00:00Z/2026-01-02T00:00:00Z',
+    url: `${READ_BASE_URL}/markets/c.html`,
+    variableMeasured: ['Price'],
+  });
+  for (const { contentUrl } of found.distribution as { contentUrl: string }[])
+    expect((await readerOf(world.objects)(contentUrl.slice(READ_BASE_URL.length))).status, contentUrl).toBe(200);
+  expect(await world.findings()).toEqual([]);
+});
+
+test('the terms of a Dataset are those that all its sources have, or those of the operator, who publishes it', async () => {
+  const operated = withOperator(site, { name: 'Grain & "Sons"', licence: 'https://grain.example/a?b&c' });
+  const world = await pagesWorld([], null, operated);
+  const source = (label: string, licence: string | null) => ({
+    ...{ label, url: `https://${label}.example/`, publisher: null, licence, attribution: null },
+  });
+  const defined = (slug: string, ...licences: (string | null)[]) =>
+    ({ ...market(slug), sources: licences.map((licence, at) => source(`s${at}`, licence)) }) as IngestRecordInput;
+  await world.ingest([defined('same', 'MIT', 'MIT'), defined('mixed', 'MIT', null)]);
+  await world.publish();
+  const [same, mixed] = [datasetIn(await pageOf(world, 'same')), datasetIn(await pageOf(world, 'mixed'))];
+  expect([same.license, mixed.license]).toEqual([
+    { '@type': 'CreativeWork', name: 'MIT' },
+    'https://grain.example/a?b&c',
+  ]);
+  expect(mixed).toMatchObject({
+    publisher: { '@type': 'Organization', name: 'Grain & "Sons"' },
+    distribution: [{ contentUrl: '../api/v1/markets/mixed.json' }, {}],
+  });
+  expect(mixed).not.toHaveProperty('temporalCoverage');
+  expect(await world.findings()).toEqual([]);
 });
 
 test('sources are those of the definition, with the text that must be shown, and that of the newest price', async () => {

@@ -1,6 +1,7 @@
 /** `/`: what the service is and whose it is, a price to check, and all markets. */
+import { ROWS_PLACE } from '../../../contract/files/front-page.ts';
 import { LATEST_CSV_URL, LATEST_URL } from '../../../contract/files/routes.ts';
-import { html } from './html.ts';
+import { html, trustedHtml } from './html.ts';
 import { OPERATOR_MARK, page } from './layout.ts';
 
 /** The clock says nothing of a change: both prices are the market's. */
@@ -53,7 +54,7 @@ ${OPERATOR_MARK}
 <div id="check-result" class="small" role="status"></div>
 </section>
 </div>
-<noscript><p class="notice">This table is made by JavaScript. The same prices are in a <a href="${LATEST_CSV_URL}">CSV file</a> and in a <a href="${LATEST_URL}">JSON file</a>. The page of a market, <code>/markets/</code> and its slug, needs no JavaScript.</p></noscript>
+<noscript><p class="notice">Without JavaScript, the table shows the first markets. All prices are in a <a href="${LATEST_CSV_URL}">CSV file</a> and in a <a href="${LATEST_URL}">JSON file</a>.</p></noscript>
 <div id="explorer">
 <div id="notices" class="explorer-notices" role="status"></div>
 <form id="view" class="explorer-view" role="search" aria-label="Markets">
@@ -78,7 +79,7 @@ ${OPERATOR_MARK}
             : html`<button type="button" data-sort="${sort}"${says === undefined ? null : html` title="${says}"`}>${title}</button>`
         }</th>`,
     )}</tr></thead>
-<tbody role="rowgroup"></tbody>
+${trustedHtml(ROWS_PLACE)}
 </table>
 <div id="more" class="explorer-more"></div>
 <details class="explorer-poll"><summary>Read these prices with curl</summary>

@@ -27,10 +27,12 @@ export interface PageContent {
   readonly script?: string;
   /** The name of its own stylesheet in /assets, without the ending. */
   readonly style?: string;
+  /** An Atom feed that says what is new on it. */
+  readonly feed?: { readonly title: string; readonly url: string };
 }
 
 /** A whole document. It has no inline script and no inline style, because the Content-Security-Policy allows neither. */
-export function page({ title, description, section, main, script, style }: PageContent): string {
+export function page({ title, description, section, main, script, style, feed }: PageContent): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -46,7 +48,11 @@ export function page({ title, description, section, main, script, style }: PageC
 <meta name="twitter:card" content="summary">
 <link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/assets/site.css">
-${style === undefined ? null : html`<link rel="stylesheet" href="/assets/${style}.css">\n`}${
+${
+  feed === undefined
+    ? null
+    : html`<link rel="alternate" type="application/atom+xml" title="${feed.title}" href="${feed.url}">\n`
+}${style === undefined ? null : html`<link rel="stylesheet" href="/assets/${style}.css">\n`}${
   script === undefined ? null : html`<script type="module" src="/assets/${script}.js"></script>\n`
 }</head>
 <body>

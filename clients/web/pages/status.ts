@@ -1,5 +1,5 @@
 /** `/status/`: how fresh and how whole the published data is, from public files alone. */
-import { SNAPSHOT_URL } from '../../../contract/files/routes.ts';
+import { INCIDENTS_FEED_URL, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
 import { html } from './html.ts';
 import { page } from './layout.ts';
 
@@ -10,6 +10,7 @@ export function statusPage(): string {
     section: 'status',
     script: 'status',
     style: 'status',
+    feed: { title: 'Incidents', url: INCIDENTS_FEED_URL },
     main: html`<h1>Status</h1>
 <p class="soft small">Your browser reads the public files of this host and judges them here.</p>
 <noscript><p class="notice">This page is made by JavaScript. The same facts are in the <a href="${SNAPSHOT_URL}">snapshot</a>.</p></noscript>

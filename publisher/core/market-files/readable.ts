@@ -55,12 +55,16 @@ export function attributionOf({ sources }: Pick<Market, 'sources'>, sourceLabel:
   return sources.find(({ label }) => label === sourceLabel)?.attribution ?? null;
 }
 
-/** `29 Sep 2026`, with the time of the day (UTC) unless it is midnight. */
-export function readableMoment(instant: string): string {
+/** `29 Sep 2026`. */
+export function readableDay(instant: string): string {
   const [year, month, day] = instant.slice(0, 10).split('-').map(Number);
-  const date = `${day} ${MONTH_NAMES[(month as number) - 1]} ${year}`;
+  return `${day} ${MONTH_NAMES[(month as number) - 1]} ${year}`;
+}
+
+/** {@link readableDay} with the time of the day (UTC) unless it is midnight. */
+export function readableMoment(instant: string): string {
   const time = instant.slice(11, 16);
-  return time === '00:00' ? date : `${date}, ${time} UTC`;
+  return time === '00:00' ? readableDay(instant) : `${readableDay(instant)}, ${time} UTC`;
 }
 
 /** `+1.25 % since 28 Sep 2026`, of the shortest span that is known; with another source than the price's: `, by it`. Null: of none. */

@@ -2,7 +2,7 @@
  * A feed as a file: Atom (RFC 4287), one entry a line, newest first. Links are relative, because a file does not know its host.
  * The same event has the same entry in every feed.
  */
-import type { FeedName, PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import { FEED_TITLES, type FeedName, type PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { atomFeed, uuidOf } from '../../kernel/atom.ts';
 import { xmlText } from '../../kernel/xml-text.ts';
 import {
@@ -45,9 +45,7 @@ export function entryOf(event: FeedEvent, origin: string): FeedEntry {
 /** @param entries newest first */
 export function feedText(of: FeedOf, origin: string, entries: readonly FeedEntry[]): string {
   const isOfAll = 'all' in of;
-  const title = !isOfAll
-    ? `${of.slug}: new values and corrections`
-    : { changes: 'New values and corrections', corrections: 'Corrections and retractions' }[of.all];
+  const title = isOfAll ? FEED_TITLES[of.all] : `${of.slug}: new values and corrections`;
   const path = isOfAll ? of.all : `markets/${of.slug}`;
   // Links are relative to the folder of all feeds.
   const base = isOfAll ? null : '../';

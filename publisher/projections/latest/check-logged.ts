@@ -5,9 +5,9 @@
 
 import { csvFileAt, type FileAt, generationOfFile, jsonFileAt } from '../../../contract/files/file-generation.ts';
 import { LATEST_CSV_HEADER, latestCsvRow, latestEntry } from '../../../contract/files/latest-entries.ts';
-import { LATEST_MARKETS_MAX } from '../../../contract/files/limits.ts';
+import { LATEST_MARKETS_MAX, RECENT_MARKETS_MAX } from '../../../contract/files/limits.ts';
 import type { Projection } from '../../../contract/files/projections.ts';
-import { RECENT_MARKETS_MAX, RecentPrices } from '../../../contract/files/recent-prices.ts';
+import { RecentPrices } from '../../../contract/files/recent-prices.ts';
 import { LATEST_CSV_URL, LATEST_URL, RECENT_URL } from '../../../contract/files/routes.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';

@@ -2,10 +2,10 @@
 import pMap from 'p-map';
 import { type FileAt, generationOfFile, jsonFileAt } from '../../../contract/files/file-generation.ts';
 import { type LatestEntry, latestCsv, latestEntry } from '../../../contract/files/latest-entries.ts';
-import { LATEST_MARKETS_MAX } from '../../../contract/files/limits.ts';
+import { LATEST_MARKETS_MAX, RECENT_MARKETS_MAX } from '../../../contract/files/limits.ts';
 import type { LIST_FILE_KINDS } from '../../../contract/files/public-object-names.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
-import { RECENT_MARKETS_MAX, type RecentEntry } from '../../../contract/files/recent-prices.ts';
+import type { RecentEntry } from '../../../contract/files/recent-prices.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';

@@ -2,7 +2,6 @@
  * The page of one market: its newest values, their sources and the last prices, with what search engines and previews of links
  * read. Its classes are those of the script's own page (clients/web/browser/market), which takes its place without a jump. Pure.
  */
-import { FILE_ROWS_MAX } from '../../../contract/files/history-rows.ts';
 import { CARD_PATH } from '../../../contract/files/object-paths.ts';
 import type { Projection } from '../../../contract/files/projections.ts';
 import {
@@ -24,6 +23,7 @@ import {
   readableValue,
 } from '../../core/market-files/readable.ts';
 import { xmlText } from '../../kernel/xml-text.ts';
+import { datasetOf, hasHistoryFiles } from './dataset.ts';
 import { frameOf, isOwnFrame } from './frame.ts';
 
 /** Of the last prices. */
@@ -54,14 +54,13 @@ export function pageSettingsIn(texts: MarketTexts) {
 /** From the title to the links. */
 function headOf(shown: FileInput): string {
   const { market, readBaseUrl, projections } = shown;
-  const { slug, name, history } = market;
+  const { slug, name } = market;
   const link = (rel: string, type: string | null, href: string) =>
     `<link rel="${rel}"${type === null ? '' : ` type="${type}"`} href="${xmlText(href)}">`;
   const tag = (attribute: 'name' | 'property', key: string, content: string) =>
     `<meta ${attribute}="${key}" content="${xmlText(content)}">`;
   const description = descriptionOf(shown);
   const canonical = readBaseUrl === null ? null : `${readBaseUrl}${PAGES_OF_MARKETS_URL}/${slug}.html`;
-  const hasCsv = projections.has('history-files') && history.count > 1 && history.count <= FILE_ROWS_MAX;
   const feed = projections.has('market-feeds') ? marketFeedUrl(slug) : null;
   const oembed = readBaseUrl !== null && projections.has('embeds') ? `${readBaseUrl}${EMBEDS_URL}/${slug}.json` : null;
   const lines = [
@@ -76,9 +75,12 @@ function headOf(shown: FileInput): string {
     tag('name', 'twitter:card', 'summary'),
     canonical && link('canonical', null, canonical),
     link('alternate', 'application/json', relative(`${marketUrl(slug)}.json`)),
-    hasCsv ? link('alternate', LINKED['history-files'], relative(historyFileUrl(slug, 'csv', null))) : null,
+    hasHistoryFiles(shown)
+      ? link('alternate', LINKED['history-files'], relative(historyFileUrl(slug, 'csv', null)))
+      : null,
     feed && link('alternate', LINKED['market-feeds'], relative(feed)),
     oembed && link('alternate', LINKED.embeds, oembed),
+    datasetOf(shown),
   ];
   return lines.map((line) => (line === null ? '' : `${line}\n`)).join('');
 }
@@ -212,15 +214,15 @@ function sourcesOf({ sources, metrics }: ShownMarket): string {
   return `<section class="market-section">\n<h2>Sources</h2>\n<ul>${items.join('\n')}</ul>\n</section>`;
 }
 
-function filesOf({ market: { slug, history }, projections }: FileInput): string {
-  const hasFiles = projections.has('history-files') && history.count > 1 && history.count <= FILE_ROWS_MAX;
+function filesOf(shown: FileInput): string {
+  const { slug, history } = shown.market;
   const links = [
     ['This market as JSON', `${marketUrl(slug)}.json`],
     [
       `Its history, ${history.count.toLocaleString('en')} ${history.count === 1 ? 'observation' : 'observations'}`,
       `${historyUrl(slug)}.json`,
     ],
-    ...(hasFiles
+    ...(hasHistoryFiles(shown)
       ? (['csv', 'ndjson'] as const).map((form) => [`as ${form.toUpperCase()}`, historyFileUrl(slug, form, null)])
       : []),
   ] as const;

@@ -1,8 +1,13 @@
 /** Checks the first page for people, and what it loads. */
+import { ROWS_PLACE } from '../../../contract/files/front-page.ts';
 import { PAGE_CONTENT_TYPE } from '../../../contract/files/page-headers.ts';
 import { PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey } from '../../../contract/files/public-objects.ts';
+import { MARKETS_URL } from '../../../contract/files/routes.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { checkEntityTag, checkHeaders, type Findings } from '../../verify/check-body.ts';
+import type { ReadListing } from '../../verify/projection-check.ts';
 import type { PublicReader, PublicResponse } from '../../verify/reader.ts';
+import { FRONT_ROWS, frontRows } from './front-page.ts';
 
 /** Scripts, stylesheets and images of the same host. */
 const ASSET = /\b(?:src|href)="(\/assets\/[^"]+)"/g;
@@ -11,7 +16,7 @@ const ASSET = /\b(?:src|href)="(\/assets\/[^"]+)"/g;
  * The pages may be those of another version than this one, or be missing: then nothing is checked. But a page must not
  * run scripts of other hosts, and what it names must be there.
  */
-export async function checkSite(reader: PublicReader, findings: Findings): Promise<void> {
+export async function checkSite(reader: PublicReader, findings: Findings, list: ReadListing): Promise<void> {
   const page = await reader('/');
   if (page.status === 404) return;
   if (!checkFile(findings, '/', page, PAGE_CONTENT_TYPE)) return;
@@ -19,12 +24,24 @@ export async function checkSite(reader: PublicReader, findings: Findings): Promi
   if (!policy.includes("default-src 'none'") || policy.includes('unsafe-')) {
     findings.add('/', 'headers', `content-security-policy is ${policy}, expected one that begins with nothing`);
   }
-  const assets = Buffer.from(page.body).toString('utf8').matchAll(ASSET);
+  const text = Buffer.from(page.body).toString('utf8');
+  if (!(await areRowsRight(reader, text, list))) findings.add('/', 'file', 'shows other markets than the list');
+  const assets = text.matchAll(ASSET);
   for (const url of new Set(Array.from(assets, ([, asset]) => asset as string))) {
     const name = parsePublicKey(PUBLIC_PREFIX + url);
     if (name === null) findings.add('/', 'link', `names ${url}, which is no file of a site`);
     else checkFile(findings, url, await reader(url), PUBLIC_OBJECTS[name.kind].contentType);
   }
+}
+
+/** A copy has none. If another list was published since it was read, the next walk looks again. */
+async function areRowsRight(reader: PublicReader, text: string, { head, entries }: ReadListing): Promise<boolean> {
+  const [, rows] = /<tbody role="rowgroup">\n(.*?)<\/tbody>/s.exec(text) ?? [];
+  if (rows === undefined || text.includes(ROWS_PLACE) || head === null) return true;
+  const first = entries.slice(0, Math.min(FRONT_ROWS, rows.split('<tr ').length - 1));
+  if (first.length === 0 && entries.length > 0) return false;
+  if ([true, false].some((arePagesOfMarkets) => frontRows(first, arePagesOfMarkets) === rows)) return true;
+  return sha256Hex((await reader(MARKETS_URL)).body) !== head.digest;
 }
 
 /** Whether it is there. */

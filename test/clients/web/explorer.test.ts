@@ -1,12 +1,8 @@
 /** What the explorer makes of prices, moments and addresses, without a browser. */
+
 import { describe, expect, test } from 'vitest';
 import { compareDecimals } from '../../../clients/web/browser/exact-decimal.ts';
-import {
-  entriesOfLatest,
-  keepEqual,
-  priceWords,
-  rowBadges,
-} from '../../../clients/web/browser/explorer/latest-rows.ts';
+import { entriesOfLatest, keepEqual, rowBadges } from '../../../clients/web/browser/explorer/latest-rows.ts';
 import { type OrderContext, sortedEntries } from '../../../clients/web/browser/explorer/list-order.ts';
 import {
   countsBy,
@@ -21,6 +17,7 @@ import { metricColumns } from '../../../clients/web/browser/explorer/metric-colu
 import { sparkLine } from '../../../clients/web/browser/explorer/spark-line.ts';
 import { clockOffsetMs } from '../../../clients/web/browser/service-clock.ts';
 import type { LatestEntry } from '../../../contract/files/latest-entries.ts';
+import { priceWords } from '../../../contract/files/latest-words.ts';
 import { changePercent, percentText, priceChange } from '../../../contract/files/price-change.ts';
 import { groupedDigits } from '../../../contract/values/decimal-text.ts';
 

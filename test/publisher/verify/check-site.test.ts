@@ -30,7 +30,7 @@ async function found(changes: Readonly<Record<string, PublicResponse>>): Promise
     ...changes,
   };
   const findings = new Findings();
-  await checkSite(async (url) => answers[url] ?? NOTHING, findings);
+  await checkSite(async (url) => answers[url] ?? NOTHING, findings, { head: null, entries: [], revisions: [] });
   return findings.all.map(({ url, rule }) => `${rule} ${url}`);
 }
 

@@ -1,6 +1,7 @@
 /** Many markets: what a round costs after one new entry of the log, which is what that entry touches; and a list that is too long. */
+
 import { expect, test } from 'vitest';
-import { RECENT_MARKETS_MAX } from '../../../contract/files/recent-prices.ts';
+import { RECENT_MARKETS_MAX } from '../../../contract/files/limits.ts';
 import { MARKETS_URL } from '../../../contract/files/routes.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { boundedReader } from '../../../publisher/verify/bounded-reader.ts';

@@ -1,10 +1,11 @@
 /** The panel in which a visitor has one price checked: that of the first market of the table that has one. */
+
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
+import { type KnownValue, knownValue } from '../../../../contract/files/latest-words.ts';
 import type { Snapshot } from '../../../../contract/values/market.ts';
 import { marketAddress } from '../base-url.ts';
 import { breakable, element } from '../market/elements.ts';
 import { dayText } from '../market/words.ts';
-import { type KnownValue, knownValue } from './latest-rows.ts';
 
 /** Built as a script of its own: most visitors check nothing. Bundlers do not follow a computed address. */
 const SCRIPT = new URL('check.js', import.meta.url).href;

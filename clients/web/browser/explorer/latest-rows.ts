@@ -1,13 +1,10 @@
 /** The rows of the explorer: one for each market, from the file of newest prices or from the list. Pure. */
 import { latenessSeconds } from '../../../../contract/files/expected-next.ts';
 import { type LatestEntry, latestEntry } from '../../../../contract/files/latest-entries.ts';
-import { groupedDigits } from '../../../../contract/values/decimal-text.ts';
+import { entryNotes } from '../../../../contract/files/latest-words.ts';
 import type { Market } from '../../../../contract/values/market.ts';
-import { leadMetric, metricTitle, unknownWords } from '../../../../contract/values/metric-words.ts';
-import { shownAmount, unitText } from '../../../../contract/values/shown-value.ts';
 import { type Badge, dayText } from '../market/words.ts';
 import { staleDays, staleText } from '../staleness.ts';
-import { digitsOfMetric, isEntryOnList, unitOfMetric } from './metric-columns.ts';
 
 /** Members that a file from before this version of the service does not have. */
 const ADDED = {
@@ -50,61 +47,6 @@ export function keepEqual(before: readonly LatestEntry[], after: readonly Latest
   });
 }
 
-/** The price. `digits` is null if it is unknown; `below` then says why. */
-export interface PriceWords {
-  readonly digits: string | null;
-  /** `per EUR`. */
-  readonly below: readonly string[];
-}
-
-/** Of a market that is on a list. */
-function leadOf(entry: LatestEntry) {
-  return leadMetric(isEntryOnList(entry) ? entry.metrics : {}, ({ decimalPerUnit }) => decimalPerUnit !== undefined);
-}
-
-function metricWords(entry: LatestEntry): PriceWords | null {
-  const lead = leadOf(entry);
-  if (lead === null) return null;
-  const [name, metric] = lead;
-  const digits = digitsOfMetric(entry, metric);
-  const words = [metricTitle(name), unitOfMetric(entry, metric)];
-  return { digits: digits && groupedDigits(digits), below: digits === null ? [...words, 'unknown'] : words };
-}
-
-export function priceWords(entry: LatestEntry): PriceWords {
-  const { decimal, quantity, unit, observedAt, unknownReason } = entry;
-  if (decimal === null) {
-    const ofMetric = metricWords(entry);
-    if (ofMetric !== null) return ofMetric;
-    if (observedAt === null) return { digits: null, below: ['no price recorded'] };
-    return { digits: null, below: [unknownWords(unknownReason)] };
-  }
-  return { digits: groupedDigits(shownAmount(decimal, quantity)), below: [unitText({ quantity, of: unit })] };
-}
-
-/** The value that stands for a market. */
-export interface KnownValue {
-  readonly metric: string;
-  readonly decimal: string;
-  readonly observedAt: string;
-  /** `4,129.10 USD per troy ounce`. */
-  readonly words: string;
-}
-
-/** Null: it is unknown, or nothing was observed. */
-export function knownValue(entry: LatestEntry): KnownValue | null {
-  const { decimal, observedAt, currency } = entry;
-  if (decimal !== null && observedAt !== null) {
-    const { digits, below } = priceWords(entry);
-    return { metric: 'price', decimal, observedAt, words: [digits, currency, ...below].join(' ') };
-  }
-  const [metric, lead] = leadOf(entry) ?? [];
-  const digits = lead === undefined ? null : digitsOfMetric(entry, lead);
-  if (metric === undefined || lead === undefined || digits === null || lead.decimal === null) return null;
-  const words = `${metricTitle(metric)} ${groupedDigits(digits)} ${unitOfMetric(entry, lead)}`;
-  return { metric, decimal: lead.decimal, observedAt: lead.observedAt, words };
-}
-
 /** Since when the next price is late. Null: it is not late, or nobody says when it is due. @param nowMs since the epoch */
 export function lateSince({ expectedNextAt, graceSeconds }: LatestEntry, nowMs: number): string | null {
   if (expectedNextAt === null || graceSeconds === null) return null;
@@ -126,17 +68,14 @@ export function staleDaysOf({ observedAt, expectedNextAt, retired }: LatestEntry
 
 /** What a reader must know before he uses the price, the gravest first. @param nowMs milliseconds since the epoch */
 export function rowBadges(entry: LatestEntry, nowMs: number): readonly Badge[] {
-  const { disputed, retired, status, confidence } = entry;
   const late = lateSince(entry, nowMs);
   const stale = staleDaysOf(entry, nowMs);
-  const metrics = isEntryOnList(entry) ? Object.values(entry.metrics) : [];
-  const badges: (Badge | false)[] = [
-    (disputed || metrics.some((metric) => metric.disputed)) && { text: 'disputed', look: 'alarm' },
+  const timely: (Badge | false)[] = [
     late !== null && { text: lateWords(late, nowMs), look: 'notice' },
     stale !== null && { text: staleText(stale), look: 'notice' },
-    status !== null && status !== 'final' && { text: status, look: 'notice' },
-    confidence === 'low' && { text: 'low confidence', look: 'notice' },
-    retired && { text: 'retired', look: 'plain' },
   ];
-  return badges.filter((badge) => badge !== false);
+  const [alarms = [], others = []] = [true, false].map((isAlarm) =>
+    entryNotes(entry).filter(({ look }) => (look === 'alarm') === isAlarm),
+  );
+  return [...alarms, ...timely.filter((badge) => badge !== false), ...others];
 }

@@ -1,10 +1,11 @@
 /** The order of the explorer's rows. Pure. */
+
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
+import { isEntryOnList, newestMoment } from '../../../../contract/files/latest-words.ts';
 import type { ChangeSpan, PricePoint } from '../../../../contract/files/price-before.ts';
 import { changeSince, type PriceChange, priceChange } from '../../../../contract/files/price-change.ts';
 import type { RecentEntry } from '../../../../contract/files/recent-prices.ts';
 import { rowBadges } from './latest-rows.ts';
-import { isEntryOnList, newestMoment } from './metric-columns.ts';
 
 /** What an order depends on besides the entries. */
 export interface OrderContext {

@@ -1,12 +1,13 @@
 /** The page of all markets: reads them, shows those that are asked for, and asks again while somebody looks. */
+
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
+import { knownValue, newestMoment } from '../../../../contract/files/latest-words.ts';
 import { laterInstant } from '../../../../contract/values/instants.ts';
 import { BASE_URL } from '../base-url.ts';
 import { button, element } from '../market/elements.ts';
 import { agoText, dayText, many, momentText } from '../market/words.ts';
 import { POLL_SECONDS, pollWhileVisible } from '../poll.ts';
 import { FrontCheck } from './front-check.ts';
-import { knownValue } from './latest-rows.ts';
 import { sortedEntries } from './list-order.ts';
 import {
   countsBy,
@@ -20,7 +21,7 @@ import {
 import { MarketFeed } from './market-feed.ts';
 import { prepareSearch } from './market-search.ts';
 import { MarketTable, ROWS_PER_PAGE } from './market-table.ts';
-import { metricColumns, newestMoment } from './metric-columns.ts';
+import { metricColumns } from './metric-columns.ts';
 import { RowPrices } from './row-prices.ts';
 import { ViewControls } from './view-controls.ts';
 
@@ -149,7 +150,9 @@ function showFirst(): void {
 /** @param areOfRows last prices are known of the rows on the screen alone. @returns whether the rows have charts */
 function showRows(rows: readonly LatestEntry[], areOfRows: boolean): boolean {
   const hasCharts = view.hasCharts && columns === null && (feed.recent.size > 0 || areOfRows || answeredMs === 0);
-  table.show(rows, feed.nowMs, hasCharts ? (areOfRows ? rowPrices.recent : feed.recent) : null, columns);
+  // Until an answer comes, the page has its own rows.
+  if (answeredMs > 0)
+    table.show(rows, feed.nowMs, hasCharts ? (areOfRows ? rowPrices.recent : feed.recent) : null, columns);
   return hasCharts;
 }
 

@@ -1,8 +1,8 @@
 /** What the explorer reads: the snapshot, the newest prices of all markets, and their last prices. */
 
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
-import { FRESH_SECONDS, LATEST_MARKETS_MAX } from '../../../../contract/files/limits.ts';
-import { RECENT_MARKETS_MAX, type RecentEntry } from '../../../../contract/files/recent-prices.ts';
+import { FRESH_SECONDS, LATEST_MARKETS_MAX, RECENT_MARKETS_MAX } from '../../../../contract/files/limits.ts';
+import type { RecentEntry } from '../../../../contract/files/recent-prices.ts';
 import { LATEST_URL, MARKETS_URL, RECENT_URL, SNAPSHOT_URL } from '../../../../contract/files/routes.ts';
 import type { Market, Snapshot } from '../../../../contract/values/market.ts';
 import { below, pageOf, type ReadPage } from '../../../typescript/public-files.ts';

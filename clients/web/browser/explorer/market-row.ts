@@ -1,5 +1,7 @@
 /** One row of the table. */
+
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
+import { digitsOfMetric, newestMoment, priceWords, unitOfMetric } from '../../../../contract/files/latest-words.ts';
 import type { ChangeSpan } from '../../../../contract/files/price-before.ts';
 import { changePercent, type PriceChange } from '../../../../contract/files/price-change.ts';
 import type { RecentEntry } from '../../../../contract/files/recent-prices.ts';
@@ -9,9 +11,9 @@ import { shownAmount } from '../../../../contract/values/shown-value.ts';
 import { marketAddress } from '../base-url.ts';
 import { badgeClass, breakable, element, svgElement } from '../market/elements.ts';
 import { agoText, type Badge, dayText, momentText } from '../market/words.ts';
-import { priceWords, rowBadges, staleDaysOf } from './latest-rows.ts';
+import { rowBadges, staleDaysOf } from './latest-rows.ts';
 import { changeOf } from './list-order.ts';
-import { digitsOfMetric, type MetricColumn, newestMoment, unitOfMetric } from './metric-columns.ts';
+import type { MetricColumn } from './metric-columns.ts';
 import { SPARK_HEIGHT, SPARK_WIDTH, sparkLine } from './spark-line.ts';
 
 /** Cells have roles of their own, because a phone shows a row as a card, and then a browser forgets that it is one. */

@@ -1,7 +1,7 @@
 /** Columns for markets without a price, such as language models on a list: one for each metric that most of them have. Pure. */
-import type { LatestEntry, LatestMetric } from '../../../../contract/files/latest-entries.ts';
+import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
+import { isEntryOnList, unitOfMetric } from '../../../../contract/files/latest-words.ts';
 import { compareMetrics } from '../../../../contract/values/metric-words.ts';
-import { several, shownAmount, unitText } from '../../../../contract/values/shown-value.ts';
 
 /** More would not fit beside the name. */
 const COLUMNS_MAX = 5;
@@ -10,11 +10,6 @@ export interface MetricColumn {
   readonly name: string;
   /** `USD per 1M tokens`; null: the markets have several, so each cell says its own, and cannot be compared with others. */
   readonly unit: string | null;
-}
-
-/** Whether nobody has observed a price of the market, but other metrics. */
-export function isEntryOnList(entry: LatestEntry): entry is LatestEntry & Required<Pick<LatestEntry, 'metrics'>> {
-  return entry.observedAt === null && entry.metrics !== undefined;
 }
 
 /** Null: most of the markets have a price, or nothing. */
@@ -38,25 +33,4 @@ export function metricColumns(entries: readonly LatestEntry[]): readonly MetricC
       const [unit = '', ...others] = units.get(name) ?? [];
       return { name, unit: others.length === 0 ? unit : null };
     });
-}
-
-/** `USD per 1M tokens`, or `tokens`. */
-export function unitOfMetric({ quantity, unit: of }: LatestEntry, metric: LatestMetric): string {
-  return metric.decimalPerUnit === undefined
-    ? metric.unit === of
-      ? several(of)
-      : metric.unit
-    : `${metric.unit} ${unitText({ quantity, of })}`;
-}
-
-/** The exact digits as they are shown. Null: unknown. */
-export function digitsOfMetric({ quantity }: LatestEntry, { decimal, decimalPerUnit }: LatestMetric): string | null {
-  return decimal === null || decimalPerUnit === undefined ? decimal : shownAmount(decimal, quantity);
-}
-
-/** The newest moment of a price, or of any metric of a market without one. Null: nothing was observed. */
-export function newestMoment(entry: LatestEntry): string | null {
-  if (!isEntryOnList(entry)) return entry.observedAt;
-  const moments = Object.values(entry.metrics).map(({ observedAt }) => observedAt);
-  return moments.reduce((newest, moment) => (Date.parse(moment) > Date.parse(newest) ? moment : newest));
 }

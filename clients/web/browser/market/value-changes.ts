@@ -1,4 +1,5 @@
 /** What has changed: a price in some time, and each value of a list from the one that stood before it. Pure. */
+import { RECENT_ROWS_MAX } from '../../../../contract/files/limits.ts';
 import type { PricePoint } from '../../../../contract/files/price-before.ts';
 import {
   CHANGE_SPANS,
@@ -8,7 +9,6 @@ import {
   priceChange,
   shownSeries,
 } from '../../../../contract/files/price-change.ts';
-import { RECENT_ROWS_MAX } from '../../../../contract/files/recent-prices.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { isShowable } from '../../../../contract/values/showable.ts';
 import { decimalOf } from '../../../typescript/decimal-of.ts';

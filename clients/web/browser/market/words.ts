@@ -1,5 +1,7 @@
 /** The words that the page of a market says values, moments and reasons with. Pure. */
+
 import { latenessSeconds } from '../../../../contract/files/expected-next.ts';
+import type { Note } from '../../../../contract/files/latest-words.ts';
 import { MONTH_NAMES } from '../../../../contract/values/instants.ts';
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicMetric } from '../../../../contract/values/metric.ts';
@@ -53,10 +55,7 @@ export function unitOf(metric: PublicMetric): string {
   return metric.kind === 'money' ? metric.currency : metric.unit;
 }
 
-export interface Badge {
-  readonly text: string;
-  readonly look: 'alarm' | 'notice' | 'plain';
-}
+export type Badge = Note;
 
 /**
  * Whether the market has no price, but other metrics: those of a list, such as `inputPrice` and `outputPrice` of a language

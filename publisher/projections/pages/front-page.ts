@@ -1,0 +1,101 @@
+/**
+ * The first page: the built one, with its first rows, feeds, and what search engines read. The rows are those of the script
+ * (clients/web/browser/explorer/market-row.ts), which puts its own in their place. Pure.
+ */
+import { ROWS_PLACE } from '../../../contract/files/front-page.ts';
+import type { LatestEntry } from '../../../contract/files/latest-entries.ts';
+import { entryNotes, newestMoment, priceWords } from '../../../contract/files/latest-words.ts';
+import { ANY_MARKET_PAGE, CARD_PATH, LATEST_PATH, MARKET_LIST_PATH } from '../../../contract/files/object-paths.ts';
+import { operatorIn } from '../../../contract/files/operator-html.ts';
+import type { Projection } from '../../../contract/files/projections.ts';
+import { FEED_NAMES, FEED_TITLES } from '../../../contract/files/public-object-names.ts';
+import { FEEDS_URL, LATEST_CSV_URL, PAGES_OF_MARKETS_URL } from '../../../contract/files/routes.ts';
+import { readableDay } from '../../core/market-files/readable.ts';
+import { download, licenceOf, linkedData, publisherOf } from '../../kernel/linked-data.ts';
+import { xmlText } from '../../kernel/xml-text.ts';
+
+/** As many as the script shows at once. */
+export const FRONT_ROWS = 50;
+
+/** Where the head of a built page has room. */
+const ICON = '<link rel="icon"';
+const NAME = 'Market prices with their sources';
+const DESCRIPTION =
+  'Market prices, each with its source, its times and a signed receipt, in static files free to read.';
+
+export interface FrontSettings {
+  readonly readBaseUrl: string | null;
+  readonly projections: ReadonlySet<Projection>;
+}
+
+/** @param entries by slug: the first {@link FRONT_ROWS} */
+export function frontPage(built: string, settings: FrontSettings, entries: readonly LatestEntry[]): string {
+  const rows = `<tbody role="rowgroup">\n${frontRows(entries, settings.projections.has('market-pages'))}</tbody>`;
+  return built.replace(ROWS_PLACE, () => rows).replace(ICON, () => headOf(built, settings) + ICON);
+}
+
+function headOf(built: string, { readBaseUrl, projections }: FrontSettings): string {
+  const at = (path: string) => `${readBaseUrl ?? '.'}${path}`;
+  const file = projections.has('latest')
+    ? [download('application/json', at(LATEST_PATH)), download('text/csv', at(LATEST_CSV_URL))]
+    : [download('application/json', at(MARKET_LIST_PATH))];
+  const operator = operatorIn(built);
+  const terms = { ...licenceOf(operator.licence), ...publisherOf(operator) };
+  const dataset = {
+    '@type': 'Dataset',
+    description: 'The newest price of every market of this service, each with its source, its times and its unit.',
+    distribution: file,
+    isAccessibleForFree: true,
+    name: 'Newest prices of all markets',
+    ...terms,
+  };
+  const url = readBaseUrl === null ? {} : { url: at('/') };
+  const lines = [
+    ...(readBaseUrl === null
+      ? []
+      : [
+          `<link rel="canonical" href="${xmlText(at('/'))}">`,
+          `<meta property="og:url" content="${xmlText(at('/'))}">`,
+          `<meta property="og:image" content="${xmlText(at(CARD_PATH))}">`,
+        ]),
+    ...(projections.has('feeds') ? FEED_NAMES : []).map(
+      (feed) =>
+        `<link rel="alternate" type="application/atom+xml" title="${FEED_TITLES[feed]}" href=".${FEEDS_URL}/${feed}.atom">`,
+    ),
+    linkedData({ '@type': 'DataCatalog', dataset, description: DESCRIPTION, name: NAME, ...url, ...terms }),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** @param arePagesOfMarkets whether each market has a page of its own */
+export function frontRows(entries: readonly LatestEntry[], arePagesOfMarkets: boolean): string {
+  return entries.map((entry) => `${rowOf(entry, arePagesOfMarkets)}\n`).join('');
+}
+
+const CELL = '<td role="cell" class="of-';
+/** Above this, as in the script, a phone shows the name on a line of its own. */
+const LONG_NAME = 40;
+
+function rowOf(entry: LatestEntry, arePagesOfMarkets: boolean): string {
+  const { slug, name, kind, decimal, currency, source } = entry;
+  const { digits, below } = priceWords(entry);
+  const moment = newestMoment(entry);
+  const href = arePagesOfMarkets ? `.${PAGES_OF_MARKETS_URL}/${slug}.html` : `.${ANY_MARKET_PAGE}?slug=${slug}`;
+  const price =
+    digits === null
+      ? '<span class="unknown">unknown</span>'
+      : `<span><data value="${xmlText(decimal ?? digits)}" class="number">${xmlText(digits)}</data> <span class="currency">${decimal === null ? '' : currency}</span></span>`;
+  const notes = entryNotes(entry).map(
+    ({ text, look }) => `<span class="${look === 'plain' ? 'badge' : `badge badge-${look}`}">${xmlText(text)}</span> `,
+  );
+  return [
+    `<tr role="row" data-slug="${slug}"${name.length > LONG_NAME ? ' class="has-long-name"' : ''}>`,
+    `<th role="rowheader" scope="row" class="of-name"><a href="${href}" class="lines">${xmlText(name)}</a>`,
+    `<span class="below lines">${xmlText(`${slug} · ${kind}`)}</span></th>`,
+    `${CELL}price">${price}<span class="below parts">${below.map((part) => `<span>${xmlText(part)}</span>`).join(' ')}</span></td>`,
+    ...['change of-day', 'change of-month', 'change of-year', 'chart'].map((name) => `${CELL}${name}"></td>`),
+    `${CELL}age">${moment === null ? '–' : `<time datetime="${moment}">${readableDay(moment)}</time>`}`,
+    `${notes.length === 0 ? '' : `<span class="badges">${notes.join('')}</span>`}</td>`,
+    `${CELL}source"><span class="lines">${xmlText(source ?? '')}</span></td></tr>`,
+  ].join('');
+}
