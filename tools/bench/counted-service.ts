@@ -1,4 +1,5 @@
 /** The write API, the worker, the publisher and the sweep on one ledger and one store that count, in memory. */
+import { FRONT_PAGE, ROWS_PLACE } from '../../contract/files/front-page.ts';
 import type { Projection } from '../../contract/files/projections.ts';
 import { runDueSources } from '../../lambdas/sources/run/run-due.ts';
 import { runWork } from '../../lambdas/worker/run-work.ts';
@@ -7,6 +8,7 @@ import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { makeCompat } from '../../publisher/projections/compat/make-compat.ts';
 import { makeExport } from '../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../publisher/publish.ts';
+import { siteOf } from '../../publisher/site.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import {
   bodyDigest,
@@ -78,6 +80,8 @@ export async function openCountedService(projections: readonly Projection[]): Pr
   const publisher = {
     ...{ ...runtime, ledger, objects, ...DEPLOYMENT },
     projections: new Set(projections),
+    // Each list makes the first page.
+    site: siteOf(new Map([[FRONT_PAGE, ROWS_PLACE]])),
     ...(projections.includes('log') && { log: LOG }),
   };
   return {
