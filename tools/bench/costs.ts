@@ -3,9 +3,12 @@
  * memory that pass everything on. A month is so many of each; prices are AWS's, and the running times of functions are
  * estimates.
  */
+
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { FRONT_PAGE, ROWS_PLACE } from '../../contract/files/front-page.ts';
 import type { Projection } from '../../contract/files/projections.ts';
+import { type Site, siteOf } from '../../publisher/site.ts';
 import type { BenchOptions } from './benchmark.ts';
 import { type CountedService, openCountedService } from './counted-service.ts';
 import { MONTHS, type MonthCosts, monthLines } from './month.ts';
@@ -82,9 +85,9 @@ interface Counted {
 }
 
 /** The same work for a service with these kinds of files. */
-async function count(projections: readonly Projection[] = []): Promise<Counted> {
+async function count(projections: readonly Projection[] = [], site?: Site): Promise<Counted> {
   const sample = await readSample();
-  const service = await openCountedService(projections);
+  const service = await openCountedService(projections, site);
   await service.accept(Array.from({ length: MARKETS }, (_, index) => syntheticMarket(sample, index).market));
   await service.work();
   await service.publish();
@@ -130,6 +133,8 @@ export async function countCosts() {
   const newest = minus(files.lastOne.list, lastOne.list);
   const pages = await count(['market-pages']);
   const pagesOfAll = minus(pages.all.generation, all.generation);
+  const site = await count([], siteOf(new Map([[FRONT_PAGE, ROWS_PLACE]])));
+  const frontPage = minus(site.one.list, one.list);
   const feeds = await count(['feeds']);
   const feedOfGeneration = minus(feeds.one.generation, one.generation);
   const feedsOfList = minus(feeds.lastOne.list, lastOne.list);
@@ -148,6 +153,7 @@ export async function countCosts() {
     [`history-files: a generation of ${LONG} markets`, minus(files.long.generation, long.generation)],
     ['latest, recent: with a list of 3 pages', newest],
     [`market-pages: a generation of ${MARKETS} markets`, pagesOfAll],
+    ['pages: with a list that changes the first page', frontPage],
     ['feeds: a generation of 1 market', feedOfGeneration],
     ['feeds: with a list of 3 pages', feedsOfList],
     [`exports: a day, of ${MARKETS} markets`, exported],
@@ -175,6 +181,7 @@ export async function countCosts() {
     newest: dollarsOf(newest),
     newestRemembered: dollarsOf(each(minus(files.all.list, all.list), newest, MARKETS - 1)),
     pageOfMarket: dollarsOf(pagesOfAll) / MARKETS,
+    frontPage: dollarsOf(frontPage),
     feedOfGeneration: dollarsOf(feedOfGeneration),
     feedsOfList: dollarsOf(feedsOfList),
     exportOfDay: dollarsOf(exported),

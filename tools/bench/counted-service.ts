@@ -1,5 +1,4 @@
 /** The write API, the worker, the publisher and the sweep on one ledger and one store that count, in memory. */
-import { FRONT_PAGE, ROWS_PLACE } from '../../contract/files/front-page.ts';
 import type { Projection } from '../../contract/files/projections.ts';
 import { runDueSources } from '../../lambdas/sources/run/run-due.ts';
 import { runWork } from '../../lambdas/worker/run-work.ts';
@@ -8,7 +7,7 @@ import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { makeCompat } from '../../publisher/projections/compat/make-compat.ts';
 import { makeExport } from '../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../publisher/publish.ts';
-import { siteOf } from '../../publisher/site.ts';
+import type { Site } from '../../publisher/site.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import {
   bodyDigest,
@@ -58,8 +57,7 @@ async function never(): Promise<never> {
   throw new Error('there is no source');
 }
 
-/** @param projections none by default */
-export async function openCountedService(projections: readonly Projection[]): Promise<CountedService> {
+export async function openCountedService(projections: readonly Projection[], site?: Site): Promise<CountedService> {
   const counter = new OperationCounter();
   const written: ItemUnits = new Map();
   const ledger = countLedger(openSqliteLedger(':memory:'), counter, written);
@@ -80,8 +78,7 @@ export async function openCountedService(projections: readonly Projection[]): Pr
   const publisher = {
     ...{ ...runtime, ledger, objects, ...DEPLOYMENT },
     projections: new Set(projections),
-    // Each list makes the first page.
-    site: siteOf(new Map([[FRONT_PAGE, ROWS_PLACE]])),
+    ...(site !== undefined && { site }),
     ...(projections.includes('log') && { log: LOG }),
   };
   return {

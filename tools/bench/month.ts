@@ -34,6 +34,7 @@ export interface MonthCosts {
   readonly newest: number;
   readonly newestRemembered: number;
   readonly pageOfMarket: number;
+  readonly frontPage: number;
   readonly feedOfGeneration: number;
   readonly feedsOfList: number;
   readonly exportOfDay: number;
@@ -159,6 +160,7 @@ export function monthLines(traffic: Traffic, costs: MonthCosts): readonly (reado
       lists * (costs.newest + 2 * (pages - 3) * PRICES.objectGet + remembered * costs.newestRemembered),
     ],
     ['market-pages: pages for people', generations * changed * costs.pageOfMarket],
+    ['pages: the first page', lists * costs.frontPage],
     ['feeds: changes, what changed last', generations * costs.feedOfGeneration + lists * costs.feedsOfList],
     ['exports: every day', DAYS * (costs.exportOfDay + exportSeconds * PRICES.functionSecond)],
     [

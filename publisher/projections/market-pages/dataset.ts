@@ -13,7 +13,7 @@ export function datasetOf({ market, readBaseUrl, projections, frame }: FileInput
   const operator = operatorIn(frame ?? '');
   const titles = Object.keys(metrics).flatMap((metric) => (metrics[metric] === null ? [] : [metricTitle(metric)]));
   const credits = sources.flatMap(({ attribution }) => attribution ?? []);
-  const files = hasHistoryFiles({ market, projections }) ? (['csv', 'ndjson'] as const) : [];
+  const files = isHistoryOneFile({ market, projections }) ? (['csv', 'ndjson'] as const) : [];
   return linkedData({
     '@type': 'Dataset',
     ...(sources.length > 0 && {
@@ -49,7 +49,7 @@ export function datasetOf({ market, readBaseUrl, projections, frame }: FileInput
 const FORMATS = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
 
 /** Whether the whole history is one file. */
-export function hasHistoryFiles({
+export function isHistoryOneFile({
   market: { history },
   projections,
 }: Pick<FileInput, 'market' | 'projections'>): boolean {

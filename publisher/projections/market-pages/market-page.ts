@@ -23,7 +23,7 @@ import {
   readableValue,
 } from '../../core/market-files/readable.ts';
 import { xmlText } from '../../kernel/xml-text.ts';
-import { datasetOf, hasHistoryFiles } from './dataset.ts';
+import { datasetOf, isHistoryOneFile } from './dataset.ts';
 import { frameOf, isOwnFrame } from './frame.ts';
 
 /** Of the last prices. */
@@ -75,7 +75,7 @@ function headOf(shown: FileInput): string {
     tag('name', 'twitter:card', 'summary'),
     canonical && link('canonical', null, canonical),
     link('alternate', 'application/json', relative(`${marketUrl(slug)}.json`)),
-    hasHistoryFiles(shown)
+    isHistoryOneFile(shown)
       ? link('alternate', LINKED['history-files'], relative(historyFileUrl(slug, 'csv', null)))
       : null,
     feed && link('alternate', LINKED['market-feeds'], relative(feed)),
@@ -222,7 +222,7 @@ function filesOf(shown: FileInput): string {
       `Its history, ${history.count.toLocaleString('en')} ${history.count === 1 ? 'observation' : 'observations'}`,
       `${historyUrl(slug)}.json`,
     ],
-    ...(hasHistoryFiles(shown)
+    ...(isHistoryOneFile(shown)
       ? (['csv', 'ndjson'] as const).map((form) => [`as ${form.toUpperCase()}`, historyFileUrl(slug, form, null)])
       : []),
   ] as const;
