@@ -8,8 +8,10 @@ import { expect, inject } from 'vitest';
 /** Where screenshots are kept, for people to look at. */
 export const SCREENSHOTS = process.env.TIDEMARK_SCREENSHOTS ?? join(import.meta.dirname, '../../build/screenshots');
 
-/** In CSS pixels: a phone, a tablet, a desktop. */
-const WIDTHS = { phone: 360, tablet: 820, desktop: 1440 };
+/** In CSS pixels: a phone, a tablet, a laptop, a large screen. */
+const WIDTHS = [360, 768, 1280, 1920];
+/** Where axe looks at the page: the layouts for a finger and for a mouse. */
+const JUDGED = [360, 1280];
 const SCHEMES = ['light', 'dark'] as const;
 
 /** @throws Error that names the remedy, if Chromium is not installed */
@@ -43,7 +45,7 @@ export async function openPage(
 }
 
 /**
- * Shows a page at three widths, light and dark. It must be wide enough at each, and pass axe's rules of WCAG 2.2 AA.
+ * Shows a page at four widths, light and dark. It must be wide enough at each, and pass axe's rules of WCAG 2.2 AA.
  * Keeps a screenshot of each in {@link SCREENSHOTS}.
  *
  * @param ready resolves once the page shows what it is for
@@ -59,14 +61,14 @@ export async function expectGoodLooks(
   await ready(page);
   for (const colorScheme of SCHEMES) {
     await page.emulateMedia({ colorScheme });
-    for (const [device, width] of Object.entries(WIDTHS)) {
-      await page.setViewportSize({ width, height: device === 'phone' ? 740 : 900 });
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: width === 360 ? 740 : 900 });
       const overflow = await page.evaluate(
         'document.documentElement.scrollWidth - document.documentElement.clientWidth',
       );
-      expect(overflow, `${name}, ${device}: nothing is wider than the page`).toBeLessThanOrEqual(0);
-      await page.screenshot({ path: join(SCREENSHOTS, `${name}-${device}-${colorScheme}.png`) });
-      if (device !== 'tablet') expect(await faultsOf(page), `${name}, ${device}, ${colorScheme}`).toEqual([]);
+      expect(overflow, `${name}, ${width}: nothing is wider than the page`).toBeLessThanOrEqual(0);
+      await page.screenshot({ path: join(SCREENSHOTS, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+      if (JUDGED.includes(width)) expect(await faultsOf(page), `${name}, ${width}, ${colorScheme}`).toEqual([]);
     }
   }
 }

@@ -10,8 +10,8 @@ export function notFoundPage(): string {
     title: 'Not found',
     description: 'There is no such page.',
     section: null,
-    main: html`<h1>Not found</h1>
+    main: html`<div class="page-state"><h1>Not found</h1>
 <p class="soft">There is no page at this address. The market may have another name, or was never here.</p>
-<p><a href="/">All markets</a> · <a href="/docs/">Docs</a> · <a href="/status/">Status</a></p>`,
+<p><a href="/">All markets</a> · <a href="/docs/">Docs</a> · <a href="/status/">Status</a></p></div>`,
   });
 }

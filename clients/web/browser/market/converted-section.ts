@@ -157,8 +157,10 @@ export class ConvertedSection {
         const isNative = row.kind === 'money' && row.currency === market.nativeCurrency;
         return [row, convert(row, currency, isNative ? ways : [], rates, asOf)] as const;
       });
-      this.#result.replaceChildren(...resultOf(market, currency, converted, asOf));
       const count = converted.filter(([, { reason }]) => reason === null).length;
+      this.#result.replaceChildren(
+        ...(count === 0 ? [nothingOf(currency, converted)] : resultOf(market, currency, converted, asOf)),
+      );
       this.#said.textContent = `${count} of ${converted.length} prices in ${currency}.`;
     } catch {
       if (this.#key !== key) return;
@@ -186,6 +188,16 @@ export class ConvertedSection {
     // A market without a rate of these days may have others: then it is a way.
     return ofDays.isEmpty ? await read({}) : ofDays;
   }
+}
+
+/** A table in which each row says the same would be long, and say no more. */
+function nothingOf(currency: string, converted: readonly (readonly [PublicObservation, Conversion])[]): HTMLElement {
+  const reasons = new Set(converted.map(([row, { reason }]) => reasonText(row, reason as NotConverted)));
+  return element(
+    'p',
+    { class: 'notice' },
+    `None of these prices can be shown in ${currency}: ${[...reasons].join('; ')}.`,
+  );
 }
 
 function resultOf(
@@ -240,16 +252,15 @@ function commandOf(slug: string, currency: string, asOf: AsOf | null): string {
   return `tidemark markets history ${slug} --in ${currency} --csv${moment}${clock}`;
 }
 
-function derivedCell(
-  { unit }: Market,
-  { unknownReason, retraction }: PublicObservation,
-  { decimal, reason, currency }: Conversion,
-): HTMLElement {
+function derivedCell({ unit }: Market, row: PublicObservation, { decimal, reason, currency }: Conversion): HTMLElement {
   if (decimal === null) {
-    const text = retraction === null ? REASONS[reason as NotConverted] : unknownWords(unknownReason, retraction);
-    return element('td', { class: 'unknown' }, text);
+    return element('td', { class: 'unknown' }, reasonText(row, reason as NotConverted));
   }
   return element('td', { class: 'number value' }, `${groupedDigits(shownAmount(decimal, unit.quantity))} ${currency}`);
+}
+
+function reasonText({ unknownReason, retraction }: PublicObservation, reason: NotConverted): string {
+  return retraction === null ? REASONS[reason] : unknownWords(unknownReason, retraction);
 }
 
 /** Empty for a rate that is final and of high confidence. */

@@ -1,6 +1,6 @@
 /** What the page says instead of a market: removed, unknown, or not reachable. */
 import { addressOf, marketAddress } from '../base-url.ts';
-import { button, element, timeElement } from './elements.ts';
+import { button, element, facts, timeElement } from './elements.ts';
 import { timeOf } from './reading-words.ts';
 
 /** @param problem the document of the 410 */
@@ -10,13 +10,18 @@ export function removedState(slug: string, problem: Readonly<Record<string, unkn
   return state(
     isRemoval ? 'This market was removed' : 'This market is gone',
     element('p', { class: 'code' }, slug),
-    typeof removedAt === 'string' && !Number.isNaN(Date.parse(removedAt))
-      ? element('p', {}, 'Removed: ', timeElement(removedAt))
-      : null,
-    element('p', {}, typeof reason === 'string' ? `Reason: ${reason}` : 'The service gives no reason.'),
-    typeof replacedBy === 'string'
-      ? element('p', {}, 'Replaced by: ', element('a', { href: marketAddress(replacedBy) }, replacedBy))
-      : element('p', {}, 'It has no replacement.'),
+    facts([
+      typeof removedAt === 'string' && !Number.isNaN(Date.parse(removedAt))
+        ? ['Removed', timeElement(removedAt)]
+        : null,
+      ['Reason', typeof reason === 'string' ? reason : 'not given'],
+      [
+        'Replaced by',
+        typeof replacedBy === 'string'
+          ? element('a', { href: marketAddress(replacedBy) }, replacedBy)
+          : 'no other market',
+      ],
+    ]),
     code === 'taken-down' ? element('p', {}, 'Its texts were taken down for a legal reason.') : null,
     allMarkets(),
   );
