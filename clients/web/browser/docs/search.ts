@@ -94,7 +94,9 @@ export function markedParts(
 ): readonly { readonly text: string; readonly isMatch: boolean }[] {
   const wanted = wantedWords(query);
   if (wanted.length === 0) return [{ text, isMatch: false }];
-  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(${wanted.join('|')})`, 'giu');
+  // The words beside each other are marked as one, small ones included.
+  const phrase = wordsOf(query).join('[^\\p{L}\\p{N}]+');
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(${phrase}|${wanted.join('|')})`, 'giu');
   return text
     .split(pattern)
     .map((part, at) => ({ text: part, isMatch: at % 2 === 1 }))
