@@ -74,7 +74,7 @@ it('the search finds operations, headings and problems by keyboard, without a se
   await field.pressSequentially('correct a price');
   const results = page.locator('.search-results li');
   expect(await results.first().locator('p').innerText()).toMatch(/^Correct a price, take it back/);
-  expect(await results.first().locator('p mark').allInnerTexts()).toEqual(['Correct', 'price']);
+  expect(await results.first().locator('p mark').allInnerTexts()).toEqual(['Correct a price']);
   expect(index.length).toBe(1);
   await field.press('ArrowDown');
   await page.keyboard.press('ArrowDown');
