@@ -30,6 +30,7 @@ import { knownEntitlements } from '../credentials/account-cache.ts';
 import { formatApiKey, hashSecret, newApiKey, newSecret } from '../credentials/api-key-format.ts';
 import { OPERATOR_SUBJECT } from '../credentials/operator-key.ts';
 import type { Principal } from '../credentials/principal.ts';
+import { counterKey } from '../pipeline/counters.ts';
 import {
   isRefused,
   type OperationRequest,
@@ -40,7 +41,7 @@ import {
   writeHandler,
 } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
-import { countedUses, counterKey, limitOf, type Quota, unchangedLimits } from '../pipeline/quota.ts';
+import { countedUses, limitOf, type Quota, unchangedLimits } from '../pipeline/quota.ts';
 
 export const listApiKeys: ReadHandler<'listApiKeys'> = {
   answer: (request, tools) =>

@@ -14,6 +14,7 @@ import type { Change, Item } from '../../storage/ports/ledger.ts';
 import { type EntitlementGrant, type EntitlementsValue, entitlementsKey } from '../../storage/records/accounts.ts';
 import { knownEntitlements } from '../credentials/account-cache.ts';
 import { etagOf } from '../http/headers.ts';
+import { type Counters, readCounters, usedOf } from '../pipeline/counters.ts';
 import {
   type OperationRequest,
   type ReadHandler,
@@ -22,7 +23,7 @@ import {
   refuseScopes,
   writeHandler,
 } from '../pipeline/handler.ts';
-import { counterKey, endOfDayMs, grantOf } from '../pipeline/quota.ts';
+import { endOfDayMs, grantOf } from '../pipeline/quota.ts';
 
 type Grants = EntitlementsValue['features'];
 
@@ -34,11 +35,13 @@ export const getEntitlements: ReadHandler<'getEntitlements'> = {
       return refuseScopes(['entitlements:admin'], detail);
     }
     const { actor } = principal;
-    const counters = ALL_FEATURES.map((feature) => counterKey({ subject, actor, nowMs }, feature));
-    const [item, ...counts] = await reader.getMany([entitlementsKey(subject), ...counters]);
+    const [item, counters] = await Promise.all([
+      reader.get(entitlementsKey(subject)),
+      readCounters(reader, { subject, actor, nowMs }, ALL_FEATURES),
+    ]);
     const { features } = knownEntitlements(item);
-    const entitlements = ALL_FEATURES.map((feature, index) => {
-      return toEntitlement(feature, grantOf(features, feature, nowMs), counts[index] ?? null, nowMs);
+    const entitlements = ALL_FEATURES.map((feature) => {
+      return toEntitlement(feature, grantOf(features, feature, nowMs), counters.get(feature), nowMs);
     });
     return { body: { subject, entitlements } };
   },
@@ -46,9 +49,10 @@ export const getEntitlements: ReadHandler<'getEntitlements'> = {
 
 export const putEntitlement = writeHandler<'putEntitlement'>()({
   read: ({ params: { subject, feature }, principal: { actor }, nowMs }, reader) =>
-    reader.getMany([entitlementsKey(subject), counterKey({ subject, actor, nowMs }, feature)]),
-  decide(request, [item, counter]) {
+    Promise.all([reader.get(entitlementsKey(subject)), readCounters(reader, { subject, actor, nowMs }, [feature])]),
+  decide(request, [item, counters]) {
     const { params, body, now, nowMs } = request;
+    const counter = counters.get(params.feature);
     const { features } = knownEntitlements(item);
     const before = grantOf(features, params.feature, nowMs);
     const refused = refusedGrant(params.feature, body, nowMs) ?? refusedByPrecondition(request, before);
@@ -142,13 +146,13 @@ const LIMITS_OF_ONE_THING: ReadonlySet<Feature> = new Set(['watchlist-items']);
 function toEntitlement(
   feature: Feature,
   grant: EntitlementGrant | null,
-  counter: Item<number> | null,
+  counters: Counters | undefined,
   nowMs: number,
 ): Entitlement {
   const { kind, description, defaultLimit } = FEATURES[feature];
   const limit = grant?.limit ?? defaultLimit;
   const isCounted = kind !== 'boolean' && !LIMITS_OF_ONE_THING.has(feature);
-  const used = counter?.value ?? 0;
+  const used = counters === undefined ? 0 : usedOf(counters);
   return {
     feature,
     description,

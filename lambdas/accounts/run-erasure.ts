@@ -12,6 +12,8 @@ import {
   apiKeyKey,
   entitlementsKey,
   erasureKey,
+  RESERVES,
+  reservesOf,
   usageOf,
   waitlistRequestOf,
   watchlistsOf,
@@ -59,6 +61,7 @@ export async function runErasure(dependencies: ErasureDependencies, id: string):
   await eraseCredentials(dependencies, subject);
   await deleteAll(dependencies, watchlistsOf(subject));
   await deleteAll(dependencies, usageOf(subject));
+  for (const reserve of RESERVES) await deleteAll(dependencies, reservesOf(subject, reserve));
   await eraseEntitlements(dependencies, subject);
   await eraseClaims(dependencies, subject, id);
   await eraseVerifications(dependencies, subject);

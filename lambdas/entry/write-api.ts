@@ -79,6 +79,7 @@ const writeApi = retriedOnce(async () => {
     rateLimiter,
     cursors: createCursors(secrets.cursorKey),
     log: logAnswer,
+    usesReserves: true,
   });
 });
 // The start has time for this. The first request waits for it, or tries again.

@@ -4,7 +4,7 @@
  * 1. the idempotency record of actor and key, if absent or expired;
  * 2. the audit records;
  * 3. the mutation with its conditions, and the marks of everything public that it changes;
- * 4. the quota counters, within the limits, and a check that the limits are unchanged.
+ * 4. the quota counters, within the limits, and a check that the limits are unchanged; or the reserves of busy counters.
  *
  * So there is no state in between: a request has happened and its answer is stored, or it has changed nothing. A second
  * copy is refused by (1), whose item holds the answer. If an answer of the ledger is lost, the same attempt is made
@@ -17,7 +17,7 @@
 import { firstOutside } from '../../contract/files/feed-authority.ts';
 import { operationOf, type WriteOperationId } from '../../contract/operations/operations.ts';
 import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
-import { FEATURES } from '../../contract/values/features.ts';
+import { FEATURES, type Feature } from '../../contract/values/features.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import { ConflictItems } from '../../storage/ports/conflict-items.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
@@ -33,6 +33,7 @@ import { type AccountCache, knownEntitlements } from '../credentials/account-cac
 import { etagOf } from '../http/headers.ts';
 import type { AuditChains, AuditLink } from '../review/audit-chains.ts';
 import { auditChanges } from '../review/audit-changes.ts';
+import { areAsRead, type Counters, counterKey, hasRefused, readCounters, reserveOf, usedOf } from './counters.ts';
 import {
   type Commit,
   type OperationRequest,
@@ -42,12 +43,14 @@ import {
   type WriteTools,
 } from './handler.ts';
 import {
+  areApart,
   countedUses,
-  counterKey,
   endOfDayMs,
   isCountedByWrites,
+  limitOf,
   type Quota,
   type QuotaUse,
+  type Taking,
   unchangedLimits,
 } from './quota.ts';
 import type { RequestFactory } from './request.ts';
@@ -76,6 +79,11 @@ export interface CommitDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptI
   /** Receives the current entitlements item of a subject. */
   readonly learn: AccountCache['learn'];
   readonly chains: AuditChains;
+  /**
+   * Whether writes take from reserves of busy counters. Default: false, for a ledger that commits one transaction after the
+   * other.
+   */
+  readonly usesReserves?: boolean;
   /** Receives the changes of a committed transaction. */
   readonly onCommitted: (changes: readonly Change[]) => void;
 }
@@ -119,9 +127,17 @@ export async function commitWrite<Id extends WriteOperationId>(
   // The actor of a user may be a pseudonym. Answers of a user are kept, and erased, by subject.
   const idempotency = idempotencyKey(kind === 'user' ? subject : actor, identity.idempotencyKey);
   let found = new ConflictItems();
+  let taking: Taking = {
+    reserve: dependencies.usesReserves ? reserveOf(identity.idempotencyKey) : null,
+    counters: new Map(),
+  };
   const learnt = (entitlements: Item<EntitlementsValue> | null) => {
     dependencies.learn(request.principal.subject, entitlements);
     return makeRequest(knownEntitlements(entitlements));
+  };
+  const readAgain = async (uses: readonly QuotaUse[]) => {
+    const features = [...taking.counters.keys(), ...uses.map(({ feature }) => feature)];
+    taking = { ...taking, counters: await readCounters(ledger, quotaOf(request), features) };
   };
   for (let decisions = 0; decisions < MAX_DECISIONS && dependencies.nowMs() <= lastBeginMs; decisions++) {
     const view = await handler.read?.(request, ledger, { uploads });
@@ -143,7 +159,24 @@ export async function commitWrite<Id extends WriteOperationId>(
       continue;
     }
     mustBeNamed(request, decision, named);
-    const unit = makeUnit(dependencies, request, decision, found, idempotency, identity);
+    const quota = quotaOf(request);
+    const uses = usesOf(request, decision);
+    const isApart = uses.length > 0 && areApart(quota, uses, taking);
+    if (isApart) {
+      // Reserves know no limits. A grant that changes after this read is later than this write.
+      const counters = uses.map(({ feature }) => counterKey(quota, feature));
+      const [granted, ...counts] = await ledger.getMany([entitlementsOf(request), ...counters]);
+      if ((granted?.revision ?? null) !== quota.entitlements.revision) {
+        request = learnt(granted);
+        continue;
+      }
+      // The limit was larger, so reserves may hold more than is left of it.
+      const over = uses.filter(({ feature }, index) => (counts[index]?.value ?? 0) > limitOf(quota, feature));
+      if (over.length > 0) await readAgain(over);
+    }
+    const limits = operationOf(request.operation).features === undefined || isApart ? [] : [unchangedLimits(quota)];
+    const counted = [...countedUses(quota, uses, found, taking), ...limits];
+    const unit = makeUnit(dependencies, request, decision, counted, idempotency, identity);
     const result = await transactWithRetry(dependencies, unit.changes, lastBeginMs);
     if (result.committed) {
       if (decision.isUnchanged) unit.link.refused();
@@ -164,8 +197,19 @@ export async function commitWrite<Id extends WriteOperationId>(
       request = learnt(entitlements);
       continue;
     }
-    const exceeded = exceededUse(request, decision, found);
-    if (exceeded !== null) return exceeded;
+    const full = uses.filter(({ feature, amount }) => amount > 0 && hasRefused(quota, feature, found));
+    if (full.length === 0) continue;
+    await readAgain(full);
+    const exceeded = exceededUse(quota, uses, taking.counters);
+    if (exceeded === null) continue;
+    if (exceeded.found.reserves.length === 0) return exceeded.answer;
+    // What was read one by one may not show yet what has just come to a reserve, or an earlier copy that took the last of it.
+    const isNew = { kind: 'absent-or-expired', atMs: request.nowMs } as const;
+    const checks = [
+      ...areAsRead(quota, exceeded.feature, exceeded.found),
+      { kind: 'check', key: idempotency, if: isNew } as const,
+    ];
+    if ((await ledger.transact(checks, { attemptId: dependencies.newAttemptId() })).committed) return exceeded.answer;
   }
   return refuse('contention', 'Other writers are changing the same resource: retry with the same Idempotency-Key.', {
     headers: { 'retry-after': '1' },
@@ -182,7 +226,7 @@ function makeUnit<Id extends WriteOperationId>(
   { secrets, randomBytes, chains }: CommitDependencies,
   request: OperationRequest<Id>,
   decision: Commit<Id>,
-  found: ConflictItems,
+  counted: readonly Change[],
   idempotency: ItemKey<IdempotencyValue>,
   { fingerprint, requestId }: WriteIdentity,
 ): Unit {
@@ -214,8 +258,7 @@ function makeUnit<Id extends WriteOperationId>(
     },
     ...(decision.isUnchanged ? [] : auditChanges(link.audit, decision.changes)),
     ...decision.changes,
-    ...countedUses(quotaOf(request), usesOf(request, decision), found),
-    ...(operationOf(request.operation).features === undefined ? [] : [unchangedLimits(quotaOf(request))]),
+    ...counted,
   ];
   const answer = { status: success.status, headers, body: text, replayed: false } as Omit<Committed, typeof COMMITTED>;
   return { changes, answer: answer as Committed, link };
@@ -251,23 +294,32 @@ function usesOf<Id extends WriteOperationId>(
   return isUnchanged ? uses : [...uses, ...daily.map((feature) => ({ feature, amount: 1 }))];
 }
 
-function exceededUse<Id extends WriteOperationId>(
-  request: OperationRequest<Id>,
-  decision: Commit<Id>,
-  found: ConflictItems,
-): Refused | null {
-  for (const { feature, amount } of usesOf(request, decision)) {
-    const counter = found.get(counterKey(quotaOf(request), feature));
-    if (counter === undefined || amount < 0) continue;
-    const limit = request.limitOf(feature);
-    const used = counter?.value ?? 0;
+interface Exceeded {
+  readonly feature: Feature;
+  readonly found: Counters;
+  readonly answer: Refused;
+}
+
+/** The first use for which nothing is left, by these counters. */
+function exceededUse(
+  quota: Quota,
+  uses: readonly QuotaUse[],
+  counters: ReadonlyMap<Feature, Counters>,
+): Exceeded | null {
+  for (const { feature, amount } of uses) {
+    const found = counters.get(feature);
+    const limit = limitOf(quota, feature);
+    if (found === undefined || amount < 0 || usedOf(found) + amount <= limit) continue;
     const { kind, description } = FEATURES[feature];
-    const state = `${description}: ${used} of ${limit} used, and this needs ${amount}.`;
-    if (kind !== 'rate') return refuse('quota-exceeded', `${state} Delete some, or ask for a higher limit.`);
-    const seconds = Math.ceil((endOfDayMs(request.nowMs) - request.nowMs) / 1000);
-    return refuse('daily-quota-exceeded', `${state} The count starts again at 0 at 00:00 UTC.`, {
+    const state = `${description}: ${usedOf(found)} of ${limit} used, and this needs ${amount}.`;
+    if (kind !== 'rate') {
+      return { feature, found, answer: refuse('quota-exceeded', `${state} Delete some, or ask for a higher limit.`) };
+    }
+    const seconds = Math.ceil((endOfDayMs(quota.nowMs) - quota.nowMs) / 1000);
+    const answer = refuse('daily-quota-exceeded', `${state} The count starts again at 0 at 00:00 UTC.`, {
       headers: { 'retry-after': String(seconds) },
     });
+    return { feature, found, answer };
   }
   return null;
 }

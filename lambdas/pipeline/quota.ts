@@ -4,25 +4,16 @@
  */
 import { FEATURES, type Feature, type FeatureDefinition } from '../../contract/values/features.ts';
 import type { ConflictItems } from '../../storage/ports/conflict-items.ts';
-import type { CheckChange, CountChange, ItemKey } from '../../storage/ports/ledger.ts';
-import {
-  type EntitlementGrant,
-  type EntitlementsValue,
-  entitlementsKey,
-  usageKey,
-} from '../../storage/records/accounts.ts';
+import type { CheckChange, CountChange } from '../../storage/ports/ledger.ts';
+import { type EntitlementGrant, type EntitlementsValue, entitlementsKey } from '../../storage/records/accounts.ts';
 import type { Entitlements } from '../credentials/account-cache.ts';
-import { OPERATOR_SUBJECT } from '../credentials/operator-key.ts';
+import { type CounterOwner, type Counters, changesOfUse, counterKey, isReserved } from './counters.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The subject of a quota, and the moment. */
-export interface Quota {
-  readonly subject: string;
-  /** The credential whose use is counted. */
-  readonly actor: string;
+export interface Quota extends CounterOwner {
   readonly entitlements: Entitlements;
-  readonly nowMs: number;
 }
 
 /** The amount of a feature that a write takes. A negative amount gives back. */
@@ -47,32 +38,39 @@ export function limitOf({ entitlements, nowMs }: Pick<Quota, 'entitlements' | 'n
   return grantOf(entitlements.features, feature, nowMs)?.limit ?? FEATURES[feature].defaultLimit;
 }
 
-/**
- * A feature that is counted per day has a counter for each day. The keys of operators and of their feeds all have one
- * subject. Each of them has counters of its own, so that a feed whose key was stolen cannot use up the day of the others.
- */
-export function counterKey({ subject, actor, nowMs }: Omit<Quota, 'entitlements'>, feature: Feature): ItemKey<number> {
-  if (FEATURES[feature].kind !== 'rate') return usageKey(subject, feature, null);
-  const day = new Date(nowMs).toISOString().slice(0, 10);
-  return usageKey(subject === OPERATOR_SUBJECT ? actor : subject, feature, day);
-}
-
 /** When the counters of the day start again at 0, in milliseconds since the epoch. */
 export function endOfDayMs(nowMs: number): number {
   return (Math.floor(nowMs / DAY_MS) + 1) * DAY_MS;
 }
 
+/** From where a write takes what it uses. */
+export interface Taking {
+  /** The reserve that it takes from; null: the counter alone. */
+  readonly reserve: number | null;
+  /** Counters as they were read, of features of which a transaction was refused. */
+  readonly counters: ReadonlyMap<Feature, Counters>;
+}
+
+const FROM_COUNTERS: Taking = { reserve: null, counters: new Map() };
+
 /** The counters of these uses, each within its limit. */
-export function countedUses(quota: Quota, uses: readonly QuotaUse[], found: ConflictItems): readonly CountChange[] {
-  return uses.flatMap(({ feature, amount }): CountChange[] => {
-    const key = counterKey(quota, feature);
+export function countedUses(
+  quota: Quota,
+  uses: readonly QuotaUse[],
+  found: ConflictItems,
+  { reserve, counters }: Taking = FROM_COUNTERS,
+): readonly CountChange[] {
+  return uses.flatMap(({ feature, amount }) => {
     // A counter that refuses to go below zero is wrong. That must not keep a subject from giving back.
-    if (amount < 0 && found.get(key) !== undefined) return [];
-    const atMost = amount < 0 ? Number.MAX_SAFE_INTEGER : limitOf(quota, feature);
-    // A day's counter is not used after that day.
-    const expiry = FEATURES[feature].kind === 'rate' ? { expiresAtMs: quota.nowMs + 2 * DAY_MS } : {};
-    return [{ kind: 'count', key, by: amount, atLeast: 0, atMost, ...expiry }];
+    if (amount < 0 && found.get(counterKey(quota, feature)) !== undefined) return [];
+    const use = { feature, amount, limit: limitOf(quota, feature) };
+    return changesOfUse(quota, use, reserve, counters.get(feature));
   });
+}
+
+/** Whether writes at once that use these have no item in common: they must not check the limits in their transactions, either. */
+export function areApart(quota: Quota, uses: readonly QuotaUse[], { reserve }: Taking): boolean {
+  return reserve !== null && uses.every(({ feature }) => isReserved(feature, limitOf(quota, feature)));
 }
 
 /** A check that the limits are still those that are known. */

@@ -10,6 +10,7 @@
  * | `erasures`               | `<erasure id>`      | {@link ErasureValue}                                      |
  * | `entitlements/<subject>` | `features`          | {@link EntitlementsValue}                                 |
  * | `usage/<subject>`        | `<feature>[/<day>]` | a counter                                                 |
+ * | `usage/<n>/<subject>`    | `<feature>/<day>`   | a reserve: what the counter counts, and nobody has used   |
  * | `watchlists/<subject>`   | `<watchlist id>`    | {@link WatchlistValue}                                    |
  *
  * An **actor** is a credential: `user:<sub>` or `key:<key id>`. A **subject** owns resources and has entitlements:
@@ -143,6 +144,12 @@ export const usageOf = (subject: string): KeyRange<number> => ({ partition: `usa
 /** `day` for features that are counted per day, e.g. `2026-11-20`. */
 export const usageKey = (subject: string, feature: Feature, day: string | null) =>
   keyIn(usageOf(subject), day === null ? feature : `${feature}/${day}`);
+
+/** So many reserves a counter may have. No subject begins with a digit. */
+export const RESERVES = Array.from({ length: 16 }, (_, reserve) => reserve);
+export const reservesOf = (subject: string, reserve: number): KeyRange<number> => usageOf(`${reserve}/${subject}`);
+export const reserveKey = (subject: string, feature: Feature, day: string, reserve: number) =>
+  keyIn(reservesOf(subject, reserve), `${feature}/${day}`);
 
 export const watchlistsOf = (subject: string): KeyRange<WatchlistValue> => ({ partition: `watchlists/${subject}` });
 export const watchlistKey = (subject: string, id: string) => keyIn(watchlistsOf(subject), id);

@@ -33,7 +33,7 @@ const READS: { readonly [Id in WriteOperationId]: readonly Method[] } = {
   replaySourceRun: ['get'],
   createPublication: ['getMany'],
   createTakedown: ['get'],
-  putEntitlement: ['getMany'],
+  putEntitlement: ['get', 'getMany'],
   deleteEntitlement: ['get'],
   createWaitlistRequest: [],
   decideWaitlistRequest: ['get'],

@@ -6,7 +6,7 @@ import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Change, ItemKey, Ledger } from '../../storage/ports/ledger.ts';
 import { readAll } from '../../storage/ports/paging.ts';
 import { newUlid } from '../../storage/ports/ulid.ts';
-import { answersOf, entitlementsKey, usageOf } from '../../storage/records/accounts.ts';
+import { answersOf, entitlementsKey, reserveKey, reservesOf, usageOf } from '../../storage/records/accounts.ts';
 import { auditOfActor } from '../../storage/records/audit.ts';
 import { WORK_QUEUE, workKey } from '../../storage/records/batches.ts';
 import { type MarketRecordValue, marketKey } from '../../storage/records/markets.ts';
@@ -126,6 +126,8 @@ describe('erasures', () => {
     for (let count = 0; count < 3; count++) await createWatchlist('jo', `${MARK} ${count}`);
     await createWatchlist('bob', OTHER);
     await grant('user:jo', 7);
+    const reserve = { kind: 'count', key: reserveKey('user:jo', 'ingest-rows-per-day', '2026-11-20', 3) } as const;
+    await ledger.transact([{ ...reserve, by: 9, atLeast: 0, atMost: 9 }], { attemptId: 'reserve' });
     await seedClaim('claim_1', {}, MARK);
     await seedClaim(
       'claim_2',
@@ -192,6 +194,7 @@ describe('erasures', () => {
     expect(holdersOf(items, OTHER)).toEqual(others);
     for (const partition of [
       usageOf('user:jo').partition,
+      reservesOf('user:jo', 3).partition,
       answersOf('user:jo').partition,
       claimsOfSubject('user:jo').partition,
     ]) {

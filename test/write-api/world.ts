@@ -61,6 +61,8 @@ export interface ApiWorldOptions {
   readonly process?: string;
   /** Default: {@link namedAuthenticator}. */
   readonly authenticator?: Authenticator;
+  /** As on DynamoDB. */
+  readonly usesReserves?: boolean;
 }
 
 /** Repeatable random bytes: the same calls make the same ids. */
@@ -102,6 +104,7 @@ export function openApiWorld(options: ApiWorldOptions = {}): ApiWorld {
     cursors: createCursors(secrets.cursorKey),
     nowMs,
     log: (entry) => log.push(entry),
+    usesReserves: options.usesReserves ?? false,
   });
 
   function eventOf({ method = 'GET', path, as = 'alice', body, headers = {}, key, query = '' }: Call): HttpEvent {

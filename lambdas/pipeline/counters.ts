@@ -1,0 +1,162 @@
+/**
+ * The counters of quotas. A transaction of DynamoDB conflicts with another one at once on the same item. So the counter of a
+ * busy feature gives parts of a large limit out in advance, to reserves, and most writes take from one of these alone. The
+ * counter holds what was used and what the reserves hold: together they never exceed the limit, and a writer of a version
+ * that knows no reserves only counts too much as used. Pure, but for reading.
+ */
+import { FEATURES, type Feature } from '../../contract/values/features.ts';
+import type { ConflictItems } from '../../storage/ports/conflict-items.ts';
+import type { CheckChange, CountChange, Item, ItemKey, LedgerReader } from '../../storage/ports/ledger.ts';
+import { readMany } from '../../storage/ports/paging.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
+import { RESERVES, reserveKey, usageKey } from '../../storage/records/accounts.ts';
+import { OPERATOR_SUBJECT } from '../credentials/operator-key.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Whose counter, and the moment. */
+export interface CounterOwner {
+  readonly subject: string;
+  /** The credential whose use is counted. */
+  readonly actor: string;
+  readonly nowMs: number;
+}
+
+const BUSY: ReadonlySet<Feature> = new Set<Feature>([
+  'ingest-batches-per-day',
+  'ingest-rows-per-day',
+  'ingest-bytes-per-day',
+]);
+
+/** Smaller limits have no reserves: they would be divided into crumbs. */
+const RESERVED_FROM = 100_000;
+
+/** Of the rest of a limit, a reserve gets this share. So the counter never runs out before the reserves hold little. */
+const SHARE = 1 / (2 * RESERVES.length);
+
+/** Whether writes take from reserves. */
+export function isReserved(feature: Feature, limit: number): boolean {
+  return BUSY.has(feature) && limit >= RESERVED_FROM;
+}
+
+/**
+ * A feature that is counted per day has a counter for each day. The keys of operators and of their feeds all have one
+ * subject. Each of them has counters of its own, so that a feed whose key was stolen cannot use up the day of the others.
+ */
+export function counterKey(owner: CounterOwner, feature: Feature): ItemKey<number> {
+  if (FEATURES[feature].kind !== 'rate') return usageKey(owner.subject, feature, null);
+  return usageKey(holderOf(owner), feature, dayOf(owner));
+}
+
+const reserveKeyOf = (owner: CounterOwner, feature: Feature, reserve: number) =>
+  reserveKey(holderOf(owner), feature, dayOf(owner), reserve);
+const holderOf = ({ subject, actor }: CounterOwner) => (subject === OPERATOR_SUBJECT ? actor : subject);
+const dayOf = ({ nowMs }: CounterOwner) => new Date(nowMs).toISOString().slice(0, 10);
+
+/** Divides the writes of a credential evenly: each has a key of its own. */
+export function reserveOf(idempotencyKey: string): number {
+  return Number.parseInt(sha256Hex(idempotencyKey).slice(0, 4), 16) % RESERVES.length;
+}
+
+/** The counter of a feature and its reserves, read one by one. */
+export interface Counters {
+  readonly counter: Item<number> | null;
+  /** Empty for a feature that never has any. */
+  readonly reserves: readonly (Item<number> | null)[];
+}
+
+const count = (item: Item<number> | null | undefined) => item?.value ?? 0;
+const inReserves = ({ reserves }: Counters) => reserves.reduce((sum, item) => sum + count(item), 0);
+
+/** What was used. */
+export function usedOf(counters: Counters): number {
+  return count(counters.counter) - inReserves(counters);
+}
+
+/** Of each feature, its counter first. */
+function keysOf(owner: CounterOwner, feature: Feature): readonly ItemKey<number>[] {
+  const reserves = BUSY.has(feature) ? RESERVES.map((reserve) => reserveKeyOf(owner, feature, reserve)) : [];
+  return [counterKey(owner, feature), ...reserves];
+}
+
+/** Whether a transaction was refused by its counter or a reserve. */
+export function hasRefused(owner: CounterOwner, feature: Feature, found: ConflictItems): boolean {
+  return keysOf(owner, feature).some((key) => found.get(key) !== undefined);
+}
+
+export async function readCounters(
+  ledger: Pick<LedgerReader, 'getMany'>,
+  owner: CounterOwner,
+  features: Iterable<Feature>,
+): Promise<ReadonlyMap<Feature, Counters>> {
+  const keys = [...new Set(features)].map((feature) => [feature, keysOf(owner, feature)] as const);
+  const items = (
+    await readMany(
+      ledger,
+      keys.flatMap(([, own]) => own),
+    )
+  ).values();
+  const next = () => items.next().value ?? null;
+  return new Map(
+    keys.map(([feature, own]) => {
+      const [counter = null, ...reserves] = own.map(next);
+      return [feature, { counter, reserves }];
+    }),
+  );
+}
+
+export interface Use {
+  readonly feature: Feature;
+  /** A negative amount gives back. */
+  readonly amount: number;
+  readonly limit: number;
+}
+
+/**
+ * The changes that take this amount within the limit.
+ *
+ * @param reserve the one to take from; null: the ledger has no need of reserves
+ * @param found the counters as they were read, after such changes were refused. Undefined: not yet
+ */
+export function changesOfUse(
+  owner: CounterOwner,
+  { feature, amount, limit }: Use,
+  reserve: number | null,
+  found: Counters | undefined,
+): readonly CountChange[] {
+  // A day's counter is not used after that day.
+  const expiry = FEATURES[feature].kind === 'rate' ? { expiresAtMs: owner.nowMs + 2 * DAY_MS } : {};
+  const add = (key: ItemKey<number>, by: number, atMost = Number.MAX_SAFE_INTEGER): CountChange[] =>
+    by === 0 ? [] : [{ kind: 'count', key, by, atLeast: 0, atMost, ...expiry }];
+  const counter = counterKey(owner, feature);
+  const own = reserve === null || !isReserved(feature, limit) ? null : reserveKeyOf(owner, feature, reserve);
+  if (amount < 0) return add(counter, amount);
+  if (found === undefined) return own === null ? add(counter, amount, limit) : add(own, -amount);
+  const rest = limit - count(found.counter);
+  if (rest >= amount) {
+    const taken = own === null ? amount : Math.max(amount, Math.floor(rest * SHARE));
+    return [...add(counter, taken, limit), ...(own === null ? [] : add(own, taken - amount))];
+  }
+  // The counter is full: what the reserves hold comes back to it.
+  const returned = found.reserves.flatMap((item, index) => add(reserveKeyOf(owner, feature, index), -count(item)));
+  return [
+    { kind: 'count', key: counter, by: amount - inReserves(found), atLeast: 0, atMost: limit, ...expiry },
+    ...returned,
+  ];
+}
+
+/** Checks that hold if the counter and its reserves are as they were read, at one moment. They leave no trace. */
+export function areAsRead(
+  owner: CounterOwner,
+  feature: Feature,
+  { counter, reserves }: Counters,
+): readonly [CheckChange, ...CheckChange[]] {
+  const check = (key: ItemKey<number>, item: Item<number> | null = null): CheckChange => {
+    const condition = item === null ? ({ kind: 'absent' } as const) : versionOf(item);
+    return { kind: 'check', key, if: condition };
+  };
+  const [first, ...others] = keysOf(owner, feature) as [ItemKey<number>, ...ItemKey<number>[]];
+  return [check(first, counter), ...others.map((key, index) => check(key, reserves[index]))];
+}
+
+const versionOf = ({ attemptId }: Item<number>) => ({ kind: 'written-by', attemptId }) as const;
