@@ -47,7 +47,7 @@ test('any writers at once never exceed a limit, and reach it to the last unit', 
   const write = fc.record({ process: fc.nat(3), rows: fc.integer({ min: 1, max: 4 }) });
   await fc.assert(
     fc.asyncProperty(
-      fc.integer({ min: 0, max: 120 }),
+      fc.integer({ min: 0, max: 60 }),
       fc.constantFrom<[typeof BATCHES, typeof ROWS]>(BATCHES, ROWS),
       fc.array(fc.array(write, { minLength: 1, maxLength: 12 }), { maxLength: 6 }),
       async (left, feature, waves) => {
@@ -76,7 +76,7 @@ test('any writers at once never exceed a limit, and reach it to the last unit', 
         expect((await send(world, 1)).json).toMatchObject({ status: 429, code: 'daily-quota-exceeded' });
       },
     ),
-    { numRuns: runs(15, 300) },
+    { numRuns: runs(15, 60) },
   );
 });
 
@@ -90,7 +90,7 @@ describe('a write that takes from a reserve', () => {
   });
 
   /** The first limit lies where no reserve is used, the second where they are. */
-  test.each([12, 100_000])('keeps to a limit that was lowered to %i after reserves had taken more', async (limit) => {
+  test.each([82, 100_000])('keeps to a limit that was lowered to %i after reserves had taken more', async (limit) => {
     const ledger = openSqliteLedger(':memory:');
     const world = openApiWorld({ ledger, usesReserves: true });
     const grant = (limit: number, revision: string) =>
@@ -102,14 +102,13 @@ describe('a write that takes from a reserve', () => {
         headers: revision === '' ? { 'if-none-match': '*' } : { 'if-match': revision },
       });
     const key = usageKey(ALICE.subject, BATCHES, DAY);
-    const put = { kind: 'put', key, revision: 0, value: limit - 12, if: { kind: 'any' } } as const;
+    const put = { kind: 'put', key, revision: 0, value: limit - 82, if: { kind: 'any' } } as const;
     await ledger.transact([put], { attemptId: 'used' });
     expect((await grant(1_000_000, '')).status).toBe(200);
-    for (let count = 0; count < 10; count++) expect((await send(world, 1)).status).toBe(202);
+    for (let count = 0; count < 80; count++) expect((await send(world, 1)).status).toBe(202);
     expect((await grant(limit, '*')).status).toBe(200);
-    expect(await Promise.all([1, 2, 3].map(async () => (await send(world, 1)).status))).toEqual(
-      expect.arrayContaining([202, 202, 429]),
-    );
+    const statuses = await Promise.all([1, 2, 3].map(async () => (await send(world, 1)).status));
+    expect(statuses.sort()).toEqual([202, 202, 429]);
     expect(await used(world, BATCHES)).toBe(limit);
     expect((await grant(5, '*')).status).toBe(200);
     expect((await send(world, 1)).json.detail).toContain(`${limit} of 5 used`);
