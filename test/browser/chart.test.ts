@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { operatorHtml } from '../../contract/files/operator-html.ts';
 import { faultsOf, openBrowser, openPage, SCREENSHOTS } from './browser.ts';
 import { LONG_ATTRIBUTION, publishMarketData } from './market-data.ts';
 import { PAINTED } from './painted.ts';
@@ -266,6 +267,12 @@ describe('the chart', () => {
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.getByRole('button', { name: '1M' }).click();
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    const footer = page.locator('.site-footer');
+    expect(await footer.isVisible()).toBe(false);
+    // As the publisher writes it into the pages of a service that has an operator.
+    const operator = JSON.stringify(operatorHtml({ name: 'Grain watch' }));
+    await page.evaluate(`document.querySelector('.operator').outerHTML = ${operator}`);
+    expect((await footer.innerText()).trim()).toBe('Operated by Grain watch');
     await expect.poll(() => page.locator('.chart-host .uplot').evaluate((plot) => plot.clientWidth)).toBe(660);
     const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
     expect(ground).toBe('rgb(255, 255, 255)');
