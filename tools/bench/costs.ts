@@ -7,13 +7,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FRONT_PAGE, ROWS_PLACE } from '../../contract/files/front-page.ts';
-import type { Projection } from '../../contract/files/projections.ts';
+import { DEFAULT_PROJECTIONS, type Projection } from '../../contract/files/projections.ts';
 import { type Site, siteOf } from '../../publisher/site.ts';
 import type { BenchOptions } from './benchmark.ts';
 import { type CountedService, openCountedService } from './counted-service.ts';
-import { MONTHS, type MonthCosts, monthLines } from './month.ts';
+import { copyOfMonth, MONTHS, type MonthCosts, monthLines } from './month.ts';
 import { type OperationCounts, sumOf, timesOf } from './operations.ts';
-import { dollarsOf } from './prices.ts';
+import { dollarsOf, PRICES } from './prices.ts';
 import { readSample, syntheticMarket } from './synthetic-markets.ts';
 import { markdownTable, number } from './table.ts';
 
@@ -55,6 +55,7 @@ export async function costTables(): Promise<{ readonly units: string; readonly m
   );
   const columns = MONTHS.map((traffic) => monthLines(traffic, month));
   const dollars = (value: number) => (value < 100 ? number(value, 2) : number(value));
+  const copies = MONTHS.map((traffic) => dollars(copyOfMonth(traffic, month)));
   const rows = (columns[0] ?? []).map(([what], line) => [
     what,
     ...columns.map((lines) => dollars(lines[line]?.[1] ?? 0)),
@@ -62,7 +63,10 @@ export async function costTables(): Promise<{ readonly units: string; readonly m
   const sums = columns.map((lines) => dollars(lines.reduce((sum, [, each]) => sum + each, 0)));
   return {
     units: unitTable,
-    months: markdownTable(['$ a month', ...MONTHS.map(({ name }) => name)], [...rows, ['together', ...sums]]),
+    months: markdownTable(
+      ['$ a month', ...MONTHS.map(({ name }) => name)],
+      [...rows, ['together', ...sums], ['a second region, besides', ...copies]],
+    ),
   };
 }
 
@@ -115,6 +119,37 @@ async function count(projections: readonly Projection[] = [], site?: Site): Prom
   };
 }
 
+type Copies = Pick<MonthCosts, 'copiedGeneration' | 'copiedMarket' | 'copiedList' | 'copiedMinute'>;
+
+/** In a second region, with the default files, of markets with more than a page of history. */
+async function countCopies(): Promise<Copies> {
+  const sample = await readSample();
+  const service = await openCountedService([...DEFAULT_PROJECTIONS], undefined, true);
+  let hours = 0;
+  const copyOf = async (records: readonly unknown[], list: 'with-it' | 'not-due' = 'not-due'): Promise<number> => {
+    await service.accept(records);
+    await service.work();
+    await service.publish(list);
+    const counts = await service.copy();
+    return dollarsOf(counts) + (counts.bytesPut / 1e9) * PRICES.regionsGigabyte;
+  };
+  const rowOf = (index: number) => {
+    const observedAt = new Date(FIRST_MS + ++hours * HOUR_MS).toISOString();
+    return { ...syntheticMarket(sample, index).observations.at(-1), observedAt };
+  };
+  const rowsOf = (markets: number) => Array.from({ length: markets }, (_, index) => rowOf(index));
+  await copyOf(
+    Array.from({ length: MARKETS }, (_, index) => syntheticMarket(sample, index).market),
+    'with-it',
+  );
+  await copyOf(Array.from({ length: 65 }, () => rowsOf(LONG)).flat(), 'with-it');
+  const copiedMinute = dollarsOf(await service.copy());
+  const one = await copyOf(rowsOf(1));
+  const many = await copyOf(rowsOf(LONG));
+  const list = await copyOf(rowsOf(1), 'with-it');
+  return { copiedMinute, copiedGeneration: one, copiedMarket: (many - one) / (LONG - 1), copiedList: list - one };
+}
+
 const minus = (left: OperationCounts, right: OperationCounts) => sumOf(left, timesOf(right, -1));
 /** The difference that one makes. */
 const each = (many: OperationCounts, few: OperationCounts, difference: number) =>
@@ -160,6 +195,7 @@ export async function countCosts() {
     [`compat: a day, of ${MARKETS} markets`, compatOfDay],
     [`a sweep, of ${MARKETS} markets`, swept],
   ];
+  const copies = await countCopies();
   const bytesOf = ({ kept, worked }: Cycle) => kept.bytesKept + worked.bytesKept;
   const rowBytes = (bytesOf(all) - bytesOf(one)) / (MARKETS - 1);
   const month: MonthCosts = {
@@ -186,6 +222,7 @@ export async function countCosts() {
     feedsOfList: dollarsOf(feedsOfList),
     exportOfDay: dollarsOf(exported),
     compatOfMarket: dollarsOf(compatOfDay) / MARKETS,
+    ...copies,
     storedBytes: { batch: bytesOf(one) - rowBytes, row: rowBytes },
   };
   return { units, month };

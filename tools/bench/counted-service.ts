@@ -7,6 +7,7 @@ import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { makeCompat } from '../../publisher/projections/compat/make-compat.ts';
 import { makeExport } from '../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../publisher/publish.ts';
+import { copyRound } from '../../publisher/second-region/copy-round.ts';
 import type { Site } from '../../publisher/site.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import {
@@ -40,6 +41,8 @@ export interface CountedService {
   export(): Promise<OperationCounts>;
   /** The files of the day for other programs, in the same way. */
   compat(): Promise<OperationCounts>;
+  /** One round of the copy in a second region. Its puts are there. */
+  copy(): Promise<OperationCounts>;
   /** One look at the sources, of which none is due. */
   lookAtSources(): Promise<OperationCounts>;
 }
@@ -57,11 +60,17 @@ async function never(): Promise<never> {
   throw new Error('there is no source');
 }
 
-export async function openCountedService(projections: readonly Projection[], site?: Site): Promise<CountedService> {
+/** @param keepsBundles for a second region */
+export async function openCountedService(
+  projections: readonly Projection[],
+  site?: Site,
+  keepsBundles = false,
+): Promise<CountedService> {
   const counter = new OperationCounter();
   const written: ItemUnits = new Map();
   const ledger = countLedger(openSqliteLedger(':memory:'), counter, written);
   const objects = countObjects(openMemoryObjects(), counter);
+  const second = countObjects(openMemoryObjects(), counter);
   const clock = new SettableClock(Date.now);
   const runtime = { ...systemRuntime, nowMs: clock.nowMs };
   const api = openApi(ledger);
@@ -79,6 +88,7 @@ export async function openCountedService(projections: readonly Projection[], sit
     ...{ ...runtime, ledger, objects, ...DEPLOYMENT },
     projections: new Set(projections),
     ...(site !== undefined && { site }),
+    keepsBundles,
     ...(projections.includes('log') && { log: LOG }),
   };
   return {
@@ -99,6 +109,13 @@ export async function openCountedService(projections: readonly Projection[], sit
     compat: () => {
       clock.forwardTo(clock.nowMs() + DAY_MS);
       return counted(() => makeCompat({ storage: publisher }));
+    },
+    copy: () => {
+      const concurrency = { objects: 16 };
+      const { nowMs } = clock;
+      return counted(() =>
+        copyRound({ ledger, first: objects, second, nowMs, concurrency, hasTime: () => true }, DAY_MS),
+      );
     },
     sweep: () => counted(() => collectGarbage(publisher, { dryRun: false })),
   };

@@ -39,6 +39,11 @@ export interface MonthCosts {
   readonly feedsOfList: number;
   readonly exportOfDay: number;
   readonly compatOfMarket: number;
+  /** In a second region, with what is transferred: without its list, a market more, a list of three pages, and no news. */
+  readonly copiedGeneration: number;
+  readonly copiedMarket: number;
+  readonly copiedList: number;
+  readonly copiedMinute: number;
   /** By which the ledger grows: with a batch, its audit and its report, and with each of its rows. */
   readonly storedBytes: { readonly batch: number; readonly row: number };
 }
@@ -108,6 +113,20 @@ const STORED = { entry: 0.64 };
 const LOGGED = { invocation: 0.8, request: 1 };
 /** In an hour. */
 const VERIFY_READS = 20_000;
+
+/** Rounds of the copy, an hour of comparing daily files, and its metric and alarm. Bundles are kept for a day. */
+export function copyOfMonth({ markets, generations, changed, lists }: Traffic, costs: MonthCosts): number {
+  const pages = Math.ceil(markets / 100);
+  const seconds = MINUTES * 0.3 + generations * (0.2 + changed / 200);
+  return (
+    MINUTES * (costs.copiedMinute + PRICES.functionRequest) +
+    generations * (costs.copiedGeneration + (changed - 1) * costs.copiedMarket) +
+    lists * (costs.copiedList / 3) * pages +
+    seconds * PRICES.functionSecond +
+    PRICES.metricMonth +
+    PRICES.alarmMonth
+  );
+}
 
 /** Dollars, by what they are for. Times of functions are estimates: nothing here has run on an account. */
 export function monthLines(traffic: Traffic, costs: MonthCosts): readonly (readonly [string, number])[] {

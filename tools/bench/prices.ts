@@ -21,6 +21,8 @@ export const PRICES = {
   logGigabyte: 0.5 + 0.03,
   tableGigabyteMonth: 0.25 + 0.2,
   bucketGigabyteMonth: 0.023,
+  /** From one region to another. */
+  regionsGigabyte: 0.02,
   alarmMonth: 0.1,
   /** Of our own, and each of CloudFront's additional ones. */
   metricMonth: 0.3,

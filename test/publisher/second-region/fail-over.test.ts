@@ -5,6 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import { MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
 import { Superseded } from '../../../publisher/errors.ts';
+import { restore } from '../../../publisher/repair/restore.ts';
 import type { PublicReader, PublicResponse } from '../../../publisher/verify/reader.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { runs } from '../../runs.ts';
@@ -15,6 +16,8 @@ import { market, price, readerOf } from '../world.ts';
 import { LEASE_MS, type TwoRegions, twoRegions } from './two-regions.ts';
 
 const SEEDS = Array.from({ length: runs(12, 100) }, (_, seed) => seed + 1);
+
+const STEPS = ['define', 'append', 'append', 'append', 'correct', 'remove', 'restore'] as const;
 
 class Simulation {
   readonly random: Random;
@@ -50,12 +53,19 @@ class Simulation {
   async change(): Promise<void> {
     const { random, regions, slugs } = this;
     const known = () => random.pick(slugs);
-    const step =
-      slugs.length < 5 ? 'define' : random.pick(['define', 'append', 'append', 'append', 'correct', 'remove']);
+    const step = slugs.length < 5 ? 'define' : random.pick(STEPS);
     if (step === 'define') {
-      const slug = `m${random.int(10, 99)}-${this.#named++}`;
+      // On both sides of `pages` in a listing.
+      const slug = `${random.pick(['a', 'z'])}${random.int(10, 99)}-${this.#named++}`;
       await regions.ingest([market(slug), price(slug, 0, 1)]);
       slugs.push(slug);
+    } else if (step === 'restore') {
+      // The copy cannot follow it.
+      await restore(regions.dependencies, { after: '', hasTime: () => true });
+      await regions.ingest(
+        slugs.map((slug) => price(slug, ++this.#day % 200, random.int(1, 1_000_000))),
+        'correct',
+      );
     } else if (step === 'remove') {
       await removeMarket(regions, slugs.splice(random.int(0, slugs.length - 1), 1)[0] as string);
     } else {

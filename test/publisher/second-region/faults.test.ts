@@ -1,7 +1,9 @@
 /** Each operation of a copy fails in each way, and a reader of the second region never notices. */
 import { describe, expect, test } from 'vitest';
+import { publicKey } from '../../../contract/files/public-objects.ts';
 import { ImmutableMismatch, Superseded } from '../../../publisher/errors.ts';
 import { restore } from '../../../publisher/repair/restore.ts';
+import { changedStore } from '../../../storage/ports/changed-store.ts';
 import { StorageUnavailable } from '../../../storage/ports/errors.ts';
 import { sampled } from '../../runs.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';
@@ -133,8 +135,9 @@ async function copyAmidChanges(regions: TwoRegions, onWrite: (what: string) => P
   };
   const faulty = faultyStorage(regions.ledger, regions.second, 'all', async ({ what, isWrite, run }) => {
     const outcome = await run();
-    if (isWrite && writes++ % 4 === 3 && day < 40) {
-      work = work.then(change).then(() => onWrite(what));
+    if (isWrite) {
+      if (writes++ % 4 === 3 && day < 40) work = work.then(change);
+      work = work.then(() => onWrite(what));
       await work;
     }
     return outcome;
@@ -161,4 +164,32 @@ test('a copy that is made again is never torn, although the first store changes 
   expect(found).toEqual([]);
   await regions.copy();
   expect(await regions.faults({ settled: true })).toEqual([]);
+});
+
+test('a first copy has each page of a history before the history, also if the page was closed after the listing', async () => {
+  const regions = await changed();
+  const second = openMemoryObjects();
+  let day = 20;
+  const first = changedStore(regions.objects, {
+    async list(prefix, options) {
+      const page = await regions.objects.list(prefix, options);
+      if (day > 200) return page;
+      await regions.ingest(Array.from({ length: 9 }, () => price('b', ++day, day)));
+      await regions.publishAll();
+      return page;
+    },
+  });
+  let histories = 0;
+  const checked = changedStore(second, {
+    async put(key, body, metadata, condition) {
+      if (key.endsWith('/b/history.json')) {
+        const cursor = metadata.nextCursor as string;
+        expect(await second.stat(publicKey({ kind: 'history-page', slug: 'b', cursor }))).not.toBeNull();
+        histories++;
+      }
+      return await second.put(key, body, metadata, condition);
+    },
+  });
+  await regions.copy({ first, second: checked });
+  expect(histories).toBeGreaterThan(0);
 });

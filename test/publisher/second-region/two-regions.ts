@@ -16,7 +16,11 @@ export const LEASE_MS = 60_000;
 export interface TwoRegions extends World {
   readonly second: MemoryObjects;
   publishAll(): Promise<void>;
-  copy(options?: { readonly second?: ObjectStore; readonly hasTime?: () => boolean }): Promise<CopyReport>;
+  copy(options?: {
+    readonly first?: ObjectStore;
+    readonly second?: ObjectStore;
+    readonly hasTime?: () => boolean;
+  }): Promise<CopyReport>;
   /** What a reader of the second region finds wrong. */
   faults(options?: VerifyOptions): Promise<readonly string[]>;
 }
@@ -37,12 +41,12 @@ export function twoRegions(projections: readonly Projection[] = PROJECTIONS): Tw
     async publishAll() {
       while ((await publish(dependencies)).isMoreDue);
     },
-    async copy({ second: through = second, hasTime = () => true } = {}) {
+    async copy({ first = world.objects, second: through = second, hasTime = () => true } = {}) {
       const { ledger, nowMs } = dependencies;
       const concurrency = { objects: 4 };
       const storage = {
         ledger,
-        first: shortListings(world.objects),
+        first: shortListings(first),
         second: shortListings(through),
         nowMs,
         concurrency,
