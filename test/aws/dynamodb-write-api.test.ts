@@ -1,4 +1,4 @@
-/** The suites of the write API in which requests meet and answers are lost, on tables of an engine. */
+/** The suites of the write API in which requests meet, count and lose answers, on tables of an engine. */
 import { vi } from 'vitest';
 import { engineEndpoint } from './engine-endpoint.ts';
 
@@ -11,5 +11,6 @@ const endpoint = engineEndpoint('dynoxide');
 
 vi.setConfig({ testTimeout: 120_000 });
 
+await import('../write-api/busy-counters.test.ts');
 await import('../write-api/idempotency.test.ts');
 await import('../write-api/lost-answers.test.ts');

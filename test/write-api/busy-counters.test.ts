@@ -1,6 +1,6 @@
 /** The counters of what a feed sends most: on DynamoDB, writes at once take from reserves, and no limit is ever exceeded. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readCounters, usedOf } from '../../lambdas/pipeline/counters.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import { usageKey } from '../../storage/records/accounts.ts';
@@ -9,6 +9,7 @@ import { ModelledTime, openModelledLedger } from '../ingest/modelled-ledger.ts';
 import { market } from '../publisher/world.ts';
 import { runs } from '../runs.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
+import { ENGINES, type Engine } from './engines.ts';
 import { type ApiWorld, openApiWorld, START_MS } from './world.ts';
 
 const DAY = '2026-11-20';
@@ -80,9 +81,15 @@ test('any writers at once never exceed a limit, and reach it to the last unit', 
   );
 });
 
-describe('a write that takes from a reserve', () => {
+describe.each(ENGINES)('on %s, a write that takes from a reserve', (_, open) => {
+  let engine: Engine;
+  beforeEach(async () => {
+    engine = await open();
+  });
+  afterEach(() => engine.close());
+
   test('is counted once, however often it is sent', async () => {
-    const world = openApiWorld({ usesReserves: true });
+    const world = openApiWorld({ ledger: engine.ledgers[0], usesReserves: true });
     const first = await send(world, 3, 'one-and-the-same-key');
     const second = await send(world, 3, 'one-and-the-same-key');
     expect([second.text, second.headers['idempotency-replayed']]).toEqual([first.text, 'true']);
@@ -91,7 +98,7 @@ describe('a write that takes from a reserve', () => {
 
   /** The first limit lies where no reserve is used, the second where they are. */
   test.each([82, 100_000])('keeps to a limit that was lowered to %i after reserves had taken more', async (limit) => {
-    const ledger = openSqliteLedger(':memory:');
+    const [ledger] = engine.ledgers;
     const world = openApiWorld({ ledger, usesReserves: true });
     const grant = (limit: number, revision: string) =>
       world.call({
