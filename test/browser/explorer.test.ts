@@ -357,6 +357,9 @@ it('of more than 5,000 markets, reads the last prices of the rows on the screen 
   await expect.poll(() => page.locator('[data-slug=m-49] .of-chart').textContent()).toMatch(/^31 prices since/);
   expect(new Set(asked).size).toBe(asked.length);
   expect(await page.getByRole('button', { name: '1 day' }).isDisabled()).toBe(true);
+  expect(await page.locator('#count').innerText()).toBe(
+    '6,000 markets. Sorting by change stops at 5,000 markets: of more, only the changes of the rows on the screen are read.',
+  );
   expect(complaints).toEqual([]);
 });
 

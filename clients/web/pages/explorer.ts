@@ -1,5 +1,5 @@
 /** `/`: what the service is and whose it is, a price to check, and all markets. */
-import { ROWS_PLACE } from '../../../contract/files/front-page.ts';
+import { FRONT_DESCRIPTION, FRONT_TITLE, ROWS_PLACE } from '../../../contract/files/front-page.ts';
 import { LATEST_CSV_URL, LATEST_URL } from '../../../contract/files/routes.ts';
 import { html, trustedHtml } from './html.ts';
 import { OPERATOR_MARK, page } from './layout.ts';
@@ -33,8 +33,8 @@ const SORTS = [
 
 export function explorerPage(): string {
   return page({
-    title: 'Market prices with their sources',
-    description: 'Market prices, each with its source, its times and a signed receipt, in static files free to read.',
+    title: FRONT_TITLE,
+    description: FRONT_DESCRIPTION,
     section: 'markets',
     script: 'explorer',
     style: 'explorer',

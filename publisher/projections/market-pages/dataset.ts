@@ -1,4 +1,5 @@
 /** A market as schema.org's Dataset, for search engines. Pure. */
+import { FRONT_TITLE } from '../../../contract/files/front-page.ts';
 import { FILE_ROWS_MAX } from '../../../contract/files/history-rows.ts';
 import { operatorIn } from '../../../contract/files/operator-html.ts';
 import { historyFileUrl, historyUrl, marketUrl, PAGES_OF_MARKETS_URL } from '../../../contract/files/routes.ts';
@@ -32,7 +33,7 @@ export function datasetOf({ market, readBaseUrl, projections, frame }: FileInput
     identifier: slug,
     includedInDataCatalog: {
       '@type': 'DataCatalog',
-      name: 'Market prices with their sources',
+      name: FRONT_TITLE,
       url: at(readBaseUrl === null ? '/index.html' : '/'),
     },
     ...licenceOf(licenceOfSources(sources) ?? operator.licence),

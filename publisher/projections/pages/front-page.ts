@@ -2,7 +2,7 @@
  * The first page: the built one, with its first rows, feeds, and what search engines read. The rows are those of the script
  * (clients/web/browser/explorer/market-row.ts), which puts its own in their place. Pure.
  */
-import { ROWS_PLACE } from '../../../contract/files/front-page.ts';
+import { FRONT_DESCRIPTION, FRONT_TITLE, ROWS_PLACE } from '../../../contract/files/front-page.ts';
 import type { LatestEntry } from '../../../contract/files/latest-entries.ts';
 import { entryNotes, newestMoment, priceWords } from '../../../contract/files/latest-words.ts';
 import { ANY_MARKET_PAGE, CARD_PATH, LATEST_PATH, MARKET_LIST_PATH } from '../../../contract/files/object-paths.ts';
@@ -19,9 +19,6 @@ export const FRONT_ROWS = 50;
 
 /** Where the head of a built page has room. */
 const ICON = '<link rel="icon"';
-const NAME = 'Market prices with their sources';
-const DESCRIPTION =
-  'Market prices, each with its source, its times and a signed receipt, in static files free to read.';
 
 export interface FrontSettings {
   readonly readBaseUrl: string | null;
@@ -62,7 +59,14 @@ function headOf(built: string, { readBaseUrl, projections }: FrontSettings): str
       (feed) =>
         `<link rel="alternate" type="application/atom+xml" title="${FEED_TITLES[feed]}" href=".${FEEDS_URL}/${feed}.atom">`,
     ),
-    linkedData({ '@type': 'DataCatalog', dataset, description: DESCRIPTION, name: NAME, ...url, ...terms }),
+    linkedData({
+      '@type': 'DataCatalog',
+      dataset,
+      description: FRONT_DESCRIPTION,
+      name: FRONT_TITLE,
+      ...url,
+      ...terms,
+    }),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }

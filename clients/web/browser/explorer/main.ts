@@ -23,7 +23,7 @@ import { prepareSearch } from './market-search.ts';
 import { MarketTable, ROWS_PER_PAGE } from './market-table.ts';
 import { metricColumns } from './metric-columns.ts';
 import { RowPrices } from './row-prices.ts';
-import { ViewControls } from './view-controls.ts';
+import { NOT_SORTED, ViewControls } from './view-controls.ts';
 
 /** The count is spoken once the typing has paused. */
 const SPOKEN_AFTER_MS = 600;
@@ -293,9 +293,9 @@ function countText(selected: number, inverse: string | null): string {
   const all = feed.entries.length;
   if (answeredMs === 0) return '';
   const count = `${selected === all ? '' : `${selected.toLocaleString('en')} of `}${many(all, 'market')}`;
-  return inverse === null
-    ? count
-    : `${count}. No market has the pair “${view.text.trim()}”: this is the inverse, ${inverse}.`;
+  if (inverse !== null)
+    return `${count}. No market has the pair “${view.text.trim()}”: this is the inverse, ${inverse}.`;
+  return feed.isTooLong ? `${count}. ${NOT_SORTED}` : count;
 }
 
 async function readMore(): Promise<void> {

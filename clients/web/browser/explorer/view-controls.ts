@@ -7,8 +7,7 @@ import { many } from '../market/words.ts';
 import { leadToSearch, slashKey } from '../slash-key.ts';
 import { countsBy, type ListSort, type ListView, WHOLE_VIEW } from './list-view.ts';
 
-/** The changes of the rows on the screen alone are read. */
-const NOT_SORTED = `Not sorted with more than ${many(RECENT_MARKETS_MAX, 'market')}`;
+export const NOT_SORTED = `Sorting by change stops at ${many(RECENT_MARKETS_MAX, 'market')}: of more, only the changes of the rows on the screen are read.`;
 
 const byId = <Kind extends HTMLElement>(id: string): Kind => document.getElementById(id) as Kind;
 
