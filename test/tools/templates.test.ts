@@ -29,7 +29,8 @@ const ACCEPTED: Readonly<Record<string, string>> = {
 /** The folder of all templates, perhaps with a fault: this text in each of them is replaced. */
 async function templates(from = '', to = ''): Promise<string> {
   const folder = await temporaryFolder();
-  await cp(appOf(MINIMAL).synth().directory, folder, { recursive: true, filter: (path) => !/\/asset\./.test(path) });
+  const app = appOf({ ...MINIMAL, secondRegion: 'eu-west-1' });
+  await cp(app.synth().directory, folder, { recursive: true, filter: (path) => !/\/asset\./.test(path) });
   for (const file of (await readdir(folder)).filter((name) => name.endsWith('.template.json'))) {
     await writeFile(join(folder, file), (await readFile(join(folder, file), 'utf8')).replaceAll(from, to));
   }
