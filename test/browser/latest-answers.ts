@@ -1,0 +1,14 @@
+/** Answers of a service with other markets than those of the sample, for the page of all markets. */
+import type { Page } from 'playwright-core';
+
+/** A line of the file of newest prices. */
+export const entry = (fields: object) => ({
+  ...{ slug: 'a', name: 'A market', decimal: '36690.00', decimalPerUnit: '366.9', quantity: 100, unit: 'EUR' },
+  ...{ currency: 'HUF', observedAt: '2026-10-01T00:00:00Z', releasedAt: null, updatedAt: null, source: 'A source' },
+  ...{ status: 'final', unknownReason: null, recordedAt: null, kind: 'fx', confidence: 'high', disputed: false },
+  ...{ retired: false, expectedNextAt: null, graceSeconds: null, rounded: false, sourceValue: null, ...fields },
+});
+
+export async function answer(page: Page, file: 'latest' | 'recent', data: readonly object[]): Promise<void> {
+  await page.route(`**/api/v1/${file}.json`, (route) => route.fulfill({ json: { data } }));
+}
