@@ -18,18 +18,14 @@ interface Walk {
   readonly absentBefore: readonly string[];
 }
 
+const NO_WALK: Walk = { startedAtMs: 0, after: null, absent: [], absentBefore: [] };
 const NOTE = 'absent.json';
 const DAY_MS = 24 * 60 * 60 * 1000;
+
 /** Returns the number of removed objects. */
 export async function removeAbsent(storage: CopyStorage, generation: number): Promise<number> {
   const { first, second, nowMs, hasTime } = storage;
-  const last = (await readNote<Walk>(second, NOTE)) ?? {
-    startedAtMs: 0,
-    after: null,
-    walked: 0,
-    absent: [],
-    absentBefore: [],
-  };
+  const last = (await readNote<Walk>(second, NOTE)) ?? NO_WALK;
   if (last.after === null && nowMs() - last.startedAtMs < DAY_MS) return 0;
   const begun: Walk =
     last.after === null ? { startedAtMs: nowMs(), after: '', absent: [], absentBefore: last.absent } : last;

@@ -1,7 +1,9 @@
 /** The publisher on servers that speak S3: the same bytes as in memory, and the same number of puts. */
 import { describe, expect, test } from 'vitest';
 import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
+import { AWS_CONCURRENCY } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
+import { copyRound } from '../../publisher/second-region/copy-round.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { failsWithEffect, failsWithoutEffect, faultyStorage } from '../publisher/faulty-storage.ts';
@@ -83,6 +85,27 @@ describe.each(S3_ENGINES)('on %s, the publisher', (engine) => {
     expect(answers.lost).toBe(puts);
     await expectVerified(objects);
     expect(await bodies(objects)).toEqual(await bodiesInMemory());
+  });
+
+  test('is followed by the copy in a second bucket, which verify finds right', async () => {
+    const [{ objects: first }, { objects: second }] = [await makeBucket(endpoint), await makeBucket(endpoint)];
+    const world = await worldWithRecords();
+    const { ledger, clock } = world;
+    const round = {
+      ledger,
+      first,
+      second,
+      nowMs: () => clock.nowMs,
+      concurrency: AWS_CONCURRENCY,
+      hasTime: () => true,
+    };
+    for (const changed of [[], [price('b', 6, 200)], [price('a', 0, 5), market('f')]]) {
+      await world.ingest(changed);
+      const { generation } = await publish({ ...dependenciesOn(ledger, first, clock), keepsBundles: true });
+      expect(await copyRound(round, 0)).toMatchObject({ generation, behindMs: 0 });
+      await expectVerified(second);
+      expect(await bodies(second)).toEqual(await bodies(first));
+    }
   });
 
   test.each([
