@@ -1,7 +1,7 @@
 /** Writes the files of a repository that publishes by a scheduled job. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { WEEKDAYS } from '../../contract/files/cadence.ts';
+import { WEEKDAYS } from '../../contract/freshness/cadence.ts';
 import type { Recipe } from '../../mapping/recipe/recipe.ts';
 import { secretsIn } from '../../mapping/recipe/recipe-secrets.ts';
 import { isInternalOrigin } from '../../mapping/recipe/recipe-url.ts';

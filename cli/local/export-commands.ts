@@ -1,6 +1,6 @@
 /** `tidemark exports`: the daily exports of a server on this machine. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { keptLabelSchema } from '../../contract/files/export-manifest.ts';
+import { keptLabelSchema } from '../../contract/bodies/export-manifest.ts';
 import { note, printFields, printJson } from '../program/output.ts';
 import type { GlobalOptions } from '../program/profile.ts';
 import { settings } from './commands.ts';

@@ -10,8 +10,8 @@ import {
   type UsedRate,
 } from '../../clients/typescript/conversion.ts';
 import { isMissing } from '../../clients/typescript/public-files.ts';
-import { HISTORY_COLUMNS } from '../../contract/files/history-rows.ts';
-import type { LatestEntry } from '../../contract/files/latest-entries.ts';
+import { HISTORY_COLUMNS } from '../../contract/bodies/history-rows.ts';
+import type { LatestEntry } from '../../contract/bodies/latest-entries.ts';
 import { LATEST_URL } from '../../contract/files/routes.ts';
 import { csvRecord } from '../../contract/values/csv.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';

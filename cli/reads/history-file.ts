@@ -4,7 +4,7 @@
  */
 
 import { isMissing } from '../../clients/typescript/public-files.ts';
-import { HISTORY_FILE_FORMS, type HistoryFormat } from '../../contract/files/history-rows.ts';
+import { HISTORY_FILE_FORMS, type HistoryFormat } from '../../contract/bodies/history-rows.ts';
 import { historyFileUrl, historyUrl } from '../../contract/files/routes.ts';
 import { millisecondInstant } from '../../contract/values/instants.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';

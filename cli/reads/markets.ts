@@ -1,8 +1,8 @@
 /** `tidemark markets`: the published markets, and the history of each. */
 import { type AsOf, AsOfReading } from '../../clients/typescript/as-of.ts';
-import { HISTORY_COLUMNS, historyCsvRecord } from '../../contract/files/history-rows.ts';
-import { Expectations } from '../../contract/files/late-sources.ts';
+import { HISTORY_COLUMNS, historyCsvRecord } from '../../contract/bodies/history-rows.ts';
 import { marketUrl } from '../../contract/files/routes.ts';
+import { Expectations } from '../../contract/freshness/late-sources.ts';
 import type { Market } from '../../contract/values/market.ts';
 import type { PublicMetric, PublicObservation } from '../../contract/values/metric.ts';
 import { leadMetric } from '../../contract/values/metric-words.ts';

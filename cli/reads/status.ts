@@ -1,7 +1,8 @@
 /** `tidemark status`: the published generation, late sources, and the service's own report. */
-import { Expectations, type LateSource } from '../../contract/files/late-sources.ts';
+
 import { MARKETS_PAGE_SIZE } from '../../contract/files/limits.ts';
 import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
+import { Expectations, type LateSource } from '../../contract/freshness/late-sources.ts';
 import type { Snapshot } from '../../contract/values/market.ts';
 import { counted, durationInWords } from '../../server/terminal/words.ts';
 import { type Client, jsonOf } from '../http/client.ts';

@@ -1,10 +1,10 @@
 /** Reads a Tidemark service, and writes to it: for browsers and Node 20 or later, without dependencies. */
 
-import type { PublicIncidents } from '../../contract/files/incidents.ts';
-import type { LatestEntry } from '../../contract/files/latest-entries.ts';
+import type { PublicIncidents } from '../../contract/bodies/incidents.ts';
+import type { LatestEntry } from '../../contract/bodies/latest-entries.ts';
+import type { PublicSource } from '../../contract/bodies/public-sources.ts';
+import type { RecentEntry } from '../../contract/bodies/recent-prices.ts';
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
-import type { PublicSource } from '../../contract/files/public-sources.ts';
-import type { RecentEntry } from '../../contract/files/recent-prices.ts';
 import {
   INCIDENTS_URL,
   LATEST_URL,

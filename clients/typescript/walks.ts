@@ -9,7 +9,7 @@
  * The promise holds because both orders are fixed: markets by slug; histories newest first, from which no row ever goes. A
  * walk whose pages give nothing new ends with an error.
  */
-import type { HistoryIndex } from '../../contract/files/history-files.ts';
+import type { HistoryIndex } from '../../contract/bodies/history-files.ts';
 import { historyUrl, MARKETS_URL } from '../../contract/files/routes.ts';
 import type { Market } from '../../contract/values/market.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';

@@ -3,7 +3,7 @@
  * schemas do not have needs the next format. An entry has the first format that has all of its members.
  */
 import * as z from 'zod';
-import { CALENDAR_PERIODS, WEEKDAYS } from '../files/cadence.ts';
+import { CALENDAR_PERIODS, WEEKDAYS } from '../freshness/cadence.ts';
 import { canonicalJson, type Json } from '../values/canonical-json.ts';
 import { currencyExponent } from '../values/currencies.ts';
 import { slugSchema, verificationOutcomeSchema } from '../values/market.ts';

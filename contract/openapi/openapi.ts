@@ -6,7 +6,6 @@
  * themselves, constants have a type, integers a format, arrays a limit. A test holds each rule.
  */
 import type * as z from 'zod';
-import { cadenceSchema, calendarCadenceSchema, minutesCadenceSchema } from '../files/cadence.ts';
 import {
   compatCurrenciesSchema,
   compatGenaiSchema,
@@ -15,15 +14,16 @@ import {
   compatPartsSchema,
   compatQuotesSchema,
   compatRatesSchema,
-} from '../files/compat.ts';
-import { exportManifestSchema } from '../files/export-manifest.ts';
-import { historyIndexSchema, historyTooLongSchema } from '../files/history-files.ts';
-import { incidentSchema, incidentsSchema } from '../files/incidents.ts';
-import { latestEntrySchema, latestSchema } from '../files/latest.ts';
-import { publicSourceSchema } from '../files/public-sources.ts';
-import { recentEntrySchema, recentSchema } from '../files/recent.ts';
+} from '../bodies/compat.ts';
+import { exportManifestSchema } from '../bodies/export-manifest.ts';
+import { historyIndexSchema, historyTooLongSchema } from '../bodies/history-files.ts';
+import { incidentSchema, incidentsSchema } from '../bodies/incidents.ts';
+import { latestEntrySchema, latestSchema } from '../bodies/latest.ts';
+import { publicSourceSchema } from '../bodies/public-sources.ts';
+import { recentEntrySchema, recentSchema } from '../bodies/recent.ts';
 import { removedMarketSchema } from '../files/removed-market.ts';
 import { takedownSchema } from '../files/takedowns.ts';
+import { cadenceSchema, calendarCadenceSchema, minutesCadenceSchema } from '../freshness/cadence.ts';
 import {
   batchReportSchema,
   batchRequestSchema,

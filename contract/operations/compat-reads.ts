@@ -9,8 +9,8 @@ import {
   compatQuotesSchema,
   compatRatesSchema,
   type MarketQuotes,
-} from '../files/compat.ts';
-import { QUOTES_NOTE, RATES_NOTE } from '../files/compat-limits.ts';
+} from '../bodies/compat.ts';
+import { QUOTES_NOTE, RATES_NOTE } from '../bodies/compat-limits.ts';
 import { publicReads } from './operation.ts';
 
 const partParams = z.strictObject({

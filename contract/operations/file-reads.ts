@@ -1,7 +1,7 @@
 /** The public reads of files: the log and the daily exports. Readers may ask for a range of their bytes. */
 import * as z from 'zod';
-import { exportManifestSchema } from '../files/export-manifest.ts';
-import { EXPORT_FORMATS } from '../files/export-tables.ts';
+import { exportManifestSchema } from '../bodies/export-manifest.ts';
+import { EXPORT_FORMATS } from '../bodies/export-tables.ts';
 import { publicReads } from './operation.ts';
 
 const PART = 'observations-000000-0f3c6b1d2e4a59788796a5b4c3d2e1f0';

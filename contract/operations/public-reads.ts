@@ -3,11 +3,14 @@
  * document. infra/edge/router.ts routes them, not the router of the write API.
  */
 import * as z from 'zod';
-import { historyIndex, historyIndexSchema } from '../files/history-files.ts';
-import { FILE_ROWS_MAX, HISTORY_FILE_FORMS } from '../files/history-rows.ts';
-import { incidentsSchema } from '../files/incidents.ts';
-import { latestSchema } from '../files/latest.ts';
-import { latestCsv, latestEntry } from '../files/latest-entries.ts';
+import { historyIndex, historyIndexSchema } from '../bodies/history-files.ts';
+import { FILE_ROWS_MAX, HISTORY_FILE_FORMS } from '../bodies/history-rows.ts';
+import { incidentsSchema } from '../bodies/incidents.ts';
+import { latestSchema } from '../bodies/latest.ts';
+import { latestCsv, latestEntry } from '../bodies/latest-entries.ts';
+import { MODIFIED_ROWS_MAX, modifiedCsv } from '../bodies/modified.ts';
+import { publicSourcesSchema } from '../bodies/public-sources.ts';
+import { recentSchema } from '../bodies/recent.ts';
 import {
   CURSOR_LIFETIME_SECONDS,
   INCIDENTS_MAX,
@@ -17,9 +20,6 @@ import {
   RECENT_MARKETS_MAX,
   RECENT_ROWS_MAX,
 } from '../files/limits.ts';
-import { MODIFIED_ROWS_MAX, modifiedCsv } from '../files/modified.ts';
-import { publicSourcesSchema } from '../files/public-sources.ts';
-import { recentSchema } from '../files/recent.ts';
 import {
   collectionSchema,
   cursorSchema,

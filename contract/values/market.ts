@@ -1,6 +1,5 @@
 /** The public resources: market, collection, snapshot. */
 import * as z from 'zod';
-import { cadenceSchema } from '../files/cadence.ts';
 import {
   BY_SOURCE_MAX,
   CURSOR_PATTERN,
@@ -12,6 +11,7 @@ import {
   SLUG_PATTERN,
 } from '../files/limits.ts';
 import { PROJECTIONS, projectionOf } from '../files/projections.ts';
+import { cadenceSchema } from '../freshness/cadence.ts';
 import { currencyCodeSchema, instantSchema, metricNameSchema, metricSchema, sourceUrlSchema } from './metric.ts';
 import { publicTextSchema } from './public-text.ts';
 

@@ -11,8 +11,8 @@
  * `mapping/sample/mapping.json` is a complete example.
  */
 import * as z from 'zod';
-import { cadenceSchema } from '../../contract/files/cadence.ts';
 import { MARKET_METRICS_MAX } from '../../contract/files/limits.ts';
+import { cadenceSchema } from '../../contract/freshness/cadence.ts';
 import { outlierRuleSchema } from '../../contract/values/market.ts';
 import {
   confidenceSchema,

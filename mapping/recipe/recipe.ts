@@ -5,7 +5,7 @@
  * A recipe holds no secret, only names of secrets: it is sent to the service, listed and kept.
  */
 import * as z from 'zod';
-import { cadenceSchema } from '../../contract/files/cadence.ts';
+import { cadenceSchema } from '../../contract/freshness/cadence.ts';
 import { neverPublicIn } from '../../contract/values/public-text.ts';
 import { flattenIssues, pointerOf } from '../../contract/values/zod-pointers.ts';
 import { plainWords } from '../../contract/values/zod-words.ts';

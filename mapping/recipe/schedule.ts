@@ -1,6 +1,6 @@
 /** When a source recipe runs. */
 import * as z from 'zod';
-import { WEEKDAYS } from '../../contract/files/cadence.ts';
+import { WEEKDAYS } from '../../contract/freshness/cadence.ts';
 import { timeZoneSchema, zoneClock } from '../values/zone-clock.ts';
 
 const DAY_MS = 86_400_000;

@@ -5,7 +5,7 @@
  * `{ "keep": "2026-11-22", "label": "…" }` keeps the export of a day, and `{ "unkeep": "2026-11-22" }` does not keep it any more.
  */
 
-import { keptLabelSchema } from '../../contract/files/export-manifest.ts';
+import { keptLabelSchema } from '../../contract/bodies/export-manifest.ts';
 import type { LambdaInvocation } from '../../storage/aws/names.ts';
 import { checkFormat } from '../../storage/ports/format.ts';
 import { retriedOnce } from '../../storage/ports/retried-once.ts';

@@ -1,8 +1,8 @@
 /** Walks one market's history and compares it with the market. */
 
-import { missingBetween } from '../../contract/files/expected-next.ts';
 import { BY_SOURCE_MAX, OBSERVATIONS_PAGE_SIZE } from '../../contract/files/limits.ts';
 import { historyUrl } from '../../contract/files/routes.ts';
+import { missingBetween } from '../../contract/freshness/expected-next.ts';
 import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
 import { currencyExponent } from '../../contract/values/currencies.ts';
 import { millisecondInstant } from '../../contract/values/instants.ts';

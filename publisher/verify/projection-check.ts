@@ -1,5 +1,5 @@
 /** How a projection checks its files, by GETs alone. `verify` walks the markets once, and tells every projection. */
-import type { LatestEntry } from '../../contract/files/latest-entries.ts';
+import type { LatestEntry } from '../../contract/bodies/latest-entries.ts';
 import type { Projection } from '../../contract/files/projections.ts';
 import type { Market, Snapshot } from '../../contract/values/market.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';

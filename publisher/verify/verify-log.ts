@@ -2,7 +2,7 @@
  * The second oracle: everything public follows from the signed log, and everything in the log is public. Reads by GET
  * alone; trusts only the keys, and the checkpoint that was seen before. docs/log.md says what this proves.
  */
-import { EXPORT_PART_ENTRIES } from '../../contract/files/export-tables.ts';
+import { EXPORT_PART_ENTRIES } from '../../contract/bodies/export-tables.ts';
 import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import type { LogCheckpoint } from '../../contract/log/checkpoint.ts';
 import type { ServiceEntry } from '../../contract/log/entries.ts';

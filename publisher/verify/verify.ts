@@ -3,8 +3,8 @@
  * tests' injected faults and running deployments.
  */
 import pMap from 'p-map';
-import { sourceExpectedNextAt } from '../../contract/files/expected-next.ts';
 import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract/files/routes.ts';
+import { sourceExpectedNextAt } from '../../contract/freshness/expected-next.ts';
 import { canonicalJson } from '../../contract/values/canonical-json.ts';
 import { type Market, marketSchema, snapshotSchema } from '../../contract/values/market.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';

@@ -1,7 +1,7 @@
 /** Follows cursors as a reader does; walks the whole list of markets. */
 import type * as z from 'zod';
+import { type LatestEntry, latestEntry } from '../../contract/bodies/latest-entries.ts';
 import { isCursorOf } from '../../contract/files/cursors.ts';
-import { type LatestEntry, latestEntry } from '../../contract/files/latest-entries.ts';
 import { MARKETS_PAGE_SIZE } from '../../contract/files/limits.ts';
 import { MARKETS_URL } from '../../contract/files/routes.ts';
 import { collectionSchema, type Market, marketSchema } from '../../contract/values/market.ts';

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import type { Expectations } from '../../contract/files/late-sources.ts';
+import type { Expectations } from '../../contract/freshness/late-sources.ts';
 import { readLastBackup } from '../backup/last-backup.ts';
 import type { HealthReport } from '../edge/answer.ts';
 import type { ReadCounts } from '../edge/read-counts.ts';

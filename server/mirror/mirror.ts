@@ -1,6 +1,6 @@
 /** A mirror in its folder: rounds, sweeps, and what it tells about itself. */
 
-import { EXPORT_PART_ENTRIES } from '../../contract/files/export-tables.ts';
+import { EXPORT_PART_ENTRIES } from '../../contract/bodies/export-tables.ts';
 import { LOG_ROOT, PUBLIC_OBJECTS } from '../../contract/files/public-objects.ts';
 import { openCheckpoint, parseCheckpoint } from '../../contract/log/checkpoint.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';

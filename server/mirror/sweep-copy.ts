@@ -3,7 +3,7 @@
  * after the first sweep that did not reach it; a file of a day, for as long as the service keeps it. To be called between
  * two rounds. An object that a killed round left behind is found in the same way.
  */
-import { EXPORT_KEPT_DAYS } from '../../contract/files/export-tables.ts';
+import { EXPORT_KEPT_DAYS } from '../../contract/bodies/export-tables.ts';
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
 import { LOG_ROOT, PUBLIC_OBJECTS, parsePublicKey, publicPath } from '../../contract/files/public-objects.ts';
 import { parseTilePath, TILE_WIDTH, widthOfTile } from '../../contract/log/tiles.ts';

@@ -1,5 +1,5 @@
 /** Begins the ledger of a run that has none, or an empty one: of a job without a disk of its own. */
-import { EXPORT_PART_ENTRIES } from '../../contract/files/export-tables.ts';
+import { EXPORT_PART_ENTRIES } from '../../contract/bodies/export-tables.ts';
 import { publicPath } from '../../contract/files/public-objects.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { readDue } from '../../publisher/kernel/marks.ts';

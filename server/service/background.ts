@@ -1,8 +1,8 @@
 /** Everything that the embedded server does beside answering requests. It lets requests run in between. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { Expectations } from '../../contract/files/late-sources.ts';
 import { publicKey } from '../../contract/files/public-objects.ts';
+import { Expectations } from '../../contract/freshness/late-sources.ts';
 import type { Market } from '../../contract/values/market.ts';
 import { createAuditSealer } from '../../lambdas/review/seal-audit.ts';
 import type { AskSource } from '../../lambdas/sources/run/dependencies.ts';

@@ -1,7 +1,7 @@
 /** The answer to `GET /healthz`. It may be asked for each second, by anybody: it names faults, and no path. */
 
-import type { Expectations } from '../../contract/files/late-sources.ts';
 import { publicKey } from '../../contract/files/public-objects.ts';
+import type { Expectations } from '../../contract/freshness/late-sources.ts';
 import type { Json } from '../../contract/values/canonical-json.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';

@@ -10,7 +10,7 @@
  *
  * Revision: 0.
  */
-import type { ExportTable } from '../../contract/files/export-tables.ts';
+import type { ExportTable } from '../../contract/bodies/export-tables.ts';
 import type { KeyRange, PrefixRange } from '../ports/paging.ts';
 import { keyIn } from './keys.ts';
 

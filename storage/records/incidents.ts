@@ -6,7 +6,7 @@
  * | `incidents` | `incident/<id>` | {@link IncidentValue}, in order of time   |
  * | `incidents` | `since`         | {@link IncidentsSinceValue}               |
  */
-import type { IncidentKind } from '../../contract/files/incident-kinds.ts';
+import type { IncidentKind } from '../../contract/bodies/incident-kinds.ts';
 import type { ItemKey } from '../ports/ledger.ts';
 import type { PrefixRange } from '../ports/paging.ts';
 import { keyIn } from './keys.ts';

@@ -1,8 +1,14 @@
 /** The cadence of a source: texts that it takes, and when the next value is expected. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CALENDAR_PERIODS, type Cadence, cadenceSchema, HOLIDAYS_MAX, WEEKDAYS } from '../../contract/files/cadence.ts';
-import { expectedNextAt, latenessSeconds, missingBetween } from '../../contract/files/expected-next.ts';
+import {
+  CALENDAR_PERIODS,
+  type Cadence,
+  cadenceSchema,
+  HOLIDAYS_MAX,
+  WEEKDAYS,
+} from '../../contract/freshness/cadence.ts';
+import { expectedNextAt, latenessSeconds, missingBetween } from '../../contract/freshness/expected-next.ts';
 import { instantSchema } from '../../contract/values/metric.ts';
 
 const DAY_MS = 86_400_000;

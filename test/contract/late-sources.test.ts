@@ -1,7 +1,7 @@
 /** The late sources of many markets, by the reader's clock. */
 import { expect, test } from 'vitest';
-import { cadenceSchema } from '../../contract/files/cadence.ts';
-import { Expectations } from '../../contract/files/late-sources.ts';
+import { cadenceSchema } from '../../contract/freshness/cadence.ts';
+import { Expectations } from '../../contract/freshness/late-sources.ts';
 
 const CADENCE = cadenceSchema.parse({ period: 'day', releaseTime: '15:00', graceSeconds: 3600 });
 

@@ -1,6 +1,6 @@
 /** The first page: its rows, links and facts for search engines, when it is made again, and what verify finds in it. */
 import { expect, test } from 'vitest';
-import { FRONT_PAGE } from '../../contract/files/front-page.ts';
+import { FRONT_PAGE } from '../../contract/bodies/front-page.ts';
 import type { Projection } from '../../contract/files/projections.ts';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../../publisher/dependencies.ts';

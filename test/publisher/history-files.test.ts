@@ -2,7 +2,7 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FILE_ROWS_MAX, HISTORY_COLUMNS } from '../../contract/files/history-rows.ts';
+import { FILE_ROWS_MAX, HISTORY_COLUMNS } from '../../contract/bodies/history-rows.ts';
 import { publicKey } from '../../contract/files/public-objects.ts';
 import type { IngestMode } from '../../contract/ingest/ingest-records.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';

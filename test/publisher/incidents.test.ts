@@ -1,6 +1,6 @@
 /** Past incidents: what becomes one, when it is over, and that nothing is written as long as nothing happens. */
 import { describe, expect, test } from 'vitest';
-import type { PublicIncidents } from '../../contract/files/incidents.ts';
+import type { PublicIncidents } from '../../contract/bodies/incidents.ts';
 import { INCIDENTS_MAX } from '../../contract/files/limits.ts';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import type { Projector } from '../../publisher/kernel/projection.ts';

@@ -1,10 +1,10 @@
 /** The last prices of every market as one file, and when the newest one was recorded: values, reads and limits. */
 
 import { expect, test } from 'vitest';
+import { RecentPrices } from '../../contract/bodies/recent-prices.ts';
 import { RECENT_MARKETS_MAX, RECENT_PRICES_MAX, RECENT_ROWS_MAX } from '../../contract/files/limits.ts';
 import type { Projection } from '../../contract/files/projections.ts';
 import { publicKey } from '../../contract/files/public-objects.ts';
-import { RecentPrices } from '../../contract/files/recent-prices.ts';
 import { hasRecent } from '../../publisher/projections/latest/plan-latest.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';

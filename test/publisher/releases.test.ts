@@ -1,8 +1,8 @@
 /** The calendar of expected releases: its moments are those of the cadences, and verify finds others. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CALENDAR_PERIODS, WEEKDAYS } from '../../contract/files/cadence.ts';
-import { type CalendarCadence, expectedNextAt, releasesBetween } from '../../contract/files/expected-next.ts';
+import { CALENDAR_PERIODS, WEEKDAYS } from '../../contract/freshness/cadence.ts';
+import { type CalendarCadence, expectedNextAt, releasesBetween } from '../../contract/freshness/expected-next.ts';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { recurrenceOf } from '../../publisher/projections/releases/recurrence.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';

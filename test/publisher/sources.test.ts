@@ -1,6 +1,6 @@
 /** The file of all sources: what the list says of them, when they were fetched, and what that costs. */
 import { describe, expect, test } from 'vitest';
-import type { PublicSource } from '../../contract/files/public-sources.ts';
+import type { PublicSource } from '../../contract/bodies/public-sources.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { EXAMPLE_RECIPE, metalsCsv } from '../sources/example-recipe.ts';
 import { failing, NOT_MODIFIED, ok, openSourceWorld, type SourceWorld } from '../sources/source-world.ts';

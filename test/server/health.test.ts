@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Expectations } from '../../contract/files/late-sources.ts';
+import { Expectations } from '../../contract/freshness/late-sources.ts';
 import { publish } from '../../publisher/publish.ts';
 import { createHealth, type HealthOptions } from '../../server/service/health.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';

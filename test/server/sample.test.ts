@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { LatestEntry } from '../../contract/files/latest-entries.ts';
+import type { LatestEntry } from '../../contract/bodies/latest-entries.ts';
 import { tidemark } from '../cli/tidemark.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { type ServerProcess, startServerForTest } from './server-process.ts';

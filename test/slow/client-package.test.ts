@@ -176,9 +176,9 @@ import type * as Printed from ${JSON.stringify(join(folder, 'package/wire.js'))}
 ${ours('Routes', 'clients/typescript/routes.ts')}
 ${ours('Market, Snapshot', 'contract/values/market.ts')}
 ${ours('PublicMetric, PublicObservation', 'contract/values/metric.ts')}
-${ours('HistoryIndex', 'contract/files/history-files.ts')}
+${ours('HistoryIndex', 'contract/bodies/history-files.ts')}
 ${ours('BatchReport', 'contract/ingest/ingest-records.ts')}
-${ours('LatestEntry', 'contract/files/latest-entries.ts')}
+${ours('LatestEntry', 'contract/bodies/latest-entries.ts')}
 /** Never: each fits the other. */
 type Differ<One, Other> = [One, Other] extends [Other, One] ? never : [One, Other];
 /** The parts of routes that differ, and routes that only one side has. */

@@ -2,7 +2,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { PublicIncidents } from '../../contract/files/incidents.ts';
+import type { PublicIncidents } from '../../contract/bodies/incidents.ts';
 import { market, price } from '../publisher/world.ts';
 import { startServerForTest } from '../server/server-process.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Tidemark } from '../../clients/typescript/tidemark.ts';
-import type { CompatRate, MarketQuotes } from '../../contract/files/compat.ts';
+import type { CompatRate, MarketQuotes } from '../../contract/bodies/compat.ts';
 import { partOf } from '../../publisher/projections/compat/names.ts';
 import { missingProgram } from '../hosting/proxy.ts';
 import { startServer } from '../server/server-process.ts';

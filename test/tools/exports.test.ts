@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { EXPORT_TABLES, type ExportColumn } from '../../contract/files/export-tables.ts';
+import { EXPORT_TABLES, type ExportColumn } from '../../contract/bodies/export-tables.ts';
 import { startServer } from '../server/server-process.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';

@@ -2,8 +2,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { WEEKDAYS } from '../../contract/files/cadence.ts';
-import { type CalendarCadence, expectedNextAt, releasesBetween } from '../../contract/files/expected-next.ts';
+import { WEEKDAYS } from '../../contract/freshness/cadence.ts';
+import { type CalendarCadence, expectedNextAt, releasesBetween } from '../../contract/freshness/expected-next.ts';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { createFilesWorld } from '../publisher/files-world.ts';
 import { createWorld, market, price, readerOf } from '../publisher/world.ts';

@@ -6,7 +6,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { FRONT_PAGE, ROWS_PLACE } from '../../contract/files/front-page.ts';
+import { FRONT_PAGE, ROWS_PLACE } from '../../contract/bodies/front-page.ts';
 import { DEFAULT_PROJECTIONS, type Projection } from '../../contract/files/projections.ts';
 import { type Site, siteOf } from '../../publisher/site.ts';
 import type { BenchOptions } from './benchmark.ts';

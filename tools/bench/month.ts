@@ -1,5 +1,5 @@
 /** A month of a deployment on AWS: so many of each, by what one of each costs. */
-import { EXPORT_PART_ENTRIES } from '../../contract/files/export-tables.ts';
+import { EXPORT_PART_ENTRIES } from '../../contract/bodies/export-tables.ts';
 import { PRICES } from './prices.ts';
 
 export interface Traffic {

@@ -20,7 +20,7 @@ const ENTRY_POINTS = {
   explorer: 'clients/web/browser/explorer/main.ts',
   check: 'clients/web/browser/explorer/price-check.ts',
   market: 'clients/web/browser/market/main.ts',
-  'chart-tools': 'clients/web/browser/market/tools/chart-tools.ts',
+  'chart-tools': 'clients/web/browser/chart/tools/chart-tools.ts',
   docs: 'clients/web/browser/docs/main.ts',
   status: 'clients/web/browser/status/main.ts',
   site: 'clients/web/design/site.css',

@@ -1,6 +1,6 @@
 /** A page for each problem, at the URL that is its `type`, and the list of all. Pure. */
 
-import { historyTooLongDocument } from '../../../contract/files/history-files.ts';
+import { historyTooLongDocument } from '../../../contract/bodies/history-files.ts';
 import { removedMarketDocument } from '../../../contract/files/removed-market.ts';
 import { problemType } from '../../../contract/problems/edge-problems.ts';
 import { PROBLEM_WORDS } from '../../../contract/problems/problem-words.ts';

@@ -1,5 +1,5 @@
 /** `/`: what the service is and whose it is, a price to check, and all markets. */
-import { FRONT_DESCRIPTION, FRONT_TITLE, ROWS_PLACE } from '../../../contract/files/front-page.ts';
+import { FRONT_DESCRIPTION, FRONT_TITLE, ROWS_PLACE } from '../../../contract/bodies/front-page.ts';
 import { LATEST_CSV_URL, LATEST_URL } from '../../../contract/files/routes.ts';
 import { html, trustedHtml } from './html.ts';
 import { OPERATOR_MARK, page } from './layout.ts';

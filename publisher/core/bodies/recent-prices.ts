@@ -1,8 +1,8 @@
 /** The last prices of a market, from the newest page of its history on. No read of the ledger. */
 
+import { RecentPrices } from '../../../contract/bodies/recent-prices.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
-import { RecentPrices } from '../../../contract/files/recent-prices.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
 import { moneyTexts } from '../../../contract/values/money-texts.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';

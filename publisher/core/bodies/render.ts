@@ -3,10 +3,10 @@
  * machine. Objects are built with members in canonical order, so that one native call serialises them.
  */
 
-import { sourceExpectedNextAt } from '../../../contract/files/expected-next.ts';
 import { ANY_MARKET_PAGE } from '../../../contract/files/object-paths.ts';
 import { type Projection, projectionsText } from '../../../contract/files/projections.ts';
 import { historyUrl } from '../../../contract/files/routes.ts';
+import { sourceExpectedNextAt } from '../../../contract/freshness/expected-next.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Snapshot, Source, SourceVerification } from '../../../contract/values/market.ts';
 import type { Metric } from '../../../contract/values/metric.ts';

@@ -1,7 +1,8 @@
 /** What must hold of the files of markets: they show what the bodies show, byte for byte. */
+
+import { type MarkedPrices, RecentPrices } from '../../../contract/bodies/recent-prices.ts';
 import type { Projection } from '../../../contract/files/projections.ts';
 import { PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
-import { type MarkedPrices, RecentPrices } from '../../../contract/files/recent-prices.ts';
 import { removedMarketDocument } from '../../../contract/files/removed-market.ts';
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';

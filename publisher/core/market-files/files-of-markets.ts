@@ -1,8 +1,9 @@
 /** What a projection says of its files of each market. */
+
+import type { MarkedPrices } from '../../../contract/bodies/recent-prices.ts';
 import type { Projection } from '../../../contract/files/projections.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicPath } from '../../../contract/files/public-objects.ts';
-import type { MarkedPrices } from '../../../contract/files/recent-prices.ts';
 import type { Market } from '../../../contract/values/market.ts';
 
 /** Kinds of which each market has one file. */

@@ -1,6 +1,6 @@
 /** Prices as people read them, exactly. Pure. */
-import { CHANGE_SPANS, changePercent, priceChange } from '../../../contract/files/price-change.ts';
-import type { RecentEntry } from '../../../contract/files/recent-prices.ts';
+import { CHANGE_SPANS, changePercent, priceChange } from '../../../contract/bodies/price-change.ts';
+import type { RecentEntry } from '../../../contract/bodies/recent-prices.ts';
 import { groupedDigits } from '../../../contract/values/decimal-text.ts';
 import { MONTH_NAMES } from '../../../contract/values/instants.ts';
 import type { Market } from '../../../contract/values/market.ts';

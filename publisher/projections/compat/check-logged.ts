@@ -2,7 +2,7 @@
  * Compares the files for other programs with the log: each section at the revision that it names, and what all markets share
  * with the markets at those revisions. The files are made once a day.
  */
-import { compatCurrenciesSchema, compatRatesSchema } from '../../../contract/files/compat.ts';
+import { compatCurrenciesSchema, compatRatesSchema } from '../../../contract/bodies/compat.ts';
 import { NEXT_OF_PAGE } from '../../../contract/files/object-paths.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicPath } from '../../../contract/files/public-objects.ts';

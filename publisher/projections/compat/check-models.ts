@@ -1,5 +1,5 @@
 /** Checks the files of model prices by the histories from which they were made. */
-import { compatModelsIndexSchema, compatModelsSchema } from '../../../contract/files/compat.ts';
+import { compatModelsIndexSchema, compatModelsSchema } from '../../../contract/bodies/compat.ts';
 import { publicPath } from '../../../contract/files/public-objects.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
 import { checkAnswer, type Findings } from '../../verify/check-body.ts';

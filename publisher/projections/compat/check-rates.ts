@@ -4,8 +4,8 @@ import {
   type CompatRates,
   compatCurrenciesSchema,
   compatRatesSchema,
-} from '../../../contract/files/compat.ts';
-import type { LatestEntry } from '../../../contract/files/latest-entries.ts';
+} from '../../../contract/bodies/compat.ts';
+import type { LatestEntry } from '../../../contract/bodies/latest-entries.ts';
 import { publicPath } from '../../../contract/files/public-objects.ts';
 import { moneyTexts } from '../../../contract/values/money-texts.ts';
 import { checkAnswer, type Findings } from '../../verify/check-body.ts';

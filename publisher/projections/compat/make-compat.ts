@@ -11,7 +11,7 @@
  * Every step may be repeated, by this process or another. One history is read at a time, page by page, and one part is in
  * memory. A part that is too large for the store stays as it was, and all others are made.
  */
-import { COMPAT_MARKETS_MAX, partDays } from '../../../contract/files/compat-limits.ts';
+import { COMPAT_MARKETS_MAX, partDays } from '../../../contract/bodies/compat-limits.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';

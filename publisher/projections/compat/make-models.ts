@@ -1,7 +1,7 @@
 /** Puts the files of model prices: those of days first, then the newest one, then the index, which leads to them. */
 import type * as z from 'zod';
-import type { compatModelsIndexSchema } from '../../../contract/files/compat.ts';
-import { MODELS_MAX } from '../../../contract/files/compat-limits.ts';
+import type { compatModelsIndexSchema } from '../../../contract/bodies/compat.ts';
+import { MODELS_MAX } from '../../../contract/bodies/compat-limits.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { genaiText } from './genai-prices.ts';

@@ -1,5 +1,5 @@
 /** Prices of language models in the layout of LiteLLM's map, now and at the end of each day with a change. Pure. */
-import { MODEL_KIND } from '../../../contract/files/compat-limits.ts';
+import { MODEL_KIND } from '../../../contract/bodies/compat-limits.ts';
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import { millisecondInstant } from '../../../contract/values/instants.ts';
 import type { Market } from '../../../contract/values/market.ts';

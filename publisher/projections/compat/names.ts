@@ -1,5 +1,5 @@
 /** Where the files for other programs are. */
-import { PRICE_FORMATS, type PriceFormat } from '../../../contract/files/compat-limits.ts';
+import { PRICE_FORMATS, type PriceFormat } from '../../../contract/bodies/compat-limits.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 

@@ -1,7 +1,7 @@
 /** Rates of currencies, in the layout of the npm package currency-api. Pure: the same input has the same bytes. */
 
-import type { CompatRate } from '../../../contract/files/compat.ts';
-import { RATES_NOTE } from '../../../contract/files/compat-limits.ts';
+import type { CompatRate } from '../../../contract/bodies/compat.ts';
+import { RATES_NOTE } from '../../../contract/bodies/compat-limits.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import { type CompatFile, ratesName } from './names.ts';
 import type { Rate } from './pairs.ts';

@@ -1,5 +1,5 @@
 /** Which files readers may still ask for. */
-import { RATES_KEPT_DAYS } from '../../../contract/files/compat-limits.ts';
+import { RATES_KEPT_DAYS } from '../../../contract/bodies/compat-limits.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import { COMPAT_PARTS, partOfRecord } from '../../../storage/records/compat.ts';
 import type { PublisherStorage } from '../../dependencies.ts';

@@ -1,6 +1,6 @@
 /** Reads the parts by GET, each once, and keeps digests of their sections: prices of all markets would not fit in memory. */
-import { compatPartsSchema, compatQuotesSchema } from '../../../contract/files/compat.ts';
-import { partDays } from '../../../contract/files/compat-limits.ts';
+import { compatPartsSchema, compatQuotesSchema } from '../../../contract/bodies/compat.ts';
+import { partDays } from '../../../contract/bodies/compat-limits.ts';
 import { PUBLIC_OBJECTS, publicPath } from '../../../contract/files/public-objects.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';

@@ -2,8 +2,8 @@
  * The files of a part: prices for beancount and hledger, and quotes as JSON, with a section for each market. Pure: the same
  * input has the same bytes.
  */
-import type { MarketQuotes } from '../../../contract/files/compat.ts';
-import { type PriceFormat, partDays, QUOTES_NOTE } from '../../../contract/files/compat-limits.ts';
+import type { MarketQuotes } from '../../../contract/bodies/compat.ts';
+import { type PriceFormat, partDays, QUOTES_NOTE } from '../../../contract/bodies/compat-limits.ts';
 import { historyUrl, marketUrl } from '../../../contract/files/routes.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';

@@ -1,5 +1,5 @@
 /** A line of the last prices, as an image that fills its place. Pure. */
-import type { RecentEntry } from '../../../contract/files/recent-prices.ts';
+import type { RecentEntry } from '../../../contract/bodies/recent-prices.ts';
 import { readableMoment } from '../../core/market-files/readable.ts';
 import { xmlText } from '../../kernel/xml-text.ts';
 

@@ -6,8 +6,8 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { exportManifestSchema } from '../../../contract/files/export-manifest.ts';
-import type { ExportRow, ExportTable } from '../../../contract/files/export-tables.ts';
+import { exportManifestSchema } from '../../../contract/bodies/export-manifest.ts';
+import type { ExportRow, ExportTable } from '../../../contract/bodies/export-tables.ts';
 import { EXPORT_ROOT, EXPORTS_URL } from '../../../contract/files/routes.ts';
 import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
 import { checkAnswer, type Findings } from '../../verify/check-body.ts';

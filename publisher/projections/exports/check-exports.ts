@@ -1,7 +1,7 @@
 /** Checks that the newest export has the files that its manifest promises: their bytes, and the rows of those in NDJSON. */
 import { createGunzip } from 'node:zlib';
 import * as z from 'zod';
-import { exportManifestSchema } from '../../../contract/files/export-manifest.ts';
+import { exportManifestSchema } from '../../../contract/bodies/export-manifest.ts';
 import { EXPORT_ROOT, EXPORTS_URL, exportUrl } from '../../../contract/files/routes.ts';
 import { bodyDigest } from '../../../storage/ports/object-rules.ts';
 import { type Checked, checkAnswer, checkBody, type Findings } from '../../verify/check-body.ts';

@@ -1,6 +1,6 @@
 /** The rows that the log gives to an export. Pure. docs/exports.md has the rules of its tables. */
 import { createHash, type Hash } from 'node:crypto';
-import { type ExportRow, OBSERVATIONS_TABLE } from '../../../contract/files/export-tables.ts';
+import { type ExportRow, OBSERVATIONS_TABLE } from '../../../contract/bodies/export-tables.ts';
 import type { ObservationEntry } from '../../../contract/log/entries.ts';
 import { millisecondInstant } from '../../../contract/values/instants.ts';
 import type { Market } from '../../../contract/values/market.ts';

@@ -5,7 +5,7 @@
  * before the objects, and says "unused from today on" until the transaction that makes the file part of the export. Whatever is
  * left by a process that died is swept like a file of an old export.
  */
-import type { ExportTable } from '../../../contract/files/export-tables.ts';
+import type { ExportTable } from '../../../contract/bodies/export-tables.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { created } from '../../../storage/ports/changes.ts';

@@ -1,4 +1,4 @@
-import { EXPORT_FORMATS, type ExportExtension } from '../../../contract/files/export-tables.ts';
+import { EXPORT_FORMATS, type ExportExtension } from '../../../contract/bodies/export-tables.ts';
 import type { ExportFileKind, PublicObjectName } from '../../../contract/files/public-object-names.ts';
 
 const KINDS: { readonly [Extension in ExportExtension]: ExportFileKind } = {

@@ -4,7 +4,7 @@
  * the newest export names all of them.
  */
 
-import type { KeptExport } from '../../../contract/files/export-manifest.ts';
+import type { KeptExport } from '../../../contract/bodies/export-manifest.ts';
 import { PUBLIC_PREFIX, publicKey } from '../../../contract/files/public-objects.ts';
 import { EXPORT_ROOT } from '../../../contract/files/routes.ts';
 import type { Change } from '../../../storage/ports/ledger.ts';

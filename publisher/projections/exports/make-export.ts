@@ -9,7 +9,7 @@
  * Every step may be repeated, by this process or another. Files are immutable and named by their contents, so an export
  * that was interrupted goes on where it stopped, and an export without news puts the manifests alone.
  */
-import { EXPORT_PART_ENTRIES } from '../../../contract/files/export-tables.ts';
+import { EXPORT_PART_ENTRIES } from '../../../contract/bodies/export-tables.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import { EXPORT_DAYS, type ExportDayValue, exportDayKey } from '../../../storage/records/exports.ts';
 import { generationKey, HEAD_KEY, type HeadValue } from '../../../storage/records/publication.ts';

@@ -1,13 +1,13 @@
 /** The manifest of an export: a Data Package (version 2.0 of the Data Package Standard). Pure: the same export has the same bytes. */
 
-import type { KeptExport } from '../../../contract/files/export-manifest.ts';
+import type { KeptExport } from '../../../contract/bodies/export-manifest.ts';
 import {
   type ColumnType,
   EXPORT_FORMATS,
   EXPORT_TABLES,
   type ExportExtension,
   type ExportTable,
-} from '../../../contract/files/export-tables.ts';
+} from '../../../contract/bodies/export-tables.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import type { ExportFiles } from '../../../storage/records/exports.ts';

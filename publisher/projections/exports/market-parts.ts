@@ -1,5 +1,5 @@
 /** Makes the table of markets from the published list, which is one generation as a whole. */
-import { type ExportRow, MARKETS_TABLE } from '../../../contract/files/export-tables.ts';
+import { type ExportRow, MARKETS_TABLE } from '../../../contract/bodies/export-tables.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { ExportWriter } from './export-files.ts';
 import { marketRows } from './market-rows.ts';

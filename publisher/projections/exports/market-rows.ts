@@ -1,5 +1,5 @@
 /** From public bodies of markets to the rows of the table of markets. */
-import type { ExportRow } from '../../../contract/files/export-tables.ts';
+import type { ExportRow } from '../../../contract/bodies/export-tables.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { PublicMetric } from '../../../contract/values/metric.ts';
 import { approximateMoney } from '../../../contract/values/money-texts.ts';

@@ -9,7 +9,7 @@
  */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { OBSERVATIONS_TABLE } from '../../../contract/files/export-tables.ts';
+import { OBSERVATIONS_TABLE } from '../../../contract/bodies/export-tables.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { TILE_WIDTH } from '../../../contract/log/tiles.ts';
 import type { Item } from '../../../storage/ports/ledger.ts';

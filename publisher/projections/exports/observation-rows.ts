@@ -1,5 +1,5 @@
 /** From entries of the log to the rows of one part of the observations. */
-import type { ExportRow } from '../../../contract/files/export-tables.ts';
+import type { ExportRow } from '../../../contract/bodies/export-tables.ts';
 import { millisecondInstant } from '../../../contract/values/instants.ts';
 import { approximateMoney, moneyTexts } from '../../../contract/values/money-texts.ts';
 import { sortedInStretches } from './sorted-in-stretches.ts';

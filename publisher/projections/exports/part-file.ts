@@ -2,7 +2,7 @@
  * The rows of one part in every format. All formats are written in one pass over the rows, so that only a group of
  * rows is in memory.
  */
-import type { ExportExtension, ExportRow, ExportTable } from '../../../contract/files/export-tables.ts';
+import type { ExportExtension, ExportRow, ExportTable } from '../../../contract/bodies/export-tables.ts';
 import { millisecondInstant } from '../../../contract/values/instants.ts';
 import type { ExportPartValue } from '../../../storage/records/exports.ts';
 import { ParquetFile } from './write-parquet.ts';

@@ -1,5 +1,5 @@
 /** Puts the manifest of an export of which all files are in place. */
-import { EXPORT_TABLES } from '../../../contract/files/export-tables.ts';
+import { EXPORT_TABLES } from '../../../contract/bodies/export-tables.ts';
 import type { ExportWriter } from './export-files.ts';
 import { dataPackage, type ExportManifest, schemaFile, tableSchema } from './manifest.ts';
 

@@ -4,7 +4,7 @@
  * none any more, and the newest one is removed too. Exports that an operator keeps stay, with their files. (If the next one
  * begins at that moment, it may name a file that is removed; the one after it notices and puts the file back.)
  */
-import { EXPORT_KEPT_DAYS } from '../../../contract/files/export-tables.ts';
+import { EXPORT_KEPT_DAYS } from '../../../contract/bodies/export-tables.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { Item } from '../../../storage/ports/ledger.ts';
 import { readAll, readMany } from '../../../storage/ports/paging.ts';

@@ -7,7 +7,7 @@ import type {
   ExportColumn,
   ExportRow,
   ExportTable,
-} from '../../../contract/files/export-tables.ts';
+} from '../../../contract/bodies/export-tables.ts';
 
 /** Writing a group takes some 50 ms, in which the process does nothing else. Readers skip groups by market and time. */
 const ROWS_IN_A_GROUP = 4_096;

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createGzip } from 'node:zlib';
-import type { ExportRow, ExportTable } from '../../../contract/files/export-tables.ts';
+import type { ExportRow, ExportTable } from '../../../contract/bodies/export-tables.ts';
 import { csvRecord } from '../../../contract/values/csv.ts';
 
 /** Changes when the form of a file changes, so that its files get other names. */

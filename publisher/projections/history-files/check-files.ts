@@ -6,14 +6,14 @@ import {
   historyIndexSchema,
   historyTooLongDocument,
   historyTooLongSchema,
-} from '../../../contract/files/history-files.ts';
+} from '../../../contract/bodies/history-files.ts';
 import {
   FILE_BYTES_MAX,
   FILE_ROWS_MAX,
   HISTORY_FILE_FORMS,
   HISTORY_FORMATS,
   type HistoryFormat,
-} from '../../../contract/files/history-rows.ts';
+} from '../../../contract/bodies/history-rows.ts';
 import { PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
 import { historyFileUrl, historyIndexUrl, historyUrl } from '../../../contract/files/routes.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';

@@ -1,7 +1,7 @@
 /** Compares the files of a history, where the deployment publishes them, with what the log gives: every byte. */
 
-import { historyFilesDue, historyIndex } from '../../../contract/files/history-files.ts';
-import { HISTORY_FORMATS } from '../../../contract/files/history-rows.ts';
+import { historyFilesDue, historyIndex } from '../../../contract/bodies/history-files.ts';
+import { HISTORY_FORMATS } from '../../../contract/bodies/history-rows.ts';
 import { type Removal, removedMarketDocument } from '../../../contract/files/removed-market.ts';
 import { historyFileUrl, historyIndexUrl } from '../../../contract/files/routes.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';

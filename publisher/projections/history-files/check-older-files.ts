@@ -2,8 +2,8 @@
  * Files of histories wait for their turn while much is written, and the snapshot says so. Then a file may show what the
  * history was before: rows that were public together, each as it was public then, in their order.
  */
-import { historyIndexSchema } from '../../../contract/files/history-files.ts';
-import { HISTORY_FILE_FORMS, HISTORY_FORMATS, type HistoryFormat } from '../../../contract/files/history-rows.ts';
+import { historyIndexSchema } from '../../../contract/bodies/history-files.ts';
+import { HISTORY_FILE_FORMS, HISTORY_FORMATS, type HistoryFormat } from '../../../contract/bodies/history-rows.ts';
 import { historyFileUrl, historyIndexUrl, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
 import { millisecondInstant } from '../../../contract/values/instants.ts';
 import { snapshotSchema } from '../../../contract/values/market.ts';

@@ -1,5 +1,5 @@
 /** What must hold of the files of histories: they have what the pages have. */
-import { historyFilesDue } from '../../../contract/files/history-files.ts';
+import { historyFilesDue } from '../../../contract/bodies/history-files.ts';
 import { historyFileUrl } from '../../../contract/files/routes.ts';
 import { DAILY_MS } from '../../verify/past-market.ts';
 import type { CheckContext, LoggedCheck, LoggedContext, ProjectionCheck } from '../../verify/projection-check.ts';

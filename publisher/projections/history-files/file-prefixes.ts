@@ -1,5 +1,5 @@
 /** Reads the beginning of a history's files from what is published, so that an append need not render it again. */
-import { HISTORY_FILE_FORMS, HISTORY_FORMATS, type HistoryFormat } from '../../../contract/files/history-rows.ts';
+import { HISTORY_FILE_FORMS, HISTORY_FORMATS, type HistoryFormat } from '../../../contract/bodies/history-rows.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';

@@ -13,7 +13,7 @@ import {
   HISTORY_FILE_FORMS,
   HISTORY_FORMATS,
   type HistoryFormat,
-} from '../../../contract/files/history-rows.ts';
+} from '../../../contract/bodies/history-rows.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
 import type { ObservationValue } from '../../../storage/records/markets.ts';
 import type { FileSize, FilesPosition } from '../../../storage/records/publication.ts';

@@ -3,8 +3,8 @@
  * put only if its bytes change. So an append puts those of the whole history and of the open year.
  */
 
-import { historyFilesDue, historyIndex, historyTooLongDocument } from '../../../contract/files/history-files.ts';
-import { HISTORY_FORMATS, type HistoryFormat } from '../../../contract/files/history-rows.ts';
+import { historyFilesDue, historyIndex, historyTooLongDocument } from '../../../contract/bodies/history-files.ts';
+import { HISTORY_FORMATS, type HistoryFormat } from '../../../contract/bodies/history-rows.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { type Removal, removedMarketDocument } from '../../../contract/files/removed-market.ts';

@@ -1,5 +1,5 @@
 /** Which files of histories are published, by the ledger's records. */
-import { HISTORY_FORMATS } from '../../../contract/files/history-rows.ts';
+import { HISTORY_FORMATS } from '../../../contract/bodies/history-rows.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import type { Ledger } from '../../../storage/ports/ledger.ts';
 import { queryPages, readAll, readMany } from '../../../storage/ports/paging.ts';

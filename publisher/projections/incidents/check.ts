@@ -1,5 +1,5 @@
 /** Checks order, overlap, and that the feed has the same incidents. Only the ledger knows that they happened. */
-import { incidentsSchema } from '../../../contract/files/incidents.ts';
+import { incidentsSchema } from '../../../contract/bodies/incidents.ts';
 import { PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
 import { INCIDENTS_FEED_URL, INCIDENTS_FILE_URL } from '../../../contract/files/routes.ts';
 import { checkAnswer, checkHeaders, Findings } from '../../verify/check-body.ts';

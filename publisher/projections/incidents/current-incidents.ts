@@ -1,5 +1,5 @@
 /** Finds the incidents of one generation in the records that it has read. Alarms and the status page use the same limits. */
-import type { Expectations } from '../../../contract/files/late-sources.ts';
+import type { Expectations } from '../../../contract/freshness/late-sources.ts';
 import { millisecondInstant } from '../../../contract/values/instants.ts';
 import type { IncidentValue } from '../../../storage/records/incidents.ts';
 import { isDeferredTooLong } from '../../kernel/deferred.ts';

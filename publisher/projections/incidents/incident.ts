@@ -1,6 +1,6 @@
 /** Incidents, and their file. Pure. */
-import { INCIDENT_KINDS, type IncidentKind } from '../../../contract/files/incident-kinds.ts';
-import type { PublicIncident, PublicIncidents } from '../../../contract/files/incidents.ts';
+import { INCIDENT_KINDS, type IncidentKind } from '../../../contract/bodies/incident-kinds.ts';
+import type { PublicIncident, PublicIncidents } from '../../../contract/bodies/incidents.ts';
 import { INCIDENTS_MAX } from '../../../contract/files/limits.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';

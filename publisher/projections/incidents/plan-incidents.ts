@@ -3,9 +3,9 @@
  * and nothing is written as long as nothing begins or ends: HEAD names those that go on.
  */
 
-import { Expectations } from '../../../contract/files/late-sources.ts';
 import { INCIDENTS_MAX, LATEST_MARKETS_MAX } from '../../../contract/files/limits.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
+import { Expectations } from '../../../contract/freshness/late-sources.ts';
 import type { Json } from '../../../contract/values/canonical-json.ts';
 import { laterInstant } from '../../../contract/values/instants.ts';
 import type { Market } from '../../../contract/values/market.ts';

@@ -3,11 +3,11 @@
  * earlier revision, but only as the log had it then, and not for too long.
  */
 
+import { LATEST_CSV_HEADER, latestCsvRow, latestEntry } from '../../../contract/bodies/latest-entries.ts';
+import { RecentPrices } from '../../../contract/bodies/recent-prices.ts';
 import { csvFileAt, type FileAt, generationOfFile, jsonFileAt } from '../../../contract/files/file-generation.ts';
-import { LATEST_CSV_HEADER, latestCsvRow, latestEntry } from '../../../contract/files/latest-entries.ts';
 import { LATEST_MARKETS_MAX, RECENT_MARKETS_MAX } from '../../../contract/files/limits.ts';
 import type { Projection } from '../../../contract/files/projections.ts';
-import { RecentPrices } from '../../../contract/files/recent-prices.ts';
 import { LATEST_CSV_URL, LATEST_URL, RECENT_URL } from '../../../contract/files/routes.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';

@@ -1,12 +1,12 @@
 /** What must hold of the newest prices: they are those of the list and of the histories. */
 import type * as z from 'zod';
+import { latestSchema } from '../../../contract/bodies/latest.ts';
+import { type LatestEntry, latestCsv } from '../../../contract/bodies/latest-entries.ts';
+import { recentSchema } from '../../../contract/bodies/recent.ts';
+import { RecentPrices } from '../../../contract/bodies/recent-prices.ts';
 import { type FileAt, generationOfFile, jsonFileAt } from '../../../contract/files/file-generation.ts';
-import { latestSchema } from '../../../contract/files/latest.ts';
-import { type LatestEntry, latestCsv } from '../../../contract/files/latest-entries.ts';
 import { LATEST_MARKETS_MAX, RECENT_MARKETS_MAX } from '../../../contract/files/limits.ts';
 import { PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
-import { recentSchema } from '../../../contract/files/recent.ts';
-import { RecentPrices } from '../../../contract/files/recent-prices.ts';
 import { LATEST_CSV_URL, LATEST_URL, MARKETS_URL, RECENT_URL } from '../../../contract/files/routes.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';

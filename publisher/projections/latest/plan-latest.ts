@@ -1,11 +1,11 @@
 /** The newest price of every market, and its last ones, as files of the list's cadence. */
 import pMap from 'p-map';
+import { type LatestEntry, latestCsv, latestEntry } from '../../../contract/bodies/latest-entries.ts';
+import type { RecentEntry } from '../../../contract/bodies/recent-prices.ts';
 import { type FileAt, generationOfFile, jsonFileAt } from '../../../contract/files/file-generation.ts';
-import { type LatestEntry, latestCsv, latestEntry } from '../../../contract/files/latest-entries.ts';
 import { LATEST_MARKETS_MAX, RECENT_MARKETS_MAX } from '../../../contract/files/limits.ts';
 import type { LIST_FILE_KINDS } from '../../../contract/files/public-object-names.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
-import type { RecentEntry } from '../../../contract/files/recent-prices.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';

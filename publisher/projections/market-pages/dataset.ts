@@ -1,6 +1,7 @@
 /** A market as schema.org's Dataset, for search engines. Pure. */
-import { FRONT_TITLE } from '../../../contract/files/front-page.ts';
-import { FILE_ROWS_MAX } from '../../../contract/files/history-rows.ts';
+
+import { FRONT_TITLE } from '../../../contract/bodies/front-page.ts';
+import { FILE_ROWS_MAX } from '../../../contract/bodies/history-rows.ts';
 import { operatorIn } from '../../../contract/files/operator-html.ts';
 import { historyFileUrl, historyUrl, marketUrl, PAGES_OF_MARKETS_URL } from '../../../contract/files/routes.ts';
 import { metricTitle } from '../../../contract/values/metric-words.ts';

@@ -1,6 +1,7 @@
 /** What must hold of the markets that have changed last: they are those of the list, and of the log. */
+
+import { lastModified, modifiedCsv, readModifiedCsv } from '../../../contract/bodies/modified.ts';
 import { LATEST_MARKETS_MAX } from '../../../contract/files/limits.ts';
-import { lastModified, modifiedCsv, readModifiedCsv } from '../../../contract/files/modified.ts';
 import { PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
 import { MARKETS_URL, MODIFIED_URL } from '../../../contract/files/routes.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';

@@ -1,5 +1,5 @@
 /** Plans the file of the markets that have changed last. */
-import { lastModified, type ModifiedRow, modifiedCsv } from '../../../contract/files/modified.ts';
+import { lastModified, type ModifiedRow, modifiedCsv } from '../../../contract/bodies/modified.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import { addFileIfChanged } from '../../kernel/add-file.ts';
 import { planListFile } from '../../kernel/list-file.ts';

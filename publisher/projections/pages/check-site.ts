@@ -1,5 +1,5 @@
 /** Checks the first page for people, and what it loads. */
-import { ROWS_PLACE } from '../../../contract/files/front-page.ts';
+import { ROWS_PLACE } from '../../../contract/bodies/front-page.ts';
 import { PAGE_CONTENT_TYPE } from '../../../contract/files/page-headers.ts';
 import { PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey } from '../../../contract/files/public-objects.ts';
 import { MARKETS_URL } from '../../../contract/files/routes.ts';

@@ -2,9 +2,10 @@
  * The first page: the built one, with its first rows, feeds, and what search engines read. The rows are those of the script
  * (clients/web/browser/explorer/market-row.ts), which puts its own in their place. Pure.
  */
-import { FRONT_DESCRIPTION, FRONT_TITLE, ROWS_PLACE } from '../../../contract/files/front-page.ts';
-import type { LatestEntry } from '../../../contract/files/latest-entries.ts';
-import { entryNotes, newestMoment, priceWords } from '../../../contract/files/latest-words.ts';
+
+import { FRONT_DESCRIPTION, FRONT_TITLE, ROWS_PLACE } from '../../../contract/bodies/front-page.ts';
+import type { LatestEntry } from '../../../contract/bodies/latest-entries.ts';
+import { entryNotes, newestMoment, priceWords } from '../../../contract/bodies/latest-words.ts';
 import { ANY_MARKET_PAGE, CARD_PATH, LATEST_PATH, MARKET_LIST_PATH } from '../../../contract/files/object-paths.ts';
 import { operatorIn } from '../../../contract/files/operator-html.ts';
 import type { Projection } from '../../../contract/files/projections.ts';

@@ -1,6 +1,7 @@
 /** Plans the first page: with each list, from its first page alone. */
-import { FRONT_PAGE } from '../../../contract/files/front-page.ts';
-import { latestEntry } from '../../../contract/files/latest-entries.ts';
+
+import { FRONT_PAGE } from '../../../contract/bodies/front-page.ts';
+import { latestEntry } from '../../../contract/bodies/latest-entries.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import { addFileIfChanged } from '../../kernel/add-file.ts';
 import type { PlanContext, ProjectionPlan } from '../../kernel/projection.ts';

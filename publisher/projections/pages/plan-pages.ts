@@ -2,7 +2,7 @@
  * Plans the pages of one generation. HEAD has one digest of all files of the site: their bodies are read only if it differs, and only
  * those are put that the last publication did not have.
  */
-import { FRONT_PAGE } from '../../../contract/files/front-page.ts';
+import { FRONT_PAGE } from '../../../contract/bodies/front-page.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { PUBLISHED_SITE_KEY } from '../../../storage/records/publication.ts';
 import type { PlanContext, ProjectionPlan } from '../../kernel/projection.ts';

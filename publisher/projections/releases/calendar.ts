@@ -1,6 +1,6 @@
 /** The calendar of expected releases as iCalendar (RFC 5545). Pure. */
-import type { Cadence } from '../../../contract/files/cadence.ts';
-import type { CalendarCadence } from '../../../contract/files/expected-next.ts';
+import type { Cadence } from '../../../contract/freshness/cadence.ts';
+import type { CalendarCadence } from '../../../contract/freshness/expected-next.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';

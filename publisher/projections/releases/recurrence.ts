@@ -2,8 +2,8 @@
  * When a source publishes, in the words of iCalendar (RFC 5545): a rule that holds for ever where the cadence has one, and days
  * without a publication and other exceptions for three years. Pure: the years come from the values, not from a clock.
  */
-import { WEEKDAYS } from '../../../contract/files/cadence.ts';
-import { type CalendarCadence, releasesBetween } from '../../../contract/files/expected-next.ts';
+import { WEEKDAYS } from '../../../contract/freshness/cadence.ts';
+import { type CalendarCadence, releasesBetween } from '../../../contract/freshness/expected-next.ts';
 
 export interface Recurrence {
   readonly startMs: number;

@@ -1,6 +1,7 @@
 /** What must hold of the file of sources: it says what the list says of them. Only the ledger knows when they were fetched. */
+
+import { publicSourcesSchema } from '../../../contract/bodies/public-sources.ts';
 import { LATEST_MARKETS_MAX } from '../../../contract/files/limits.ts';
-import { publicSourcesSchema } from '../../../contract/files/public-sources.ts';
 import { MARKETS_URL, SOURCES_FILE_URL } from '../../../contract/files/routes.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { checkAnswer, Findings } from '../../verify/check-body.ts';

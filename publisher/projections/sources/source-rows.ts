@@ -1,7 +1,8 @@
 /** The sources of many markets, each once. Pure. */
-import { latenessSeconds } from '../../../contract/files/expected-next.ts';
+
+import type { PublicSource } from '../../../contract/bodies/public-sources.ts';
 import { PUBLIC_SOURCES_MAX } from '../../../contract/files/limits.ts';
-import type { PublicSource } from '../../../contract/files/public-sources.ts';
+import { latenessSeconds } from '../../../contract/freshness/expected-next.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import { laterInstant } from '../../../contract/values/instants.ts';
 import type { Market } from '../../../contract/values/market.ts';

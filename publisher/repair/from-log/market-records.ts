@@ -5,7 +5,7 @@
  * without a claim. It ends as one by a claim does, with a correction or a retraction.
  */
 
-import { historyFilesDue } from '../../../contract/files/history-files.ts';
+import { historyFilesDue } from '../../../contract/bodies/history-files.ts';
 import type { Removal } from '../../../contract/files/removed-market.ts';
 import { nextEffectiveAt } from '../../../storage/ports/announced-values.ts';
 import { EMPTY_SUM } from '../../../storage/ports/history-sum.ts';

@@ -1,8 +1,8 @@
 /** The head of a market's page and its table agree, also where caches have bodies of different moments. */
 import { expect, it } from 'vitest';
 import { decimalOf } from '../../../clients/typescript/decimal-of.ts';
-import { historyView } from '../../../clients/web/browser/market/as-of-view.ts';
-import { finished } from '../../../clients/web/browser/market/turns.ts';
+import { historyView } from '../../../clients/web/browser/history/as-of-view.ts';
+import { finished } from '../../../clients/web/browser/history/turns.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
 

@@ -1,10 +1,10 @@
 /** Several markets in one chart. */
 import { describe, expect, it } from 'vitest';
-import { joinedChart } from '../../../clients/web/browser/market/chart-join.ts';
-import { comparedSlugs } from '../../../clients/web/browser/market/compared-markets.ts';
-import { ObservationStore } from '../../../clients/web/browser/market/observation-store.ts';
-import { shownHistory } from '../../../clients/web/browser/market/shown-history.ts';
-import { finished } from '../../../clients/web/browser/market/turns.ts';
+import { joinedChart } from '../../../clients/web/browser/chart/chart-join.ts';
+import { comparedSlugs } from '../../../clients/web/browser/history/compared-markets.ts';
+import { ObservationStore } from '../../../clients/web/browser/history/observation-store.ts';
+import { shownHistory } from '../../../clients/web/browser/history/shown-history.ts';
+import { finished } from '../../../clients/web/browser/history/turns.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
 

@@ -1,15 +1,15 @@
 /** Files and citations of what a chart shows. */
 import { describe, expect, it } from 'vitest';
-import { type ChartSeries, chartData } from '../../../clients/web/browser/market/chart-data.ts';
-import { creditTexts, sourceTerms } from '../../../clients/web/browser/market/credits.ts';
+import { type ChartSeries, chartData } from '../../../clients/web/browser/chart/chart-data.ts';
+import { creditTexts, sourceTerms } from '../../../clients/web/browser/chart/credits.ts';
+import type { SeenChart } from '../../../clients/web/browser/chart/seen-chart.ts';
+import { seenCsv } from '../../../clients/web/browser/chart/tools/chart-csv.ts';
+import { framed } from '../../../clients/web/browser/chart/tools/chart-frame.ts';
+import { citationOf } from '../../../clients/web/browser/chart/tools/citation.ts';
+import { seenName } from '../../../clients/web/browser/chart/tools/file-name.ts';
+import { finished } from '../../../clients/web/browser/history/turns.ts';
 import { RowWords } from '../../../clients/web/browser/market/row-words.ts';
-import type { SeenChart } from '../../../clients/web/browser/market/seen-chart.ts';
-import { seenCsv } from '../../../clients/web/browser/market/tools/chart-csv.ts';
-import { framed } from '../../../clients/web/browser/market/tools/chart-frame.ts';
-import { citationOf } from '../../../clients/web/browser/market/tools/citation.ts';
-import { seenName } from '../../../clients/web/browser/market/tools/file-name.ts';
-import { finished } from '../../../clients/web/browser/market/turns.ts';
-import { HISTORY_COLUMNS } from '../../../contract/files/history-rows.ts';
+import { HISTORY_COLUMNS } from '../../../contract/bodies/history-rows.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
 

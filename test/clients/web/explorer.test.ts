@@ -16,9 +16,9 @@ import { marketMatcher } from '../../../clients/web/browser/explorer/market-sear
 import { metricColumns } from '../../../clients/web/browser/explorer/metric-columns.ts';
 import { sparkLine } from '../../../clients/web/browser/explorer/spark-line.ts';
 import { clockOffsetMs } from '../../../clients/web/browser/service-clock.ts';
-import type { LatestEntry } from '../../../contract/files/latest-entries.ts';
-import { priceWords } from '../../../contract/files/latest-words.ts';
-import { changePercent, percentText, priceChange } from '../../../contract/files/price-change.ts';
+import type { LatestEntry } from '../../../contract/bodies/latest-entries.ts';
+import { priceWords } from '../../../contract/bodies/latest-words.ts';
+import { changePercent, percentText, priceChange } from '../../../contract/bodies/price-change.ts';
 import { groupedDigits } from '../../../contract/values/decimal-text.ts';
 
 const NOW_MS = Date.parse('2026-10-02T12:00:00Z');

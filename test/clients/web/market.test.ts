@@ -2,9 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { assertSameRow } from '../../../clients/typescript/proven-row.ts';
 import { LogVerificationError } from '../../../clients/typescript/signed-log.ts';
-import { historyView, knownMoments } from '../../../clients/web/browser/market/as-of-view.ts';
-import { daysOf, rangeBetween, shownRange } from '../../../clients/web/browser/market/asked-range.ts';
-import { chartBase } from '../../../clients/web/browser/market/chart-base.ts';
+import { daysOf, rangeBetween, shownRange } from '../../../clients/web/browser/chart/asked-range.ts';
+import { chartBase } from '../../../clients/web/browser/chart/chart-base.ts';
 import {
   chartData,
   endOfSeries,
@@ -13,13 +12,8 @@ import {
   placeOf,
   scaledChart,
   step,
-} from '../../../clients/web/browser/market/chart-data.ts';
-import { scaledText } from '../../../clients/web/browser/market/chart-scale.ts';
-import { HistoryReader } from '../../../clients/web/browser/market/history-reader.ts';
-import { ObservationStore } from '../../../clients/web/browser/market/observation-store.ts';
-import { fragmentOf, readFragment } from '../../../clients/web/browser/market/page-state.ts';
-import { PublicAnswers, UnreachableError } from '../../../clients/web/browser/market/public-answers.ts';
-import { RowWords } from '../../../clients/web/browser/market/row-words.ts';
+} from '../../../clients/web/browser/chart/chart-data.ts';
+import { scaledText } from '../../../clients/web/browser/chart/chart-scale.ts';
 import {
   panned,
   rangeWith,
@@ -27,9 +21,15 @@ import {
   valueTicks,
   wholeRange,
   zoomed,
-} from '../../../clients/web/browser/market/time-range.ts';
-import { finished } from '../../../clients/web/browser/market/turns.ts';
-import { changeText, valuesBefore } from '../../../clients/web/browser/market/value-changes.ts';
+} from '../../../clients/web/browser/chart/time-range.ts';
+import { historyView, knownMoments } from '../../../clients/web/browser/history/as-of-view.ts';
+import { HistoryReader } from '../../../clients/web/browser/history/history-reader.ts';
+import { ObservationStore } from '../../../clients/web/browser/history/observation-store.ts';
+import { PublicAnswers, UnreachableError } from '../../../clients/web/browser/history/public-answers.ts';
+import { finished } from '../../../clients/web/browser/history/turns.ts';
+import { changeText, valuesBefore } from '../../../clients/web/browser/history/value-changes.ts';
+import { fragmentOf, readFragment } from '../../../clients/web/browser/market/page-state.ts';
+import { RowWords } from '../../../clients/web/browser/market/row-words.ts';
 import { agoText, badgesOf, isOnList, momentText, safeUrl } from '../../../clients/web/browser/market/words.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';

@@ -17,7 +17,7 @@ import {
   sourceFreshness,
 } from '../../../clients/web/browser/status/source-freshness.ts';
 import { type VerdictFacts, verdictOf } from '../../../clients/web/browser/status/verdict.ts';
-import type { LatestEntry } from '../../../contract/files/latest-entries.ts';
+import type { LatestEntry } from '../../../contract/bodies/latest-entries.ts';
 import { checkpointText } from '../../../contract/log/checkpoint.ts';
 import { leafHash } from '../../../contract/log/merkle.ts';
 import { signNote } from '../../../contract/log/notes.ts';

@@ -1,5 +1,5 @@
 /** A small deployment with daily files for other programs. */
-import type { MarketQuotes } from '../../../contract/files/compat.ts';
+import type { MarketQuotes } from '../../../contract/bodies/compat.ts';
 import type { Projection } from '../../../contract/files/projections.ts';
 import type { LogSettings } from '../../../publisher/dependencies.ts';
 import { type CompatOptions, makeCompat } from '../../../publisher/projections/compat/make-compat.ts';

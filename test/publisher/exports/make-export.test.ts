@@ -1,7 +1,7 @@
 /** Daily exports, through the reader's URLs: rows, formats, and the objects that are written. */
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { EXPORT_TABLES } from '../../../contract/files/export-tables.ts';
+import { EXPORT_TABLES } from '../../../contract/bodies/export-tables.ts';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { Superseded } from '../../../publisher/errors.ts';
 import { makeExport } from '../../../publisher/projections/exports/make-export.ts';

@@ -1,6 +1,6 @@
 /** A mirror of the files for other programs: the parts, what leads to them, and rates. */
 import { expect, onTestFinished, test } from 'vitest';
-import { RATES_KEPT_DAYS } from '../../../contract/files/compat-limits.ts';
+import { RATES_KEPT_DAYS } from '../../../contract/bodies/compat-limits.ts';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { verify } from '../../../publisher/verify/verify.ts';

@@ -1,7 +1,7 @@
 /** A mirror of daily exports: files by their digests, manifests last. */
 
 import { expect, onTestFinished, test } from 'vitest';
-import { EXPORT_KEPT_DAYS } from '../../../contract/files/export-tables.ts';
+import { EXPORT_KEPT_DAYS } from '../../../contract/bodies/export-tables.ts';
 import { checkExports } from '../../../publisher/projections/exports/check-exports.ts';
 import { keepExport } from '../../../publisher/projections/exports/keep-export.ts';
 import { makeExport } from '../../../publisher/projections/exports/make-export.ts';

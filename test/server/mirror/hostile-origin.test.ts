@@ -4,7 +4,7 @@
  */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { EXPORT_PART_ENTRIES } from '../../../contract/files/export-tables.ts';
+import { EXPORT_PART_ENTRIES } from '../../../contract/bodies/export-tables.ts';
 import { PROJECTIONS } from '../../../contract/files/projections.ts';
 import { MARKETS_URL, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';

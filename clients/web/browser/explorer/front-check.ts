@@ -1,7 +1,7 @@
 /** The panel in which a visitor has one price checked: that of the first market of the table that has one. */
 
-import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
-import { type KnownValue, knownValue } from '../../../../contract/files/latest-words.ts';
+import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
+import { type KnownValue, knownValue } from '../../../../contract/bodies/latest-words.ts';
 import type { Snapshot } from '../../../../contract/values/market.ts';
 import { marketAddress } from '../base-url.ts';
 import { breakable, element } from '../market/elements.ts';

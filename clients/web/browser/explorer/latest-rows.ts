@@ -1,7 +1,8 @@
 /** The rows of the explorer: one for each market, from the file of newest prices or from the list. Pure. */
-import { latenessSeconds } from '../../../../contract/files/expected-next.ts';
-import { type LatestEntry, latestEntry } from '../../../../contract/files/latest-entries.ts';
-import { entryNotes } from '../../../../contract/files/latest-words.ts';
+
+import { type LatestEntry, latestEntry } from '../../../../contract/bodies/latest-entries.ts';
+import { entryNotes } from '../../../../contract/bodies/latest-words.ts';
+import { latenessSeconds } from '../../../../contract/freshness/expected-next.ts';
 import type { Market } from '../../../../contract/values/market.ts';
 import { type Badge, dayText } from '../market/words.ts';
 import { staleDays, staleText } from '../staleness.ts';

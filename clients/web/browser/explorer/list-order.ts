@@ -1,10 +1,10 @@
 /** The order of the explorer's rows. Pure. */
 
-import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
-import { isEntryOnList, newestMoment } from '../../../../contract/files/latest-words.ts';
-import type { ChangeSpan, PricePoint } from '../../../../contract/files/price-before.ts';
-import { changeSince, type PriceChange, priceChange } from '../../../../contract/files/price-change.ts';
-import type { RecentEntry } from '../../../../contract/files/recent-prices.ts';
+import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
+import { isEntryOnList, newestMoment } from '../../../../contract/bodies/latest-words.ts';
+import type { ChangeSpan, PricePoint } from '../../../../contract/bodies/price-before.ts';
+import { changeSince, type PriceChange, priceChange } from '../../../../contract/bodies/price-change.ts';
+import type { RecentEntry } from '../../../../contract/bodies/recent-prices.ts';
 import { rowBadges } from './latest-rows.ts';
 
 /** What an order depends on besides the entries. */

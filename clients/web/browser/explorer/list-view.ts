@@ -1,5 +1,5 @@
 /** Which rows the explorer shows. A view is a text in the address, so it can be shared. Pure. */
-import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
+import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
 import { inversePair, SearchIndex } from './market-search.ts';
 
 /** `name`, `price` of one unit, its change in a `day`, a `month` or a `year`, `age`, `kind`, `notes`, or the name of a metric. */

@@ -1,7 +1,7 @@
 /** The page of all markets: reads them, shows those that are asked for, and asks again while somebody looks. */
 
-import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
-import { knownValue, newestMoment } from '../../../../contract/files/latest-words.ts';
+import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
+import { knownValue, newestMoment } from '../../../../contract/bodies/latest-words.ts';
 import { laterInstant } from '../../../../contract/values/instants.ts';
 import { BASE_URL } from '../base-url.ts';
 import { button, element } from '../market/elements.ts';

@@ -1,13 +1,13 @@
 /** What the explorer reads: the snapshot, the newest prices of all markets, and their last prices. */
 
-import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
+import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
+import type { RecentEntry } from '../../../../contract/bodies/recent-prices.ts';
 import { FRESH_SECONDS, LATEST_MARKETS_MAX, RECENT_MARKETS_MAX } from '../../../../contract/files/limits.ts';
-import type { RecentEntry } from '../../../../contract/files/recent-prices.ts';
 import { LATEST_URL, MARKETS_URL, RECENT_URL, SNAPSHOT_URL } from '../../../../contract/files/routes.ts';
 import type { Market, Snapshot } from '../../../../contract/values/market.ts';
 import { below, pageOf, type ReadPage } from '../../../typescript/public-files.ts';
 import { BASE_URL, knowProjections } from '../base-url.ts';
-import { PublicAnswers, UnreachableError } from '../market/public-answers.ts';
+import { PublicAnswers, UnreachableError } from '../history/public-answers.ts';
 import { clockOffsetMs } from '../service-clock.ts';
 import { dataOf, entriesOfLatest, entriesOfList, keepEqual } from './latest-rows.ts';
 

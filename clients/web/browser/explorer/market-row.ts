@@ -1,10 +1,10 @@
 /** One row of the table. */
 
-import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
-import { digitsOfMetric, newestMoment, priceWords, unitOfMetric } from '../../../../contract/files/latest-words.ts';
-import type { ChangeSpan } from '../../../../contract/files/price-before.ts';
-import { changePercent, type PriceChange } from '../../../../contract/files/price-change.ts';
-import type { RecentEntry } from '../../../../contract/files/recent-prices.ts';
+import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
+import { digitsOfMetric, newestMoment, priceWords, unitOfMetric } from '../../../../contract/bodies/latest-words.ts';
+import type { ChangeSpan } from '../../../../contract/bodies/price-before.ts';
+import { changePercent, type PriceChange } from '../../../../contract/bodies/price-change.ts';
+import type { RecentEntry } from '../../../../contract/bodies/recent-prices.ts';
 import { groupedDigits } from '../../../../contract/values/decimal-text.ts';
 import { metricTitle } from '../../../../contract/values/metric-words.ts';
 import { shownAmount } from '../../../../contract/values/shown-value.ts';

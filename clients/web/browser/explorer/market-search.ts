@@ -1,5 +1,5 @@
 /** Which markets a reader means by a name, a ticker, a pair, a unit or a kind. Pure. */
-import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
+import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
 
 /** Codes of metals (ISO 4217) and usual tickers, by the name that a market may have instead. */
 const CODES: Readonly<Record<string, string>> = {

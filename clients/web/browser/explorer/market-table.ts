@@ -1,6 +1,6 @@
 /** The table of markets: one page of the rows that are selected. */
-import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
-import type { RecentEntry } from '../../../../contract/files/recent-prices.ts';
+import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
+import type { RecentEntry } from '../../../../contract/bodies/recent-prices.ts';
 import { metricTitle } from '../../../../contract/values/metric-words.ts';
 import { button, element } from '../market/elements.ts';
 import type { ListSort } from './list-view.ts';

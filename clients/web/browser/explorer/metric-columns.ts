@@ -1,6 +1,6 @@
 /** Columns for markets without a price, such as language models on a list: one for each metric that most of them have. Pure. */
-import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
-import { isEntryOnList, unitOfMetric } from '../../../../contract/files/latest-words.ts';
+import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
+import { isEntryOnList, unitOfMetric } from '../../../../contract/bodies/latest-words.ts';
 import { compareMetrics } from '../../../../contract/values/metric-words.ts';
 
 /** More would not fit beside the name. */

@@ -1,5 +1,5 @@
 /** Checks the newest price of a market in the signed log. A script of its own: it is loaded when a visitor asks for it. */
-import type { KnownValue } from '../../../../contract/files/latest-words.ts';
+import type { KnownValue } from '../../../../contract/bodies/latest-words.ts';
 import { historyUrl } from '../../../../contract/files/routes.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { isShowable } from '../../../../contract/values/showable.ts';
@@ -8,9 +8,9 @@ import { LogVerificationError } from '../../../typescript/signed-log.ts';
 import { THIS_SYSTEM } from '../../../typescript/system.ts';
 import { Tidemark } from '../../../typescript/tidemark.ts';
 import { BASE_URL } from '../base-url.ts';
+import { checkInLog } from '../history/log-receipt.ts';
+import { PublicAnswers } from '../history/public-answers.ts';
 import { checkedParts, checkFailure } from '../market/check-result.ts';
-import { checkInLog } from '../market/log-receipt.ts';
-import { PublicAnswers } from '../market/public-answers.ts';
 
 /** Checks the price, and says the result in words. Never rejects. */
 export async function checkPrice(slug: string, value: KnownValue): Promise<readonly Node[]> {

@@ -2,13 +2,13 @@
  * The last prices of the rows on the screen, from their histories. A service with many markets has no file with those of all
  * markets: it would be too large.
  */
-import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
-import { type RecentEntry, RecentPrices } from '../../../../contract/files/recent-prices.ts';
+import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
+import { type RecentEntry, RecentPrices } from '../../../../contract/bodies/recent-prices.ts';
 import { historyUrl } from '../../../../contract/files/routes.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { decimalOf } from '../../../typescript/decimal-of.ts';
 import type { ReadPage } from '../../../typescript/public-files.ts';
-import type { PublicAnswers } from '../market/public-answers.ts';
+import type { PublicAnswers } from '../history/public-answers.ts';
 
 const AT_ONCE = 4;
 /** Somebody who types or scrolls on has other rows by then. */

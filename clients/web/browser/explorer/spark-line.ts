@@ -1,5 +1,5 @@
 /** The small chart of a market's last prices: where its line goes, and its words. Pure. */
-import type { RecentEntry } from '../../../../contract/files/recent-prices.ts';
+import type { RecentEntry } from '../../../../contract/bodies/recent-prices.ts';
 import { groupedDigits } from '../../../../contract/values/decimal-text.ts';
 import { compareDecimals } from '../exact-decimal.ts';
 import { dayText } from '../market/words.ts';

@@ -1,6 +1,6 @@
 /** The form above the table: search, filters, order, switches, and the key that leads to the search. */
 
-import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
+import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
 import { RECENT_MARKETS_MAX } from '../../../../contract/files/limits.ts';
 import { element } from '../market/elements.ts';
 import { many } from '../market/words.ts';

@@ -1,6 +1,6 @@
 /** The page as of an earlier moment: a slider over the moments at which something was recorded, and a field for any moment. */
 import type { AsOf } from '../../../typescript/as-of.ts';
-import { instantOfMs } from './as-of-view.ts';
+import { instantOfMs } from '../history/as-of-view.ts';
 import { button, element } from './elements.ts';
 import { many, momentText } from './words.ts';
 

@@ -2,8 +2,8 @@
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { LogVerificationError } from '../../../typescript/signed-log.ts';
 import { TidemarkError } from '../../../typescript/tidemark-error.ts';
+import type { CheckedEntry } from '../history/log-receipt.ts';
 import { badge, element } from './elements.ts';
-import type { CheckedEntry } from './log-receipt.ts';
 
 export function checkFailure(error: unknown): HTMLElement {
   if (error instanceof LogVerificationError)

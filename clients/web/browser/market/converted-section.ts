@@ -20,7 +20,7 @@ import {
 import { isMissing } from '../../../typescript/public-files.ts';
 import { Tidemark } from '../../../typescript/tidemark.ts';
 import { BASE_URL, marketAddress } from '../base-url.ts';
-import { instantOfMs } from './as-of-view.ts';
+import { instantOfMs } from '../history/as-of-view.ts';
 import { badge, button, element, outsideLink, tableBox, timeElement } from './elements.ts';
 import { RowWords } from './row-words.ts';
 import { dayText } from './words.ts';

@@ -1,6 +1,6 @@
 /** The files of a market, and the requests that give the same data. */
-import type { HistoryIndex } from '../../../../contract/files/history-files.ts';
-import { FILE_ROWS_MAX } from '../../../../contract/files/history-rows.ts';
+import type { HistoryIndex } from '../../../../contract/bodies/history-files.ts';
+import { FILE_ROWS_MAX } from '../../../../contract/bodies/history-rows.ts';
 import {
   COMPAT_URL,
   historyFileUrl,

@@ -4,13 +4,13 @@ import { marketUrl, SNAPSHOT_URL } from '../../../../contract/files/routes.ts';
 import type { Market, Snapshot } from '../../../../contract/values/market.ts';
 import { THIS_SYSTEM } from '../../../typescript/system.ts';
 import { BASE_URL, knowProjections } from '../base-url.ts';
+import { HistoryReader } from '../history/history-reader.ts';
+import { ObservationStore } from '../history/observation-store.ts';
+import { PublicAnswers, UnreachableError } from '../history/public-answers.ts';
+import { timeOf } from '../history/reading-words.ts';
 import { element, refreshAges } from './elements.ts';
-import { HistoryReader } from './history-reader.ts';
 import { MarketParts, type MarketReading } from './market-parts.ts';
-import { ObservationStore } from './observation-store.ts';
 import { removedState, staleNotice, unknownState, unreachableState } from './page-states.ts';
-import { PublicAnswers, UnreachableError } from './public-answers.ts';
-import { timeOf } from './reading-words.ts';
 
 /** As long as shared caches keep a body. */
 const ASK_AGAIN_MS = 15_000;

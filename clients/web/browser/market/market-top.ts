@@ -1,15 +1,15 @@
 /** The head of the page: the market, its price, and what a reader must know before he uses it. */
 
-import { changePercent } from '../../../../contract/files/price-change.ts';
+import { changePercent } from '../../../../contract/bodies/price-change.ts';
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicMetric, PublicObservation } from '../../../../contract/values/metric.ts';
 import { compareMetrics, metricTitle } from '../../../../contract/values/metric-words.ts';
 import { unitText } from '../../../../contract/values/shown-value.ts';
 import type { AsOf } from '../../../typescript/as-of.ts';
-import { instantOfMs } from './as-of-view.ts';
+import { instantOfMs } from '../history/as-of-view.ts';
+import { changeText, type PriceChanges } from '../history/value-changes.ts';
 import { agedTime, badge, badgeClass, breakable, button, element, outsideLink } from './elements.ts';
 import type { RowWords } from './row-words.ts';
-import { changeText, type PriceChanges } from './value-changes.ts';
 import { badgesOf, dayText, isOnList, momentText } from './words.ts';
 
 export interface TopContent {

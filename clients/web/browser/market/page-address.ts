@@ -3,8 +3,8 @@
  * Back undoes it. The chart's movements and its chosen point are not: they belong to the entry at which they are made.
  */
 import type { AsOf } from '../../../typescript/as-of.ts';
-import { instantOfMs } from './as-of-view.ts';
-import { type AskedRange, type ReadRange, roundedRange } from './asked-range.ts';
+import { type AskedRange, type ReadRange, roundedRange } from '../chart/asked-range.ts';
+import { instantOfMs } from '../history/as-of-view.ts';
 import { fragmentOf, type PageState, readFragment, refusalOf } from './page-state.ts';
 
 /** Browsers refuse addresses that change with each frame. */

@@ -2,14 +2,14 @@
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import type { AsOf } from '../../../typescript/as-of.ts';
-import { instantOfMs } from './as-of-view.ts';
+import { instantOfMs } from '../history/as-of-view.ts';
+import type { ShownHistory } from '../history/shown-history.ts';
+import { changesIn } from '../history/value-changes.ts';
 import { ConvertedSection } from './converted-section.ts';
 import { type DownloadsContent, downloadsSection } from './downloads-section.ts';
 import { element } from './elements.ts';
 import { ObservationsTable } from './observations-table.ts';
-import type { ShownHistory } from './shown-history.ts';
 import { sourcesSection } from './sources-section.ts';
-import { changesIn } from './value-changes.ts';
 import { momentText } from './words.ts';
 
 export class PageSections {

@@ -1,10 +1,10 @@
 /** What the page of a market shows, as its address keeps it. Pure. */
 import type { AsOf } from '../../../typescript/as-of.ts';
 import { isAhead, msOf } from '../../../typescript/moments.ts';
-import { instantOfMs } from './as-of-view.ts';
-import { type AskedRange, readRange, writeRange } from './asked-range.ts';
-import { type ChartScale, isChartScale } from './chart-scale.ts';
-import { comparedSlugs } from './compared-markets.ts';
+import { type AskedRange, readRange, writeRange } from '../chart/asked-range.ts';
+import { type ChartScale, isChartScale } from '../chart/chart-scale.ts';
+import { instantOfMs } from '../history/as-of-view.ts';
+import { comparedSlugs } from '../history/compared-markets.ts';
 
 /** Ids have fewer characters. */
 const POINT_MAX = 60;

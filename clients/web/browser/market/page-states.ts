@@ -1,7 +1,7 @@
 /** What the page says instead of a market: removed, unknown, or not reachable. */
 import { addressOf, marketAddress } from '../base-url.ts';
+import { timeOf } from '../history/reading-words.ts';
 import { button, element, facts, timeElement } from './elements.ts';
-import { timeOf } from './reading-words.ts';
 
 /** @param problem the document of the 410 */
 export function removedState(slug: string, problem: Readonly<Record<string, unknown>>): HTMLElement {

@@ -4,9 +4,9 @@ import { groupedDigits } from '../../../../contract/values/decimal-text.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { metricTitle } from '../../../../contract/values/metric-words.ts';
 import { quantityText, shownQuantity } from '../../../../contract/values/shown-value.ts';
+import type { CheckedEntry } from '../history/log-receipt.ts';
 import { checkedParts, checkFailure, checkWords } from './check-result.ts';
 import { agedTime, badge, button, element, facts, outsideLink, timeElement } from './elements.ts';
-import type { CheckedEntry } from './log-receipt.ts';
 import type { RowOwner, RowWords } from './row-words.ts';
 
 /** Walking from point to point starts no proof for each. */

@@ -1,7 +1,7 @@
 /** The words that the page of a market says values, moments and reasons with. Pure. */
 
-import { latenessSeconds } from '../../../../contract/files/expected-next.ts';
-import type { Note } from '../../../../contract/files/latest-words.ts';
+import type { Note } from '../../../../contract/bodies/latest-words.ts';
+import { latenessSeconds } from '../../../../contract/freshness/expected-next.ts';
 import { MONTH_NAMES } from '../../../../contract/values/instants.ts';
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicMetric } from '../../../../contract/values/metric.ts';

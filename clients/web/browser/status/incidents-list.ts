@@ -1,5 +1,5 @@
 /** The incidents of the service, newest first. */
-import type { PublicIncidents } from '../../../../contract/files/incidents.ts';
+import type { PublicIncidents } from '../../../../contract/bodies/incidents.ts';
 import { INCIDENTS_FEED_URL, INCIDENTS_FILE_URL } from '../../../../contract/files/routes.ts';
 import { addressOf } from '../base-url.ts';
 import { badgeClass, element } from '../market/elements.ts';

@@ -2,7 +2,7 @@
 import { LogVerificationError } from '../../../typescript/signed-log.ts';
 import { THIS_SYSTEM } from '../../../typescript/system.ts';
 import { BASE_URL } from '../base-url.ts';
-import { PublicAnswers } from '../market/public-answers.ts';
+import { PublicAnswers } from '../history/public-answers.ts';
 import { type CheckedLog, checkLog, isToRemember, logFault, parseSeen, seenText } from './log-check.ts';
 
 const SEEN = 'tidemark.log-seen';

@@ -1,14 +1,14 @@
 /** The page of the service's state, from public files alone. A part that cannot be read hides no other part. */
 
-import type { PublicIncidents } from '../../../../contract/files/incidents.ts';
+import type { PublicIncidents } from '../../../../contract/bodies/incidents.ts';
 import { EXPORTS_URL, INCIDENTS_FILE_URL } from '../../../../contract/files/routes.ts';
 import { laterInstant } from '../../../../contract/values/instants.ts';
 import type { Snapshot } from '../../../../contract/values/market.ts';
 import { THIS_SYSTEM } from '../../../typescript/system.ts';
 import { addressOf, BASE_URL } from '../base-url.ts';
 import { MarketFeed } from '../explorer/market-feed.ts';
+import { PublicAnswers } from '../history/public-answers.ts';
 import { element } from '../market/elements.ts';
-import { PublicAnswers } from '../market/public-answers.ts';
 import { agoText, dayText } from '../market/words.ts';
 import { POLL_SECONDS, pollWhileVisible } from '../poll.ts';
 import { incidentsList } from './incidents-list.ts';

@@ -1,6 +1,6 @@
 /** How fresh the prices of each source are. Pure. */
 
-import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
+import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
 import { laterInstant } from '../../../../contract/values/instants.ts';
 import { lateSince } from '../explorer/latest-rows.ts';
 import { staleDays } from '../staleness.ts';

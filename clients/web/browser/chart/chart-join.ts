@@ -1,0 +1,133 @@
+/** The lines of several markets on one time axis, with at most two value axes. Never blended. Pure. */
+
+import type { ComparedHistory } from '../history/compared-markets.ts';
+import type { ShownHistory } from '../history/shown-history.ts';
+import type { PageState } from '../market/page-state.ts';
+import { many } from '../market/words.ts';
+import { shownRange } from './asked-range.ts';
+import { baseNotes, chartBase, dayOfSecond } from './chart-base.ts';
+import { type ChartData, type ChartSeries, firstAtOrAfter, isLeftOut, scaledChart } from './chart-data.ts';
+import { axisText, type ChartScale } from './chart-scale.ts';
+import type { TimeRange } from './time-range.ts';
+
+export interface JoinedChart {
+  readonly data: ChartData;
+  /** What each axis measures. */
+  readonly axisTexts: readonly string[];
+  /** Why the chart has another scale than the one that was asked for, and what that scale cannot show. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Of the page's own market alone, or with others: of each of them, the source with the longest history that is shown.
+ *
+ * @param hidden names of lines that are switched off
+ */
+export function joinedChart(
+  main: ComparedHistory,
+  others: readonly ComparedHistory[],
+  { scale: asked, range: askedRange }: Pick<PageState, 'scale' | 'range'>,
+  hidden: ReadonlySet<string>,
+): JoinedChart {
+  const units = [...new Set([main, ...others].map(({ shown }) => shown.unit))];
+  const isTooMany = units.length > 2 && asked !== 'percent' && asked !== 'index';
+  const scale: ChartScale = isTooMany ? 'percent' : asked;
+  const areCompared = scale === 'percent' || scale === 'index';
+  const axisOf = ({ unit }: ShownHistory): ChartSeries['axis'] => (areCompared || unit === units[0] ? 'y' : 'y2');
+  const range = rangeOf([main, ...others], askedRange);
+  const charts = [main, ...others].map((each) => ({
+    ...each,
+    lines: main === each ? each.shown.data.series : longestLine(each, range),
+  }));
+  const data =
+    others.length === 0
+      ? main.shown.data
+      : joined(
+          main.shown.data,
+          charts.flatMap(({ shown, market, lines }) =>
+            lines.map((line) => ({
+              seconds: shown.data.seconds,
+              line: { ...line, axis: axisOf(shown), name: `${market.name}: ${line.name}` },
+            })),
+          ),
+        );
+  const base = chartBase(data, range, hidden);
+  const scaled = scaledChart(data, scale, base.places);
+  const notes = [
+    ...(isTooMany
+      ? [
+          `These markets have ${units.length} units, and a chart has two axes: it shows changes in percent. “Index 100” compares them, too.`,
+        ]
+      : []),
+    ...(scale === 'log' ? logNotes(scaled) : areCompared ? baseNotes(data, scaled, base, range, hidden) : []),
+  ];
+  const isEmpty = notes.length > 0 && scaled.series.every(({ values }) => values.every((value) => value == null));
+  if (isEmpty && units.length < 3)
+    return { ...joinedChart(main, others, { scale: 'linear', range: askedRange }, hidden), notes };
+  const since = dayOfSecond(base.from);
+  return {
+    data: scaled,
+    axisTexts: areCompared ? [axisText(scale, '', since)] : units.map((unit) => axisText(scale, unit, since)),
+    notes,
+  };
+}
+
+/** How many values a logarithmic axis cannot show. */
+function logNotes({ series, title }: ChartData): readonly string[] {
+  let count = 0;
+  for (const line of series) for (const at of line.rows.keys()) if (isLeftOut(line, at)) count++;
+  const values = many(count, title === 'Price' ? 'price' : 'value');
+  return count === 0 ? [] : [`${values} of 0 or less cannot be shown on a log scale.`];
+}
+
+/** Of each market all moments that it has: the ends of what is shown. */
+function rangeOf(histories: readonly ComparedHistory[], range: PageState['range']): TimeRange {
+  const ends = histories.flatMap(({ shown: { data } }) => [data.seconds.slice(0, 1), data.seconds.slice(-1)].flat());
+  return shownRange(
+    range,
+    ends.sort((one, other) => one - other),
+  );
+}
+
+/** Of the sources with the metric and the unit that the market shows first, the one whose values in the range are of the longest time. */
+function longestLine({ shown: { data, newest } }: ComparedHistory, range: TimeRange): readonly ChartSeries[] {
+  const { seconds, series } = data;
+  const own = series.find(({ rows }) => newest !== undefined && rows.includes(newest)) ?? series[0];
+  const metricOf = ({ rows }: ChartSeries): string | undefined => rows.find((row) => row !== undefined)?.metric;
+  const [begin, end] = [firstAtOrAfter(seconds, range.min), firstAtOrAfter(seconds, range.max)];
+  const lengthOf = ({ values }: ChartSeries): number => {
+    const shown = (value: number | null | undefined, at: number): boolean => value != null && at >= begin && at < end;
+    const [first, last] = [seconds[values.findIndex(shown)], seconds[values.findLastIndex(shown)]];
+    return first === undefined || last === undefined ? -1 : last - first;
+  };
+  let longest = own;
+  for (const line of series) {
+    if (own === undefined || longest === undefined) break;
+    if (metricOf(line) !== metricOf(own) || line.unit !== own.unit) continue;
+    if (lengthOf(line) > lengthOf(longest)) longest = line;
+  }
+  return longest === undefined ? [] : [longest];
+}
+
+interface OwnLine {
+  /** Of the values and rows of the line. */
+  readonly seconds: readonly number[];
+  readonly line: ChartSeries;
+}
+
+function joined(main: ChartData, lines: readonly OwnLine[]): ChartData {
+  const all = new Set(lines.flatMap(({ seconds }) => seconds));
+  const seconds = [...Float64Array.from(all).sort()];
+  const placeOf = new Map(seconds.map((second, at) => [second, at]));
+  const series = lines.map(({ seconds: own, line }) => {
+    const places = own.map((second) => placeOf.get(second) as number);
+    const moved = <Value>(of: readonly Value[]): (Value | undefined)[] => {
+      const result = new Array<Value | undefined>(seconds.length).fill(undefined);
+      for (const [at, place] of places.entries()) result[place] = of[at];
+      return result;
+    };
+    const marked = line.marked.map((at) => places[at] as number);
+    return { ...line, values: moved(line.values), rows: moved(line.rows), marked };
+  });
+  return { ...main, seconds, series };
+}

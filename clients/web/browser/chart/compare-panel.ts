@@ -1,0 +1,127 @@
+/** Adds other markets to the chart, by the search of the front page, and takes them away again. */
+import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
+import { isMissing } from '../../../typescript/public-files.ts';
+import { Tidemark } from '../../../typescript/tidemark.ts';
+import { BASE_URL } from '../base-url.ts';
+import { marketMatcher, type Searched } from '../explorer/market-search.ts';
+import { COMPARED_MAX, type ComparedState } from '../history/compared-markets.ts';
+import { button, element } from '../market/elements.ts';
+
+const FOUND_MAX = 8;
+/** Of a list without a file of all markets: ten of its pages. */
+const READ_MAX = 1000;
+
+export interface ComparedChip {
+  readonly slug: string;
+  readonly name: string;
+  readonly state: ComparedState;
+}
+
+export class ComparePanel {
+  readonly root: HTMLElement;
+  readonly #onChange: (slugs: readonly string[]) => void;
+  readonly #own: string;
+  readonly #field = element('input', {
+    id: 'compare',
+    type: 'search',
+    autocomplete: 'off',
+    placeholder: 'btc, EUR/USD, silver',
+  });
+  readonly #found = element('ul', { class: 'compare-found', 'aria-label': 'Markets that match' });
+  readonly #chips = element('div', { class: 'control-group' });
+  readonly #said = element('p', { class: 'small soft', role: 'status' });
+  #slugs: readonly string[] = [];
+  #markets: Promise<readonly Searched[]> | null = null;
+  #shown = '';
+
+  /** @param own the slug of the page */
+  constructor(own: string, onChange: (slugs: readonly string[]) => void) {
+    [this.#own, this.#onChange] = [own, onChange];
+    this.#field.addEventListener('input', () => void this.#search());
+    this.root = element(
+      'div',
+      { class: 'compare' },
+      element(
+        'div',
+        { class: 'control-group' },
+        element('label', { for: 'compare' }, 'Compare with'),
+        this.#field,
+        this.#chips,
+      ),
+      this.#found,
+      this.#said,
+    );
+  }
+
+  show(chips: readonly ComparedChip[]): void {
+    const shown = JSON.stringify(chips);
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    this.#slugs = chips.map(({ slug }) => slug);
+    const wasInside = this.#chips.contains(document.activeElement);
+    this.#chips.replaceChildren(
+      ...chips.map(({ slug, name, state }) =>
+        button(`${name}${chipText(state)} ×`, () => this.#set(this.#slugs.filter((each) => each !== slug)), {
+          'aria-label': `Remove ${name}${chipText(state)}`,
+          class: 'chip',
+        }),
+      ),
+    );
+    if (wasInside) this.#field.focus();
+  }
+
+  #set(slugs: readonly string[]): void {
+    this.#onChange(slugs);
+  }
+
+  async #search(): Promise<void> {
+    const text = this.#field.value.trim();
+    this.#markets ??= readMarkets();
+    const markets = await this.#markets.catch(() => null);
+    if (text !== this.#field.value.trim()) return;
+    if (markets === null) {
+      this.#markets = null;
+      this.#said.textContent = 'The list of markets could not be read. Try again.';
+      return;
+    }
+    const matches = marketMatcher(text);
+    const taken = new Set([this.#own, ...this.#slugs]);
+    const found = text === '' ? [] : markets.filter((entry) => !taken.has(entry.slug) && matches(entry));
+    const isFull = this.#slugs.length >= COMPARED_MAX - 1;
+    const buttons = found.slice(0, FOUND_MAX).map(({ slug, name }) => button(name, () => this.#add(slug)));
+    this.#found.replaceChildren(...(isFull ? [] : buttons.map((made) => element('li', {}, made))));
+    this.#said.textContent = isFull
+      ? `A chart has at most ${COMPARED_MAX} markets: remove one first.`
+      : text === ''
+        ? ''
+        : `${found.length.toLocaleString('en')} found${found.length > FOUND_MAX ? `, the first ${FOUND_MAX} are shown` : ''}.`;
+  }
+
+  #add(slug: string): void {
+    this.#field.value = '';
+    this.#found.replaceChildren();
+    this.#said.textContent = '';
+    this.#field.focus();
+    this.#set([...this.#slugs, slug]);
+  }
+}
+
+function chipText(state: ComparedState): string {
+  return state === 'read' ? '' : state === 'reading' ? ' (reading …)' : ` (${state.problem})`;
+}
+
+/** Of all markets in one answer, where the service has that file. */
+async function readMarkets(): Promise<readonly Searched[]> {
+  const tidemark = new Tidemark({ url: BASE_URL, bodies: null });
+  const latest = await tidemark.latest().catch((error: unknown) => {
+    if (isMissing(error)) return null;
+    throw error;
+  });
+  if (latest !== null) return latest as readonly LatestEntry[];
+  const found: Searched[] = [];
+  for await (const { name, slug, kind, unit, nativeCurrency } of tidemark.markets()) {
+    found.push({ name, slug, kind, unit: unit.of, currency: nativeCurrency });
+    if (found.length >= READ_MAX) break;
+  }
+  return found;
+}

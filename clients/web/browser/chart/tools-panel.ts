@@ -1,0 +1,67 @@
+/** Below the chart: what is seen as a file, and its citation. Their script is loaded when they are asked for. */
+import { button, element } from '../market/elements.ts';
+import type { DrawnChart } from './market-chart.ts';
+import type { SeenChart } from './seen-chart.ts';
+
+/** Built as a script of its own. Bundlers do not follow a computed address. */
+const SCRIPT = new URL('chart-tools.js', import.meta.url).href;
+const script = (): Promise<typeof import('./tools/chart-tools.ts')> => import(SCRIPT);
+
+const FORMS = { csv: 'CSV', png: 'PNG', svg: 'SVG' } as const;
+type Seen = SeenChart & DrawnChart;
+type Form = keyof typeof FORMS;
+
+export class ToolsPanel {
+  readonly root: HTMLElement;
+  readonly #seen: () => Seen | null;
+  readonly #citation = element('div', {});
+  readonly #cite = element('details', {}, element('summary', {}, 'Cite this'), this.#citation);
+  readonly #said = element('p', { class: 'small soft', role: 'status' });
+
+  /** @param seen null: there is no chart yet */
+  constructor(seen: () => Seen | null) {
+    this.#seen = seen;
+    const buttons = Object.entries(FORMS).map(([form, name]) =>
+      button(name, () => void this.#download(form as Form), { 'aria-label': `Download what is seen as ${name}` }),
+    );
+    this.#cite.addEventListener('toggle', () => this.refresh());
+    this.root = element(
+      'div',
+      { class: 'chart-tools' },
+      element(
+        'div',
+        { class: 'control-group', role: 'group', 'aria-label': 'Download what is seen' },
+        element('span', { class: 'small soft' }, 'Download'),
+        ...buttons,
+      ),
+      this.#cite,
+      this.#said,
+    );
+  }
+
+  /** The chart shows something else now. */
+  refresh(): void {
+    if (this.#cite.open) void this.#showCitation();
+  }
+
+  async #showCitation(): Promise<void> {
+    const { citationParts } = await script();
+    const seen = this.#seen();
+    if (seen === null) return;
+    const made = citationParts(seen);
+    // Texts that are made again would lose the selection.
+    if (this.#citation.textContent !== made.textContent) this.#citation.replaceChildren(made);
+  }
+
+  async #download(form: Form): Promise<void> {
+    const { seenFile } = await script();
+    const seen = this.#seen();
+    if (seen === null) return;
+    const { name, content } = await seenFile(seen, form);
+    const href = URL.createObjectURL(content);
+    element('a', { href, download: name }).click();
+    // Some browsers read it after the click.
+    setTimeout(() => URL.revokeObjectURL(href), 60_000);
+    this.#said.textContent = `Downloaded: ${name}`;
+  }
+}

@@ -1,0 +1,51 @@
+/** Files and citations of what a reader sees. A script of its own: it is loaded when they are asked for. */
+
+import { copyRow } from '../../market/copy-row.ts';
+import { element } from '../../market/elements.ts';
+import type { DrawnChart } from '../market-chart.ts';
+import type { SeenChart } from '../seen-chart.ts';
+import { CSV_TYPE, seenCsv } from './chart-csv.ts';
+import { framed } from './chart-frame.ts';
+import { pngOf } from './chart-png.ts';
+import { svgOf } from './chart-svg.ts';
+import { citationOf } from './citation.ts';
+import { seenName } from './file-name.ts';
+
+export interface MadeFile {
+  readonly name: string;
+  readonly content: Blob;
+}
+
+export async function seenFile(seen: SeenChart & DrawnChart, form: 'csv' | 'png' | 'svg'): Promise<MadeFile> {
+  const name = `${seenName(seen)}.${form}`;
+  if (form === 'csv') return { name, content: new Blob([seenCsv(seen)], { type: CSV_TYPE }) };
+  const frame = framed(seen, publisher());
+  if (form === 'png') return { name, content: await pngOf(seen, frame) };
+  return { name, content: new Blob([svgOf(seen, frame)], { type: 'image/svg+xml' }) };
+}
+
+/** The operator or, where the page has no name of one, the host. */
+function publisher(): string {
+  const operator = document.querySelector('.operator[data-states~="name"] span')?.textContent;
+  return operator?.replace('Operated by ', '') ?? location.host;
+}
+
+export function citationParts(seen: SeenChart): HTMLElement {
+  const { text, bibtex, receiptUrl } = citationOf(seen, publisher());
+  const said = element('p', { class: 'small', role: 'status' });
+  const ofWhat = seen.chosen === null ? 'what the chart shows. Choose a point to cite one value' : 'the chosen value';
+  return element(
+    'div',
+    {},
+    element(
+      'p',
+      { class: 'small soft' },
+      `Of ${ofWhat}. The address shows the page as of this moment, whatever is corrected later.`,
+    ),
+    element('dl', { class: 'requests' }, ...copyRow('Citation', text, said), ...copyRow('BibTeX', bibtex, said)),
+    receiptUrl === null
+      ? null
+      : element('p', {}, element('a', { href: receiptUrl }, 'The value with its signed receipt')),
+    said,
+  );
+}

@@ -1,0 +1,94 @@
+/** The entries of the file of newest prices. Without the schema library. */
+import type * as z from 'zod';
+import { csvFileAt, type FileAt } from '../files/file-generation.ts';
+import { csvRecord } from '../values/csv.ts';
+import type { Market } from '../values/market.ts';
+import type { PublicMetric } from '../values/metric.ts';
+import type { latestEntrySchema } from './latest.ts';
+
+export type LatestEntry = Readonly<z.infer<typeof latestEntrySchema>>;
+export type LatestMetric = Readonly<NonNullable<LatestEntry['metrics']>[string]>;
+
+/** The columns of `GET /api/v1/latest.csv`. */
+const LATEST_COLUMNS = [
+  ...(['slug', 'name', 'decimal', 'quantity', 'unit', 'currency', 'observedAt', 'releasedAt'] as const),
+  ...(['updatedAt', 'source', 'status', 'unknownReason', 'recordedAt'] as const),
+  ...(['kind', 'decimalPerUnit', 'confidence', 'disputed', 'retired', 'expectedNextAt', 'graceSeconds'] as const),
+  ...(['rounded', 'sourceValue'] as const),
+] as const;
+
+/** @param recordedAt of the newest price; only the history has it */
+export function latestEntry(
+  { slug, name, kind, status, nativeCurrency, unit, metrics, sources, disputedMetrics, updatedAt }: Market,
+  recordedAt: string | null,
+): LatestEntry {
+  const price = metrics.price ?? null;
+  const money = price?.kind === 'money' ? price : null;
+  // The values of a market without a price have a source, too.
+  const sourceLabel = (price ?? newestOf(metrics))?.sourceLabel ?? null;
+  const source = sources.find(({ label }) => label === sourceLabel);
+  const expectedNextAt = source?.expectedNextAt ?? null;
+  return {
+    slug,
+    name,
+    decimal: money?.decimal ?? null,
+    quantity: unit.quantity,
+    unit: unit.of,
+    currency: nativeCurrency,
+    observedAt: price?.observedAt ?? null,
+    releasedAt: price?.releasedAt ?? null,
+    updatedAt,
+    source: sourceLabel,
+    status: price?.status ?? null,
+    unknownReason: price?.unknownReason ?? null,
+    recordedAt,
+    kind,
+    decimalPerUnit: money?.decimalPerUnit ?? null,
+    confidence: price?.confidence ?? null,
+    disputed: disputedMetrics.includes('price'),
+    retired: status === 'retired',
+    expectedNextAt,
+    graceSeconds: expectedNextAt === null ? null : (source?.cadence?.graceSeconds ?? null),
+    rounded: price?.rounded ?? null,
+    sourceValue: price?.sourceValue ?? null,
+    ...latestMetrics(metrics, disputedMetrics),
+  };
+}
+
+function newestOf(metrics: Market['metrics']): PublicMetric | null {
+  return Object.values(metrics).reduce<PublicMetric | null>((newest, metric) => {
+    if (metric === null || newest === null) return newest ?? metric;
+    return Date.parse(metric.observedAt) > Date.parse(newest.observedAt) ? metric : newest;
+  }, null);
+}
+
+/** Those besides `price`, by name. */
+function latestMetrics(metrics: Market['metrics'], disputed: Market['disputedMetrics']): Pick<LatestEntry, 'metrics'> {
+  const others = Object.entries(metrics).flatMap(([name, metric]) =>
+    name === 'price' || metric === null ? [] : [[name, latestMetric(metric, disputed.includes(name))] as const],
+  );
+  return others.length === 0 ? {} : { metrics: Object.fromEntries(others) };
+}
+
+function latestMetric(metric: PublicMetric, isDisputed: boolean): LatestMetric {
+  const { observedAt, rounded, unknownReason } = metric;
+  const isMoney = metric.kind === 'money';
+  return {
+    decimal: isMoney ? metric.decimal : metric.value,
+    ...(isMoney && { decimalPerUnit: metric.decimalPerUnit }),
+    unit: isMoney ? metric.currency : metric.unit,
+    observedAt,
+    ...(unknownReason !== null && { unknownReason }),
+    ...(isDisputed && { disputed: true }),
+    ...(rounded && { rounded: true }),
+  };
+}
+
+export function latestCsv(entries: readonly LatestEntry[]): FileAt {
+  return csvFileAt(LATEST_CSV_HEADER, entries.map(latestCsvRow));
+}
+
+export const latestCsvRow = (entry: LatestEntry): string => csvRecord(LATEST_COLUMNS.map((column) => entry[column]));
+
+/** Without the column of {@link csvFileAt}, which stays the last one. */
+export const LATEST_CSV_HEADER = LATEST_COLUMNS.join(',');

@@ -1,0 +1,105 @@
+/** Words of the entries of `latest`: what the first page says of each market, with and without a script. Pure. */
+
+import { groupedDigits } from '../values/decimal-text.ts';
+import { leadMetric, metricTitle, unknownWords } from '../values/metric-words.ts';
+import { several, shownAmount, unitText } from '../values/shown-value.ts';
+import type { LatestEntry, LatestMetric } from './latest-entries.ts';
+
+/** Whether nobody has observed a price of the market, but other metrics. */
+export function isEntryOnList(entry: LatestEntry): entry is LatestEntry & Required<Pick<LatestEntry, 'metrics'>> {
+  return entry.observedAt === null && entry.metrics !== undefined;
+}
+
+export interface Note {
+  readonly text: string;
+  readonly look: 'alarm' | 'notice' | 'plain';
+}
+
+/** What a reader must know before he uses the price, as far as no clock is needed: the gravest first. */
+export function entryNotes(entry: LatestEntry): readonly Note[] {
+  const { disputed, retired, status, confidence } = entry;
+  const metrics = isEntryOnList(entry) ? Object.values(entry.metrics) : [];
+  const notes: (Note | false)[] = [
+    (disputed || metrics.some((metric) => metric.disputed)) && { text: 'disputed', look: 'alarm' },
+    status !== null && status !== 'final' && { text: status, look: 'notice' },
+    confidence === 'low' && { text: 'low confidence', look: 'notice' },
+    retired && { text: 'retired', look: 'plain' },
+  ];
+  return notes.filter((note) => note !== false);
+}
+
+/** The price. `digits` is null if it is unknown; `below` then says why. */
+export interface PriceWords {
+  readonly digits: string | null;
+  /** `per EUR`. */
+  readonly below: readonly string[];
+}
+
+/** Of a market that is on a list. */
+function leadOf(entry: LatestEntry) {
+  return leadMetric(isEntryOnList(entry) ? entry.metrics : {}, ({ decimalPerUnit }) => decimalPerUnit !== undefined);
+}
+
+function metricWords(entry: LatestEntry): PriceWords | null {
+  const lead = leadOf(entry);
+  if (lead === null) return null;
+  const [name, metric] = lead;
+  const digits = digitsOfMetric(entry, metric);
+  const words = [metricTitle(name), unitOfMetric(entry, metric)];
+  return { digits: digits && groupedDigits(digits), below: digits === null ? [...words, 'unknown'] : words };
+}
+
+export function priceWords(entry: LatestEntry): PriceWords {
+  const { decimal, quantity, unit, observedAt, unknownReason } = entry;
+  if (decimal === null) {
+    const ofMetric = metricWords(entry);
+    if (ofMetric !== null) return ofMetric;
+    if (observedAt === null) return { digits: null, below: ['no price recorded'] };
+    return { digits: null, below: [unknownWords(unknownReason)] };
+  }
+  return { digits: groupedDigits(shownAmount(decimal, quantity)), below: [unitText({ quantity, of: unit })] };
+}
+
+/** The value that stands for a market. */
+export interface KnownValue {
+  readonly metric: string;
+  readonly decimal: string;
+  readonly observedAt: string;
+  /** `4,129.10 USD per troy ounce`. */
+  readonly words: string;
+}
+
+/** Null: it is unknown, or nothing was observed. */
+export function knownValue(entry: LatestEntry): KnownValue | null {
+  const { decimal, observedAt, currency } = entry;
+  if (decimal !== null && observedAt !== null) {
+    const { digits, below } = priceWords(entry);
+    return { metric: 'price', decimal, observedAt, words: [digits, currency, ...below].join(' ') };
+  }
+  const [metric, lead] = leadOf(entry) ?? [];
+  const digits = lead === undefined ? null : digitsOfMetric(entry, lead);
+  if (metric === undefined || lead === undefined || digits === null || lead.decimal === null) return null;
+  const words = `${metricTitle(metric)} ${groupedDigits(digits)} ${unitOfMetric(entry, lead)}`;
+  return { metric, decimal: lead.decimal, observedAt: lead.observedAt, words };
+}
+
+/** `USD per 1M tokens`, or `tokens`. */
+export function unitOfMetric({ quantity, unit: of }: LatestEntry, metric: LatestMetric): string {
+  return metric.decimalPerUnit === undefined
+    ? metric.unit === of
+      ? several(of)
+      : metric.unit
+    : `${metric.unit} ${unitText({ quantity, of })}`;
+}
+
+/** The exact digits as they are shown. Null: unknown. */
+export function digitsOfMetric({ quantity }: LatestEntry, { decimal, decimalPerUnit }: LatestMetric): string | null {
+  return decimal === null || decimalPerUnit === undefined ? decimal : shownAmount(decimal, quantity);
+}
+
+/** The newest moment of a price, or of any metric of a market without one. Null: nothing was observed. */
+export function newestMoment(entry: LatestEntry): string | null {
+  if (!isEntryOnList(entry)) return entry.observedAt;
+  const moments = Object.values(entry.metrics).map(({ observedAt }) => observedAt);
+  return moments.reduce((newest, moment) => (Date.parse(moment) > Date.parse(newest) ? moment : newest));
+}

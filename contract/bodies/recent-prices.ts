@@ -1,0 +1,179 @@
+/** Which prices of a market are its last ones. Without the schema library. */
+
+import { RECENT_PRICES_MAX, RECENT_ROWS_MAX, YEAR_ROWS_MAX } from '../files/limits.ts';
+import { millisecondInstant } from '../values/instants.ts';
+import type { Observation } from '../values/metric.ts';
+import { isShowable } from '../values/showable.ts';
+import { PriceBefore, type PricePoint } from './price-before.ts';
+import { type PriceSeries, shownSeries } from './price-change.ts';
+
+/** They say whether a history has more than {@link YEAR_ROWS_MAX} rows in a year. */
+const DENSE_ROWS = 64;
+
+export interface RecentEntry {
+  /** In major units, exactly, oldest first; null: unknown. */
+  readonly decimal: readonly (string | null)[];
+  /** The moments of these prices. */
+  readonly observedAt: readonly string[];
+  readonly slug: string;
+  /** The source of these prices, if the newest price of the market has another one: see {@link shownSeries}. */
+  readonly source?: string;
+  /** See {@link PriceBefore}. Null: no price is known from about that time. Absent: it was not looked for. */
+  readonly yearAgo?: PricePoint | null;
+}
+
+/** The last prices, and what became of their earlier versions. */
+export interface MarkedPrices extends RecentEntry {
+  /** Of each price: `corrected`, or `retracted` if its source took it back; with the reason that was given in public. */
+  readonly marks: readonly (string | null)[];
+  /** The same of moments without a price since one was retracted as a mistake, oldest first. */
+  readonly mistakes: readonly { readonly observedAt: string; readonly mark: string }[];
+}
+
+type PriceMark = 'corrected' | 'retracted' | null;
+
+type Row = Pick<
+  Observation,
+  | 'announced'
+  | 'id'
+  | 'metric'
+  | 'observedAt'
+  | 'publicReason'
+  | 'recordedAt'
+  | 'retraction'
+  | 'sourceLabel'
+  | 'supersededBy'
+  | 'supersedes'
+>;
+
+/** The last prices of one source, newest first. */
+class SourceSeries implements PriceSeries {
+  readonly source: string;
+  readonly year = new PriceBefore('year');
+  readonly moments: string[] = [];
+  readonly decimals: (string | null)[] = [];
+  readonly marks: PriceMark[] = [];
+  readonly priced: Row[] = [];
+  known = 0;
+  newestAt = '';
+  #last: string | null = null;
+
+  constructor(source: string) {
+    this.source = source;
+  }
+
+  /** Takes the next older price. One of the same moment is an earlier value. @param isComplete only the year needs it */
+  add(row: Row, decimalOf: () => string | null, isComplete: boolean): boolean {
+    const last = this.#last;
+    if (last !== null && millisecondInstant(last) === millisecondInstant(row.observedAt)) return false;
+    this.#last = row.observedAt;
+    this.newestAt ||= row.observedAt;
+    this.year.add(row.observedAt, decimalOf);
+    if (isComplete) return false;
+    const decimal = decimalOf();
+    if (decimal !== null) this.known++;
+    this.moments.push(row.observedAt);
+    this.decimals.push(decimal);
+    this.priced.push(row);
+    this.marks.push(row.retraction !== null ? 'retracted' : row.supersedes !== null ? 'corrected' : null);
+    return true;
+  }
+}
+
+/**
+ * Collects the last prices of one market from its history, newest row first, and the one of a year before: those of
+ * {@link shownSeries}. Depends only on the newest {@link RECENT_ROWS_MAX} rows, or {@link YEAR_ROWS_MAX} for the year, however they
+ * are cut into pages.
+ */
+export class RecentPrices {
+  /** When the service took in the newest price. Null: there is no price among the rows. */
+  recordedAt: string | null = null;
+  #rows = 0;
+  /** By source, the one of the newest price first. */
+  readonly #series = new Map<string, SourceSeries>();
+  #isTooDense = false;
+  /** The places of prices that replaced a version that was not read yet, by its id. */
+  readonly #replaced = new Map<string, { readonly series: SourceSeries; readonly place: number }>();
+  readonly #mistakes: Row[] = [];
+
+  get #shown(): SourceSeries | null {
+    return shownSeries(this.#series.values());
+  }
+
+  /** Whether further rows change nothing but the price of a year before. */
+  get isComplete(): boolean {
+    return this.#rows >= RECENT_ROWS_MAX || (this.#shown?.moments.length ?? 0) >= RECENT_PRICES_MAX;
+  }
+
+  /** Whether further rows change nothing. */
+  get isWhole(): boolean {
+    if (!this.isComplete) return false;
+    const shown = this.#shown;
+    return shown === null || this.#isTooDense || this.#rows >= YEAR_ROWS_MAX || shown.year.isComplete;
+  }
+
+  /** Takes the next older row. @param decimalOf called only for a price that may be shown */
+  add(row: Row, decimalOf: () => string | null): void {
+    if (this.isWhole) return;
+    const { isComplete } = this;
+    if (!isComplete && row.metric === 'price') this.#addVersion(row, decimalOf);
+    if (row.announced) return;
+    this.#rows++;
+    if (row.metric === 'price' && isShowable(row)) this.#addPrice(row, decimalOf, isComplete);
+    const [newest] = this.#series.values();
+    if (this.#rows === DENSE_ROWS)
+      this.#isTooDense = newest?.year.isTooDense(row.observedAt, DENSE_ROWS, YEAR_ROWS_MAX) ?? true;
+  }
+
+  #addPrice(row: Row, decimalOf: () => string | null, isComplete: boolean): void {
+    this.recordedAt ??= row.recordedAt;
+    if (isComplete && row.sourceLabel !== this.#shown?.source) return;
+    const series = this.#series.get(row.sourceLabel) ?? new SourceSeries(row.sourceLabel);
+    this.#series.set(row.sourceLabel, series);
+    const isAdded = series.add(row, decimalOf, isComplete);
+    if (isAdded && row.supersedes !== null)
+      this.#replaced.set(row.supersedes, { series, place: series.moments.length - 1 });
+  }
+
+  /** A version that says that an announced price has become effective, and nothing else, is no correction. */
+  #addVersion(row: Row, decimalOf: () => string | null): void {
+    if (row.retraction === 'mistake' && row.supersededBy === null && !row.announced) this.#mistakes.push(row);
+    const { series, place = 0 } = this.#replaced.get(row.id) ?? {};
+    if (series === undefined || !row.announced || series.marks[place] !== 'corrected') return;
+    if (decimalOf() === series.decimals[place]) series.marks[place] = null;
+  }
+
+  /** With members in canonical order. */
+  entry(slug: string): RecentEntry {
+    const { decimals = [], moments = [], source } = this.#shown ?? {};
+    const [newest] = this.#series.keys();
+    return {
+      decimal: decimals.toReversed(),
+      observedAt: moments.toReversed(),
+      slug,
+      ...(source !== newest && { source: source as string }),
+    };
+  }
+
+  markedEntry(slug: string): MarkedPrices {
+    const { marks = [], moments = [], priced = [], source } = this.#shown ?? {};
+    const known = new Set(moments);
+    const mistakes = this.#mistakes.filter((row) => row.sourceLabel === source && !known.has(row.observedAt));
+    const texts = marks.map((mark, place) => mark && markText(mark, priced[place] as Row));
+    const mistakesAt = new Map(mistakes.map((row) => [row.observedAt, markText('retracted', row)]));
+    return {
+      ...this.entry(slug),
+      marks: texts.reverse(),
+      mistakes: [...mistakesAt].map(([observedAt, mark]) => ({ observedAt, mark })).reverse(),
+    };
+  }
+
+  /** {@link entry} with the price of a year before, if all rows were taken that it depends on. */
+  entryWithYear(slug: string): RecentEntry {
+    return { ...this.entry(slug), yearAgo: this.#isTooDense ? null : (this.#shown?.year.found ?? null) };
+  }
+}
+
+function markText(mark: NonNullable<PriceMark>, { publicReason }: Row): string {
+  return publicReason === undefined ? mark : `${mark}: ${publicReason}`;
+}
