@@ -170,11 +170,14 @@ function runId(text: string): string {
   throw new InvalidArgumentError('Write the twelve letters and digits that the interrupted run has printed.');
 }
 
-/** @throws CommandError for a mapping with faults */
-export async function formReader({
-  mapping,
-  format,
-}: Pick<IngestFlags, 'mapping' | 'format'>): Promise<(path: string) => SourceForm> {
+/**
+ * @param beside the place where a mapping is expected, for messages. Null: it is an option
+ * @throws CommandError for a mapping with faults
+ */
+export async function formReader(
+  { mapping, format }: { readonly mapping?: string | undefined; readonly format?: SourceForm['form'] },
+  beside: string | null = null,
+): Promise<(path: string) => SourceForm> {
   const parsed = mapping === undefined ? null : (await import('../mapping/mapping-file.ts')).readMappingFile(mapping);
   return (path) => {
     const named = format ?? formByName(path) ?? (parsed === null ? 'ndjson' : 'csv');
@@ -183,12 +186,14 @@ export async function formReader({
     if (form !== 'csv') return { form };
     if (parsed !== null) return { form, mapping: parsed };
     if (path !== '-' && !existsSync(path)) throw new CommandError('usage', `There is no file ${path}.`);
-    const hint = `Begin one: tidemark mapping init ${path} > new.mapping.jsonc`;
-    throw new CommandError('usage', `${path} is CSV: name its mapping with --mapping.`, hint);
+    const hint = `Begin one: tidemark mapping init ${path} > ${beside ?? 'new.mapping.jsonc'}`;
+    const needs = beside === null ? 'name its mapping with --mapping' : `its mapping ${beside} is missing`;
+    throw new CommandError('usage', `${path} is CSV: ${needs}.`, hint);
   };
 }
 
-function formByName(path: string): SourceForm['form'] | null {
+/** Null: the name does not say it. */
+export function formByName(path: string): SourceForm['form'] | null {
   const [, ending = ''] = /\.([a-z]+)(?:\.(?:gz|zst))?$/i.exec(path) ?? [];
   const forms: Readonly<Record<string, SourceForm['form']>> = {
     ...{ ndjson: 'ndjson', jsonl: 'ndjson', json: 'json', csv: 'csv', tsv: 'csv', txt: 'csv' },

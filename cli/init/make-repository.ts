@@ -17,22 +17,23 @@ const JOB = new URL('../../infra/hosting/job/', import.meta.url);
 const OWNER_ONLY = 0o600;
 
 /**
- * @param recipe a file, or the name of a shipped recipe
+ * @param recipe a file, or the name of a shipped recipe. Undefined: the data are CSV files in `files/`
  * @param origin the name of the log
  * @throws CommandError `usage`, and nothing is written: if a file is there already, or for a recipe with faults
  */
 export async function makeRepository(
   folder: string,
-  { recipe: place, origin, host }: { readonly recipe: string; readonly origin: string; readonly host: Host },
+  { recipe: place, origin, host }: { readonly recipe?: string; readonly origin: string; readonly host: Host },
 ): Promise<void> {
-  const text = readRecipe(place);
-  const { name, recipe } = checkedRecipe(place, text);
+  const text = place === undefined ? null : readRecipe(place);
+  const source = place === undefined || text === null ? null : checkedRecipe(place, text);
+  const recipe = source?.recipe ?? null;
   const { workflow, steps } = HOSTS[host];
-  const needs = jobNeeds(recipe, new Date().getUTCFullYear());
+  const needs = recipe === null ? NEEDS_OF_FILES : jobNeeds(recipe, new Date().getUTCFullYear());
   const { key, vkey } = makeLogKey(origin);
   const files: Readonly<Record<string, string>> = {
-    [`sources/${name}.json`]: text,
-    'publish.sh': shipped('publish.sh'),
+    ...(source === null ? { 'files/.gitkeep': '' } : { [`sources/${source.name}.json`]: text ?? '' }),
+    'publish.sh': shipped('publish.sh').replace('READ_BASE_URL:-}', `READ_BASE_URL:-https://${origin}}`),
     [workflow]: workflowFor(shipped(`${host}.yml`), needs),
     '.gitignore': 'node_modules/\nsite/\nlog-key\n',
     'package.json': `${JSON.stringify({ private: true }, null, 2)}\n`,
@@ -97,15 +98,15 @@ function stepsFor(steps: readonly string[], { crons, secrets, internalHosts }: J
 const OF_LIST =
   'The recipe is a list, and a job without a disk has no earlier answers, so it does not notice a value that vanishes. To notice it, let one machine run `bash publish.sh --data FOLDER`, with a folder that is kept.';
 
-function readme(title: string, recipe: Recipe, origin: string, steps: readonly string[]): string {
+function readme(title: string, recipe: Recipe | null, origin: string, steps: readonly string[]): string {
   return `# ${title}
 
-Market data as a signed API of static files, made by Tidemark from the recipes in \`sources/\`. The public files are the branch
+Market data as a signed API of static files, made by Tidemark from the ${recipe === null ? 'files in `files/`' : 'recipes in `sources/`'}. The public files are the branch
 \`site\`. The name of the log is \`${origin}\`.
 
 ## The data
 
-${ofSource(recipe)}
+${recipe === null ? OF_FILES : ofSource(recipe)}
 
 ## Publish
 
@@ -124,9 +125,15 @@ ignores it: keep a copy elsewhere, because a lost key ends the log. Then let a h
 
 ${steps.map((step, index) => `${index + 1}. ${step}`).join('\n')}
 
-${recipe.list === undefined ? '' : `${OF_LIST}\n\n`}The workflow has the times of the job, from this recipe. Put further recipes into \`sources/\`. To publish a file once: \`bash publish.sh prices.csv --mapping prices.mapping.jsonc\`.
+${recipe?.list === undefined ? '' : `${OF_LIST}\n\n`}${recipe === null ? '' : `The workflow has the times of the job, from this recipe. Put further recipes into \`sources/\`. ${OF_FILES}\n\n`}A push of a changed file publishes it. To remove a market for good: \`bash publish.sh --remove SLUG --public-reason TEXT\`.
 `;
 }
+
+const OF_FILES =
+  'Put CSV files into `files/`, each with its mapping beside it: `prices.csv` and `prices.mapping.jsonc`, which `npx tidemark mapping init files/prices.csv > files/prices.mapping.jsonc` begins. A new row becomes a new value, and a changed row a correction. A row that you delete stays published.';
+
+/** A day's round of files is for a push whose job has failed. */
+const NEEDS_OF_FILES: JobNeeds = { crons: ['40 15 * * *'], secrets: [], internalHosts: [], isList: false };
 
 function ofSource({ name, description, publisher, licence, attribution, url }: Recipe): string {
   const terms =

@@ -1,5 +1,6 @@
 /** `tidemark run`: one round of a service without a server. */
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { slugSchema } from '../../contract/values/market.ts';
 import { formReader } from '../ingest/commands.ts';
 import { addGitOptions, type GitFlags, gitOf } from '../ingest/git-options.ts';
 import { settings, targetOption } from '../local/commands.ts';
@@ -11,9 +12,13 @@ interface RunFlags extends GlobalOptions, GitFlags {
   readonly source?: readonly string[];
   readonly unconditional?: boolean;
   readonly mapping?: string;
+  readonly files?: string;
   readonly mode: 'append' | 'correct';
   readonly partial?: boolean;
   readonly confirmOutliers?: boolean;
+  readonly remove?: readonly string[];
+  readonly replacedBy?: string;
+  readonly publicReason?: string;
   readonly unsigned?: boolean;
   readonly fromLog?: string | true;
   readonly state?: 'in-target';
@@ -41,6 +46,8 @@ ${codeOf('unchanged', 'sources-failed', 'refused', 'set-aside', 'busy', 'finding
 Examples:
   tidemark run --source ecb-daily
   tidemark run prices.csv --mapping prices.mapping.jsonc --to ./site --json
+  tidemark run --files ./files --mode correct --to ./site --from-log
+  tidemark run --remove oil-typo --public-reason 'Its source never published it.' --to ./site
   tidemark run --git https://github.com/BerriAI/litellm --path model_prices_and_context_window.json --recipe litellm`;
 
 export function addRunCommand(program: Command): void {
@@ -61,6 +68,7 @@ export function addRunCommand(program: Command): void {
   addGitOptions(command)
     .addOption(targetOption())
     .option('--mapping <file>', 'the mapping of CSV files, or of JSON documents, to records')
+    .option('--files <folder>', 'ingest its files, too; each CSV file has its mapping beside it: prices.mapping.jsonc')
     .addOption(
       new Option('--mode <mode>', 'what to do with known observations that differ')
         .choices(['append', 'correct'])
@@ -68,6 +76,13 @@ export function addRunCommand(program: Command): void {
     )
     .option('--partial', 'of the files, set refused rows aside, and store the others')
     .option('--confirm-outliers', 'of the files, accept values that the outlier rule would refuse')
+    .addOption(
+      new Option('--remove <market>', 'remove this market for good; may be repeated').argParser(
+        (text: string, slugs: readonly string[] = []) => [...slugs, marketSlug(text)],
+      ),
+    )
+    .option('--replaced-by <market>', 'with --remove: the market that readers are sent to')
+    .option('--public-reason <text>', 'with --remove: why, for readers')
     .option(
       '--from-log [source]',
       'if the data folder has no ledger, begin one from the log that the target publishes, or this URL or folder',
@@ -94,6 +109,9 @@ export function addRunCommand(program: Command): void {
         mode,
         partial = false,
         confirmOutliers = false,
+        remove = [],
+        replacedBy = null,
+        publicReason = null,
         unsigned = false,
         fromLog = null,
         state,
@@ -103,11 +121,16 @@ export function addRunCommand(program: Command): void {
         to,
       } = options;
       if (paths.filter((path) => path === '-').length > 1) throw new CommandError('usage', '- can be named only once.');
+      if (remove.length > 0 !== (publicReason !== null))
+        throw new CommandError('usage', '--remove needs --public-reason, and --public-reason needs --remove.');
       const git = gitOf(options);
       const formOf = await formReader(options);
+      const ofFolder =
+        options.files === undefined ? [] : await (await import('./files-folder.ts')).filesOf(options.files);
       const { runOnce } = await import('./run-once.ts');
       await runOnce(options, settings({ TIDEMARK_DATA: data, TIDEMARK_TO: to }), {
-        files: paths.map((path) => ({ path, source: formOf(path) })),
+        files: [...ofFolder, ...paths.map((path) => ({ path, source: formOf(path) }))],
+        removals: remove.map((slug) => ({ slug, reason: publicReason ?? '', replacedBy })),
         isUnconditional: unconditional,
         sources: source,
         git,
@@ -121,4 +144,10 @@ export function addRunCommand(program: Command): void {
         isStateInTarget: state !== undefined,
       });
     });
+}
+
+function marketSlug(text: string): string {
+  const { success, data } = slugSchema.safeParse(text);
+  if (success) return data;
+  throw new InvalidArgumentError('Write the slug of a market, such as gold-usd.');
 }

@@ -1,6 +1,7 @@
 /** One round, its summary, and its exit code. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
+import { marketUrl } from '../../contract/files/routes.ts';
 import { type RunReport, runRound, type SourceEnd } from '../../server/run/round.ts';
 import { FolderInUse, SettingError, StartError, WrongArgument } from '../../server/service/start-error.ts';
 import { counted } from '../../server/terminal/words.ts';
@@ -15,6 +16,8 @@ import { askForRun, namedSource } from './ask-for-run.ts';
 
 export interface RunAsked {
   readonly files: readonly NamedFile[];
+  /** Markets that are removed for good, before the files are ingested. The reason becomes public. */
+  readonly removals: readonly { readonly slug: string; readonly reason: string; readonly replacedBy: string | null }[];
   /** Names, or places of recipes. Empty: those that are due. */
   readonly sources: readonly string[];
   /** The past of a list, by the recipe of that name or place. */
@@ -47,6 +50,7 @@ type Outcome = keyof typeof OUTCOMES;
 export async function runOnce(options: GlobalOptions, environment: NodeJS.ProcessEnv, asked: RunAsked): Promise<void> {
   const {
     files,
+    removals,
     sources,
     isUnconditional,
     git,
@@ -76,6 +80,8 @@ export async function runOnce(options: GlobalOptions, environment: NodeJS.Proces
       // First: a source that is not known ends the run before it changes anything.
       const named = await Promise.all(sources.map((place) => askForRun(client, place, isUnconditional)));
       const past = git === null ? null : await namedSource(client, git.recipe);
+      for (const { slug, ...why } of removals)
+        await client.call({ method: 'POST', path: `${marketUrl(slug)}/removal`, body: JSON.stringify(why) });
       const runId = randomBytes(6).toString('hex');
       const how = {
         mode,
@@ -91,6 +97,7 @@ export async function runOnce(options: GlobalOptions, environment: NodeJS.Proces
         sources: named.length === 0 && past === null ? null : new Set(named.map(({ name }) => name)),
         past: git && past && { source: past.name, file: git },
         isNews:
+          removals.length > 0 ||
           [past, ...named].some((source) => source?.isStored) ||
           ingested.some(({ accepted, refused }) => accepted + refused > 0),
         isNothingStored: ingested.length > 0 && ingested.every(({ accepted, unchanged }) => accepted + unchanged === 0),

@@ -67,3 +67,18 @@ test('of a list it says that a job does not notice what vanishes, and of nothing
     [false, false],
   ]);
 });
+
+test('without a recipe, it has a folder for files, and publishes when they are pushed', async () => {
+  for (const host of ['github', 'cloudflare', 'gitlab']) {
+    const folder = join(await temporaryFolder(), 'made');
+    const run = await tidemark(['init', folder, '--origin', 'init.test.example/prices', '--host', host]);
+    expect(run).toMatchObject({ code: 0, errors: '' });
+    expect([existsSync(join(folder, 'files')), existsSync(join(folder, 'sources'))]).toEqual([true, false]);
+    const workflow = await readFile(
+      join(folder, host === 'gitlab' ? '.gitlab-ci.yml' : '.github/workflows/publish.yml'),
+    );
+    expect(workflow.toString()).toContain('files/**');
+    expect(await readFile(join(folder, 'README.md'), 'utf8')).toContain('prices.mapping.jsonc');
+    expect(await readFile(join(folder, 'publish.sh'), 'utf8')).toContain('https://init.test.example/prices}');
+  }
+});

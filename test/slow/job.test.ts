@@ -9,6 +9,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
 import { tidemark } from '../cli/tidemark.ts';
+import { mappingOf } from '../run/files-mapping.ts';
 import { AUTHOR, installTidemark } from '../run/repository.ts';
 import { ORIGIN, startSource, verify } from '../run/run-world.ts';
 import { metalsCsv } from '../sources/example-recipe.ts';
@@ -17,11 +18,12 @@ import { runTool } from '../tools/run-tool.ts';
 
 const JOB = join(import.meta.dirname, '../../infra/hosting/job');
 /** A repository at a host, by `tidemark init`, with one source. Each job has a clone of its own, as of a new machine. */
-async function openRepository() {
+async function openRepository({ isOfFiles = false } = {}) {
   const folder = await temporaryFolder();
   const source = await startSource(folder);
   const [host, first] = [join(folder, 'host.git'), join(folder, 'first')];
-  const init = await tidemark(['init', first, '--recipe', source.recipe, '--origin', ORIGIN]);
+  const recipe = isOfFiles ? [] : ['--recipe', source.recipe];
+  const init = await tidemark(['init', first, ...recipe, '--origin', ORIGIN]);
   expect(init).toMatchObject({ code: 0, errors: '' });
   const key = await readFile(join(first, 'log-key'), 'utf8');
   const env = {
@@ -74,6 +76,30 @@ test('jobs on new machines go on with one log, and a job without news commits no
   expect(await job()).toMatchObject({ exitCode: 0 });
   expect(commits()).toBe(2);
   expect(await verify(await published())).toMatchObject({ code: 0, output: '' });
+});
+
+test('files are edited, pushed and published; without an edit, nothing is committed; links of the 404 page are below the path', async () => {
+  const { clone, publish, git, host, commits, published } = await openRepository({ isOfFiles: true });
+  const author = await clone();
+  const push = async (...rows: readonly string[]) => {
+    await writeFile(join(author, 'files/tea.csv'), ['date,price', ...rows, ''].join('\n'));
+    git(author, 'add', '--all', 'files');
+    git(author, 'commit', '--quiet', '--message', 'Prices');
+    git(author, 'push', '--quiet', host, 'main');
+    expect(await publish(await clone())).toMatchObject({ exitCode: 0 });
+  };
+  await writeFile(join(author, 'files/tea.mapping.jsonc'), JSON.stringify(mappingOf('tea')));
+  await push('2026-01-01,5.00');
+  expect(await publish(await clone())).toMatchObject({ exitCode: 0 });
+  expect(commits()).toBe(1);
+  await push('2026-01-01,5.10', '2026-01-02,5.20');
+  expect(commits()).toBe(2);
+  const site = await published();
+  const { data } = JSON.parse(await readFile(join(site, 'api/v1/markets/tea/history.json'), 'utf8'));
+  expect(data.map(({ amountMinor }: { amountMinor: number }) => amountMinor)).toEqual([520, 510, 500]);
+  const links = (await readFile(join(site, '404.html'), 'utf8')).matchAll(/(?:href|src)="([^"#]+)"/g);
+  for (const [, link] of links) expect(link).toMatch(/^(\/prices\/|https:\/\/run\.test\.example\/prices\/)/);
+  expect(await verify(site)).toMatchObject({ code: 0, output: '' });
 });
 
 test('a source that fails is told by the exit code, and the rest is pushed', async () => {

@@ -3,6 +3,7 @@
 # docs/hosting-static.md, "A job of GitHub or GitLab".
 #
 #   sources/*.json    the recipes: each is fetched in each run
+#   files/            CSV files, each with its mapping beside it: prices.csv, prices.mapping.jsonc. Changed rows become corrections
 #   site/             the worktree of the branch that has the public files
 #   SITE_BRANCH       the name of that branch: `site` by default
 #   TIDEMARK_LOG_KEY  the key of the log, a secret; or its file: TIDEMARK_LOG_KEY_FILE, or ./log-key
@@ -11,6 +12,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 branch="${SITE_BRANCH:-site}"
+# Where readers find the service, for files that name it.
+export TIDEMARK_READ_BASE_URL="${TIDEMARK_READ_BASE_URL:-}"
 is_hosted=false
 if git remote get-url origin >/dev/null 2>&1; then is_hosted=true; fi
 
@@ -44,17 +47,18 @@ if $is_published; then
   git -C site merge --quiet --ff-only "refs/remotes/origin/$branch"
 fi
 
-recipes=()
+inputs=()
 for recipe in sources/*.json; do
-  if [ -e "$recipe" ]; then recipes+=(--source "$recipe"); fi
+  if [ -e "$recipe" ]; then inputs+=(--source "$recipe"); fi
 done
+if [ -d files ]; then inputs+=(--files files --mode correct); fi
 # The ledger is begun from the log each time: one that was kept is older than the branch as soon as another machine has published.
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 message="$work/message"
 if [ -z "${TIDEMARK_LOG_KEY:-}" ] && [ -e log-key ]; then export TIDEMARK_LOG_KEY_FILE="${TIDEMARK_LOG_KEY_FILE:-log-key}"; fi
 status=0
-npx --no-install tidemark run ${recipes[@]+"${recipes[@]}"} --data "$work/data" --to site --from-log --message-file "$message" "$@" || status=$?
+npx --no-install tidemark run ${inputs[@]+"${inputs[@]}"} --data "$work/data" --to site --from-log --message-file "$message" "$@" || status=$?
 # Without a message, the run was refused, and has written nothing.
 if [ ! -s "$message" ]; then exit "$status"; fi
 
