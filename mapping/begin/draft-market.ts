@@ -57,6 +57,7 @@ export function draftCurrency({ guess: { currency }, added, table: { columns } }
         : `${from}: which column has the currency of the prices?`;
     return { template: `${FILL_IN}: ${hint}`, table: null };
   }
+  if (currency.kind === 'named') return { template: currency.code, table: null };
   const column = currency.kind === 'header' && added !== null ? added.name : currency.column;
   if (currency.isSpeltOut) return { template: `{${column}}`, table: null };
   const name = freeName(columns, 'currencyCode');

@@ -32,6 +32,8 @@ export type CurrencyGuess =
       readonly codes: readonly string[];
       readonly isSpeltOut: boolean;
     }
+  /** The name of the column of prices says it, such as `Price (EUR)`. */
+  | { readonly kind: 'named'; readonly column: string; readonly code: string }
   | { readonly kind: 'unknown'; readonly candidates: readonly string[] };
 
 export interface ColumnGuess {
@@ -127,7 +129,8 @@ export function guessColumns(table: TableProfile, ownName?: string): ColumnGuess
   }
 
   const values = bestValues(plain, table.rows);
-  const currency = currencyOf(texts);
+  const ofTexts = currencyOf(texts);
+  const currency = (ofTexts.kind === 'unknown' && currencyNamedBy(values)) || ofTexts;
   const candidates = named.filter((column) => !isTime(column) && !values.includes(column));
   const market = guessMarketColumns(
     table,
@@ -240,6 +243,16 @@ function currencyOf(columns: readonly ColumnProfile[]): CurrencyGuess {
   if (best === undefined || others.length > 0)
     return { kind: 'unknown', candidates: found.map(({ column }) => column) };
   return { kind: 'column', ...best, isSpeltOut: best.codes.every((code) => code === code.toUpperCase()) };
+}
+
+/** A code in capitals, or at the end after `_`, as in `close_usd`. */
+function currencyNamedBy(values: readonly ColumnProfile[]): CurrencyGuess | null {
+  const [{ name: column } = { name: '' }, ...others] = values;
+  const words = [...column.matchAll(/(?<![A-Za-z])[A-Z]{3}(?![A-Za-z])|(?<=_)[a-z]{3}$/g)].map(([word]) =>
+    word.toUpperCase(),
+  );
+  const [code, ...more] = words.filter((word) => checkCurrencyCode(word) === null);
+  return code === undefined || more.length > 0 || others.length > 0 ? null : { kind: 'named', column, code };
 }
 
 function currencyOfNames(codes: readonly string[]): CurrencyGuess {

@@ -24,6 +24,7 @@ export async function* quotedNumbers(
   const places = values.map((column) => ({ name: column.name, place: table.columns.indexOf(column) }));
   const currencyPlace = currency.kind === 'column' ? placeOf(currency.column) : -1;
   const matchPlaces = match.map(placeOf);
+  const codeIn = (text: string) => (currency.kind === 'named' ? currency.code : text.toUpperCase());
   for await (const row of readCsv(csv, dialect)) {
     if (row.kind !== 'row') continue;
     // A column that is not in the file is the one that `unpivot` fills with the name of another.
@@ -31,7 +32,7 @@ export async function* quotedNumbers(
     for (const { name, place } of places) {
       const digits = read(row.fields[place] as string);
       if (digits === null) continue;
-      const code = currency.kind === 'unknown' ? null : cell(currencyPlace, name).toUpperCase();
+      const code = currency.kind === 'unknown' ? null : codeIn(cell(currencyPlace, name));
       yield {
         digits: plainDecimal(digits),
         currency: code,

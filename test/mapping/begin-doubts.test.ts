@@ -133,3 +133,18 @@ test('the slug has each column of match', async () => {
   const { document } = await begin(['date,place_id,place,item,price', ...rows].join('\n'));
   for (const column of ['place_id', 'place', 'item']) expect(document.market.slug).toContain(`{${column}}`);
 });
+
+test.each([
+  ['Price (EUR)', 'EUR'],
+  ['close_usd', 'USD'],
+  ['Price GBP/t', 'GBP'],
+  ['price', null],
+  ['Price per kg', null],
+  ['Price (XYZ)', null],
+  ['EUR/USD', null],
+])('the column %j names the currency %s', async (column, code) => {
+  const { document, toFill } = await begin([`date,${column}`, ...DAYS.map((day) => `${day},1.5`)].join('\n'));
+  const places = ['/market/nativeCurrency', '/observation/currency'];
+  expect(toFill.filter((pointer) => places.includes(pointer))).toEqual(code === null ? places : []);
+  if (code !== null) expect([document.market.nativeCurrency, document.observation.currency]).toEqual([code, code]);
+});
