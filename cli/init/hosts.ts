@@ -6,9 +6,9 @@ export const HOSTS = {
   github: {
     workflow: '.github/workflows/publish.yml',
     steps: [
-      'Make an empty repository at GitHub, add it by `git remote add origin URL`, and push both branches: `git push --set-upstream origin main site`.',
-      'Store the text of `log-key` as the secret `TIDEMARK_LOG_KEY`: *Settings, Secrets and variables, Actions*.',
-      'Choose *GitHub Actions* under *Settings, Pages*.',
+      'Make an empty repository at GitHub. Store the text of `log-key` as its secret `TIDEMARK_LOG_KEY`: *Settings, Secrets and variables, Actions*.',
+      'Add it by `git remote add origin URL`, and push both branches: `git push --set-upstream origin main site`.',
+      'Choose *GitHub Actions* under *Settings, Pages*, and start the workflow once: *Actions, publish, Run workflow*.',
     ],
   },
   cloudflare: {

@@ -19,8 +19,8 @@ export const EXIT_CODES = {
   'set-aside': {
     code: 4,
     meaning:
-      'At least one row was refused. With `--partial`, and in a run of a source, the others are in. Otherwise, the part ' +
-      'with that row (up to 1,000 records) and everything after it is not stored. `--dry-run` and `mapping check` change nothing.',
+      'At least one row was refused. With `--partial`, and in a run of a source, the others are in. Without `--partial`, ' +
+      'nothing is stored from the first refused batch on (batches hold up to 1,000 records). `--dry-run` and `mapping check` change nothing.',
   },
   unreachable: { code: 5, meaning: 'No conclusive answer after all retries.' },
   unfinished: { code: 6, meaning: 'Accepted, but not finished while the command waited.' },

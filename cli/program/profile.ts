@@ -121,7 +121,11 @@ async function folderLevel(options: GlobalOptions, environment: NodeJS.ProcessEn
   const address = readAddress(folder);
   const url = address !== null && (await hasControl(folder)) ? address : undefined;
   if (url === undefined && named !== null) {
-    throw new CommandError('unreachable', `No server runs in ${folder}.`, `tidemark start --data ${folder}`);
+    throw new CommandError(
+      'unreachable',
+      `No server runs in ${folder}.`,
+      `tidemark start --data ${folder}. Scheduled runs need no server: see docs/hosting-static.md, "Undo and remove".`,
+    );
   }
   const keySource = join(folder, 'operator-key');
   return {
