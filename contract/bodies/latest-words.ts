@@ -1,6 +1,7 @@
 /** Words of the entries of `latest`: what the first page says of each market, with and without a script. Pure. */
 
 import { groupedDigits } from '../values/decimal-text.ts';
+import { laterInstant } from '../values/instants.ts';
 import { leadMetric, metricTitle, unknownWords } from '../values/metric-words.ts';
 import { several, shownAmount, unitText } from '../values/shown-value.ts';
 import type { LatestEntry, LatestMetric } from './latest-entries.ts';
@@ -31,6 +32,8 @@ export function entryNotes(entry: LatestEntry): readonly Note[] {
 /** The price. `digits` is null if it is unknown; `below` then says why. */
 export interface PriceWords {
   readonly digits: string | null;
+  /** The same number for programs: `digits` without group marks. */
+  readonly value: string | null;
   /** `per EUR`. */
   readonly below: readonly string[];
 }
@@ -46,18 +49,21 @@ function metricWords(entry: LatestEntry): PriceWords | null {
   const [name, metric] = lead;
   const digits = digitsOfMetric(entry, metric);
   const words = [metricTitle(name), unitOfMetric(entry, metric)];
-  return { digits: digits && groupedDigits(digits), below: digits === null ? [...words, 'unknown'] : words };
+  if (digits === null) return unknownPrice(...words, 'unknown');
+  return { digits: groupedDigits(digits), value: digits, below: words };
 }
+
+const unknownPrice = (...below: string[]): PriceWords => ({ digits: null, value: null, below });
 
 export function priceWords(entry: LatestEntry): PriceWords {
   const { decimal, quantity, unit, observedAt, unknownReason } = entry;
   if (decimal === null) {
     const ofMetric = metricWords(entry);
     if (ofMetric !== null) return ofMetric;
-    if (observedAt === null) return { digits: null, below: ['no price recorded'] };
-    return { digits: null, below: [unknownWords(unknownReason)] };
+    return unknownPrice(observedAt === null ? 'no price recorded' : unknownWords(unknownReason));
   }
-  return { digits: groupedDigits(shownAmount(decimal, quantity)), below: [unitText({ quantity, of: unit })] };
+  const value = shownAmount(decimal, quantity);
+  return { digits: groupedDigits(value), value, below: [unitText({ quantity, of: unit })] };
 }
 
 /** The value that stands for a market. */
@@ -102,4 +108,11 @@ export function newestMoment(entry: LatestEntry): string | null {
   if (!isEntryOnList(entry)) return entry.observedAt;
   const moments = Object.values(entry.metrics).map(({ observedAt }) => observedAt);
   return moments.reduce((newest, moment) => (Date.parse(moment) > Date.parse(newest) ? moment : newest));
+}
+
+/** The newest moment of a known price, or of any known metric of a market without a price. Null: every value is unknown. */
+export function newestKnownMoment(entry: LatestEntry): string | null {
+  if (!isEntryOnList(entry)) return entry.decimal === null ? null : entry.observedAt;
+  const known = Object.values(entry.metrics).filter(({ decimal }) => decimal !== null);
+  return known.reduce<string | null>((newest, { observedAt }) => laterInstant(observedAt, newest), null);
 }

@@ -27,7 +27,7 @@ it('is good to look at, wide and narrow, light and dark', async () => {
   );
   const row = page.locator('[data-slug=aave-eur]');
   expect(await row.innerText()).toMatch(/131\.314 EUR\s+per AAVE\s+−0\.38 %\s+\+20\.61 %/);
-  expect(await row.locator('data').getAttribute('value')).toBe('1313.14');
+  expect(await row.locator('data').getAttribute('value')).toBe('131.314');
   expect(await row.locator('time').getAttribute('datetime')).toBe('2026-09-29T00:00:00Z');
   expect(await row.locator('.of-chart').textContent()).toMatch(/^31 prices since .*last 131\.314, lowest .* EUR/);
   expect(await row.locator('.of-chart').getAttribute('title')).toBe('Prices of currency-api daily release');

@@ -66,6 +66,17 @@ test('it shows the first markets by slug, with price, day, source and page, as t
   expect(page).toContain('<span class="unknown">unknown</span><span class="below parts"><span>the source');
 });
 
+test('the number of a price for programs is the number that people see, also where the market quotes for 1,000', async () => {
+  const world = await frontWorld(ALL, {}, DEFAULT_PAGE_SIZES);
+  const thousand = { ...market('c'), unit: { quantity: 1000, of: 'EUR' } } as IngestRecordInput;
+  const millions = { ...market('d'), unit: { quantity: 10_000_000, of: 'token' } } as IngestRecordInput;
+  await world.ingest([thousand, millions, price('c', 0, 17_890_600), price('d', 0, 12_345_678)]);
+  await world.publish();
+  const shown = [...(await pageOf(world)).matchAll(/<data value="([^"]*)" class="number">([^<]*)</g)];
+  expect(shown.map(([, value]) => value)).toEqual(['1234.00', '178.906', '12345.678']);
+  for (const [, value, text = ''] of shown) expect(value).toBe(text.replaceAll(',', ''));
+});
+
 test('it is put with a list that changes it, once, and at no price that waits for the list', async () => {
   const world = await frontWorld();
   expect(await isPut(world)).toBe(false);

@@ -83,13 +83,13 @@ const LONG_NAME = 40;
 
 function rowOf(entry: LatestEntry, arePagesOfMarkets: boolean): string {
   const { slug, name, kind, decimal, currency, source } = entry;
-  const { digits, below } = priceWords(entry);
+  const { digits, value, below } = priceWords(entry);
   const moment = newestMoment(entry);
   const href = arePagesOfMarkets ? `.${PAGES_OF_MARKETS_URL}/${slug}.html` : `.${ANY_MARKET_PAGE}?slug=${slug}`;
   const price =
-    digits === null
+    digits === null || value === null
       ? '<span class="unknown">unknown</span>'
-      : `<span><data value="${xmlText(decimal ?? digits)}" class="number">${xmlText(digits)}</data> <span class="currency">${decimal === null ? '' : currency}</span></span>`;
+      : `<span><data value="${xmlText(value)}" class="number">${xmlText(digits)}</data> <span class="currency">${decimal === null ? '' : currency}</span></span>`;
   const notes = entryNotes(entry).map(
     ({ text, look }) => `<span class="${look === 'plain' ? 'badge' : `badge badge-${look}`}">${xmlText(text)}</span> `,
   );

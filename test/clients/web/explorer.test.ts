@@ -95,7 +95,7 @@ describe('a price', () => {
     ],
     ['may never have been observed', { ...unknown, observedAt: null }, null, ['no price recorded']],
   ])('%s', (_, fields, digits, below) => {
-    expect(priceWords(entry(fields))).toEqual({ digits, below });
+    expect(priceWords(entry(fields))).toEqual({ digits, value: digits?.replaceAll(',', '') ?? null, below });
   });
 });
 
@@ -142,8 +142,8 @@ describe('models on a list', () => {
   });
 
   test('among markets with prices show their first metric, and what is disputed', () => {
-    expect(priceWords(cheap)).toEqual({ digits: '0.075', below: ['Input price', 'USD per 1M tokens'] });
-    expect(priceWords(free)).toEqual({ digits: null, below: ['Window', 'tokens', 'unknown'] });
+    expect(priceWords(cheap)).toEqual({ digits: '0.075', value: '0.075', below: ['Input price', 'USD per 1M tokens'] });
+    expect(priceWords(free)).toEqual({ digits: null, value: null, below: ['Window', 'tokens', 'unknown'] });
     expect(rowBadges(dear, NOW_MS).map(({ text }) => text)).toEqual(['disputed']);
   });
 });

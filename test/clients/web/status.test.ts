@@ -161,6 +161,7 @@ describe('sources', () => {
     expect(found[0]).toEqual({
       label: 'late',
       markets: 3,
+      newestKnownAt: '2026-10-02T00:00:00Z',
       newestAt: '2026-10-02T00:00:00Z',
       oldestAt: '2026-09-01T00:00:00Z',
       late: 2,
@@ -182,6 +183,15 @@ describe('sources', () => {
     expect(Object.fromEntries(found.map(({ label, staleDays }) => [label, staleDays]))).toEqual({
       ...{ old: 55, list: null, due: null, new: null },
     });
+  });
+
+  test('have the newest moment of a known price, which an unknown one does not make newer', () => {
+    const known = entry('a', '2026-10-01T00:00:00Z');
+    const unknown = entry('a', '2026-10-02T00:00:00Z', { decimal: null });
+    expect(sourceFreshness([unknown, known], NOW_MS)).toMatchObject([
+      { newestKnownAt: '2026-10-01T00:00:00Z', newestAt: '2026-10-02T00:00:00Z' },
+    ]);
+    expect(sourceFreshness([unknown], NOW_MS)).toMatchObject([{ newestKnownAt: null }]);
   });
 
   test('of markets without a price have the moment of their newest other value', () => {
@@ -211,7 +221,14 @@ describe('the verdict', () => {
   const NOW_MS = Date.parse('2026-10-02T12:00:00Z');
   const source = (fields: Partial<SourceFreshness>): SourceFreshness => ({
     ...{ label: 'a', markets: 1, newestAt: '2026-10-02T00:00:00Z', oldestAt: '2026-10-02T00:00:00Z', late: 0 },
-    ...{ lateSince: null, unknown: 0, hasCadence: true, staleDays: null, ...fields },
+    ...{
+      newestKnownAt: '2026-10-02T00:00:00Z',
+      lateSince: null,
+      unknown: 0,
+      hasCadence: true,
+      staleDays: null,
+      ...fields,
+    },
   });
   const snapshot = { publishedAt: '2026-10-02T11:00:00Z' } as VerdictFacts['snapshot'];
   const facts: VerdictFacts = {

@@ -1,7 +1,7 @@
 /** The page of all markets: reads them, shows those that are asked for, and asks again while somebody looks. */
 
 import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
-import { knownValue, newestMoment } from '../../../../contract/bodies/latest-words.ts';
+import { knownValue, newestKnownMoment } from '../../../../contract/bodies/latest-words.ts';
 import { laterInstant } from '../../../../contract/values/instants.ts';
 import { BASE_URL } from '../base-url.ts';
 import { button, element } from '../market/elements.ts';
@@ -202,7 +202,7 @@ function showFacts(): void {
   const counts = `${many(entries.length, 'market')} in ${many(currencies, 'currency', 'currencies')}.`;
   byId('facts').replaceChildren(
     ...(newest === null
-      ? ['No price is recorded yet. ']
+      ? ['No price is known yet. ']
       : [
           'Newest price: ',
           element('time', { datetime: newest, title: momentText(newest) }, dayText(newest)),
@@ -220,7 +220,7 @@ let summary = { of: feed.entries, newest: null as string | null, currencies: 0 }
 function summaryOf(entries: readonly LatestEntry[]): typeof summary {
   if (summary.of === entries) return summary;
   const newest = entries.reduce<string | null>((last, entry) => {
-    const own = newestMoment(entry);
+    const own = newestKnownMoment(entry);
     return own === null ? last : laterInstant(own, last);
   }, null);
   summary = { of: entries, newest, currencies: countsBy(entries, 'currency').size };

@@ -96,18 +96,18 @@ function priceAcross(entry: LatestEntry, columns: number): HTMLElement {
 }
 
 function priceParts(entry: LatestEntry): readonly Node[] {
-  const { digits, below } = priceWords(entry);
-  const value =
+  const { digits, value, below } = priceWords(entry);
+  const shown =
     digits === null
       ? element('span', { class: 'unknown' }, 'unknown')
       : element(
           'span',
           {},
-          element('data', { value: entry.decimal, class: 'number' }, ...breakable(digits)),
+          element('data', { value, class: 'number' }, ...breakable(digits)),
           ' ',
           element('span', { class: 'currency' }, entry.currency),
         );
-  return [value, element('span', { class: 'below parts' }, ...partsOf(below))];
+  return [shown, element('span', { class: 'below parts' }, ...partsOf(below))];
 }
 
 /** On a phone, a cell says its metric and its unit itself. */

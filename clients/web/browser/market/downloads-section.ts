@@ -32,11 +32,7 @@ export function downloadsSection(content: DownloadsContent): HTMLElement {
     element('h2', { id: 'downloads-heading' }, 'Downloads'),
     files(content),
     element('h2', {}, 'Read it by request'),
-    element(
-      'p',
-      { class: 'soft' },
-      'Every answer is a static file with an ETag, fresh for 15 seconds. No key is needed.',
-    ),
+    element('p', { class: 'soft' }, 'Every answer is a static file. No key is needed.'),
     element('dl', { class: 'requests' }, ...requests.flatMap(([words, command]) => copyRow(words, command, said))),
     said,
   );

@@ -104,7 +104,9 @@ export class ProvenancePanel {
         ['Confidence', row.confidence],
         ['Status', row.status],
         ['Source wrote', row.sourceValue ?? 'not given'],
-        ['Rounding', row.rounded ? 'rounded to the decimals of its currency' : 'exact'],
+        words.digits(row) === null
+          ? null
+          : ['Rounding', row.rounded ? 'rounded to the decimals of its currency' : 'exact'],
         quotedRow(row, words),
         ['Versions', this.#versions(row, versionOf, words)],
         ['Id', element('span', { class: 'code' }, row.id)],

@@ -2,7 +2,6 @@
 
 import type { PublicIncidents } from '../../../../contract/bodies/incidents.ts';
 import { EXPORTS_URL, INCIDENTS_FILE_URL } from '../../../../contract/files/routes.ts';
-import { laterInstant } from '../../../../contract/values/instants.ts';
 import type { Snapshot } from '../../../../contract/values/market.ts';
 import { THIS_SYSTEM } from '../../../typescript/system.ts';
 import { addressOf, BASE_URL } from '../base-url.ts';
@@ -14,7 +13,7 @@ import { POLL_SECONDS, pollWhileVisible } from '../poll.ts';
 import { incidentsList } from './incidents-list.ts';
 import { LogWatch } from './log-watch.ts';
 import { askHealth, type ServiceHealth } from './service-health.ts';
-import { type SourceFreshness, sourceFreshness } from './source-freshness.ts';
+import { later, type SourceFreshness, sourceFreshness } from './source-freshness.ts';
 import {
   exportFacts,
   figure,
@@ -111,7 +110,7 @@ function problemText(): string {
 function figures(snapshot: Snapshot, sources: readonly SourceFreshness[]): HTMLElement {
   const { counts } = snapshot;
   const late = sources.filter(({ lateSince, staleDays }) => lateSince !== null || staleDays !== null).length;
-  const newest = sources.reduce<string | null>((last, { newestAt }) => laterInstant(newestAt, last), null);
+  const newest = sources.reduce<string | null>((last, { newestKnownAt }) => later(newestKnownAt, last), null);
   return element(
     'dl',
     { class: 'figures' },

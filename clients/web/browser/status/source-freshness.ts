@@ -1,6 +1,7 @@
 /** How fresh the prices of each source are. Pure. */
 
 import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
+import { newestKnownMoment } from '../../../../contract/bodies/latest-words.ts';
 import { laterInstant } from '../../../../contract/values/instants.ts';
 import { lateSince } from '../explorer/latest-rows.ts';
 import { staleDays } from '../staleness.ts';
@@ -9,6 +10,8 @@ export interface SourceFreshness {
   readonly label: string;
   /** Markets whose newest price is of this source; of a market without a price, its newest other value. */
   readonly markets: number;
+  /** The youngest of their newest values that are known. Null: each is unknown. */
+  readonly newestKnownAt: string | null;
   /** The youngest and the oldest of their newest values. */
   readonly newestAt: string;
   readonly oldestAt: string;
@@ -43,6 +46,7 @@ export function sourceFreshness(entries: readonly LatestEntry[], nowMs: number):
     sources.set(source, {
       label: source,
       markets: (known?.markets ?? 0) + 1,
+      newestKnownAt: later(newestKnownMoment(entry), known?.newestKnownAt ?? null),
       newestAt: laterInstant(observedAt, known?.newestAt ?? null),
       oldestAt: earlier(observedAt, known?.oldestAt ?? null),
       late: (known?.late ?? 0) + (since === null ? 0 : 1),
@@ -66,6 +70,10 @@ export function sourceFreshness(entries: readonly LatestEntry[], nowMs: number):
 }
 
 const compareNumbers = (left: number, right: number): number => (left === right ? 0 : left < right ? -1 : 1);
+
+export function later(one: string | null, other: string | null): string | null {
+  return one === null ? other : laterInstant(one, other);
+}
 
 function earlier(one: string, other: string | null): string {
   return other === null || Date.parse(one) <= Date.parse(other) ? one : other;

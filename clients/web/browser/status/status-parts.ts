@@ -91,7 +91,7 @@ export function sourcesTable(sources: readonly SourceFreshness[], nowMs: number)
       {},
       element('th', { scope: 'row' }, source.label),
       element('td', { class: 'number' }, source.markets.toLocaleString('en')),
-      element('td', {}, agedTime(source.newestAt)),
+      element('td', {}, source.newestKnownAt === null ? 'unknown' : agedTime(source.newestKnownAt)),
       element('td', {}, source.oldestAt === source.newestAt ? 'the same' : agedTime(source.oldestAt)),
       element('td', {}, stateOf(source, nowMs)),
     ),
