@@ -208,7 +208,19 @@ describe('the chart', () => {
     expect(await legend.getByRole('button', { name: /Gold.*4,129\.10 USD per troy ounce, right axis/ }).count()).toBe(
       1,
     );
-    await find('silver-usd', 'Silver, US dollar');
+    await page.getByLabel('Compare with').pressSequentially('silver-usd');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Remove Silver, US dollar', exact: true }).waitFor();
+    await page.getByLabel('Compare with').fill('bitcoin');
+    await page.getByRole('list', { name: 'Markets that match' }).getByRole('button').nth(1).waitFor();
+    const focused = () => page.evaluate('document.activeElement.textContent || document.activeElement.id');
+    const found = await page.getByRole('list', { name: 'Markets that match' }).getByRole('button').allInnerTexts();
+    const path: unknown[] = [];
+    for (const key of ['ArrowDown', 'ArrowDown', 'ArrowUp', 'ArrowUp']) {
+      await page.keyboard.press(key);
+      path.push(await focused());
+    }
+    expect(path).toEqual([found[0], found[1], found[0], 'compare']);
     await find('eur-usd', 'Euro, US dollar');
     await page.getByText('These markets have 3 units').waitFor();
     expect(await page.getByLabel('Scale').inputValue()).toBe('percent');

@@ -25,7 +25,7 @@ export class ComparePanel {
     id: 'compare',
     type: 'search',
     autocomplete: 'off',
-    placeholder: 'btc, EUR/USD, silver',
+    placeholder: 'Name, slug or kind',
   });
   readonly #found = element('ul', { class: 'compare-found', 'aria-label': 'Markets that match' });
   readonly #chips = element('div', { class: 'control-group' });
@@ -38,6 +38,9 @@ export class ComparePanel {
   constructor(own: string, onChange: (slugs: readonly string[]) => void) {
     [this.#own, this.#onChange] = [own, onChange];
     this.#field.addEventListener('input', () => void this.#search());
+    this.#field.addEventListener('keydown', (event) => {
+      if (event.key === 'Enter' && !event.isComposing) void this.#search().then(() => this.#buttons()[0]?.click());
+    });
     this.root = element(
       'div',
       { class: 'compare' },
@@ -51,6 +54,7 @@ export class ComparePanel {
       this.#found,
       this.#said,
     );
+    this.root.addEventListener('keydown', (event) => this.#move(event));
   }
 
   show(chips: readonly ComparedChip[]): void {
@@ -68,6 +72,21 @@ export class ComparePanel {
       ),
     );
     if (wasInside) this.#field.focus();
+  }
+
+  #buttons(): readonly HTMLElement[] {
+    return [...this.#found.querySelectorAll('button')];
+  }
+
+  /** The arrows go from the field through the markets that were found, and back. */
+  #move(event: KeyboardEvent): void {
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+    const places = [this.#field, ...this.#buttons()];
+    const from = places.indexOf(event.target as HTMLElement);
+    const to = places[from + step];
+    if (step === 0 || from === -1 || to === undefined) return;
+    event.preventDefault();
+    to.focus();
   }
 
   #set(slugs: readonly string[]): void {
