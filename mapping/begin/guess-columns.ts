@@ -5,7 +5,7 @@ import { dateReader, hasDay, hasMonth, hasQuarter, hasTime } from '../values/dat
 import type { NumberFormat } from '../values/number-format.ts';
 import { type Candidates, ColumnProfile } from './column-profile.ts';
 import { guessMarketColumns, type MarketColumns, namingColumns } from './guess-market-columns.ts';
-import type { TableProfile } from './table-profile.ts';
+import { linkColumn, type TableProfile } from './table-profile.ts';
 
 export interface DateGuess {
   /** Null if the dates stand in the header. */
@@ -68,7 +68,8 @@ export const ADDED = { value: 'value', date: 'date', market: 'market', currency:
 
 /** @param ownName a column that this file's reader has named */
 export function guessColumns(table: TableProfile, ownName?: string): ColumnGuess {
-  const named = table.columns.filter(({ name }) => name !== '');
+  const link = linkColumn(table);
+  const named = table.columns.filter((column) => column.name !== '' && column !== link);
   const dates = named.flatMap((column) => {
     const found = column.dateFormat();
     // A price such as 1950 or 202601 may be a year or a month by chance.

@@ -48,3 +48,12 @@ export async function profileTable(csv: CsvInput, dialect: Dialect, hasLines: bo
   }
   return { columns, sample, rows, faults, firstFault, isDamaged };
 }
+
+/** The one column whose cells are whole links, as far as the first rows show. Null: none, or several. */
+export function linkColumn({ columns, sample }: TableProfile): ColumnProfile | null {
+  const links = columns.filter(
+    ({ filled, blank }, index) =>
+      filled > 0 && blank === 0 && sample.every((row) => /^https?:\/\/[^\s/]+\S*$/i.test(row[index] ?? '')),
+  );
+  return links.length === 1 ? (links[0] ?? null) : null;
+}

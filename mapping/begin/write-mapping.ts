@@ -10,7 +10,7 @@ import { draftCurrency, draftMarket, draftQuantity, draftUnit } from './draft-ma
 import { draftMetrics, draftValue } from './draft-value.ts';
 import type { ColumnGuess } from './guess-columns.ts';
 import type { QuantityGuess } from './guess-quantity.ts';
-import type { TableProfile } from './table-profile.ts';
+import { linkColumn, type TableProfile } from './table-profile.ts';
 
 export function writeMapping(
   fileName: string,
@@ -20,6 +20,7 @@ export function writeMapping(
   isCut: boolean,
 ): string {
   const { table, added } = draft;
+  const link = linkColumn(table);
   const currency = draftCurrency(draft);
   const quantity = draftQuantity(quantities, draft);
   const { unit, table: packs, quoted } = draftUnit(draft, quantity);
@@ -48,7 +49,9 @@ export function writeMapping(
         field('sourceLabel', `${FILL_IN}: the same label as above`),
         field(
           'sourceUrl',
-          `${FILL_IN}: the page or file from which a number was read; {observedDate} and {columns} may be part of it`,
+          link !== null && link.name !== ''
+            ? `{${link.name}}`
+            : `${FILL_IN}: the page or file from which a number was read; {observedDate} and {columns} may be part of it`,
         ),
         field('confidence', `${FILL_IN}: high, medium or low: how far do you trust these numbers?`),
         field(

@@ -4,7 +4,7 @@ import type { Source } from '../../contract/values/market.ts';
 import { flattenIssues, pointerOf, valueAt } from '../../contract/values/zod-pointers.ts';
 import { plainWords } from '../../contract/values/zod-words.ts';
 import { type RowColumns, type RowRefusal, textFault } from '../input/row-columns.ts';
-import { type Columns, compileTemplate } from '../values/template.ts';
+import { type Columns, compileTemplate, compileUrl } from '../values/template.ts';
 import { type CsvMapping, isExact } from './csv-mapping.ts';
 import { slugWithDigest } from './slug-digest.ts';
 
@@ -71,7 +71,7 @@ function marketBuilder(mapping: CsvMapping): (columns: Columns) => MarketRecord 
 }
 
 function sourceMapper(source: CsvMapping['market']['sources'][number]): (columns: Columns) => Source {
-  const [label, url] = [compileTemplate(source.label), compileTemplate(source.url, encodeURIComponent)];
+  const [label, url] = [compileTemplate(source.label), compileUrl(source.url)];
   const [publisher, licence, attribution] = [source.publisher, source.licence, source.attribution].map(orNull);
   return (columns) => ({
     label: label(columns),

@@ -4,7 +4,7 @@ import { isReleasedLongBefore } from '../../contract/values/instants.ts';
 import { absoluteUrlSchema, provenanceFields, sourceUrlSchema } from '../../contract/values/metric.ts';
 import { plainWords } from '../../contract/values/zod-words.ts';
 import { type RowColumns, type RowPart, type RowRefusal, refusedPart, textFault } from '../input/row-columns.ts';
-import { type Columns, compileTemplate } from '../values/template.ts';
+import { type Columns, compileTemplate, compileUrl } from '../values/template.ts';
 import { type CsvMapping, columnsOfDate, type MappedMetric } from './csv-mapping.ts';
 import { releaseMapper } from './map-release.ts';
 import { type MoneyAsDecimal, type MoneyInMinorUnits, type ScalarInput, valueMapper } from './map-value.ts';
@@ -29,7 +29,7 @@ export function observationMapper(
   const releaseOf = releaseMapper(mapping);
   const toValue = valueMapper(mapping, observation);
   const labelOf = labelMapper(observation.sourceLabel);
-  const urlOf = compileTemplate(observation.sourceUrl, encodeURIComponent);
+  const urlOf = compileUrl(observation.sourceUrl);
   const publicReasonOf = compileTemplate(observation.publicReason ?? '');
   const confidenceOf = choiceOf(observation.confidence, '/confidence');
   const statusOf = choiceOf(observation.status, '/status');

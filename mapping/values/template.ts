@@ -56,3 +56,9 @@ export function compileTemplate(
     return text;
   };
 }
+
+/** Of a template that becomes a URL. One that is a single placeholder gives the value as it is: its column holds whole links. */
+export function compileUrl(template: string): (columns: Columns) => string {
+  const isLink = /^\{[^{}]+\}$/.test(template);
+  return isLink ? compileTemplate(template) : compileTemplate(template, encodeURIComponent);
+}

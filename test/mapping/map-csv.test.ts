@@ -198,6 +198,13 @@ describe('rows become records', () => {
     ]);
   });
 
+  test('a column of links is taken as it is, where it is the whole template', async () => {
+    const mapping = withChange(exampleMapping, '/observation/sourceUrl', '{version}');
+    const link = 'https://shop.example/tea?lang=fr#100%25';
+    const [observation] = await observations(file(`tea,yen,1,2026-01-02,${link},actual`), mapping);
+    expect(observation?.sourceUrl).toBe(link);
+  });
+
   test('slugs are derived from any text, and URLs are encoded', async () => {
     const mapping = withChange(exampleMapping, '/tables/0/otherwise', ['x']);
     const [observation] = await observations(file('"Côte d’Ivoire: 100 KG / a&b",yen,1,2026-01-02,,actual'), mapping);
