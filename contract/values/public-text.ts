@@ -143,10 +143,10 @@ export function neverPublicIn(text: string): string | null {
 /**
  * Characters that are invisible, break the line or turn its direction, and halves of surrogate pairs. The joiners
  * (U+200C and U+200D) belong to the spelling of Arabic and Indic scripts, so they are allowed after a letter without
- * case.
+ * case. Between two emoji, U+200D makes one of them; after one, U+FE0F asks for its picture (UTS 51, section 1.4).
  */
 const UNPRINTABLE =
-  /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--[\u200c\u200d]]|(?<!\p{Lo}\p{M}*)[\u200c\u200d]/v;
+  /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--[\u200c\u200d\ufe0f]]|(?<!\p{Lo}\p{M}*)\u200c|(?<!\p{Lo}\p{M}*)\u200d(?<!\p{ExtPict}\ufe0f?\p{EMod}?\u200d(?=\p{ExtPict}))|(?<!\p{ExtPict})\ufe0f/v;
 
 const EVERY_UNPRINTABLE = new RegExp(UNPRINTABLE, 'gv');
 
