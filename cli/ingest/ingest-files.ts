@@ -133,6 +133,7 @@ async function* countingLosses(
   totals: IngestTotals,
 ): AsyncGenerator<SourceRecord | SourceFault> {
   for await (const record of records) {
+    if (record.kind === 'record' && record.defines !== null) totals.definitions += 1;
     if (record.kind === 'record' && record.isRounded) totals.rounded += 1;
     if (record.kind === 'record' && record.isTimeCut) totals.timesCut += 1;
     yield record;

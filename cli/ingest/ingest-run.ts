@@ -43,6 +43,8 @@ export interface IngestRun extends IngestOptions {
 export interface IngestTotals {
   /** Records that were sent and worked off. */
   records: number;
+  /** Definitions of markets that were read. */
+  definitions: number;
   accepted: number;
   unchanged: number;
   /** Records that the service refused, and rows of which none could be made. */
@@ -62,7 +64,16 @@ export interface IngestTotals {
 }
 
 export function newTotals(): IngestTotals {
-  const counts = { records: 0, accepted: 0, unchanged: 0, refused: 0, withoutRecord: 0, rounded: 0, timesCut: 0 };
+  const counts = {
+    records: 0,
+    definitions: 0,
+    accepted: 0,
+    unchanged: 0,
+    refused: 0,
+    withoutRecord: 0,
+    rounded: 0,
+    timesCut: 0,
+  };
   return { ...counts, sentAs: [], generation: null, stoppedAtLine: null };
 }
 

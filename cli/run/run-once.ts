@@ -165,9 +165,7 @@ async function printReport(report: RunReport, ingested: readonly FileSummary[], 
   const { generation, markets, observations, log, target, files, state, sources, past, deferred } = report;
   await printFields([
     ['outcome', outcome],
-    ...ingested.map(({ file, accepted, unchanged, refused }) => {
-      return ['file', `${file}: ${accepted} new, ${unchanged} known, ${refused} refused`] as const;
-    }),
+    ...ingested.map((file) => ['file', inWordsOfFile(file)] as const),
     ...sources.map((end) => ['source', inWords(end)] as const),
     ...(past === null ? [] : [['past', inWordsOfPast(past)] as const]),
     ['generation', generation],
@@ -178,6 +176,12 @@ async function printReport(report: RunReport, ingested: readonly FileSummary[], 
     ...(state === null ? [] : [['state', state] as const]),
     ...(deferred.length === 0 ? [] : [['not published', deferred.join(', ')] as const]),
   ]);
+}
+
+function inWordsOfFile({ file, definitions, accepted, unchanged, refused }: FileSummary): string {
+  if (unchanged + refused > 0 || accepted === 0)
+    return `${file}: ${counted(accepted, 'record')} new, ${unchanged} known, ${refused} refused`;
+  return `${file}: ${counted(definitions, 'market')} and ${counted(accepted - definitions, 'value')} new`;
 }
 
 function inWordsOfPast({ source, versions, unchanged, passedOver, counts }: NonNullable<RunReport['past']>): string {

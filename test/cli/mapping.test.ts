@@ -27,6 +27,31 @@ test('init prints a mapping with what is left to decide; check names it until it
   expect(errors).toMatch(/oil\.mapping\.jsonc:\d+ \/\S+: .*FILL IN/);
 });
 
+test('a column of links becomes the source URL of each row, and names no market', async () => {
+  const folder = await temporaryFolder();
+  const links = ['https://shop.example/a?page=1', 'https://shop.example/b'];
+  const rows = Array.from({ length: 12 }, (_, row) => {
+    const bean = ['arabica', 'robusta'][row % 2];
+    return `2026-01-0${1 + Math.floor(row / 2)},${bean},1.2${row % 10},${links[row % 2]}\n`;
+  });
+  await writeFile(join(folder, 'links.csv'), `Date,Bean,Price,Link\n${rows.join('')}`);
+  const { output } = await tidemark(['mapping', 'init', 'links.csv'], { cwd: folder });
+  expect(output).toContain('"sourceUrl": "{Link}"');
+  expect(output).toContain('"match": ["Bean"]');
+  const mapping = output.replaceAll(/"FILL IN[^"]*"/g, (text) =>
+    /currency|code/.test(text) ? '"USD"' : /home page/.test(text) ? '"https://shop.example"' : '"high"',
+  );
+  await writeFile(join(folder, 'links.mapping.jsonc'), mapping);
+  const run = await tidemark(
+    ['run', 'links.csv', '--mapping', 'links.mapping.jsonc', '--data', join(folder, 'data'), '--unsigned'],
+    { cwd: folder },
+  );
+  expect(run.errors).toBe('');
+  expect(run.output).toContain('links.csv: 2 markets and 12 values new\n');
+  const history = join(folder, 'data/public/api/v1/markets/links-arabica/history.json');
+  expect(JSON.parse(await readFile(history, 'utf8')).data[0].sourceUrl).toBe(links[0]);
+});
+
 test('check tells what a mapping makes of a file', async () => {
   const folder = await temporaryFolder();
   const csv = (await readFile(join(SAMPLE, 'currency-api.csv'), 'utf8')).split('\n').slice(0, 4).join('\n');

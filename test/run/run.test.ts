@@ -38,7 +38,7 @@ test('a run ingests a file and publishes it; the next one has nothing new, and w
   expect(await verify(join(world.data, 'public'))).toMatchObject({ code: 0, output: '' });
 });
 
-test('one new value writes its market, its history, the list, the snapshot and the log, and nothing else', async () => {
+test('one new value writes its market, its history, the list, the first page, the snapshot and the log, and nothing else', async () => {
   const world = await openRunWorld();
   await world.run([await world.records('a.ndjson', { gold: [1000], silver: [20] })]);
   const before = await filesIn(join(world.data, 'public'));
@@ -52,6 +52,7 @@ test('one new value writes its market, its history, the list, the snapshot and t
     'api/v1/markets/gold.json',
     'api/v1/markets/gold/history.json',
     'api/v1/snapshot.json',
+    'index.html',
   ]);
   expect(second).toMatchObject({ code: 0, report: { publicFiles: { written: changed.length, removed: 0 } } });
 });
