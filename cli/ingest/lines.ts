@@ -53,5 +53,5 @@ function textOf(bytes: Uint8Array, isFirst: boolean): { readonly text: string; r
 }
 
 function tooLong(mostBytes: number): { readonly text: string; readonly fault: string } {
-  return { text: '', fault: `is longer than ${mostBytes} bytes: is each record on a line of its own?` };
+  return { text: '', fault: `is longer than ${mostBytes} bytes: is each record on a separate line?` };
 }

@@ -16,7 +16,7 @@ export interface Note {
   readonly look: 'alarm' | 'notice' | 'plain';
 }
 
-/** What a reader must know before he uses the price, as far as no clock is needed: the gravest first. */
+/** The warnings for a reader of the price that need no clock, the gravest first. */
 export function entryNotes(entry: LatestEntry): readonly Note[] {
   const { disputed, retired, status, confidence } = entry;
   const metrics = isEntryOnList(entry) ? Object.values(entry.metrics) : [];

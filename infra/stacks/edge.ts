@@ -34,7 +34,7 @@ type EdgeFunctionName = 'router' | 'response';
 function functionText(name: EdgeFunctionName, { projections }: Pick<Configuration, 'projections'>): string {
   const text = readFileSync(join(import.meta.dirname, `../edge/${name}.generated.js`), 'utf8');
   if (name !== 'router' || projections.includes('market-pages')) return text;
-  // The router cannot ask the bucket whether a market has a page of its own.
+  // The router cannot ask the bucket whether a market has a page.
   const own = '"/markets/$1.html"';
   if (!text.includes(own)) throw new Error(`the built router has no ${own}`);
   return text.replace(own, JSON.stringify(ANY_MARKET_PAGE));

@@ -41,7 +41,7 @@ export function isReserved(feature: Feature, limit: number): boolean {
 
 /**
  * A feature that is counted per day has a counter for each day. The keys of operators and of their feeds all have one
- * subject. Each of them has counters of its own, so that a feed whose key was stolen cannot use up the day of the others.
+ * subject. Each has separate counters, so that a feed whose key was stolen cannot use up the day of the others.
  */
 export function counterKey(owner: CounterOwner, feature: Feature): ItemKey<number> {
   if (FEATURES[feature].kind !== 'rate') return usageKey(owner.subject, feature, null);
@@ -53,7 +53,7 @@ const reserveKeyOf = (owner: CounterOwner, feature: Feature, reserve: number) =>
 const holderOf = ({ subject, actor }: CounterOwner) => (subject === OPERATOR_SUBJECT ? actor : subject);
 const dayOf = ({ nowMs }: CounterOwner) => new Date(nowMs).toISOString().slice(0, 10);
 
-/** Divides the writes of a credential evenly: each has a key of its own. */
+/** Divides the writes of a credential evenly: each has another key. */
 export function reserveOf(idempotencyKey: string): number {
   return Number.parseInt(sha256Hex(idempotencyKey).slice(0, 4), 16) % RESERVES.length;
 }

@@ -27,7 +27,7 @@ export async function benchAws({ quick, section }: BenchOptions): Promise<void> 
   section.say(
     'The code of the functions in this process, over storage in memory that waits: S3 35 ms for a PUT, 12 for a HEAD, 18 for a GET; DynamoDB',
     '13 for a transaction, 4 for a read. These times are assumed. The publisher has a new value of each market to publish; the worker batches',
-    'of one row. The floor lets the same requests only wait, with every socket in use; those of the worker, eight at once.',
+    'of one row. For the floor, the same requests only wait, with every socket in use; the worker has eight at once.',
   );
   const sample = await readSample();
   const markets = quick ? 150 : 5_000;

@@ -1,6 +1,7 @@
 /**
  * Pages are written with links from the root of a host, as readers type them. In a built file each link leads to a file,
- * relative to its own: so the site works below any path, and on hosts that neither add endings nor know folders. Pure.
+ * relative to its own: so the site works below any path, and on hosts that neither add endings nor know folders. A base path as a
+ * setting would differ in each mirror, and our Content-Security-Policy forbids `<base>`. Pure.
  */
 import { posix } from 'node:path';
 import { NOT_FOUND_FILE } from './not-found.ts';

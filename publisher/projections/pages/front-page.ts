@@ -72,13 +72,13 @@ function headOf(built: string, { readBaseUrl, projections }: FrontSettings): str
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** @param arePagesOfMarkets whether each market has a page of its own */
+/** @param arePagesOfMarkets whether each market has a page */
 export function frontRows(entries: readonly LatestEntry[], arePagesOfMarkets: boolean): string {
   return entries.map((entry) => `${rowOf(entry, arePagesOfMarkets)}\n`).join('');
 }
 
 const CELL = '<td role="cell" class="of-';
-/** Above this, as in the script, a phone shows the name on a line of its own. */
+/** Above this, as in the script, a phone shows the name on a separate line. */
 const LONG_NAME = 40;
 
 function rowOf(entry: LatestEntry, arePagesOfMarkets: boolean): string {

@@ -26,7 +26,7 @@ const SMALL_WORDS = new Set(
   'a an and are be by can do does for from how i if in is it my of on or the to what when where with'.split(' '),
 );
 
-/** What a match is worth: of a whole word, of its beginning, of a part. */
+/** The score of a match: of a whole word, of its beginning, of a part. */
 const TITLE = [12, 8, 4] as const;
 const NAME = [6, 4, 2] as const;
 const TEXT = [3, 2, 0] as const;

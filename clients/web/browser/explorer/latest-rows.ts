@@ -67,7 +67,7 @@ export function staleDaysOf({ observedAt, expectedNextAt, retired }: LatestEntry
   return observedAt === null || expectedNextAt !== null || retired ? null : staleDays(observedAt, nowMs);
 }
 
-/** What a reader must know before he uses the price, the gravest first. @param nowMs milliseconds since the epoch */
+/** The warnings for a reader of the price, the gravest first. @param nowMs milliseconds since the epoch */
 export function rowBadges(entry: LatestEntry, nowMs: number): readonly Badge[] {
   const late = lateSince(entry, nowMs);
   const stale = staleDaysOf(entry, nowMs);

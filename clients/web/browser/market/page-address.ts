@@ -1,5 +1,5 @@
 /**
- * What the page shows, kept in its address: a link leads to the same page. A choice is an entry of the browser's history, so that
+ * The state of the page, kept in its address: a link leads to the same page. A choice is an entry of the browser's history, so that
  * Back undoes it. The chart's movements and its chosen point are not: they belong to the entry at which they are made.
  */
 import type { AsOf } from '../../../typescript/as-of.ts';
