@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
+import { readSite } from '../../server/folder/site-folder.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
 import { removeMarket } from './remove-market.ts';
 import { createWorld, market, price, readerOf } from './world.ts';
@@ -56,6 +57,17 @@ test('each value is an entry, newest first, and a correction says what it replac
   expect(await titlesOf(world, CORRECTIONS)).toEqual([corrected]);
   expect(await textOf(world, CORRECTIONS)).toContain('Before: 1.01 USD, recorded ');
   expect(await world.findings()).toEqual([]);
+});
+
+test('entries lead to a page that is there; verify finds that it is not', async () => {
+  const { dependencies, ...world } = createWorld();
+  const site = await readSite();
+  const files = createFilesWorld({ ...world, dependencies: { ...dependencies, site } }, ['feeds']);
+  await files.ingest([market('a'), price('a', 0, 100)]);
+  await files.publish();
+  expect(await files.findings()).toEqual([]);
+  await files.lose('public/market/index.html');
+  expect(await files.findings()).toMatchObject([{ url: CHANGES, rule: 'link' }]);
 });
 
 test('a value that is taken back is an entry with the kind of its retraction', async () => {

@@ -9,7 +9,7 @@ import { tidemarkHere as tidemark } from '../cli/in-process.ts';
 import { sampled } from '../runs.ts';
 import { startWitness } from '../server/witness.ts';
 import { metalsCsv } from '../sources/example-recipe.ts';
-import { filesIn, ORIGIN, openRunWorld, startSource, verify } from './run-world.ts';
+import { filesIn, ORIGIN, openRunWorld, serveFiles, startSource, verify } from './run-world.ts';
 
 const codeOf = (exit: keyof typeof EXIT_CODES) => EXIT_CODES[exit].code;
 
@@ -55,6 +55,21 @@ test('one new value writes its market, its history, the list, the first page, th
     'index.html',
   ]);
   expect(second).toMatchObject({ code: 0, report: { publicFiles: { written: changed.length, removed: 0 } } });
+});
+
+test('each link of a feed leads to a file, on a host that knows only files', async () => {
+  const world = await openRunWorld({ TIDEMARK_PROJECTIONS: 'feeds,market-feeds' });
+  await world.run([await world.records('a.ndjson', { gold: [1000], silver: [20] }), '--unsigned']);
+  const host = await serveFiles(join(world.data, 'public'));
+  for (const path of ['/feeds/changes.atom', '/feeds/markets/gold.atom']) {
+    const text = await (await fetch(host + path)).text();
+    const [, base = '.'] = /xml:base="([^"]*)"/.exec(text) ?? [];
+    const links = Array.from(text.matchAll(/<entry>.*?<\/entry>/g)).flatMap(([entry]) =>
+      Array.from(entry.matchAll(/ href="(\.[^"]*)"/g), ([, href = '']) => new URL(href, new URL(base, host + path))),
+    );
+    expect(links.length).toBeGreaterThan(1);
+    for (const link of links) expect([link.href, (await fetch(link)).status]).toEqual([link.href, 200]);
+  }
 });
 
 test('a run runs the sources that are due, or those that are named', async () => {

@@ -16,7 +16,7 @@ import type { MarketRecordValue, ObservationValue } from '../../../storage/recor
 import type { Site } from '../../site.ts';
 
 /** Increased when the same records give other bytes. Then every market is rendered again. */
-const RENDERER_VERSION = 15;
+const RENDERER_VERSION = 16;
 
 /** Everything except the records on which the published files depend. HEAD records it. */
 export function rendererOf({ pageSizes, projections = new Set(), readBaseUrl, site }: RendererSettings): string {

@@ -3,6 +3,7 @@
  * missing. A feed may be newer than what was read before it, so an entry that is not there yet must be in the market by now.
  */
 
+import { ANY_MARKET_PAGE } from '../../../contract/files/object-paths.ts';
 import { FEED_NAMES, type FeedName } from '../../../contract/files/public-object-names.ts';
 import { PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
 import { type Removal, removedMarketDocument, removedMarketSchema } from '../../../contract/files/removed-market.ts';
@@ -63,6 +64,7 @@ export async function checkFeeds({ reader, findings, kinds, share, snapshot }: C
         const feed = walk.take({ all: name }, URLS[name], await reader(URLS[name]));
         if (feed !== null) feeds.push({ url: URLS[name], name, feed });
       }
+      await checkPage(reader, findings, feeds);
       walk.opened(feeds);
       for (const feed of feeds) {
         await walk.compare(feed, walk.events, walk.isRead);
@@ -70,6 +72,14 @@ export async function checkFeeds({ reader, findings, kinds, share, snapshot }: C
       }
     },
   };
+}
+
+/** All entries lead to the same file. A service without pages has none. */
+async function checkPage(reader: PublicReader, findings: Findings, feeds: readonly NamedFeed[]): Promise<void> {
+  const first = feeds.find(({ feed }) => feed.entries.length > 0);
+  if (first === undefined || (await reader(ANY_MARKET_PAGE)).status === 200 || (await reader('/')).status !== 200)
+    return;
+  findings.add(first.url, 'link', `has entries that lead to ${ANY_MARKET_PAGE}, which is not there`);
 }
 
 export async function checkLoggedFeeds(context: LoggedContext): Promise<LoggedCheck> {

@@ -1,7 +1,9 @@
 /**
- * A feed as a file: Atom (RFC 4287), one entry a line, newest first. Links are relative, because a file does not know its host.
+ * A feed as a file: Atom (RFC 4287), one entry a line, newest first. Links are relative, because a file does not know its host. They
+ * lead to the page of any market, which each host has, also for a market that was removed.
  * The same event has the same entry in every feed.
  */
+import { ANY_MARKET_PAGE } from '../../../contract/files/object-paths.ts';
 import { FEED_TITLES, type FeedName, type PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { atomFeed, uuidOf } from '../../kernel/atom.ts';
 import { xmlText } from '../../kernel/xml-text.ts';
@@ -23,7 +25,7 @@ export interface FeedEntry extends Pick<FeedEvent, 'slug' | 'kind' | 'id' | 'rec
 }
 
 const ENTRY =
-  /^<entry><id>[^<]*<\/id><title>[^<]* \(([^ ()<]*)\)<\/title><updated>([^<]*)<\/updated><author><name>[^<]*<\/name><\/author><category term="([a-z-]+)"\/><link rel="alternate" type="text\/html" href="\.\.\/markets\/([a-z0-9-]+)"\/><link rel="related" type="application\/json" href="[^"#]*#([a-z0-9_]+)"\/>/;
+  /^<entry><id>[^<]*<\/id><title>[^<]* \(([^ ()<]*)\)<\/title><updated>([^<]*)<\/updated><author><name>[^<]*<\/name><\/author><category term="([a-z-]+)"\/><link rel="alternate" type="text\/html" href="\.\.\/market\/index\.html\?slug=([a-z0-9-]+)"\/><link rel="related" type="application\/json" href="[^"#]*#([a-z0-9_]+)"\/>/;
 const ORIGIN = /\n<author><name>([^<\n]*)<\/name><\/author>\n/;
 
 export function feedObject(of: FeedOf): PublicObjectName {
@@ -36,7 +38,7 @@ export function entryOf(event: FeedEvent, origin: string): FeedEntry {
   const line =
     `<entry><id>${uuidOf(origin, `${slug} ${id}`)}</id><title>${xmlText(title)}</title><updated>${recordedAt}</updated>` +
     `<author><name>${xmlText(source?.label ?? origin)}</name></author><category term="${kind}"/>` +
-    `<link rel="alternate" type="text/html" href="../markets/${slug}"/>` +
+    `<link rel="alternate" type="text/html" href="..${ANY_MARKET_PAGE}?slug=${slug}"/>` +
     `<link rel="related" type="application/json" href="../api/v1/markets/${slug}/history.json#${id}"/>` +
     `${via}<summary>${xmlText(summary)}</summary></entry>`;
   return { slug, kind, id, recordedAt, at, line };
