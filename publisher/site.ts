@@ -43,6 +43,21 @@ export function withOperator(site: Site, operator: Operator): Site {
   return { digest: digestOf(files), files, read };
 }
 
+const DOCS_INDEX = 'docs/index.html';
+const ASKING = /<div><dt>You want to write<\/dt>.*?<\/div>/s;
+
+/** The same pages, which lead nobody to ask for a key, because nobody issues one. */
+export function withoutKeys(site: Site): Site {
+  const digest = site.files[DOCS_INDEX];
+  if (digest === undefined) return site;
+  const files = { ...site.files, [DOCS_INDEX]: sha256Hex(`${digest} no keys`) };
+  const read = async (file: string): Promise<string> => {
+    const text = await site.read(file);
+    return file === DOCS_INDEX ? text.replace(ASKING, '') : text;
+  };
+  return { digest: digestOf(files), files, read };
+}
+
 /** The same pages below the base path of readers. Only the one that hosts send from any depth has links from the root. */
 export function withBasePath(site: Site, readBaseUrl: string | null): Site {
   const path = readBaseUrl === null ? '' : new URL(readBaseUrl).pathname.replace(/\/$/, '');

@@ -7,11 +7,16 @@ export const waitlistEmailSchema = z
   .max(254)
   .regex(/^[\w.+-]+@[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}$/i, { error: 'must be an address such as keys@example.com' });
 
+const READING = 'Reading needs no key: everything that is published is public.';
+
 const sentence = z.string().min(1);
 
 export const waitlistSchema = z.strictObject({
-  email: waitlistEmailSchema.describe('Where requests go.'),
-  mailto: z.url({ protocol: /^mailto$/ }).describe('`email` as a link.'),
+  email: waitlistEmailSchema.nullable().describe('Where requests go. Null: this service takes no requests.'),
+  mailto: z
+    .url({ protocol: /^mailto$/ })
+    .nullable()
+    .describe('`email` as a link.'),
   statements: z
     .array(
       z.strictObject({
@@ -30,9 +35,11 @@ export type Waitlist = z.infer<typeof waitlistSchema>;
 /**
  * The document of one deployment.
  *
+ * @param email null: nobody issues keys
  * @throws ZodError for an address that {@link waitlistEmailSchema} refuses
  */
-export function waitlistBody({ email }: { readonly email: string }): Waitlist {
+export function waitlistBody({ email }: { readonly email: string | null }): Waitlist {
+  if (email === null) return { email, mailto: null, statements: [], nextSteps: [], terms: [READING] };
   return {
     email: waitlistEmailSchema.parse(email),
     mailto: `mailto:${email}`,
@@ -53,7 +60,7 @@ export function waitlistBody({ email }: { readonly email: string }): Waitlist {
       'Once approved, an operator issues an API key with the scopes that the use case needs. Its secret is shown once.',
     ],
     terms: [
-      'Reading needs no key: everything that is published is public.',
+      READING,
       'A key buys no influence over ranking: markets are listed by slug, and no payment changes what is published.',
       'A key gives no access to personal data.',
     ],

@@ -6,7 +6,7 @@ import { waitlistBody } from '../../contract/values/waitlist.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../../publisher/dependencies.ts';
 import { ImmutableMismatch, LogForked } from '../../publisher/errors.ts';
 import { assertSameOrigin } from '../../publisher/kernel/same-origin.ts';
-import { type Site, withBasePath, withHosts, withOperator } from '../../publisher/site.ts';
+import { type Site, withBasePath, withHosts, withOperator, withoutKeys } from '../../publisher/site.ts';
 import { staticBodies } from '../../publisher/static-bodies.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
@@ -50,7 +50,10 @@ export async function openCore({ target, ...storage }: CoreStorage, config: Core
       waitlist: waitlistBody({ email: config.waitlistEmail }),
       openapi: await readOpenApi(),
     }),
-    site: withOperator(await siteAt(config), config.operator),
+    site: withOperator(
+      config.waitlistEmail === null ? withoutKeys(await siteAt(config)) : await siteAt(config),
+      config.operator,
+    ),
     listEverySeconds,
     historyFileBytes: HISTORY_FILE_BYTES,
     ...(logKeys === null ? {} : { log: { ...logKeys, announced: announcedKeys(logKeys, config) } }),

@@ -35,6 +35,9 @@ import { openFilling } from './filling.ts';
 import { createHealth } from './health.ts';
 import type { Log } from './log.ts';
 
+/** Of a server, which issues keys, without a stated address. */
+const UNSET_EMAIL = 'waitlist@tidemark.example';
+
 /** Receives the progress of the start. */
 export interface StartProgress extends SampleProgress {
   /** Not called if an earlier process has published everything. */
@@ -147,7 +150,7 @@ async function startOn(
     }
     const { logKeys, dependencies } = await openCore(
       { ledger: data.ledger, objects, target: data.target, caches: { purge: edge.purge } },
-      config,
+      { ...config, waitlistEmail: config.waitlistEmail ?? UNSET_EMAIL },
     );
     const logRefused = createRefusalLog(dependencies, ({ requestId, operation, fault, repeated }) => {
       const before = repeated === 0 ? '' : `, after ${repeated} of its kind`;

@@ -40,7 +40,8 @@ export interface EmbeddedConfig {
   readonly target: string | null;
   readonly sample: SampleSetting;
   /** The address for requests for API keys; published. */
-  readonly waitlistEmail: string;
+  /** Null: neither it nor an address of the operator is set. */
+  readonly waitlistEmail: string | null;
   /** What the pages say about the operator; published. */
   readonly operator: Operator;
   /** The kinds of public files that are published besides the bodies. */
@@ -110,8 +111,11 @@ export function readConfig(environment: Environment): EmbeddedConfig {
   if (/^[\d.]+$/.test(host) && !isIP(host))
     throw new SettingError(`HOST is ${host}: set an address, such as 127.0.0.1.`);
   const port = readPort('PORT', environment.PORT || '8787');
-  const waitlistEmail = environment.TIDEMARK_WAITLIST_EMAIL || 'waitlist@tidemark.example';
-  if (!waitlistEmailSchema.safeParse(waitlistEmail).success) {
+  const operator = readOperator(environment);
+  const { contact } = operator;
+  const isMail = waitlistEmailSchema.safeParse(contact).success;
+  const waitlistEmail = environment.TIDEMARK_WAITLIST_EMAIL || (isMail && contact) || null;
+  if (waitlistEmail !== null && !waitlistEmailSchema.safeParse(waitlistEmail).success) {
     throw new SettingError(`TIDEMARK_WAITLIST_EMAIL is ${JSON.stringify(waitlistEmail)}: set one e-mail address.`);
   }
   const keptDays = environment.TIDEMARK_UPLOADS_KEPT_DAYS;
@@ -134,7 +138,7 @@ export function readConfig(environment: Environment): EmbeddedConfig {
     dataFolder: readDataFolder(environment),
     target: environment.TIDEMARK_TO || null,
     waitlistEmail,
-    operator: readOperator(environment),
+    operator,
     projections: readProjections(environment),
     readBaseUrl: readReadBaseUrl(environment),
     uploadsKeptDays: keptDays ? Number(keptDays) : null,

@@ -57,6 +57,22 @@ test('one new value writes its market, its history, the list, the first page, th
   expect(second).toMatchObject({ code: 0, report: { publicFiles: { written: changed.length, removed: 0 } } });
 });
 
+test('nobody is named for keys that nobody issues, unless an address is set', async () => {
+  const world = await openRunWorld();
+  const shown = async () => {
+    const folder = join(world.data, 'public');
+    const { email, statements } = JSON.parse(await readFile(join(folder, 'api/v1/waitlist.json'), 'utf8'));
+    const docs = await readFile(join(folder, 'docs/index.html'), 'utf8');
+    return [email, statements.length > 0, docs.includes('Ask for a key')];
+  };
+  await world.run([await world.records('a.ndjson', { gold: [1000] })]);
+  expect(await shown()).toEqual([null, false, false]);
+  expect(await verify(join(world.data, 'public'))).toMatchObject({ code: 0, output: '' });
+  const contact = 'prices@operator.example';
+  await world.run([], { TIDEMARK_OPERATOR_CONTACT: contact });
+  expect(await shown()).toEqual([contact, true, true]);
+});
+
 test('each link of a feed leads to a file, on a host that knows only files', async () => {
   const world = await openRunWorld({ TIDEMARK_PROJECTIONS: 'feeds,market-feeds' });
   await world.run([await world.records('a.ndjson', { gold: [1000], silver: [20] }), '--unsigned']);

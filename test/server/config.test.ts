@@ -10,7 +10,7 @@ const DEFAULTS = {
   host: '127.0.0.1',
   port: 8787,
   dataFolder: '.tidemark',
-  waitlistEmail: 'waitlist@tidemark.example',
+  waitlistEmail: null,
   operator: {},
   projections: DEFAULT_PROJECTIONS,
   readBaseUrl: null,

@@ -38,7 +38,8 @@ const catalogueSchema = z.strictObject({
 /** All must exist and be consistent. */
 export async function checkDocuments(reader: PublicReader, findings: Findings): Promise<void> {
   const waitlist = await checkBody(reader, findings, WAITLIST_URL, waitlistSchema, ownAddress);
-  if (waitlist !== null && waitlist.value.mailto !== `mailto:${waitlist.value.email}`) {
+  const { email = null, mailto = null } = waitlist?.value ?? {};
+  if (mailto !== (email === null ? null : `mailto:${email}`)) {
     findings.add(WAITLIST_URL, 'link', 'sends requests to another address than the one in `email`');
   }
   await checkBody(reader, findings, OPENAPI_URL, openapiSchema, examples);
