@@ -87,6 +87,9 @@ function withRemoval(page: Uint8Array, document: Uint8Array): Buffer {
     replacedBy == null ? '' : `<p>It is replaced by <a href="${replacedBy}.html">${replacedBy}</a>.</p>`,
     '<p><a href="../index.html">All markets</a></p>',
   ];
-  const html = Buffer.from(page).toString();
+  const named = `<title>${escapedHtml(title ?? '')} · Tidemark</title>`;
+  const html = Buffer.from(page)
+    .toString()
+    .replace(/<title>.*?<\/title>/s, () => named);
   return Buffer.from(html.replace(/<noscript>.*?<\/noscript>/s, '').replace('<h1>Market</h1>', () => lines.join('\n')));
 }

@@ -22,7 +22,7 @@ const KILOBYTE = 1024;
 /** The size of the code that is loaded at the start, which a cold start reads and compiles. */
 const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
   'write-api': 504 * KILOBYTE,
-  worker: 439 * KILOBYTE,
+  worker: 440 * KILOBYTE,
   'upload-arrived': 400 * KILOBYTE,
   sources: 484 * KILOBYTE,
   'first-key': 250 * KILOBYTE,

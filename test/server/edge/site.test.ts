@@ -24,7 +24,12 @@ const FILES: readonly (readonly [SiteKind, string, readonly string[]])[] = [
   ['site-text', 'llms.txt', ['/llms.txt']],
 ];
 
-const bodyOf = (file: string) => `<h1>Market</h1>${`${file}: Märkte\n`.repeat(100)}`;
+const TITLE = '<title>Market · Tidemark</title>';
+const bodyOf = (file: string) => `${TITLE}<h1>Market</h1>${`${file}: Märkte\n`.repeat(100)}`;
+const removedPage = (words: readonly string[]) =>
+  bodyOf('market/index.html')
+    .replace('<h1>Market</h1>', words.join('\n'))
+    .replace(TITLE, '<title>Removed · Tidemark</title>');
 
 const PAGES = FILES.filter(([kind]) => kind === 'site-page').map(([, , [url = '']]) => url);
 const OTHERS = FILES.filter(([kind]) => kind !== 'site-page').map(([, , [url = '']]) => url);
@@ -190,9 +195,7 @@ describe('the edge', () => {
         ];
         for (let time = 0; time < 2; time++) {
           const got = await ask(edge, `/markets/${slug}`, browser);
-          expect([got.status, got.body.toString(), got.headers.vary]).toEqual([
-            ...[410, bodyOf('market/index.html').replace('<h1>Market</h1>', words.join('\n')), 'Accept'],
-          ]);
+          expect([got.status, got.body.toString(), got.headers.vary]).toEqual([...[410, removedPage(words), 'Accept']]);
           const program = await ask(edge, `/markets/${slug}`);
           expect([program.status, program.body.toString()]).toEqual([410, document]);
           expect(program.headers.vary).toBe('Accept-Encoding, Accept');
