@@ -9,8 +9,8 @@ import type { ReadListing } from '../../verify/projection-check.ts';
 import type { PublicReader, PublicResponse } from '../../verify/reader.ts';
 import { FRONT_ROWS, frontRows } from './front-page.ts';
 
-/** Scripts, stylesheets and images of the same host. */
-const ASSET = /\b(?:src|href)="(\/assets\/[^"]+)"/g;
+/** Scripts, stylesheets and images of the same host. Links of a built page are relative to its file. */
+const ASSET = /\b(?:src|href)="\/?(assets\/[^"]+)"/g;
 
 /**
  * The pages may be those of another version than this one, or be missing: then nothing is checked. But a page must not
@@ -27,7 +27,7 @@ export async function checkSite(reader: PublicReader, findings: Findings, list: 
   const text = Buffer.from(page.body).toString('utf8');
   if (!(await areRowsRight(reader, text, list))) findings.add('/', 'file', 'shows other markets than the list');
   const assets = text.matchAll(ASSET);
-  for (const url of new Set(Array.from(assets, ([, asset]) => asset as string))) {
+  for (const url of new Set(Array.from(assets, ([, asset]) => `/${asset}`))) {
     const name = parsePublicKey(PUBLIC_PREFIX + url);
     if (name === null) findings.add('/', 'link', `names ${url}, which is no file of a site`);
     else checkFile(findings, url, await reader(url), PUBLIC_OBJECTS[name.kind].contentType);

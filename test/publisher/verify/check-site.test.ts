@@ -1,6 +1,7 @@
 /** The first page and what it loads: what `verify` finds, and what it lets be. */
 import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { allPages } from '../../../clients/web/pages/all-pages.ts';
 import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../../contract/files/page-headers.ts';
 import { PUBLIC_CACHE_CONTROL } from '../../../contract/files/public-objects.ts';
 import { checkSite } from '../../../publisher/projections/pages/check-site.ts';
@@ -72,6 +73,17 @@ test.each<[string, string, Readonly<Record<string, PublicResponse>>]>([
   ],
 ])('a finding: %s', async (_, finding, changes) => {
   expect(await found(changes)).toEqual([finding]);
+});
+
+test('every asset of the first page is looked for, as the page is built', async () => {
+  const built = allPages().get('index.html') as string;
+  const none = { '/assets/site.css': NOTHING, '/assets/explorer.js': NOTHING };
+  expect((await found({ '/': page(built), ...none })).toSorted()).toEqual([
+    'status /assets/explorer.css',
+    'status /assets/explorer.js',
+    'status /assets/icon.svg',
+    'status /assets/site.css',
+  ]);
 });
 
 /** The entity tag that S3 gives. */
