@@ -17,9 +17,9 @@ const STYLE =
   ':root{color-scheme:light dark}*{box-sizing:border-box}html,body,main{height:100%;margin:0}' +
   'main{display:flex;flex-direction:column;gap:.35rem;padding:.75rem;font:15px/1.35 system-ui,sans-serif;background:Canvas;color:CanvasText}' +
   'h1{font-size:1em;margin:0}p{margin:0}b{font-size:1.7em;line-height:1.15;font-variant-numeric:tabular-nums}' +
-  'small{font-size:.85em}figure{display:flex;flex-direction:column;flex:1;min-height:3.5rem;margin:0}svg{flex:1;min-height:0;width:100%;color:#0969a6}' +
+  'small{font-size:.85em}figure{display:flex;flex-direction:column;flex:1;min-height:3.5rem;margin:0}svg{flex:1;min-height:0;width:100%}' +
   'polyline{fill:none;stroke:currentColor;stroke-width:2;stroke-linejoin:round;vector-effect:non-scaling-stroke}' +
-  'a{color:LinkText}@media(prefers-color-scheme:dark){svg{color:#6cb6ff}}@media(max-height:11rem){figure{display:none}}';
+  'a,svg{color:#0a626c}@media(prefers-color-scheme:dark){a,svg{color:#62c8d3}}@media(forced-colors:active){a,svg{color:LinkText}}@media(max-height:11rem){figure{display:none}}';
 
 export function embedTexts({ market, recent, readBaseUrl, projections }: FileInput): MarketTexts {
   const { name, slug } = market;

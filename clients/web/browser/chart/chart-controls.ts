@@ -66,7 +66,7 @@ export class ChartControls {
         element(
           'div',
           { class: 'control-group', role: 'group', 'aria-label': 'Dates (UTC)' },
-          element('label', { for: 'chart-from' }, 'From'),
+          element('label', { for: 'chart-from', class: 'visually-hidden' }, 'From'),
           this.#from,
           element('label', { for: 'chart-to' }, 'to'),
           this.#to,
@@ -133,5 +133,10 @@ export class ChartControls {
 }
 
 function labelled(words: string, field: HTMLSelectElement): HTMLElement {
-  return element('div', { class: 'control-group' }, element('label', { for: field.id }, words), field);
+  return element(
+    'div',
+    { class: 'control-group' },
+    element('label', { for: field.id, class: 'visually-hidden' }, words),
+    field,
+  );
 }
