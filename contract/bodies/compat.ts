@@ -41,6 +41,27 @@ export const compatQuotesSchema = z
   .record(slugSchema, marketQuotesSchema)
   .describe('The daily prices of each market of this part, by its slug.');
 
+const dayPriceSchema = z.strictObject({
+  date: dateSchema,
+  decimal: z.string().describe('The last price of the day in major units for the quantity of the market, exactly.'),
+});
+
+const marketChangesSchema = z.strictObject({
+  newest: dayPriceSchema.nullable().describe('The newest day with a known price. Null: no price is known.'),
+  day: dayPriceSchema.nullable().describe('About a day before `newest`: at most four. Null: no price is known.'),
+  month: dayPriceSchema.nullable().describe('25 to 36 days before it, nearest to 30. Null: no price is known.'),
+  year: dayPriceSchema.nullable().describe('350 to 380 days before it, nearest to 365. Null: no price is known.'),
+  revision: z.int().min(0).describe('Of the market that this file shows.'),
+});
+
+/** The prices of one market that its newest one is compared with. */
+export type MarketChanges = z.infer<typeof marketChangesSchema>;
+
+/** `GET /api/v1/compat/changes/{part}.json`. */
+export const compatChangesSchema = z
+  .record(slugSchema, marketChangesSchema)
+  .describe('The newest price of each market of this part, and those before it, by its slug.');
+
 /** `GET /api/v1/compat/parts.json`. */
 export const compatPartsSchema = z
   .record(slugSchema, z.string().regex(/^[0-9a-f]{2}$/))

@@ -7,6 +7,7 @@
  */
 import type * as z from 'zod';
 import {
+  compatChangesSchema,
   compatCurrenciesSchema,
   compatGenaiSchema,
   compatModelsIndexSchema,
@@ -118,6 +119,7 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     CompatModels: compatModelsSchema,
     CompatModelsIndex: compatModelsIndexSchema,
     CompatParts: compatPartsSchema,
+    CompatChanges: compatChangesSchema,
     CompatQuotes: compatQuotesSchema,
     CompatRates: compatRatesSchema,
     HistoryIndex: historyIndexSchema,

@@ -1,6 +1,7 @@
 /** The public reads in the forms of other programs: see docs/compat.md. */
 import * as z from 'zod';
 import {
+  compatChangesSchema,
   compatCurrenciesSchema,
   compatGenaiSchema,
   compatModelsIndexSchema,
@@ -122,6 +123,25 @@ export const compatReads = publicReads({
     params: partParams,
     success: { status: 200, description: 'By slug: the newest price, and one for each day', body: compatQuotesSchema },
     example: { params: { part: '86' }, response: { 'gold-usd': quotes } },
+  },
+  getCompatChanges: {
+    path: '/api/v1/compat/changes/{part}.json',
+    summary: 'Read the prices that the newest ones of the markets of a part are compared with',
+    description: `Of days in UTC, exactly: for changes of many markets in a few requests. ${MADE_DAILY}`,
+    params: partParams,
+    success: { status: 200, description: 'By slug: the newest price, and those before it', body: compatChangesSchema },
+    example: {
+      params: { part: '86' },
+      response: {
+        'gold-usd': {
+          newest: { date: '2026-09-29', decimal: '4129.10' },
+          day: { date: '2026-09-28', decimal: '4198.34' },
+          month: { date: '2026-08-30', decimal: '4050.00' },
+          year: null,
+          revision: 57,
+        },
+      },
+    },
   },
   getCompatGenaiPrices: {
     path: '/api/v1/compat/genai-prices/latest.json',

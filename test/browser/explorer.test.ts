@@ -260,9 +260,10 @@ it('of more than 5,000 markets, reads the last prices of the rows on the screen 
   const { page, complaints } = await openPage(browser);
   const read = async (file: string) =>
     (await (await fetch(`${inject('baseUrl')}/api/v1/${file}.json`)).json()) as object;
-  const snapshot = await read('snapshot');
+  const snapshot = (await read('snapshot')) as { readonly projections: readonly string[] };
   await page.route('**/api/v1/snapshot.json', (route) => {
-    return route.fulfill({ json: { ...snapshot, counts: { markets: 6000 } } });
+    const projections = snapshot.projections.filter((name) => name !== 'compat');
+    return route.fulfill({ json: { ...snapshot, projections, counts: { markets: 6000 } } });
   });
   const { updatedAt } = (await read('markets/gold-usd')) as { updatedAt: string };
   const markets = Array.from({ length: 6000 }, (_, n) => entry({ slug: `m-${n}`, name: `Market ${n}`, updatedAt }));
@@ -284,7 +285,7 @@ it('of more than 5,000 markets, reads the last prices of the rows on the screen 
   expect(new Set(asked).size).toBe(asked.length);
   expect(await page.getByRole('button', { name: '1 day' }).isDisabled()).toBe(true);
   expect(await page.locator('#count').innerText()).toBe(
-    '6,000 markets. Sorting by change stops at 5,000 markets: of more, only the changes of the rows on the screen are read.',
+    '6,000 markets. Sorting more than 5,000 markets by change needs the daily files “compat”, which this service does not publish.',
   );
   expect(complaints).toEqual([]);
 });

@@ -77,3 +77,107 @@ it('a letter that matches 20,000 markets touches no more rows than a screen has,
   await expect.poll(() => slugs(page)).toEqual(['m-19999']);
   expect(complaints).toEqual([]);
 });
+
+/** 20,000 markets in 8 parts. The change of m-{n} is n in a million. Asks of the parts wait until they are let go. */
+async function withDailyFiles(page: Page) {
+  const all = Array.from({ length: 20_000 }, (_, n) => n);
+  const partOf = (n: number): string => `0${n % 8}`;
+  const asked: string[] = [];
+  const waiting: { readonly part: string; readonly go: (isFailing: boolean) => Promise<void> }[] = [];
+  await page.route('**/api/v1/snapshot.json', async (route) => {
+    const snapshot = await (await route.fetch()).json();
+    await route.fulfill({ json: { ...snapshot, counts: { ...snapshot.counts, markets: all.length } } });
+  });
+  await answer(
+    page,
+    'latest',
+    all.map((n) => entry({ slug: `m-${n}`, name: `Market ${n}` })),
+  );
+  await page.route('**/api/v1/markets/m-*/history.json', (route) =>
+    route.fulfill({ json: { data: [], page: { nextCursor: null, next: null } } }),
+  );
+  await page.route('**/api/v1/compat/parts.json', (route) =>
+    route.fulfill({ json: Object.fromEntries(all.map((n) => [`m-${n}`, partOf(n)])) }),
+  );
+  await page.route('**/api/v1/compat/changes/*.json', (route) => {
+    const [, part = ''] = /changes\/(\d+)/.exec(route.request().url()) ?? [];
+    asked.push(part);
+    const of = (n: number) => ({
+      newest: { date: '2026-09-29', decimal: String(1_000_000 + n) },
+      ...{ day: { date: '2026-09-28', decimal: '1000000' }, month: null, year: null, revision: 1 },
+    });
+    const body = Object.fromEntries(all.filter((n) => partOf(n) === part).map((n) => [`m-${n}`, of(n)]));
+    const go = (isFailing: boolean) =>
+      isFailing ? route.fulfill({ status: 500, body: '' }) : route.fulfill({ json: body });
+    waiting.push({ part, go });
+  });
+  /** Answers so many parts, once they are asked for. */
+  const answerParts = async (count: number, isFailing = false): Promise<void> => {
+    for (let at = 0; at < count; at++) {
+      await expect.poll(() => waiting.length).toBeGreaterThan(0);
+      await waiting.shift()?.go(isFailing);
+    }
+  };
+  return { asked, answerParts };
+}
+
+it('sorts 20,000 markets by change from the daily files, part by part, and touches the rows once, at the end', async () => {
+  const { page, complaints } = await openPage(browser);
+  const { asked, answerParts } = await withDailyFiles(page);
+  const count = page.locator('#count');
+  await page.goto('/');
+  await shown(page);
+  await page.waitForTimeout(500);
+  expect(asked).toEqual([]);
+  await page.getByRole('button', { name: '1 day' }).click();
+  await expect.poll(() => count.innerText()).toBe('20,000 markets. Reading changes: 0 of 8 parts …');
+  expect((await slugs(page))[0]).toBe('m-0');
+  await page.evaluate(`(() => {
+    window.rowsAdded = 0;
+    new MutationObserver((seen) => {
+      for (const { addedNodes } of seen) window.rowsAdded += [...addedNodes].filter(({ tagName }) => tagName === 'TR').length;
+    }).observe(document.querySelector('#markets tbody'), { childList: true });
+  })()`);
+  await answerParts(5);
+  await expect.poll(() => count.innerText()).toBe('20,000 markets. Reading changes: 5 of 8 parts …');
+  expect(await page.evaluate('window.rowsAdded')).toBe(0);
+  await answerParts(3);
+  await expect
+    .poll(() => count.innerText())
+    .toBe('20,000 markets. Sorted by the last prices of each day, up to 29 Sep 2026.');
+  expect((await slugs(page)).slice(0, 3)).toEqual(['m-19999', 'm-19998', 'm-19997']);
+  expect(await page.evaluate('window.rowsAdded')).toBe(50);
+  await page.getByRole('button', { name: '1 day' }).click();
+  expect((await slugs(page)).slice(0, 3)).toEqual(['m-0', 'm-1', 'm-2']);
+  await page.getByLabel('Sort by').selectOption('name');
+  await page.getByLabel('Sort by').selectOption('day');
+  expect((await slugs(page))[0]).toBe('m-19999');
+  expect(asked.toSorted()).toEqual(['00', '01', '02', '03', '04', '05', '06', '07']);
+  expect(complaints).toEqual([]);
+});
+
+it('another order stops the reading of changes; a failure is shown, and the rest is read when asked for again', async () => {
+  const { page } = await openPage(browser);
+  const { asked, answerParts } = await withDailyFiles(page);
+  const count = page.locator('#count');
+  await page.goto('/#sort=day-descending');
+  await shown(page);
+  await answerParts(1);
+  await expect.poll(() => count.innerText()).toContain('1 of 8 parts');
+  await page.getByLabel('Sort by').selectOption('price');
+  await expect.poll(() => count.innerText()).toBe('20,000 markets');
+  // Those that were under way.
+  const before = asked.length;
+  await answerParts(before - 1);
+  await page.waitForTimeout(300);
+  expect(asked.length).toBe(before);
+  await page.getByLabel('Sort by').selectOption('day');
+  await answerParts(1, true);
+  await page.getByText('The changes cannot be read: the service answered 500.').waitFor();
+  expect((await slugs(page))[0]).toBe('m-0');
+  await page.getByRole('button', { name: 'Read again' }).click();
+  await expect.poll(() => count.innerText()).toContain('of 8 parts');
+  while ((await slugs(page))[0] !== 'm-19999') await answerParts(1);
+  expect(await page.getByText('The changes cannot be read').count()).toBe(0);
+  expect(new Set(asked).size).toBe(8);
+});

@@ -4,7 +4,7 @@
  *
  * 1. The published list is read once for the pairs, and once more for each some thousands of markets. A part is made again
  *    if one of its markets has changed, or if the store has lost a file of it: each history of the part is read, and its
- *    three files are put.
+ *    four files are put.
  * 2. The index, the include files and the rates are put, which come from the list alone; then the files of model prices.
  * 3. The day is recorded, so that it is made once.
  *

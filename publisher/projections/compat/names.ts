@@ -29,9 +29,13 @@ export function quotesName(part: string): PublicObjectName {
   return { kind: 'compat-json', file: `quotes/${part}.json` };
 }
 
-/** The quotes come last. */
+export function changesName(part: string): PublicObjectName {
+  return { kind: 'compat-json', file: `changes/${part}.json` };
+}
+
+/** In the order of {@link FORMATS}, then the quotes, then the changes. */
 export function partNames(part: string): readonly PublicObjectName[] {
-  return [...FORMATS.map((format) => pricesName(format, part)), quotesName(part)];
+  return [...FORMATS.map((format) => pricesName(format, part)), quotesName(part), changesName(part)];
 }
 
 /** @param file a day, `latest`, or `index` */

@@ -1,5 +1,5 @@
 /** Reads the parts by GET, each once, and keeps digests of their sections: prices of all markets would not fit in memory. */
-import { compatPartsSchema, compatQuotesSchema } from '../../../contract/bodies/compat.ts';
+import { compatChangesSchema, compatPartsSchema, compatQuotesSchema } from '../../../contract/bodies/compat.ts';
 import { partDays } from '../../../contract/bodies/compat-limits.ts';
 import { PUBLIC_OBJECTS, publicPath } from '../../../contract/files/public-objects.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
@@ -9,7 +9,7 @@ import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { checkAnswer, checkHeaders, type Findings } from '../../verify/check-body.ts';
 import type { PublicReader } from '../../verify/reader.ts';
 import { DayPrices } from './day-prices.ts';
-import { FORMATS, PARTS, partNames, partOf, pricesName, quotesName } from './names.ts';
+import { changesName, FORMATS, PARTS, partNames, partOf, pricesName, quotesName } from './names.ts';
 import { includeFiles, type PartSection, sectionOf, sectionsIn } from './sections.ts';
 
 export const PARTS_URL = publicPath(PARTS);
@@ -119,19 +119,28 @@ export class PartReader {
         ),
       );
     }
-    const url = publicPath(quotesName(part));
-    const quotes = checkAnswer(this.#findings, url, await this.#reader(url), compatQuotesSchema);
-    files.push(
-      new Map(
-        Object.entries(quotes?.value ?? {}).map(([slug, own]) => {
-          return [slug, { revision: own.revision, digest: sha256Hex(canonicalJson(own as unknown as Json)) }];
-        }),
-      ),
-    );
+    const quotesUrl = publicPath(quotesName(part));
+    const quotes = checkAnswer(this.#findings, quotesUrl, await this.#reader(quotesUrl), compatQuotesSchema);
+    files.push(jsonSections(quotes?.value ?? {}));
+    const changesUrl = publicPath(changesName(part));
+    const answer = await this.#reader(changesUrl);
+    // An earlier version made no such file.
+    if (answer.status !== 404) {
+      const changes = checkAnswer(this.#findings, changesUrl, answer, compatChangesSchema);
+      files.push(jsonSections(changes?.value ?? {}));
+    }
     return { files, slugs: new Set(files.flatMap((sections) => [...sections.keys()])) };
   }
 }
 
+function jsonSections(bySlug: Readonly<Record<string, { readonly revision: number }>>) {
+  return new Map(
+    Object.entries(bySlug).map(([slug, own]): [string, ReadSection] => {
+      return [slug, { revision: own.revision, digest: sha256Hex(canonicalJson(own as unknown as Json)) }];
+    }),
+  );
+}
+
 function digestsOf(section: PartSection): readonly string[] {
-  return [...FORMATS, 'quotes' as const].map((format) => sha256Hex(section[format]));
+  return [...FORMATS, 'quotes' as const, 'changes' as const].map((format) => sha256Hex(section[format]));
 }

@@ -1,19 +1,20 @@
 /**
- * The files of a part: prices for beancount and hledger, and quotes as JSON, with a section for each market. Pure: the same
+ * The files of a part: prices for beancount and hledger, quotes and changes as JSON, with a section for each market. Pure: the same
  * input has the same bytes.
  */
-import type { MarketQuotes } from '../../../contract/bodies/compat.ts';
+import type { MarketChanges, MarketQuotes } from '../../../contract/bodies/compat.ts';
 import { type PriceFormat, partDays, QUOTES_NOTE } from '../../../contract/bodies/compat-limits.ts';
+import { type ChangeSpan, PriceBefore } from '../../../contract/bodies/price-before.ts';
 import { historyUrl, marketUrl } from '../../../contract/files/routes.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import { approximateMoney } from '../../../contract/values/money-texts.ts';
 import { commodityOf } from './commodity.ts';
 import type { DayPrice } from './day-prices.ts';
-import { type CompatFile, FORMATS, pricesName, quotesName } from './names.ts';
+import { type CompatFile, changesName, FORMATS, pricesName, quotesName } from './names.ts';
 
-/** What the files of a part have of one market: quotes as canonical JSON. */
-export type PartSection = { readonly [Format in PriceFormat | 'quotes']: string };
+/** What the files of a part have of one market: quotes and changes as canonical JSON. */
+export type PartSection = { readonly [Format in PriceFormat | 'quotes' | 'changes']: string };
 
 export interface SectionInput {
   readonly market: Market;
@@ -30,18 +31,21 @@ export function sectionOf(input: SectionInput): PartSection {
     beancount: pricesText(input, (date, commodity, price) => `${date} price ${commodity} ${price}\n`),
     hledger: pricesText(input, (date, commodity, price) => `P ${date} ${hledgerSymbol(commodity)} ${price}\n`),
     quotes: canonicalJson(quotesOf(input) as unknown as Json),
+    changes: canonicalJson(changesOf(input)),
   };
 }
 
 /** @param sections in the order of their slugs */
 export function partFiles(part: string, sections: ReadonlyMap<string, PartSection>): readonly CompatFile[] {
-  const quotes = [...sections].map(([slug, section]) => `${JSON.stringify(slug)}:${section.quotes}`);
+  const json = (format: 'quotes' | 'changes'): string =>
+    `{${[...sections].map(([slug, section]) => `${JSON.stringify(slug)}:${section[format]}`).join(',')}}`;
   return [
     ...FORMATS.map((format) => {
       const texts = [...sections.values()].map((section) => section[format]);
       return { name: pricesName(format, part), text: [headOf(format, part), ...texts].join('') };
     }),
-    { name: quotesName(part), text: `{${quotes.join(',')}}` },
+    { name: quotesName(part), text: json('quotes') },
+    { name: changesName(part), text: json('changes') },
   ];
 }
 
@@ -125,4 +129,17 @@ function quotesOf({ market, days }: SectionInput): MarketQuotes {
     revision,
     sources: sources.map(({ label, url, licence, attribution }) => ({ label, url, licence, attribution })),
   };
+}
+
+function changesOf({ market: { revision }, days }: SectionInput): MarketChanges {
+  const newestFirst = days.map(({ date, decimal }) => ({ date, decimal })).toReversed();
+  const before = (span: ChangeSpan): MarketChanges['day'] => {
+    const prices = new PriceBefore(span);
+    for (const { date, decimal } of newestFirst) {
+      if (prices.isComplete) break;
+      prices.add(date, () => decimal);
+    }
+    return prices.found && { date: prices.found.observedAt, decimal: prices.found.decimal };
+  };
+  return { newest: newestFirst[0] ?? null, day: before('day'), month: before('month'), year: before('year'), revision };
 }

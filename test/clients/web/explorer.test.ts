@@ -55,7 +55,7 @@ function selectEntries(
   view: ListView,
   recent: OrderContext['recent'] = new Map(),
 ): readonly LatestEntry[] {
-  return new ListSelector().select(sortedEntries(entries, view, { nowMs: NOW_MS, recent }), view).entries;
+  return new ListSelector().select(sortedEntries(entries, view, { nowMs: NOW_MS, recent, shares: null }), view).entries;
 }
 
 test.each([

@@ -18,6 +18,7 @@ export const PATHS = (slug: string) => ({
   beancount: `/beancount/${partOf(slug)}.beancount`,
   hledger: `/hledger/${partOf(slug)}.journal`,
   quotes: `/quotes/${partOf(slug)}.json`,
+  changes: `/changes/${partOf(slug)}.json`,
 });
 
 export function compatWorld(projections: readonly Projection[] = ['compat'], log?: LogSettings) {

@@ -70,6 +70,35 @@ test('one exact price a day, oldest first, in the syntax of each program', async
   expect(await world.check()).toEqual([]);
 });
 
+test('the newest price, and those about a day, a month and a year before it, exactly; verify finds a wrong one', async () => {
+  const world = compatWorld();
+  const days = [0, 1, -29, -365, -366].map((day) => price('a', day, 1_000 + day));
+  await world.ingest([market('a'), market('b'), ...days, price('a', 2, null), price('b', 1, null)]);
+  await world.nextDay();
+  const path = PATHS('a').changes;
+  const at = (date: string, decimal: string) => ({ date, decimal });
+  expect((await world.json<Record<string, object>>(path)).a).toEqual({
+    newest: at('2026-01-02', '10.01'),
+    day: at('2026-01-01', '10.00'),
+    month: at('2025-12-03', '9.71'),
+    year: at('2025-01-01', '6.35'),
+    revision: 6,
+  });
+  const none = { newest: null, day: null, month: null, year: null };
+  expect((await world.json<Record<string, object>>(PATHS('b').changes)).b).toMatchObject(none);
+  expect(await world.check()).toEqual([]);
+  const key = publicKey({ kind: 'compat-json', file: path.slice(1) });
+  const found = await world.objects.get(key);
+  if (found.kind !== 'found') throw new Error('no changes');
+  const body = Buffer.from(Buffer.from(found.body).toString().replace('"9.71"', '"9.72"'));
+  await world.objects.put(key, body, found.metadata, { kind: 'matches', etag: found.etag });
+  expect((await world.check()).map(({ url }) => url)).toContain(`/api/v1/compat${path}`);
+  await world.lose(key);
+  expect((await world.check()).map(({ url }) => url)).not.toContain(`/api/v1/compat${path}`);
+  await world.nextDay();
+  expect((await world.json<Record<string, object>>(path)).a).toMatchObject({ month: at('2025-12-03', '9.71') });
+});
+
 test('an unknown price is left out, and never zero; a zero is a price', async () => {
   const world = compatWorld();
   await world.ingest([market('a'), market('b'), price('a', 0, 0), price('a', 1, null), price('b', 1, null)]);
@@ -165,9 +194,9 @@ describe('what is written', () => {
     await world.ingest(slugs.flatMap((slug) => [market(slug), price(slug, 0, 1)]));
     const parts = new Set(slugs.map(partOf)).size;
     expect(parts).toBeLessThanOrEqual(256);
-    expect(await world.nextDay()).toHaveLength(3 * parts + LEADING.length + 2);
+    expect(await world.nextDay()).toHaveLength(4 * parts + LEADING.length + 2);
     await world.ingest([price('m-7', 1, 2)]);
-    expect(await world.nextDay()).toHaveLength(3 + 1);
+    expect(await world.nextDay()).toHaveLength(4 + 1);
     expect(await world.check()).toEqual([]);
   });
 

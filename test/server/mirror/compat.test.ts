@@ -43,7 +43,7 @@ async function mirrored() {
 test('the copy has every file, verify finds nothing, and no file is sent twice', async () => {
   const { world, copied, follow, check } = await mirrored();
   expect(await follow()).toEqual([]);
-  expect(Object.keys(compatIn(world.objects))).toHaveLength(3 * 2 + 3 + 2 * 3);
+  expect(Object.keys(compatIn(world.objects))).toHaveLength(4 * 2 + 3 + 2 * 3);
   expect(compatIn(copied)).toEqual(compatIn(world.objects));
   expect(await check()).toEqual([]);
   const asked: string[] = [];

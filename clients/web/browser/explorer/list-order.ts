@@ -5,6 +5,7 @@ import { isEntryOnList, newestMoment } from '../../../../contract/bodies/latest-
 import type { ChangeSpan, PricePoint } from '../../../../contract/bodies/price-before.ts';
 import { changeSince, type PriceChange, priceChange } from '../../../../contract/bodies/price-change.ts';
 import type { RecentEntry } from '../../../../contract/bodies/recent-prices.ts';
+import type { ChangeShares } from './daily-changes.ts';
 import { rowBadges } from './latest-rows.ts';
 
 /** What an order depends on besides the entries. */
@@ -13,6 +14,8 @@ export interface OrderContext {
   readonly nowMs: number;
   /** The last prices, by slug. */
   readonly recent: ReadonlyMap<string, RecentEntry>;
+  /** The changes by slug, if they are of other files than {@link recent}. */
+  readonly shares: ReadonlyMap<string, ChangeShares> | null;
 }
 
 const NAMES = new Intl.Collator('en', { numeric: true });
@@ -58,7 +61,7 @@ function* newestFirst({ decimal, observedAt }: RecentEntry): Generator<PricePoin
 
 type Key = number | string | null;
 
-function keyOfSort(sort: string, { nowMs, recent }: OrderContext): (entry: LatestEntry) => Key {
+function keyOfSort(sort: string, { nowMs, recent, shares }: OrderContext): (entry: LatestEntry) => Key {
   switch (sort) {
     case 'name':
       return () => 0;
@@ -69,6 +72,7 @@ function keyOfSort(sort: string, { nowMs, recent }: OrderContext): (entry: Lates
     case 'day':
     case 'month':
     case 'year':
+      if (shares !== null) return ({ slug }) => shares.get(slug)?.[sort] ?? null;
       return ({ slug }) => changeOf(recent.get(slug), sort)?.share ?? null;
     case 'age':
       return (entry) => {

@@ -2,11 +2,13 @@
 
 import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
 import { knownValue, newestKnownMoment } from '../../../../contract/bodies/latest-words.ts';
+import { CHANGE_SPANS } from '../../../../contract/bodies/price-change.ts';
 import { laterInstant } from '../../../../contract/values/instants.ts';
 import { BASE_URL } from '../base-url.ts';
 import { button, element } from '../market/elements.ts';
 import { agoText, dayText, many, momentText } from '../market/words.ts';
 import { POLL_SECONDS, pollWhileVisible } from '../poll.ts';
+import { DailyChanges } from './daily-changes.ts';
 import { FrontCheck } from './front-check.ts';
 import { sortedEntries } from './list-order.ts';
 import {
@@ -31,7 +33,7 @@ const SPOKEN_AFTER_MS = 600;
 const FIRST_ROWS = 16;
 const FOLLOWS_AFTER_MS = 50;
 /** Sorts whose largest value is looked for first. */
-const LARGEST_FIRST: readonly ListSort[] = ['price', 'day', 'month', 'year', 'notes'];
+const LARGEST_FIRST: readonly ListSort[] = ['price', ...CHANGE_SPANS, 'notes'];
 
 const byId = (id: string): HTMLElement => document.getElementById(id) as HTMLElement;
 const tableElement = byId('markets') as HTMLTableElement;
@@ -41,6 +43,7 @@ const feed = new MarketFeed();
 const check = new FrontCheck();
 const selector = new ListSelector();
 const rowPrices = new RowPrices(feed.answers, () => show());
+const changes = new DailyChanges(feed.answers, () => (changes.state === 'reading' ? showProgress() : show()));
 
 let view = parseView(location.hash) ?? WHOLE_VIEW;
 /** The first row of the page that is shown. */
@@ -105,9 +108,10 @@ async function refresh(): Promise<void> {
 /** All entries in the order of the view. */
 function ordered(): readonly LatestEntry[] {
   const { entries, recent, nowMs } = feed;
-  const of = [entries, recent, view.sort, view.isDescending];
+  const { shares } = changes;
+  const of = [entries, recent, shares, view.sort, view.isDescending];
   if (of.some((each, at) => each !== sortedOf[at])) {
-    sorted = sortedEntries(entries, view, { nowMs, recent });
+    sorted = sortedEntries(entries, view, { nowMs, recent, shares: areOfRows() ? shares : null });
     sortedOf = of;
     const searched = sorted;
     prepareSearch(searched, () => selector.prepare(searched));
@@ -118,16 +122,18 @@ function ordered(): readonly LatestEntry[] {
 function show(): void {
   clearTimeout(following);
   const { entries } = feed;
+  if (sortsByDailyFiles()) changes.read();
+  else changes.stop();
   const { entries: selected, inverse } = selector.select(ordered(), view);
   first = Math.min(first, lastPage(selected.length));
   columns = metricColumns(selected);
   const shown = selected.slice(first, first + ROWS_PER_PAGE);
-  const areOfRows = feed.recent.size === 0 && feed.isTooLong;
-  const hasCharts = showRows(shown, areOfRows);
-  if (hasCharts && areOfRows) rowPrices.watch(shown, tableElement.tBodies[0]?.rows ?? []);
-  table.showSort(view.sort, view.isDescending);
+  const hasCharts = showRows(shown);
+  if (hasCharts && areOfRows()) rowPrices.watch(shown, tableElement.tBodies[0]?.rows ?? []);
+  if (sortsByDailyFiles() && changes.shares === null) table.showSort('name', false);
+  else table.showSort(view.sort, view.isDescending);
   controls.show(view, entries);
-  controls.offerChanges(!areOfRows);
+  controls.offerChanges(!areOfRows() || feed.hasDailyFiles);
   showNotices();
   showFacts();
   showCount(selected.length, inverse);
@@ -143,16 +149,25 @@ function showFirst(): void {
     return;
   }
   clearTimeout(following);
-  showRows(rows, feed.recent.size === 0 && feed.isTooLong);
+  showRows(rows);
   following = setTimeout(() => show(), FOLLOWS_AFTER_MS);
 }
 
-/** @param areOfRows last prices are known of the rows on the screen alone. @returns whether the rows have charts */
-function showRows(rows: readonly LatestEntry[], areOfRows: boolean): boolean {
-  const hasCharts = view.hasCharts && columns === null && (feed.recent.size > 0 || areOfRows || answeredMs === 0);
+/** Whether last prices are known of the rows on the screen alone. */
+function areOfRows(): boolean {
+  return feed.recent.size === 0 && feed.isTooLong;
+}
+
+function sortsByDailyFiles(): boolean {
+  return areOfRows() && feed.hasDailyFiles && CHANGE_SPANS.some((span) => span === view.sort);
+}
+
+/** @returns whether the rows have charts */
+function showRows(rows: readonly LatestEntry[]): boolean {
+  const hasCharts = view.hasCharts && columns === null && (feed.recent.size > 0 || areOfRows() || answeredMs === 0);
   // Until an answer comes, the page has its own rows.
   if (answeredMs > 0)
-    table.show(rows, feed.nowMs, hasCharts ? (areOfRows ? rowPrices.recent : feed.recent) : null, columns);
+    table.show(rows, feed.nowMs, hasCharts ? (areOfRows() ? rowPrices.recent : feed.recent) : null, columns);
   return hasCharts;
 }
 
@@ -163,34 +178,35 @@ function lastPage(rows: number): number {
 
 function showNotices(): void {
   const { nowMs, offsetMs, ageSeconds, isStale } = feed;
-  const texts: string[] = [];
+  const notes: { readonly text: string; readonly retry?: HTMLButtonElement }[] = [];
   if (problem !== null) {
     const rest =
       answeredMs === 0 ? 'No price can be shown yet.' : `The prices are those of ${momentText(instant(answeredMs))}.`;
-    texts.push(`No connection: ${problem}. ${rest} The page asks again every ${POLL_SECONDS} seconds.`);
+    const text = `No connection: ${problem}. ${rest} The page asks again every ${POLL_SECONDS} seconds.`;
+    notes.push({ text, retry: button('Ask now', () => askNow()) });
   } else if (isStale) {
-    texts.push(
-      `This is a copy, ${agoText(ageSeconds * 1000).replace(/ ago$/, '')} old: the service behind it does not answer.`,
-    );
+    notes.push({
+      text: `This is a copy, ${agoText(ageSeconds * 1000).replace(/ ago$/, '')} old: the service behind it does not answer.`,
+    });
   }
   if (offsetMs !== 0) {
     const by = agoText(Math.abs(offsetMs)).replace(/ ago$/, '');
     const side = offsetMs > 0 ? 'ahead of' : 'behind';
-    texts.push(
-      `The clock of this computer is ${by} ${side} the service's. Ages use the service's time: ${momentText(instant(nowMs))}.`,
-    );
+    notes.push({
+      text: `The clock of this computer is ${by} ${side} the service's. Ages use the service's time: ${momentText(instant(nowMs))}.`,
+    });
+  }
+  if (sortsByDailyFiles() && changes.state === 'failed') {
+    const text = `The changes cannot be read: ${changes.problem}. The rows are sorted by name.`;
+    notes.push({ text, retry: button('Read again', () => readChanges()) });
   }
   const notices = byId('notices');
-  if (notices.dataset.shown === texts.join('\n')) return;
-  notices.dataset.shown = texts.join('\n');
+  const shown = notes.map(({ text }) => text).join('\n');
+  if (notices.dataset.shown === shown) return;
+  notices.dataset.shown = shown;
   notices.replaceChildren(
-    ...texts.map((text, index) =>
-      element(
-        'p',
-        { class: 'notice' },
-        text,
-        ...(problem !== null && index === 0 ? [' ', button('Ask now', () => askNow())] : []),
-      ),
+    ...notes.map(({ text, retry }) =>
+      element('p', { class: 'notice' }, text, ...(retry === undefined ? [] : [' ', retry])),
     ),
   );
 }
@@ -227,15 +243,29 @@ function summaryOf(entries: readonly LatestEntry[]): typeof summary {
   return summary;
 }
 
-function showCount(selected: number, inverse: string | null): void {
-  const { entries, hasMore, snapshot } = feed;
-  const text = countText(selected, inverse);
+/** Another part of the changes is read: nothing but the words is touched. */
+function showProgress(): void {
+  const { entries: selected, inverse } = selector.select(ordered(), view);
+  showWords(countText(selected.length, inverse));
+}
+
+function readChanges(): void {
+  changes.stop();
+  show();
+}
+
+function showWords(text: string): void {
   byId('count').textContent = text;
   window.clearTimeout(speaking);
   speaking = window.setTimeout(() => {
     const spoken = byId('spoken');
     if (spoken.textContent !== text) spoken.textContent = text;
   }, SPOKEN_AFTER_MS);
+}
+
+function showCount(selected: number, inverse: string | null): void {
+  const { entries, hasMore, snapshot } = feed;
+  showWords(countText(selected, inverse));
 
   const parts: (Node | string)[] = [];
   if (answeredMs === 0) parts.push(problem === null ? 'Reading the prices …' : '');
@@ -295,7 +325,14 @@ function countText(selected: number, inverse: string | null): string {
   const count = `${selected === all ? '' : `${selected.toLocaleString('en')} of `}${many(all, 'market')}`;
   if (inverse !== null)
     return `${count}. No market has the pair “${view.text.trim()}”: this is the inverse, ${inverse}.`;
-  return feed.isTooLong ? `${count}. ${NOT_SORTED}` : count;
+  if (sortsByDailyFiles()) return `${count}. ${changesText()}`;
+  return feed.isTooLong && !feed.hasDailyFiles ? `${count}. ${NOT_SORTED}` : count;
+}
+
+function changesText(): string {
+  const { state, parts, partsRead, newestDay } = changes;
+  if (state === 'read') return `Sorted by the last prices of each day, up to ${dayText(newestDay)}.`;
+  return state === 'failed' ? '' : `Reading changes${parts === 0 ? '' : `: ${partsRead} of ${many(parts, 'part')}`} …`;
 }
 
 async function readMore(): Promise<void> {

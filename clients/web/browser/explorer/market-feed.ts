@@ -57,6 +57,11 @@ export class MarketFeed {
     return (this.snapshot?.counts.markets ?? 0) > RECENT_MARKETS_MAX;
   }
 
+  /** Whether the changes of all markets are published nevertheless: see daily-changes.ts. */
+  get hasDailyFiles(): boolean {
+    return this.snapshot?.projections?.includes('compat') === true;
+  }
+
   get isStale(): boolean {
     return this.ageSeconds > STALE_AGE_SECONDS;
   }

@@ -7,7 +7,7 @@ import { many } from '../market/words.ts';
 import { leadToSearch, slashKey } from '../slash-key.ts';
 import { countsBy, type ListSort, type ListView, WHOLE_VIEW } from './list-view.ts';
 
-export const NOT_SORTED = `Sorting by change stops at ${many(RECENT_MARKETS_MAX, 'market')}: of more, only the changes of the rows on the screen are read.`;
+export const NOT_SORTED = `Sorting more than ${many(RECENT_MARKETS_MAX, 'market')} by change needs the daily files “compat”, which this service does not publish.`;
 
 const byId = <Kind extends HTMLElement>(id: string): Kind => document.getElementById(id) as Kind;
 
@@ -52,7 +52,7 @@ export class ViewControls {
     );
   }
 
-  /** @param isPossible whether the changes of all markets are known, and not only those of the rows on the screen */
+  /** @param isPossible whether the changes of all markets are published, and not only those of each market */
   offerChanges(isPossible: boolean): void {
     for (const span of ['day', 'month', 'year']) {
       for (const sort of document.querySelectorAll<HTMLButtonElement | HTMLOptionElement>(

@@ -1,0 +1,115 @@
+/**
+ * How the prices of all markets have changed, for a service with too many of them for one file of last prices. The daily files of
+ * other programs have it in parts. They are read when a reader sorts by it, and each part once; only shares stay in memory.
+ */
+import type { MarketChanges } from '../../../../contract/bodies/compat.ts';
+import type { ChangeSpan } from '../../../../contract/bodies/price-before.ts';
+import { CHANGE_SPANS, changeShare } from '../../../../contract/bodies/price-change.ts';
+import { COMPAT_URL } from '../../../../contract/files/routes.ts';
+import { type PublicAnswers, UnreachableError } from '../history/public-answers.ts';
+
+/** By span: 0.01 is one percent. Null: not known. */
+export type ChangeShares = Readonly<Record<ChangeSpan, number | null>>;
+
+const AT_ONCE = 6;
+
+export class DailyChanges {
+  state: 'idle' | 'reading' | 'failed' | 'read' = 'idle';
+  /** Why the last try failed. */
+  problem = '';
+  /** How many parts there are. 0: not known yet. */
+  parts = 0;
+  /** How many of them are read. */
+  partsRead = 0;
+  /** The newest day with a price, in UTC. */
+  newestDay = '';
+  readonly #answers: Pick<PublicAnswers, 'readAgain'>;
+  readonly #onStep: () => void;
+  readonly #shares = new Map<string, ChangeShares>();
+  #unread: Set<string> | null = null;
+  #readers = 0;
+
+  /** @param onStep another part is read, or the last one, or the reading has failed */
+  constructor(answers: Pick<PublicAnswers, 'readAgain'>, onStep: () => void) {
+    this.#answers = answers;
+    this.#onStep = onStep;
+  }
+
+  /** By slug. Null: not all parts are read. */
+  get shares(): ReadonlyMap<string, ChangeShares> | null {
+    return this.state === 'read' ? this.#shares : null;
+  }
+
+  /** Begins, or goes on where it was stopped. After a failure, {@link stop} comes first. */
+  read(): void {
+    if (this.state !== 'idle') return;
+    this.state = 'reading';
+    if (this.#unread !== null) this.#readAtOnce();
+    else if (this.#readers === 0) this.#begin(() => this.#readIndex());
+  }
+
+  /** Asks for no further parts. Those that are read stay. */
+  stop(): void {
+    if (this.state !== 'read') this.state = 'idle';
+  }
+
+  #begin(work: () => Promise<void>): void {
+    this.#readers++;
+    work()
+      .catch((cause: unknown) => {
+        if (this.state !== 'reading') return;
+        const isKnown = cause instanceof UnreachableError;
+        [this.state, this.problem] = ['failed', isKnown ? cause.message : 'an answer cannot be read'];
+        this.#onStep();
+      })
+      .finally(() => this.#readers--);
+  }
+
+  async #readIndex(): Promise<void> {
+    const parts = new Set(Object.values((await this.#file('parts.json')) as Readonly<Record<string, string>>));
+    [this.#unread, this.parts] = [parts, parts.size];
+    if (this.state !== 'reading') return;
+    if (parts.size > 0) return this.#readAtOnce();
+    this.state = 'read';
+    this.#onStep();
+  }
+
+  #readAtOnce(): void {
+    while (this.#readers < AT_ONCE) this.#begin(() => this.#readParts());
+  }
+
+  async #readParts(): Promise<void> {
+    for (const part of this.#unread ?? []) {
+      if (this.state !== 'reading') return;
+      this.#unread?.delete(part);
+      try {
+        this.#take((await this.#file(`changes/${part}.json`)) as Readonly<Record<string, MarketChanges>>);
+      } catch (cause) {
+        this.#unread?.add(part);
+        throw cause;
+      }
+      this.partsRead++;
+      if (this.state !== 'reading') return;
+      if (this.partsRead === this.parts) this.state = 'read';
+      this.#onStep();
+    }
+  }
+
+  #take(part: Readonly<Record<string, MarketChanges>>): void {
+    for (const [slug, market] of Object.entries(part)) {
+      const { newest } = market;
+      const shares = CHANGE_SPANS.map((span) => [
+        span,
+        changeShare(market[span]?.decimal ?? null, newest?.decimal ?? null),
+      ]);
+      this.#shares.set(slug, Object.fromEntries(shares) as ChangeShares);
+      if (newest !== null && newest.date > this.newestDay) this.newestDay = newest.date;
+    }
+  }
+
+  async #file(path: string): Promise<unknown> {
+    const answer = await this.#answers.readAgain(`${COMPAT_URL}/${path}`);
+    if (answer.kind === 'found') return answer.body;
+    throw new UnreachableError('the service has not made its daily files yet');
+  }
+}
