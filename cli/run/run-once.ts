@@ -1,6 +1,7 @@
 /** One round, its summary, and its exit code. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
+import { TidemarkError } from '../../clients/typescript/tidemark-error.ts';
 import { marketUrl } from '../../contract/files/routes.ts';
 import { type RunReport, runRound, type SourceEnd } from '../../server/run/round.ts';
 import { FolderInUse, SettingError, StartError, WrongArgument } from '../../server/service/start-error.ts';
@@ -80,8 +81,8 @@ export async function runOnce(options: GlobalOptions, environment: NodeJS.Proces
       // First: a source that is not known ends the run before it changes anything.
       const named = await Promise.all(sources.map((place) => askForRun(client, place, isUnconditional)));
       const past = git === null ? null : await namedSource(client, git.recipe);
-      for (const { slug, ...why } of removals)
-        await client.call({ method: 'POST', path: `${marketUrl(slug)}/removal`, body: JSON.stringify(why) });
+      let isRemoved = false;
+      for (const removal of removals) isRemoved = (await removeOnce(client, removal)) || isRemoved;
       const runId = randomBytes(6).toString('hex');
       const how = {
         mode,
@@ -97,7 +98,7 @@ export async function runOnce(options: GlobalOptions, environment: NodeJS.Proces
         sources: named.length === 0 && past === null ? null : new Set(named.map(({ name }) => name)),
         past: git && past && { source: past.name, file: git },
         isNews:
-          removals.length > 0 ||
+          isRemoved ||
           [past, ...named].some((source) => source?.isStored) ||
           ingested.some(({ accepted, refused }) => accepted + refused > 0),
         isNothingStored: ingested.length > 0 && ingested.every(({ accepted, unchanged }) => accepted + unchanged === 0),
@@ -153,6 +154,22 @@ const EXITS = [
 ] as const;
 
 /** A job reads the outcome in every case. */
+/** False: it is removed already, perhaps by the run before. */
+async function removeOnce(
+  client: ReturnType<typeof localClient>,
+  { slug, ...why }: RunAsked['removals'][number],
+): Promise<boolean> {
+  try {
+    await client.call({ method: 'POST', path: `${marketUrl(slug)}/removal`, body: JSON.stringify(why) });
+    return true;
+  } catch (error) {
+    const cause = error instanceof CommandError ? error.cause : error;
+    if (!(cause instanceof TidemarkError && cause.code === 'conflict')) throw error;
+    note(`${slug} is removed already.`);
+    return false;
+  }
+}
+
 async function tellRefusal(error: unknown, asJson: boolean): Promise<never> {
   const exit = EXITS.find(([kind]) => error instanceof kind)?.[1] ?? null;
   if (exit === null) throw error;

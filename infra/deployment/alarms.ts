@@ -142,7 +142,8 @@ export function apiAlarms(configuration: Configuration, tableName: string): read
     metricOf(configuration, name, metricName, Stats.SUM, period);
   const highest = (name: FunctionName, metricName: string) =>
     metricOf(configuration, name, metricName, Stats.MAXIMUM, MINUTE);
-  // Such an alarm has ten metrics at most. When the copy is turned away, `copy-behind` tells it. With concurrency reserved, a scheduled invocation is throttled while another one runs. That is expected.
+  // An alarm has at most ten metrics, so `copy` is left out; `copy-behind` covers it. With concurrency reserved, a scheduled
+  // invocation is throttled while another one runs. That is expected.
   const turnedAwayByFault = FUNCTION_NAMES.filter(
     (name) => name !== 'publish' || !configuration.reservePublisherConcurrency,
   );

@@ -313,6 +313,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       put: [],
       delete: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS],
     },
+    secondObjects: { read: [PUBLIC_OBJECTS], put: [], delete: [PUBLIC_OBJECTS] },
   },
   // It reads the log, the definitions of markets, and public bodies. It can put exports and files for other programs, and nothing else.
   export: {
@@ -334,7 +335,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     secondObjects: {
       read: [PUBLIC_OBJECTS, COPY_OBJECTS],
       put: [PUBLIC_OBJECTS, COPY_OBJECTS],
-      delete: [PUBLIC_OBJECTS, COPY_OBJECTS],
+      delete: [COPY_OBJECTS],
     },
   },
   // Invoked by hand only. It changes the ledger; the publisher then publishes the change.

@@ -8,7 +8,8 @@ import type { Access, ObjectAccess, TableAccess } from './permissions.ts';
 export interface AccessTargets {
   readonly table: string;
   readonly publicBucket: string;
-  readonly secondBucket: string;
+  /** Undefined: there is no second region. */
+  readonly secondBucket: string | undefined;
   readonly uploadsBucket: string;
   /** The deployment's own, and those of the write host. */
   readonly secrets: readonly string[];
@@ -26,7 +27,7 @@ export function accessPolicy(
   const statements = [
     ...tableStatements(access.table, targets.table),
     ...objectStatements(access.publicObjects, targets.publicBucket),
-    ...objectStatements(access.secondObjects, targets.secondBucket),
+    ...(targets.secondBucket === undefined ? [] : objectStatements(access.secondObjects, targets.secondBucket)),
     ...objectStatements(access.uploads, targets.uploadsBucket),
     ...(access.secret ? [allow(['secretsmanager:GetSecretValue'], targets.secrets)] : []),
     ...(access.invalidate ? [allow(['cloudfront:CreateInvalidation'], [targets.distribution])] : []),

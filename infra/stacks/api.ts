@@ -220,7 +220,7 @@ export class ApiStack extends Stack {
     const collectGarbage = this.#addFunction('collect-garbage', {
       timeoutSeconds: LONGEST_SECONDS,
       memoryMegabytes: 1_024,
-      variables: this.#storageVariables(),
+      variables: { ...this.#storageVariables(), secondBucket: this.#secondBucket },
     });
     // An export that has no time left is continued by the next invocation. If that of today is there, it ends at once.
     const exported = this.#addFunction('export', {
@@ -247,11 +247,10 @@ export class ApiStack extends Stack {
     addSchedule(this, 'CopySchedule', copy, Duration.minutes(1));
   }
 
-  /** Empty: there is no second region. */
-  get #secondBucket(): string {
+  get #secondBucket(): string | undefined {
     const { configuration } = this.#props;
     const { secondRegion } = configuration;
-    return secondRegion === undefined ? '' : secondBucketName(configuration, secondRegion);
+    return secondRegion === undefined ? undefined : secondBucketName(configuration, secondRegion);
   }
 
   #addByHand(): void {
@@ -300,7 +299,7 @@ export class ApiStack extends Stack {
       targets: {
         table: data.table.tableArn,
         publicBucket: data.publicBucket.bucketArn,
-        secondBucket: `arn:${this.partition}:s3:::${this.#secondBucket}`,
+        secondBucket: this.#secondBucket && `arn:${this.partition}:s3:::${this.#secondBucket}`,
         uploadsBucket: data.uploadsBucket.bucketArn,
         secrets: [data.secret, ...this.#originSecrets].map(({ secretArn }) => secretArn),
         distribution: edge.distributionArn,

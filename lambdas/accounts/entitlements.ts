@@ -152,7 +152,8 @@ function toEntitlement(
   const { kind, description, defaultLimit } = FEATURES[feature];
   const limit = grant?.limit ?? defaultLimit;
   const isCounted = kind !== 'boolean' && !LIMITS_OF_ONE_THING.has(feature);
-  const used = counters === undefined ? 0 : usedOf(counters);
+  // Read one by one: a reserve may be read after it was filled, and its counter before.
+  const used = counters === undefined ? 0 : Math.max(0, usedOf(counters));
   return {
     feature,
     description,

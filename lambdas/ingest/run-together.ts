@@ -1,4 +1,4 @@
-/** Applies small batches of different markets in one transaction, which holds what the transaction of each would hold. */
+/** Applies small batches of different markets in one transaction: the sum of their own transactions. */
 import { type Change, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
 import { describeKey, MAX_TRANSACT_BYTES } from '../../storage/ports/ledger-rules.ts';
 import { readMany } from '../../storage/ports/paging.ts';
@@ -30,7 +30,7 @@ interface Decided {
  * about, one that storage refused. `runBatch` applies it, or says why it cannot. So does it if the outcome is unknown,
  * because a transaction was not answered, or because this worker died: it finds the checkpoint of a batch that has ended.
  *
- * @param items of a lane in their order, with none of it left out
+ * @param items the first items of each lane, in order, without gaps
  * @returns those that are done: of each lane its first, or none
  */
 export async function runTogether(dependencies: BatchDependencies, items: readonly Work[]): Promise<readonly Work[]> {

@@ -203,7 +203,7 @@ export async function commitWrite<Id extends WriteOperationId>(
     const exceeded = exceededUse(quota, uses, taking.counters);
     if (exceeded === null) continue;
     if (exceeded.found.reserves.length === 0) return exceeded.answer;
-    // What was read one by one may not show yet what has just come to a reserve, or an earlier copy that took the last of it.
+    // These items were read one by one. A refill, or an earlier copy of this request, may not be visible yet.
     const isNew = { kind: 'absent-or-expired', atMs: request.nowMs } as const;
     const checks = [
       ...areAsRead(quota, exceeded.feature, exceeded.found),

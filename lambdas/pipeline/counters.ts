@@ -31,7 +31,7 @@ const BUSY: ReadonlySet<Feature> = new Set<Feature>([
 /** Smaller limits have no reserves: they would be divided into crumbs. */
 const RESERVED_FROM = 100_000;
 
-/** Of the rest of a limit, a reserve gets this share. So the counter never runs out before the reserves hold little. */
+/** A refill gives a reserve this share of what is left. A full counter takes back what reserves hold. */
 const SHARE = 1 / (2 * RESERVES.length);
 
 /** Whether writes take from reserves. */
@@ -115,7 +115,7 @@ export interface Use {
 /**
  * The changes that take this amount within the limit.
  *
- * @param reserve the one to take from; null: the ledger has no need of reserves
+ * @param reserve the one to take from; null: this ledger uses no reserves
  * @param found the counters as they were read, after such changes were refused. Undefined: not yet
  */
 export function changesOfUse(

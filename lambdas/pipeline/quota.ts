@@ -68,7 +68,7 @@ export function countedUses(
   });
 }
 
-/** Whether writes at once that use these have no item in common: they must not check the limits in their transactions, either. */
+/** Whether concurrent writes with these uses share no item. If so, they must not check the entitlements in their transactions. */
 export function areApart(quota: Quota, uses: readonly QuotaUse[], { reserve }: Taking): boolean {
   return reserve !== null && uses.every(({ feature }) => isReserved(feature, limitOf(quota, feature)));
 }

@@ -43,7 +43,7 @@ export interface Lane {
 }
 
 /**
- * To lease several items costs one transaction, as does one. So many batches of one row, with seven changes each, fit one
+ * Leasing ten items costs one transaction, like leasing one. Ten batches of one row, with seven changes each, also fit one
  * transaction. In a lane that is new to it, a worker leases only the first item: if several workers meet there, they do not
  * conflict on later items.
  */
@@ -129,8 +129,8 @@ export class Lanes {
   }
 
   /**
-   * The next small lanes, with at most this many batches to do. Several only if their first batches have few rows: these take
-   * one transaction, for which no other need wait.
+   * The next small lanes, with at most this many batches to do. Returns several only if each first batch has few rows,
+   * because these share a transaction.
    *
    * @param atOnce batches of one lane that are done together, at most
    */

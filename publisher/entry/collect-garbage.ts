@@ -2,14 +2,26 @@
  * Garbage collection as a Lambda function, on a schedule. The only function with permission to delete public objects:
  * the publisher can delete only bundles. Invoked by hand with `{ "dryRun": true }`, it removes nothing.
  */
+import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
 import type { LambdaInvocation } from '../../storage/aws/names.ts';
 import { checkFormat } from '../../storage/ports/format.ts';
 import { retriedOnce } from '../../storage/ports/retried-once.ts';
+import { createS3Client } from '../../storage/s3/s3-client.ts';
+import { openS3Objects } from '../../storage/s3/s3-objects.ts';
 import { collectGarbage } from '../collect-garbage.ts';
+import { deletingInBoth } from '../second-region/delete-in-both.ts';
 import { logLine } from './log.ts';
 import { openStorage } from './open-storage.ts';
 
 const storage = openStorage();
+const { secondRegion: region, secondBucket: bucket } = readLambdaEnvironment(process.env, {
+  required: [],
+  optional: ['secondRegion', 'secondBucket'],
+});
+const objects =
+  region === undefined || bucket === undefined
+    ? storage.objects
+    : deletingInBoth(storage.objects, openS3Objects({ client: createS3Client({ region }), bucket }));
 const formatIsOurs = retriedOnce(() => checkFormat(storage.ledger));
 
 /**
@@ -26,12 +38,15 @@ const LONGEST_BATCH_MS = 60_000;
 export async function handler(event: unknown, invocation: LambdaInvocation): Promise<void> {
   await formatIsOurs();
   const dryRun = typeof event === 'object' && event !== null && 'dryRun' in event && event.dryRun === true;
-  const { removed, kept, prunedRecords, unknown, endedEarly } = await collectGarbage(storage, {
-    dryRun,
-    // No limit, because no caller waits for the function: only time ends it.
-    maxRemovals: Number.POSITIVE_INFINITY,
-    hasTime: () => invocation.getRemainingTimeInMillis() > LONGEST_BATCH_MS,
-  });
+  const { removed, kept, prunedRecords, unknown, endedEarly } = await collectGarbage(
+    { ...storage, objects },
+    {
+      dryRun,
+      // No limit, because no caller waits for the function: only time ends it.
+      maxRemovals: Number.POSITIVE_INFINITY,
+      hasTime: () => invocation.getRemainingTimeInMillis() > LONGEST_BATCH_MS,
+    },
+  );
   for (const key of unknown) logLine('error', 'an object that no rule knows', { key });
   const counts = { removed: removed.length, kept, prunedRecords, unknown: unknown.length };
   logLine('info', 'collected', { dryRun, ...counts, endedEarly });

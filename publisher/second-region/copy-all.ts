@@ -60,6 +60,9 @@ function isOwn(key: string): boolean {
   return PROJECTORS.some(({ keys = [] }) => keys.includes(key));
 }
 
+/** A group is in memory as a whole: a long history and its files have tens of megabytes. */
+const GROUPS_AT_ONCE = 16;
+
 const heldKey = (generation: number, key: string) => `${COPY_PREFIX}held/${generation}/${key}`;
 
 /** From links to targets. */
@@ -119,10 +122,7 @@ async function copyGroups(storage: CopyStorage, after: string, keys: readonly st
   const isLater = (key: string) => tops.has(key) || key.startsWith(LIST_PAGES) || isMadeDaily(parsePublicKey(key));
   const wanted = keys.filter((key) => !isLater(key));
   const groups = [...Map.groupBy(wanted, groupOf).values()];
-  await pMap(groups, (group) => copyGroup(storage, group, present), {
-    // A history's files are in memory as a whole.
-    concurrency: Math.ceil(storage.concurrency.objects / 2),
-  });
+  await pMap(groups, (group) => copyGroup(storage, group, present), { concurrency: GROUPS_AT_ONCE });
 }
 
 const LIST_PAGES = publicKey({ kind: 'market-list-page', cursor: '' }).replace(/[^/]*$/, '');
@@ -173,7 +173,7 @@ async function copyNewerPages(storage: CopyStorage, history: ReadObject, listed:
 }
 
 /** The keys of a store after one key, up to another. */
-export async function presentAmong(objects: ObjectStore, after: string, last: string): Promise<ReadonlySet<string>> {
+async function presentAmong(objects: ObjectStore, after: string, last: string): Promise<ReadonlySet<string>> {
   const present = new Set<string>();
   for (let from: string | null = after; from !== null && from < last; ) {
     const page: Awaited<ReturnType<ObjectStore['list']>> = await objects.list(EVERYTHING, { after: from });

@@ -4,7 +4,9 @@
  *
  * 1. Follow: each generation since the last round is applied to the second store too.
  * 2. If one cannot be followed, everything is copied; then 1 again.
- * 3. Once the second store shows the newest generation: the daily files, and what the sweep has removed.
+ * 3. Once the second store shows the newest generation: the daily files.
+ *
+ * The sweep removes from both stores (delete-in-both.ts).
  *
  * Any number of rounds may run, and end at any moment. Every put is conditional on what it replaces, and never replaces
  * a newer generation.
@@ -15,7 +17,6 @@ import { withDrainedWrites } from '../kernel/drained-writes.ts';
 import { copyAll } from './copy-all.ts';
 import { copyDailyFiles } from './copy-daily.ts';
 import { follow } from './follow.ts';
-import { removeAbsent } from './remove-absent.ts';
 import { StateFile } from './state.ts';
 import type { CopyStorage } from './stores.ts';
 
@@ -30,7 +31,6 @@ export interface CopyReport {
   readonly isFilling: boolean;
   /** Another round is at work. */
   readonly isBusy: boolean;
-  readonly removed: number;
 }
 
 /**
@@ -45,29 +45,29 @@ export async function copyRound(storage: CopyStorage, leaseMs: number): Promise<
   const { second, nowMs } = storage;
   const state = await StateFile.open(second);
   const isBusy = state.value.leaseUntilMs > nowMs();
-  let removed = 0;
   if (!isBusy) {
     await state.save({ leaseUntilMs: nowMs() + leaseMs });
-    removed = await withDrainedWrites({ objects: second }, ({ objects }) =>
-      copyDue({ ...storage, second: objects }, state),
-    );
-    await state.save({ leaseUntilMs: 0 });
+    try {
+      await withDrainedWrites({ objects: second }, ({ objects }) => copyDue({ ...storage, second: objects }, state));
+    } finally {
+      // Also after a failure, so that each round reports it: else the next ones would find the copy busy.
+      await state.save({ leaseUntilMs: 0 });
+    }
   }
   const { generation, filling } = state.value;
   const behindMs = await behind(storage, generation);
-  return { generation, behindMs, isFilling: filling !== undefined, isBusy, removed };
+  return { generation, behindMs, isFilling: filling !== undefined, isBusy };
 }
 
-async function copyDue(storage: CopyStorage, state: StateFile): Promise<number> {
+async function copyDue(storage: CopyStorage, state: StateFile): Promise<void> {
   const { nowMs, hasTime } = storage;
   const isFilling = state.value.filling !== undefined || state.value.generation === 0;
   let outcome = isFilling ? ('gap' as const) : await follow(storage, state);
   if (outcome === 'gap') outcome = (await copyAll(storage, state)) ? await follow(storage, state) : 'unfinished';
-  if (outcome !== 'current' || !hasTime()) return 0;
+  if (outcome !== 'current' || !hasTime()) return;
   const { generation, dailyAtMs } = state.value;
   if (nowMs() - dailyAtMs >= DAILY_EVERY_MS && (await copyDailyFiles(storage, generation)))
     await state.save({ dailyAtMs: nowMs() });
-  return await removeAbsent(storage, generation);
 }
 
 /** Since the first generation that is not copied was applied. */

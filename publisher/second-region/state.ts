@@ -65,19 +65,3 @@ const INTERNAL: ObjectMetadata = {
   generation: 0,
   nextCursor: null,
 };
-
-/** Undefined: there is no such object. */
-export async function readNote<Value>(second: ObjectStore, name: string): Promise<Value | undefined> {
-  const found = await second.get(COPY_PREFIX + name);
-  return found.kind === 'found' ? (JSON.parse(Buffer.from(found.body).toString('utf8')) as Value) : undefined;
-}
-
-/** To be called under the lease. */
-export async function writeNote(second: ObjectStore, name: string, value: unknown): Promise<void> {
-  const key = COPY_PREFIX + name;
-  const present = await second.stat(key);
-  const condition: PutCondition = present === null ? { kind: 'absent' } : { kind: 'matches', etag: present.etag };
-  const body = Buffer.from(JSON.stringify(value));
-  if ((await second.put(key, body, INTERNAL, condition)).kind === 'refused')
-    throw new Superseded('another round copies to the second region');
-}

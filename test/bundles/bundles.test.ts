@@ -28,7 +28,7 @@ const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
   'first-key': 250 * KILOBYTE,
   publish: 768 * KILOBYTE,
   verify: 194 * KILOBYTE,
-  'collect-garbage': 552 * KILOBYTE,
+  'collect-garbage': 553 * KILOBYTE,
   export: 615 * KILOBYTE,
   repair: 500 * KILOBYTE,
   copy: 560 * KILOBYTE,

@@ -234,7 +234,7 @@ export const ACKNOWLEDGEMENTS: readonly Acknowledgement[] = [
   },
   ...['public', 'copy'].map((prefix) => ({
     id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:s3:::tidemark-public-eu-west-1-<AWS::AccountId>/${prefix}/*]`,
-    path: /\/copy\/Role\//,
+    path: /\/(copy|collect-garbage)\/Role\//,
     reason: 'Keys below a prefix; the bucket is named, because it is in another region.',
   })),
   ...ALL_FUNCTION_NAMES.map((name) => ({

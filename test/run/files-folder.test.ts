@@ -55,6 +55,7 @@ test('a run removes a market for good, with the reason; the next runs keep it re
   expect(await run(...removal)).toMatchObject({ code: 0, report: { markets: 1 } });
   const gone = JSON.parse(await readFile(join(target, 'api/v1/markets/oats.gone.json'), 'utf8'));
   expect(gone).toMatchObject({ reason: 'It was an example.', replacedBy: 'tea' });
+  expect(await run(...removal)).toMatchObject({ code: codeOf('unchanged'), report: { markets: 1 } });
   expect(await run()).toMatchObject({ code: codeOf('unchanged'), report: { markets: 1 } });
   await put('oats', '2026-01-01,2.00');
   expect(await run()).toMatchObject({ code: codeOf('set-aside'), report: { markets: 1 } });

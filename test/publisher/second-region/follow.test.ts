@@ -4,6 +4,10 @@ import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { eachDaily } from '../../../publisher/daily.ts';
 import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
 import { restore } from '../../../publisher/repair/restore.ts';
+import { deletingInBoth } from '../../../publisher/second-region/delete-in-both.ts';
+import { changedStore } from '../../../storage/ports/changed-store.ts';
+import { StorageUnavailable } from '../../../storage/ports/errors.ts';
+import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { removeMarket } from '../remove-market.ts';
 import { takeDown } from '../take-down.ts';
 import { market, price } from '../world.ts';
@@ -25,6 +29,10 @@ async function begun(): Promise<TwoRegions> {
 async function expectCopied(regions: TwoRegions): Promise<void> {
   expect(bytesOf(regions.second)).toEqual(bytesOf(regions.objects));
   expect(await regions.faults({ settled: true })).toEqual([]);
+}
+
+async function sweepBoth({ dependencies, objects, second }: TwoRegions, first: ObjectStore = objects) {
+  return await collectGarbage({ ...dependencies, objects: deletingInBoth(first, second) }, { dryRun: false });
 }
 
 async function makeDaily({ dependencies }: TwoRegions): Promise<void> {
@@ -115,21 +123,21 @@ describe('a copy in a second region', () => {
     await expectCopied(regions);
   });
 
-  test('removes what the sweep has removed, a day later', async () => {
+  test('loses what the sweep removes, also if it died in between', async () => {
     const regions = await begun();
     await regions.copy();
     await regions.ingest([price('a', 0, 1), market('z')]);
     await regions.publishAll();
+    await removeMarket(regions, 'd');
+    await regions.publishAll();
     await regions.copy();
-    const before = bytesOf(regions.second);
     regions.clock.nowMs += PAGE_RETENTION_SECONDS * 1000 + 1;
-    const { removed } = await collectGarbage(regions.dependencies, { dryRun: false });
-    const pages = removed.filter((key) => key.startsWith('public/'));
-    expect(pages.length).toBeGreaterThan(0);
-    expect(await regions.copy()).toMatchObject({ removed: 0 });
-    expect(bytesOf(regions.second)).toEqual(before);
-    regions.clock.nowMs += DAY_MS;
-    expect(await regions.copy()).toMatchObject({ removed: pages.length });
+    const dying = changedStore(regions.objects, {
+      delete: () => Promise.reject(new StorageUnavailable('it died in between')),
+    });
+    await expect(sweepBoth(regions, dying)).rejects.toThrow('it died in between');
+    const { removed } = await sweepBoth(regions);
+    expect(removed.filter((key) => key.startsWith('public/')).length).toBeGreaterThan(0);
     await expectCopied(regions);
   });
 
@@ -159,18 +167,32 @@ describe('a copy in a second region', () => {
     await expectCopied(regions);
   });
 
-  test('removes nothing if the first store has lost its objects', async () => {
+  test.each(['public/api/v1/markets/b', 'public/'])('loses nothing if the first store has lost %s…', async (prefix) => {
     const regions = await begun();
     await regions.copy();
     const before = bytesOf(regions.second);
     for (const [key] of bytesOf(regions.objects)) {
-      const found = await regions.objects.stat(key);
+      const found = key.startsWith(prefix) ? await regions.objects.stat(key) : null;
       if (found !== null) await regions.objects.delete(key, found.etag);
     }
     for (let day = 0; day < 3; day++) {
       regions.clock.nowMs += DAY_MS + 1;
+      await sweepBoth(regions);
       await regions.copy();
     }
     expect(bytesOf(regions.second)).toEqual(before);
+  });
+
+  test('reports the failure of each round, and not that another one is at work', async () => {
+    const regions = await begun();
+    await regions.copy();
+    await makeDaily(regions);
+    regions.clock.nowMs += DAY_MS;
+    const get: ObjectStore['get'] = (key, ...rest) =>
+      key.includes('/exports/') ? Promise.reject(new StorageUnavailable('no')) : regions.objects.get(key, ...rest);
+    for (let round = 0; round < 3; round++) {
+      await expect(regions.copy({ first: changedStore(regions.objects, { get }) })).rejects.toThrow('no');
+      regions.clock.nowMs += 1_000;
+    }
   });
 });

@@ -1,0 +1,24 @@
+import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
+import { changedStore } from '../../storage/ports/changed-store.ts';
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
+
+/**
+ * The first store, for the sweep: it deletes a public object in the second store too. There first: after a crash in between, the
+ * next sweep finds the object again in the first store. A newer generation of it in the second store stays.
+ *
+ * So the second store loses only objects that the sweep has found unreachable by the ledger, also if the first store is damaged.
+ */
+export function deletingInBoth(first: ObjectStore, second: ObjectStore): ObjectStore {
+  return changedStore(first, {
+    async delete(key, etag) {
+      if (key.startsWith(`${PUBLIC_PREFIX}/`)) await deleteCopy(first, second, key);
+      return await first.delete(key, etag);
+    },
+  });
+}
+
+async function deleteCopy(first: ObjectStore, second: ObjectStore, key: string): Promise<void> {
+  const [here, there] = await Promise.all([first.stat(key), second.stat(key)]);
+  if (here === null || there === null || there.metadata.generation > here.metadata.generation) return;
+  await second.delete(key, there.etag);
+}
