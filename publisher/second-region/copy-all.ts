@@ -7,6 +7,7 @@
  * before they were read, the second store can be followed: a body that is newer by then stays.
  */
 import pMap from 'p-map';
+import { cursorGeneration } from '../../contract/files/cursors.ts';
 import { FEED_NAMES, type PublicObjectKind, type PublicObjectName } from '../../contract/files/public-object-names.ts';
 import { PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
 import { COPY_PREFIX } from '../../storage/aws/names.ts';
@@ -41,7 +42,7 @@ export async function copyAll(storage: CopyStorage, state: StateFile): Promise<b
     after = next;
     await state.save({ filling: { ...filling, after } });
   }
-  if (!(await copyListPages(storage))) return false;
+  if (!(await copyListPages(storage, filling.generation))) return false;
   await putTops(storage, filling.generation);
   await state.save({ generation: filling.generation, filling: undefined });
   return true;
@@ -127,18 +128,26 @@ async function copyGroups(storage: CopyStorage, after: string, keys: readonly st
 
 const LIST_PAGES = publicKey({ kind: 'market-list-page', cursor: '' }).replace(/[^/]*$/, '');
 
-/** After the markets: a reader may have a cursor of the first region, and a page must not lead to older markets. */
-async function copyListPages(storage: CopyStorage): Promise<boolean> {
+/**
+ * After the markets: a reader may have a cursor of the first region, and a page must not lead to older markets. So pages of later
+ * generations come with those, too.
+ */
+async function copyListPages(storage: CopyStorage, generation: number): Promise<boolean> {
   const { first, second, hasTime, concurrency } = storage;
   for (let after: string | null = ''; after !== null; ) {
     if (!hasTime()) return false;
     const page: Awaited<ReturnType<ObjectStore['list']>> = await first.list(LIST_PAGES, { after });
     const present = await presentAmong(second, after || LIST_PAGES, page.keys.at(-1) ?? '');
-    const missing = page.keys.filter((key) => !present.has(key));
+    const missing = page.keys.filter((key) => !present.has(key) && pageGeneration(key) <= generation);
     await pMap(missing, (key) => copyImmutable(storage, key), { concurrency: concurrency.objects });
     after = page.next;
   }
   return true;
+}
+
+function pageGeneration(key: string): number {
+  const name = parsePublicKey(key);
+  return name !== null && 'cursor' in name ? cursorGeneration(name.cursor) : 0;
 }
 
 const isPage = (key: string) => 'cursor' in (parsePublicKey(key) ?? {});

@@ -215,5 +215,7 @@ test('a server publishes into the same target, and serves from it', async () => 
   expect(shown).toBe(await readFile(join(target, 'api/v1/markets/gold.json'), 'utf8'));
   expect(await run(['--wait', '0', ...to])).toMatchObject({ code: codeOf('busy') });
   await server.end('SIGTERM');
+  // The server has a write API, and an address for requests for keys. A run has neither.
+  expect(await run(to)).toMatchObject({ code: 0 });
   expect(await run(to)).toMatchObject({ code: codeOf('unchanged') });
 });

@@ -183,7 +183,7 @@ var PUBLIC_OBJECTS = {
   "export-schema": ofParts("json", JSON_TYPE, "(?:observations|markets)-schema-[0-9a-f]{32}"),
   "compat-json": compat(
     JSON_TYPE,
-    `currency-api/(?:latest|${DAY})/v1/currencies(?:/[a-z]{3})?\\.json|genai-prices/latest\\.json|litellm/(?:latest|index|${DAY})\\.json|quotes/${PART}\\.json|parts\\.json`
+    `currency-api/(?:latest|${DAY})/v1/currencies(?:/[a-z]{3})?\\.json|genai-prices/latest\\.json|litellm/(?:latest|index|${DAY})\\.json|(?:changes|quotes)/${PART}\\.json|parts\\.json`
   ),
   "compat-text": compat(TEXT_TYPE, `beancount/(?:prices|${PART})\\.beancount|hledger/(?:prices|${PART})\\.journal`),
   "not-found": kind("/errors/404.json", PROBLEM_CONTENT_TYPE, null),
