@@ -63,7 +63,7 @@ test('a feed reader finds every entry of a market, with absolute links', async (
   const { body } = await readerOf(world.objects)('/feeds/markets/a.atom');
   const [first, second] = [world.clock.nowMs, world.clock.nowMs - 1000].map((ms) => new Date(ms).toISOString());
   const id = expect.stringMatching(/^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-  const link = 'https://data.example/below/markets/a';
+  const link = 'https://data.example/below/market/index.html?slug=a';
   expect(await readBy(FEED, body)).toEqual([
     false,
     'atom10',
