@@ -152,6 +152,9 @@ it('runs by npx in an empty folder: start, and then markets list', async () => {
     expect(tidemark('publish', 'gold-usd')).toContain('state\tpublished');
     expect(tidemark('gc', '--help')).toContain('--dry-run');
     tidemark('init', 'prices', '--recipe', 'ecb-daily', '--origin', 'data.example');
+    // A stop while the daily files are made leaves files that nothing leads to.
+    const lastOfDaily = `${base}/api/v1/compat/parts.json`;
+    await expect.poll(async () => (await fetch(lastOfDaily)).status, { timeout: 120_000, interval: 500 }).toBe(200);
     expect(readdirSync(join(empty, 'prices'))).toContain('publish.sh');
   } finally {
     // As a terminal sends Ctrl-C: to npx and everything below it.
