@@ -12,10 +12,9 @@
 import type { LambdaInvocation } from '../../storage/aws/names.ts';
 import { checkFormat } from '../../storage/ports/format.ts';
 import { type MigrationOutcome, migrateLedger, moveItems } from '../../storage/ports/migrate-ledger.ts';
-import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { type RepairOutcome, repairOne } from '../repair/repair-market.ts';
 import { restore } from '../repair/restore.ts';
-import { resume } from '../repair/resume.ts';
+import { requestRebuild } from '../repair/resume.ts';
 import { logLine } from './log.ts';
 import { openStorage } from './open-storage.ts';
 
@@ -39,7 +38,7 @@ export async function handler(event: unknown, invocation: LambdaInvocation): Pro
   await checkFormat(storage.ledger);
   if (typeof asked.market === 'string') return await repairMarket(asked.market);
   if (asked.restore === true) return await restoreAll(typeof asked.after === 'string' ? asked.after : '', hasTime);
-  if (asked.rebuild === true) return await rebuild();
+  if (asked.rebuild === true) return { generation: await requestRebuild(storage) };
   throw new RangeError(
     'nothing was done: invoke it with { "market": "<slug>" }, { "restore": true }, { "rebuild": true } or { "migrate": true }',
   );
@@ -51,16 +50,6 @@ async function migrate(hasTime: () => boolean): Promise<RepairAnswer> {
   const ledger = outcome === 'current' && !(await moveItems(storage, hasTime)) ? 'unfinished' : outcome;
   logLine('info', 'migrated', { ledger });
   return { ledger };
-}
-
-/** This function cannot put public objects, so the publisher applies a generation first, if it can. */
-async function rebuild(): Promise<RepairAnswer> {
-  const head = await storage.ledger.get(HEAD_KEY);
-  const isBundleThere = head !== null && (await storage.objects.stat(head.value.bundle.key || 'none')) !== null;
-  if (head?.value.applied === false && isBundleThere) {
-    throw new Error(`nothing was done: generation ${head.revision} is being applied. Repeat this in a minute`);
-  }
-  return { generation: await resume(storage) };
 }
 
 async function repairMarket(market: string): Promise<RepairAnswer> {

@@ -78,6 +78,23 @@ export async function resume(
 }
 
 /**
+ * As {@link resume}, by a process that cannot put public objects: only a publisher can apply a generation whose bundle is there.
+ *
+ * @throws Error if the newest generation is not applied yet. Nothing is changed
+ */
+export async function requestRebuild(storage: PublisherStorage): Promise<number | null> {
+  const head = await storage.ledger.get(HEAD_KEY);
+  const { applied = true, bundle } = head?.value ?? {};
+  // A raised HEAD has no bundle.
+  if (!applied && bundle?.key && (await storage.objects.stat(bundle.key)) !== null) {
+    throw new Error(
+      `nothing was done: generation ${head?.revision} is not applied yet. The publisher does it: repeat this in a minute`,
+    );
+  }
+  return await resume(storage);
+}
+
+/**
  * HEAD, applied unless its bundle is lost or the store is later. Another publisher may be applying it at this moment: if it
  * put its checkpoint after the next generation has looked for the newest one, the log would fork.
  */

@@ -11,6 +11,7 @@ import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { publish } from '../../publisher/publish.ts';
 import { restore } from '../../publisher/repair/restore.ts';
+import { requestRebuild } from '../../publisher/repair/resume.ts';
 import { siteOf } from '../../publisher/site.ts';
 import { checkFormat, claimFormat, type FormatDependencies } from '../../storage/ports/format.ts';
 import type { Change, Ledger } from '../../storage/ports/ledger.ts';
@@ -21,6 +22,7 @@ import { MOVED_PARTITIONS } from '../../storage/records/format-3.ts';
 import { FORMAT_KEY, OLDEST_FORMAT } from '../../storage/records/formats.ts';
 import { marketKey, observationsOf } from '../../storage/records/markets.ts';
 import { workOff } from '../ingest/work-off.ts';
+import { diesAfter, faultyStorage } from '../publisher/faulty-storage.ts';
 import { withLog } from '../publisher/log/test-log.ts';
 import { removeMarket } from '../publisher/remove-market.ts';
 import { createWorld, dependenciesOn, market, price } from '../publisher/world.ts';
@@ -254,6 +256,43 @@ describe('a repair', () => {
         ['tin-usd', 'removed'],
       ]),
     );
+    expect(refused('repair', asked)).toEqual([]);
+  });
+});
+
+describe('a rebuild', () => {
+  it('may be asked for, and again before anything is published, after the bucket has lost its files', async () => {
+    const world = createWorld();
+    await world.ingest([market('gold-usd'), price('gold-usd', 1, 400_000)]);
+    await publish(world.dependencies);
+    for (const key of (await world.objects.list('')).keys) {
+      await world.objects.delete(key, (await world.objects.stat(key))?.etag as never);
+    }
+    const asked: AccessCall[] = [];
+    const ledger = recordAccess(world.ledger, asked);
+    const objects = recordObjectAccess(world.objects, asked);
+    for (const generation of [2, 3]) {
+      expect(await requestRebuild({ ...world.dependencies, ledger, objects })).toBe(generation);
+    }
+    expect(refused('repair', asked)).toEqual([]);
+    while ((await publish(world.dependencies)).isMoreDue);
+    expect((await world.objects.list('public/')).keys.length).toBeGreaterThan(3);
+  });
+
+  it('changes nothing while a generation waits for the publisher, which only the publisher may apply', async () => {
+    const world = createWorld();
+    await world.ingest([market('gold-usd')]);
+    await publish(world.dependencies);
+    await world.ingest([price('gold-usd', 1, 400_000)]);
+    const dying = faultyStorage(world.ledger, world.objects, 'all', (operation) => {
+      const isSwap = operation.what.startsWith('ledger.transact') && operation.what.includes('"head"');
+      return isSwap ? diesAfter(operation) : operation.run();
+    });
+    await expect(publish({ ...world.dependencies, ledger: dying.ledger, objects: dying.objects })).rejects.toThrow();
+    const asked: AccessCall[] = [];
+    const ledger = recordAccess(world.ledger, asked);
+    const objects = recordObjectAccess(world.objects, asked);
+    await expect(requestRebuild({ ...world.dependencies, ledger, objects })).rejects.toThrow('generation 2');
     expect(refused('repair', asked)).toEqual([]);
   });
 });

@@ -58,8 +58,8 @@ export class DocsSearch {
   }
 
   /**
-   * Best first: the entries that have every word; if there are none, those that have most of them. A rare word counts more than one
-   * that many entries have.
+   * Finds the entries that have every word. If there are none, it finds those that have the most words. The best is first: a rare
+   * word counts more than a common one.
    */
   find(query: string): readonly SearchResult[] {
     const wanted = wantedWords(query);

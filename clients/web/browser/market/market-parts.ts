@@ -1,4 +1,4 @@
-/** What the page of one market shows of what it has read, and what its reader does with it. */
+/** The parts of a market's page. They show the history as far as it is read, and react to its reader. */
 
 import type { Projection } from '../../../../contract/files/projections.ts';
 import type { Market } from '../../../../contract/values/market.ts';
