@@ -46,7 +46,7 @@ export function withOperator(site: Site, operator: Operator): Site {
 const DOCS_INDEX = 'docs/index.html';
 const ASKING = /<div><dt>You want to write<\/dt>.*?<\/div>/s;
 
-/** The same pages, which lead nobody to ask for a key, because nobody issues one. */
+/** The same pages without the section on keys, for a service that issues none. */
 export function withoutKeys(site: Site): Site {
   const digest = site.files[DOCS_INDEX];
   if (digest === undefined) return site;

@@ -4,7 +4,7 @@ import { LogVerificationError, type ProvenEntry, type SignedLog } from './signed
 
 /** Members of an entry that are no members of a row. */
 const OF_THE_ENTRY: ReadonlySet<string> = new Set(['format', 'type', 'market', 'revision']);
-/** A row that adds `announced` would hide a price; one that adds `publicReason` would say what nobody signed. */
+/** A row that adds `announced` would hide a price. One that adds `publicReason` would show a reason that is not signed. */
 const NOT_IN_EACH = ['announced', 'publicReason'];
 /** A service publishes a value some seconds before its entry. */
 const NEWER_THAN_LOG_MS = 10 * 60_000;

@@ -6,7 +6,7 @@ import { leadMetric, metricTitle, unknownWords } from '../values/metric-words.ts
 import { several, shownAmount, unitText } from '../values/shown-value.ts';
 import type { LatestEntry, LatestMetric } from './latest-entries.ts';
 
-/** Whether nobody has observed a price of the market, but other metrics. */
+/** Whether the market has other metrics and no price. */
 export function isEntryOnList(entry: LatestEntry): entry is LatestEntry & Required<Pick<LatestEntry, 'metrics'>> {
   return entry.observedAt === null && entry.metrics !== undefined;
 }

@@ -35,7 +35,7 @@ export type Waitlist = z.infer<typeof waitlistSchema>;
 /**
  * The document of one deployment.
  *
- * @param email null: nobody issues keys
+ * @param email null: the service issues no keys
  * @throws ZodError for an address that {@link waitlistEmailSchema} refuses
  */
 export function waitlistBody({ email }: { readonly email: string | null }): Waitlist {

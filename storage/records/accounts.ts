@@ -10,7 +10,7 @@
  * | `erasures`               | `<erasure id>`      | {@link ErasureValue}                                      |
  * | `entitlements/<subject>` | `features`          | {@link EntitlementsValue}                                 |
  * | `usage/<subject>`        | `<feature>[/<day>]` | a counter                                                 |
- * | `usage/<n>/<subject>`    | `<feature>/<day>`   | a reserve: what the counter counts, and nobody has used   |
+ * | `usage/<n>/<subject>`    | `<feature>/<day>`   | a reserve: counted by the counter, and not used yet       |
  * | `watchlists/<subject>`   | `<watchlist id>`    | {@link WatchlistValue}                                    |
  *
  * An **actor** is a credential: `user:<sub>` or `key:<key id>`. A **subject** owns resources and has entitlements:

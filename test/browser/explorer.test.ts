@@ -1,9 +1,9 @@
 /** The page of all markets, in Chromium. */
 import { join } from 'node:path';
-import type { Browser, Page, Route } from 'playwright-core';
+import type { Browser, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { expectGoodLooks, openBrowser, openPage, SCREENSHOTS } from './browser.ts';
-import { answer, entry } from './latest-answers.ts';
+import { answer, entry, rows, shown, slugs } from './latest-answers.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -11,10 +11,6 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-const shown = (page: Page) => page.locator('#explorer[data-ready=true]').waitFor();
-const rows = (page: Page) => page.locator('tbody tr');
-const slugs = (page: Page): Promise<string[]> =>
-  rows(page).evaluateAll((all) => all.map((row) => row.getAttribute('data-slug') ?? ''));
 it('is good to look at, wide and narrow, light and dark', async () => {
   const { page, complaints } = await openPage(browser);
   // A few rows: the rules of axe look at each text.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { expectGoodLooks, openBrowser, openPage, SCREENSHOTS } from './browser.ts';
+import { expectGoodLooks, openBrowser, openPage, SCREENSHOTS, slowAndMeasured } from './browser.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -65,13 +65,8 @@ test.each([
   'at %i px and a quarter of the speed, the script moves nothing that is seen, nor empties the table',
   async (width, height) => {
     const { page } = await openPage(browser, { viewport: { width, height } });
-    const session = await page.context().newCDPSession(page);
-    await session.send('Emulation.setCPUThrottlingRate', { rate: 4 });
+    await slowAndMeasured(page);
     await page.addInitScript(`
-    shifted = 0;
-    new PerformanceObserver((list) => {
-      for (const { value } of list.getEntries()) shifted += value;
-    }).observe({ type: 'layout-shift', buffered: true });
     fewest = Infinity;
     new MutationObserver(() => {
       const body = document.querySelector('#markets tbody');

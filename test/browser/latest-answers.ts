@@ -9,6 +9,11 @@ export const entry = (fields: object) => ({
   ...{ retired: false, expectedNextAt: null, graceSeconds: null, rounded: false, sourceValue: null, ...fields },
 });
 
+export const shown = (page: Page) => page.locator('#explorer[data-ready=true]').waitFor();
+export const rows = (page: Page) => page.locator('tbody tr');
+export const slugs = (page: Page): Promise<string[]> =>
+  rows(page).evaluateAll((all) => all.map((row) => row.getAttribute('data-slug') ?? ''));
+
 export async function answer(page: Page, file: 'latest' | 'recent', data: readonly object[]): Promise<void> {
   await page.route(`**/api/v1/${file}.json`, (route) => route.fulfill({ json: { data } }));
 }

@@ -2,18 +2,13 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openBrowser, openPage } from './browser.ts';
-import { answer, entry } from './latest-answers.ts';
+import { answer, entry, rows, shown, slugs } from './latest-answers.ts';
 
 let browser: Browser;
 beforeAll(async () => {
   browser = await openBrowser();
 });
 afterAll(() => browser.close());
-
-const shown = (page: Page) => page.locator('#explorer[data-ready=true]').waitFor();
-const rows = (page: Page) => page.locator('tbody tr');
-const slugs = (page: Page): Promise<string[]> =>
-  rows(page).evaluateAll((all) => all.map((row) => row.getAttribute('data-slug') ?? ''));
 
 it('shows 20,000 markets page by page, the last row in one action, and searches all of them', async () => {
   const { page, complaints } = await openPage(browser);

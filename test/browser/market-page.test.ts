@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { startFileServer } from '../hosting/file-server.ts';
-import { expectGoodLooks, openBrowser, openPage } from './browser.ts';
+import { expectGoodLooks, openBrowser, openPage, slowAndMeasured } from './browser.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -65,13 +65,8 @@ test.each([
       hasTouch: width < 400,
       isMobile: width < 400,
     });
-    const session = await page.context().newCDPSession(page);
-    await session.send('Emulation.setCPUThrottlingRate', { rate: 4 });
+    await slowAndMeasured(page);
     await page.addInitScript(`
-    shifted = 0;
-    new PerformanceObserver((list) => {
-      for (const { value } of list.getEntries()) shifted += value;
-    }).observe({ type: 'layout-shift', buffered: true });
     largest = [];
     new PerformanceObserver((list) => {
       largest.push(...list.getEntries().map(({ element }) => element?.className ?? 'replaced'));

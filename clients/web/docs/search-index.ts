@@ -1,5 +1,5 @@
 /**
- * What the search of the documentation knows: pages and their sections, operations and problems, with their sentences. A module, so
+ * The index of the documentation's search: pages and their sections, operations and problems, with their sentences. A module, so
  * that no rule for scripts is needed.
  */
 import { problemType } from '../../../contract/problems/edge-problems.ts';

@@ -13,7 +13,7 @@ import { commodityOf } from './commodity.ts';
 import type { DayPrice } from './day-prices.ts';
 import { type CompatFile, changesName, FORMATS, pricesName, quotesName } from './names.ts';
 
-/** What the files of a part have of one market: quotes and changes as canonical JSON. */
+/** One market in the files of its part: its quotes and changes as canonical JSON. */
 export type PartSection = { readonly [Format in PriceFormat | 'quotes' | 'changes']: string };
 
 export interface SectionInput {
