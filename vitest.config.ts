@@ -16,7 +16,7 @@ const LONG = Object.entries({
   bundles: 'bundles',
   cli: 'audit doctor exports failures freshness hostile ingest ingest-git init machine mapping mirror-stop missing-rows new-log operations reads settings undo',
   docs: 'following key-of-a-feed operator-guide readme',
-  mapping: 'begin-list',
+  mapping: 'begin-documents',
   run: 'announced bucket-names from-log git run state target',
   scripts: 'command-line',
   'server/edge-host': 'edge-thread',

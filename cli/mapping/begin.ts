@@ -11,10 +11,7 @@ import { note, print } from '../program/output.ts';
  * @throws CommandError if the CSV file is not understood
  */
 export async function printBegunMapping(path: string): Promise<void> {
-  async function* open(): AsyncGenerator<Uint8Array> {
-    yield* (await openInput(path)).bytes;
-  }
-  const begun = await beginMapping(open, basename(path));
+  const begun = await beginMapping((await openInput(path)).bytes, basename(path));
   if ('fault' in begun) throw new CommandError('usage', `${path}: ${begun.fault}`);
   await print(begun.text);
   for (const { line, pointer, detail } of begun.toFill) note(`line ${line} ${pointer}: ${detail}`);

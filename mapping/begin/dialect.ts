@@ -3,30 +3,24 @@ import { CsvError } from 'csv-parse';
 import type { CsvMapping } from '../declared/csv-mapping.ts';
 import { textOf } from '../input/csv-input.ts';
 import { type ParsedRow, parseCsvRows } from '../input/csv-rows.ts';
-import { beginningOf } from './file-head.ts';
 
 export type Dialect = CsvMapping['csv'];
 
-/** Bytes of the file that decide; the second number for a table whose lines are very long. */
-const HEAD_BYTES = [32 * 1024, 1024 * 1024] as const;
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
-/** Null if no delimiter gives rows of more than one column. */
-export async function guessDialect(open: () => AsyncIterable<Uint8Array>): Promise<Dialect | null> {
-  for (const bytes of HEAD_BYTES) {
-    const { bytes: head } = await beginningOf(open(), bytes);
-    const dialect = await dialectOf(head, head.length < bytes);
-    if (dialect !== null) return dialect;
-  }
-  return null;
-}
+/** The beginning that decides, apart from the encoding. */
+const HEAD_BYTES = 256 * 1024;
 
-async function dialectOf(head: Uint8Array, isWhole: boolean): Promise<Dialect | null> {
-  const encoding = guessEncoding(head);
-  const text = new TextDecoder(encoding).decode(head);
+/** The most frequent one of those in which every byte is a character, so that it cannot be ruled out. */
+const OTHER_ENCODING = 'windows-1252';
+
+/** Null if no delimiter gives rows of more than one column. */
+export async function guessDialect(bytes: Uint8Array): Promise<Dialect | null> {
+  const encoding = guessEncoding(bytes);
+  const head = new TextDecoder(encoding).decode(bytes.subarray(0, HEAD_BYTES));
   // The last line may be cut off.
-  const whole = isWhole ? text : text.slice(0, text.lastIndexOf('\n') + 1);
-  const tries = await Promise.all(DELIMITERS.map((delimiter) => tryDelimiter(whole, delimiter)));
+  const text = bytes.length <= HEAD_BYTES ? head : head.slice(0, head.lastIndexOf('\n') + 1);
+  const tries = await Promise.all(DELIMITERS.map((delimiter) => tryDelimiter(text, delimiter)));
   const [best] = tries
     .filter((each) => each !== null)
     .sort((one, other) => other.rows - one.rows || other.width - one.width);
@@ -34,22 +28,19 @@ async function dialectOf(head: Uint8Array, isWhole: boolean): Promise<Dialect | 
   return { delimiter: best.delimiter, encoding, linesBeforeHeader: best.headerLine - 1, rowsAfterHeader: 0 };
 }
 
-function guessEncoding(head: Uint8Array): string {
-  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
-  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
+function guessEncoding(bytes: Uint8Array): string {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
   // Without a byte order mark: half of a Latin letter is NUL, which is no character of a text.
-  if (head[1] === 0) return 'utf-16le';
-  if (head[0] === 0) return 'utf-16be';
+  if (bytes[1] === 0) return 'utf-16le';
+  if (bytes[0] === 0) return 'utf-16be';
   try {
-    new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
     return 'utf-8';
   } catch {
     return OTHER_ENCODING;
   }
 }
-
-/** The most frequent one of those in which every byte is a character, so that it cannot be ruled out. */
-export const OTHER_ENCODING = 'windows-1252';
 
 /**
  * The header is the first row that is as wide as most rows, and as the next one. A title that a spreadsheet has filled up to that

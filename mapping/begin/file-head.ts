@@ -7,7 +7,7 @@ export interface FileHead {
 }
 
 /** Of a file as it is decompressed. */
-export const HEAD_BYTES = 4 * 1024 * 1024;
+export const HEAD_BYTES = 1024 * 1024;
 
 export async function beginningOf(file: AsyncIterable<Uint8Array>, most = HEAD_BYTES): Promise<FileHead> {
   const pieces: Uint8Array[] = [];

@@ -1,34 +1,35 @@
-import type { ColumnProfile } from './column-profile.ts';
-import type { TableProfile } from './table-profile.ts';
+/** Guesses the columns that tell markets apart. */
+import type { Column } from './column.ts';
 
 export interface MarketColumns {
   /** Columns that identify a market, or may. */
-  readonly match: readonly ColumnProfile[];
+  readonly match: readonly Column[];
   /** Other columns that may: they differ within a market, or have many values. */
-  readonly others: readonly ColumnProfile[];
-  /** Whether the file leaves no doubt: see `isSureOf`. */
+  readonly others: readonly Column[];
+  /** Whether the file leaves no doubt: see `doubtsOf`. */
   readonly isSure: boolean;
   /** Whether no two rows agree in these columns and in their date. */
   readonly isUnique: boolean;
 }
 
+/** The first rows show enough. */
+const ROWS_COMPARED = 5_000;
+
 /**
  * Begins with all columns of few values. Leaves out those that differ within a market but are not needed to tell the
- * rows of one date apart, such as a flag. Looks at the first rows only.
+ * rows of one date apart, such as a flag.
  *
  * @param candidates columns that are neither the date nor the value
  * @param currency the name of the column of currencies, which stays
  */
 export function guessMarketColumns(
-  table: TableProfile,
-  candidates: readonly ColumnProfile[],
-  date: ColumnProfile | null,
+  candidates: readonly Column[],
+  date: Column | null,
   currency: string | null,
 ): MarketColumns {
-  const groups = groupCounter(table);
-  const few = candidates.filter((column) => hasFewValues(column, table.rows));
+  const few = candidates.filter(hasFewValues);
   let match = few;
-  const others: ColumnProfile[] = [];
+  const others: Column[] = [];
   for (const column of few) {
     if (column.name === currency) continue;
     const rest = match.filter((each) => each !== column);
@@ -37,63 +38,40 @@ export function guessMarketColumns(
     match = rest;
     others.push(column);
   }
-  others.push(...candidates.filter((column) => !few.includes(column) && isText(column)));
-  return { match, others, ...doubtsOf(groups, table, match, { others, date, currency }) };
-}
-
-/** The market of a table that has its dates in the header: every column of texts names it. */
-export function namingColumns(
-  table: TableProfile,
-  match: readonly ColumnProfile[],
-  currency: string | null,
-): MarketColumns {
-  return { match, others: [], ...doubtsOf(groupCounter(table), table, match, { others: [], date: null, currency }) };
+  others.push(...candidates.filter((column) => !few.includes(column) && column.filled > 0 && column.number === null));
+  return { match, others, ...doubtsOf(match, others, date, currency) };
 }
 
 /**
  * There is no doubt if each row of a date is of another market, each column is needed for that, and no other column could
  * tell markets apart. The identity of all observations hangs on these columns, so any doubt is left to a person.
  */
-function doubtsOf(
-  groups: ReturnType<typeof groupCounter>,
-  table: TableProfile,
-  match: readonly ColumnProfile[],
-  {
-    others,
-    date,
-    currency,
-  }: {
-    readonly others: readonly ColumnProfile[];
-    readonly date: ColumnProfile | null;
-    readonly currency: string | null;
-  },
+export function doubtsOf(
+  match: readonly Column[],
+  others: readonly Column[],
+  date: Column | null,
+  currency: string | null,
 ): Pick<MarketColumns, 'isSure' | 'isUnique'> {
   const all = groups([...match, date]);
-  const isNeeded = (column: ColumnProfile) =>
+  const isNeeded = (column: Column) =>
     column.name === currency || groups([...match.filter((each) => each !== column), date]) < all;
-  const isUnique = all === table.sample.length;
+  const rows = [...match, ...others, date].find((column) => column !== null)?.cells.length ?? 0;
+  const isUnique = all === Math.min(rows, ROWS_COMPARED);
   // Without any column that could name a market, the doubt is one of the date.
   const isNameless = match.length === 0 && others.length === 0;
   return { isUnique, isSure: isNameless || (isUnique && others.length === 0 && match.every(isNeeded)) };
 }
 
-/** Counts the different rows of the first ones, by some of their columns. */
-function groupCounter(table: TableProfile): (columns: readonly (ColumnProfile | null)[]) => number {
-  const places = new Map(table.columns.map((column, index) => [column, index]));
-  return (columns) => {
-    const used = columns.flatMap((column) => (column === null ? [] : [places.get(column) as number]));
-    return new Set(table.sample.map((row) => JSON.stringify(used.map((place) => row[place])))).size;
-  };
-}
-
-function isText(column: ColumnProfile): boolean {
-  return column.filled > 0 && column.numberFormat() === null && column.integers < column.filled;
+/** How many rows are different by these columns. */
+function groups(columns: readonly (Column | null)[]): number {
+  const used = columns.filter((column) => column !== null);
+  const rows = Math.min(ROWS_COMPARED, used[0]?.cells.length ?? 0);
+  return new Set(Array.from({ length: rows }, (_, row) => JSON.stringify(used.map(({ cells }) => cells[row])))).size;
 }
 
 /** Numbers with decimals measure something. A number that is nearly always another counts rows. */
-function hasFewValues(column: ColumnProfile, rows: number): boolean {
-  if (column.distinct === null || column.blank > rows / 100 || column.filled === 0) return false;
-  const isText = column.numberFormat() === null;
-  if (!isText && column.integers < column.filled - column.wordCount) return false;
-  return column.distinct.size <= rows / (isText ? 2 : 10);
+function hasFewValues({ cells, blank, filled, distinct, number, isIntegers }: Column): boolean {
+  if (blank > cells.length / 100 || filled === 0) return false;
+  if (number !== null && !isIntegers) return false;
+  return distinct.size <= cells.length / (number === null ? 2 : 10);
 }

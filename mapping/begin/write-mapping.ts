@@ -1,71 +1,59 @@
 /** Writes the starting mapping from the guesses. */
-import type { CsvMapping } from '../declared/csv-mapping.ts';
 import { FILL_IN } from '../declared/parse-jsonc.ts';
 import { numberReader } from '../values/number-format.ts';
-import { type CommentedObject, field, object, writeCommentedJson } from './commented-json.ts';
-import type { Dialect } from './dialect.ts';
-import type { MappingDraft } from './draft.ts';
-import { draftDate } from './draft-date.ts';
-import { draftCurrency, draftMarket, draftQuantity, draftUnit } from './draft-market.ts';
-import { draftMetrics, draftValue } from './draft-value.ts';
-import type { ColumnGuess } from './guess-columns.ts';
-import type { QuantityGuess } from './guess-quantity.ts';
-import { linkColumn, type TableProfile } from './table-profile.ts';
+import { Commented, writeCommentedJson } from './commented-json.ts';
+import { type Draft, freeName } from './draft.ts';
+import { draftDate, draftMetrics, draftValue } from './draft-observation.ts';
+import { guessQuantity, type QuantityGuess } from './guess-quantity.ts';
+import { linkColumn } from './table.ts';
 
-export function writeMapping(
-  fileName: string,
-  form: Dialect | NonNullable<CsvMapping['json'] | CsvMapping['xml']>,
-  draft: MappingDraft,
-  quantities: QuantityGuess,
-  isCut: boolean,
-): string {
-  const { table, added } = draft;
-  const link = linkColumn(table);
-  const currency = draftCurrency(draft);
-  const quantity = draftQuantity(quantities, draft);
-  const { unit, table: packs, quoted } = draftUnit(draft, quantity);
-  const value = draftValue(draft, quantity, quoted);
+export function writeMapping(fileName: string, draft: Draft): string {
+  const { table, added, guess } = draft;
+  const link = linkColumn(table.columns);
+  const quantity = guessQuantity(draft);
+  const { currency, table: codes } = draftCurrency(draft);
+  const value = draftValue(draft, quantity);
   const { metric, also } = draftMetrics(draft, value);
-  const tables = [currency.table, packs ?? quantity.table].flatMap((fields) =>
-    fields === null ? [] : [object(...fields)],
-  );
-  const document = object(
-    'columns' in form
-      ? field('json', draftJson(form), JSON_ROWS)
-      : 'rows' in form
-        ? field('xml', object(field('rows', form.rows)), XML_ROWS)
-        : field('csv', draftDialect(draft, form), faultsOf(table)),
-    added !== null && field('unpivot', draftUnpivot(draft, added), UNPIVOT),
-    field('match', draftMatch(draft), matchComment(draft)),
-    field('market', draftMarket(draft, fileName, currency.template, unit, quantity.comment)),
-    field(
-      'observation',
-      object(
-        metric,
-        field('value', value),
-        field('currency', currency.template),
-        also,
-        field('date', draftDate(draft)),
-        field('sourceLabel', `${FILL_IN}: the same label as above`),
-        field(
-          'sourceUrl',
-          link !== null && link.name !== ''
-            ? `{${link.name}}`
-            : `${FILL_IN}: the page or file from which a number was read; {observedDate} and {columns} may be part of it`,
-        ),
-        field('confidence', `${FILL_IN}: high, medium or low: how far do you trust these numbers?`),
-        field(
-          'status',
-          'final',
-          'Or provisional (may still be revised), estimated, or aggregate (such as an average).',
-        ),
-      ),
-    ),
-    tables.length > 0 &&
-      field('tables', tables, 'Columns that are looked up. A key that is not listed refuses its row.'),
-  );
+  const except = table.columns
+    .map(({ name }) => name)
+    .filter((name) => name !== '' && !guess.wide?.some((each) => each.name === name));
+  const { json, xml, csv } = table.place;
+  const document = {
+    json:
+      json &&
+      new Commented({ ...json, columns: Object.keys(json.columns).length === 0 ? undefined : json.columns }, JSON_ROWS),
+    xml: xml && new Commented(xml, XML_ROWS),
+    csv: csv && new Commented(draftDialect(draft, csv), unreadable(draft)),
+    unpivot:
+      added === null
+        ? undefined
+        : new Commented(
+            {
+              columns: new Commented({ except }, `All columns but these: ${guess.wide?.length} columns.`),
+              ...added,
+            },
+            UNPIVOT,
+          ),
+    match: new Commented(draftMatch(draft), matchComment(draft)),
+    market: draftMarket(draft, fileName, currency, quantity),
+    observation: {
+      metric,
+      value,
+      currency,
+      also,
+      date: draftDate(draft),
+      sourceLabel: `${FILL_IN}: the same label as above`,
+      sourceUrl:
+        link !== null && link.name !== ''
+          ? `{${link.name}}`
+          : `${FILL_IN}: the page or file from which a number was read; {observedDate} and {columns} may be part of it`,
+      confidence: `${FILL_IN}: high, medium or low: how far do you trust these numbers?`,
+      status: new Commented('final', STATUS),
+    },
+    tables: codes === null ? undefined : new Commented([codes], TABLES),
+  };
   const title = [
-    `// A starting mapping for ${fileName.replaceAll(/[\s\p{Cc}]+/gu, ' ')}, from a look at its ${isCut ? 'first ' : ''}${table.rows} rows.`,
+    `// A starting mapping for ${fileName.replaceAll(/[\s\p{Cc}]+/gu, ' ')}, from a look at its ${table.isCut ? 'first ' : ''}${table.rows} rows.`,
     `// A text that begins with ${FILL_IN} waits for your decision. Everything else is a guess: change it if it is wrong.`,
     '// Comments may stay. docs/mapping.md explains the fields.',
   ];
@@ -74,84 +62,126 @@ export function writeMapping(
 
 const UNPIVOT =
   'Each of these columns has a value in each row. "name" and "value" are the two columns that replace them.';
-
 const XML_ROWS = 'The elements that are rows. "../@time" is an attribute of the element around a row.';
-
 const JSON_ROWS =
   'Where the rows are (a JSON Pointer). "name" and "value" are columns for the name and the value of a member, "columns" those that all rows share.';
+const STATUS = 'Or provisional (may still be revised), estimated, or aggregate (such as an average).';
+const TABLES = 'Columns that are looked up. A key that is not listed refuses its row.';
+const OTHER_ENCODING = 'The file is not UTF-8. This is the most frequent other encoding: look at letters with accents.';
 
-function draftJson({ rows, name, value, parallel, columns }: NonNullable<CsvMapping['json']>): CommentedObject {
-  const shared = Object.entries(columns).map(([column, pointer]) => field(column, pointer));
-  return object(
-    field('rows', rows),
-    parallel === true && field('parallel', parallel),
-    name !== undefined && field('name', name),
-    value !== undefined && field('value', value),
-    shared.length > 0 && field('columns', object(...shared)),
-  );
-}
-
-function draftDialect({ guess, table }: MappingDraft, dialect: Dialect): CommentedObject {
-  const rowsAfterHeader = unitRows(table, guess);
-  return object(
-    field('delimiter', dialect.delimiter),
-    dialect.encoding !== 'utf-8' &&
-      field(
-        'encoding',
-        dialect.encoding,
-        dialect.encoding.startsWith('utf')
-          ? ''
-          : 'The file is not UTF-8. This is the most frequent other encoding: look at letters with accents.',
-      ),
-    dialect.linesBeforeHeader > 0 && field('linesBeforeHeader', dialect.linesBeforeHeader, 'A title, not read.'),
-    rowsAfterHeader > 0 && field('rowsAfterHeader', rowsAfterHeader, 'A second header, or units: not read.'),
-  );
+function draftDialect(
+  draft: Draft,
+  { delimiter, encoding, linesBeforeHeader }: NonNullable<Draft['table']['place']['csv']>,
+) {
+  const rowsAfterHeader = unitRows(draft);
+  return {
+    delimiter,
+    encoding:
+      encoding === 'utf-8' ? undefined : new Commented(encoding, encoding.startsWith('utf') ? '' : OTHER_ENCODING),
+    linesBeforeHeader: linesBeforeHeader === 0 ? undefined : new Commented(linesBeforeHeader, 'A title, not read.'),
+    rowsAfterHeader:
+      rowsAfterHeader === 0 ? undefined : new Commented(rowsAfterHeader, 'A second header, or units: not read.'),
+  };
 }
 
 /** Rows directly after the header that have neither a date nor a number, where the next one has. */
-function unitRows({ columns, sample }: TableProfile, { date, values, number }: ColumnGuess): number {
-  const datePlace = date?.column == null ? -1 : columns.indexOf(date.column);
-  const places = values.map((column) => columns.indexOf(column));
+function unitRows({ guess: { date, values, number } }: Draft): number {
   const read = numberReader(number?.formats[0] ?? { decimalMark: '.' });
-  const isData = (row: readonly string[]) =>
-    /\d/.test(row[datePlace] ?? '') || places.some((place) => read(row[place] as string) !== null);
-  return Math.max(0, sample.slice(0, 5).findIndex(isData));
+  const isData = (row: number) =>
+    /\d/.test(date?.column?.cells[row] ?? '') || values.some(({ cells }) => read(cells[row] ?? '') !== null);
+  return Math.max(0, [0, 1, 2, 3, 4].findIndex(isData));
 }
 
-function faultsOf({ faults, firstFault }: TableProfile): string {
-  if (firstFault === null) return '';
-  return `Rows that are not readable: ${faults}. The first one is on line ${firstFault.line}: ${firstFault.detail}`;
-}
-
-function draftUnpivot(
-  { table, guess }: MappingDraft,
-  { name, value }: NonNullable<MappingDraft['added']>,
-): CommentedObject {
-  const wide = guess.wide ?? [];
-  const except = table.columns.flatMap((column) => (wide.includes(column) || column.name === '' ? [] : [column.name]));
-  return object(
-    field('columns', object(field('except', except)), `All columns but these: ${wide.length} columns.`),
-    field('name', name),
-    field('value', value),
-  );
+function unreadable({ table: { faults, firstFault } }: Draft): string {
+  return faults === 0 ? '' : `Rows that are not readable: ${faults}. The first one is on ${firstFault}`;
 }
 
 /** The columns that are likely, and a mark if the file leaves a doubt. */
-function draftMatch({ guess, added, match }: MappingDraft): readonly string[] {
+function draftMatch({ guess, added, match }: Draft): readonly string[] {
   const { isSure, others } = guess.market;
   if (isSure || (added !== null && match.includes(added.name))) return match;
-  const also = others.map(({ name, distinct }) => `${name} (${distinct?.size ?? 'many'})`).join(', ');
+  const also = others.map(({ name, distinct }) => `${name} (${distinct.size})`).join(', ');
   const list = match.length === 0 ? 'which columns identify a market?' : 'do these, and only these, identify a market?';
   return [...match, `${FILL_IN}: ${list} Correct the list, and remove this text. Others: ${also || 'none'}`];
 }
 
-function matchComment({ guess, added, match }: MappingDraft): string {
-  if (match.length === 0) {
-    return guess.market.isSure
-      ? 'The whole file is one market: no column names it.'
-      : 'The columns that identify a market.';
+function matchComment({ guess: { market }, match }: Draft): string {
+  if (match.length === 0 && market.isSure) return 'The whole file is one market: no column names it.';
+  const columns = market.match.map(({ name, distinct }) => `${name} (${distinct.size})`).join(', ');
+  return `The columns that identify a market.${columns === '' ? '' : ` Different values: ${columns}.`}`;
+}
+
+/** The template of the currency, and the table that codes in small letters need. */
+function draftCurrency({ guess: { currency }, added, table: { columns } }: Draft) {
+  if (currency.kind === 'named') return { currency: currency.code, table: null };
+  if (currency.kind === 'unknown') {
+    const from = currency.candidates.map((column) => `{${column}}`).join(' or ');
+    const which =
+      from === ''
+        ? 'the ISO 4217 code of the prices, such as USD'
+        : `${from}: which column has the currency of the prices?`;
+    return { currency: `${FILL_IN}: ${which}`, table: null };
   }
-  const columns = guess.market.match.map(({ name, distinct }) => `${name} (${distinct?.size ?? 'many'})`).join(', ');
-  const counts = added === null || columns !== '' ? ` Different values: ${columns}.` : '';
-  return `The columns that identify a market.${counts}`;
+  const { codes } = currency;
+  const column = currency.kind === 'header' && added !== null ? added.name : currency.column;
+  if (codes.every((code) => code === code.toUpperCase())) return { currency: `{${column}}`, table: null };
+  const name = freeName(columns, 'currencyCode');
+  return {
+    currency: `{${name}}`,
+    table: {
+      key: `{${column}}`,
+      columns: new Commented([name], 'ISO 4217 spells them in capitals.'),
+      rows: Object.fromEntries(codes.toSorted().map((code) => [code, [code.toUpperCase()]])),
+    },
+  };
+}
+
+const UNIT_NAME = /^(unit|uom|unit[_ ]?of[_ ]?measure)$/i;
+
+function draftMarket({ guess, match, isList }: Draft, fileName: string, currency: string, quantity: QuantityGuess) {
+  const file = fileName
+    .replace(/\.[^.]*?(\.gz|\.zst)?$/i, '')
+    .toLowerCase()
+    .match(/[a-z0-9]+/g);
+  const slug = [file?.join('-') ?? 'market', ...match.map((column) => `{${column}}`)].join('-');
+  const unitColumn = guess.market.match.find(({ name }) => UNIT_NAME.test(name));
+  const isExact = isList || quantity.all === null;
+  const unit = {
+    quantity: isExact ? 'exact' : String(quantity.all),
+    atLeast: isList ? String(quantity.usual) : undefined,
+    of:
+      unitColumn === undefined
+        ? `${FILL_IN}: the thing that the price buys, such as barrel, kg or EUR`
+        : `{${unitColumn.name}}`,
+  };
+  return {
+    slug: new Commented(
+      guess.market.isSure ? slug : `${FILL_IN}: ${slug}: with each column of match`,
+      'Becomes the public address of a market, and cannot change later.',
+    ),
+    slugDigest: isList
+      ? new Commented('unless-exact', 'A name that a slug cannot spell gets eight characters of a digest.')
+      : undefined,
+    name: match.length === 0 ? `${FILL_IN}: the name of the market` : match.map((column) => `{${column}}`).join(', '),
+    kind: `${FILL_IN}: a word such as fx, metal, commodity or food`,
+    nativeCurrency: currency,
+    unit: new Commented(unit, isExact ? EXACT : quantityComment(quantity)),
+    sources: [
+      {
+        label: `${FILL_IN}: the name of the source, as readers see it`,
+        url: `${FILL_IN}: the home page of the data`,
+        publisher: `${FILL_IN}: who publishes the data; or null`,
+        licence: `${FILL_IN}: its SPDX identifier, such as CC0-1.0; or null`,
+        attribution: `${FILL_IN}: the words that the licence asks for; or null`,
+      },
+    ],
+  };
+}
+
+const EXACT =
+  'How many one price buys: for each market, the smallest power of ten (from "atLeast" on, if it is there) for which each number is a whole number of minor units.';
+
+function quantityComment({ all, unfit, numbers, example }: QuantityGuess): string {
+  if (all === 1) return '';
+  return `How many one price buys: the smallest power of ten for which each number is a whole number of minor units, of which most currencies have 100. For one, ${unfit} of ${numbers} numbers would be rounded, such as ${example}. The unit is fixed once a market has observations.`;
 }

@@ -69,29 +69,6 @@ export const ACCEPTED: Readonly<Record<string, readonly Accepted[]>> = {
   ],
   'lambdas/markets/removal.ts': [['false', "replacedBy === null ? 'use another slug'", 'only the text of a message']],
   'lambdas/markets/rows.ts': [['left <= right', null, 'equivalent: equal ones were told apart before']],
-  'mapping/begin/column-profile.ts': [
-    ['dateReaders[index](text)', null, 'equivalent: each index is one of the list'],
-    ['"Stryker was here!"', 'SIGNED.exec(written)', 'equivalent: the pattern matches each text, so no default is used'],
-  ],
-  'mapping/begin/draft-date.ts': [
-    [
-      '"Stryker was here!"',
-      'columnOf(date, added?.name',
-      'equivalent: a table with its dates in the header has an added column',
-    ],
-  ],
-  'mapping/begin/guess-columns.ts': [
-    [
-      '["Stryker was here"]',
-      'column.distinct?.keys()',
-      'equivalent: one text is as little a column of times as none is',
-    ],
-    ['true', 'code.length === 3 &&', 'equivalent: each known code has three letters'],
-  ],
-  'mapping/begin/guess-market-columns.ts': [
-    ['false', 'column === null ? [] : [places.get(column)', 'equivalent: each row has the same undefined cell more'],
-  ],
-  'mapping/begin/json-table.ts': [['first.members', null, 'equivalent: it is called with two parts or more']],
   'mapping/check/check-mapping.ts': [
     [
       '["Stryker was here"]',

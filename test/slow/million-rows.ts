@@ -37,7 +37,7 @@ const MAPPING = {
 };
 
 async function rowsBegun(): Promise<number> {
-  const begun = await beginMapping(file, 'million.csv');
+  const begun = await beginMapping(file(), 'million.csv');
   return 'text' in begun ? Number(/its first (\d+) rows/.exec(begun.text)?.[1]) : 0;
 }
 

@@ -1,55 +1,58 @@
-/** Finds the rows of a JSON document, and writes them as the CSV that the guesses are made from. */
-
+/** Finds the rows of a JSON or XML document. */
 import type { CsvMapping } from '../declared/csv-mapping.ts';
 import type { CsvFault, CsvRow } from '../input/csv-rows.ts';
 import { type JsonNode, pointerPart, readJsonDocument } from '../input/json-document.ts';
 import { readJsonRows } from '../input/json-rows.ts';
+import { readXml } from '../input/xml-elements.ts';
+import { readXmlRows } from '../input/xml-rows.ts';
 import { closedJson } from './file-head.ts';
 
-type JsonOptions = NonNullable<CsvMapping['json']>;
+/** Where the rows are: a member of the mapping. */
+export type FilePlace = Partial<Pick<CsvMapping, 'csv' | 'json' | 'xml'>>;
 
-/** The rows of a document: where they are, and they themselves as CSV in UTF-8. */
-export interface JsonTable {
-  readonly options: JsonOptions;
-  readonly csv: Uint8Array;
+/** The rows of a document, and the place where they were found. */
+export interface FoundRows {
+  readonly place: FilePlace;
+  readonly rows: AsyncIterable<CsvRow | CsvFault>;
 }
+
+/** Why a file has no rows, and the remedy. */
+export interface NoRows {
+  readonly fault: string;
+}
+
+type JsonOptions = NonNullable<CsvMapping['json']>;
 
 const COLUMN_CHARACTERS = 200;
 
 /** @param isCut whether the document goes on: then its rows are those that are whole */
-export async function readJsonTable(
-  bytes: Uint8Array,
-  isCut: boolean,
-): Promise<JsonTable | { readonly fault: string }> {
+export async function jsonRows(bytes: Uint8Array, isCut: boolean): Promise<FoundRows | NoRows> {
   const whole = new TextDecoder().decode(bytes);
   const text = isCut ? closedJson(whole) : whole;
   const root = readJsonDocument(text);
   if ('detail' in root) return { fault: `line ${root.line}: ${root.detail}` };
-  const options = guessOptions(root);
-  return await csvOf(readJsonRows(text, options), options);
+  const json = guessOptions(root);
+  return { place: { json }, rows: readJsonRows(text, json) };
 }
 
-export async function csvOf<Options>(
-  rows: AsyncIterable<CsvRow | CsvFault>,
-  options: Options,
-): Promise<{ readonly options: Options; readonly csv: Uint8Array } | { readonly fault: string }> {
-  const lines: string[] = [];
-  for await (const row of rows) {
-    if (row.kind === 'fault') return { fault: `line ${row.line}: ${row.detail}` };
-    lines.push(`${row.fields.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',')}\n`);
-  }
-  if (lines.length < 2) return { fault: 'the document has no rows' };
-  return { options, csv: new TextEncoder().encode(lines.join('')) };
-}
-
-/** The form that a file's first character shows. */
-export async function formOf(file: AsyncIterable<Uint8Array>): Promise<'json' | 'xml' | 'csv'> {
-  const decoder = new TextDecoder();
-  for await (const piece of file) {
-    const [first] = decoder.decode(piece, { stream: true }).trimStart();
-    if (first !== undefined) return first === '{' || first === '[' ? 'json' : first === '<' ? 'xml' : 'csv';
-  }
-  return 'csv';
+/** The elements with most others of their path, and with values of their own. Of two such paths, the outer one. */
+export async function xmlRows(bytes: Uint8Array, isCut: boolean): Promise<FoundRows | NoRows> {
+  const counts = new Map<string, number>();
+  const fault = await readXml(
+    [bytes],
+    ({ path, attributes, cells, parent }) => {
+      if (parent !== null && attributes.size + cells.size > 0) counts.set(path, (counts.get(path) ?? 0) + 1);
+      return null;
+    },
+    isCut,
+  );
+  if (fault !== null) return { fault: `line ${fault.line}: ${fault.detail}` };
+  const depth = (path: string) => path.split('/').length;
+  const [best] = [...counts].sort(([one, many], [other, more]) => more - many || depth(one) - depth(other));
+  if (best === undefined)
+    return { fault: 'no element of the document has attributes or children: where are its rows?' };
+  const xml = { rows: best[0] };
+  return { place: { xml }, rows: readXmlRows([bytes], xml, isCut) };
 }
 
 /** The place with most rows, and the dates at the top of the document, which may be those of all rows. */

@@ -1,0 +1,194 @@
+/** One column of a file, as far as it was read: how it writes numbers and dates, and its other texts. */
+import { ambiguousDate, dateReader } from '../values/date-format.ts';
+import { type NumberFormat, numberReader } from '../values/number-format.ts';
+
+/** The simplest first: of two that read everything alike, the first is taken. */
+const NUMBER_FORMATS: readonly NumberFormat[] = [
+  { decimalMark: '.' },
+  { decimalMark: ',' },
+  { decimalMark: '.', groupMark: ',' },
+  { decimalMark: ',', groupMark: '.' },
+  { decimalMark: '.', groupMark: ' ' },
+  { decimalMark: ',', groupMark: ' ' },
+  { decimalMark: '.', groupMark: "'" },
+  { decimalMark: ',', groupMark: "'" },
+];
+
+const TIMES = ['HH:mm', 'HH:mm:ss', 'HH:mm:ssZ', 'HH:mm:ss.S', 'HH:mm:ss.SZ'];
+/** Counts since 1970, with the digits that they have from 1973 to 2286. */
+const COUNTS: ReadonlyMap<string, RegExp> = new Map([
+  ['unix-seconds', /^\d{9,10}$/],
+  ['unix-milliseconds', /^\d{12,13}$/],
+]);
+const DATE_FORMATS: readonly string[] = [
+  ...['YYYY-MM-DD', 'YYYY/MM/DD', 'YYYY.MM.DD', 'YYYYMMDD', 'YYYY-M-D', 'YYYY/M/D', 'YYYY.M.D'],
+  ...['DD.MM.YYYY', 'D.M.YYYY', 'DD/MM/YYYY', 'MM/DD/YYYY', 'D/M/YYYY', 'M/D/YYYY', 'DD-MM-YYYY', 'MM-DD-YYYY'],
+  ...['DD-MMM-YYYY', 'D MMM YYYY', 'MMM D, YYYY', 'D MMMM YYYY', 'MMMM D, YYYY'],
+  ...COUNTS.keys(),
+  ...['YYYY-MM', 'YYYY/MM', 'YYYYMM', 'MM/YYYY', 'MMM YYYY', 'MMM-YYYY', 'MMMM YYYY', 'YYYYQ', 'YYYY-Q', 'YYYY'],
+  ...TIMES.flatMap((time) =>
+    ['YYYY-MM-DDT', 'YYYY-MM-DD ', 'YYYY/MM/DD ', 'DD/MM/YYYY ', 'MM/DD/YYYY ', 'DD.MM.YYYY '].map((day) => day + time),
+  ),
+];
+
+/** A number between currency signs, perhaps. */
+const SIGNED = /^([-\u2212]?)\s*(\p{Sc}?)\s*(.*?)\s*(\p{Sc}?)$/su;
+/** Formats that read none of so many different texts are not tried with the others. */
+const TEXTS_TRIED = 500;
+/** The share of a column's different texts that are dates, if it is one of dates. */
+const LEAST_DATES = 0.75;
+/** A format that reads fewer is no second one: those texts are named instead. */
+const LEAST_SECOND = 0.01;
+const FORMATS_MAX = 4;
+
+/** The formats of a column; more than one if each reads all of the texts, and they disagree. */
+export interface Candidates<Format> {
+  readonly formats: readonly Format[];
+  /** How many of the different texts the formats read. */
+  readonly count: number;
+  /** A text that the candidates read differently. */
+  readonly example: string;
+}
+
+/** Tried in order. If they are ambiguous, only one of them is right, and the file does not say which one. */
+export interface DateFormats {
+  readonly formats: readonly string[];
+  readonly isAmbiguous: boolean;
+  readonly example: string;
+}
+
+export class Column {
+  readonly name: string;
+  readonly cells: readonly string[];
+  /** Cells that are not blank. */
+  readonly filled: number;
+  /** The different texts of those. */
+  readonly distinct: ReadonlySet<string>;
+  /** Texts without a digit, and how often they occur. */
+  readonly words: ReadonlyMap<string, number>;
+  /** The other texts, without currency signs around a number. */
+  readonly numbers: ReadonlySet<string>;
+  readonly signs: ReadonlySet<string>;
+  readonly zeros: number;
+  readonly isIntegers: boolean;
+  #number: Candidates<NumberFormat> | null | undefined;
+  #dates: DateFormats | null | undefined;
+
+  constructor(name: string, cells: readonly string[]) {
+    this.name = name;
+    this.cells = cells;
+    const filled = cells.filter((cell) => cell !== '');
+    this.filled = filled.length;
+    this.distinct = new Set(filled);
+    const [words, numbers, signs] = [new Map<string, number>(), new Set<string>(), new Set<string>()];
+    let [zeros, isIntegers] = [0, true];
+    for (const text of filled) {
+      if (!/\d/.test(text)) {
+        words.set(text, (words.get(text) ?? 0) + 1);
+        continue;
+      }
+      const [, minus = '', before = '', digits = '', after = ''] = SIGNED.exec(text) ?? [];
+      for (const sign of [before, after]) if (sign !== '') signs.add(sign);
+      numbers.add(minus + digits);
+      if (/^[0.,]+$/.test(digits)) zeros += 1;
+      isIntegers &&= /^\d+$/.test(digits);
+    }
+    this.words = words;
+    this.numbers = numbers;
+    this.signs = signs;
+    this.zeros = zeros;
+    this.isIntegers = isIntegers && numbers.size > 0;
+  }
+
+  get blank(): number {
+    return this.cells.length - this.filled;
+  }
+
+  get wordCount(): number {
+    return [...this.words.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  /** The notation of its numbers; null if fewer than half of its texts with digits are numbers. */
+  get number(): Candidates<NumberFormat> | null {
+    if (this.#number === undefined) this.#number = numberFormatOf([this]);
+    return this.#number;
+  }
+
+  /** Null if it is no column of dates. */
+  get dates(): DateFormats | null {
+    if (this.#dates === undefined) this.#dates = dateFormatsOf([...this.distinct]);
+    return this.#dates;
+  }
+}
+
+/** The one notation of several columns. */
+export function numberFormatOf(columns: readonly Column[]): Candidates<NumberFormat> | null {
+  const texts = [...new Set(columns.flatMap(({ numbers }) => [...numbers]))];
+  const best = bestOf(NUMBER_FORMATS, texts, numberReader);
+  if (best === null || best.count * 2 < texts.length) return null;
+  const signs = [...new Set(columns.flatMap((column) => [...column.signs]))];
+  if (signs.length === 0) return best;
+  return { ...best, formats: best.formats.map((format) => ({ ...format, signs })) };
+}
+
+function dateFormatsOf(texts: readonly string[]): DateFormats | null {
+  const tried = texts.slice(0, TEXTS_TRIED);
+  const candidates = DATE_FORMATS.filter((format) => tried.some(dateIn(format)));
+  const formats: string[] = [];
+  let rest = texts;
+  while (formats.length < FORMATS_MAX) {
+    const best = bestOf(candidates, rest, momentIn);
+    if (best === null || best.count < LEAST_SECOND * texts.length) break;
+    const [format] = best.formats as [string];
+    if (best.formats.length > 1 && formats.length === 0) {
+      return best.count < LEAST_DATES * texts.length ? null : { ...best, isAmbiguous: true };
+    }
+    if (best.formats.length > 1 || ambiguousDate([...formats, format]) !== null) break;
+    formats.push(format);
+    const read = dateIn(format);
+    rest = rest.filter((text) => read(text) === null);
+  }
+  const count = texts.length - rest.length;
+  return count === 0 || count < LEAST_DATES * texts.length ? null : { formats, isAmbiguous: false, example: '' };
+}
+
+/** Reads a date of our times. */
+export function dateIn(format: string) {
+  const read = dateReader(format);
+  return (text: string) => {
+    const found = COUNTS.get(format)?.test(text) === false ? null : read(text);
+    return found !== null && found.date > '1500' && found.date < '2200' ? found : null;
+  };
+}
+
+function momentIn(format: string): (text: string) => string | null {
+  const read = dateIn(format);
+  return (text) => {
+    const found = read(text);
+    return found && JSON.stringify(found);
+  };
+}
+
+/** The format that reads most texts, and the others that read as many but read some of them differently. Null: none reads any. */
+function bestOf<Format>(
+  formats: readonly Format[],
+  texts: readonly string[],
+  readerOf: (format: Format) => (text: string) => string | null,
+): Candidates<Format> | null {
+  const tried = formats.map((format) => {
+    const readings = texts.map(readerOf(format));
+    return { format, readings, count: readings.filter((reading) => reading !== null).length };
+  });
+  const most = Math.max(0, ...tried.map(({ count }) => count));
+  const [first, ...others] = tried.filter(({ count }) => count === most);
+  if (first === undefined || most === 0) return null;
+  const differAt = (one: readonly (string | null)[], other: readonly (string | null)[]) =>
+    one.findIndex((reading, index) => reading !== null && other[index] !== null && reading !== other[index]);
+  const kept = [first];
+  for (const other of others) {
+    if (kept.every(({ readings }) => differAt(readings, other.readings) >= 0)) kept.push(other);
+  }
+  const [, rival] = kept;
+  const example = rival === undefined ? '' : (texts[differAt(first.readings, rival.readings)] ?? '');
+  return { formats: kept.map(({ format }) => format), count: most, example };
+}

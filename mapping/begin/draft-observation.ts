@@ -1,0 +1,199 @@
+/** Writes the value and the date of the starting mapping. */
+import { metricNameSchema } from '../../contract/values/metric.ts';
+import { EARLIEST } from '../declared/map-observation.ts';
+import { FILL_IN } from '../declared/parse-jsonc.ts';
+import { areOfOneCurrency } from '../values/currency-signs.ts';
+import { hasOffset } from '../values/date-format.ts';
+import { Column, dateIn } from './column.ts';
+import { Commented } from './commented-json.ts';
+import type { Draft } from './draft.ts';
+import type { DateGuess } from './guess-columns.ts';
+import type { QuantityGuess } from './guess-quantity.ts';
+
+export function draftValue({ guess, added, isList }: Draft, { all }: QuantityGuess) {
+  const { values } = guess;
+  const names = values.map(({ name }) => name).slice(0, isList ? 1 : undefined);
+  const which = names.length === 0 ? 'no column looks like prices' : names.join(' or ');
+  const blankValues = [...new Set(values.flatMap(blankWordsOf))];
+  const blank = sum(values, (column) => {
+    return column.blank + blankValues.reduce((count, word) => count + (column.words.get(word) ?? 0), 0);
+  });
+  const zeros = sum(values, (column) => column.zeros);
+  const isSparse = added !== null && blank > sum(values, ({ cells }) => cells.length) * MANY_BLANKS;
+  const column = names.length === 1 ? names[0] : `${FILL_IN}: ${which}: which column is the price?`;
+  const zero = `${FILL_IN}: ${zeros === 1 ? '1 value is' : `${zeros} values are`} zero: write "asserted" if zero is the price, or "refuse" if it stands for a missing one`;
+  return {
+    column: added?.value ?? column,
+    number: draftNumber(guess.number),
+    blankValues: blankValues.length === 0 ? undefined : new Commented(blankValues, BLANK_VALUES),
+    quotedQuantity: isList || all === null || all > 1 ? new Commented('1', 'The file quotes for one.') : undefined,
+    rounding: new Commented('refuse', all === null ? ROUNDING : ''),
+    blank: blank === 0 ? undefined : draftBlank(blank, isList || isSparse),
+    zero: zeros === 0 ? undefined : zero,
+  };
+}
+
+const ROUNDING = 'Or nearest, to round the numbers that no quantity keeps whole.';
+const BLANK_VALUES = 'Texts that stand for a missing number.';
+/** In a wide table, this many blanks are columns that begin late or end early. */
+const MANY_BLANKS = 0.2;
+
+/** The further metrics of a list: each column of values has its own. */
+export function draftMetrics({ guess: { values }, isList }: Draft, value: ReturnType<typeof draftValue>) {
+  const [first, ...others] = values;
+  if (!isList || first === undefined || others.length === 0) return { metric: undefined, also: undefined };
+  const bare = Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, each instanceof Commented ? each.value : each]),
+  );
+  const also = others.map(({ name }) => ({ metric: metricOf(name), value: { ...bare, column: name } }));
+  return {
+    metric: metricOf(first.name),
+    also: new Commented(also, 'Further metrics of each row. One that is no money has a "unit", such as "token".'),
+  };
+}
+
+function metricOf(column: string): string {
+  const [first = '', ...others] = column.toLowerCase().match(/[a-z0-9]+/g) ?? [];
+  const name = first + others.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('');
+  return metricNameSchema.safeParse(name).success ? name : `${FILL_IN}: a name such as inputPrice`;
+}
+
+function draftBlank(blank: number, isLeftOut: boolean): Commented {
+  const reasons = 'not-published, not-yet-published, not-applicable, withheld, source-unreachable';
+  return isLeftOut
+    ? new Commented(
+        'leave-out',
+        `Blank values, which give nothing: ${blank}. To say that a value is not known: { "unknownReason": … }, by one of ${reasons}.`,
+      )
+    : new Commented(
+        { unknownReason: 'not-published' },
+        `Blank values: ${blank}. Reasons: ${reasons}. Or "leave-out" instead of the object: then nothing is said about that date.`,
+      );
+}
+
+function draftNumber(number: Draft['guess']['number']) {
+  const [format, ...rivals] = number?.formats ?? [];
+  if (number === null || format === undefined) return undefined;
+  const { decimalMark, groupMark, signs = [] } = format;
+  if (rivals.length > 0 || number.differing !== undefined) {
+    const choices = number.formats.map((each) =>
+      JSON.stringify({ decimalMark: each.decimalMark, groupMark: each.groupMark }),
+    );
+    const why =
+      number.differing === undefined
+        ? `${number.example} is a number by each`
+        : `${JSON.stringify(number.differing)} is not written as other columns are`;
+    return `${FILL_IN}: ${choices.join(' or ')}: ${why}`;
+  }
+  if (decimalMark === '.' && groupMark === undefined && signs.length === 0) return undefined;
+  const doubt = areOfOneCurrency(signs) ? '' : SIGNS;
+  return { decimalMark, groupMark, signs: signs.length === 0 ? undefined : new Commented(signs, doubt) };
+}
+
+const SIGNS =
+  'Signs of different currencies: one fixed currency is refused. Look up the currency by a column that tells them apart.';
+
+/** A few words without digits, in a column of numbers. */
+function blankWordsOf({ words }: Column): string[] {
+  const short = [...words.keys()].filter((word) => word.length <= 20);
+  return short.length <= 5 ? short : [];
+}
+
+function sum(columns: readonly Column[], count: (column: Column) => number): number {
+  return columns.reduce((total, column) => total + count(column), 0);
+}
+
+const UNKNOWN_DATE = {
+  column: new Commented(
+    `${FILL_IN}: the column with the dates; or, if all values have one date, in its place: "constant": "2026-11-01"; or, in the recipe of a current list: fetchedAt, with the format YYYY-MM-DDTHH:mm:ss.SZ`,
+    'No column was recognised.',
+  ),
+  format: `${FILL_IN}: such as YYYY-MM-DD or D.M.YYYY`,
+  precision: `${FILL_IN}: instant, day, month, quarter or year`,
+};
+
+export function draftDate({ table, guess: { date, wide }, added }: Draft) {
+  if (date === null) return UNKNOWN_DATE;
+  const { column, formats, precision, whenBlank } = date;
+  const dated = column ?? new Column('', wide?.map(({ name }) => name) ?? []);
+  const facts = factsOf(dated, formats, table.lines);
+  const isMoment = precision === 'instant';
+  const which = `${FILL_IN}: ${formats.join(' or ')}: all dates of the file, such as ${date.example}, are dates by each`;
+  return {
+    column: column === null ? added?.name : columnOf(column.name, date),
+    format: new Commented(date.isAmbiguous ? which : oneOrList(formats), facts.oddOnes),
+    precision: new Commented(doubtOfPrecision(facts, precision) ?? precision, isMoment ? INSTANT : ''),
+    offset: isMoment && !formats.every(hasOffset) ? new Commented(OFFSET, 'Where do these times count?') : undefined,
+    early:
+      facts.early > 0
+        ? `${FILL_IN}: dates before ${EARLIEST}: ${facts.early}: write "confirmed" if they are right, or "refuse": then their rows are refused`
+        : undefined,
+    whenBlank:
+      whenBlank === null
+        ? undefined
+        : new Commented(
+            {
+              column: `${FILL_IN}: ${whenBlank.column}? Or remove whenBlank: then these rows are refused`,
+              format: oneOrList(whenBlank.formats),
+            },
+            `Rows in which the column is blank: ${dated.blank}.`,
+          ),
+  };
+}
+
+const INSTANT = 'The times of day count. If only the day does, write day, and remove the offset.';
+const OFFSET = `${FILL_IN}: UTC, or an offset such as +05:30; or, for local times, in its place: "timeZone": "Europe/Berlin"`;
+
+function columnOf(name: string, { isSure, rivals }: DateGuess): string {
+  if (isSure) return name;
+  const others = rivals.length === 0 ? '' : ` Or is it, or a part of it, in ${rivals.join(', ')}?`;
+  return (
+    `${FILL_IN}: ${name}: is it the date of the prices?${others} Write the column; or ["date", "time"], the parts ` +
+    'of it; or, if all values have one date, in its place: "constant": "2026-11-01"'
+  );
+}
+
+function oneOrList(formats: readonly string[]): string | readonly string[] {
+  return formats.length === 1 ? (formats[0] as string) : formats;
+}
+
+/** The dates of a column, by the first format that reads each. */
+function factsOf({ cells, filled }: Column, formats: readonly string[], lines: readonly number[]) {
+  const readers = formats.map(dateIn);
+  const days = new Map<string, number>();
+  const [dates, odd] = [new Set<string>(), [] as number[]];
+  let [early, hasTimes] = [0, false];
+  for (const [row, cell] of cells.entries()) {
+    if (cell === '') continue;
+    const found = readers.map((read) => read(cell)).find((each) => each !== null);
+    if (found == null) {
+      odd.push(row);
+      continue;
+    }
+    const { date, timeMs } = found;
+    dates.add(date);
+    days.set(date.slice(8), (days.get(date.slice(8)) ?? 0) + 1);
+    if (date < EARLIEST) early += 1;
+    hasTimes ||= timeMs !== 0;
+  }
+  const [first = 0] = odd;
+  const place = lines[first] === undefined ? cells[first] : `line ${lines[first]}, ${cells[first]}`;
+  const others = odd.length > 1 ? `, and ${odd.length - 1} more` : '';
+  const oddOnes = odd.length === 0 ? '' : `${filled - odd.length} of ${filled} are such dates. Not ${place}${others}.`;
+  return { early, hasTimes, days, different: dates.size, oddOnes };
+}
+
+/** The share of the dates that is on one day of the month, from which on they may well name months. */
+const MOSTLY = 0.9;
+
+/** The precision is a part of an observation's identity. Null: the file leaves no doubt. */
+function doubtOfPrecision(
+  { hasTimes, days, different }: ReturnType<typeof factsOf>,
+  precision: DateGuess['precision'],
+): string | null {
+  if (precision === 'instant') return hasTimes ? null : `${FILL_IN}: day or instant: all times are 00:00`;
+  const [[day, most] = ['', 0]] = [...days].sort((one, other) => other[1] - one[1]);
+  const dates = [...days.values()].reduce((total, count) => total + count, 0);
+  if (precision !== 'day' || different < 3 || most < dates * MOSTLY) return null;
+  return `${FILL_IN}: month or day: of ${dates} dates, ${most} are on day ${Number(day)} of a month: are the numbers about months?`;
+}
