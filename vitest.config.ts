@@ -14,7 +14,7 @@ const SETS = ['slow', 'aws', 'tools', 'browser'];
 const LONG = Object.entries({
   bench: 'costs',
   bundles: 'bundles',
-  cli: 'audit doctor exports failures freshness hostile ingest ingest-git init machine mapping mirror-stop missing-rows new-log operations reads settings undo',
+  cli: 'doctor exports failures freshness hostile ingest ingest-git init machine mapping mirror-stop missing-rows new-log operations reads settings undo',
   docs: 'following key-of-a-feed operator-guide readme',
   mapping: 'begin-documents',
   run: 'announced bucket-names from-log git run state target',

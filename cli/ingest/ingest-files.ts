@@ -135,7 +135,6 @@ async function* countingLosses(
   for await (const record of records) {
     if (record.kind === 'record' && record.defines !== null) totals.definitions += 1;
     if (record.kind === 'record' && record.isRounded) totals.rounded += 1;
-    if (record.kind === 'record' && record.isTimeCut) totals.timesCut += 1;
     yield record;
   }
 }
@@ -197,7 +196,7 @@ function versionFields({ versions, unchanged, passedOver }: NonNullable<FileSumm
 }
 
 async function printSummary(summary: FileSummary, isMapped: boolean, partial: boolean): Promise<void> {
-  const { file, dryRun, records, accepted, unchanged, refused, withoutRecord, rounded, timesCut } = summary;
+  const { file, dryRun, records, accepted, unchanged, refused, withoutRecord, rounded } = summary;
   const { past, sentAs, generation, stoppedAtLine, missing, withdrawn = null, returned = 0 } = summary;
   const refusedRecords = refused - withoutRecord;
   const isWhole = !dryRun || partial || refused === 0;
@@ -208,7 +207,6 @@ async function printSummary(summary: FileSummary, isMapped: boolean, partial: bo
     ['rows of the file refused, without a record', withoutRecord],
     ['records: market definitions, observations, retractions', records],
     ...(isMapped ? [['values that the mapping rounded', rounded] as const] : []),
-    ...(timesCut === 0 ? [] : [['times that the mapping cut to milliseconds', timesCut] as const]),
     [dryRun ? (isWhole ? 'would be stored' : 'would be stored, with --partial') : 'stored', accepted],
     ['known already', unchanged],
     ['records refused', refusedRecords],

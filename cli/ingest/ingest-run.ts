@@ -53,8 +53,6 @@ export interface IngestTotals {
   withoutRecord: number;
   /** Values of the rows that were read, which the mapping rounded. */
   rounded: number;
-  /** Those of which the mapping dropped more than milliseconds from a time. */
-  timesCut: number;
   /** The ids of its batches, or of its upload: `tidemark undo` takes them. None in a dry run. */
   readonly sentAs: string[];
   /** The generation that shows what was stored. Null: not yet, or nothing was. */
@@ -72,7 +70,6 @@ export function newTotals(): IngestTotals {
     refused: 0,
     withoutRecord: 0,
     rounded: 0,
-    timesCut: 0,
   };
   return { ...counts, sentAs: [], generation: null, stoppedAtLine: null };
 }

@@ -121,7 +121,6 @@ async function* missingOf(
         defines: null,
         market,
         isRounded: false,
-        isTimeCut: false,
       };
     }
   }

@@ -20,8 +20,6 @@ export interface SourceRecord {
   readonly market: string | null;
   /** Whether the mapping rounded its value. A record that was sent as one says it itself. */
   readonly isRounded: boolean;
-  /** Whether the mapping dropped more than milliseconds from a time of it. */
-  readonly isTimeCut: boolean;
 }
 
 /** Why a row gave no record. */
@@ -58,12 +56,12 @@ async function* mapped(
       yield { ...row, kind: 'fault' };
       continue;
     }
-    const { line, record, isTimeCut = false } = row;
+    const { line, record } = row;
     const defines = record.type === 'market' ? record.slug : null;
     const market = record.type === 'market' ? record.slug : record.market;
     const text = JSON.stringify(record.type === 'observation' ? { ...record, ...members } : record);
     const isRounded = 'rounded' in record && record.rounded === true;
-    yield { kind: 'record', line, text, defines, market, isRounded, isTimeCut };
+    yield { kind: 'record', line, text, defines, market, isRounded };
   }
 }
 
@@ -97,7 +95,6 @@ function recordOf(
     defines,
     market: typeof market === 'string' ? market : defines,
     isRounded: false,
-    isTimeCut: false,
   };
 }
 

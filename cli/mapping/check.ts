@@ -30,29 +30,11 @@ export async function printMappingCheck(
         'versions of the file, a corrected row becomes the value of another source.',
     );
   }
-  if (file.slugsWithDigest.count > 0) note(DIGESTS);
   await printFile(file);
 }
 
-const DIGESTS =
-  'Some slugs have a digest, because they do not spell the values of match exactly, or match has several columns and a value has a ' +
-  'hyphen. Slugs cannot change later: if you do not want digests, change market.slug, match or slugDigest now.';
-
-function listOf({ count, first }: FileCheck['slugsWithDigest']): string {
-  return [count, ...first].join(', ');
-}
-
-async function printFile({
-  rows,
-  values,
-  leftOut,
-  markets,
-  slugsWithDigest,
-  observations,
-  refused,
-  unusedColumns,
-}: FileCheck) {
-  const { count, unknown, rounded, timesCut, observedAt } = observations;
+async function printFile({ rows, values, leftOut, markets, observations, refused, unusedColumns }: FileCheck) {
+  const { count, unknown, rounded, observedAt } = observations;
   const refusedValues = values - leftOut - count;
   await printFields([
     ['rows of the file, readable', rows],
@@ -63,10 +45,8 @@ async function printFile({
     ['observations', count],
     ['of them unknown', Object.values(unknown).reduce((sum, each) => sum + each, 0)],
     ['of them rounded', rounded],
-    ...(timesCut === 0 ? [] : [['of them with a time cut to milliseconds', timesCut] as const]),
     ['observed', observedAt === null ? null : `${observedAt.first} to ${observedAt.last}`],
     ['market definitions', [markets.count, ...markets.first.map(({ slug }) => slug)].join(', ')],
-    ...(slugsWithDigest.count === 0 ? [] : [['of them with a digest in the slug', listOf(slugsWithDigest)] as const]),
     ['records: definitions and observations', markets.count + count],
     ['columns not used', unusedColumns.join(', ') || 'none'],
   ]);

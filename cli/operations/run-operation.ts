@@ -5,9 +5,8 @@ import type { OperationDefinition } from '../../contract/operations/operation.ts
 import { operationOf } from '../../contract/operations/operations.ts';
 import { type Client, jsonOf } from '../http/client.ts';
 import { CommandError } from '../program/exit-codes.ts';
-import { type Cell, JsonList, note, printFields, printJson, Table } from '../program/output.ts';
+import { type Cell, note, printFields, printItems, printJson, Table } from '../program/output.ts';
 import { walkList } from '../reads/walk.ts';
-import { changesByBatch } from './audit.ts';
 import { columnsOfItems } from './fields.ts';
 
 export interface OperationCall {
@@ -44,8 +43,10 @@ export async function runOperation(
   if (asJson) return await printJson(resource);
   if (operation === operationOf('getEntitlements')) {
     // The one list without pages.
-    const table = tableOf(columnsOfItems(operation, 'entitlements'));
-    for (const item of (resource as { readonly entitlements: readonly Row[] }).entitlements) await table.add(item);
+    const columns = columnsOfItems(operation, 'entitlements');
+    const table = new Table(columns.map((name) => name.toUpperCase()));
+    const { entitlements } = resource as { readonly entitlements: readonly Row[] };
+    for (const item of entitlements) await table.add(columns.map((name) => cellOf(item[name])));
     return await table.end();
   }
   await printFields(Object.entries(resource as object).map(([name, value]) => [name, cellOf(value)] as const));
@@ -57,27 +58,14 @@ async function printList(
   call: OperationCall,
   asJson: boolean,
 ): Promise<void> {
-  const isAudit = operation === operationOf('listAuditRecords');
-  const items = walkList<Row>(client, pathOf(operation, call));
   const columns = columnsOfItems(operation);
-  const shown = asJson ? new JsonList() : tableOf(isAudit ? [...columns, 'changes'] : columns);
-  let count = 0;
-  for await (const item of isAudit && !asJson ? changesByBatch(items) : items) {
-    await shown.add(item);
-    count += 1;
-    if (count === call.limit) break;
-  }
-  await shown.end();
-  if (count === 0) note(isAudit ? NO_AUDIT : 'No results.');
+  const titles = columns.map((name) => name.toUpperCase());
+  const items = walkList<Row>(client, pathOf(operation, call), call.limit);
+  const count = await printItems(items, asJson, titles, (item) => columns.map((name) => cellOf(item[name])));
+  if (count === 0) note(operation === operationOf('listAuditRecords') ? NO_AUDIT : 'No results.');
 }
 
 type Row = Readonly<Record<string, unknown>>;
-
-function tableOf(columns: readonly string[]) {
-  const table = new Table(columns.map((name) => name.toUpperCase()));
-  const add = (item: Row) => table.add(columns.map((name) => cellOf(item[name])));
-  return { add, end: () => table.end() };
-}
 
 const NO_AUDIT =
   'No record was found. Without --day, --actor or --target, the search is in the writes of today (UTC). A target is ' +

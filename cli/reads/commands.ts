@@ -47,15 +47,11 @@ export function addReadCommands(program: Command): void {
   markets
     .command('list')
     .description('all markets with their newest price, ordered by slug')
-    .option('--late', 'only sources whose next value is late, by their cadence and the clock of this machine')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  tidemark markets list --url https://data.example --json\n  tidemark markets list --late',
-    )
+    .addHelpText('after', '\nExample:\n  tidemark markets list --url https://data.example --json')
     .action(async (_, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions & { readonly late?: boolean }>();
-      const { listLateMarkets, listMarkets } = await import('./markets.ts');
-      await (options.late ? listLateMarkets : listMarkets)(await openClient(options), options.json === true);
+      const options = command.optsWithGlobals<GlobalOptions>();
+      const { listMarkets } = await import('./markets.ts');
+      await listMarkets(await openClient(options), options.json === true);
     });
 
   markets
@@ -96,8 +92,8 @@ export function addReadCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-With --csv and --ndjson, the published file of the history is read, or those of its years; where the service has none, its
-pages. --as-of and --versions read the pages.
+With --csv and --ndjson, the published file of the history is read; where the service has none, its pages. --as-of and --versions
+read the pages.
 
 With --csv, = + - @ and their full-width forms get an apostrophe where they begin a text, or follow a semicolon in it, so that
 no spreadsheet takes it for a formula; numbers stay as they are.

@@ -18,9 +18,9 @@ import type { PublicObservation } from '../../contract/values/metric.ts';
 import { shownAmount } from '../../contract/values/shown-value.ts';
 import type { Client } from '../http/client.ts';
 import { toCommandError } from '../http/refusals.ts';
-import { note, printItems, printRaw } from '../program/output.ts';
+import { note } from '../program/output.ts';
 import { standingRows } from './history-file.ts';
-import { type HistoryForm, readMarket, remarkOn, versionsAt } from './markets.ts';
+import { type HistoryForm, printRows, type RowForms, remarkOn, versionsAt } from './markets.ts';
 import { tableValue } from './table-value.ts';
 import { allMarkets, allVersions } from './walk.ts';
 
@@ -47,35 +47,31 @@ interface Asked {
 
 export async function printConvertedHistory(client: Client, asked: Asked): Promise<void> {
   const { slug, currency, form, asOf, isFile } = asked;
-  const rows = isFile ? standingRows(client, encodeURIComponent(slug), null) : versionsAt(client, slug, asOf);
-  const converted = conversions(client, rows, currency, asOf);
-  if (form === 'ndjson') {
-    for await (const row of converted) await printRaw(`${JSON.stringify(withConversion(row))}\n`);
-  } else if (form === 'csv') {
-    await printRaw(`${[...HISTORY_COLUMNS, ...COLUMNS].join(',')}\n`);
-    for await (const { observation, conversion } of converted) {
-      if (observation.announced) continue;
-      const fields = { ...observation, ...columnsOf(conversion) } as unknown as Readonly<Record<string, string | null>>;
-      await printRaw(`${csvRecord([...HISTORY_COLUMNS, ...COLUMNS].map((column) => fields[column]))}\n`);
-    }
-  } else if (form === 'json') {
-    await printItems(mapped(converted, withConversion), true, [], () => []);
-  } else {
-    const { unit: quoted } = await readMarket(client, slug);
-    await printItems(converted, false, SHOWN, ({ observation, conversion }) => {
-      const { observedAt, metric, status, confidence, sourceLabel } = observation;
-      const { convertedDecimal, conversion: state, rate, rateMarket, rateObservedAt } = columnsOf(conversion);
-      const { value, unit } = tableValue(observation, quoted);
-      const shown = convertedDecimal === null ? state : shownAmount(convertedDecimal, quoted.quantity);
-      const notes = [remarkOn(observation), ...conversion.used.map(doubtOf)].filter((text) => text !== '').join('; ');
-      return [
-        ...[observedAt, metric, value, unit],
-        ...[shown, currency, notes, rate, rateMarket, rateObservedAt],
-        ...[status, confidence, sourceLabel],
-      ];
-    });
-  }
+  const rows = isFile ? standingRows(client, encodeURIComponent(slug)) : versionsAt(client, slug, asOf);
+  await printRows(client, slug, form, conversions(client, rows, currency, asOf), CONVERTED_FORMS);
 }
+
+const CONVERTED_FORMS: RowForms<ConvertedRow> = {
+  asJson: ({ observation, conversion }) => ({ ...observation, converted: { derived: true, ...conversion } }),
+  columns: [...HISTORY_COLUMNS, ...COLUMNS],
+  asCsv: ({ observation, conversion }) => {
+    if (observation.announced) return null;
+    const fields = { ...observation, ...columnsOf(conversion) } as unknown as Readonly<Record<string, string | null>>;
+    return csvRecord([...HISTORY_COLUMNS, ...COLUMNS].map((column) => fields[column]));
+  },
+  titles: SHOWN,
+  cells: ({ observation, conversion }, quoted) => {
+    const { observedAt, metric, status, confidence, sourceLabel } = observation;
+    const { convertedDecimal, convertedCurrency, conversion: state, ...used } = columnsOf(conversion);
+    const { value, unit } = tableValue(observation, quoted);
+    const shown = convertedDecimal === null ? state : shownAmount(convertedDecimal, quoted.quantity);
+    const notes = [remarkOn(observation), ...conversion.used.map(doubtOf)].filter((text) => text !== '').join('; ');
+    return [
+      ...[observedAt, metric, value, unit, shown, convertedCurrency, notes],
+      ...[used.rate, used.rateMarket, used.rateObservedAt, status, confidence, sourceLabel],
+    ];
+  },
+};
 
 /** Empty for a rate that is final and of high confidence. */
 function doubtOf({ row: { status, confidence } }: UsedRate): string {
@@ -150,10 +146,6 @@ function columnsOf({ currency, decimal, reason, rate, used }: Conversion): Colum
   };
 }
 
-function withConversion({ observation, conversion }: ConvertedRow): object {
-  return { ...observation, converted: { derived: true, ...conversion } };
-}
-
 /** Newest first: those that stand, or that stood at the moment. */
 async function ratesAt(client: Client, slug: string, asOf: AsOf | null): Promise<readonly PublicObservation[]> {
   const reading = asOf === null ? null : new AsOfReading<PublicObservation>(asOf);
@@ -162,8 +154,4 @@ async function ratesAt(client: Client, slug: string, asOf: AsOf | null): Promise
     if (reading === null ? row.supersededBy === null : reading.add(row)) found.push(row);
   }
   return found;
-}
-
-async function* mapped<Item, Made>(items: AsyncIterable<Item>, make: (item: Item) => Made): AsyncGenerator<Made> {
-  for await (const item of items) yield make(item);
 }

@@ -9,7 +9,7 @@ import { leadMetric } from '../../contract/values/metric-words.ts';
 import { durationInWords } from '../../server/terminal/words.ts';
 import type { Client } from '../http/client.ts';
 import { toCommandError } from '../http/refusals.ts';
-import { JsonList, note, printFields, printItems, printJson, printRaw, Table } from '../program/output.ts';
+import { type Cell, JsonList, note, printFields, printItems, printJson, printRaw } from '../program/output.ts';
 import { observedMetrics, tableValue } from './table-value.ts';
 import { allMarkets, allVersions } from './walk.ts';
 
@@ -22,21 +22,6 @@ export async function listMarkets(client: Client, asJson: boolean): Promise<void
     const shown = tableValue(metric, unit);
     return [slug, name, shown.value, shown.unit, metricName, metric.observedAt, metric.sourceLabel];
   });
-}
-
-/** A row for each late source of a market; as JSON, the markets that have any. */
-export async function listLateMarkets(client: Client, asJson: boolean): Promise<void> {
-  const list = new JsonList();
-  const table = new Table(['SLUG', 'SOURCE', 'LATE BY', 'EXPECTED']);
-  for await (const market of allMarkets(client)) {
-    const late = new Expectations([market]).late(Date.now());
-    if (asJson && late.length > 0) await list.add(market);
-    if (asJson) continue;
-    for (const { label, lateSeconds, expectedNextAt } of late) {
-      await table.add([market.slug, label, durationInWords(lateSeconds), expectedNextAt]);
-    }
-  }
-  await (asJson ? list : table).end();
 }
 
 export async function readMarket({ files }: Client, slug: string): Promise<Market> {
@@ -108,31 +93,57 @@ const SHOWN = ['OBSERVEDAT', 'METRIC', 'VALUE', 'UNIT', 'STATUS', 'CONFIDENCE', 
 
 export type HistoryForm = 'table' | 'csv' | 'ndjson' | 'json';
 
-/** @param asOf only what was visible at that moment; null: every version */
-export async function printHistory(client: Client, slug: string, form: HistoryForm, asOf: AsOf | null): Promise<void> {
-  const observations = versionsAt(client, slug, asOf);
-  if (form === 'ndjson') {
-    for await (const observation of observations) await printRaw(`${JSON.stringify(observation)}\n`);
-    return;
-  }
-  if (form === 'csv') {
-    // LF, as most tools write it.
-    await printRaw(`${HISTORY_COLUMNS.join(',')}\n`);
-    for await (const observation of observations) {
-      if (!observation.announced) await printRaw(`${historyCsvRecord(observation)}\n`);
-    }
-    return;
-  }
-  if (form === 'json') {
-    await printItems(observations, true, [], () => []);
-    return;
-  }
-  const { unit: quoted } = await readMarket(client, slug);
-  await printItems(observations, false, SHOWN, (observation) => {
+/** How a row of a history is shown in each form. */
+export interface RowForms<Row> {
+  readonly asJson: (row: Row) => object;
+  readonly columns: readonly string[];
+  /** Null: the row is not in CSV. */
+  readonly asCsv: (row: Row) => string | null;
+  readonly titles: readonly string[];
+  readonly cells: (row: Row, quoted: Market['unit']) => readonly Cell[];
+}
+
+const OBSERVATION_FORMS: RowForms<PublicObservation> = {
+  asJson: (observation) => observation,
+  columns: HISTORY_COLUMNS,
+  asCsv: (observation) => (observation.announced ? null : historyCsvRecord(observation)),
+  titles: SHOWN,
+  cells: (observation, quoted) => {
     const { observedAt, metric, status, confidence, sourceLabel } = observation;
     const { value, unit } = tableValue(observation, quoted);
     return [observedAt, metric, value, unit, status, confidence, sourceLabel, remarkOn(observation)];
-  });
+  },
+};
+
+/** @param asOf only what was visible at that moment; null: every version */
+export async function printHistory(client: Client, slug: string, form: HistoryForm, asOf: AsOf | null): Promise<void> {
+  await printRows(client, slug, form, versionsAt(client, slug, asOf), OBSERVATION_FORMS);
+}
+
+export async function printRows<Row>(
+  client: Client,
+  slug: string,
+  form: HistoryForm,
+  rows: AsyncIterable<Row>,
+  { asJson, columns, asCsv, titles, cells }: RowForms<Row>,
+): Promise<void> {
+  if (form === 'ndjson') {
+    for await (const row of rows) await printRaw(`${JSON.stringify(asJson(row))}\n`);
+  } else if (form === 'csv') {
+    // LF, as most tools write it.
+    await printRaw(`${columns.join(',')}\n`);
+    for await (const row of rows) {
+      const line = asCsv(row);
+      if (line !== null) await printRaw(`${line}\n`);
+    }
+  } else if (form === 'json') {
+    const list = new JsonList();
+    for await (const row of rows) await list.add(asJson(row));
+    await list.end();
+  } else {
+    const { unit: quoted } = await readMarket(client, slug);
+    await printItems(rows, false, titles, (row) => cells(row, quoted));
+  }
 }
 
 /** Newest first. @param asOf only those that were visible at that moment; null: every version */

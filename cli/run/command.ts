@@ -2,30 +2,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { slugSchema } from '../../contract/values/market.ts';
 import { formReader } from '../ingest/commands.ts';
-import { addGitOptions, type GitFlags, gitOf } from '../ingest/git-options.ts';
+import { addGitOptions, gitOf } from '../ingest/git-options.ts';
 import { settings, targetOption } from '../local/commands.ts';
 import { CommandError, EXIT_CODES } from '../program/exit-codes.ts';
 import { seconds } from '../program/numbers.ts';
-import type { GlobalOptions } from '../program/profile.ts';
-
-interface RunFlags extends GlobalOptions, GitFlags {
-  readonly source?: readonly string[];
-  readonly unconditional?: boolean;
-  readonly mapping?: string;
-  readonly files?: string;
-  readonly mode: 'append' | 'correct';
-  readonly partial?: boolean;
-  readonly confirmOutliers?: boolean;
-  readonly remove?: readonly string[];
-  readonly replacedBy?: string;
-  readonly publicReason?: string;
-  readonly unsigned?: boolean;
-  readonly fromLog?: string | true;
-  readonly state?: 'in-target';
-  readonly wait: number;
-  readonly messageFile?: string;
-  readonly to?: string;
-}
+import type { RunFlags } from './run-once.ts';
 
 const codeOf = (...exits: readonly (keyof typeof EXIT_CODES)[]) =>
   exits.map((exit) => `  ${EXIT_CODES[exit].code}  ${EXIT_CODES[exit].meaning}`).join('\n');
@@ -103,46 +84,17 @@ export function addRunCommand(program: Command): void {
     .addHelpText('after', HELP)
     .action(async (paths: readonly string[], _, command: Command) => {
       const options = command.optsWithGlobals<RunFlags>();
-      const {
-        source = [],
-        unconditional = false,
-        mode,
-        partial = false,
-        confirmOutliers = false,
-        remove = [],
-        replacedBy = null,
-        publicReason = null,
-        unsigned = false,
-        fromLog = null,
-        state,
-        wait,
-        messageFile = null,
-        data,
-        to,
-      } = options;
+      const { remove = [], publicReason } = options;
       if (paths.filter((path) => path === '-').length > 1) throw new CommandError('usage', '- can be named only once.');
-      if (remove.length > 0 !== (publicReason !== null))
+      if (remove.length > 0 !== (publicReason !== undefined))
         throw new CommandError('usage', '--remove needs --public-reason, and --public-reason needs --remove.');
       const git = gitOf(options);
       const formOf = await formReader(options);
       const ofFolder =
         options.files === undefined ? [] : await (await import('./files-folder.ts')).filesOf(options.files);
+      const files = [...ofFolder, ...paths.map((path) => ({ path, source: formOf(path) }))];
       const { runOnce } = await import('./run-once.ts');
-      await runOnce(options, settings({ TIDEMARK_DATA: data, TIDEMARK_TO: to }), {
-        files: [...ofFolder, ...paths.map((path) => ({ path, source: formOf(path) }))],
-        removals: remove.map((slug) => ({ slug, reason: publicReason ?? '', replacedBy })),
-        isUnconditional: unconditional,
-        sources: source,
-        git,
-        mode,
-        partial,
-        confirmOutliers,
-        isUnsigned: unsigned,
-        fromLog,
-        waitSeconds: wait,
-        messageFile,
-        isStateInTarget: state !== undefined,
-      });
+      await runOnce(options, settings({ TIDEMARK_DATA: options.data, TIDEMARK_TO: options.to }), files, git);
     });
 }
 

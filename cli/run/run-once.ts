@@ -7,7 +7,7 @@ import { type RunReport, runRound, type SourceEnd } from '../../server/run/round
 import { FolderInUse, SettingError, StartError, WrongArgument } from '../../server/service/start-error.ts';
 import { counted } from '../../server/terminal/words.ts';
 import { localClient } from '../http/client.ts';
-import type { GitPast } from '../ingest/git-options.ts';
+import type { GitFlags, GitPast } from '../ingest/git-options.ts';
 import { type FileSummary, type NamedFile, sendFiles, stopNote } from '../ingest/ingest-files.ts';
 import { CommandError, type Exit, endWith } from '../program/exit-codes.ts';
 import { note, printFields, printJson, progressOf } from '../program/output.ts';
@@ -15,25 +15,27 @@ import type { GlobalOptions } from '../program/profile.ts';
 import { checkedRecipe, readRecipe } from '../sources/recipe-file.ts';
 import { askForRun, namedSource } from './ask-for-run.ts';
 
-export interface RunAsked {
-  readonly files: readonly NamedFile[];
-  /** Markets that are removed for good, before the files are ingested. The reason becomes public. */
-  readonly removals: readonly { readonly slug: string; readonly reason: string; readonly replacedBy: string | null }[];
-  /** Names, or places of recipes. Empty: those that are due. */
-  readonly sources: readonly string[];
-  /** The past of a list, by the recipe of that name or place. */
-  readonly git: GitPast | null;
-  /** As of `tidemark sources run`. */
-  readonly isUnconditional: boolean;
+/** The options of `tidemark run`, as the parser gives them. */
+export interface RunFlags extends GlobalOptions, GitFlags {
+  /** Names, or places of recipes. None: those that are due. */
+  readonly source?: readonly string[];
+  readonly unconditional?: boolean;
+  readonly mapping?: string;
+  readonly files?: string;
+  /** These three are of the files. */
   readonly mode: 'append' | 'correct';
-  /** These two are of the files. */
-  readonly partial: boolean;
-  readonly confirmOutliers: boolean;
-  readonly isUnsigned: boolean;
-  readonly fromLog: string | true | null;
-  readonly isStateInTarget: boolean;
-  readonly waitSeconds: number;
-  readonly messageFile: string | null;
+  readonly partial?: boolean;
+  readonly confirmOutliers?: boolean;
+  /** Markets that are removed for good, before the files are ingested. The reason becomes public. */
+  readonly remove?: readonly string[];
+  readonly replacedBy?: string;
+  readonly publicReason?: string;
+  readonly unsigned?: boolean;
+  readonly fromLog?: string | true;
+  readonly state?: 'in-target';
+  readonly wait: number;
+  readonly messageFile?: string;
+  readonly to?: string;
 }
 
 /** How a round ended, and the exit code for it. */
@@ -47,30 +49,25 @@ const OUTCOMES = {
 
 type Outcome = keyof typeof OUTCOMES;
 
-/** @throws CommandError `busy`, `refused`, and for files that cannot be read */
-export async function runOnce(options: GlobalOptions, environment: NodeJS.ProcessEnv, asked: RunAsked): Promise<void> {
-  const {
-    files,
-    removals,
-    sources,
-    isUnconditional,
-    git,
-    mode,
-    partial,
-    confirmOutliers,
-    isUnsigned,
-    fromLog,
-    isStateInTarget,
-    waitSeconds,
-    messageFile,
-  } = asked;
+/**
+ * @param git the past of a list, by the recipe that it names
+ * @throws CommandError `busy`, `refused`, and for files that cannot be read
+ */
+export async function runOnce(
+  options: RunFlags,
+  environment: NodeJS.ProcessEnv,
+  files: readonly NamedFile[],
+  git: GitPast | null,
+): Promise<void> {
+  const { source: sources = [], remove = [], replacedBy = null, publicReason: reason = '', messageFile } = options;
   const missing = files.find(({ path }) => path !== '-' && !existsSync(path));
   if (missing !== undefined) throw new CommandError('usage', `There is no file ${missing.path}.`);
   const progress = progressOf(options);
   const startedMs = performance.now();
   let ingested: readonly FileSummary[] = [];
   const report = await runRound(environment, {
-    ...{ isUnsigned, fromLog, isStateInTarget, waitSeconds, git },
+    ...{ isUnsigned: options.unsigned === true, fromLog: options.fromLog ?? null, git },
+    ...{ isStateInTarget: options.state !== undefined, waitSeconds: options.wait },
     check: ({ isFresh }) => {
       for (const place of git === null ? sources : [...sources, git.recipe]) {
         if (isFresh || existsSync(place)) checkedRecipe(place, readRecipe(place));
@@ -79,21 +76,16 @@ export async function runOnce(options: GlobalOptions, environment: NodeJS.Proces
     takeIn: async (api) => {
       const client = localClient(options, api);
       // First: a source that is not known ends the run before it changes anything.
-      const named = await Promise.all(sources.map((place) => askForRun(client, place, isUnconditional)));
+      const named = await Promise.all(sources.map((place) => askForRun(client, place, options.unconditional === true)));
       const past = git === null ? null : await namedSource(client, git.recipe);
       let isRemoved = false;
-      for (const removal of removals) isRemoved = (await removeOnce(client, removal)) || isRemoved;
-      const runId = randomBytes(6).toString('hex');
+      for (const slug of remove) isRemoved = (await removeOnce(client, slug, { reason, replacedBy })) || isRemoved;
       const how = {
-        mode,
-        partial,
-        inBatches: true,
-        dryRun: false,
-        asserted: confirmOutliers ? (['outlierConfirmed'] as const) : [],
-        complete: false,
-        retractMissing: false,
-      } as const;
-      if (files.length > 0) ingested = await sendFiles(client, files, { ...how, runId, wait: 0 }, options);
+        ...({ mode: options.mode, partial: options.partial === true, inBatches: true, dryRun: false } as const),
+        asserted: options.confirmOutliers ? (['outlierConfirmed'] as const) : [],
+        ...{ complete: false, retractMissing: false, wait: 0, runId: randomBytes(6).toString('hex') },
+      };
+      if (files.length > 0) ingested = await sendFiles(client, files, how, options);
       return {
         sources: named.length === 0 && past === null ? null : new Set(named.map(({ name }) => name)),
         past: git && past && { source: past.name, file: git },
@@ -111,7 +103,7 @@ export async function runOnce(options: GlobalOptions, environment: NodeJS.Proces
 
   const outcome = outcomeOf(report, ingested);
   // In every case: a run that was killed may have left files to commit.
-  if (messageFile !== null) writeFileSync(messageFile, messageOf(report));
+  if (messageFile !== undefined) writeFileSync(messageFile, messageOf(report));
   const durationMs = Math.round(performance.now() - startedMs);
   if (options.json) {
     const { files: publicFiles, ...rest } = report;
@@ -153,11 +145,11 @@ const EXITS = [
   [StartError, 'refused'],
 ] as const;
 
-/** A job reads the outcome in every case. */
 /** False: it is removed already, perhaps by the run before. */
 async function removeOnce(
   client: ReturnType<typeof localClient>,
-  { slug, ...why }: RunAsked['removals'][number],
+  slug: string,
+  why: { readonly reason: string; readonly replacedBy: string | null },
 ): Promise<boolean> {
   try {
     await client.call({ method: 'POST', path: `${marketUrl(slug)}/removal`, body: JSON.stringify(why) });
@@ -170,6 +162,7 @@ async function removeOnce(
   }
 }
 
+/** A job reads the outcome in every case. */
 async function tellRefusal(error: unknown, asJson: boolean): Promise<never> {
   const exit = EXITS.find(([kind]) => error instanceof kind)?.[1] ?? null;
   if (exit === null) throw error;

@@ -1,16 +1,15 @@
 /** Tells the result that a mapping would have for a file, without sending anything. */
 import type { MarketRecord } from '../../contract/ingest/ingest-records.ts';
+import { millisecondInstant } from '../../contract/values/instants.ts';
 import type { CsvMapping, MappingFault } from '../declared/csv-mapping.ts';
 import { mapCsvRows } from '../declared/map-csv.ts';
-import type { MappedRefusal } from '../declared/mapped-rows.ts';
+import type { MappedRecord, MappedRefusal } from '../declared/mapped-rows.ts';
 import { looseUrlColumns, requiredColumns } from '../declared/mapping-references.ts';
-import { hasDigest } from '../declared/slug-digest.ts';
 import type { CsvInput } from '../input/csv-input.ts';
 import { unpivotedColumns } from '../input/wide-rows.ts';
 import { runColumnsOf } from '../recipe/derive-records.ts';
 import { parseMappingIn } from '../recipe/mapping-in.ts';
 import type { RunColumns } from '../values/template.ts';
-import { ObservationCount, type ObservationSummary } from './count-observations.ts';
 import { type FaultGroup, FaultGroups } from './fault-groups.ts';
 
 export type MappingCheck =
@@ -25,8 +24,6 @@ export interface FileCheck {
   /** Values that the mapping leaves out: blank ones, and rows that a table does not list. */
   readonly leftOut: number;
   readonly markets: { readonly count: number; readonly first: readonly MarketRecord[] };
-  /** Slugs that got a digest, because they do not spell their name exactly. Slugs never change later. */
-  readonly slugsWithDigest: { readonly count: number; readonly first: readonly string[] };
   readonly observations: ObservationSummary;
   readonly refused: {
     /** Values that gave no observation, and rows that are not readable. */
@@ -38,6 +35,15 @@ export interface FileCheck {
   readonly unusedColumns: readonly string[];
   /** Columns of `sourceUrl` that neither tell markets apart nor give the date. */
   readonly looseUrlColumns: readonly string[];
+}
+
+export interface ObservationSummary {
+  readonly count: number;
+  /** Observations without a value, by reason. */
+  readonly unknown: Readonly<Record<string, number>>;
+  readonly rounded: number;
+  /** The earliest and the latest moment; null without observations. */
+  readonly observedAt: { readonly first: string; readonly last: string } | null;
 }
 
 const FIRST_MARKETS = 5;
@@ -73,8 +79,7 @@ async function checkFile(
   const observations = new ObservationCount();
   const refusals = new FaultGroups<MappedRefusal>();
   const firstMarkets: MarketRecord[] = [];
-  const firstDigests: string[] = [];
-  let [rows, values, leftOut, markets, unreadable, digests] = [0, 0, 0, 0, 0, 0];
+  let [rows, values, leftOut, markets, unreadable] = [0, 0, 0, 0, 0];
   let header: readonly string[] = [];
   let unpivoted: readonly string[] = [];
   for await (const row of mapCsvRows(mapping, csv, run)) {
@@ -93,13 +98,8 @@ async function checkFile(
       } else if (result.record.type === 'market') {
         markets += 1;
         if (firstMarkets.length < FIRST_MARKETS) firstMarkets.push(result.record as MarketRecord);
-        const { slug } = result.record;
-        if (mapping.market.slugDigest === 'unless-exact' && hasDigest(slug)) {
-          digests += 1;
-          if (firstDigests.length < FIRST_MARKETS) firstDigests.push(slug);
-        }
       } else {
-        observations.add(result);
+        observations.add(result.record);
       }
     }
     if (rows % PROGRESS_ROWS === 0) progress(rows);
@@ -114,10 +114,38 @@ async function checkFile(
     values,
     leftOut,
     markets: { count: markets, first: firstMarkets },
-    slugsWithDigest: { count: digests, first: firstDigests },
     observations: summary,
     refused: { count: values - leftOut - summary.count + unreadable, groups },
     unusedColumns: header.filter((name) => name !== '' && !used.has(name) && !unpivoted.includes(name)),
     looseUrlColumns: looseUrlColumns(mapping),
   };
+}
+
+class ObservationCount {
+  readonly #unknown = new Map<string, number>();
+  #count = 0;
+  #rounded = 0;
+  #first = '';
+  #last = '';
+
+  add(record: MappedRecord['record']): void {
+    if (record.type !== 'observation') return;
+    const { observedAt, unknownReason } = record;
+    const instant = millisecondInstant(observedAt);
+    if (this.#count === 0 || instant < this.#first) this.#first = instant;
+    if (instant > this.#last) this.#last = instant;
+    this.#count += 1;
+    if (unknownReason != null) this.#unknown.set(unknownReason, (this.#unknown.get(unknownReason) ?? 0) + 1);
+    if ('rounded' in record && record.rounded) this.#rounded += 1;
+  }
+
+  summary(): ObservationSummary {
+    const [first, last] = [this.#first, this.#last].map((instant) => instant.replace('.000Z', 'Z')) as [string, string];
+    return {
+      count: this.#count,
+      unknown: Object.fromEntries(this.#unknown),
+      rounded: this.#rounded,
+      observedAt: this.#count === 0 ? null : { first, last },
+    };
+  }
 }

@@ -112,11 +112,8 @@ const valueSchema = z.strictObject({
   /** How the file writes numbers: nothing is guessed. `{ "decimalMark": ",", "groupMark": "." }` reads `1.234,5`. */
   number: z
     .strictObject({
-      /**
-       * `either`: a number has one point or one comma, before its decimals; `1.234`, which may be a thousand, is refused. Or a word
-       * for each value of a column: of one in the file, or of the one that `unpivot` adds with the name of the value's column.
-       */
-      decimalMark: choiceOf(z.enum([...DECIMAL_MARKS, 'either'])).default('.'),
+      /** `either`: a number has one point or one comma, before its decimals; `1.234`, which may be a thousand, is refused. */
+      decimalMark: z.enum([...DECIMAL_MARKS, 'either']).default('.'),
       groupMark: z.enum(GROUP_MARKS).optional(),
       /**
        * `drop`: `4.7810` is kept as `4.781`, and `10.00` as `10`. For a source that writes one number in two ways, here
@@ -193,12 +190,9 @@ const clockFields = {
   timeZone: timeZoneSchema.optional(),
   /**
    * Of a time that the clocks show twice, because they are set back: which one is meant. Without it, its row is refused.
-   * `in-order`, not for a release: the earliest one after the row before of the same market, also if the value of that is
-   * blank. The file must have each market's rows oldest first. A time that no such moment is left for, such as the third of a
-   * kind, is refused.
    */
-  overlap: z.enum(['earlier', 'later', 'in-order']).optional(),
-  /** For times with microseconds: moments are kept to the millisecond. `cut` drops the rest, and is counted. */
+  overlap: z.enum(['earlier', 'later']).optional(),
+  /** For times with microseconds: moments are kept to the millisecond. `cut` drops the rest. */
   beyondMilliseconds: z.enum(['refuse', 'cut']).default('refuse'),
 };
 
@@ -229,13 +223,7 @@ const dateSchema = z.strictObject({
  * column is blank, the release of its row is not known. Leave it out if the source does not say it; the time of the
  * newest file is another thing, and would correct every row each day.
  */
-const releaseSchema = z.union([
-  template,
-  z.strictObject({
-    ...{ column: dateColumn, format: dateFormats, ...clockFields },
-    overlap: z.enum(['earlier', 'later']).optional(),
-  }),
-]);
+const releaseSchema = z.union([template, z.strictObject({ column: dateColumn, format: dateFormats, ...clockFields })]);
 
 /** One more metric of the same row. It has the date, the source and the words of the first one. */
 const furtherMetricSchema = z.strictObject({

@@ -116,8 +116,7 @@ function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow
   const melter = rowMelter(mapping, header);
   const columns = new RowColumns(mapping, melter.header);
   const toMarket = marketMapper(mapping);
-  const { date } = mapping.observation;
-  const readDate = dateMapper(date, '/observedAt', mapping.match);
+  const readDate = dateMapper(mapping.observation.date, '/observedAt');
   /** Of one row: the date of its first metric is that of all. */
   let moment: RowPart<string> | null = null;
   const dateOf = () => {
@@ -128,8 +127,6 @@ function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow
     isLeftOut: leftOutTest(metric),
     toObservation: observationMapper(mapping, metric, dateOf),
   }));
-  /** A row that gives nothing is one of two equal times, too. */
-  const passTime = () => date.overlap === 'in-order' && dateOf();
   const withAttributes = attributeMapper(mapping);
   const repeated = new RepeatedRecords();
   // A document may be one long line.
@@ -145,17 +142,14 @@ function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow
       moment = null;
       columns.load(long);
       const stated = metrics.filter(({ isLeftOut }) => !isLeftOut(columns));
-      const isBlank = stated.length === 0;
-      const unlisted = isBlank && date.overlap !== 'in-order' ? 'leave-out' : columns.lookUp();
-      if (isBlank || unlisted === 'leave-out') {
+      const unlisted = stated.length === 0 ? 'leave-out' : columns.lookUp();
+      if (unlisted === 'leave-out') {
         leftOut += metrics.length;
-        passTime();
         continue;
       }
       leftOut += metrics.length - stated.length;
       const market = unlisted.length > 0 ? { refusals: unlisted } : toMarket(columns);
       if (!('record' in market)) {
-        passTime();
         results.push(...refusalsOf(line, market.refusals, (column) => (isAdded(column) ? from : column)));
         continue;
       }
@@ -166,7 +160,7 @@ function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow
           results.push(...refusals.map((refusal) => ({ ...refusal, market: market.record.slug })));
           continue;
         }
-        const { record, isTimeCut } = result;
+        const { record } = result;
         if (!defined.has(market.record)) {
           const definition = withAttributes(columns, market.record, record);
           if ('refusals' in definition) {
@@ -179,7 +173,7 @@ function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow
         const earlier = repeated.earlierOf(record, unit === 'row' ? number : line);
         if (earlier?.isSame && mapping.observation.repeats === 'leave-out') leftOut += 1;
         else if (earlier !== null) results.push({ kind: 'refusal', line, ...repeatFault(earlier, unit) });
-        else results.push({ kind: 'record', line, record, ...(isTimeCut ? { isTimeCut } : {}) });
+        else results.push({ kind: 'record', line, record });
       }
     }
     return { kind: 'row', line, values, leftOut, results };

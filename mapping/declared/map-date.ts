@@ -9,22 +9,14 @@ const MINUTE_MS = 60_000;
 const SHOWN_CHARACTERS = 60;
 
 /**
- * Makes the function that reads a moment (RFC 3339 in UTC). With `"overlap": "in-order"` it must be called once for each
- * value, in the order of the file, and keeps one moment for each market.
+ * Makes the function that reads a moment (RFC 3339 in UTC).
  *
  * @param pointer the field of the record, for refusals
- * @param match the columns that tell markets apart
  */
-export function dateMapper(
-  date: MappedDate,
-  pointer: string,
-  match: readonly string[] = [],
-): (columns: Columns) => RowPart<string> {
+export function dateMapper(date: MappedDate, pointer: string): (columns: Columns) => RowPart<string> {
   const own = { columns: columnsOfDate(date), ...readerOf(date.format) };
   const fallback = date.whenBlank && { columns: columnsOfDate(date.whenBlank), ...readerOf(date.whenBlank.format) };
   const momentsOf = momentReader(date);
-  /** The last moment of each market. */
-  const lastMoments = new Map<string, number>();
   const cellsOf = (names: readonly string[], columns: Columns) =>
     names
       .map((name) => columns.get(name))
@@ -47,21 +39,11 @@ export function dateMapper(
     const [moment, later] = momentsOf(found);
     if (moment === undefined) return refused(`is no time in ${date.timeZone}: the clocks skip it`, 'gap');
     if (later !== undefined && date.overlap === undefined) {
-      const why = `is shown twice by the clocks in ${date.timeZone}: write "overlap": "earlier" or "later", or "in-order" if the file has both, oldest first`;
+      const why = `is shown twice by the clocks in ${date.timeZone}: write "overlap": "earlier" or "later"`;
       return refused(why, 'overlap');
     }
-    let meant = later !== undefined && date.overlap === 'later' ? later : moment;
-    if (date.overlap === 'in-order') {
-      const market = JSON.stringify(match.map((name) => columns.get(name)));
-      const last = lastMoments.get(market) ?? Number.NEGATIVE_INFINITY;
-      if (later !== undefined && later <= last) {
-        const why = `is shown twice by the clocks in ${date.timeZone}, and both moments are not after the market's row before: remove a third row, or sort the file, oldest first`;
-        return refused(why, 'order');
-      }
-      if (later !== undefined && moment <= last) meant = later;
-      lastMoments.set(market, meant);
-    }
-    return { value: new Date(meant).toISOString().replace('.000Z', 'Z'), isCut: found.isFiner };
+    const meant = later !== undefined && date.overlap === 'later' ? later : moment;
+    return { value: new Date(meant).toISOString().replace('.000Z', 'Z') };
   };
 }
 

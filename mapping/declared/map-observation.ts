@@ -12,9 +12,7 @@ import { type MoneyAsDecimal, type MoneyInMinorUnits, type ScalarInput, valueMap
 /** An observation as a mapping gives it. */
 export type MappedObservation = MoneyInMinorUnits | MoneyAsDecimal | ScalarInput;
 
-export type ObservationOfRow =
-  /** `isTimeCut`: more than milliseconds were dropped from one of its times. */
-  { readonly record: MappedObservation; readonly isTimeCut: boolean } | { readonly refusals: readonly RowRefusal[] };
+export type ObservationOfRow = { readonly record: MappedObservation } | { readonly refusals: readonly RowRefusal[] };
 
 /**
  * Makes the function that builds a row's observation. All faults of the row are reported at once.
@@ -35,12 +33,8 @@ export function observationMapper(
   const statusOf = choiceOf(observation.status, '/status');
   return (columns, market) => {
     const refusals: RowRefusal[] = [];
-    let isTimeCut = false;
     const take = <Value>(part: RowPart<Value>): Value | null => {
-      if ('value' in part) {
-        isTimeCut ||= part.isCut === true;
-        return part.value;
-      }
+      if ('value' in part) return part.value;
       refusals.push(...part.refusals);
       return null;
     };
@@ -68,7 +62,6 @@ export function observationMapper(
       observedAt < EARLIEST ||
       (releasedAt !== null && (releasedAt < EARLIEST || isReleasedLongBefore(observedAt, releasedAt)));
     return {
-      isTimeCut,
       record: {
         type: 'observation',
         market: market.slug,

@@ -6,7 +6,7 @@ import { checkCurrency, checkCurrencyCode, currencyExponent } from '../../contra
 import { quotedQuantitySchema } from '../../contract/values/metric.ts';
 import { plainDecimal, toMinorUnits } from '../../contract/values/money.ts';
 import { type RowPart, type RowRefusal, refusedPart } from '../input/row-columns.ts';
-import { adviceOnNumber, describeNumberFormat, type NumberFormat, numberReader } from '../values/number-format.ts';
+import { adviceOnNumber, describeNumberFormat, numberReader } from '../values/number-format.ts';
 import { type Columns, compileTemplate } from '../values/template.ts';
 import { type CsvMapping, isExact, type MappedMetric } from './csv-mapping.ts';
 import { positiveInteger } from './map-market.ts';
@@ -90,7 +90,7 @@ function digitsMapper(
 ): (columns: Columns) => RowPart<Digits> {
   const { column } = spec;
   const isBlank = blankTest(spec);
-  const formatOf = numberFormats(spec.number);
+  const read = numberReader(spec.number);
   const rules = withhold.map(({ where }) => Object.entries(where));
   const isWithheld = (columns: Columns) =>
     rules.some((where) => where.every(([name, values]) => values.includes(columns.get(name))));
@@ -102,11 +102,10 @@ function digitsMapper(
       const detail = 'the value is blank, and the mapping gives no reason';
       return refusedPart(column, pointer, 'provenance.incomplete', detail);
     }
-    const { format, read } = formatOf(columns);
     const digits = read(text);
     if (digits === null) {
-      const { kind, text: advice } = adviceOnNumber(text, format);
-      const detail = `${quotedText(text, 60)} is not a decimal number ${describeNumberFormat(format)}: ${advice}`;
+      const { kind, text: advice } = adviceOnNumber(text, spec.number);
+      const detail = `${quotedText(text, 60)} is not a decimal number ${describeNumberFormat(spec.number)}: ${advice}`;
       return refusedPart(column, pointer, 'record.invalid', detail, kind);
     }
     if (isWithheld(columns)) return { value: { sourceValue: digits, unknownReason: 'withheld' } };
@@ -157,21 +156,4 @@ function amountMapper(mapping: CsvMapping, metric: MappedMetric) {
     }
     return { value: { amountMinor, currency, sourceValue: digits, rounded, quotedQuantity, ...zero } };
   };
-}
-
-/** Makes the function that gives the way in which the number of a row is written. A column may decide the mark. */
-function numberFormats({ decimalMark, ...others }: MappedMetric['value']['number']) {
-  const made = (mark: NumberFormat['decimalMark']) => {
-    const format = { ...others, decimalMark: mark };
-    return { format, read: numberReader(format) };
-  };
-  if (typeof decimalMark === 'string') {
-    const only = made(decimalMark);
-    return () => only;
-  }
-  const { column, values, otherwise } = decimalMark;
-  const each = new Map(Object.entries(values).map(([text, mark]) => [text, made(mark)]));
-  const rest = otherwise === undefined ? null : made(otherwise);
-  const none = { format: { ...others, decimalMark: '.' as const }, read: () => null };
-  return (columns: Columns) => each.get(columns.get(column)) ?? rest ?? none;
 }

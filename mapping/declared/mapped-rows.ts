@@ -9,8 +9,6 @@ export interface MappedRecord {
   readonly kind: 'record';
   readonly line: number;
   readonly record: IngestRecordInput;
-  /** More than milliseconds were dropped from one of its times. */
-  readonly isTimeCut?: true;
 }
 
 /** Why a line of the file gave no record. */

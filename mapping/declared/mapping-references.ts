@@ -130,9 +130,8 @@ function numberFaults({ number }: MappedMetric['value'], pointer: string, isJson
   const { decimalMark: mark, groupMark } = number;
   // The point of a JSON number could be read as a group mark.
   if (isJson && (mark !== '.' || groupMark !== undefined)) return [{ pointer: `${pointer}/number`, detail: NO_USE }];
-  const marks = typeof mark === 'string' ? [mark] : [...Object.values(mark.values), mark.otherwise];
-  const isEither = marks.includes('either') && (groupMark === '.' || groupMark === ',');
-  if (groupMark === undefined || !(isEither || marks.some((each) => each === groupMark))) return [];
+  const isEither = mark === 'either' && (groupMark === '.' || groupMark === ',');
+  if (groupMark === undefined || !(isEither || mark === groupMark)) return [];
   const detail = 'is the decimal mark too: which one separates groups?';
   return [{ pointer: `${pointer}/number/groupMark`, detail }];
 }
@@ -302,7 +301,6 @@ function listUses(mapping: CsvMapping): Use[] {
       inColumn(`${metricPointer(index)}/value/column`, value.column),
       ...inTemplate(`${metricPointer(index)}/value/quotedQuantity`, 'row', value.quotedQuantity),
       ...inTemplate(`${metricPointer(index)}/currency`, 'row', currency),
-      ...inChoice(`${metricPointer(index)}/value/number/decimalMark`, value.number.decimalMark),
     ]),
     ...inDate('/observation/date', observation.date),
     ...inDate('/observation/date/whenBlank', observation.date.whenBlank ?? {}),

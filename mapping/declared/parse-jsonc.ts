@@ -70,7 +70,7 @@ function* unfilled(value: unknown, path: readonly PropertyKey[] = []): Generator
 }
 
 /** The place of the first bracket that is too deep; null if it does not exist. */
-function tooDeepAt(text: string): number | null {
+export function tooDeepAt(text: string): number | null {
   const scanner = createScanner(text, true);
   let depth = 0;
   while (scanner.getPosition() < text.length) {

@@ -39,11 +39,6 @@ export function slugWithDigest(
   };
 }
 
-/** Whether {@link slugWithDigest} has added a digest. No other slug of it ends like one. */
-export function hasDigest(slug: string): boolean {
-  return ENDS_LIKE_DIGEST.test(slug);
-}
-
 /** Whether the template has each column of `match` once, no other, and a hyphen on each side of it that is not an end. */
 function canBeReadBack(template: string, match: readonly string[]): boolean {
   const parts = parseTemplate(template) ?? [];

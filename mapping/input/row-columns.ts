@@ -18,9 +18,7 @@ export interface RowRefusal {
 }
 
 /** The value of one part of a row, or its faults. */
-export type RowPart<Value> =
-  /** `isCut`: more than milliseconds were dropped from a time, as the mapping says. */
-  { readonly value: Value; readonly isCut?: boolean } | { readonly refusals: readonly RowRefusal[] };
+export type RowPart<Value> = { readonly value: Value } | { readonly refusals: readonly RowRefusal[] };
 
 /** The fault of a text that becomes a field of a record. Says how the mapping can mend it, if it can. */
 export function textFault(path: readonly PropertyKey[], value: unknown, rule: string): string {

@@ -104,7 +104,7 @@ export function adviceOnNumber(written: string, format: NumberFormat): NumberAdv
   }
   if (format.decimalMark === 'either' && UNDECIDED.test(text)) {
     const read = 'may be a thousand and more, or one and some thousandths';
-    return { kind: 'undecided', text: `${read}: decide it by a column, "decimalMark": { "column": … }` };
+    return { kind: 'undecided', text: `${read}: give the mapping one "decimalMark", or correct the file` };
   }
   if (/\d[eE][+-]?\d+$/.test(text)) {
     return { kind: 'exponent', text: 'is too long, or has groups and a power of ten: write it out in the file' };

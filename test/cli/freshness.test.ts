@@ -61,14 +61,6 @@ describe('late sources', () => {
     ]);
   });
 
-  test('markets list --late has a row for each market', async () => {
-    expect((await run('markets', 'list', '--late')).output).toBe(
-      `one-late\tA slow bank\t9 days\t${daysAgo(9, 1)}\n` +
-        `other-late\tA slow bank\t4 days\t${daysAgo(4, 1)}\n` +
-        `third-late\tAnother bank\t3 days\t${daysAgo(3, 1)}\n`,
-    );
-  });
-
   test('markets show tells when the next value is expected, and how late it is', async () => {
     const lines = (await run('markets', 'show', 'one-late')).output.trimEnd().split('\n');
     expect(lines).toContain(`next value\t${daysAgo(9, 1)}, of A slow bank`);

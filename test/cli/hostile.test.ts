@@ -84,7 +84,6 @@ const COMMANDS: readonly string[] = [
   'verify URL',
   'verify URL --log',
   'markets list --url URL',
-  'markets list --late --url URL',
   'markets show a --url URL',
   'markets show a --as-of 2026-02-01T00:00:00Z --url URL',
   'markets history a --url URL',

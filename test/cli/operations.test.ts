@@ -82,6 +82,13 @@ function exampleOf(id: OperationId, title = 'Example'): string[] {
   return words.map((word) => (word === '@body.json' ? JSON.stringify(operationOf(id).example.body) : word));
 }
 
+test('a search of the audit that finds nothing says how names are written', async () => {
+  const { url, seen } = await stubServer(json({ data: [], page: { nextCursor: null } }));
+  const run = await tidemarkHere(['audit', 'search', '--target', 'gold-usd', '--url', url], { environment: KEY });
+  expect(run).toMatchObject({ code: 0, output: '', errors: expect.stringContaining('market/gold-usd') });
+  expect(seen[0]?.url).toBe('/api/v1/audit-records?target=gold-usd');
+});
+
 describe('an option that is left out does not say', () => {
   test.each<[string, readonly string[], string]>([
     ['whose key it is', ['keys', 'create', '--label', 'x', '--scopes', 'audit:read'], '--operator'],

@@ -46,19 +46,11 @@ describe('a check', () => {
         count: 5,
         unknown: { 'not-published': 1, withheld: 1 },
         rounded: 1,
-        firstRounded: { line: 2, record: { sourceValue: '123.45', amountMinor: 1234 } },
         observedAt: { first: '1999-12-31T00:00:00Z', last: '2026-01-05T00:00:00Z' },
       },
       refused: { count: 0, groups: [] },
       unusedColumns: ['note'],
     });
-  });
-
-  test('names the slugs that got a digest, while they can still be changed', async () => {
-    const mapping = withChange(exampleMapping, '/market/slugDigest', 'unless-exact');
-    const lines = ['tea,yen-9,2,2026-01-05,,actual,', 'tea,yen,2,2026-01-05,,actual,'];
-    const { slugsWithDigest } = await check(mapping, ...lines);
-    expect(slugsWithDigest).toEqual({ count: 1, first: [expect.stringMatching(/^tea-yen-9-[0-9a-f]{8}$/)] });
   });
 
   test('counts only markets with an observation that is not refused', async () => {

@@ -98,34 +98,6 @@ describe('a number', () => {
     expect(await mapped({ decimalMark: 'either', groupMark: ' ' }, '1 234,5')).toEqual(['1234.5']);
   });
 
-  test('has the mark that a column of its row says, also of a wide table', async () => {
-    const decimalMark = { column: 'Zone', values: { DE: ',' }, otherwise: '.' };
-    expect(
-      await map(
-        [[NUMBER, { decimalMark }]],
-        'Day,Zone,Price',
-        '2026-01-02,DE,"1,5"',
-        '2026-01-03,FR,1.5',
-        '2026-01-04,DE,1.5',
-      ),
-    ).toEqual(['1.5 at 2026-01-02T00:00:00Z', '1.5 at 2026-01-03T00:00:00Z', 'record.invalid Price mark']);
-    // In the rows of one zone, the mark would separate groups and decimals.
-    expect(await map([[NUMBER, { decimalMark, groupMark: '.' }]], 'Day,Zone,Price')).toEqual([`${NUMBER}/groupMark`]);
-    const wide: Change[] = [
-      ['/unpivot', { columns: ['DE', 'FR'], name: 'Zone', value: 'Price' }],
-      ['/match', ['Zone']],
-      ['/market/slug', 'power-{Zone}'],
-      [NUMBER, { decimalMark }],
-    ];
-    expect(await map(wide, 'Day,DE,FR', '2026-01-02,"1,5",2.5')).toEqual([
-      '1.5 at 2026-01-02T00:00:00Z',
-      '2.5 at 2026-01-02T00:00:00Z',
-    ]);
-    expect(
-      await map([[NUMBER, { decimalMark: { column: 'Zone', values: {} } }]], 'Day,Zone,Price', '2026-01-02,DE,1.5'),
-    ).toHaveLength(1);
-  });
-
   test('that is not written as the mapping says is one refusal a rule, however many rows there are', async () => {
     const rows = Array.from({ length: 20_000 }, (_, index) => `2026-01-02,0.${100 + (index % 900)}€`);
     const csv = ['Day,Price', ...rows, '2026-01-03,n.a.', '2026-01-04,"0,5"'].join('\n');
@@ -172,55 +144,6 @@ describe('a moment', () => {
     expect(await at({ ...berlin, overlap: 'later' }, ...rows)).toEqual([...spring, '1.5 at 2026-10-25T01:30:00Z']);
   });
 
-  describe('that the clocks show twice, in the order of the file,', () => {
-    const inOrder = { ...berlin, overlap: 'in-order' };
-    const [first, second] = ['1.5 at 2026-10-25T00:30:00Z', '1.5 at 2026-10-25T01:30:00Z'];
-
-    test('is the earlier moment and then the later; a third is refused', async () => {
-      const row = '2026-10-25,02:30';
-      expect(await at(inOrder, '2026-10-25,01:30', row, row, row, '2026-10-25,03:30')).toEqual([
-        ...['1.5 at 2026-10-24T23:30:00Z', first, second, 'record.invalid Day order', '1.5 at 2026-10-25T02:30:00Z'],
-      ]);
-    });
-
-    test('is after the row before, also if one is missing, and refused in a file with the newest first', async () => {
-      const rows = ['02:00', '02:15', '02:00', '02:30'].map((time) => `2026-10-25,${time}`);
-      const minutes = ['00:00', '00:15', '01:00', '01:30'].map((time) => `1.5 at 2026-10-25T${time}:00Z`);
-      expect(await at(inOrder, ...rows)).toEqual(minutes);
-      expect((await at(inOrder, '2026-10-25,03:00', '2026-10-25,02:30'))[1]).toBe('record.invalid Day order');
-    });
-
-    const perZone: Change[] = [
-      [DATE, inOrder],
-      ['/match', ['Zone']],
-      ['/market/slug', 'power-{Zone}'],
-    ];
-
-    test('counts for each market', async () => {
-      const rows = ['DE', 'FR', 'DE', 'FR'].map((zone) => `${zone},2026-10-25,02:30,1.5`);
-      expect(await map(perZone, 'Zone,Day,Time,Price', ...rows)).toEqual([first, first, second, second]);
-    });
-
-    test('counts for each column of a wide table, and for a blank value', async () => {
-      const wide: Change[] = [
-        ...perZone,
-        ['/unpivot', { columns: ['DE', 'FR'], name: 'Zone', value: 'Price' }],
-        ['/observation/value/blank', 'leave-out'],
-      ];
-      const rows = ['2026-10-25,02:30,,1.5', '2026-10-25,02:30,1.5,1.5'];
-      expect(await map(wide, 'Day,Time,DE,FR', ...rows)).toEqual([first, second, second]);
-    });
-
-    test('is no rule for a release', async () => {
-      const { column, format, timeZone, overlap } = inOrder;
-      const [pointer] = await map(
-        [['/observation/releasedAt', { column, format, timeZone, overlap }]],
-        'Day,Time,Price',
-      );
-      expect(pointer).toMatch(/^\/observation\/releasedAt/);
-    });
-  });
-
   test('keeps an offset of its own', async () => {
     const format = ['YYYY-MM-DD HH:mm', 'YYYY-MM-DD HH:mmZ'];
     expect(await at({ ...berlin, format }, '2026-10-25,02:30+02:00', '2026-10-26,02:30')).toEqual([
@@ -249,15 +172,13 @@ describe('a moment', () => {
     expect(await map([[DATE, { ...constant, whenBlank }]], 'Price,x', '1.5,2026')).toEqual([`${DATE}/whenBlank`]);
   });
 
-  test('with microseconds is refused; cut if the mapping says so, and counted', async () => {
+  test('with microseconds is refused; cut if the mapping says so', async () => {
     const date = { column: 'Day', format: 'YYYY-MM-DDTHH:mm:ss.SZ', precision: 'instant' };
     const rows = ['2026-01-02T10:00:00.123456Z,1.5', '2026-01-02T11:00:00.123000Z,1.5', '2026-01-02T12:00:00.5Z,1.5'];
     const kept = ['1.5 at 2026-01-02T11:00:00.123Z', '1.5 at 2026-01-02T12:00:00.500Z'];
     expect(await map([[DATE, date]], 'Day,Price', ...rows)).toEqual(['record.invalid Day finer', ...kept]);
     const cut: Change[] = [[DATE, { ...date, beyondMilliseconds: 'cut' }]];
     expect(await map(cut, 'Day,Price', ...rows)).toEqual(['1.5 at 2026-01-02T10:00:00.123Z', ...kept]);
-    const { file } = await checkMapping(JSON.stringify(changed(cut)), ['Day,Price', ...rows].join('\n'));
-    expect(file?.observations).toMatchObject({ count: 3, timesCut: 1 });
   });
 
   test('of a release may be of local time, too', async () => {

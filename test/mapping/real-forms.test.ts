@@ -8,21 +8,12 @@ import { withChange } from './example-mapping.ts';
 /** One market that no column names: `Date,Price`. */
 const SERIES: unknown = {
   match: [],
-  market: {
-    slug: 'oil-usd',
-    name: 'Oil',
-    kind: 'commodity',
-    nativeCurrency: 'USD',
-    unit: { quantity: '1', of: 'barrel' },
-  },
+  market: { slug: 'oil-usd', name: 'Oil', kind: 'oil', nativeCurrency: 'USD', unit: { quantity: '1', of: 'barrel' } },
   observation: {
     value: { column: 'Price', rounding: 'refuse' },
     currency: 'USD',
     date: { column: 'Date', format: 'YYYY-MM-DD', precision: 'day' },
-    sourceLabel: 'Agency',
-    sourceUrl: 'https://example.org/oil',
-    confidence: 'high',
-    status: 'final',
+    ...{ sourceLabel: 'Agency', sourceUrl: 'https://example.org/oil', confidence: 'high', status: 'final' },
   },
 };
 
@@ -31,33 +22,32 @@ const WIDE: unknown = {
   unpivot: { columns: { except: ['Date'] }, name: 'currency', value: 'rate' },
   match: ['currency'],
   market: {
-    slug: 'eur-{currency}',
-    name: 'Euro in {currency}',
-    kind: 'fx',
-    nativeCurrency: '{currency}',
+    ...{ slug: 'eur-{currency}', name: 'Euro in {currency}', kind: 'fx', nativeCurrency: '{currency}' },
     unit: { quantity: '1', of: 'EUR' },
   },
   observation: {
     value: { column: 'rate', rounding: 'refuse', blankValues: ['N/A', '-'], blank: { unknownReason: 'not-published' } },
     currency: '{currency}',
     date: { column: 'Date', format: 'YYYY-MM-DD', precision: 'day' },
-    sourceLabel: 'Bank',
-    sourceUrl: 'https://example.org/{observedDate}/{currency}',
-    confidence: 'high',
-    status: 'final',
+    ...{ sourceLabel: 'Bank', sourceUrl: 'https://example.org/{observedDate}/{currency}' },
+    ...{ confidence: 'high', status: 'final' },
   },
 };
 
-function parsed(mapping: unknown) {
+type Changes = Readonly<Record<string, unknown>>;
+const [VALUE, DATE] = ['/observation/value', '/observation/date'];
+
+function parsed(base: unknown, changes: Changes = {}) {
+  const mapping = Object.entries(changes).reduce((document, [path, value]) => withChange(document, path, value), base);
   const result = parseMapping(mapping);
   if ('faults' in result) throw new Error(JSON.stringify(result.faults));
   return result.mapping;
 }
 
 /** Each result in short: `line market amount day`, `line slug` of a new market, or `line code pointer (column)`. */
-async function resultsOf(mapping: unknown, csv: CsvInput): Promise<string[]> {
+async function resultsOf(base: unknown, changes: Changes, csv: CsvInput): Promise<string[]> {
   const results: string[] = [];
-  for await (const row of mapCsv(parsed(mapping), csv)) {
+  for await (const row of mapCsv(parsed(base, changes), csv)) {
     if (row.kind === 'refusal') results.push(`${row.line} ${row.code} ${row.pointer || '-'} (${row.column ?? '-'})`);
     else if (row.record.type === 'market') results.push(`${row.line} ${row.record.slug}`);
     else if ('amountMinor' in row.record) {
@@ -68,340 +58,293 @@ async function resultsOf(mapping: unknown, csv: CsvInput): Promise<string[]> {
   return results;
 }
 
-/** The observations alone. */
-async function observationsOf(mapping: unknown, csv: CsvInput): Promise<string[]> {
-  return (await resultsOf(mapping, csv)).filter((result) => result.split(' ').length === 4 && !result.includes('('));
-}
+const UNITS = {
+  '/match': ['good', 'pack', 'unit', 'currency'],
+  '/market/slug': '{good}-{pack}-{unit}-{currency}',
+  '/market/nativeCurrency': '{currency}',
+  '/market/unit': { quantity: '{pack}', of: '{unit}' },
+  '/observation/currency': '{currency}',
+};
+const WIDE_FILE = 'Date,USD,JPY,\r\n2026-01-03,1.08,N/A,\r\n2026-01-02,-,160,\r\n';
+const DATED = (date: object) => ({ [DATE]: { column: 'Date', ...date } });
 
-test('a series that no column names is one market', async () => {
-  expect(await resultsOf(SERIES, 'Date,Price\r\n2020-04-17,18.31\r\n2020-04-20,-36.98\r\n')).toEqual([
-    '2 oil-usd',
-    '2 oil-usd 1831 2020-04-17',
-    '3 oil-usd -3698 2020-04-20',
-  ]);
-});
-
-describe('a wide table', () => {
-  const FILE = 'Date,USD,JPY,\r\n2026-01-03,1.08,N/A,\r\n2026-01-02,-,160,\r\n';
-
-  test('has one observation for each cell, and ignores a last column without a name', async () => {
-    expect(await resultsOf(WIDE, FILE)).toEqual([
-      '2 eur-usd',
-      '2 eur-usd 108 2026-01-03',
-      '2 eur-jpy',
-      '2 eur-jpy null 2026-01-03',
-      '3 eur-usd null 2026-01-02',
-      '3 eur-jpy 160 2026-01-02',
-    ]);
-  });
-
-  test('by a list of columns gives those alone', async () => {
-    const mapping = withChange(WIDE, '/unpivot/columns', ['JPY']);
-    expect(await observationsOf(mapping, FILE)).toEqual(['2 eur-jpy null 2026-01-03', '3 eur-jpy 160 2026-01-02']);
-  });
-
-  test('takes a column of a later file, if all columns but some are values', async () => {
-    const later = 'Date,USD,XTS,KWD\n2026-01-03,1.08,1,0.333\n';
-    expect(await resultsOf(WIDE, later)).toEqual([
-      '2 eur-usd',
-      '2 eur-usd 108 2026-01-03',
-      '2 currency.unknown /nativeCurrency (-)',
-      '2 eur-kwd',
-      '2 eur-kwd 333 2026-01-03',
-    ]);
-  });
-
-  test('refuses cells by the name of their column', async () => {
-    expect(await resultsOf(WIDE, 'Date,USD,JPY\n2026-01-03,1.08,x\n03.01.2026,1,1\n2026-01-04,1,1.5\n')).toEqual([
-      '2 eur-usd',
-      '2 eur-usd 108 2026-01-03',
-      '2 record.invalid /amountMinor (JPY)',
-      '3 record.invalid /observedAt (Date)',
-      '3 record.invalid /observedAt (Date)',
-      '4 eur-usd 100 2026-01-04',
-      '4 amount.not-integral /amountMinor (JPY)',
-    ]);
-  });
-
-  test('leaves blanks out, if the mapping says so: also where the currency had ended', async () => {
-    const mapping = withChange(WIDE, '/observation/value/blank', 'leave-out');
-    const csv = 'Date,CYP,USD\n2008-01-02,N/A,1.47\n2007-12-31,0.58,\n';
-    expect(await resultsOf(mapping, csv)).toEqual([
-      '2 eur-usd',
-      '2 eur-usd 147 2008-01-02',
-      '3 eur-cyp',
-      '3 eur-cyp 58 2007-12-31',
-    ]);
-    const leftOut: number[] = [];
-    for await (const row of mapCsvRows(parsed(mapping), csv)) if (row.kind === 'row') leftOut.push(row.leftOut);
-    expect(leftOut).toEqual([1, 1]);
-  });
-
-  test.each<[string, unknown, string, string[]]>([
-    ['that lacks a listed column', withChange(WIDE, '/unpivot/columns', ['USD', 'CHF']), FILE, ['CHF']],
-    ['that lacks an excepted column', withChange(WIDE, '/unpivot/columns/except', ['Date', 'Note']), FILE, ['Note']],
-    ['that has a column of an added name', WIDE, 'Date,rate,USD\n', ['rate']],
-    ['without values', WIDE, 'Date,\n', ['rate']],
-  ])('%s is refused', async (_, mapping, csv, columns) => {
-    expect(await resultsOf(mapping, csv)).toEqual(columns.map((column) => `1 record.invalid - (${column})`));
-  });
-
-  test('may have its dates in the header', async () => {
-    const mapping = [
-      ['/unpivot', { columns: { except: ['currency'] }, name: 'month', value: 'rate' }],
-      ['/observation/date', { column: 'month', format: 'YYYY-MM', precision: 'month' }],
-    ].reduce((document, [path, value]) => withChange(document, path as string, value), WIDE);
-    expect(await observationsOf(mapping, 'currency,2026-01,2026-02\nUSD,1.08,1.09\n')).toEqual([
-      '2 eur-usd 108 2026-01-01',
-      '2 eur-usd 109 2026-02-01',
-    ]);
-  });
-});
-
-describe('blank words', () => {
-  test('are blank in the value, and nowhere else', async () => {
-    const mapping = withChange(
-      withChange(SERIES, '/observation/value/blankValues', ['NA']),
-      '/observation/value/blank',
-      { unknownReason: 'withheld' },
-    );
-    expect(await resultsOf(mapping, 'Date,Price\n2026-01-02,NA\nNA,1\n2026-01-03,N/A\n')).toEqual([
-      '2 oil-usd',
-      '2 oil-usd null 2026-01-02',
-      '3 record.invalid /observedAt (Date)',
-      '4 record.invalid /amountMinor (Price)',
-    ]);
-  });
-
-  test('refuse their row, if the mapping gives no reason', async () => {
-    const mapping = withChange(SERIES, '/observation/value/blankValues', ['NA']);
-    expect(await resultsOf(mapping, 'Date,Price\n2026-01-02,NA\n')).toEqual([
-      '2 provenance.incomplete /amountMinor (Price)',
-    ]);
-  });
-});
-
-describe('numbers', () => {
-  test.each<[object, string, string | null]>([
-    [{ decimalMark: ',' }, '1234,5', '1234.5'],
-    [{ decimalMark: ',' }, '-0,05', '-0.05'],
-    [{ decimalMark: ',' }, '1234', '1234'],
-    [{ decimalMark: ',' }, '1234.5', null],
-    [{ decimalMark: ',' }, '1.234,5', null],
-    [{ decimalMark: ',', groupMark: '.' }, '1.234.567,5', '1234567.5'],
-    [{ decimalMark: ',', groupMark: '.' }, '1234567,5', '1234567.5'],
-    [{ decimalMark: ',', groupMark: '.' }, '1.50', null],
-    [{ decimalMark: ',', groupMark: '.' }, '1.2345', null],
-    [{ groupMark: ',' }, '1,234.50', '1234.50'],
-    [{ groupMark: ',' }, '12,34,567.5', '1234567.5'],
-    [{ groupMark: ',' }, '1234,567', null],
-    [{ groupMark: ',' }, ',567', null],
-    [{ groupMark: ' ' }, '1 234 567', '1234567'],
-    [{ groupMark: ' ' }, '1\u00a0234\u202f567', '1234567'],
-    [{ groupMark: "'" }, "1'234.50", '1234.50'],
-    [{ groupMark: "'" }, '1’234.50', '1234.50'],
-    [{}, '1,234', null],
-    [{}, '\u22121.5', '-1.5'],
-    [{}, '4e+06', '4e+06'],
-    [{}, '1.6e-01', '1.6e-01'],
-    [{ trailingZeros: 'drop' }, '1.60E-01', '1.6E-01'],
-    [{ decimalMark: ',' }, '\u22121,6e-01', '-1.6e-01'],
-    [{}, '4e+', null],
-    [{}, 'e6', null],
-    [{ decimalMark: ',' }, '1,5e3', '1.5e3'],
-    [{ groupMark: ',' }, '1,000e3', null],
-    [{}, '.5', null],
-    [{}, '5.', null],
-    [{}, '1'.repeat(65), null],
-  ])('by %j: %j is %j', async (number, text, digits) => {
-    const mapping = withChange(
-      withChange(SERIES, '/observation/value/number', number),
-      '/observation/value/rounding',
-      'nearest',
-    );
-    const values: unknown[] = [];
-    for await (const row of mapCsv(parsed(mapping), `Date,Price\n2026-01-02,"${text}"\n`)) {
-      if (row.kind === 'record' && 'sourceValue' in row.record) values.push(row.record.sourceValue);
-      if (row.kind === 'refusal') values.push(row.column === 'Price' ? null : row);
-    }
-    expect(values).toEqual([digits]);
-  });
-
-  test('in a file with semicolons', async () => {
-    const mapping = withChange(withChange(SERIES, '/csv', { delimiter: ';' }), '/observation/value/number', {
-      decimalMark: ',',
-    });
-    expect(await observationsOf(mapping, 'Date;Price\n2026-01-02;61,17\n')).toEqual(['2 oil-usd 6117 2026-01-02']);
-  });
-});
-
-describe('dates', () => {
-  test('of several forms in one column', async () => {
-    const mapping = withChange(SERIES, '/observation/date/format', ['YYYY-MM-DD', 'D.M.YYYY']);
-    expect(await resultsOf(mapping, 'Date,Price\n2026-01-02,1\n3.1.2026,1\n01/04/2026,1\n')).toEqual([
-      '2 oil-usd',
-      '2 oil-usd 100 2026-01-02',
-      '3 oil-usd 100 2026-01-03',
-      '4 record.invalid /observedAt (Date)',
-    ]);
-  });
-
-  test('as moments with an offset are instants of UTC, and so is the date of a template', async () => {
-    const mapping = [
-      ['/observation/date', { column: 'Date', format: 'YYYY-MM-DDTHH:mm:ssZ', precision: 'instant' }],
-      ['/observation/sourceUrl', 'https://example.org/{observedDate}'],
-    ].reduce((document, [path, value]) => withChange(document, path as string, value), SERIES);
-    const csv = 'Date,Price\n2026-01-02T23:30:00-05:00,1\n2026-01-03T00:00:00Z,1\n';
-    expect(await observationsOf(mapping, csv)).toEqual([
-      '2 oil-usd 100 2026-01-03T04:30:00Z',
-      '3 oil-usd 100 2026-01-03',
-    ]);
-    const urls: unknown[] = [];
-    for await (const row of mapCsv(parsed(mapping), csv)) {
-      if (row.kind === 'record' && 'sourceUrl' in row.record) urls.push(row.record.sourceUrl);
-    }
-    expect(urls).toEqual(['https://example.org/2026-01-03', 'https://example.org/2026-01-03']);
-  });
-
-  test('as moments without one have that of the mapping', async () => {
-    const date = { column: 'Date', format: 'D/M/YYYY H:mm', precision: 'instant', offset: '+05:30' };
-    const mapping = withChange(SERIES, '/observation/date', date);
-    expect(await observationsOf(mapping, 'Date,Price\n2/1/2026 3:15,1\n')).toEqual([
-      '2 oil-usd 100 2026-01-01T21:45:00Z',
-    ]);
-  });
-
-  test.each([
-    ['month', 'YYYY-MM-DD', '2026-05-17', '2026-05-01'],
-    ['quarter', 'YYYY-MM-DD', '2026-05-17', '2026-04-01'],
-    ['quarter', 'YYYY-Q', '2026-Q4', '2026-10-01'],
-    ['year', 'YYYY-MM-DD', '2026-05-17', '2026-01-01'],
-    ['year', 'YYYY', '2026', '2026-01-01'],
-  ])('of a %s (%s) are its first day', async (precision, format, text, day) => {
-    const mapping = withChange(SERIES, '/observation/date', { column: 'Date', format, precision });
-    expect(await observationsOf(mapping, `Date,Price\n${text},1\n`)).toEqual([`2 oil-usd 100 ${day}`]);
-  });
-
-  test('with a time are days as they are written, if the mapping asks for days', async () => {
-    const date = { column: 'Date', format: 'YYYY-MM-DDTHH:mm:ssZ', precision: 'day' };
-    const mapping = withChange(SERIES, '/observation/date', date);
-    expect(await observationsOf(mapping, 'Date,Price\n2026-01-02T23:30:00-05:00,1\n')).toEqual([
-      '2 oil-usd 100 2026-01-02',
-    ]);
+describe.each([
+  { base: SERIES, name: 'a series' },
+  { base: WIDE, name: 'a wide table' },
+])('$name', ({ base }) => {
+  test.for<readonly [title: string, changes: Changes, csv: string, expected: readonly string[]]>(
+    base === SERIES
+      ? [
+          [
+            'that no column names is one market',
+            {},
+            'Date,Price\r\n2020-04-17,18.31\r\n2020-04-20,-36.98\r\n',
+            ['2 oil-usd', '2 oil-usd 1831 2020-04-17', '3 oil-usd -3698 2020-04-20'],
+          ],
+          [
+            'has blank words in the value, and nowhere else',
+            { [`${VALUE}/blankValues`]: ['NA'], [`${VALUE}/blank`]: { unknownReason: 'withheld' } },
+            'Date,Price\n2026-01-02,NA\nNA,1\n2026-01-03,N/A\n',
+            [
+              ...['2 oil-usd', '2 oil-usd null 2026-01-02', '3 record.invalid /observedAt (Date)'],
+              '4 record.invalid /amountMinor (Price)',
+            ],
+          ],
+          [
+            'refuses blank words, if the mapping gives no reason',
+            { [`${VALUE}/blankValues`]: ['NA'] },
+            'Date,Price\n2026-01-02,NA\n',
+            ['2 provenance.incomplete /amountMinor (Price)'],
+          ],
+          [
+            'has semicolons and decimal commas',
+            { '/csv': { delimiter: ';' }, [`${VALUE}/number`]: { decimalMark: ',' } },
+            'Date;Price\n2026-01-02;61,17\n',
+            ['2 oil-usd', '2 oil-usd 6117 2026-01-02'],
+          ],
+          [
+            'has dates of several forms in one column',
+            { [`${DATE}/format`]: ['YYYY-MM-DD', 'D.M.YYYY'] },
+            'Date,Price\n2026-01-02,1\n3.1.2026,1\n01/04/2026,1\n',
+            [
+              ...['2 oil-usd', '2 oil-usd 100 2026-01-02', '3 oil-usd 100 2026-01-03'],
+              '4 record.invalid /observedAt (Date)',
+            ],
+          ],
+          [
+            'has moments, which are instants of UTC',
+            DATED({ format: 'YYYY-MM-DDTHH:mm:ssZ', precision: 'instant' }),
+            'Date,Price\n2026-01-02T23:30:00-05:00,1\n2026-01-03T00:00:00Z,1\n',
+            ['2 oil-usd', '2 oil-usd 100 2026-01-03T04:30:00Z', '3 oil-usd 100 2026-01-03'],
+          ],
+          [
+            'has moments without an offset, which is that of the mapping',
+            DATED({ format: 'D/M/YYYY H:mm', precision: 'instant', offset: '+05:30' }),
+            'Date,Price\n2/1/2026 3:15,1\n',
+            ['2 oil-usd', '2 oil-usd 100 2026-01-01T21:45:00Z'],
+          ],
+          ...(
+            [
+              ['month', 'YYYY-MM-DD', '2026-05-17', '2026-05-01'],
+              ['quarter', 'YYYY-MM-DD', '2026-05-17', '2026-04-01'],
+              ['quarter', 'YYYY-Q', '2026-Q4', '2026-10-01'],
+              ['year', 'YYYY-MM-DD', '2026-05-17', '2026-01-01'],
+              ['year', 'YYYY', '2026', '2026-01-01'],
+              // A time is a day as it is written, if the mapping asks for days.
+              ['day', 'YYYY-MM-DDTHH:mm:ssZ', '2026-01-02T23:30:00-05:00', '2026-01-02'],
+            ] as const
+          ).map(
+            ([precision, format, text, day]) =>
+              [
+                `of a ${precision} (${format}) has its first day`,
+                DATED({ format, precision }),
+                `Date,Price\n${text},1\n`,
+                ['2 oil-usd', `2 oil-usd 100 ${day}`],
+              ] as const,
+          ),
+          [
+            'has a second row of headings',
+            { '/csv': { rowsAfterHeader: 1 } },
+            'Date,Price\n,"dollars\na barrel"\n2026-01-02,1\n\n2026-01-03,x\n',
+            ['4 oil-usd', '4 oil-usd 100 2026-01-02', '6 record.invalid /amountMinor (Price)'],
+          ],
+          ...['Date,Price\n1,2', 'a\nb\nc', 'a\nb\nc\n', ''].map(
+            (csv) =>
+              [
+                'ends before its header',
+                { '/csv': { linesBeforeHeader: 3 } },
+                csv,
+                ['4 record.invalid - (-)'],
+              ] as const,
+          ),
+          [
+            'has several columns without a name',
+            {},
+            'Date,,Price,\n2026-01-02,a,1,b\n',
+            ['2 oil-usd', '2 oil-usd 100 2026-01-02'],
+          ],
+          ...['\t', '|', ';', ' '].map(
+            (delimiter) =>
+              [
+                `is delimited by ${JSON.stringify(delimiter)}`,
+                { '/csv': { delimiter } },
+                'Date,Note,Price\n2026-01-02,,1\n2026-01-03,a,2\n'.replaceAll(',', delimiter),
+                ['2 oil-usd', '2 oil-usd 100 2026-01-02', '3 oil-usd 200 2026-01-03'],
+              ] as const,
+          ),
+          [
+            'has units and quantities in columns: a market for each of them',
+            UNITS,
+            'Date,Price,good,pack,unit,currency\n2026-01-02,61.17,rice,100,kg,USD\n2026-01-02,5,rice,1,sack,KWD\n',
+            [
+              ...['2 rice-100-kg-usd', '2 rice-100-kg-usd 6117 2026-01-02'],
+              ...['3 rice-1-sack-kwd', '3 rice-1-sack-kwd 5000 2026-01-02'],
+            ],
+          ],
+          [
+            'has prices of one market for different quantities',
+            {
+              ...{ ...UNITS, '/match': ['good', 'unit', 'currency'], '/market/slug': '{good}-{currency}' },
+              '/market/unit': { quantity: '10', of: '{unit}' },
+              [VALUE]: { column: 'Price', quotedQuantity: '{pack}', rounding: 'nearest' },
+            },
+            'Date,Price,good,pack,unit,currency\n2026-01-02,600,rice,100,kg,USD\n2026-01-03,7,rice,1,kg,USD\n2026-01-04,20,rice,3,kg,USD\n2026-01-05,1,rice,1.5,kg,USD\n',
+            [
+              ...['2 rice-usd', '2 rice-usd 6000 2026-01-02', '3 rice-usd 7000 2026-01-03'],
+              ...['4 rice-usd 6667 2026-01-04', '5 record.invalid /quotedQuantity (-)'],
+            ],
+          ],
+        ]
+      : [
+          [
+            'has one observation for each cell, and ignores a last column without a name',
+            {},
+            WIDE_FILE,
+            [
+              ...['2 eur-usd', '2 eur-usd 108 2026-01-03', '2 eur-jpy', '2 eur-jpy null 2026-01-03'],
+              ...['3 eur-usd null 2026-01-02', '3 eur-jpy 160 2026-01-02'],
+            ],
+          ],
+          [
+            'by a list of columns gives those alone',
+            { '/unpivot/columns': ['JPY'] },
+            WIDE_FILE,
+            ['2 eur-jpy', '2 eur-jpy null 2026-01-03', '3 eur-jpy 160 2026-01-02'],
+          ],
+          [
+            'takes a column of a later file, if all columns but some are values',
+            {},
+            'Date,USD,XTS,KWD\n2026-01-03,1.08,1,0.333\n',
+            [
+              ...['2 eur-usd', '2 eur-usd 108 2026-01-03', '2 currency.unknown /nativeCurrency (-)'],
+              ...['2 eur-kwd', '2 eur-kwd 333 2026-01-03'],
+            ],
+          ],
+          [
+            'refuses cells by the name of their column',
+            {},
+            'Date,USD,JPY\n2026-01-03,1.08,x\n03.01.2026,1,1\n2026-01-04,1,1.5\n',
+            [
+              ...['2 eur-usd', '2 eur-usd 108 2026-01-03', '2 record.invalid /amountMinor (JPY)'],
+              ...['3 record.invalid /observedAt (Date)', '3 record.invalid /observedAt (Date)'],
+              ...['4 eur-usd 100 2026-01-04', '4 amount.not-integral /amountMinor (JPY)'],
+            ],
+          ],
+          [
+            'leaves blanks out, if the mapping says so: also where the currency had ended',
+            { [`${VALUE}/blank`]: 'leave-out' },
+            'Date,CYP,USD\n2008-01-02,N/A,1.47\n2007-12-31,0.58,\n',
+            ['2 eur-usd', '2 eur-usd 147 2008-01-02', '3 eur-cyp', '3 eur-cyp 58 2007-12-31'],
+          ],
+          ['lacks a listed column', { '/unpivot/columns': ['USD', 'CHF'] }, WIDE_FILE, ['1 record.invalid - (CHF)']],
+          [
+            'lacks an excepted column',
+            { '/unpivot/columns/except': ['Date', 'Note'] },
+            WIDE_FILE,
+            ['1 record.invalid - (Note)'],
+          ],
+          ['has a column of an added name', {}, 'Date,rate,USD\n', ['1 record.invalid - (rate)']],
+          ['has no values', {}, 'Date,\n', ['1 record.invalid - (rate)']],
+          [
+            'may have its dates in the header',
+            {
+              '/unpivot': { columns: { except: ['currency'] }, name: 'month', value: 'rate' },
+              [DATE]: { column: 'month', format: 'YYYY-MM', precision: 'month' },
+            },
+            'currency,2026-01,2026-02\nUSD,1.08,1.09\n',
+            ['2 eur-usd', '2 eur-usd 108 2026-01-01', '2 eur-usd 109 2026-02-01'],
+          ],
+        ],
+  )('%s', async ([, changes, csv, expected]) => {
+    expect(await resultsOf(base, changes, csv)).toEqual(expected);
   });
 });
 
-describe('headers', () => {
-  const ROWS = '2026-01-02,1\n\n2026-01-03,x\n';
-  const EXPECTED = (first: number) => [
-    `${first} oil-usd`,
-    `${first} oil-usd 100 2026-01-02`,
-    `${first + 2} record.invalid /amountMinor (Price)`,
-  ];
-
-  test.each(['\n', '\r\n', '\r'])('may stand below a title, which is not read as CSV (%j)', async (end) => {
-    const mapping = withChange(SERIES, '/csv', { linesBeforeHeader: 3 });
-    const text = `Prices of "oil, daily\n\nall rights; reserved\nDate,Price\n${ROWS}`.replaceAll('\n', end);
-    const pieces = text.split(/(?<=.)/s);
-    for (const csv of [text, pieces, [new TextEncoder().encode(`\uFEFF${text}`)]]) {
-      expect(await resultsOf(mapping, csv)).toEqual(EXPECTED(5));
-    }
-  });
-
-  test('may have a second row, such as one of units', async () => {
-    const mapping = withChange(SERIES, '/csv', { rowsAfterHeader: 1 });
-    expect(await resultsOf(mapping, `Date,Price\n,"dollars\na barrel"\n${ROWS}`)).toEqual(EXPECTED(4));
-  });
-
-  test('are missing in a file that ends before', async () => {
-    const mapping = withChange(SERIES, '/csv', { linesBeforeHeader: 3 });
-    for (const csv of ['Date,Price\n1,2', 'a\nb\nc', 'a\nb\nc\n', '']) {
-      expect(await resultsOf(mapping, csv)).toEqual(['4 record.invalid - (-)']);
-    }
-  });
-
-  test('may have several columns without a name', async () => {
-    expect(await observationsOf(SERIES, 'Date,,Price,\n2026-01-02,a,1,b\n')).toEqual(['2 oil-usd 100 2026-01-02']);
-  });
+test('values that are left out are counted by row', async () => {
+  const leftOut: number[] = [];
+  const mapping = parsed(WIDE, { [`${VALUE}/blank`]: 'leave-out' });
+  const csv = 'Date,CYP,USD\n2008-01-02,N/A,1.47\n2007-12-31,0.58,\n';
+  for await (const row of mapCsvRows(mapping, csv)) if (row.kind === 'row') leftOut.push(row.leftOut);
+  expect(leftOut).toEqual([1, 1]);
 });
 
-describe('encodings', () => {
-  const mapping = withChange(SERIES, '/market/name', '{Name}');
-  const named = withChange(mapping, '/match', ['Name']);
-  const names = async (document: unknown, bytes: Uint8Array) => {
-    const found: unknown[] = [];
-    // One byte at a time: characters are cut in two.
-    for await (const row of mapCsv(
-      parsed(document),
-      [...bytes].map((byte) => Uint8Array.of(byte)),
-    )) {
-      if (row.kind === 'refusal') found.push(`${row.line} ${row.column}`);
-      else if (row.record.type === 'market') found.push(row.record.name);
-    }
-    return found;
+test('the date of a template is that of the instant', async () => {
+  const changes = {
+    ...DATED({ format: 'YYYY-MM-DDTHH:mm:ssZ', precision: 'instant' }),
+    '/observation/sourceUrl': 'https://example.org/{observedDate}',
   };
-  const TEXT = 'Date,Price,Name\n2026-01-02,1,Öl – roh\n';
-
-  test('UTF-8, with and without a byte order mark', async () => {
-    expect(await names(named, Buffer.from(TEXT))).toEqual(['Öl – roh']);
-    expect(await names(named, Buffer.from(`\uFEFF${TEXT}`))).toEqual(['Öl – roh']);
-  });
-
-  test('windows-1252, if the mapping says so; else the row is refused', async () => {
-    const bytes = Buffer.from(TEXT.replace('–', '\u0096'), 'latin1');
-    expect(await names(withChange(named, '/csv', { encoding: 'windows-1252' }), bytes)).toEqual(['Öl – roh']);
-    expect(await names(named, bytes)).toEqual(['2 Name']);
-  });
-
-  test('UTF-16', async () => {
-    const bytes = Buffer.from(`\uFEFF${TEXT}`, 'utf16le');
-    expect(await names(withChange(named, '/csv', { encoding: 'utf-16le' }), bytes)).toEqual(['Öl – roh']);
-  });
+  const urls: unknown[] = [];
+  for await (const row of mapCsv(parsed(SERIES, changes), 'Date,Price\n2026-01-02T23:30:00-05:00,1\n')) {
+    if (row.kind === 'record' && 'sourceUrl' in row.record) urls.push(row.record.sourceUrl);
+  }
+  expect(urls).toEqual(['https://example.org/2026-01-03']);
 });
 
-describe('delimiters', () => {
-  test.each(['\t', '|', ';', ' '])('%j', async (delimiter) => {
-    const mapping = withChange(SERIES, '/csv', { delimiter });
-    const csv = 'Date,Note,Price\n2026-01-02,,1\n2026-01-03,a,2\n'.replaceAll(',', delimiter);
-    expect(await observationsOf(mapping, csv)).toEqual(['2 oil-usd 100 2026-01-02', '3 oil-usd 200 2026-01-03']);
-  });
+test.each<[object, string, string | null]>([
+  [{ decimalMark: ',' }, '1234,5', '1234.5'],
+  [{ decimalMark: ',' }, '-0,05', '-0.05'],
+  [{ decimalMark: ',' }, '1234', '1234'],
+  [{ decimalMark: ',' }, '1234.5', null],
+  [{ decimalMark: ',' }, '1.234,5', null],
+  [{ decimalMark: ',', groupMark: '.' }, '1.234.567,5', '1234567.5'],
+  [{ decimalMark: ',', groupMark: '.' }, '1234567,5', '1234567.5'],
+  [{ decimalMark: ',', groupMark: '.' }, '1.50', null],
+  [{ decimalMark: ',', groupMark: '.' }, '1.2345', null],
+  [{ groupMark: ',' }, '1,234.50', '1234.50'],
+  [{ groupMark: ',' }, '12,34,567.5', '1234567.5'],
+  [{ groupMark: ',' }, '1234,567', null],
+  [{ groupMark: ',' }, ',567', null],
+  [{ groupMark: ' ' }, '1 234 567', '1234567'],
+  [{ groupMark: ' ' }, '1\u00a0234\u202f567', '1234567'],
+  [{ groupMark: "'" }, "1'234.50", '1234.50'],
+  [{ groupMark: "'" }, '1’234.50', '1234.50'],
+  [{}, '1,234', null],
+  [{}, '\u22121.5', '-1.5'],
+  [{}, '4e+06', '4e+06'],
+  [{}, '1.6e-01', '1.6e-01'],
+  [{ trailingZeros: 'drop' }, '1.60E-01', '1.6E-01'],
+  [{ decimalMark: ',' }, '\u22121,6e-01', '-1.6e-01'],
+  [{}, '4e+', null],
+  [{}, 'e6', null],
+  [{ decimalMark: ',' }, '1,5e3', '1.5e3'],
+  [{ groupMark: ',' }, '1,000e3', null],
+  [{}, '.5', null],
+  [{}, '5.', null],
+  [{}, '1'.repeat(65), null],
+])('a number by %j: %j is %j', async (number, text, digits) => {
+  const mapping = parsed(SERIES, { [`${VALUE}/number`]: number, [`${VALUE}/rounding`]: 'nearest' });
+  const values: unknown[] = [];
+  for await (const row of mapCsv(mapping, `Date,Price\n2026-01-02,"${text}"\n`)) {
+    if (row.kind === 'record' && 'sourceValue' in row.record) values.push(row.record.sourceValue);
+    if (row.kind === 'refusal') values.push(row.column === 'Price' ? null : row);
+  }
+  expect(values).toEqual([digits]);
 });
 
-describe('units and quantities from columns', () => {
-  const mapping = [
-    ['/match', ['good', 'pack', 'unit', 'currency']],
-    ['/market/slug', '{good}-{pack}-{unit}-{currency}'],
-    ['/market/nativeCurrency', '{currency}'],
-    ['/market/unit', { quantity: '{pack}', of: '{unit}' }],
-    ['/observation/currency', '{currency}'],
-  ].reduce((document, [path, value]) => withChange(document, path as string, value), SERIES);
-  const HEADER = 'Date,Price,good,pack,unit,currency';
-
-  test('a market for each of them', async () => {
-    const units: unknown[] = [];
-    const csv = `${HEADER}\n2026-01-02,61.17,rice,100,kg,USD\n2026-01-02,5,rice,1,sack,KWD\n`;
-    for await (const row of mapCsv(parsed(mapping), csv)) {
-      if (row.kind === 'record' && row.record.type === 'market') units.push([row.record.slug, row.record.unit]);
-    }
-    expect(units).toEqual([
-      ['rice-100-kg-usd', { quantity: 100, of: 'kg' }],
-      ['rice-1-sack-kwd', { quantity: 1, of: 'sack' }],
+test.each(['\n', '\r\n', '\r'])('a title above the header is not read as CSV (%j)', async (end) => {
+  const text = 'Prices of "oil, daily\n\nall rights; reserved\nDate,Price\n2026-01-02,1\n\n2026-01-03,x\n';
+  const ended = text.replaceAll('\n', end);
+  for (const csv of [ended, ended.split(/(?<=.)/s), [new TextEncoder().encode(`\uFEFF${ended}`)]]) {
+    expect(await resultsOf(SERIES, { '/csv': { linesBeforeHeader: 3 } }, csv)).toEqual([
+      ...['5 oil-usd', '5 oil-usd 100 2026-01-02', '7 record.invalid /amountMinor (Price)'],
     ]);
-  });
+  }
+});
 
-  test('one market, from prices for different quantities', async () => {
-    const changed = [
-      ['/match', ['good', 'unit', 'currency']],
-      ['/market/slug', '{good}-{currency}'],
-      ['/market/unit', { quantity: '10', of: '{unit}' }],
-      ['/observation/value', { column: 'Price', quotedQuantity: '{pack}', rounding: 'nearest' }],
-    ].reduce((document, [path, value]) => withChange(document, path as string, value), mapping);
-    const csv = `${HEADER}\n2026-01-02,600,rice,100,kg,USD\n2026-01-03,7,rice,1,kg,USD\n2026-01-04,20,rice,3,kg,USD\n2026-01-05,1,rice,1.5,kg,USD\n`;
-    expect((await resultsOf(changed, csv)).slice(1)).toEqual([
-      '2 rice-usd 6000 2026-01-02',
-      '3 rice-usd 7000 2026-01-03',
-      '4 rice-usd 6667 2026-01-04',
-      '5 record.invalid /quotedQuantity (-)',
-    ]);
-  });
+const TEXT = 'Date,Price,Name\n2026-01-02,1,Öl – roh\n';
+const LATIN = Buffer.from(TEXT.replace('–', '\u0096'), 'latin1');
+
+test.each([
+  ['UTF-8', 'utf-8', Buffer.from(TEXT), 'Öl – roh'],
+  ['UTF-8 with a mark', 'utf-8', Buffer.from(`\uFEFF${TEXT}`), 'Öl – roh'],
+  ['windows-1252', 'windows-1252', LATIN, 'Öl – roh'],
+  ['another encoding than the mapping says', 'utf-8', LATIN, '2 Name'],
+  ['UTF-16', 'utf-16le', Buffer.from(`\uFEFF${TEXT}`, 'utf16le'), 'Öl – roh'],
+])('a file in %s', async (_, encoding, bytes, expected) => {
+  const mapping = parsed(SERIES, { '/csv': { encoding }, '/market/name': '{Name}', '/match': ['Name'] });
+  // One byte at a time: characters are cut in two.
+  const pieces = [...bytes].map((byte) => Uint8Array.of(byte));
+  const { value: first } = await mapCsv(mapping, pieces).next();
+  const name = first?.kind === 'record' && first.record.type === 'market' && first.record.name;
+  expect(first?.kind === 'refusal' ? `${first.line} ${first.column}` : name).toBe(expected);
 });
