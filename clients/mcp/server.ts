@@ -1,6 +1,7 @@
 /** A stateless server of four tools over the public files of one service (Model Context Protocol). It changes nothing. */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type * as z from 'zod';
 import { TidemarkError } from '../typescript/tidemark-error.ts';
 import { findMarkets, findMarketsInput, findMarketsOutput } from './find-markets.ts';
 import { historyInput, historyOf, historyOutput } from './history.ts';
@@ -16,56 +17,47 @@ const INSTRUCTIONS =
 
 const READ_ONLY = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true } as const;
 
+interface Tool {
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: z.ZodObject;
+  readonly outputSchema: z.ZodObject;
+  readonly answer: (service: AskedService, given: never) => Promise<Record<string, unknown>>;
+}
+
+const TOOLS: Readonly<Record<string, Tool>> = {
+  find_markets: {
+    title: 'Find markets',
+    description: 'Lists markets with their newest price, by words of their name. The other tools need the `slug`.',
+    ...{ inputSchema: findMarketsInput, outputSchema: findMarketsOutput, answer: findMarkets },
+  },
+  value: {
+    title: 'One value',
+    description:
+      'Reads the newest value of a market, or the one that was known at a moment (`asOf`), with its source, times and place ' +
+      'in the signed log.',
+    ...{ inputSchema: valueInput, outputSchema: valueOutput, answer: askedValue },
+  },
+  history: {
+    title: 'A history',
+    description: 'Lists values of a market, newest first, in a range and as of a moment. Says what it leaves out.',
+    ...{ inputSchema: historyInput, outputSchema: historyOutput, answer: historyOf },
+  },
+  provenance: {
+    title: 'Where a value comes from',
+    description:
+      'Shows every version of one value: source, licence, the four times, confidence, and its proven place in the signed log.',
+    ...{ inputSchema: provenanceInput, outputSchema: provenanceOutput, answer: provenanceOf },
+  },
+};
+
 export function createMcpServer(options: ServiceOptions, version: string): McpServer {
   const service = new AskedService(options);
   const server = new McpServer({ name: 'tidemark', version }, { instructions: INSTRUCTIONS });
-  server.registerTool(
-    'find_markets',
-    {
-      title: 'Find markets',
-      description: 'Lists markets with their newest price, by words of their name. The other tools need the `slug`.',
-      inputSchema: findMarketsInput,
-      outputSchema: findMarketsOutput,
-      annotations: READ_ONLY,
-    },
-    (given) => answered(() => findMarkets(service, given)),
-  );
-  server.registerTool(
-    'value',
-    {
-      title: 'One value',
-      description:
-        'Reads the newest value of a market, or the one that was known at a moment (`asOf`), with its source, times and place ' +
-        'in the signed log.',
-      inputSchema: valueInput,
-      outputSchema: valueOutput,
-      annotations: READ_ONLY,
-    },
-    (given) => answered(() => askedValue(service, given)),
-  );
-  server.registerTool(
-    'history',
-    {
-      title: 'A history',
-      description: 'Lists values of a market, newest first, in a range and as of a moment. Says what it leaves out.',
-      inputSchema: historyInput,
-      outputSchema: historyOutput,
-      annotations: READ_ONLY,
-    },
-    (given) => answered(() => historyOf(service, given)),
-  );
-  server.registerTool(
-    'provenance',
-    {
-      title: 'Where a value comes from',
-      description:
-        'Shows every version of one value: source, licence, the four times, confidence, and its proven place in the signed log.',
-      inputSchema: provenanceInput,
-      outputSchema: provenanceOutput,
-      annotations: READ_ONLY,
-    },
-    (given) => answered(() => provenanceOf(service, given)),
-  );
+  for (const [name, { answer, ...about }] of Object.entries(TOOLS))
+    server.registerTool(name, { ...about, annotations: READ_ONLY }, (given: object) =>
+      answered(() => answer(service, given as never)),
+    );
   return server;
 }
 

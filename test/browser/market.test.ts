@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openReceipt } from '../../clients/typescript/receipts.ts';
-import { expectGoodLooks, openBrowser, openPage, SCREENSHOTS } from './browser.ts';
+import { expectGoodLooks, openBrowser, openPage } from './browser.ts';
 import { HOSTILE_NAME, PUBLIC_REASON, publishMarketData, serveLongHistory } from './market-data.ts';
 import { PAINTED } from './painted.ts';
 
@@ -121,10 +121,6 @@ describe('a market', () => {
   });
 });
 
-/** How the cells of the second converted price are aligned. */
-const ALIGNED = `[...document.querySelectorAll('.converted tbody tr:nth-child(2) td')].map(
-  (cell) => getComputedStyle(cell).textAlign)`;
-
 describe('the page as of a moment, and its sources', () => {
   it('of the future, or of a moment that cannot be read, is refused, and never looks like a past one', async () => {
     const { page } = await openPage(browser, { baseURL: inject('changedUrl') });
@@ -239,62 +235,40 @@ describe('while the page is open', () => {
     expect(codes).toEqual(expect.arrayContaining(['EUR', 'JPY', 'TND']));
     expect(codes).not.toEqual(expect.arrayContaining(['USD']));
     await select.selectOption('EUR');
-    await page.getByText('30 of 30 prices in EUR.').waitFor();
     const section = page.getByRole('region', { name: 'In another currency' });
-    expect(await section.innerText()).toMatch(/derived Prices per troy ounce/);
-    const newest = section.locator('tbody tr').first();
-    expect((await newest.innerText()).split('\t').slice(1, 4)).toEqual([
-      '3,634.55 EUR',
-      '4,129.10 USD',
-      '0.8802274508 eur-usd of 29 Sep 2026, medium confidence',
-    ]);
-    expect(await newest.getByRole('link').count()).toBe(3);
-    const rate = newest.getByRole('link', { name: 'eur-usd' });
+    await section.getByText('3,634.55 EUR').waitFor();
+    expect((await section.innerText()).replaceAll(/\s+/g, ' ')).toContain(
+      'per troy ounce derived Price 4,129.10 USD of 29 Sep 2026 Rate 0.8802274508, eur-usd of 29 Sep 2026, medium confidence',
+    );
+    expect(await section.getByRole('link').count()).toBe(3);
+    const rate = section.getByRole('link', { name: 'eur-usd' });
     expect(await rate.getAttribute('href')).toMatch(/\/markets\/eur-usd\.html$/);
     await expect.poll(() => new URL(page.url()).hash).toBe('#in=EUR');
     await select.selectOption('none');
-    await expect.poll(() => section.locator('table').count()).toBe(0);
+    await expect.poll(() => section.locator('dl').count()).toBe(0);
     await expect.poll(() => new URL(page.url()).hash).toBe('');
     expect(complaints).toEqual([]);
     await page.context().close();
   });
 
-  it('its address keeps the currency; an unknown rate is said, on a phone, too; the command has the moment', async () => {
-    const { page, complaints } = await openPage(browser, {
-      baseURL: inject('changedUrl'),
-      viewport: { width: 360, height: 800 },
-    });
+  it('its address keeps the currency; an unknown rate is said; the command has the moment', async () => {
+    const { page, complaints } = await openPage(browser, { baseURL: inject('changedUrl') });
+    let change: object = { status: 'estimated', confidence: 'low' };
     await page.route('**/markets/eur-usd/history.json', async (route) => {
       const history = (await (await route.fetch()).json()) as Body;
-      const [newest, second, ...rows] = history.data;
-      const unknown = { ...newest, decimal: null, amountMinor: null, decimalPerUnit: null, unknownReason: 'withheld' };
-      const doubtful = { ...second, status: 'estimated', confidence: 'low' };
-      await route.fulfill({ json: { ...history, data: [unknown, doubtful, ...rows] } });
+      const [newest, ...rows] = history.data;
+      await route.fulfill({ json: { ...history, data: [{ ...newest, ...change }, ...rows] } });
     });
     const at = new Date(Math.floor(Date.now() / 1000 - 1) * 1000).toISOString();
     await page.goto(`/markets/gold-usd#in=EUR&as-of=${at}&clock=recorded`);
-    await page.getByText('29 of 30 prices in EUR.').waitFor();
     const section = page.getByRole('region', { name: 'In another currency' });
+    await section.getByText(', estimated, low confidence').waitFor();
     expect(await section.locator('code').innerText()).toBe(
       `tidemark markets history gold-usd --in EUR --csv --as-of ${at.replace('.000Z', 'Z')}`,
     );
-    const [newest, second] = [section.locator('tbody tr').nth(0), section.locator('tbody tr').nth(1)];
-    const reason = newest.getByText('the newest rate of that day is unknown');
-    expect(await second.innerText()).toContain(', estimated, low confidence');
-    const [box, cell] = [await section.locator('.table-box').boundingBox(), await reason.boundingBox()];
-    expect((cell?.x ?? 0) + (cell?.width ?? 999)).toBeLessThanOrEqual((box?.x ?? 0) + (box?.width ?? 0));
-    const wider = await section.locator('.table-box').evaluate((one) => one.scrollWidth - one.clientWidth);
-    expect(wider, 'nothing to scroll sideways').toBe(0);
-    expect(await section.getByRole('cell').count()).toBe(30 * 5);
-    const aligned = await page.evaluate<readonly string[]>(ALIGNED);
-    expect(aligned.slice(0, 3)).toEqual(['start', 'right', 'right']);
-    const toSection = () => section.evaluate((one) => one.scrollIntoView());
-    await toSection();
-    await page.screenshot({ path: `${SCREENSHOTS}/converted-phone.png` });
-    await page.setViewportSize({ width: 1280, height: 900 });
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await toSection();
-    await page.screenshot({ path: `${SCREENSHOTS}/converted-dark.png` });
+    change = { decimal: null, amountMinor: null, decimalPerUnit: null, unknownReason: 'withheld' };
+    await page.reload();
+    await page.getByText('This price cannot be shown in EUR: the newest rate of that day is unknown.').waitFor();
     expect(complaints).toEqual([]);
     await page.context().close();
   });
@@ -392,7 +366,7 @@ it('looks good, and passes the rules of accessibility', async () => {
     await page.getByLabel('Show replaced versions').check();
     await page.getByRole('button', { name: 'Choose a currency' }).click();
     await page.getByRole('combobox', { name: 'Currency' }).selectOption('USD');
-    await page.getByText('30 prices in USD.').waitFor();
+    await page.getByText('This price cannot be shown in USD: no rate of that day').waitFor();
     await chartOf(page).press('End');
     await provenanceOf(page).getByText('verified in your browser').waitFor();
   });

@@ -2,46 +2,13 @@
  * The types of the package of the client, printed from the OpenAPI document: with its descriptions, and without the
  * schema library, from which the sources infer them. A slow test has the compiler compare both.
  */
-import { openApiDocument } from '../../contract/openapi/openapi.ts';
-
-interface Schema {
-  readonly $ref?: string;
-  readonly description?: string;
-  readonly type?: string | readonly string[];
-  readonly const?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly allOf?: readonly Schema[];
-  readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
-  readonly items?: Schema;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: boolean | Schema;
-}
-
-interface Content {
-  readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
-}
-
-interface Operation {
-  readonly parameters?: readonly {
-    name?: string;
-    in?: string;
-    required?: boolean;
-    description?: string;
-    schema: Schema;
-  }[];
-  readonly requestBody?: Content;
-  readonly responses: Readonly<Record<string, Content>>;
-}
-
-interface Document {
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-}
-
-const METHODS = ['get', 'post', 'put', 'delete'];
-const JSON_TYPE = 'application/json';
+import {
+  type AnswerView,
+  OPENAPI,
+  OPERATION_VIEWS,
+  type OperationView,
+  type Schema,
+} from '../../clients/web/docs/openapi-view.ts';
 
 /** Names that the sources have for types of the document. */
 const ALIASES = [
@@ -54,49 +21,46 @@ const ALIASES = [
 
 /** The text of a declaration file. */
 export function clientTypes(): string {
-  const { components, paths } = openApiDocument() as unknown as Document;
-  const schemas = Object.entries(components.schemas).map(
+  const schemas = Object.entries(OPENAPI.components.schemas).map(
     ([name, schema]) => `${comment(schema, '')}export type ${name} = ${typeOf(schema, '')};`,
   );
-  const routes = Object.entries(paths).flatMap(([path, operations]) =>
-    METHODS.flatMap((method) => routeOf(`${method.toUpperCase()} ${path}`, operations[method])),
-  );
   const about = '/** What each operation takes, and what it answers. `null`: it answers without a body. */\n';
-  return `${[...schemas, ...ALIASES, `${about}export type Routes = {\n${routes.join('')}};`].join('\n\n')}\n`;
+  const routes = OPERATION_VIEWS.flatMap(routeOf).join('');
+  return `${[...schemas, ...ALIASES, `${about}export type Routes = {\n${routes}};`].join('\n\n')}\n`;
 }
 
 /** Nothing for an operation whose answer is no JSON. */
-function routeOf(route: string, operation: Operation | undefined): readonly string[] {
-  if (operation === undefined) return [];
+function routeOf(operation: OperationView): readonly string[] {
   const [, success] = Object.entries(operation.responses).find(([status]) => status.startsWith('2')) ?? [];
-  const answer = success?.content === undefined ? 'null' : jsonOf(success);
+  const { content } = success as AnswerView;
+  const answer = content === undefined ? 'null' : jsonOf(content);
   if (answer === null) return [];
   const members = {
     params: parameters(operation, 'path'),
     query: parameters(operation, 'query'),
-    body: (operation.requestBody && jsonOf(operation.requestBody)) ?? 'undefined',
+    body: (operation.requestBody && jsonOf(operation.requestBody.content)) ?? 'undefined',
     answer,
   };
   const lines = Object.entries(members).map(([name, type]) => `    ${name}: ${type};\n`);
-  return [`  ${JSON.stringify(route)}: {\n${lines.join('')}  };\n`];
+  return [`  ${JSON.stringify(`${operation.method} ${operation.path}`)}: {\n${lines.join('')}  };\n`];
 }
 
 /** Null: there is no JSON. */
-function jsonOf({ content = {} }: Content): string | null {
-  const schema = content[JSON_TYPE]?.schema;
+function jsonOf(content: NonNullable<AnswerView['content']>): string | null {
+  const schema = content['application/json']?.schema;
   return schema === undefined ? null : typeOf(schema, '    ');
 }
 
-function parameters({ parameters: all = [] }: Operation, place: 'path' | 'query'): string {
+function parameters({ parameters: all }: OperationView, place: 'path' | 'query'): string {
   const own = all.filter((one) => one.in === place);
   if (own.length === 0) return 'undefined';
   return typeOf(
     {
       type: 'object',
       properties: Object.fromEntries(
-        own.map(({ name = '', schema, description }) => [name, described(schema, description)]),
+        own.map(({ name, schema, description }) => [name, described(schema, description)]),
       ),
-      required: own.filter(({ required }) => required).map(({ name = '' }) => name),
+      required: own.filter(({ required }) => required).map(({ name }) => name),
       additionalProperties: false,
     },
     '    ',

@@ -1,29 +1,35 @@
-/** The frame of a documentation page: where it is, its contents, and its neighbours. Pure. */
+/** A documentation page: its Markdown in a frame that says where it is, its contents, and its neighbours. Pure. */
 import { type Html, html } from '../pages/html.ts';
 import { page } from '../pages/layout.ts';
-import type { Heading } from './markdown.ts';
+import { markdownParts } from './markdown.ts';
 
 export interface DocsLink {
+  /** Without an ending. */
   readonly href: string;
   readonly title: string;
 }
 
-export interface DocsPageContent {
-  readonly title: string;
+export interface DocsPage extends DocsLink {
   /** One sentence, for search results and link previews. */
   readonly description: string;
-  /** The pages above this one, from `/docs/` on. */
+  /** The pages above this one, below `/docs/`. */
   readonly above: readonly DocsLink[];
-  readonly lead: Html;
-  /** The sections, for the table of contents. With fewer than two there is no table. */
-  readonly contents: readonly Heading[];
-  readonly body: Html;
-  /** Pages beside this one. */
-  readonly beside?: { readonly title: string; readonly href: string; readonly links: readonly DocsLink[] };
+  /** What follows the title. It begins with a paragraph. */
+  readonly markdown: string;
 }
 
-export function docsPage(content: DocsPageContent): string {
-  const { title, description, above, lead, contents, body, beside } = content;
+export const DOCS: DocsLink = { href: '/docs/', title: 'Docs' };
+
+/** The path of the file of a page. */
+export function fileOf(href: string): string {
+  return href.endsWith('/') ? `${href.slice(1)}index.html` : `${href.slice(1)}.html`;
+}
+
+/** @param beside the pages of the same kind. With fewer than two there is no list of them; nor of fewer than two sections */
+export function docsPage({ href, title, description, above, markdown }: DocsPage, beside: readonly DocsLink[]): string {
+  const { lead, body, headings } = markdownParts(markdown);
+  const crumbs = href === DOCS.href ? [] : [DOCS, ...above];
+  const besideTitle = above.at(-1)?.title ?? '';
   return page({
     title,
     description,
@@ -33,16 +39,23 @@ export function docsPage(content: DocsPageContent): string {
     main: html`<div class="docs">
 <div class="docs-head">
 <div class="docs-search" role="search"></div>
-${above.length === 0 ? null : html`<nav class="crumbs" aria-label="Breadcrumb"><ol>${above.map(link)}<li aria-current="page">${title}</li></ol></nav>\n`}<h1>${title}</h1>
+${crumbs.length === 0 ? null : html`<nav class="crumbs" aria-label="Breadcrumb"><ol>${crumbs.map(link)}<li aria-current="page">${title}</li></ol></nav>\n`}<h1>${title}</h1>
 <div class="docs-lead">${lead}</div>
 </div>
-${contents.length < 2 ? null : html`<nav class="contents" aria-labelledby="contents"><p id="contents">On this page</p><ul>${contents.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul></nav>\n`}<div class="docs-body prose">
+${headings.length < 2 ? null : html`<nav class="contents" aria-labelledby="contents"><p id="contents">On this page</p><ul>${headings.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul></nav>\n`}<div class="docs-body prose">
 ${body}
 </div>
-${beside === undefined ? null : html`<nav class="beside" aria-labelledby="beside"><p id="beside">${beside.title}</p><ul>${beside.links.map((each) => (each.href === beside.href ? html`<li aria-current="page">${each.title}</li>` : link(each)))}</ul></nav>\n`}</div>`,
+${beside.length < 2 ? null : html`<nav class="beside" aria-labelledby="beside"><p id="beside">${besideTitle}</p><ul>${beside.map((each) => (each.href === href ? html`<li aria-current="page">${each.title}</li>` : link(each)))}</ul></nav>\n`}</div>`,
   });
 }
 
 function link({ href, title }: DocsLink): Html {
   return html`<li><a href="${href}">${title}</a></li>`;
+}
+
+/** A list of links, as Markdown. */
+export function linkList(links: readonly (DocsLink & { readonly description?: string })[]): string {
+  return links
+    .map(({ href, title, description }) => `- [${title}](${href})${description ? `: ${description}` : ''}`)
+    .join('\n');
 }

@@ -7,46 +7,41 @@ import type { AnswerView, OperationView } from './openapi-view.ts';
 
 interface Variable {
   readonly setBy: string;
-  /** Reads the answer and writes the value. */
-  readonly filter: string;
+  /** The beginning of the paths that have it, and the name of their parameter. Null: a path has a part of it, or a body has it. */
+  readonly of: readonly [path: string, param: string] | null;
+  /** Reads the answer and writes the value. Default: its id. */
+  readonly filter?: string;
 }
 
-const ID = 'jq -r .id';
-
 const VARIABLES: Readonly<Record<string, Variable>> = {
-  LOG_SIZE: { setBy: 'getLogCheckpoint', filter: 'sed -n 2p' },
-  EXPORT_PART: { setBy: 'getExport', filter: `jq -r '.resources[0].path | ltrimstr("parts/") | rtrimstr(".parquet")'` },
-  WATCHLIST: { setBy: 'createWatchlist', filter: ID },
-  CLAIM: { setBy: 'createClaim', filter: ID },
-  VERIFICATION: { setBy: 'createSourceVerification', filter: ID },
-  BATCH: { setBy: 'createIngestBatch', filter: ID },
-  UPLOAD: { setBy: 'createIngestUpload', filter: ID },
-  RUN: { setBy: 'createSourceRun', filter: ID },
-  PUBLICATION: { setBy: 'createPublication', filter: ID },
-  REQUEST: { setBy: 'createWaitlistRequest', filter: ID },
-  KEY_ID: { setBy: 'createApiKey', filter: ID },
-  ERASURE: { setBy: 'createErasure', filter: ID },
+  LOG_SIZE: { setBy: 'getLogCheckpoint', filter: 'sed -n 2p', of: null },
+  EXPORT_PART: {
+    setBy: 'getExport',
+    filter: `jq -r '.resources[0].path | ltrimstr("parts/") | rtrimstr(".parquet")'`,
+    of: ['/api/v1/exports/parts/', 'file'],
+  },
+  WATCHLIST: { setBy: 'createWatchlist', of: ['/api/v1/watchlists/{id}', 'id'] },
+  CLAIM: { setBy: 'createClaim', of: ['/api/v1/claims/{id}', 'id'] },
+  VERIFICATION: { setBy: 'createSourceVerification', of: ['/api/v1/source-verifications/{id}', 'id'] },
+  BATCH: { setBy: 'createIngestBatch', of: ['/api/v1/ingest/batches/{id}', 'id'] },
+  UPLOAD: { setBy: 'createIngestUpload', of: ['/api/v1/ingest/uploads/{id}', 'id'] },
+  RUN: { setBy: 'createSourceRun', of: ['/api/v1/sources/{name}/runs/{run}', 'run'] },
+  PUBLICATION: { setBy: 'createPublication', of: ['/api/v1/publications/{id}', 'id'] },
+  REQUEST: { setBy: 'createWaitlistRequest', of: ['/api/v1/waitlist-requests/{id}', 'id'] },
+  KEY_ID: { setBy: 'createApiKey', of: ['/api/v1/api-keys/{id}', 'id'] },
+  ERASURE: { setBy: 'createErasure', of: ['/api/v1/erasures/{id}', 'id'] },
 };
+
+const LAST_PART = { n: '$(printf %03d $((LOG_SIZE / 256)))', width: '$((LOG_SIZE % 256))' };
 
 /** Path parameters with values that a shell finds, by the beginning of the path. */
 const PARAMS: readonly (readonly [path: string, params: Readonly<Record<string, string>>])[] = [
-  [
-    '/api/v1/log/tile/{level}/{n}.p/',
-    { level: 'entries', n: '$(printf %03d $((LOG_SIZE / 256)))', width: '$((LOG_SIZE % 256))' },
-  ],
-  ['/api/v1/log/ndjson/{n}.p/', { n: '$(printf %03d $((LOG_SIZE / 256)))', width: '$((LOG_SIZE % 256))' }],
-  ['/api/v1/exports/parts/', { file: '$EXPORT_PART' }],
+  ...Object.entries(VARIABLES).flatMap(([name, { of }]) =>
+    of === null ? [] : [[of[0], { [of[1]]: `$${name}` }] as const],
+  ),
+  ['/api/v1/log/tile/{level}/{n}.p/', { level: 'entries', ...LAST_PART }],
+  ['/api/v1/log/ndjson/{n}.p/', LAST_PART],
   ['/api/v1/exports/{date}/', { date: '$(date -u +%Y-%m-%d)' }],
-  ['/api/v1/watchlists/{id}', { id: '$WATCHLIST' }],
-  ['/api/v1/claims/{id}', { id: '$CLAIM' }],
-  ['/api/v1/source-verifications/{id}', { id: '$VERIFICATION' }],
-  ['/api/v1/ingest/batches/{id}', { id: '$BATCH' }],
-  ['/api/v1/ingest/uploads/{id}', { id: '$UPLOAD' }],
-  ['/api/v1/sources/{name}/runs/{run}', { run: '$RUN' }],
-  ['/api/v1/publications/{id}', { id: '$PUBLICATION' }],
-  ['/api/v1/waitlist-requests/{id}', { id: '$REQUEST' }],
-  ['/api/v1/api-keys/{id}', { id: '$KEY_ID' }],
-  ['/api/v1/erasures/{id}', { id: '$ERASURE' }],
 ];
 
 /** Members of bodies with values that a shell finds. */
@@ -126,7 +121,7 @@ export function curlOf({ operationId, method, path, row, parameters, requestBody
   const text = body === null ? '' : JSON.stringify(body, null, 2);
   const variable = variableOf(operationId);
   // The answer is shown, too.
-  const pipe = variable === null ? '' : ` | tee /dev/stderr | ${VARIABLES[variable]?.filter}`;
+  const pipe = variable === null ? '' : ` | tee /dev/stderr | ${VARIABLES[variable]?.filter ?? 'jq -r .id'}`;
   const lines = [
     `curl -sS ${hasBinary ? '-O ' : ''}${method === 'GET' || (method === 'POST' && requestBody !== undefined) ? '' : `-X ${method} `}${url}`,
     ...(scopes === null ? [] : [`-H "Authorization: Bearer $TIDEMARK_API_KEY"`]),

@@ -1,8 +1,9 @@
 /** `/llms.txt`: what a language model must know to use the service rightly (https://llmstxt.org). Pure. */
 import { LATEST_CSV_URL, LATEST_URL, MARKETS_URL, OPENAPI_URL, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
-import { GUIDE_LINKS } from './guide-pages.ts';
+import { linkList } from './docs-page.ts';
+import { GUIDES } from './guide-pages.ts';
 import { PROBLEMS_PAGE } from './problem-pages.ts';
-import { REFERENCE_LINKS } from './reference-pages.ts';
+import { REFERENCE_PAGES } from './reference-pages.ts';
 
 export function llmsText(): string {
   return `# Tidemark
@@ -34,7 +35,7 @@ Rules that are easily got wrong:
 
 ## Guides
 
-${linksOf(GUIDE_LINKS)}
+${linkList(GUIDES)}
 
 ## Reference
 
@@ -51,16 +52,6 @@ No registry has these packages yet: build them in a clone of Tidemark, and never
 
 ## Optional
 
-${linksOf(REFERENCE_LINKS)}
+${linkList(REFERENCE_PAGES)}
 `;
-}
-
-function linksOf(
-  links: readonly { readonly href: string; readonly title: string; readonly description?: string }[],
-): string {
-  return links
-    .map(
-      ({ href, title, description }) => `- [${title}](${href})${description === undefined ? '' : `: ${description}`}`,
-    )
-    .join('\n');
 }

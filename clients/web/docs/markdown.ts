@@ -1,7 +1,12 @@
 /** Markdown to HTML, at build time. HTML in the Markdown is shown as text. Pure. */
 import { Marked, type Token, type Tokens } from 'marked';
+import { escapedHtml } from '../../../contract/values/html-text.ts';
 import { type Html, html, trustedHtml } from '../pages/html.ts';
-import { codeBlock, languageChoice } from './code-block.ts';
+
+/** What a fence of Markdown calls a language, and what a reader calls it. */
+const LANGUAGES: Readonly<Record<string, string>> = { sh: 'curl', ts: 'TypeScript', python: 'Python', json: 'JSON' };
+/** Of a block that is folded up until somebody wants it. */
+export const FOLDED = 'json folded';
 
 /** A heading that the table of contents leads to. */
 export interface Heading {
@@ -9,11 +14,9 @@ export interface Heading {
   readonly title: Html;
 }
 
-export interface MarkdownPage {
-  /** The text of its only `h1`. */
-  readonly title: string;
-  /** The paragraph after the title, as Markdown. */
-  readonly lead: string;
+export interface MarkdownParts {
+  /** The first paragraph. */
+  readonly lead: Html;
   readonly body: Html;
   /** The headings of level 2. */
   readonly headings: readonly Heading[];
@@ -22,14 +25,21 @@ export interface MarkdownPage {
 const marked = new Marked({
   renderer: {
     html: ({ text }) => html`${text}`.text,
-    heading({ tokens, depth, text }) {
-      return `<h${depth} id="${headingId(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+    heading({ depth, text }) {
+      const { id, title } = headingOf(text);
+      // Operations have the same headings below their own.
+      return `<h${depth}${depth > 2 && !text.endsWith('}') ? '' : ` id="${id}"`}>${title.text}</h${depth}>\n`;
     },
-    code: ({ text }) => codeBlock(text).text,
+    code: ({ text, lang }) => (lang === FOLDED ? folded('Example', text, false) : codeBlock(text)).text,
   },
 });
 
-/** The name of a heading as a link target, as on GitHub. */
+/** `A title {#its-id}`; without an id, as on GitHub. */
+function headingOf(text: string): Heading {
+  const [, title = text, id = headingId(text)] = /^(.*) \{#([\w-]+)\}$/.exec(text) ?? [];
+  return { id, title: trustedHtml(marked.parseInline(title, { async: false })) };
+}
+
 export function headingId(text: string): string {
   return text
     .toLowerCase()
@@ -37,39 +47,52 @@ export function headingId(text: string): string {
     .replaceAll(' ', '-');
 }
 
-/** Text of one line: code, emphasis and links. */
-export function inlineMarkdown(text: string): Html {
-  return trustedHtml(marked.parseInline(text, { async: false }));
-}
-
 export function markdown(text: string): Html {
   return trustedHtml(marked.parse(text, { async: false }));
 }
 
-/** @throws Error if the text does not begin with a title and a paragraph */
-export function markdownPage(text: string): MarkdownPage {
-  const [title, lead, ...rest] = marked.lexer(text).filter(({ type }) => type !== 'space');
-  if (title?.type !== 'heading' || lead?.type !== 'paragraph') throw new Error('begin with a title and a paragraph');
+/** @throws Error if the text does not begin with a paragraph, or has code in an unknown language */
+export function markdownParts(text: string): MarkdownParts {
+  const [lead, ...rest] = marked.lexer(text).filter(({ type }) => type !== 'space');
+  if (lead?.type !== 'paragraph') throw new Error('begin with a paragraph');
   const headings = rest.filter((token): token is Tokens.Heading => token.type === 'heading' && token.depth === 2);
   return {
-    title: title.text,
-    lead: lead.text,
+    lead: trustedHtml(marked.parser([lead])),
     body: trustedHtml(blocksOf(rest)),
-    headings: headings.map(({ text }) => ({ id: headingId(text), title: inlineMarkdown(text) })),
+    headings: headings.map((heading) => headingOf(heading.text)),
   };
 }
 
-/** Code blocks that follow each other are the same in several languages. */
+/** Code blocks that follow each other are the same in several languages: the first one is open. */
 function blocksOf(tokens: readonly Token[]): string {
   const texts: string[] = [];
   for (let at = 0; at < tokens.length; at++) {
-    const blocks: { fence: string; text: string }[] = [];
+    const blocks: Tokens.Code[] = [];
     for (let token = tokens[at]; token?.type === 'code'; token = tokens[at + blocks.length])
-      blocks.push({ fence: (token as Tokens.Code).lang ?? '', text: token.text });
+      blocks.push(token as Tokens.Code);
     if (blocks.length > 1) {
-      texts.push(languageChoice(blocks).text);
+      const choices = blocks.map(({ lang, text }, index) => folded(languageName(lang), text, index === 0));
+      texts.push(html`<div class="snippets">${choices}</div>`.text);
       at += blocks.length - 1;
     } else texts.push(marked.parser([tokens[at] as Token]));
   }
   return texts.join('');
+}
+
+function languageName(fence = ''): string {
+  const name = LANGUAGES[fence];
+  if (name !== undefined) return name;
+  throw new Error(`a code block of ${fence || 'no language'}: use one of ${Object.keys(LANGUAGES)}`);
+}
+
+/** Long lines wrap, so that no block needs a scroll bar, nor a stop of the Tab key. */
+function codeBlock(text: string): Html {
+  // Quotes need no escape in a text, and examples of JSON have thousands. Those behind `=` would look like links of the page.
+  const code = trustedHtml(escapedHtml(text.trimEnd()).replaceAll(/(?<!=)&quot;/g, '"'));
+  return html`<pre><code>${code}</code></pre>`;
+}
+
+function folded(summary: string, text: string, isOpen: boolean): Html {
+  const open = isOpen ? html` open` : null;
+  return html`<details class="fold"${open}><summary>${summary}</summary>${codeBlock(text)}</details>`;
 }

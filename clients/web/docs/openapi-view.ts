@@ -66,6 +66,7 @@ interface WrittenOperation {
   readonly operationId: string;
   readonly tags: readonly [string];
   readonly summary: string;
+  readonly description?: string;
   readonly deprecated?: boolean;
   readonly parameters: readonly (Parameter | Reference)[];
   readonly requestBody?: { readonly content: Readonly<Record<string, MediaContent>> };

@@ -1,53 +1,57 @@
 /** A page for each problem, at the URL that is its `type`, and the list of all. Pure. */
-
 import { historyTooLongDocument } from '../../../contract/bodies/history-files.ts';
 import { removedMarketDocument } from '../../../contract/files/removed-market.ts';
 import { problemType } from '../../../contract/problems/edge-problems.ts';
 import { PROBLEM_WORDS } from '../../../contract/problems/problem-words.ts';
 import { PROBLEM_CODES, PROBLEMS, type ProblemCode, problem } from '../../../contract/problems/problems.ts';
-import { html, joined } from '../pages/html.ts';
-import { codeBlock } from './code-block.ts';
-import { docsPage } from './docs-page.ts';
-import { inlineMarkdown } from './markdown.ts';
-import { OPERATION_VIEWS, schemaNamed } from './openapi-view.ts';
-import { operationHref, REFERENCE_GROUPS } from './reference-groups.ts';
-import { fileOf } from './reference-pages.ts';
+import type { DocsPage } from './docs-page.ts';
+import { schemaNamed } from './openapi-view.ts';
+import { operationHref, REFERENCE_GROUPS } from './reference-pages.ts';
 
 export const PROBLEMS_PAGE = '/docs/problems';
+const REMOVAL = { reason: 'It was listed twice.', replacedBy: 'gold-usd', removedAt: '2026-11-20T12:00:00.000Z' };
 
-/** By the path of the file. */
-export function problemPages(): readonly (readonly [string, string])[] {
-  return [
-    [fileOf(PROBLEMS_PAGE), problemsPage()],
-    ...PROBLEM_CODES.map((code) => [fileOf(problemType(code)), problemPage(code)] as const),
-  ];
-}
+export const PROBLEMS_LIST: DocsPage = {
+  title: 'Problems',
+  description: 'Every problem that a service answers with, by status.',
+  href: PROBLEMS_PAGE,
+  above: [],
+  markdown: `A refused request is answered with a [problem document](/docs/reference/schemas#Problem). Programs decide by its \`code\`; its \`type\` is the address of a page below.
 
-function problemPage(code: ProblemCode): string {
+${PROBLEM_CODES.map((code) => `- ${PROBLEMS[code].status} [\`${code}\`](${problemType(code)}) ${PROBLEMS[code].title}`).join('\n')}`,
+};
+
+export const PROBLEM_PAGES: readonly DocsPage[] = PROBLEM_CODES.map((code) => {
   const { title, status } = PROBLEMS[code];
   const { meaning, remedy } = PROBLEM_WORDS[code];
-  return docsPage({
+  return {
     title,
     description: `${status} ${code}: the cause of this problem, and the remedy.`,
-    above: [
-      { href: '/docs/', title: 'Docs' },
-      { href: PROBLEMS_PAGE, title: 'Problems' },
-    ],
-    lead: html`<p><span class="status">${status}</span> <code>${code}</code></p>`,
-    contents: [],
-    body: html`<h2>Meaning</h2>
-<p>${inlineMarkdown(meaning)}</p>
-<h2>Remedy</h2>
-<p>${inlineMarkdown(remedy)}</p>
-<h2>Example</h2>
-${codeBlock(JSON.stringify(exampleOf(code), null, 2))}
-<p class="small soft"><code>application/problem+json</code> (RFC 9457). <code>code</code>, <code>type</code> and <code>title</code> are stable. <code>detail</code> is for people, and differs.</p>
-<h2>Operations</h2>
-${operationsWith(code)}`,
-  });
-}
+    href: problemType(code),
+    above: [{ href: PROBLEMS_PAGE, title: 'Problems' }],
+    markdown: `**${status}** \`${code}\`
 
-const REMOVAL = { reason: 'It was listed twice.', replacedBy: 'gold-usd', removedAt: '2026-11-20T12:00:00.000Z' };
+## Meaning
+
+${meaning}
+
+## Remedy
+
+${remedy}
+
+## Example
+
+\`\`\`json
+${JSON.stringify(exampleOf(code), null, 2)}
+\`\`\`
+
+\`application/problem+json\` (RFC 9457). \`code\`, \`type\` and \`title\` are stable. \`detail\` is for people, and differs.
+
+## Operations
+
+${operationsWith(code)}`,
+  };
+});
 
 /** The document of the contract where there is one; otherwise a problem with a `detail` that a service sends. */
 function exampleOf(code: ProblemCode): unknown {
@@ -57,35 +61,12 @@ function exampleOf(code: ProblemCode): unknown {
   return problem(code, PROBLEM_WORDS[code].detail);
 }
 
-function operationsWith(code: ProblemCode) {
-  const groups = REFERENCE_GROUPS.map(({ title, operations }) => ({
-    title,
-    operations: operations.filter(({ problems }) => problems.includes(code)),
-  })).filter(({ operations }) => operations.length > 0);
-  const count = groups.reduce((sum, { operations }) => sum + operations.length, 0);
-  if (count === 0)
-    return html`<p>A request can be refused so before its operation is known, or at a file that no operation of the reference describes.</p>`;
-  const list = html`<dl class="facts">${groups.map(
-    ({ title, operations }) =>
-      html`<dt>${title}</dt><dd>${joined(
-        operations.map((operation) => html`<a href="${operationHref(operation)}">${operation.operationId}</a>`),
-        ', ',
-      )}</dd>`,
-  )}</dl>`;
-  if (count <= 12) return list;
-  return html`<details class="fold"><summary>${count} of ${OPERATION_VIEWS.length} operations</summary>${list}</details>`;
-}
-
-function problemsPage(): string {
-  return docsPage({
-    title: 'Problems',
-    description: 'Every problem that a service answers with, by status.',
-    above: [{ href: '/docs/', title: 'Docs' }],
-    lead: html`<p>A refused request is answered with a <a href="/docs/reference/schemas#Problem">problem document</a>. Programs decide by its <code>code</code>; its <code>type</code> is the address of a page below.</p>`,
-    contents: [],
-    body: html`<ul class="problems">${PROBLEM_CODES.map(
-      (code) =>
-        html`<li><span class="status">${PROBLEMS[code].status}</span> <a href="${problemType(code)}"><code>${code}</code></a> <span class="soft">${PROBLEMS[code].title}</span></li>`,
-    )}</ul>`,
+function operationsWith(code: ProblemCode): string {
+  const lines = REFERENCE_GROUPS.flatMap(({ title, operations }) => {
+    const own = operations.filter(({ problems }) => problems.includes(code));
+    const links = own.map((operation) => `[${operation.operationId}](${operationHref(operation)})`);
+    return links.length === 0 ? [] : [`- ${title}: ${links.join(', ')}`];
   });
+  if (lines.length > 0) return lines.join('\n');
+  return 'A request can be refused so before its operation is known, or at a file that no operation of the reference describes.';
 }

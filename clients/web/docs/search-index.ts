@@ -2,49 +2,67 @@
  * The index of the documentation's search: pages and their sections, operations and problems, with their sentences. A module, so
  * that no rule for scripts is needed.
  */
-import { problemType } from '../../../contract/problems/edge-problems.ts';
 import { PROBLEM_WORDS } from '../../../contract/problems/problem-words.ts';
 import { PROBLEM_CODES, PROBLEMS } from '../../../contract/problems/problems.ts';
 import type { SearchEntry } from '../browser/docs/search.ts';
-import { GUIDES, guidePages } from './guide-pages.ts';
-import { docsIndexPage } from './index-page.ts';
-import { inlineMarkdown } from './markdown.ts';
+import { type DocsPage, fileOf } from './docs-page.ts';
+import { GUIDES } from './guide-pages.ts';
+import { DOCS_INDEX } from './index-page.ts';
+import { headingId } from './markdown.ts';
 import { OPERATION_VIEWS } from './openapi-view.ts';
-import { PROBLEMS_PAGE } from './problem-pages.ts';
-import { fileOf, REFERENCE_LINKS, referencePages } from './reference-pages.ts';
-import { plainText, sectionTexts } from './section-texts.ts';
+import { PROBLEM_PAGES, PROBLEMS_LIST } from './problem-pages.ts';
+import { REFERENCE_PAGES } from './reference-pages.ts';
 
-const DOCS_INDEX = 'docs/index.html';
+/** Lines that are the same in most operations, and types: a search for words does not mean them. */
+const LEFT_OUT =
+  /^(- \d{3}[ :]|With \[|Needs: |Base URL: |### |`[A-Z]+ \/|`application|- \[`.* \*header)|^\s*(- )?\*.*\* *$/;
 
 export function searchEntries(): readonly SearchEntry[] {
-  const operations = new Map(OPERATION_VIEWS.map((operation) => [operation.operationId, operation]));
-  const sectionsOf = (kind: string, title: string, file: string, more: string, page: string): SearchEntry[] =>
-    sectionTexts(page).map(({ id, heading, text }) => {
-      const operation = operations.get(id ?? '');
-      if (id === null) return { kind, title, href: file, more, text };
-      const href = `${file}#${id}`;
-      return operation === undefined
-        ? { kind: title, title: heading, href, more: '', text }
-        : { kind: `${operation.method} ${operation.path}`, title: operation.summary, href, more: id, text };
-    });
-  const [guides, reference] = [new Map(guidePages()), new Map(referencePages())];
   return [
-    ...GUIDES.flatMap(({ href, title, description }) =>
-      sectionsOf('Guide', title, fileOf(href), description, guides.get(fileOf(href)) ?? ''),
-    ),
-    ...REFERENCE_LINKS.flatMap(({ href, title }) =>
-      sectionsOf('Reference', title, fileOf(href), '', reference.get(fileOf(href)) ?? ''),
-    ),
-    // Some of its sections are lists of links.
-    ...sectionsOf('Docs', 'Documentation', DOCS_INDEX, '', docsIndexPage()).filter(({ text }) => text !== ''),
-    { kind: 'Problems', title: 'Problems and their remedies', href: fileOf(PROBLEMS_PAGE), more: '', text: '' },
-    ...PROBLEM_CODES.map((code) => {
+    ...GUIDES.flatMap((page) => sectionsOf('Guide', page)),
+    ...REFERENCE_PAGES.flatMap((page) => sectionsOf('Reference', page)),
+    ...sectionsOf('Docs', DOCS_INDEX),
+    { kind: 'Docs', title: 'Problems and their remedies', href: fileOf(PROBLEMS_LIST.href), more: '', text: '' },
+    ...PROBLEM_CODES.map((code, at) => {
       const { status, title } = PROBLEMS[code];
       const { meaning, remedy } = PROBLEM_WORDS[code];
-      const text = [meaning, remedy].map((words) => plainText(inlineMarkdown(words).text)).join('\n');
-      return { kind: `Problem ${status}`, title: code, href: fileOf(problemType(code)), more: title, text };
+      const href = fileOf((PROBLEM_PAGES[at] as DocsPage).href);
+      return { kind: `Problem ${status}`, title: code, href, more: title, text: plainText(`${meaning}\n${remedy}`) };
     }),
   ];
+}
+
+function sectionsOf(kind: string, page: DocsPage): readonly SearchEntry[] {
+  const operations = new Map(OPERATION_VIEWS.map((operation) => [operation.operationId, operation]));
+  const [first = '', ...sections] = page.markdown.replaceAll(/^```.*?^```$/gms, '').split(/^## /m);
+  const file = fileOf(page.href);
+  const own = { kind, title: page.title, href: file, more: page.description, text: plainText(first) };
+  const others = sections.map((section): SearchEntry => {
+    const [heading = '', ...lines] = section.split('\n');
+    const [, title = heading, id = headingId(heading)] = /^(.*) \{#(\w+)\}$/.exec(heading) ?? [];
+    const operation = operations.get(id);
+    const of = operation === undefined ? page.title : `${operation.method} ${operation.path}`;
+    const more = operation === undefined ? '' : id;
+    return { kind: of, title: plainText(title), href: `${file}#${id}`, more, text: plainText(lines.join('\n')) };
+  });
+  // Some sections are lists of links.
+  return [own, ...others.filter(({ text }) => text !== '')];
+}
+
+/** Markdown without its marks. Each line is a paragraph, an item or a row. */
+function plainText(markdown: string): string {
+  return markdown
+    .split('\n')
+    .filter((line) => !LEFT_OUT.test(line))
+    .map((line) =>
+      line
+        .replace(/^\s*- (`[^`]*`) \*.*\*\s*$/, '$1')
+        .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+        .replaceAll(/^\s*(- |\|)|\*\*|`|\|$|\| -+.*/g, '')
+        .trim(),
+    )
+    .filter((line) => line !== '')
+    .join('\n');
 }
 
 export function searchIndex(): string {

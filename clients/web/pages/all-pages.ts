@@ -1,9 +1,6 @@
 /** Every page and text file of the site, without the assets. Reads the guides, and nothing else. */
-import { guidePages } from '../docs/guide-pages.ts';
-import { docsIndexPage } from '../docs/index-page.ts';
+import { docsPages } from '../docs/all-docs.ts';
 import { llmsText } from '../docs/llms-text.ts';
-import { problemPages } from '../docs/problem-pages.ts';
-import { referencePages } from '../docs/reference-pages.ts';
 import { explorerPage } from './explorer.ts';
 import { withFileLinks } from './file-links.ts';
 import { MARKET_PAGE, marketPage } from './market.ts';
@@ -17,10 +14,7 @@ export function allPages(): ReadonlyMap<string, string> {
     [MARKET_PAGE, marketPage()],
     [NOT_FOUND_FILE, notFoundPage()],
     ['status/index.html', statusPage()],
-    ['docs/index.html', docsIndexPage()],
-    ...guidePages(),
-    ...referencePages(),
-    ...problemPages(),
+    ...docsPages(),
     ['llms.txt', llmsText()],
     ['robots.txt', 'User-agent: *\nAllow: /\n'],
   ]);

@@ -40,34 +40,32 @@ export function explorerPage(): string {
     style: 'explorer',
     // Rows and cells have roles, because a phone shows each row as a card, and browsers then forget that it is a row.
     main: html`<div class="front">
-<div class="front-words">
+<div class="front-words stack">
 <h1>Market prices you can check</h1>
 <p class="lead">Every price here has its source, its times and a signed receipt, and is free to read as a static file.</p>
 ${OPERATOR_MARK}
-<p id="facts" class="front-facts">Reading the prices …</p>
+<p id="facts" class="front-facts small soft">Reading the prices …</p>
 </div>
-<section id="check" class="panel front-check" aria-labelledby="check-title">
+<section id="check" class="panel front-check stack" aria-labelledby="check-title">
 <h2 id="check-title">Why trust a price?</h2>
 <p class="small soft">Each one is an entry of a signed log that only grows. Your browser can find it there, and check the signature.</p>
-<p id="check-price" class="front-price"></p>
+<p id="check-price" class="front-price row"></p>
 <button id="check-button" class="primary" type="button" disabled>Check this price</button>
-<div id="check-result" class="small" role="status"></div>
+<div id="check-result" class="small stack" role="status"></div>
 </section>
 </div>
 <noscript><p class="notice">Without JavaScript, the table shows the first markets. All prices are in a <a href="${LATEST_CSV_URL}">CSV file</a> and in a <a href="${LATEST_URL}">JSON file</a>.</p></noscript>
 <div id="explorer">
 <div id="notices" class="explorer-notices" role="status"></div>
-<form id="view" class="explorer-view" role="search" aria-label="Markets">
-<input id="view-text" type="search" placeholder="Name, ticker or pair" aria-label="Search markets by name, ticker or pair" aria-keyshortcuts="/" autocomplete="off" autocapitalize="off" spellcheck="false">
+<form id="view" class="explorer-view row" role="search" aria-label="Markets">
+<input id="view-text" type="search" placeholder="Name, ticker or pair" aria-label="Search markets by name, ticker or pair" autocomplete="off" autocapitalize="off" spellcheck="false">
 <select id="view-kind" aria-label="Kind"><option value="">All kinds</option></select>
 <select id="view-currency" aria-label="Currency"><option value="">All currencies</option></select>
 <select id="view-sort" aria-label="Sort by">${SORTS.map(([sort, title]) => html`<option value="${sort}">${title}</option>`)}</select>
 </form>
-<div class="explorer-line">
+<div class="explorer-line row small soft">
 <p id="count" class="explorer-count"></p>
 <button id="view-clear" type="button" hidden>Clear search</button>
-<label class="explorer-switch"><input id="view-charts" type="checkbox" checked>Charts</label>
-<label class="explorer-switch"><input id="view-shortcut" type="checkbox" checked>Key <kbd>/</kbd> searches</label>
 </div>
 <p id="spoken" class="visually-hidden" role="status"></p>
 <table id="markets" class="explorer-table has-charts" role="table" aria-label="Markets and their newest prices">
@@ -81,11 +79,8 @@ ${OPERATOR_MARK}
     )}</tr></thead>
 ${trustedHtml(ROWS_PLACE)}
 </table>
-<div id="more" class="explorer-more"></div>
-<details class="explorer-poll"><summary>Read these prices with curl</summary>
-<pre tabindex="0" aria-label="A command to copy"><code id="poll-command">curl -s --etag-save latest.etag --etag-compare latest.etag -o latest.json $ORIGIN${LATEST_URL}.json</code></pre>
-<p>Run it again at any time: an unchanged file costs a 304. <a href="${LATEST_URL}">JSON</a>, <a href="${LATEST_CSV_URL}">CSV</a>, <a href="/docs/guides/caching">how to poll</a>.</p>
-</details>
+<div id="more" class="explorer-more soft"></div>
+<p class="explorer-poll small soft">These prices as files: <a href="${LATEST_URL}">JSON</a>, <a href="${LATEST_CSV_URL}">CSV</a>, <a href="/docs/guides/caching">how to poll them</a>.</p>
 </div>`,
   });
 }

@@ -5,15 +5,10 @@ import { historyView } from '../../../clients/web/browser/history/as-of-view.ts'
 import { finished } from '../../../clients/web/browser/history/turns.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
+import { row as priceRow } from './price-row.ts';
 
-function row(day: number, decimal: string | null, more: Partial<PublicObservation> = {}): PublicObservation {
-  const observedAt = new Date(Date.UTC(2026, 0, day)).toISOString();
-  return {
-    ...{ id: `obs_${day}_${decimal}`, metric: 'price', kind: 'money', decimal, observedAt, recordedAt: observedAt },
-    ...{ sourceLabel: 'one', sourceUrl: 'https://one.example/', retraction: null, supersededBy: null },
-    ...{ supersedes: null, supersededAt: null, ...more },
-  } as PublicObservation;
-}
+const row = (day: number, decimal: string | null, more: Partial<PublicObservation> = {}) =>
+  priceRow(day, { id: `obs_${day}_${decimal}`, decimal, ...more } as Partial<PublicObservation>);
 
 const first = row(2, '2.00');
 const replaced = row(2, '2.00', { supersededBy: 'obs_new', supersededAt: '2026-01-05T00:00:00Z' });

@@ -6,7 +6,7 @@ import { ObservationStore } from '../../../clients/web/browser/history/observati
 import { shownHistory } from '../../../clients/web/browser/history/shown-history.ts';
 import { finished } from '../../../clients/web/browser/history/turns.ts';
 import type { Market } from '../../../contract/values/market.ts';
-import type { PublicObservation } from '../../../contract/values/metric.ts';
+import { row } from './price-row.ts';
 
 const day = (number: number): number => Date.UTC(2026, 0, number) / 1000;
 
@@ -21,19 +21,8 @@ function history(name: string, of: string, prices: Prices, late?: Prices) {
     late === undefined ? days(prices, ['own', 'other']) : [...days(prices, ['own']), ...days(late, ['other'])];
   const rows = all.flatMap(([number, decimal, labels]) =>
     labels.map((sourceLabel) => {
-      const observedAt = new Date(day(Number(number)) * 1000).toISOString();
-      const half = String(Number(decimal) / 2);
-      return {
-        ...{ id: `${name}${number}${sourceLabel}`, metric: 'price', kind: 'money', currency: 'USD', observedAt },
-        ...{
-          decimal: sourceLabel === 'own' || late !== undefined ? decimal : half,
-          sourceLabel,
-          sourceUrl: '',
-          recordedAt: observedAt,
-        },
-        ...{ releasedAt: null, unknownReason: null, retraction: null, supersedes: null, supersededBy: null },
-        ...{ supersededAt: null },
-      } as PublicObservation;
+      const own = sourceLabel === 'own' || late !== undefined ? decimal : String(Number(decimal) / 2);
+      return row(Number(number), { id: `${name}${number}${sourceLabel}`, decimal: own, sourceLabel });
     }),
   );
   store.add(rows.toReversed().sort((one, other) => Date.parse(other.observedAt) - Date.parse(one.observedAt)));
@@ -77,7 +66,7 @@ describe('the chart of several markets', () => {
     ]);
     expect(series[0]?.values).toEqual([100, 110, undefined, 120]);
     expect(series[3]?.values.map((value) => value === undefined)).toEqual([true, false, true, false]);
-    expect(series[3]?.rows[3]?.observedAt).toBe('2026-01-04T00:00:00.000Z');
+    expect(series[3]?.rows[3]?.observedAt).toBe('2026-01-04T00:00:00Z');
     expect([axisTexts, notes]).toEqual([['USD per ounce', 'USD per EUR'], []]);
   });
 

@@ -6,7 +6,7 @@ import { exactTicks, logTicks } from '../../../clients/web/browser/chart/time-ra
 import type { ComparedHistory } from '../../../clients/web/browser/history/compared-markets.ts';
 import { finished } from '../../../clients/web/browser/history/turns.ts';
 import { RowWords } from '../../../clients/web/browser/market/row-words.ts';
-import type { PublicObservation } from '../../../contract/values/metric.ts';
+import { row } from './price-row.ts';
 
 it.each([
   [0.015, 60, ['0.02', '0.05', '0.1', '0.2', '0.5', '1', '2', '5', '10', '20', '50']],
@@ -22,13 +22,7 @@ it.each([
 
 /** A market with a price of each day, all by one source. */
 function history(...prices: readonly string[]): ComparedHistory {
-  const rows = prices.map((decimal, day) => {
-    const observedAt = new Date(Date.UTC(2026, 0, day + 1)).toISOString();
-    return {
-      ...{ id: `obs_${day}`, metric: 'price', kind: 'money', currency: 'USD', decimal, observedAt },
-      ...{ sourceLabel: 'own', unknownReason: null, retraction: null, supersedes: null, supersededBy: null },
-    } as PublicObservation;
-  });
+  const rows = prices.map((decimal, day) => row(day + 1, { decimal, decimalPerUnit: decimal, sourceLabel: 'own' }));
   const words = new RowWords({ quantity: 1, of: 'barrel' });
   const data = finished(chartData(rows.toReversed(), { metrics: ['price'], words }));
   return { market: { name: 'Oil' }, shown: { data, unit: 'USD per barrel' } } as ComparedHistory;

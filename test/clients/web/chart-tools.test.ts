@@ -4,27 +4,19 @@ import { type ChartSeries, chartData } from '../../../clients/web/browser/chart/
 import { creditTexts, sourceTerms } from '../../../clients/web/browser/chart/credits.ts';
 import type { SeenChart } from '../../../clients/web/browser/chart/seen-chart.ts';
 import { seenCsv } from '../../../clients/web/browser/chart/tools/chart-csv.ts';
-import { framed } from '../../../clients/web/browser/chart/tools/chart-frame.ts';
+import { framed, seenName } from '../../../clients/web/browser/chart/tools/chart-frame.ts';
 import { citationOf } from '../../../clients/web/browser/chart/tools/citation.ts';
-import { seenName } from '../../../clients/web/browser/chart/tools/file-name.ts';
 import { finished } from '../../../clients/web/browser/history/turns.ts';
 import { RowWords } from '../../../clients/web/browser/market/row-words.ts';
 import { HISTORY_COLUMNS } from '../../../contract/bodies/history-rows.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
+import { row as priceRow } from './price-row.ts';
 
 const second = (day: number): number => Date.UTC(2026, 0, day) / 1000;
 
-function row(day: number, sourceLabel: string): PublicObservation {
-  const observedAt = new Date(second(day) * 1000).toISOString().replace('.000Z', 'Z');
-  return {
-    ...{ id: `obs_${day}${sourceLabel}`, metric: 'price', kind: 'money', amountMinor: 100 * day, currency: 'USD' },
-    ...{ decimal: `${day}.00`, decimalPerUnit: `${day}.00`, sourceLabel, sourceUrl: 'https://one.example/' },
-    ...{ observedAt, recordedAt: observedAt, releasedAt: null, confidence: 'high', status: 'final', minorDigits: 2 },
-    ...{ sourceValue: '=1+1', rounded: false, unknownReason: null, retraction: null },
-    ...{ supersededAt: null, supersedes: null, supersededBy: null },
-  } as PublicObservation;
-}
+const row = (day: number, sourceLabel: string) =>
+  priceRow(day, { id: `obs_${day}${sourceLabel}`, sourceLabel, sourceValue: '=1+1' });
 
 const words = new RowWords({ quantity: 1, of: 'troy ounce' });
 const rows = [row(4, 'A & B'), row(3, 'other'), row(3, 'A & B'), row(2, 'A & B'), row(1, 'A & B')];
@@ -151,19 +143,6 @@ it('BibTeX counts all braces, so those of names have no sign of their own', () =
   const { bibtex } = citationOf(seen({ data: chart }), 'x.example');
   expect(bibtex).toContain('{{A \\textbraceright{} and \\textbraceleft{}\\textbraceleft{} 50 \\%: Price');
   expect(bibtex.match(/\{/g)?.length).toBe(bibtex.match(/\}/g)?.length);
-});
-
-it('around a picture stand its title, its dates, each line with its last value, its sources and its address', () => {
-  expect(framed(seen({ hidden: new Set(['other']) }), 'Grain watch')).toEqual({
-    title: 'Gold',
-    about: ['Price, 2 Jan 2026 to 3 Jan 2026 · USD per troy ounce'],
-    legend: [{ index: 0, text: 'A & B: 3.00' }],
-    notes: [
-      'Source: A & B.',
-      'Published by Grain watch. As of 1 Feb 2026, 00:00 UTC.',
-      'https://x.example/#as-of=2026-02-01T00:00:00.000Z',
-    ],
-  });
 });
 
 describe('credits', () => {

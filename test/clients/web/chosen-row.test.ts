@@ -1,6 +1,6 @@
 /** Which value the address of a market's page leads to. */
 import { expect, it } from 'vitest';
-import { chosenRow } from '../../../clients/web/browser/market/chosen-row.ts';
+import { chosenRow } from '../../../clients/web/browser/history/as-of-view.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
 
 const AT_MS = Date.UTC(2026, 0, 10);

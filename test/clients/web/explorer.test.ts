@@ -1,8 +1,7 @@
 /** What the explorer makes of prices, moments and addresses, without a browser. */
 
 import { describe, expect, test } from 'vitest';
-import { compareDecimals } from '../../../clients/web/browser/exact-decimal.ts';
-import { entriesOfLatest, keepEqual, rowBadges } from '../../../clients/web/browser/explorer/latest-rows.ts';
+import { keepEqual, rowBadges } from '../../../clients/web/browser/explorer/latest-rows.ts';
 import { type OrderContext, sortedEntries } from '../../../clients/web/browser/explorer/list-order.ts';
 import {
   countsBy,
@@ -15,11 +14,9 @@ import {
 import { marketMatcher } from '../../../clients/web/browser/explorer/market-search.ts';
 import { metricColumns } from '../../../clients/web/browser/explorer/metric-columns.ts';
 import { sparkLine } from '../../../clients/web/browser/explorer/spark-line.ts';
-import { clockOffsetMs } from '../../../clients/web/browser/service-clock.ts';
 import type { LatestEntry } from '../../../contract/bodies/latest-entries.ts';
 import { priceWords } from '../../../contract/bodies/latest-words.ts';
 import { changePercent, percentText, priceChange } from '../../../contract/bodies/price-change.ts';
-import { groupedDigits } from '../../../contract/values/decimal-text.ts';
 
 const NOW_MS = Date.parse('2026-10-02T12:00:00Z');
 
@@ -57,26 +54,6 @@ function selectEntries(
 ): readonly LatestEntry[] {
   return new ListSelector().select(sortedEntries(entries, view, { nowMs: NOW_MS, recent, shares: null }), view).entries;
 }
-
-test.each([
-  ['0.00', '0.00'],
-  ['999.5', '999.5'],
-  ['1000', '1,000'],
-  ['-123456.7890', '-123,456.7890'],
-  ['-90071992547409.91', '-90,071,992,547,409.91'],
-  ['0.0001234', '0.0001234'],
-])('%s is shown as %s', (decimal, shown) => {
-  expect(groupedDigits(decimal)).toBe(shown);
-});
-
-test.each([
-  ['90071992547409.91', '90071992547409.92', -1],
-  ['1.50', '1.5', 0],
-  ['-2', '-10.0', 1],
-  ['0', '-0.01', 1],
-])('compared with %s, %s gives %d', (left, right, result) => {
-  expect(compareDecimals(left, right)).toBe(result);
-});
 
 describe('a price', () => {
   const unknown = { decimal: null, decimalPerUnit: null };
@@ -215,10 +192,7 @@ describe('a view', () => {
   test('of everything has no fragment, and the target of a link is no view', () => {
     expect(viewFragment(WHOLE_VIEW)).toBe('');
     expect(parseView('#main')).toBeNull();
-    expect(parseView('#sort=2&charts=no&x=1')).toEqual(WHOLE_VIEW);
-    expect(parseView('#charts=off&sort=age-descending')).toEqual(
-      view({ hasCharts: false, sort: 'age', isDescending: true }),
-    );
+    expect(parseView('#sort=2&x=1')).toEqual(WHOLE_VIEW);
   });
 
   test('offers each kind with its count', () => {
@@ -385,28 +359,6 @@ describe('a small chart', () => {
   test('needs two prices', () => {
     expect([line(), line('1'), line(null, '1')]).toEqual([null, null, null]);
   });
-});
-
-describe('the clock of this computer', () => {
-  test.each<[string, string | null, string | null, number]>([
-    ['is right', 'Fri, 02 Oct 2026 12:00:00 GMT', '0', 0],
-    ['is right by a stored answer with its own date', 'Fri, 02 Oct 2026 11:56:00 GMT', '240', 0],
-    ['is right by a stored answer with the date of now', 'Fri, 02 Oct 2026 12:00:01 GMT', '240', 0],
-    ['is taken as right without headers', null, 'x', 0],
-    ['is taken as right by a date that is none', 'yesterday', null, 0],
-    ['is ahead', 'Fri, 02 Oct 2026 11:00:00 GMT', null, 3_600_000],
-    ['is behind', 'Fri, 02 Oct 2026 12:30:00 GMT', '0', -1_800_000],
-  ])('%s', (_, date, age, offsetMs) => {
-    expect(clockOffsetMs(date, age, NOW_MS)).toBe(offsetMs);
-  });
-});
-
-test('the file of newest prices is read without members that are new, and is refused if it is none', () => {
-  const { kind, disputed, expectedNextAt, rounded, ...before } = entry();
-  expect([kind, disputed, expectedNextAt, rounded]).toEqual(['fx', false, null, false]);
-  const added = { kind: '', disputed: false, expectedNextAt: null, rounded: null };
-  expect(entriesOfLatest({ data: [before] })).toEqual([{ ...before, ...added }]);
-  expect(() => entriesOfLatest({ data: null })).toThrow(TypeError);
 });
 
 test('an entry that is the same stays the same object', () => {

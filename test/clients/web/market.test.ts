@@ -3,25 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { assertSameRow } from '../../../clients/typescript/proven-row.ts';
 import { LogVerificationError } from '../../../clients/typescript/signed-log.ts';
 import { daysOf, rangeBetween, shownRange } from '../../../clients/web/browser/chart/asked-range.ts';
-import { chartBase } from '../../../clients/web/browser/chart/chart-base.ts';
-import {
-  chartData,
-  endOfSeries,
-  labelOf,
-  lastStanding,
-  placeOf,
-  scaledChart,
-  step,
-} from '../../../clients/web/browser/chart/chart-data.ts';
-import { scaledText } from '../../../clients/web/browser/chart/chart-scale.ts';
-import {
-  panned,
-  rangeWith,
-  timeTicks,
-  valueTicks,
-  wholeRange,
-  zoomed,
-} from '../../../clients/web/browser/chart/time-range.ts';
+import { chartData, labelOf, lastStanding } from '../../../clients/web/browser/chart/chart-data.ts';
+import { panned, rangeWith, wholeRange, zoomed } from '../../../clients/web/browser/chart/time-range.ts';
 import { historyView, knownMoments } from '../../../clients/web/browser/history/as-of-view.ts';
 import { HistoryReader } from '../../../clients/web/browser/history/history-reader.ts';
 import { ObservationStore } from '../../../clients/web/browser/history/observation-store.ts';
@@ -35,18 +18,7 @@ import type { Market } from '../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
 import { compareMetrics, metricTitle } from '../../../contract/values/metric-words.ts';
 import { unitText } from '../../../contract/values/shown-value.ts';
-
-/** A price of the day, in its first version. */
-function row(day: number, more: Partial<PublicObservation> = {}): PublicObservation {
-  const observedAt = new Date(Date.UTC(2026, 0, day)).toISOString().replace('.000Z', 'Z');
-  return {
-    ...{ id: `obs_${day}`, metric: 'price', kind: 'money', amountMinor: 100 * day, currency: 'USD', minorDigits: 2 },
-    ...{ decimal: `${day}.00`, decimalPerUnit: `${day}.00`, sourceLabel: 'one', sourceUrl: 'https://one.example/' },
-    ...{ observedAt, recordedAt: observedAt, releasedAt: null, confidence: 'high', status: 'final' },
-    ...{ sourceValue: null, rounded: false, unknownReason: null, retraction: null },
-    ...{ supersededAt: null, supersedes: null, supersededBy: null, ...more },
-  } as PublicObservation;
-}
+import { row } from './price-row.ts';
 
 const unknown = { decimal: null, amountMinor: null, unknownReason: 'withheld' } as const;
 const idsOf = (rows: Iterable<PublicObservation>): string[] => [...rows].map(({ id }) => id);
@@ -125,17 +97,6 @@ describe('words', () => {
     const own = new RowWords({ quantity: 1, of: 'ounce' }, (id) => versions.get(id));
     const effective = row(4, { supersedes: 'x', ...fields });
     expect([own.mark(effective), ...own.notes(effective)]).toEqual([mark, mark]);
-  });
-
-  it('give the reason of a correction, and of the version that replaced it', () => {
-    const next = row(4, { supersedes: 'x', publicReason: 'A misprint.' });
-    const own = new RowWords({ quantity: 1, of: 'ounce' }, () => next);
-    expect(own.explained(next)).toEqual(['corrected', 'reason: A misprint.']);
-    expect(own.explained(row(4, { supersededBy: next.id }))).toEqual([
-      'replaced since',
-      'replaced because: A misprint.',
-    ]);
-    expect(own.speech(next)).toContain('corrected, reason: A misprint.');
   });
 
   it('say what a reader must know of a list first', () => {
@@ -225,41 +186,6 @@ describe('chart data', () => {
     expect(finished(chartData([], { metrics: ['price'], words, standsUntil: 9 })).seconds).toEqual([]);
   });
 
-  it.each([
-    ['linear', [1, undefined, null, 4]],
-    ['log', [1, undefined, null, 4]],
-    ['percent', [0, undefined, null, 300]],
-    ['index', [100, undefined, null, 400]],
-  ] as const)('has the places of its values on the scale %s', (scale, values) => {
-    const scaled = (rows: readonly PublicObservation[], base: number) =>
-      scaledChart(finished(chartData(rows, { metrics: ['price'], words })), scale, [base]).series.map((line) => [
-        ...line.values,
-      ])[0];
-    expect(scaled(visible, 0)).toEqual(values);
-    expect(scaled([row(2, { decimal: '-2.00' }), row(1, { decimal: '0.00' })], 0)).toEqual(
-      scale === 'linear' ? [0, -2] : [null, null],
-    );
-  });
-
-  it('compares with the first value that is shown, never with one before', () => {
-    const data = finished(chartData([row(8), row(4), row(2)], { metrics: ['price'], words }));
-    const second = (day: number) => Date.UTC(2026, 0, day) / 1000;
-    const places = (from: number, to: number) =>
-      chartBase(data, { min: second(from), max: second(to) }, new Set()).places[0];
-    expect([places(1, 9), places(3, 9), places(5, 8), places(9, 10)]).toEqual([0, 1, null, null]);
-    expect(scaledChart(data, 'index', [1]).series[0]?.values).toEqual([50, 100, 200]);
-    expect(scaledChart(data, 'index', [null]).series[0]?.values).toEqual([null, null, null]);
-  });
-
-  it.each([
-    ['linear', '1234.5', 1234.5, '1,234.5'],
-    ['log', '1234.5', 1234.5, '1,234.5'],
-    ['percent', '4.00', -12.346, '−12.35 %'],
-    ['index', '4.00', 87.655, '87.66'],
-  ] as const)('on the scale %s, has the label of a value', (scale, digits, scaled, text) => {
-    expect(scaledText(scale, digits, scaled)).toBe(text);
-  });
-
   it('of a list has a line for each metric, which ends now, but for a value that became unknown', () => {
     const rows = [
       row(3, { ...unknown, metric: 'outputPrice' }),
@@ -290,17 +216,6 @@ describe('chart data', () => {
     expect(lastStanding(ended, 0, 1)).toEqual({ at: 0, series: 0 });
     expect(lastStanding(ended, 0, 0)).toBeNull();
   });
-
-  it('is walked from point to point, and never past an end', () => {
-    const last = endOfSeries(data, 0, 'last');
-    expect(last).toEqual({ at: 3, series: 0 });
-    expect(step(data, { at: 3, series: 0 }, -2)).toEqual({ at: 1, series: 0 });
-    expect(step(data, { at: 1, series: 0 }, -99)).toEqual({ at: 0, series: 0 });
-    expect(step(data, { at: 3, series: 1 }, -1)).toEqual({ at: 3, series: 1 });
-    expect(placeOf(data, visible[2] as PublicObservation)).toEqual({ at: 3, series: 1 });
-    expect(placeOf(data, announced)).toBeNull();
-    expect(placeOf(data, row(9))).toBeNull();
-  });
 });
 
 describe('time ranges', () => {
@@ -314,20 +229,6 @@ describe('time ranges', () => {
     expect(panned({ min: 0, max: 1000 }, 1e9, whole)).toEqual({ min: 99_000, max: 100_000 });
     expect(rangeWith({ min: 0, max: 1000 }, 5000, whole)).toEqual({ min: 4050, max: 5050 });
     expect(wholeRange([5]).max - wholeRange([5]).min).toBe(2 * 86_400);
-  });
-
-  it.each([
-    [[0, 86_400 * 366], 31_536_000, ['1970', '1971']],
-    [[0, 86_400 * 31], 2_678_400, ['Jan\n1970', 'Feb']],
-    [[0, 86_400], 86_400, ['1 Jan\n1970', '2 Jan']],
-    [[82_800, 86_400], 3600, ['23:00\n1 Jan 1970', '00:00\n2 Jan 1970']],
-  ])('ticks at %j, %i s apart, are %j', (seconds, distance, texts) => {
-    expect(timeTicks(seconds, distance)).toEqual(texts);
-  });
-
-  it('ticks of values have as many decimals as their distance', () => {
-    expect(valueTicks([4000, 4200.5], 0.25)).toEqual(['4,000.00', '4,200.50']);
-    expect(valueTicks([0.1 + 0.2], 0.1)).toEqual(['0.3']);
   });
 });
 
@@ -580,23 +481,5 @@ describe('reading a history', () => {
     ]);
     const broken = new TextEncoder().encode('<html>\n');
     expect(await read(broken, text, text)).toEqual(['UnreachableError', 2]);
-  });
-
-  it('asks with the ETag, and says what has not changed', async () => {
-    const headers: (string | null)[] = [];
-    const answers = new PublicAnswers(
-      (async (_: unknown, init: RequestInit) => {
-        headers.push(new Headers(init.headers).get('If-None-Match'));
-        return headers.length === 1
-          ? Response.json({}, { headers: { ETag: '"a"' } })
-          : new Response(null, { status: 304 });
-      }) as typeof fetch,
-      BASE,
-    );
-    expect([(await answers.readAgain('/x')).kind, (await answers.readAgain('/x')).kind]).toEqual([
-      'found',
-      'unchanged',
-    ]);
-    expect(headers).toEqual([null, '"a"']);
   });
 });

@@ -194,14 +194,6 @@ describe('sources', () => {
     expect(sourceFreshness([unknown], NOW_MS)).toMatchObject([{ newestKnownAt: null }]);
   });
 
-  test('of markets without a price have the moment of their newest other value', () => {
-    const metric = { decimal: '1.25', unit: 'USD', observedAt: '2026-10-01T00:00:00Z' };
-    const model = { ...entry('list', null), decimal: null, metrics: { inputPrice: metric } };
-    expect(sourceFreshness([model], NOW_MS)).toMatchObject([
-      { label: 'list', markets: 1, newestAt: metric.observedAt, unknown: 0 },
-    ]);
-  });
-
   test.each<[string, number | null, readonly (string | null)[]]>([
     [
       'from the recording of the newest price to its publication',

@@ -1,6 +1,6 @@
 /** The controls above the chart: metric, scale, ranges, dates, zoom and pan. */
 
-import { button, element } from '../market/elements.ts';
+import { button, dom, element, fill } from '../market/elements.ts';
 import { type AskedRange, daysOf, type RangeName, type ReadRange, rangeBetween } from './asked-range.ts';
 import { CHART_SCALES, type ChartScale } from './chart-scale.ts';
 import { RANGE_SECONDS, type TimeRange } from './time-range.ts';
@@ -54,34 +54,15 @@ export class ChartControls {
         if (field.value === '' || field.value >= FIRST_YEAR) this.#takeDates();
       });
     }
-    this.root = element(
-      'div',
-      {},
-      element(
-        'div',
-        { class: 'chart-controls' },
-        labelled('Metric', this.#metric),
-        labelled('Scale', this.#scale),
-        this.#rangeButtons(),
-        element(
-          'div',
-          { class: 'control-group', role: 'group', 'aria-label': 'Dates (UTC)' },
-          element('label', { for: 'chart-from', class: 'visually-hidden' }, 'From'),
-          this.#from,
-          element('label', { for: 'chart-to' }, 'to'),
-          this.#to,
-        ),
-        element(
-          'div',
-          { class: 'control-group', role: 'group', 'aria-label': 'Zoom and pan' },
-          button('←', () => events.onPan(-0.25), { 'aria-label': 'Earlier' }),
-          button('→', () => events.onPan(0.25), { 'aria-label': 'Later' }),
-          button('−', () => events.onZoom(1.6), { 'aria-label': 'Zoom out' }),
-          button('+', () => events.onZoom(1 / 1.6), { 'aria-label': 'Zoom in' }),
-        ),
-      ),
-      this.#refused,
-    );
+    this.root = dom`<div><div class="chart-controls row">
+${labelled('Metric', this.#metric)}${labelled('Scale', this.#scale)}${this.#rangeButtons()}
+<div class="control-group row" role="group" aria-label="Dates (UTC)">
+<label for="chart-from" class="visually-hidden">From</label>${this.#from}<label for="chart-to">to</label>${this.#to}</div>
+<div class="control-group row" role="group" aria-label="Zoom and pan">
+${button('←', () => events.onPan(-0.25), { 'aria-label': 'Earlier' })}
+${button('→', () => events.onPan(0.25), { 'aria-label': 'Later' })}
+${button('−', () => events.onZoom(1.6), { 'aria-label': 'Zoom out' })}
+${button('+', () => events.onZoom(1 / 1.6), { 'aria-label': 'Zoom in' })}</div></div>${this.#refused}</div>`;
   }
 
   show({ metrics, metric, scale, refused }: ControlContent): void {
@@ -94,8 +75,7 @@ export class ChartControls {
     this.#metric.disabled = metrics.size < 2;
     this.#scale.value = scale;
     if (this.#refused.textContent === (refused ?? '')) return;
-    const notice = refused === null ? [] : [element('p', { class: 'notice notice-alarm', role: 'alert' }, refused)];
-    this.#refused.replaceChildren(...notice);
+    fill(this.#refused, refused && dom`<p class="notice notice-alarm" role="alert">${refused}</p>`);
   }
 
   /** @param shown what the time axis shows */
@@ -119,7 +99,7 @@ export class ChartControls {
       made.setAttribute('aria-label', name === null ? 'All: Whole history' : `${name}: ${RANGE_TITLES[name]}`);
       this.#ranges.set(name, made);
     }
-    return element('div', { class: 'control-group', role: 'group', 'aria-label': 'Range' }, ...this.#ranges.values());
+    return dom`<div class="control-group row" role="group" aria-label="Range">${[...this.#ranges.values()]}</div>`;
   }
 
   #takeDates(): void {
@@ -133,10 +113,5 @@ export class ChartControls {
 }
 
 function labelled(words: string, field: HTMLSelectElement): HTMLElement {
-  return element(
-    'div',
-    { class: 'control-group' },
-    element('label', { for: field.id, class: 'visually-hidden' }, words),
-    field,
-  );
+  return dom`<div class="control-group row"><label for="${field.id}" class="visually-hidden">${words}</label>${field}</div>`;
 }

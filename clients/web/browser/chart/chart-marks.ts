@@ -110,11 +110,12 @@ interface MarkLook {
   readonly colours: Pick<ChartColours, 'notice' | 'alarm' | 'accent' | 'ink'>;
 }
 
-/** The marks of the chart's key. */
-export type KeyMark = NonNullable<PointMark> | 'disputed';
-
 /** A diamond: corrected; filled: announced. A cross: retracted. A hollow circle: unknown. A triangle with a stroke in it: disputed. */
-export function drawMark(ctx: CanvasRenderingContext2D, mark: KeyMark, look: MarkLook): void {
+export function drawMark(
+  ctx: CanvasRenderingContext2D,
+  mark: NonNullable<PointMark> | 'disputed',
+  look: MarkLook,
+): void {
   const { x, y, size, ground, colours } = look;
   ctx.setLineDash([]);
   ctx.beginPath();

@@ -1,7 +1,7 @@
 /** The chart with its legend, crosshair and keyboard, and the words for those who do not see it. */
 import type uPlot from 'uplot';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
-import { element } from '../market/elements.ts';
+import { dom, element, fill } from '../market/elements.ts';
 import { many, momentText } from '../market/words.ts';
 import type { AskedRange } from './asked-range.ts';
 import { dayOfSecond } from './chart-base.ts';
@@ -55,7 +55,7 @@ export class ChartPanel {
   readonly #chart: MarketChart;
   readonly #host: HTMLElement;
   readonly #readout = element('p', { class: 'chart-readout number' });
-  readonly #legend = element('div', { class: 'chart-legend', role: 'group', 'aria-label': 'Sources in the chart' });
+  readonly #legend = element('div', { class: 'chart-legend row', role: 'group', 'aria-label': 'Sources in the chart' });
   readonly #notes = element('p', { class: 'chart-notes small', role: 'status' });
   /** On paper and in copies of the page, too: licences ask for it. */
   readonly #credits = element('div', { class: 'chart-credits small soft' });
@@ -160,28 +160,12 @@ export class ChartPanel {
   }
 
   #build(tools: readonly HTMLElement[]): HTMLElement {
-    const keys = element(
-      'p',
-      { id: 'chart-keys', class: 'small soft' },
-      'Keys: arrows walk along the points and from source to source; Home, End, Page Up and Page Down go further; plus, ' +
-        'minus and 0 zoom; Escape leaves. Drag or pinch to move; after a click, the wheel zooms. Times are in UTC.',
-    );
-    return element(
-      'section',
-      { class: 'panel chart-panel', 'aria-labelledby': 'chart-heading' },
-      element('h2', { id: 'chart-heading', class: 'visually-hidden' }, 'Chart'),
-      this.#controls.root,
-      this.#readout,
-      this.#host,
-      this.#notes,
-      this.#legend,
-      marksKey(),
-      this.#credits,
-      ...tools,
-      this.#progress,
-      keys,
-      this.#live,
-    );
+    return dom`<section class="panel chart-panel stack" aria-labelledby="chart-heading">
+<h2 id="chart-heading" class="visually-hidden">Chart</h2>
+${this.#controls.root}${this.#readout}${this.#host}${this.#notes}${this.#legend}${marksKey()}${this.#credits}${tools}${this.#progress}
+<p id="chart-keys" class="small soft">Keys: arrows walk along the points and from source to source; Home, End, Page Up and Page Down go
+further; plus, minus and 0 zoom; Escape leaves. Drag or pinch to move; after a click, the wheel zooms. Times are in UTC.</p>
+${this.#live}</section>`;
   }
 
   #showLegend(): void {
@@ -215,7 +199,10 @@ export class ChartPanel {
     );
     const shown = [...this.#credits.children].map(({ textContent }) => textContent);
     if (shown.join('\n') !== texts.join('\n'))
-      this.#credits.replaceChildren(...texts.map((text) => element('p', {}, text)));
+      fill(
+        this.#credits,
+        texts.map((text) => dom`<p>${text}</p>`),
+      );
   }
 
   #showRange(): void {

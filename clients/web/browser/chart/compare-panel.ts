@@ -5,7 +5,7 @@ import { Tidemark } from '../../../typescript/tidemark.ts';
 import { BASE_URL } from '../base-url.ts';
 import { marketMatcher, type Searched } from '../explorer/market-search.ts';
 import { COMPARED_MAX, type ComparedState } from '../history/compared-markets.ts';
-import { button, element } from '../market/elements.ts';
+import { button, dom, element, fill } from '../market/elements.ts';
 
 const FOUND_MAX = 8;
 /** Of a list without a file of all markets: ten of its pages. */
@@ -27,8 +27,8 @@ export class ComparePanel {
     autocomplete: 'off',
     placeholder: 'Name, slug or kind',
   });
-  readonly #found = element('ul', { class: 'compare-found', 'aria-label': 'Markets that match' });
-  readonly #chips = element('div', { class: 'control-group' });
+  readonly #found = element('ul', { class: 'row', 'aria-label': 'Markets that match' });
+  readonly #chips = element('div', { class: 'control-group row' });
   readonly #said = element('p', { class: 'small soft', role: 'status' });
   #slugs: readonly string[] = [];
   #markets: Promise<readonly Searched[]> | null = null;
@@ -41,19 +41,9 @@ export class ComparePanel {
     this.#field.addEventListener('keydown', (event) => {
       if (event.key === 'Enter' && !event.isComposing) void this.#search().then(() => this.#buttons()[0]?.click());
     });
-    this.root = element(
-      'div',
-      { class: 'compare' },
-      element(
-        'div',
-        { class: 'control-group' },
-        element('label', { for: 'compare' }, 'Compare with'),
-        this.#field,
-        this.#chips,
-      ),
-      this.#found,
-      this.#said,
-    );
+    this.root = dom`<div class="compare stack">
+<div class="control-group row"><label for="compare">Compare with</label>${this.#field}${this.#chips}</div>
+${this.#found}${this.#said}</div>`;
     this.root.addEventListener('keydown', (event) => this.#move(event));
   }
 
@@ -65,9 +55,9 @@ export class ComparePanel {
     const wasInside = this.#chips.contains(document.activeElement);
     this.#chips.replaceChildren(
       ...chips.map(({ slug, name, state }) =>
-        button(`${name}${chipText(state)} ×`, () => this.#set(this.#slugs.filter((each) => each !== slug)), {
+        button(`${name}${chipText(state)} ×`, () => this.#onChange(this.#slugs.filter((each) => each !== slug)), {
           'aria-label': `Remove ${name}${chipText(state)}`,
-          class: 'chip',
+          class: 'small',
         }),
       ),
     );
@@ -89,10 +79,6 @@ export class ComparePanel {
     to.focus();
   }
 
-  #set(slugs: readonly string[]): void {
-    this.#onChange(slugs);
-  }
-
   async #search(): Promise<void> {
     const text = this.#field.value.trim();
     this.#markets ??= readMarkets();
@@ -108,7 +94,7 @@ export class ComparePanel {
     const found = text === '' ? [] : markets.filter((entry) => !taken.has(entry.slug) && matches(entry));
     const isFull = this.#slugs.length >= COMPARED_MAX - 1;
     const buttons = found.slice(0, FOUND_MAX).map(({ slug, name }) => button(name, () => this.#add(slug)));
-    this.#found.replaceChildren(...(isFull ? [] : buttons.map((made) => element('li', {}, made))));
+    fill(this.#found, isFull ? null : buttons.map((made) => dom`<li>${made}</li>`));
     this.#said.textContent = isFull
       ? `A chart has at most ${COMPARED_MAX} markets: remove one first.`
       : text === ''
@@ -121,7 +107,7 @@ export class ComparePanel {
     this.#found.replaceChildren();
     this.#said.textContent = '';
     this.#field.focus();
-    this.#set([...this.#slugs, slug]);
+    this.#onChange([...this.#slugs, slug]);
   }
 }
 

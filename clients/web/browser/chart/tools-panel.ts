@@ -1,5 +1,5 @@
 /** Below the chart: what is seen as a file, and its citation. Their script is loaded when they are asked for. */
-import { button, element } from '../market/elements.ts';
+import { button, dom, element } from '../market/elements.ts';
 import type { DrawnChart } from './market-chart.ts';
 import type { SeenChart } from './seen-chart.ts';
 
@@ -15,7 +15,7 @@ export class ToolsPanel {
   readonly root: HTMLElement;
   readonly #seen: () => Seen | null;
   readonly #citation = element('div', {});
-  readonly #cite = element('details', {}, element('summary', {}, 'Cite this'), this.#citation);
+  readonly #cite = dom<HTMLDetailsElement>`<details><summary>Cite this</summary>${this.#citation}</details>`;
   readonly #said = element('p', { class: 'small soft', role: 'status' });
 
   /** @param seen null: there is no chart yet */
@@ -25,18 +25,8 @@ export class ToolsPanel {
       button(name, () => void this.#download(form as Form), { 'aria-label': `Download what is seen as ${name}` }),
     );
     this.#cite.addEventListener('toggle', () => this.refresh());
-    this.root = element(
-      'div',
-      { class: 'chart-tools' },
-      element(
-        'div',
-        { class: 'control-group', role: 'group', 'aria-label': 'Download what is seen' },
-        element('span', { class: 'small soft' }, 'Download'),
-        ...buttons,
-      ),
-      this.#cite,
-      this.#said,
-    );
+    this.root = dom`<div class="chart-tools stack"><div class="control-group row" role="group" aria-label="Download what is seen">
+<span class="small soft">Download</span>${buttons}</div>${this.#cite}${this.#said}</div>`;
   }
 
   /** The chart shows something else now. */

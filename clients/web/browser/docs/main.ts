@@ -2,7 +2,7 @@
 import { READ_HOST, WRITE_HOST } from '../../../../contract/files/example-hosts.ts';
 import { marketUrl } from '../../../../contract/files/routes.ts';
 import { addressOf, BASE_URL } from '../base-url.ts';
-import { button, element } from '../market/elements.ts';
+import { button, dom } from '../market/elements.ts';
 import { DOCUMENTED_SLUG, exampleSlug } from './example-market.ts';
 import { fillSearch } from './search-box.ts';
 
@@ -32,10 +32,10 @@ function textsWith(root: HTMLElement, part: string): readonly Text[] {
 }
 
 function offerCopies(root: HTMLElement): void {
-  const said = element('p', { class: 'visually-hidden', role: 'status' });
+  const said = dom`<p class="visually-hidden" role="status"></p>`;
   for (const block of root.querySelectorAll('pre')) {
     const copy = button('Copy', () => void copied(block, copy, said), { class: 'copy' });
-    const frame = element('div', { class: 'code-frame' });
+    const frame = dom`<div class="code-frame"></div>`;
     block.replaceWith(frame);
     frame.append(block, copy);
   }

@@ -1,26 +1,14 @@
 /** The field of the search, and its results. The index is read when somebody begins to search. */
 import { BASE_URL } from '../base-url.ts';
-import { element } from '../market/elements.ts';
-import { leadToSearch } from '../slash-key.ts';
+import { dom, fill } from '../market/elements.ts';
 import { DocsSearch, markedParts, type SearchEntry, type SearchResult } from './search.ts';
 
 /** @param place reserved in the page, so that nothing moves */
 export function fillSearch(place: HTMLElement): void {
-  const input = element('input', {
-    type: 'search',
-    id: 'docs-search',
-    autocomplete: 'off',
-    placeholder: 'watchlist, 412, as of',
-    'aria-keyshortcuts': '/',
-    'aria-describedby': 'docs-search-keys',
-  });
-  const results = element('ul', { class: 'search-results', hidden: true });
-  const said = element('p', { class: 'visually-hidden', role: 'status' });
-  const keys = element(
-    'p',
-    { id: 'docs-search-keys', class: 'visually-hidden' },
-    'Arrow keys walk through the results.',
-  );
+  const input = dom<HTMLInputElement>`<input type="search" id="docs-search" autocomplete="off" placeholder="watchlist, 412, as of"
+aria-describedby="docs-search-keys">`;
+  const results = dom`<ul class="search-results" hidden></ul>`;
+  const said = dom`<p class="visually-hidden" role="status"></p>`;
   let search: Promise<DocsSearch> | null = null;
 
   const show = async (): Promise<void> => {
@@ -30,13 +18,13 @@ export function fillSearch(place: HTMLElement): void {
     if (input.value !== query) return;
     const isEmpty = query.trim() === '';
     results.replaceChildren(...found.map((result) => resultItem(result, query)));
-    if (!isEmpty && found.length === 0) results.append(element('li', {}, `No match for “${query.trim()}”.`));
+    if (!isEmpty && found.length === 0) results.append(dom`<li>No match for “${query.trim()}”.</li>`);
     results.hidden = isEmpty;
     said.textContent = isEmpty ? '' : found.length === 1 ? '1 result' : `${found.length || 'No'} results`;
   };
   const fail = (): void => {
     search = null;
-    results.replaceChildren(element('li', {}, 'The index of the search could not be read. Type again to try again.'));
+    fill(results, dom`<li>The index of the search could not be read. Type again to try again.</li>`);
     results.hidden = false;
     said.textContent = 'The index of the search could not be read.';
   };
@@ -62,22 +50,20 @@ export function fillSearch(place: HTMLElement): void {
   });
   input.addEventListener('keydown', walk);
   results.addEventListener('keydown', walk);
-  leadToSearch(input);
-  const slash = element('kbd', { 'aria-hidden': 'true' }, '/');
-  const label = element('label', { for: 'docs-search' }, 'Search the documentation ', slash);
-  place.replaceChildren(label, input, keys, results, said);
+  fill(place, [
+    dom`<label for="docs-search">Search the documentation</label>`,
+    input,
+    dom`<p id="docs-search-keys" class="visually-hidden">Arrow keys walk through the results.</p>`,
+    [results, said],
+  ]);
 }
 
 function resultItem({ entry: { kind, title, href }, sentence }: SearchResult, query: string): HTMLElement {
-  const marked = (text: string): readonly (Node | string)[] =>
-    markedParts(text, query).map(({ text, isMatch }) => (isMatch ? element('mark', {}, text) : text));
-  return element(
-    'li',
-    {},
-    element('a', { href: new URL(href, BASE_URL).href }, ...marked(title)),
-    element('span', { class: 'small soft' }, ` ${kind}`),
-    sentence === '' ? null : element('p', { class: 'small' }, ...marked(sentence)),
-  );
+  const marked = (text: string) =>
+    markedParts(text, query).map(({ text, isMatch }) => (isMatch ? dom`<mark>${text}</mark>` : text));
+  const url = new URL(href, BASE_URL).href;
+  return dom`<li><a href="${url}">${marked(title)}</a><span class="small soft"> ${kind}</span>
+${sentence && dom`<p class="small">${marked(sentence)}</p>`}</li>`;
 }
 
 async function readIndex(): Promise<DocsSearch> {

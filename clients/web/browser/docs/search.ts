@@ -19,8 +19,6 @@ export interface SearchResult {
 }
 
 const RESULTS_MAX = 12;
-/** Of letters that are shown of a sentence. */
-const SENTENCE_MAX = 200;
 /** Words that nearly every sentence has: they count only if there are no others. */
 const SMALL_WORDS = new Set(
   'a an and are be by can do does for from how i if in is it my of on or the to what when where with'.split(' '),
@@ -30,61 +28,50 @@ const SMALL_WORDS = new Set(
 const TITLE = [12, 8, 4] as const;
 const NAME = [6, 4, 2] as const;
 const TEXT = [3, 2, 0] as const;
-/** For the words beside each other, as they were typed. */
-const PHRASE = 6;
-/** Schemas have the names of what operations and guides explain. */
-const SCHEMA_SHARE = 0.5;
 
-interface PreparedEntry {
-  readonly entry: SearchEntry;
-  readonly title: readonly string[];
-  readonly names: readonly string[];
-  readonly text: readonly string[];
-  /** In small letters. */
-  readonly all: string;
-}
+/** For the words beside each other, as they were typed. */
+const PHRASE = 12;
+
+type EntryWords = Readonly<Record<'title' | 'names' | 'text', readonly string[]>>;
 
 export class DocsSearch {
-  readonly #entries: readonly PreparedEntry[];
+  readonly #entries: readonly (readonly [SearchEntry, EntryWords])[];
 
   constructor(entries: readonly SearchEntry[]) {
-    this.#entries = entries.map((entry) => ({
-      entry,
-      title: wordsOf(entry.title),
-      names: wordsOf(`${entry.kind} ${entry.more}`),
-      text: [...new Set(wordsOf(entry.text))],
-      all: `${entry.title}\n${entry.more}\n${entry.text}`.toLowerCase(),
-    }));
+    this.#entries = entries.map((entry) => {
+      const { kind, title, more, text } = entry;
+      return [entry, { title: wordsOf(title), names: wordsOf(`${kind} ${more}`), text: wordsOf(text) }];
+    });
   }
 
   /**
-   * Finds the entries that have every word. If there are none, it finds those that have the most words. The best is first: a rare
-   * word counts more than a common one.
+   * Finds the entries that have every word. If there are none, it finds those that have the most words. The one of that very name is
+   * first, then the one whose title and text have most of the words.
    */
   find(query: string): readonly SearchResult[] {
     const wanted = wantedWords(query);
-    if (wanted.length === 0) return [];
-    const phrase = query.trim().toLowerCase().replaceAll(/\s+/g, ' ');
-    const isPhrase = wordsOf(phrase).length > 1;
-    const scores = wanted.map((word) => this.#entries.map((prepared) => scoreOf(prepared, word)));
-    const weights = scores.map((each) => Math.log(1 + each.length / each.filter((score) => score > 0).length));
-    const scored = this.#entries.map((prepared, at) => {
-      const own = scores.map((each, word) => (each[at] === 0 ? 0 : (each[at] as number) * (weights[word] as number)));
-      const sum = own.reduce((sum, score) => sum + score, isPhrase && prepared.all.includes(phrase) ? PHRASE : 0);
-      const { kind, title, more } = prepared.entry;
-      const isSchema = kind === 'Schemas';
-      const isNamed = !isSchema && [title, more].some((name) => name.toLowerCase() === phrase);
-      const share = isSchema ? SCHEMA_SHARE : 1;
-      const has = isNamed ? Infinity : own.filter((score) => score > 0).length;
-      return { prepared, at, has, score: isNamed ? Infinity : share * sum + 1 / (1 + prepared.title.length) };
+    const phrase = query.trim().toLowerCase();
+    const scored = this.#entries.map(([entry, words]) => {
+      const { kind, title, more, text } = entry;
+      const scores = wanted.map((word) => scoreOf(words, word));
+      const isNamed = kind !== 'Schemas' && [title, more].some((name) => name.toLowerCase() === phrase);
+      const isPhrase = phrase.includes(' ') && `${more}\n${text}`.toLowerCase().includes(phrase);
+      const has = isNamed ? wanted.length : scores.filter((score) => score > 0).length;
+      const sum = scores.reduce((one, other) => one + other, isPhrase ? PHRASE : 1 / title.length);
+      // Schemas have the names of what operations and guides explain.
+      return { entry, has, score: isNamed ? Infinity : kind === 'Schemas' ? sum / 2 : sum };
     });
-    const most = Math.max(...scored.map(({ has }) => (has === Infinity ? 0 : has)));
+    const most = Math.max(1, ...scored.map(({ has }) => has));
     return scored
-      .filter(({ has }) => has > 0 && has >= most)
-      .sort((one, other) => (one.score === other.score ? one.at - other.at : other.score - one.score))
+      .filter(({ has }) => has === most)
+      .sort((one, other) => (one.score === other.score ? 0 : other.score - one.score))
       .slice(0, RESULTS_MAX)
-      .map(({ prepared: { entry } }) => ({ entry, sentence: sentenceOf(entry, wanted) }));
+      .map(({ entry }) => ({ entry, sentence: sentenceOf(entry, wanted) }));
   }
+}
+
+function scoreOf({ title, names, text }: EntryWords, word: string): number {
+  return Math.max(matchOf(title, word, TITLE), matchOf(names, word, NAME)) + matchOf(text, word, TEXT);
 }
 
 /** The parts of a text, in order: those that match a word of the query are marked. */
@@ -101,11 +88,6 @@ export function markedParts(
     .split(pattern)
     .map((part, at) => ({ text: part, isMatch: at % 2 === 1 }))
     .filter(({ text }) => text !== '');
-}
-
-function scoreOf({ title, names, text }: PreparedEntry, word: string): number {
-  const inText = matchOf(text, word, TEXT);
-  return Math.max(matchOf(title, word, TITLE), matchOf(names, word, NAME)) + inText;
 }
 
 function matchOf(
@@ -130,14 +112,7 @@ function sentenceOf({ more, text }: SearchEntry, wanted: readonly string[]): str
     const score = matches > 0 && isLong(sentence) ? matches + 1 : matches;
     if (score > best.score) best = { sentence, score };
   }
-  const { sentence } = best;
-  if (sentence.length <= SENTENCE_MAX) return sentence;
-  const first = Math.min(...wanted.map((word) => sentence.toLowerCase().indexOf(word)).filter((at) => at >= 0));
-  const from = Math.max(0, Math.min(first - SENTENCE_MAX / 4, sentence.length - SENTENCE_MAX));
-  const begin = from === 0 ? 0 : sentence.indexOf(' ', from) + 1;
-  const end =
-    begin + SENTENCE_MAX >= sentence.length ? sentence.length : sentence.lastIndexOf(' ', begin + SENTENCE_MAX);
-  return `${begin > 0 ? '… ' : ''}${sentence.slice(begin, end)}${end < sentence.length ? ' …' : ''}`;
+  return best.sentence;
 }
 
 function wantedWords(query: string): readonly string[] {

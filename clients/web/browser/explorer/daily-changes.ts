@@ -27,7 +27,6 @@ export class DailyChanges {
   readonly #onStep: () => void;
   readonly #shares = new Map<string, ChangeShares>();
   #unread: Set<string> | null = null;
-  #readers = 0;
 
   /** @param onStep another part is read, or the last one, or the reading has failed */
   constructor(answers: Pick<PublicAnswers, 'readAgain'>, onStep: () => void) {
@@ -40,58 +39,37 @@ export class DailyChanges {
     return this.state === 'read' ? this.#shares : null;
   }
 
-  /** Begins, or goes on where it was stopped. After a failure, {@link stop} comes first. */
+  /** Reads what is not read yet. */
   read(): void {
-    if (this.state !== 'idle') return;
     this.state = 'reading';
-    if (this.#unread !== null) this.#readAtOnce();
-    else if (this.#readers === 0) this.#begin(() => this.#readIndex());
-  }
-
-  /** Asks for no further parts. Those that are read stay. */
-  stop(): void {
-    if (this.state !== 'read') this.state = 'idle';
-  }
-
-  #begin(work: () => Promise<void>): void {
-    this.#readers++;
-    work()
+    void this.#readAll()
       .catch((cause: unknown) => {
-        if (this.state !== 'reading') return;
         const isKnown = cause instanceof UnreachableError;
         [this.state, this.problem] = ['failed', isKnown ? cause.message : 'an answer cannot be read'];
-        this.#onStep();
       })
-      .finally(() => this.#readers--);
+      .finally(() => this.#onStep());
   }
 
-  async #readIndex(): Promise<void> {
-    const parts = new Set(Object.values((await this.#file('parts.json')) as Readonly<Record<string, string>>));
-    [this.#unread, this.parts] = [parts, parts.size];
-    if (this.state !== 'reading') return;
-    if (parts.size > 0) return this.#readAtOnce();
-    this.state = 'read';
+  async #readAll(): Promise<void> {
+    const unread =
+      this.#unread ?? new Set(Object.values(await this.#file<Readonly<Record<string, string>>>('parts.json')));
+    if (this.#unread === null) [this.#unread, this.parts] = [unread, unread.size];
     this.#onStep();
+    await Promise.all(Array.from({ length: AT_ONCE }, () => this.#readParts(unread)));
+    if (this.parts === 0) this.state = 'read';
   }
 
-  #readAtOnce(): void {
-    while (this.#readers < AT_ONCE) this.#begin(() => this.#readParts());
-  }
-
-  async #readParts(): Promise<void> {
-    for (const part of this.#unread ?? []) {
-      if (this.state !== 'reading') return;
-      this.#unread?.delete(part);
+  async #readParts(unread: Set<string>): Promise<void> {
+    for (const part of unread) {
+      unread.delete(part);
       try {
-        this.#take((await this.#file(`changes/${part}.json`)) as Readonly<Record<string, MarketChanges>>);
+        this.#take(await this.#file(`changes/${part}.json`));
       } catch (cause) {
-        this.#unread?.add(part);
+        unread.add(part);
         throw cause;
       }
-      this.partsRead++;
-      if (this.state !== 'reading') return;
-      if (this.partsRead === this.parts) this.state = 'read';
-      this.#onStep();
+      if (++this.partsRead === this.parts) this.state = 'read';
+      if (this.state !== 'failed') this.#onStep();
     }
   }
 
@@ -107,9 +85,9 @@ export class DailyChanges {
     }
   }
 
-  async #file(path: string): Promise<unknown> {
+  async #file<Body>(path: string): Promise<Body> {
     const answer = await this.#answers.readAgain(`${COMPAT_URL}/${path}`);
-    if (answer.kind === 'found') return answer.body;
+    if (answer.kind === 'found') return answer.body as Body;
     throw new UnreachableError('the service has not made its daily files yet');
   }
 }

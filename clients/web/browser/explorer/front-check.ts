@@ -4,7 +4,7 @@ import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts'
 import { type KnownValue, knownValue } from '../../../../contract/bodies/latest-words.ts';
 import type { Snapshot } from '../../../../contract/values/market.ts';
 import { marketAddress } from '../base-url.ts';
-import { breakable, element } from '../market/elements.ts';
+import { breakable, dom, fill } from '../market/elements.ts';
 import { dayText } from '../market/words.ts';
 
 /** Built as a script of its own: most visitors check nothing. Bundlers do not follow a computed address. */
@@ -31,11 +31,11 @@ export class FrontCheck {
     if (entry === null || value === null) return;
     [this.#entry, this.#value] = [entry, value];
     const { name, slug } = entry;
-    this.#price.replaceChildren(
-      element('a', { href: marketAddress(slug) }, name),
-      element('span', { class: 'number' }, ...breakable(value.words)),
-      element('span', { class: 'soft small' }, dayText(value.observedAt)),
-    );
+    fill(this.#price, [
+      dom`<a href="${marketAddress(slug)}">${name}</a>`,
+      dom`<span class="number">${breakable(value.words)}</span>`,
+      dom`<span class="soft small">${dayText(value.observedAt)}</span>`,
+    ]);
     this.#button.disabled = false;
     this.#result.replaceChildren();
   }
@@ -43,7 +43,7 @@ export class FrontCheck {
   async #check(): Promise<void> {
     const [entry, value] = [this.#entry, this.#value];
     if (entry === null || value === null) return;
-    this.#result.replaceChildren(element('p', { class: 'soft' }, 'Looking for it in the signed log …'));
+    fill(this.#result, dom`<p class="soft">Looking for it in the signed log …</p>`);
     const { checkPrice }: typeof import('./price-check.ts') = await import(SCRIPT);
     const found = await checkPrice(entry.slug, value);
     if (entry === this.#entry) this.#result.replaceChildren(...found);

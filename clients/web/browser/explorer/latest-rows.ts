@@ -4,26 +4,7 @@ import { type LatestEntry, latestEntry } from '../../../../contract/bodies/lates
 import { entryNotes } from '../../../../contract/bodies/latest-words.ts';
 import { latenessSeconds } from '../../../../contract/freshness/expected-next.ts';
 import type { Market } from '../../../../contract/values/market.ts';
-import { type Badge, dayText } from '../market/words.ts';
-import { staleDays, staleText } from '../staleness.ts';
-
-/** Members that a file from before this version of the service does not have. */
-const ADDED = {
-  kind: '',
-  decimalPerUnit: null,
-  confidence: null,
-  disputed: false,
-  retired: false,
-  expectedNextAt: null,
-  graceSeconds: null,
-  rounded: null,
-  sourceValue: null,
-} as const;
-
-/** Reads the body of `GET /api/v1/latest`. @throws TypeError if the body has another form */
-export function entriesOfLatest(body: unknown): LatestEntry[] {
-  return dataOf(body).map((entry) => ({ ...ADDED, ...(entry as LatestEntry) }));
-}
+import { type Badge, dayText, staleDays, staleText } from '../market/words.ts';
 
 /** Of a page of the list. */
 export function entriesOfList(markets: readonly Market[]): LatestEntry[] {
@@ -31,7 +12,7 @@ export function entriesOfList(markets: readonly Market[]): LatestEntry[] {
 }
 
 /** @throws TypeError for a body without a list in `data` */
-export function dataOf(body: unknown): readonly unknown[] {
+export function dataOf<Entry>(body: unknown): readonly Entry[] {
   const { data } = body as { readonly data?: unknown };
   if (Array.isArray(data)) return data;
   throw new TypeError('the answer has no list of data');

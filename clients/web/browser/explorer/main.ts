@@ -4,8 +4,7 @@ import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts'
 import { knownValue, newestKnownMoment } from '../../../../contract/bodies/latest-words.ts';
 import { CHANGE_SPANS } from '../../../../contract/bodies/price-change.ts';
 import { laterInstant } from '../../../../contract/values/instants.ts';
-import { BASE_URL } from '../base-url.ts';
-import { button, element } from '../market/elements.ts';
+import { button, dom, fill } from '../market/elements.ts';
 import { agoText, dayText, many, momentText } from '../market/words.ts';
 import { POLL_SECONDS, pollWhileVisible } from '../poll.ts';
 import { DailyChanges } from './daily-changes.ts';
@@ -73,7 +72,6 @@ function changeView(change: Partial<ListView>): void {
   else writeView(false);
   if (isText) showFirst();
   else show();
-  if (change.hasCharts && feed.recent.size === 0) askNow();
 }
 
 /** A choice is an entry of the browser's history; so are the letters of a search, all together. */
@@ -97,7 +95,7 @@ function sortBy(sort: ListSort): void {
 
 async function refresh(): Promise<void> {
   try {
-    await feed.refresh(view.hasCharts);
+    await feed.refresh(true);
     answeredMs = Date.now();
     problem = null;
   } catch (error) {
@@ -107,11 +105,11 @@ async function refresh(): Promise<void> {
 
 /** All entries in the order of the view. */
 function ordered(): readonly LatestEntry[] {
-  const { entries, recent, nowMs } = feed;
+  const { entries, recent } = feed;
   const { shares } = changes;
   const of = [entries, recent, shares, view.sort, view.isDescending];
   if (of.some((each, at) => each !== sortedOf[at])) {
-    sorted = sortedEntries(entries, view, { nowMs, recent, shares: areOfRows() ? shares : null });
+    sorted = sortedEntries(entries, view, { nowMs: Date.now(), recent, shares: areOfRows() ? shares : null });
     sortedOf = of;
     const searched = sorted;
     prepareSearch(searched, () => selector.prepare(searched));
@@ -122,8 +120,7 @@ function ordered(): readonly LatestEntry[] {
 function show(): void {
   clearTimeout(following);
   const { entries } = feed;
-  if (sortsByDailyFiles()) changes.read();
-  else changes.stop();
+  if (sortsByDailyFiles() && changes.state === 'idle') changes.read();
   const { entries: selected, inverse } = selector.select(ordered(), view);
   first = Math.min(first, lastPage(selected.length));
   columns = metricColumns(selected);
@@ -164,10 +161,10 @@ function sortsByDailyFiles(): boolean {
 
 /** @returns whether the rows have charts */
 function showRows(rows: readonly LatestEntry[]): boolean {
-  const hasCharts = view.hasCharts && columns === null && (feed.recent.size > 0 || areOfRows() || answeredMs === 0);
+  const hasCharts = columns === null && (feed.recent.size > 0 || areOfRows() || answeredMs === 0);
   // Until an answer comes, the page has its own rows.
   if (answeredMs > 0)
-    table.show(rows, feed.nowMs, hasCharts ? (areOfRows() ? rowPrices.recent : feed.recent) : null, columns);
+    table.show(rows, Date.now(), hasCharts ? (areOfRows() ? rowPrices.recent : feed.recent) : null, columns);
   return hasCharts;
 }
 
@@ -177,7 +174,7 @@ function lastPage(rows: number): number {
 }
 
 function showNotices(): void {
-  const { nowMs, offsetMs, ageSeconds, isStale } = feed;
+  const { ageSeconds, isStale } = feed;
   const notes: { readonly text: string; readonly retry?: HTMLButtonElement }[] = [];
   if (problem !== null) {
     const rest =
@@ -189,45 +186,36 @@ function showNotices(): void {
       text: `This is a copy, ${agoText(ageSeconds * 1000).replace(/ ago$/, '')} old: the service behind it does not answer.`,
     });
   }
-  if (offsetMs !== 0) {
-    const by = agoText(Math.abs(offsetMs)).replace(/ ago$/, '');
-    const side = offsetMs > 0 ? 'ahead of' : 'behind';
-    notes.push({
-      text: `The clock of this computer is ${by} ${side} the service's. Ages use the service's time: ${momentText(instant(nowMs))}.`,
-    });
-  }
   if (sortsByDailyFiles() && changes.state === 'failed') {
     const text = `The changes cannot be read: ${changes.problem}. The rows are sorted by name.`;
-    notes.push({ text, retry: button('Read again', () => readChanges()) });
+    notes.push({ text, retry: button('Read again', () => changes.read()) });
   }
   const notices = byId('notices');
   const shown = notes.map(({ text }) => text).join('\n');
   if (notices.dataset.shown === shown) return;
   notices.dataset.shown = shown;
-  notices.replaceChildren(
-    ...notes.map(({ text, retry }) =>
-      element('p', { class: 'notice' }, text, ...(retry === undefined ? [] : [' ', retry])),
-    ),
+  fill(
+    notices,
+    notes.map(({ text, retry }) => dom`<p class="notice">${text} ${retry ?? null}</p>`),
   );
 }
 
 function showFacts(): void {
-  const { entries, nowMs } = feed;
+  const { entries } = feed;
   if (answeredMs === 0) return;
   const { newest, currencies } = summaryOf(entries);
   const counts = `${many(entries.length, 'market')} in ${many(currencies, 'currency', 'currencies')}.`;
-  byId('facts').replaceChildren(
-    ...(newest === null
-      ? ['No price is known yet. ']
+  fill(byId('facts'), [
+    newest === null
+      ? 'No price is known yet. '
       : [
-          'Newest price: ',
-          element('time', { datetime: newest, title: momentText(newest) }, dayText(newest)),
-          ` (${agoText(nowMs - Date.parse(newest))}). `,
-        ]),
+          dom`<span>Newest price: <time datetime="${newest}" title="${momentText(newest)}">${dayText(newest)}</time></span>`,
+          ` (${agoText(Date.now() - Date.parse(newest))}). `,
+        ],
     problem === null
       ? `Page updated ${agoText(Date.now() - answeredMs)}. ${counts}`
       : `Last read at ${momentText(instant(answeredMs))}. ${counts}`,
-  );
+  ]);
 }
 
 /** Counted once for the entries: to count 20,000 again for each letter would be felt. */
@@ -249,11 +237,6 @@ function showProgress(): void {
   showWords(countText(selected.length, inverse));
 }
 
-function readChanges(): void {
-  changes.stop();
-  show();
-}
-
 function showWords(text: string): void {
   byId('count').textContent = text;
   window.clearTimeout(speaking);
@@ -273,10 +256,8 @@ function showCount(selected: number, inverse: string | null): void {
   else if (selected === 0) parts.push(noMatch());
   if (selected > ROWS_PER_PAGE) parts.push(pager(selected));
   if (hasMore) {
-    parts.push(
-      ` The first ${entries.length.toLocaleString('en')} of ${many(snapshot?.counts.markets ?? 0, 'market')} are read; search looks among them. `,
-      button('Read more markets', () => void readMore()),
-    );
+    const all = many(snapshot?.counts.markets ?? 0, 'market');
+    parts.push(` The first ${entries.length.toLocaleString('en')} of ${all} are read; search looks among them. `);
   }
   const more = byId('more');
   const words = parts.map((part) => (typeof part === 'string' ? part : part.textContent)).join('');
@@ -287,8 +268,7 @@ function showCount(selected: number, inverse: string | null): void {
 function noMatch(): HTMLElement {
   const text =
     view.text.trim() === '' ? 'No market has this kind and currency. ' : `No match for “${view.text.trim()}”. `;
-  const clear = button('Clear search', () => changeView({ text: '', kind: '', currency: '' }));
-  return element('p', {}, text, clear);
+  return dom`<p>${text}${button('Clear search', () => changeView({ text: '', kind: '', currency: '' }))}</p>`;
 }
 
 function pager(selected: number): HTMLElement {
@@ -303,19 +283,9 @@ function pager(selected: number): HTMLElement {
     return made;
   };
   const end = Math.min(first + ROWS_PER_PAGE, selected);
-  return element(
-    'nav',
-    { class: 'pager', 'aria-label': 'Pages of the table' },
-    to('First', 0),
-    to('Previous', first - ROWS_PER_PAGE),
-    element(
-      'span',
-      { class: 'number' },
-      `${(first + 1).toLocaleString('en')}–${end.toLocaleString('en')} of ${selected.toLocaleString('en')}`,
-    ),
-    to('Next', first + ROWS_PER_PAGE),
-    to('Last', last),
-  );
+  const [from = '', until = '', all = ''] = [first + 1, end, selected].map((row) => row.toLocaleString('en'));
+  return dom`<nav class="pager row" aria-label="Pages of the table">${to('First', 0)}${to('Previous', first - ROWS_PER_PAGE)}
+<span class="number">${from}–${until} of ${all}</span>${to('Next', first + ROWS_PER_PAGE)}${to('Last', last)}</nav>`;
 }
 
 /** @param inverse the pair of the markets, if it is the other way round than the one that was asked for */
@@ -335,18 +305,8 @@ function changesText(): string {
   return state === 'failed' ? '' : `Reading changes${parts === 0 ? '' : `: ${partsRead} of ${many(parts, 'part')}`} …`;
 }
 
-async function readMore(): Promise<void> {
-  try {
-    await feed.readMore();
-  } catch (error) {
-    problem = (error as Error).message;
-  }
-  show();
-}
-
 const instant = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+/, '');
 
-byId('poll-command').textContent = byId('poll-command').textContent?.replace('$ORIGIN/', BASE_URL.href) ?? '';
 addEventListener('hashchange', () => {
   clearTimeout(writing);
   isTyping = false;

@@ -8,11 +8,10 @@ import type { Market, Snapshot } from '../../../../contract/values/market.ts';
 import { below, pageOf, type ReadPage } from '../../../typescript/public-files.ts';
 import { BASE_URL, knowProjections } from '../base-url.ts';
 import { PublicAnswers, UnreachableError } from '../history/public-answers.ts';
-import { clockOffsetMs } from '../service-clock.ts';
-import { dataOf, entriesOfLatest, entriesOfList, keepEqual } from './latest-rows.ts';
+import { dataOf, entriesOfList, keepEqual } from './latest-rows.ts';
 
-/** Pages of the list that are read at once, where there is no file of all markets: 1,000 markets. */
-const PAGES_AT_ONCE = 10;
+/** Pages of the list that are read, where there is no file of all markets: 1,000 markets. */
+const PAGES_MAX = 10;
 /** Fresh in a shared cache, and then in this browser's. */
 const STALE_AGE_SECONDS = 2 * FRESH_SECONDS + 5;
 
@@ -21,36 +20,22 @@ export class MarketFeed {
   /** By slug. */
   entries: readonly LatestEntry[] = [];
   recent: ReadonlyMap<string, RecentEntry> = new Map();
-  /** How far this computer's clock is ahead, by the newest answer. */
-  offsetMs = 0;
   /** Seconds. More than {@link FRESH_SECONDS}: the edge shows a copy, because the service behind it fails. */
   ageSeconds = 0;
   /** Whether a server of this software answers, and not a host of its files. */
   hasServer = false;
-  /** The page of the list that was read last. Null: the list was not read. */
-  #last: ReadPage<Market> | null = null;
-  #pages = PAGES_AT_ONCE;
-  /** The first page of a list whose pages are not all read. */
+  /** Whether the list has pages that are not read. */
+  hasMore = false;
+  /** The first page of a list that is still to be read. */
   #dueHead: ReadPage<Market> | null = null;
   readonly answers = new PublicAnswers(async (...request) => {
     const response = await fetch(...request);
     const { headers, status } = response;
-    this.offsetMs = clockOffsetMs(headers.get('Date'), headers.get('Age'), Date.now());
     // Its own name in RFC 9211's header.
     this.hasServer = headers.get('Cache-Status')?.startsWith('Tidemark') === true;
     if (status < 400) this.ageSeconds = Math.max(this.ageSeconds, Number(headers.get('Age') ?? 0));
     return response;
   }, BASE_URL);
-
-  /** The service's time, in milliseconds since the epoch. */
-  get nowMs(): number {
-    return Date.now() - this.offsetMs;
-  }
-
-  /** Whether the list has pages that are not read yet. */
-  get hasMore(): boolean {
-    return this.#last !== null && this.#last.page.next !== null;
-  }
 
   /** Whether there are too many markets for one file of their last prices. */
   get isTooLong(): boolean {
@@ -80,12 +65,6 @@ export class MarketFeed {
     }
   }
 
-  /** Reads the next pages of a list that has no file of all markets. */
-  async readMore(): Promise<void> {
-    if (this.#last !== null) await this.#walk(this.entries, this.#last, PAGES_AT_ONCE);
-    this.#pages += PAGES_AT_ONCE;
-  }
-
   /** Whether it is worth asking: a request for a file that is not published is an error in the browser's log. */
   #publishes(projection: 'latest' | 'recent'): boolean {
     const { projections = [], counts } = this.snapshot ?? {};
@@ -97,24 +76,18 @@ export class MarketFeed {
     if (this.#publishes('latest')) {
       const latest = await this.answers.readAgain(`${LATEST_URL}.json`);
       if (latest.kind === 'found') {
-        this.entries = keepEqual(this.entries, entriesOfLatest(latest.body));
-        this.#last = null;
+        this.entries = keepEqual(this.entries, dataOf(latest.body));
+        this.hasMore = false;
       }
       if (latest.kind !== 'missing') return;
     }
     const path = `${MARKETS_URL}.json`;
     const first = await this.answers.readAgain(path);
     if (first.kind === 'found') this.#dueHead = pageOf<Market>({ value: first.body, url: below(BASE_URL, path) });
-    const head = this.#dueHead;
-    if (head === null) return;
-    await this.#walk(entriesOfList(head.data), head, this.#pages - 1);
-    this.#dueHead = null;
-  }
-
-  async #walk(begun: readonly LatestEntry[], from: ReadPage<Market>, pages: number): Promise<void> {
-    const read = [...begun];
-    let last = from;
-    for (let page = 0; last.page.next !== null && page < pages; page++) {
+    if (this.#dueHead === null) return;
+    let last = this.#dueHead;
+    const read = entriesOfList(last.data);
+    for (let page = 1; last.page.next !== null && page < PAGES_MAX; page++) {
       const before = last;
       const next = await this.answers.found((files) => files.nextPage(before));
       if (next === null) throw new UnreachableError('the list of markets has changed while it was read');
@@ -122,12 +95,13 @@ export class MarketFeed {
       last = next;
     }
     this.entries = keepEqual(this.entries, read);
-    this.#last = last;
+    this.hasMore = last.page.next !== null;
+    this.#dueHead = null;
   }
 
   async #refreshRecent(): Promise<void> {
     const recent = await this.answers.readAgain(`${RECENT_URL}.json`);
     if (recent.kind !== 'found') return;
-    this.recent = new Map((dataOf(recent.body) as readonly RecentEntry[]).map((entry) => [entry.slug, entry]));
+    this.recent = new Map(dataOf<RecentEntry>(recent.body).map((entry) => [entry.slug, entry]));
   }
 }

@@ -2,7 +2,7 @@
 import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
 import type { RecentEntry } from '../../../../contract/bodies/recent-prices.ts';
 import { metricTitle } from '../../../../contract/values/metric-words.ts';
-import { button, element } from '../market/elements.ts';
+import { button, dom } from '../market/elements.ts';
 import type { ListSort } from './list-view.ts';
 import { MarketRow } from './market-row.ts';
 import type { MetricColumn } from './metric-columns.ts';
@@ -96,8 +96,8 @@ export class MarketTable {
     const heads = (columns ?? []).map(({ name, unit }) => {
       const title =
         unit === null ? metricTitle(name) : button(metricTitle(name), () => this.#onSort(name), { 'data-sort': name });
-      const words = unit === null ? null : element('span', { class: 'below' }, unit);
-      return element('th', { role: 'columnheader', scope: 'col', class: 'of-metric' }, title, words);
+      const words = unit && dom`<span class="below">${unit}</span>`;
+      return dom`<th role="columnheader" scope="col" class="of-metric">${title}${words}</th>`;
     });
     this.#table.querySelector('thead .of-price')?.after(...heads);
   }

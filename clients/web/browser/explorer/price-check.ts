@@ -8,9 +8,8 @@ import { LogVerificationError } from '../../../typescript/signed-log.ts';
 import { THIS_SYSTEM } from '../../../typescript/system.ts';
 import { Tidemark } from '../../../typescript/tidemark.ts';
 import { BASE_URL } from '../base-url.ts';
-import { checkInLog } from '../history/log-receipt.ts';
 import { PublicAnswers } from '../history/public-answers.ts';
-import { checkedParts, checkFailure } from '../market/check-result.ts';
+import { checkedParts, checkFailure, checkInLog } from '../market/check-result.ts';
 
 /** Checks the price, and says the result in words. Never rejects. */
 export async function checkPrice(slug: string, value: KnownValue): Promise<readonly Node[]> {

@@ -1,7 +1,6 @@
 /** The small chart of a market's last prices: where its line goes, and its words. Pure. */
 import type { RecentEntry } from '../../../../contract/bodies/recent-prices.ts';
 import { groupedDigits } from '../../../../contract/values/decimal-text.ts';
-import { compareDecimals } from '../exact-decimal.ts';
 import { dayText } from '../market/words.ts';
 
 export const SPARK_WIDTH = 120;
@@ -24,8 +23,9 @@ export function sparkLine({ decimal, observedAt }: RecentEntry, currency: string
   const [first] = known;
   const [oldest, newest] = [observedAt[0], observedAt.at(-1)];
   if (first === undefined || known.length < 2 || oldest === undefined || newest === undefined) return null;
-  const lowest = known.reduce((least, text) => (compareDecimals(text, least) < 0 ? text : least), first);
-  const highest = known.reduce((most, text) => (compareDecimals(text, most) > 0 ? text : most), first);
+  // Only an order, so a number is exact enough.
+  const ascending = known.toSorted((one, other) => Number(one) - Number(other));
+  const [lowest, highest] = [ascending[0] ?? first, ascending.at(-1) ?? first];
 
   const [from, to] = [Date.parse(oldest), Date.parse(newest)];
   const [bottom, top] = [Number(lowest), Number(highest)];

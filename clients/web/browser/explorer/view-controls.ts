@@ -1,10 +1,9 @@
-/** The form above the table: search, filters, order, switches, and the key that leads to the search. */
+/** The form above the table: search, filters and order. */
 
 import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
 import { RECENT_MARKETS_MAX } from '../../../../contract/files/limits.ts';
-import { element } from '../market/elements.ts';
+import { dom, fill } from '../market/elements.ts';
 import { many } from '../market/words.ts';
-import { leadToSearch, slashKey } from '../slash-key.ts';
 import { countsBy, type ListSort, type ListView, WHOLE_VIEW } from './list-view.ts';
 
 export const NOT_SORTED = `Sorting more than ${many(RECENT_MARKETS_MAX, 'market')} by change needs the daily files “compat”, which this service does not publish.`;
@@ -16,8 +15,6 @@ export class ViewControls {
   readonly #kind = byId<HTMLSelectElement>('view-kind');
   readonly #currency = byId<HTMLSelectElement>('view-currency');
   readonly #sort = byId<HTMLSelectElement>('view-sort');
-  readonly #charts = byId<HTMLInputElement>('view-charts');
-  readonly #shortcut = byId<HTMLInputElement>('view-shortcut');
   readonly #clear = byId<HTMLButtonElement>('view-clear');
   #entries: readonly LatestEntry[] | null = null;
 
@@ -27,18 +24,15 @@ export class ViewControls {
     this.#kind.addEventListener('change', () => change({ kind: this.#kind.value }));
     this.#currency.addEventListener('change', () => change({ currency: this.#currency.value }));
     this.#sort.addEventListener('change', () => sortBy(this.#sort.value));
-    this.#charts.addEventListener('change', () => change({ hasCharts: this.#charts.checked }));
     this.#clear.addEventListener('click', () => {
       change({ text: '', kind: '', currency: '' });
       this.#text.focus();
     });
-    this.#useShortcut();
   }
 
   show(view: ListView, entries: readonly LatestEntry[]): void {
     if (entries !== this.#entries) {
       this.#entries = entries;
-      if (entries.length > 0) this.#text.placeholder = exampleNames(entries);
       offer(this.#kind, 'All kinds', countsBy(entries, 'kind'), view.kind);
       offer(this.#currency, 'All currencies', countsBy(entries, 'currency'), view.currency);
     }
@@ -46,7 +40,6 @@ export class ViewControls {
     this.#kind.value = view.kind;
     this.#currency.value = view.currency;
     this.#sort.value = view.sort;
-    this.#charts.checked = view.hasCharts;
     this.#clear.hidden = ['text', 'kind', 'currency'].every(
       (name) => view[name as 'text'] === WHOLE_VIEW[name as 'text'],
     );
@@ -63,34 +56,14 @@ export class ViewControls {
       }
     }
   }
-
-  #useShortcut(): void {
-    this.#shortcut.checked = slashKey.isOn;
-    this.#shortcut.addEventListener('change', () => {
-      slashKey.isOn = this.#shortcut.checked;
-    });
-    leadToSearch(this.#text);
-  }
 }
 
 /** @param chosen stays on offer, even if no market has it any more */
 function offer(select: HTMLSelectElement, all: string, counts: ReadonlyMap<string, number>, chosen: string): void {
   const offered = new Map(counts);
   if (chosen !== '' && !offered.has(chosen)) offered.set(chosen, 0);
-  const options = [...offered].map(([value, count]) =>
-    element('option', { value }, `${value} (${count.toLocaleString('en')})`),
+  const options = [...offered].map(
+    ([value, count]) => dom`<option value="${value}">${value} (${count.toLocaleString('en')})</option>`,
   );
-  select.replaceChildren(element('option', { value: '' }, all), ...options);
-}
-
-const EXAMPLE_NAMES = 3;
-
-/** `Aave, Bitcoin, Gold …`: the first names of the service, without their currencies. */
-function exampleNames(entries: readonly LatestEntry[]): string {
-  const names = new Set<string>();
-  for (const { name } of entries) {
-    names.add(name.split(',')[0] as string);
-    if (names.size === EXAMPLE_NAMES) break;
-  }
-  return `${[...names].join(', ')} …`;
+  fill(select, [dom`<option value="">${all}</option>`, options]);
 }

@@ -99,3 +99,25 @@ export function* knownMoments(
 export function instantOfMs(ms: number): string {
   return new Date(ms).toISOString().replace('.000Z', 'Z');
 }
+
+/**
+ * As of an earlier moment, a value that was not known then is not shown. One that was replaced or retracted by then is: its
+ * citation leads to it.
+ *
+ * @param visible of each market of the chart, newest first. @param versionOf any version that was read
+ */
+export function chosenRow(
+  point: string,
+  asOf: AsOf | null,
+  visible: readonly (readonly PublicObservation[])[],
+  versionOf: (id: string) => PublicObservation | undefined,
+): PublicObservation | null {
+  const row = versionOf(point);
+  if (asOf === null || row === undefined) return row ?? null;
+  for (const rows of visible) {
+    const shown = rows.find(({ id }) => id === point);
+    if (shown !== undefined) return shown;
+  }
+  const known = asOf.clock === 'recorded' ? row.recordedAt : (row.releasedAt ?? row.recordedAt);
+  return Date.parse(known) <= asOf.atMs ? row : null;
+}

@@ -5,9 +5,9 @@ import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { HistoryReader } from './history-reader.ts';
 import { ObservationStore } from './observation-store.ts';
-import { PreparedHistory } from './prepared-history.ts';
 import { type PublicAnswers, UnreachableError } from './public-answers.ts';
 import type { HistoryWish, ShownHistory } from './shown-history.ts';
+import { PreparedHistory } from './shown-history.ts';
 
 export interface ComparedHistory {
   readonly market: Market;

@@ -3,7 +3,7 @@ import { below, PublicFiles } from '../../../typescript/public-files.ts';
 import { decodedText, Requests, type SentRequest, type SettledAnswer } from '../../../typescript/requests.ts';
 import { THIS_SYSTEM } from '../../../typescript/system.ts';
 import { TidemarkError } from '../../../typescript/tidemark-error.ts';
-import { JsonLines } from './json-lines.ts';
+import { PageTurns } from './turns.ts';
 
 /** The service gave no answer, or one that cannot be used. The message says why. */
 export class UnreachableError extends Error {
@@ -125,4 +125,26 @@ function jsonOf(bytes: Uint8Array): Readonly<Record<string, unknown>> {
     throw new UnreachableError('the service gave an answer that is no JSON', { cause });
   }
   throw new UnreachableError('the service gave an answer that is no JSON object');
+}
+
+/** Reads JSON lines while they come in: a long file never stands in memory as a whole, and the page answers between two pieces. */
+class JsonLines {
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
+  readonly #turns = new PageTurns();
+  readonly #values: unknown[] = [];
+  #rest = '';
+
+  /** @param piece some of the bytes, which may end within a character. Rejects if a line is no JSON */
+  async take(piece: Uint8Array): Promise<void> {
+    const lines = (this.#rest + this.#decoder.decode(piece, { stream: true })).split('\n');
+    this.#rest = lines.pop() ?? '';
+    for (const line of lines) this.#values.push(JSON.parse(line));
+    if (this.#turns.isOver) await this.#turns.next();
+  }
+
+  /** The value of each line. @throws SyntaxError if the last line is cut off */
+  end(): unknown[] {
+    if (this.#rest + this.#decoder.decode() !== '') throw new SyntaxError('the last line is cut off');
+    return this.#values;
+  }
 }

@@ -1,6 +1,7 @@
 /** What the page shows of one market's history: the metric, its lines, its rows and its words. Made in turns, pure. */
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
+import { compareMetrics, metricTitle } from '../../../../contract/values/metric-words.ts';
 import { unitText } from '../../../../contract/values/shown-value.ts';
 import type { AsOf } from '../../../typescript/as-of.ts';
 import { type ChartData, chartData } from '../chart/chart-data.ts';
@@ -8,8 +9,7 @@ import { RowWords } from '../market/row-words.ts';
 import { isOnList, unitOf } from '../market/words.ts';
 import { type HistoryView, historyView, knownMoments } from './as-of-view.ts';
 import type { ObservationStore } from './observation-store.ts';
-import { offeredMetrics } from './offered-metrics.ts';
-import { PAUSE_EVERY, type Work } from './turns.ts';
+import { inTurns, PAUSE_EVERY, type Work } from './turns.ts';
 
 export interface HistoryWish {
   readonly asOf: AsOf | null;
@@ -85,4 +85,59 @@ export function* shownHistory(
     unit: ofMoney ? `${currency} ${unitText(market.unit)}` : currency,
     isDisputed: asOf === null && metrics.some((name) => market.disputedMetrics.includes(name)),
   };
+}
+
+/** The metrics that the chart and the table may show. */
+interface OfferedMetrics {
+  /** Those that are shown first. */
+  readonly first: readonly string[];
+  /** By name. Null stands for the first ones. */
+  readonly titles: ReadonlyMap<string | null, string>;
+}
+
+/** @param read the metrics of the history, as far as it is read */
+function offeredMetrics({ metrics }: Pick<Market, 'metrics'>, read: Iterable<string>): OfferedMetrics {
+  const names = new Set([...Object.keys(metrics), ...read]);
+  names.delete('price');
+  const others = [...names].sort(compareMetrics);
+  const titled = (name: string) => [name, metricTitle(name)] as const;
+  if (!isOnList(metrics)) return { first: ['price'], titles: new Map([[null, 'Price'], ...others.map(titled)]) };
+  const amounts = others.filter((name) => metrics[name]?.kind === 'money');
+  if (amounts.length > 0) return { first: amounts, titles: new Map([[null, 'All prices'], ...others.map(titled)]) };
+  const [first = '', ...rest] = others;
+  return { first: [first], titles: new Map([[null, metricTitle(first)], ...rest.map(titled)]) };
+}
+
+/** Makes what the page shows of a history in turns, and only when something has changed. */
+export class PreparedHistory {
+  readonly #store: ObservationStore;
+  #market: Market | null = null;
+  #wish = '';
+  #made: ShownHistory | null = null;
+  #asked = 0;
+  #isMaking = false;
+
+  constructor(store: ObservationStore) {
+    this.#store = store;
+  }
+
+  get isMaking(): boolean {
+    return this.#isMaking;
+  }
+
+  /** The same object as before, if nothing has changed. Null: something else was asked for meanwhile. */
+  async of(market: Market, wish: HistoryWish): Promise<ShownHistory | null> {
+    const asked = ++this.#asked;
+    const key = JSON.stringify([this.#store.version, wish]);
+    if (this.#made !== null && market === this.#market && key === this.#wish) return this.#made;
+    this.#isMaking = true;
+    const made = await inTurns(
+      shownHistory(market, this.#store, { ...wish, nowMs: Date.now() }),
+      () => asked === this.#asked,
+    );
+    if (asked !== this.#asked) return null;
+    this.#isMaking = false;
+    [this.#market, this.#wish, this.#made] = [market, key, made];
+    return made;
+  }
 }

@@ -1,7 +1,7 @@
 /** The page as of an earlier moment: a slider over the moments at which something was recorded, and a field for any moment. */
 import type { AsOf } from '../../../typescript/as-of.ts';
 import { instantOfMs } from '../history/as-of-view.ts';
-import { button, element } from './elements.ts';
+import { button, dom, element } from './elements.ts';
 import { many, momentText } from './words.ts';
 
 const CLOCKS = [
@@ -35,7 +35,7 @@ export class AsOfPanel {
       radio.checked = clock === 'recorded';
       radio.addEventListener('change', () => this.#set(this.#asOf?.atMs ?? null));
       this.#radios.set(clock, radio);
-      return element('label', { class: 'choice' }, radio, ` ${words}`);
+      return dom`<label class="choice row small">${radio} ${words}</label>`;
     });
     this.#slider.addEventListener('input', () => this.#slide(this.#moments[Number(this.#slider.value)] ?? null));
     this.#slider.addEventListener('change', () => events.onRest());
@@ -45,30 +45,13 @@ export class AsOfPanel {
       this.#slide(Number.isNaN(ms) ? null : ms);
       events.onRest();
     });
-    this.root = element(
-      'section',
-      { class: 'panel as-of', 'aria-labelledby': 'as-of-heading' },
-      element('h2', { id: 'as-of-heading' }, 'Go back in time'),
-      element(
-        'div',
-        { class: 'as-of-controls' },
-        element(
-          'div',
-          { class: 'as-of-slide' },
-          element('label', { for: 'as-of-slider' }, 'See this page as it was'),
-          this.#slider,
-        ),
-        element(
-          'div',
-          { class: 'control-group' },
-          element('label', { for: 'as-of-field' }, 'Moment (UTC)'),
-          this.#field,
-        ),
-        button('Latest', () => this.#set(null)),
-      ),
-      element('fieldset', { class: 'as-of-clock' }, element('legend', {}, 'As known by'), ...clocks),
-      this.#said,
-    );
+    this.root = dom`<section class="panel as-of stack" aria-labelledby="as-of-heading">
+<h2 id="as-of-heading">Go back in time</h2>
+<div class="row"><div class="as-of-slide stack"><label for="as-of-slider">See this page as it was</label>${this.#slider}</div>
+<div class="control-group row"><label for="as-of-field">Moment (UTC)</label>${this.#field}</div>
+${button('Latest', () => this.#set(null))}</div>
+<fieldset class="as-of-clock row"><legend class="small soft">As known by</legend>${clocks}</fieldset>
+${this.#said}</section>`;
   }
 
   /** @param moments by this clock, ascending: the stops of the slider */

@@ -1,9 +1,10 @@
-/** Says in words whether a check in the signed log has proven a value. */
+/** Finds a value in the signed log, checks it in this browser, and says in words how that went. */
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
+import { type OpenedReceipt, openReceipt } from '../../../typescript/receipts.ts';
 import { LogVerificationError } from '../../../typescript/signed-log.ts';
+import type { Tidemark } from '../../../typescript/tidemark.ts';
 import { TidemarkError } from '../../../typescript/tidemark-error.ts';
-import type { CheckedEntry } from '../history/log-receipt.ts';
-import { badge, element } from './elements.ts';
+import { badge, dom } from './elements.ts';
 
 export function checkFailure(error: unknown): HTMLElement {
   if (error instanceof LogVerificationError)
@@ -23,7 +24,7 @@ function failureText(error: unknown): string {
 
 export function checkWords(look: 'plain' | 'notice' | 'alarm', text: string): HTMLElement {
   const classes = { plain: 'soft', notice: 'notice', alarm: 'notice notice-alarm' }[look];
-  return element('p', { class: classes }, text);
+  return dom`<p class="${classes}">${text}</p>`;
 }
 
 /** With the receipt as a download. */
@@ -35,25 +36,29 @@ export function checkedParts(
   const href = URL.createObjectURL(new Blob([receipt], { type: 'text/plain' }));
   const download = `${slug}-${row.metric}-${row.observedAt.slice(0, 'YYYY-MM-DD'.length)}.tlog-proof`;
   return [
-    element(
-      'p',
-      {},
-      badge('verified in your browser', 'good'),
-      ` Entry ${index.toLocaleString('en')} of the signed log has this value.`,
-    ),
-    element('p', {}, element('a', { href, download }, 'Download the receipt')),
-    element(
-      'details',
-      { class: 'small' },
-      element('summary', {}, 'What was checked'),
-      element(
-        'p',
-        {},
-        `The log entry has the same value, source and times as this row. It is one of ${size.toLocaleString('en')} entries ` +
-          `under the root that the log ${origin} has signed. The key comes from this host: compare it with the one that ` +
-          'its operator publishes elsewhere.',
-      ),
-      element('p', { class: 'code vkey' }, vkey),
-    ),
+    dom`<p>${badge('verified in your browser', 'good')} Entry ${index.toLocaleString('en')} of the signed log has this value.</p>`,
+    dom`<p><a href="${href}" download="${download}">Download the receipt</a></p>`,
+    dom`<details class="small"><summary>What was checked</summary>
+<p>The log entry has the same value, source and times as this row. It is one of ${size.toLocaleString('en')} entries under the
+root that the log ${origin} has signed. The key comes from this host: compare it with the one that its operator publishes
+elsewhere.</p>
+<p class="code vkey">${vkey}</p></details>`,
   ];
+}
+
+export interface CheckedEntry extends OpenedReceipt {
+  /** The text of a `.tlog-proof` file. It can be verified without this service. */
+  readonly receipt: string;
+}
+
+/**
+ * By the keys that the host names. Only the operator can say that they are his.
+ *
+ * @throws TidemarkError `not-in-log-yet`: its entry follows some seconds after its publication
+ * @throws LogVerificationError if the log contradicts the row, or itself
+ */
+export async function checkInLog(tidemark: Tidemark, slug: string, row: PublicObservation): Promise<CheckedEntry> {
+  const vkeys = await tidemark.logKeys();
+  const receipt = await tidemark.receipt(slug, row, { vkeys });
+  return { ...(await openReceipt(receipt, vkeys)), receipt };
 }

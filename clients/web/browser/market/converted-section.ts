@@ -1,4 +1,4 @@
-/** The newest prices of a market in another currency: derived in the browser from rates of the same service, when it is asked for. */
+/** The price of a market in another currency: derived in the browser from rates of the same service, when it is asked for. */
 
 import { groupedDigits } from '../../../../contract/values/decimal-text.ts';
 import type { Market } from '../../../../contract/values/market.ts';
@@ -21,12 +21,10 @@ import { isMissing } from '../../../typescript/public-files.ts';
 import { Tidemark } from '../../../typescript/tidemark.ts';
 import { BASE_URL, marketAddress } from '../base-url.ts';
 import { instantOfMs } from '../history/as-of-view.ts';
-import { badge, button, element, outsideLink, tableBox, timeElement } from './elements.ts';
+import { badge, button, dom, element, facts, outsideLink } from './elements.ts';
 import { RowWords } from './row-words.ts';
 import { dayText } from './words.ts';
 
-/** So the histories of rates are read for some days only. */
-const ROWS_MAX = 30;
 const DAY_MS = 86_400_000;
 
 const REASONS: Readonly<Record<NotConverted, string>> = {
@@ -38,11 +36,9 @@ const REASONS: Readonly<Record<NotConverted, string>> = {
   'rate-unknown': 'the newest rate of that day is unknown',
 };
 
-const ROLES = { table: 'table', 'thead, tbody': 'rowgroup', tr: 'row', th: 'columnheader', td: 'cell' };
-
 interface Shown {
   readonly market: Market;
-  readonly rows: readonly PublicObservation[];
+  readonly row: PublicObservation;
   readonly asOf: AsOf | null;
 }
 
@@ -58,7 +54,7 @@ export class ConvertedSection {
   /** The currencies are known, and the reader can choose. */
   #isOffered = false;
   #shown: Shown | null = null;
-  /** Of the table that is shown, or that is being made. */
+  /** Of what is shown, or is being made. */
   #key = '';
 
   /** @param onChoose a currency; null: none */
@@ -69,20 +65,22 @@ export class ConvertedSection {
     });
   }
 
-  /** @param visible newest first, of all metrics. @param currency that the address asks for */
-  show(market: Market, visible: readonly PublicObservation[], asOf: AsOf | null, currency: string | null): void {
-    const prices = visible.filter(({ metric, kind }) => metric === 'price' && kind === 'money').slice(0, ROWS_MAX);
-    this.#shown = { market, rows: prices, asOf };
-    if (prices.length > 0 && this.root.childElementCount === 0) {
-      const heading = element('h2', { id: 'converted-heading' }, 'In another currency');
-      this.root.append(heading, element('p', {}, this.#begin), this.#said, this.#result);
-    }
-    if (!this.#isOffered) {
-      if (currency !== null && prices.length > 0) void this.#offer(currency);
+  /** @param row of the price that the page shows. @param currency that the address asks for */
+  show(market: Market, row: PublicObservation | undefined, asOf: AsOf | null, currency: string | null): void {
+    this.#shown = row?.kind === 'money' ? { market, row, asOf } : null;
+    if (this.#shown === null) {
+      this.#key = '';
+      this.#result.replaceChildren();
       return;
     }
-    this.#select.value = currency ?? '';
-    void this.#convert();
+    if (this.root.childElementCount === 0) {
+      const heading = dom`<h2 id="converted-heading">In another currency</h2>`;
+      this.root.append(heading, dom`<p>${this.#begin}</p>`, this.#said, this.#result);
+    }
+    if (this.#isOffered) {
+      this.#select.value = currency ?? '';
+      void this.#convert();
+    } else if (currency !== null) void this.#offer(currency);
   }
 
   /** Reads which currencies there are rates for. @param currency that the address asks for; null: the reader chooses */
@@ -110,7 +108,7 @@ export class ConvertedSection {
       element('option', { value: '' }, 'none'),
       ...currencies.map((code) => element('option', { value: code }, `${code}, ${names.of(code)}`)),
     );
-    this.#begin.replaceWith(element('label', { class: 'choice' }, 'Currency ', this.#select));
+    this.#begin.replaceWith(dom`<label class="choice row small">Currency ${this.#select}</label>`);
     this.#isOffered = true;
     if (currency === null) return this.#select.focus();
     this.#select.value = currency;
@@ -139,110 +137,75 @@ export class ConvertedSection {
   }
 
   async #convert(): Promise<void> {
-    const { market, rows, asOf } = this.#shown as Shown;
+    if (this.#shown === null) return;
+    const { market, row, asOf } = this.#shown;
     const currency = this.#select.value;
-    const key = JSON.stringify([currency, asOf, rows.map(({ id }) => id)]);
+    const key = JSON.stringify([currency, asOf, row.id]);
     if (key === this.#key) return;
     this.#key = key;
-    if (currency === '' || rows.length === 0) {
-      this.#result.replaceChildren();
-      this.#said.textContent = '';
-      return;
-    }
+    let [parts, said]: [readonly HTMLElement[], string] = [[], ''];
     try {
-      const read = (rate: RateMarket) => this.#ratesOf(rate);
-      const { ways, rates } = await readRates(this.#markets, market.nativeCurrency, currency, read);
-      if (this.#key !== key) return;
-      const converted = rows.map((row) => {
+      if (currency !== '') {
+        const read = (rate: RateMarket) => this.#ratesOf(rate);
+        const { ways, rates } = await readRates(this.#markets, market.nativeCurrency, currency, read);
         const isNative = row.kind === 'money' && row.currency === market.nativeCurrency;
-        return [row, convert(row, currency, isNative ? ways : [], rates, asOf)] as const;
-      });
-      const count = converted.filter(([, { reason }]) => reason === null).length;
-      this.#result.replaceChildren(
-        ...(count === 0 ? [nothingOf(currency, converted)] : resultOf(market, currency, converted, asOf)),
-      );
-      this.#said.textContent = `${count} of ${converted.length} prices in ${currency}.`;
+        parts = partsOf({ market, row, asOf }, convert(row, currency, isNative ? ways : [], rates, asOf));
+      }
     } catch {
-      if (this.#key !== key) return;
-      this.#key = '';
-      this.#result.replaceChildren();
-      this.#said.textContent = 'The rates could not be read. Choose the currency again.';
+      said = 'The rates could not be read. Choose the currency again.';
     }
+    if (this.#key !== key) return;
+    if (said !== '') this.#key = '';
+    this.#result.replaceChildren(...parts);
+    this.#said.textContent = said;
   }
 
-  /** Of the days that are shown, and as of the moment that is shown. */
+  /** Of the days that count, and as of the moment that is shown. */
   async #ratesOf(market: RateMarket): Promise<DayRates> {
-    const { rows, asOf } = this.#shown as Shown;
-    const times = rows.map(({ observedAt }) => Date.parse(observedAt));
-    const from = new Date(Math.min(...times) - (RATE_AGE_DAYS_MAX + 1) * DAY_MS);
-    const to = new Date(Math.max(...times) + DAY_MS);
-    const read = async (days: { readonly from?: Date; readonly to?: Date }) => {
+    const { row, asOf } = this.#shown as Shown;
+    const atMs = Date.parse(row.observedAt);
+    const days = { from: new Date(atMs - (RATE_AGE_DAYS_MAX + 1) * DAY_MS), to: new Date(atMs + DAY_MS) };
+    const read = async (range: Partial<typeof days>) => {
       const reading = asOf === null ? null : new AsOfReading<PublicObservation>(asOf);
       const rates: PublicObservation[] = [];
-      for await (const row of this.#tidemark.history(market.slug, days)) {
-        if (reading === null ? row.supersededBy === null : reading.add(row)) rates.push(row);
+      for await (const rate of this.#tidemark.history(market.slug, range)) {
+        if (reading === null ? rate.supersededBy === null : reading.add(rate)) rates.push(rate);
       }
       return new DayRates(market, rates);
     };
-    const ofDays = await read({ from, to });
+    const ofDays = await read(days);
     // A market without a rate of these days may have others: then it is a way.
     return ofDays.isEmpty ? await read({}) : ofDays;
   }
 }
 
-/** A table in which each row says the same would be long, and say no more. */
-function nothingOf(currency: string, converted: readonly (readonly [PublicObservation, Conversion])[]): HTMLElement {
-  const reasons = new Set(converted.map(([row, { reason }]) => reasonText(row, reason as NotConverted)));
-  return element(
-    'p',
-    { class: 'notice' },
-    `None of these prices can be shown in ${currency}: ${[...reasons].join('; ')}.`,
-  );
-}
-
-function resultOf(
-  market: Market,
-  currency: string,
-  converted: readonly (readonly [PublicObservation, Conversion])[],
-  asOf: AsOf | null,
-): readonly HTMLElement[] {
-  const words = new RowWords(market.unit);
-  const caption = element('caption', { class: 'visually-hidden' }, `Newest prices in ${currency}, derived`);
-  const heads = ['Observed', `In ${currency}`, 'Price', 'Rate', 'Sources: of the price, of the rate'];
-  const body = converted.map(([row, conversion]) =>
-    element(
-      'tr',
-      {},
-      element('td', {}, timeElement(row.observedAt)),
-      derivedCell(market, row, conversion),
-      element('td', { class: 'number value' }, words.value(row)),
-      rateCell(conversion),
-      element(
-        'td',
-        { class: 'source' },
-        outsideLink(row.sourceLabel, row.sourceUrl),
-        ...conversion.used.flatMap(({ row: rate }) => [', ', outsideLink(rate.sourceLabel, rate.sourceUrl)]),
-      ),
-    ),
-  );
-  const table = tableBox(
-    `Newest prices in ${currency}`,
-    { class: 'converted', heads, caption },
-    element('tbody', {}, ...body),
-  );
-  // A phone shows each row as a card, and a browser then forgets that it is one.
-  for (const [parts, role] of Object.entries(ROLES))
-    for (const part of table.querySelectorAll(parts)) part.setAttribute('role', role);
+/** The price with its rates and both sources, or why there is no such price. */
+function partsOf({ market: { slug, unit }, row, asOf }: Shown, conversion: Conversion): readonly HTMLElement[] {
+  const { decimal, reason, currency, rate, used } = conversion;
+  if (decimal === null) {
+    const because =
+      row.retraction === null ? REASONS[reason as NotConverted] : unknownWords(row.unknownReason, row.retraction);
+    return [dom`<p class="notice">This price cannot be shown in ${currency}: ${because}.</p>`];
+  }
+  const rates = used.map(({ market, row }) => [
+    dom`<span>, <a href="${marketAddress(market.slug)}">${market.slug}</a></span>`,
+    ` of ${dayText(row.observedAt)}${doubtOf(row)}`,
+  ]);
+  const sources = [row, ...used.map((one) => one.row)].map(({ sourceLabel, sourceUrl }, at) => [
+    at === 0 ? null : ', ',
+    outsideLink(sourceLabel, sourceUrl),
+  ]);
+  const amount = `${groupedDigits(shownAmount(decimal, unit.quantity))} ${currency}`;
   return [
-    element(
-      'p',
-      {},
-      badge('derived', 'notice'),
-      ` Prices ${unitText(market.unit)}, by the newest rate of the same day (UTC), at most ${RATE_AGE_DAYS_MAX} days older. Exact,`,
-      ' then rounded half to even. Made on this page: the service does not store or sign it. The whole history: ',
-      element('code', {}, commandOf(market.slug, currency, asOf)),
-    ),
-    table,
+    dom`<p><strong class="number">${amount}</strong> ${unitText(unit)} ${badge('derived', 'notice')}</p>`,
+    facts([
+      ['Price', `${new RowWords(unit).value(row)} of ${dayText(row.observedAt)}`],
+      ['Rate', [dom`<span class="number">${rate}</span>`, rates]],
+      ['Sources', sources],
+    ]),
+    dom`<p class="small soft">By the newest rate of the same day (UTC), at most ${RATE_AGE_DAYS_MAX} days older. Exact, then
+rounded half to even. Made on this page: the service does not store or sign it. The whole history:
+<code>${commandOf(slug, currency, asOf)}</code></p>`,
   ];
 }
 
@@ -252,27 +215,7 @@ function commandOf(slug: string, currency: string, asOf: AsOf | null): string {
   return `tidemark markets history ${slug} --in ${currency} --csv${moment}${clock}`;
 }
 
-function derivedCell({ unit }: Market, row: PublicObservation, { decimal, reason, currency }: Conversion): HTMLElement {
-  if (decimal === null) {
-    return element('td', { class: 'unknown' }, reasonText(row, reason as NotConverted));
-  }
-  return element('td', { class: 'number value' }, `${groupedDigits(shownAmount(decimal, unit.quantity))} ${currency}`);
-}
-
-function reasonText({ unknownReason, retraction }: PublicObservation, reason: NotConverted): string {
-  return retraction === null ? REASONS[reason] : unknownWords(unknownReason, retraction);
-}
-
 /** Empty for a rate that is final and of high confidence. */
 function doubtOf({ status, confidence }: PublicObservation): string {
   return `${status === 'final' ? '' : `, ${status}`}${confidence === 'high' ? '' : `, ${confidence} confidence`}`;
-}
-
-function rateCell({ rate, used }: Conversion): HTMLElement {
-  const links = used.flatMap(({ market, row }) => [
-    ' ',
-    element('a', { href: marketAddress(market.slug) }, market.slug),
-    ` of ${dayText(row.observedAt)}${doubtOf(row)}`,
-  ]);
-  return element('td', { class: 'source' }, element('span', { class: 'number' }, rate ?? ''), ...links);
 }

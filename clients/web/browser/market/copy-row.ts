@@ -1,9 +1,9 @@
 /** A text with a button that copies it, as a row of a list. */
-import { button, element } from './elements.ts';
+import { button, dom } from './elements.ts';
 
 /** @param said the live region that says how it went */
 export function copyRow(words: string, text: string, said: HTMLElement): HTMLElement[] {
-  const code = element('code', {}, text);
+  const code = dom`<code>${text}</code>`;
   const copy = button('Copy', () => void copied(), { 'aria-label': `Copy ${words}` });
   const copied = async (): Promise<void> => {
     try {
@@ -15,7 +15,7 @@ export function copyRow(words: string, text: string, said: HTMLElement): HTMLEle
     }
   };
   return [
-    element('dt', {}, words),
-    element('dd', { class: 'request' }, element('pre', { tabindex: '0', 'aria-label': words }, code), copy),
+    dom`<dt>${words}</dt>`,
+    dom`<dd class="request"><pre tabindex="0" aria-label="${words}">${code}</pre>${copy}</dd>`,
   ];
 }

@@ -10,7 +10,7 @@ import {
 } from '../../../../contract/files/routes.ts';
 import { addressOf } from '../base-url.ts';
 import { copyRow } from './copy-row.ts';
-import { element } from './elements.ts';
+import { dom, type Slot } from './elements.ts';
 
 export interface DownloadsContent {
   readonly slug: string;
@@ -24,18 +24,12 @@ export interface DownloadsContent {
 }
 
 export function downloadsSection(content: DownloadsContent): HTMLElement {
-  const said = element('p', { class: 'small', role: 'status' });
-  const requests = requestsOf(content);
-  return element(
-    'section',
-    { class: 'market-section', 'aria-labelledby': 'downloads-heading' },
-    element('h2', { id: 'downloads-heading' }, 'Downloads'),
-    files(content),
-    element('h2', {}, 'Read it by request'),
-    element('p', { class: 'soft' }, 'Every answer is a static file. No key is needed.'),
-    element('dl', { class: 'requests' }, ...requests.flatMap(([words, command]) => copyRow(words, command, said))),
-    said,
-  );
+  const said = dom`<p class="small" role="status"></p>`;
+  const requests = requestsOf(content).map(([words, command]) => copyRow(words, command, said));
+  return dom`<section class="market-section" aria-labelledby="downloads-heading">
+<h2 id="downloads-heading">Downloads</h2><ul class="files">${files(content)}</ul>
+<h2>Read it by request</h2><p class="soft">Every answer is a static file. No key is needed.</p>
+<dl class="requests stack">${requests}</dl>${said}</section>`;
 }
 
 const WHY_NO_FILE = 'Files are made once there are two observations.';
@@ -44,35 +38,32 @@ function hasWhole({ count, hasHistoryFiles }: DownloadsContent): boolean {
   return hasHistoryFiles && count > 1;
 }
 
-function files(content: DownloadsContent): HTMLElement {
+function files(content: DownloadsContent): readonly Slot[] {
   const { slug, count, index, part } = content;
-  const list = element('ul', { class: 'files' });
-  const link = (href: string, text: string): HTMLElement =>
-    element('a', { href: addressOf(href), download: true }, text);
+  const link = (href: string, text: string) => dom`<a href="${addressOf(href)}" download>${text}</a>`;
   const forms = (csv: string, ndjson: string) => [link(csv, 'CSV'), ' · ', link(ndjson, 'NDJSON')];
   const whole = hasWhole(content)
     ? count > FILE_ROWS_MAX
-      ? ['The whole history is too long for one file: download it by year.']
-      : ['The whole history: ', ...forms(historyFileUrl(slug, 'csv', null), historyFileUrl(slug, 'ndjson', null))]
-    : [content.hasHistoryFiles ? WHY_NO_FILE : 'This service publishes no history files.'];
-  list.append(element('li', {}, ...whole));
+      ? 'The whole history is too long for one file: download it by year.'
+      : ['The whole history: ', forms(historyFileUrl(slug, 'csv', null), historyFileUrl(slug, 'ndjson', null))]
+    : content.hasHistoryFiles
+      ? WHY_NO_FILE
+      : 'This service publishes no history files.';
   const years = (index?.years ?? [])
     .toReversed()
-    .flatMap(({ year, csv, ndjson }) => [
-      element('span', { class: 'file-year' }, `${year}: `, ...forms(csv, ndjson)),
-      ' ',
-    ]);
-  if (years.length > 0) list.append(element('li', {}, 'By year of observation (UTC): ', ...years));
-  if (part !== null && count > 0) {
-    const programs = [
-      ['beancount', `${COMPAT_URL}/beancount/${part}.beancount`],
-      ['hledger', `${COMPAT_URL}/hledger/${part}.journal`],
-      ['quotes as JSON', `${COMPAT_URL}/quotes/${part}.json`],
-    ] as const;
-    const links = programs.flatMap(([text, href], at) => [at === 0 ? '' : ' · ', link(href, text)]);
-    list.append(element('li', {}, 'Daily prices for other programs, with other markets in the same file: ', ...links));
-  }
-  return list;
+    .map(({ year, csv, ndjson }) => [dom`<span class="file-year">${year}: ${forms(csv, ndjson)}</span>`, ' ']);
+  const programs = [
+    link(`${COMPAT_URL}/beancount/${part}.beancount`, 'beancount'),
+    [' · ', link(`${COMPAT_URL}/hledger/${part}.journal`, 'hledger')],
+    [' · ', link(`${COMPAT_URL}/quotes/${part}.json`, 'quotes as JSON')],
+  ];
+  return [
+    dom`<li>${whole}</li>`,
+    years.length === 0 ? null : dom`<li>By year of observation (UTC): ${years}</li>`,
+    part === null || count === 0
+      ? null
+      : dom`<li>Daily prices for other programs, with other markets in the same file: ${programs}</li>`,
+  ];
 }
 
 function requestsOf(content: DownloadsContent): readonly (readonly [string, string])[] {

@@ -1,4 +1,5 @@
 /** Elements of a page. Texts become text nodes, so a text of other people is never read as HTML. */
+import { escapedHtml } from '../../../../contract/values/html-text.ts';
 import { agoText, type Badge, momentText, safeUrl } from './words.ts';
 
 type Attributes = Readonly<Record<string, string | boolean | null>>;
@@ -18,8 +19,43 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
+/** What a template has in a place. An array: one after the other; null: nothing. */
+export type Slot = Node | string | number | null | readonly Slot[];
+
+/** An element of a template in HTML. Slots become texts, attributes and nodes: none is read as HTML. */
+export function dom<Made extends Element = HTMLElement>(
+  strings: TemplateStringsArray,
+  ...slots: readonly Slot[]
+): Made {
+  let text = '';
+  for (const [at, part] of strings.entries()) {
+    text += part;
+    // In the middle of a tag, it is an attribute.
+    const isAttribute = text.lastIndexOf('<') > text.lastIndexOf('>');
+    if (at < slots.length) text += isAttribute ? escapedHtml(String(slots[at] ?? '')) : `<!--${at}-->`;
+  }
+  const template = document.createElement('template');
+  template.innerHTML = text;
+  const places = document.createTreeWalker(template.content, NodeFilter.SHOW_COMMENT);
+  const found: Comment[] = [];
+  while (places.nextNode()) found.push(places.currentNode as Comment);
+  for (const place of found) place.replaceWith(...nodesOf(slots[Number(place.data)] ?? null));
+  return template.content.firstElementChild as Made;
+}
+
+/** Replaces what an element has. */
+export function fill(root: Element, slot: Slot): void {
+  root.replaceChildren(...nodesOf(slot));
+}
+
+function nodesOf(slot: Slot): readonly (Node | string)[] {
+  if (slot === null) return [];
+  if (typeof slot === 'object' && !(slot instanceof Node)) return slot.flatMap(nodesOf);
+  return [typeof slot === 'number' ? String(slot) : slot];
+}
+
 /** A long number breaks after a group of its digits, not inside one. */
-export function breakable(digits: string): readonly Child[] {
+export function breakable(digits: string): readonly (Node | string)[] {
   return digits.split(/(?<=,)/).flatMap((group, at) => (at === 0 ? [group] : [element('wbr', {}), group]));
 }
 
@@ -41,8 +77,7 @@ export function timeElement(instant: string): HTMLTimeElement {
 
 /** The moment and its age, which {@link refreshAges} keeps right. */
 export function agedTime(instant: string): HTMLElement {
-  const age = element('span', { class: 'soft', 'data-age-of': instant });
-  const made = element('span', {}, timeElement(instant), ' ', age);
+  const made = dom`<span>${timeElement(instant)} <span class="soft" data-age-of="${instant}"></span></span>`;
   refreshAges(made);
   return made;
 }
@@ -55,24 +90,19 @@ export function refreshAges(root: ParentNode): void {
   }
 }
 
-/** A table in its own box, which scrolls where it is wider than the page. */
+/** A table in its own box, which scrolls where it is wider than the page. @param values the places of the columns with values */
 export function tableBox(
   label: string,
-  table: { readonly class?: string; readonly heads: readonly string[]; readonly caption?: HTMLElement },
-  body: HTMLElement,
+  heads: readonly string[],
+  values: readonly number[],
+  body: Slot,
+  caption: Slot = dom`<span class="visually-hidden">${label}</span>`,
 ): HTMLElement {
-  const heads = table.heads.map((head) => element('th', { scope: 'col' }, head));
-  return element(
-    'div',
-    { class: 'table-box', role: 'region', tabindex: '0', 'aria-label': label },
-    element(
-      'table',
-      { class: table.class ?? null },
-      table.caption ?? null,
-      element('thead', {}, element('tr', {}, ...heads)),
-      body,
-    ),
+  const cells = heads.map(
+    (head, at) => dom`<th scope="col" class="${values.includes(at) ? 'value' : ''}">${head}</th>`,
   );
+  return dom`<div class="table-box" role="region" tabindex="0" aria-label="${label}"><table>
+<caption>${caption}</caption><thead><tr>${cells}</tr></thead>${body}</table></div>`;
 }
 
 export type BadgeLook = Badge['look'] | 'good';
@@ -85,22 +115,7 @@ export function badge(text: string, look: BadgeLook): HTMLElement {
   return element('span', { class: badgeClass(look) }, text);
 }
 
-export function svgElement(
-  name: 'svg' | 'path' | 'circle',
-  attributes: Readonly<Record<string, string>>,
-  ...children: readonly SVGElement[]
-): SVGElement {
-  const made = document.createElementNS('http://www.w3.org/2000/svg', name);
-  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);
-  made.append(...children);
-  return made;
-}
-
 /** Rows of name and value. */
-export function facts(rows: readonly (readonly [string, Child] | null)[]): HTMLDListElement {
-  return element(
-    'dl',
-    { class: 'facts' },
-    ...rows.flatMap((row) => (row === null ? [] : [element('dt', {}, row[0]), element('dd', {}, row[1])])),
-  );
+export function facts(rows: readonly (readonly [string, Slot] | null)[]): HTMLElement {
+  return dom`<dl class="facts">${rows.map((row) => row && [dom`<dt>${row[0]}</dt>`, dom`<dd>${row[1]}</dd>`])}</dl>`;
 }

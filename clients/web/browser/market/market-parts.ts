@@ -13,26 +13,24 @@ import { sourceTerms } from '../chart/credits.ts';
 import type { DrawnChart } from '../chart/market-chart.ts';
 import type { SeenChart } from '../chart/seen-chart.ts';
 import { ToolsPanel } from '../chart/tools-panel.ts';
-import { instantOfMs, rowOfMetric } from '../history/as-of-view.ts';
+import { chosenRow, instantOfMs, rowOfMetric } from '../history/as-of-view.ts';
 import { type ComparedHistory, ComparedMarkets } from '../history/compared-markets.ts';
 import type { HistoryEnd, HistoryReader } from '../history/history-reader.ts';
-import { checkInLog } from '../history/log-receipt.ts';
 import type { ObservationStore } from '../history/observation-store.ts';
-import { PreparedHistory } from '../history/prepared-history.ts';
 import type { PublicAnswers } from '../history/public-answers.ts';
 import { END_WORDS, progressText } from '../history/reading-words.ts';
 import type { ShownHistory } from '../history/shown-history.ts';
+import { PreparedHistory } from '../history/shown-history.ts';
 import { nextTurn } from '../history/turns.ts';
 import { priceChanges, valuesBefore } from '../history/value-changes.ts';
 import { AsOfPanel } from './as-of-panel.ts';
-import { chosenRow } from './chosen-row.ts';
-import { element } from './elements.ts';
+import { checkInLog } from './check-result.ts';
+import { dom, element, fill } from './elements.ts';
 import { marketTop } from './market-top.ts';
 import { PageAddress } from './page-address.ts';
 import { PageSections } from './page-sections.ts';
 import { ProvenancePanel } from './provenance-panel.ts';
 import { type RowOwner, RowWords } from './row-words.ts';
-import { badgesText } from './words.ts';
 
 /** While a long history comes in, the chart is drawn again when it has this many times the rows. */
 const DRAW_FACTOR = 2;
@@ -80,8 +78,6 @@ export class MarketParts {
     () => void this.#showChange(),
     () => this.#showMoved(),
   );
-  /** Those that the head shows: a source becomes late while the page is open. */
-  #badges = '';
   readonly #prepared: PreparedHistory;
   #shown: ShownHistory | null = null;
   #showing: Promise<void> = Promise.resolve();
@@ -143,24 +139,13 @@ export class MarketParts {
     this.#provenance.choose(null);
   }
 
-  /** Shows what has become late since. */
-  refresh(): void {
-    if (this.#shown !== null && this.#badges !== badgesText(this.#read.market as Market, Date.now()))
-      this.#showTop(this.#shown);
-  }
-
   /** Only once there is something to show: the page of a market has its values in it already. */
   #takeOver(): void {
-    const charts = element('div', { class: 'chart-and-provenance' }, this.#chart.root, this.#provenance.root);
-    const parts = [
-      this.#frame.notice,
-      this.#top,
-      charts,
-      this.#asOfPanel.root,
-      ...this.#sections.roots,
-      this.#frame.checked,
-    ];
-    this.#frame.root.replaceChildren(...parts);
+    fill(this.#frame.root, [
+      [this.#frame.notice, this.#top],
+      dom`<div class="chart-and-provenance">${this.#chart.root}${this.#provenance.root}</div>`,
+      [this.#asOfPanel.root, this.#sections.roots, this.#frame.checked],
+    ]);
     this.#frame.root.setAttribute('data-ready', 'true');
     this.#frame.root.setAttribute('data-reading', '');
   }
@@ -324,7 +309,6 @@ export class MarketParts {
   #showTop(shownNow: ShownHistory): void {
     const { view, isStepped, words } = shownNow;
     const market = this.#read.market as Market;
-    this.#badges = badgesText(market, Date.now());
     const { asOf } = this.#address.state;
     this.#top.replaceChildren(
       marketTop({

@@ -8,7 +8,7 @@ import { unitText } from '../../../../contract/values/shown-value.ts';
 import type { AsOf } from '../../../typescript/as-of.ts';
 import { instantOfMs } from '../history/as-of-view.ts';
 import { changeText, type PriceChanges } from '../history/value-changes.ts';
-import { agedTime, badge, badgeClass, breakable, button, element, outsideLink } from './elements.ts';
+import { agedTime, badge, badgeClass, breakable, button, dom, outsideLink, type Slot } from './elements.ts';
 import type { RowWords } from './row-words.ts';
 import { badgesOf, dayText, isOnList, momentText } from './words.ts';
 
@@ -35,36 +35,15 @@ export function marketTop(content: TopContent): HTMLElement {
   const { market, metrics, rowOf, words, asOf, refused, onNow } = content;
   const price = metrics.price ?? null;
   const badges = asOf === null ? badgesOf(market, Date.now()) : [];
-  return element(
-    'header',
-    { class: 'market-top' },
-    element(
-      'div',
-      { class: 'market-name' },
-      element('h1', {}, market.name),
-      element(
-        'p',
-        { class: 'soft' },
-        element('span', { class: 'code' }, market.slug),
-        ` · ${market.kind} · ${unitText(market.unit)}`,
-      ),
-    ),
-    badges.length === 0
-      ? null
-      : element(
-          'ul',
-          { class: 'badges', 'aria-label': 'Notes on this market' },
-          ...badges.map(({ text, look }) => element('li', { class: badgeClass(look) }, text)),
-        ),
-    asOf === null ? null : asOfNotice(asOf, onNow),
-    refused === null
-      ? null
-      : element('p', { class: 'notice notice-alarm', role: 'alert' }, `${refused} Below is what is known now.`),
-    isOnList(metrics) ? metricTiles(content) : priceLine(price, content),
-    ...(asOf === null ? announcedLines(market, words) : []),
-    attributeFacts(market),
-    price === null ? null : priceFacts(price, rowOf('price'), asOf),
-  );
+  const notes = badges.map(({ text, look }) => dom`<li class="${badgeClass(look)}">${text}</li>`);
+  return dom`<header class="market-top"><div class="market-name"><h1>${market.name}</h1>
+<p class="soft"><span class="code">${market.slug}</span> · ${market.kind} · ${unitText(market.unit)}</p></div>
+${notes.length === 0 ? null : dom`<ul class="badges" aria-label="Notes on this market">${notes}</ul>`}
+${asOf === null ? null : asOfNotice(asOf, onNow)}
+${refused && dom`<p class="notice notice-alarm" role="alert">${refused} Below is what is known now.</p>`}
+${isOnList(metrics) ? metricTiles(content) : priceLine(price, content)}
+${asOf === null ? announcedLines(market, words) : null}
+${attributeFacts(market)}${price === null ? null : priceFacts(price, rowOf('price'), asOf)}</header>`;
 }
 
 function asOfNotice(asOf: AsOf, onNow: () => void): HTMLElement {
@@ -73,8 +52,7 @@ function asOfNotice(asOf: AsOf, onNow: () => void): HTMLElement {
     asOf.clock === 'recorded'
       ? `This is what the service showed at ${moment}.`
       : `This is what the sources had published at ${moment}, as far as is known today.`;
-  const back = button('Back to now', onNow);
-  return element('p', { class: 'notice as-of-notice' }, element('span', {}, words), back);
+  return dom`<p class="notice as-of-notice row apart"><span>${words}</span>${button('Back to now', onNow)}</p>`;
 }
 
 /** Side by side: of each metric of a list its value, since when it stands, where that is from, and the value before. */
@@ -83,42 +61,20 @@ function metricTiles({ metrics, rowOf, before, words, market }: TopContent): HTM
     const row = rowOf(name);
     const last = row === undefined ? undefined : before.get(row.id);
     const isUnknown = metric.unknownReason !== null;
-    return element(
-      'div',
-      { class: 'panel metric-tile' },
-      element('dt', {}, metricTitle(name)),
-      element(
-        'dd',
-        {},
-        element('span', { class: isUnknown ? 'unknown' : 'number figure' }, words.value(metric)),
-        ' ',
-        element('span', { class: 'small soft' }, isUnknown ? '' : words.per(metric)),
-        market.disputedMetrics.includes(name) ? badge('disputed', 'alarm') : null,
-      ),
-      row === undefined || last === undefined
-        ? null
-        : element(
-            'dd',
-            { class: 'small' },
-            element('span', { class: 'number' }, `was ${words.value(last)}`),
-            ' ',
-            badge(changeText(last, row), 'plain'),
-          ),
-      element(
-        'dd',
-        { class: 'small soft' },
-        'since ',
-        element(
-          'time',
-          { datetime: metric.observedAt, title: momentText(metric.observedAt) },
-          dayText(metric.observedAt),
-        ),
-        ' · ',
-        outsideLink(metric.sourceLabel, metric.sourceUrl),
-      ),
-    );
+    const { observedAt, sourceLabel, sourceUrl } = metric;
+    return dom`<div class="panel metric-tile"><dt>${metricTitle(name)}</dt>
+<dd><span class="${isUnknown ? 'unknown' : 'number figure'}">${words.value(metric)}</span>
+<span class="small soft">${isUnknown ? '' : words.per(metric)}</span>
+${market.disputedMetrics.includes(name) ? badge('disputed', 'alarm') : null}</dd>
+${row && last ? changedFrom(last, row, words) : null}
+<dd class="small soft">since <time datetime="${observedAt}" title="${momentText(observedAt)}">${dayText(observedAt)}</time> ·
+${outsideLink(sourceLabel, sourceUrl)}</dd></div>`;
   });
-  return element('dl', { class: 'metric-tiles', 'aria-label': 'Newest values' }, ...tiles);
+  return dom`<dl class="metric-tiles" aria-label="Newest values">${tiles}</dl>`;
+}
+
+function changedFrom(last: PublicObservation, row: PublicObservation, words: RowWords): HTMLElement {
+  return dom`<dd class="small"><span class="number">was ${words.value(last)}</span> ${badge(changeText(last, row), 'plain')}</dd>`;
 }
 
 /** Those that were observed: amounts of money first. */
@@ -129,16 +85,10 @@ function sortedMetrics(metrics: TopContent['metrics']): readonly (readonly [stri
 }
 
 function priceLine(price: PublicMetric | null, { words, changes, since, asOf }: TopContent): HTMLElement {
-  if (price === null) return element('p', { class: 'market-price unknown' }, nothingText(since, asOf));
-  if (price.unknownReason !== null) return element('p', { class: 'market-price unknown' }, words.value(price));
-  return element(
-    'p',
-    { class: 'market-price' },
-    element('span', { class: 'number figure' }, ...breakable(words.value(price))),
-    ' ',
-    element('span', { class: 'soft' }, unitText(words.unit)),
-    element('span', { class: 'market-changes' }, ...changeParts(changes)),
-  );
+  if (price === null) return dom`<p class="market-price unknown">${nothingText(since, asOf)}</p>`;
+  if (price.unknownReason !== null) return dom`<p class="market-price unknown">${words.value(price)}</p>`;
+  return dom`<p class="market-price"><span class="number figure">${breakable(words.value(price))}</span>
+<span class="soft">${unitText(words.unit)}</span><span class="market-changes">${changeParts(changes)}</span></p>`;
 }
 
 function nothingText(since: string | null, asOf: AsOf | null): string {
@@ -152,12 +102,11 @@ function changeParts({ changes, otherSource }: PriceChanges): readonly HTMLEleme
   const parts = known.map((change) => {
     const { share, since } = change;
     const look = share < 0 ? 'fall' : share > 0 ? 'rise' : 'soft';
-    const percent = element('span', { class: `number ${look}` }, changePercent(change));
-    const words = element('span', { class: 'soft' }, ` since ${dayText(since)} `);
-    return element('span', { title: `since ${momentText(since)}` }, percent, words);
+    return dom`<span title="since ${momentText(since)}"><span class="number ${look}">${changePercent(change)}</span><span
+class="soft"> since ${dayText(since)} </span></span>`;
   });
   if (otherSource === null || parts.length === 0) return parts;
-  return [...parts, element('span', { class: 'soft' }, `by ${otherSource}`)];
+  return [...parts, dom`<span class="soft">by ${otherSource}</span>`];
 }
 
 /** Of the price; or of each metric of a list. */
@@ -166,7 +115,7 @@ function announcedLines({ announced = {}, metrics }: Market, words: RowWords): r
   return shown.map(([name, next]) => {
     const title = name === 'price' ? '' : `${metricTitle(name)} `;
     const text = `Announced: ${title}${words.value(next)} from ${momentText(next.observedAt)}`;
-    return element('p', { class: 'soft' }, text);
+    return dom`<p class="soft">${text}</p>`;
   });
 }
 
@@ -174,31 +123,29 @@ function announcedLines({ announced = {}, metrics }: Market, words: RowWords): r
 function attributeFacts({ attributes = {} }: Market): HTMLElement | null {
   const all = Object.entries(attributes).sort(([one], [other]) => compareMetrics(one, other));
   if (all.length === 0) return null;
-  const pairs = all.map(([name, { value, sourceLabel, sourceUrl, observedAt }]) =>
-    element(
-      'div',
-      {},
-      element('dt', {}, metricTitle(name)),
-      element(
-        'dd',
-        {},
+  return pairs(
+    all.map(([name, { value, sourceLabel, sourceUrl, observedAt }]) => [
+      metricTitle(name),
+      [
         `${value} `,
-        element('span', { class: 'soft' }, `since ${dayText(observedAt)} · `),
+        dom`<span class="soft">since ${dayText(observedAt)} · </span>`,
         outsideLink(sourceLabel, sourceUrl),
-      ),
-    ),
+      ],
+    ]),
   );
-  return element('dl', { class: 'market-facts' }, ...pairs);
+}
+
+function pairs(facts: readonly (readonly [string, Slot])[]): HTMLElement {
+  const rows = facts.map(([name, fact]) => dom`<div><dt>${name}</dt><dd>${fact}</dd></div>`);
+  return dom`<dl class="market-facts">${rows}</dl>`;
 }
 
 function priceFacts(price: PublicMetric, row: PublicObservation | undefined, asOf: AsOf | null): HTMLElement {
-  const all: readonly (readonly [string, Node | string])[] = [
+  return pairs([
     ['Observed', agedTime(price.observedAt)],
     ['Released', price.releasedAt === null ? 'not known' : agedTime(price.releasedAt)],
     ['Recorded', row === undefined ? '…' : agedTime(row.recordedAt)],
     ['Source', outsideLink(price.sourceLabel, price.sourceUrl)],
     ['Confidence', `${price.confidence}${asOf === null ? '' : `, ${price.status}`}`],
-  ];
-  const pairs = all.map(([name, fact]) => element('div', {}, element('dt', {}, name), element('dd', {}, fact)));
-  return element('dl', { class: 'market-facts' }, ...pairs);
+  ]);
 }

@@ -1,7 +1,7 @@
 /** The observations as a table, 50 rows at a time: the same rows as in the chart. */
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { metricTitle } from '../../../../contract/values/metric-words.ts';
-import { button, element, outsideLink, tableBox, timeElement } from './elements.ts';
+import { button, dom, element, outsideLink, tableBox, timeElement } from './elements.ts';
 import type { RowWords } from './row-words.ts';
 import { momentText } from './words.ts';
 
@@ -23,9 +23,9 @@ export interface TableContent {
 
 export class ObservationsTable {
   readonly root: HTMLElement;
-  readonly #caption = element('caption', {});
+  readonly #caption = element('span', {});
   readonly #body = element('tbody', {});
-  readonly #pager = element('nav', { class: 'pager', 'aria-label': 'Pages of the table' });
+  readonly #pager = element('nav', { class: 'pager row', 'aria-label': 'Pages of the table' });
   readonly #said = element('p', { class: 'small soft' });
   readonly #live = element('p', { class: 'visually-hidden', role: 'status' });
   readonly #newer = button('Newer', () => this.#turn(-1));
@@ -39,13 +39,9 @@ export class ObservationsTable {
     this.#onChoose = onChoose;
     const heads = ['Observed', 'Metric', 'Value', 'Source', 'Recorded', 'Notes', 'Chart'];
     this.#pager.append(this.#newer, this.#older, this.#said, this.#live);
-    this.root = element(
-      'section',
-      { class: 'market-section', 'aria-labelledby': 'table-heading' },
-      element('div', { class: 'section-head' }, element('h2', { id: 'table-heading' }, 'Observations'), replaced),
-      tableBox('Table of observations', { class: 'observations', heads, caption: this.#caption }, this.#body),
-      this.#pager,
-    );
+    this.root = dom`<section class="market-section observations" aria-labelledby="table-heading">
+<div class="section-head row apart"><h2 id="table-heading">Observations</h2>${replaced}</div>
+${tableBox('Table of observations', heads, [2], this.#body, this.#caption)}${this.#pager}</section>`;
   }
 
   show(content: TableContent): void {
@@ -81,23 +77,16 @@ export class ObservationsTable {
     this.#older.disabled = this.#page >= this.#pages - 1;
   }
 
-  #row(row: PublicObservation, { words, changes }: TableContent): HTMLTableRowElement {
+  #row(row: PublicObservation, { words, changes }: TableContent): HTMLElement {
     const notes = [changes.get(row.id) ?? '', ...words.explained(row)].filter(Boolean);
     const isUnknown = row.unknownReason !== null;
-    return element(
-      'tr',
-      { class: row.supersededBy === null ? null : 'replaced' },
-      element('td', {}, timeElement(row.observedAt)),
-      element('td', {}, metricTitle(row.metric)),
-      element('td', { class: isUnknown ? 'unknown' : 'number value' }, words.value(row)),
-      element('td', { class: 'source' }, outsideLink(row.sourceLabel, row.sourceUrl)),
-      element('td', {}, timeElement(row.recordedAt)),
-      element('td', { class: 'notes' }, notes.join(', ')),
-      element(
-        'td',
-        {},
-        button('Show', () => this.#onChoose(row), { 'aria-label': `Show ${momentText(row.observedAt)} in the chart` }),
-      ),
-    );
+    const { observedAt, recordedAt, supersededBy, sourceLabel, sourceUrl } = row;
+    const show = button('Show', () => this.#onChoose(row), {
+      'aria-label': `Show ${momentText(observedAt)} in the chart`,
+    });
+    return dom`<tr class="${supersededBy === null ? '' : 'replaced'}"><td>${timeElement(observedAt)}</td>
+<td>${metricTitle(row.metric)}</td><td class="${isUnknown ? 'unknown' : 'number value'}">${words.value(row)}</td>
+<td class="source">${outsideLink(sourceLabel, sourceUrl)}</td><td>${timeElement(recordedAt)}</td>
+<td class="notes">${notes.join(', ')}</td><td>${show}</td></tr>`;
   }
 }

@@ -2,12 +2,12 @@
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import type { AsOf } from '../../../typescript/as-of.ts';
-import { instantOfMs } from '../history/as-of-view.ts';
+import { instantOfMs, rowOfMetric } from '../history/as-of-view.ts';
 import type { ShownHistory } from '../history/shown-history.ts';
 import { changesIn } from '../history/value-changes.ts';
 import { ConvertedSection } from './converted-section.ts';
 import { type DownloadsContent, downloadsSection } from './downloads-section.ts';
-import { element } from './elements.ts';
+import { dom, element } from './elements.ts';
 import { ObservationsTable } from './observations-table.ts';
 import { sourcesSection } from './sources-section.ts';
 import { momentText } from './words.ts';
@@ -32,7 +32,7 @@ export class PageSections {
   ) {
     this.#converted = new ConvertedSection(onCurrency);
     this.#replaced.addEventListener('change', onReplaced);
-    const replaced = element('label', { class: 'choice' }, this.#replaced, ' Show replaced versions');
+    const replaced = dom`<label class="choice row small">${this.#replaced} Show replaced versions</label>`;
     this.#table = new ObservationsTable(onChoose, replaced);
     this.roots = [this.#table.root, this.#converted.root, this.#sources, this.#downloads];
   }
@@ -47,7 +47,7 @@ export class PageSections {
 
   /** Does nothing if it is shown already. @param currency that prices are converted to; null: none */
   show(market: Market, shown: ShownHistory, asOf: AsOf | null, currency: string | null): void {
-    this.#converted.show(market, shown.view.visible, asOf, currency);
+    this.#converted.show(market, rowOfMetric(shown.view, 'price'), asOf, currency);
     if (shown === this.#shown) return;
     this.#shown = shown;
     const { rows, metrics, title, words, isStepped, view } = shown;

@@ -1,59 +1,52 @@
 /** What the page says instead of a market: removed, unknown, or not reachable. */
 import { addressOf, marketAddress } from '../base-url.ts';
 import { timeOf } from '../history/reading-words.ts';
-import { button, element, facts, timeElement } from './elements.ts';
+import { button, dom, facts, type Slot, timeElement } from './elements.ts';
 
 /** @param problem the document of the 410 */
 export function removedState(slug: string, problem: Readonly<Record<string, unknown>>): HTMLElement {
   const { reason, replacedBy, removedAt, code } = problem;
   const isRemoval = code === 'market-removed';
+  const isMoment = typeof removedAt === 'string' && !Number.isNaN(Date.parse(removedAt));
+  const another =
+    typeof replacedBy === 'string' ? dom`<a href="${marketAddress(replacedBy)}">${replacedBy}</a>` : 'no other market';
   return state(
     isRemoval ? 'This market was removed' : 'This market is gone',
-    element('p', { class: 'code' }, slug),
+    dom`<p class="code">${slug}</p>`,
     facts([
-      typeof removedAt === 'string' && !Number.isNaN(Date.parse(removedAt))
-        ? ['Removed', timeElement(removedAt)]
-        : null,
+      isMoment ? ['Removed', timeElement(removedAt)] : null,
       ['Reason', typeof reason === 'string' ? reason : 'not given'],
-      [
-        'Replaced by',
-        typeof replacedBy === 'string'
-          ? element('a', { href: marketAddress(replacedBy) }, replacedBy)
-          : 'no other market',
-      ],
+      ['Replaced by', another],
     ]),
-    code === 'taken-down' ? element('p', {}, 'Its texts were taken down for a legal reason.') : null,
+    code === 'taken-down' ? dom`<p>Its texts were taken down for a legal reason.</p>` : null,
     allMarkets(),
   );
 }
 
 export function unknownState(slug: string): HTMLElement {
-  return state(
-    'There is no such market',
-    element('p', {}, 'No market has the name ', element('span', { class: 'code' }, slug), '.'),
-    allMarkets(),
-  );
+  const words = dom`<p>No market has the name <span class="code">${slug}</span>.</p>`;
+  return state('There is no such market', words, allMarkets());
 }
 
 export function unreachableState(reason: string, onRetry: () => void): HTMLElement {
   return state(
     'The service cannot be reached',
-    element('p', { class: 'notice', role: 'alert' }, `Nothing can be shown: ${reason}. The page will try again.`),
+    dom`<p class="notice" role="alert">Nothing can be shown: ${reason}. The page will try again.</p>`,
     button('Try again', onRetry),
   );
 }
 
 function allMarkets(): HTMLElement {
-  return element('p', {}, element('a', { href: addressOf('/index.html') }, 'All markets'));
+  return dom`<p><a href="${addressOf('/index.html')}">All markets</a></p>`;
 }
 
-function state(title: string, ...children: (Node | null)[]): HTMLElement {
-  return element('div', { class: 'page-state' }, element('h1', {}, title), ...children);
+function state(title: string, ...children: Slot[]): HTMLElement {
+  return dom`<div class="page-state"><h1>${title}</h1>${children}</div>`;
 }
 
 /** @param reason why the service cannot be reached. @param readAtMs since the epoch; 0: the page shows what is in its file */
 export function staleNotice(reason: string, readAtMs: number, retry: () => void): HTMLElement {
   const shows = readAtMs === 0 ? 'what it was made of' : `what it read at ${timeOf(readAtMs)}`;
   const words = `The service cannot be reached: ${reason}. This page shows ${shows}, and tries again by itself.`;
-  return element('div', { class: 'notice stale' }, element('p', {}, words), button('Try again', retry));
+  return dom`<div class="notice stale row apart"><p>${words}</p>${button('Try again', retry)}</div>`;
 }

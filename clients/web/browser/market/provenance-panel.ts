@@ -4,9 +4,9 @@ import { groupedDigits } from '../../../../contract/values/decimal-text.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { metricTitle } from '../../../../contract/values/metric-words.ts';
 import { quantityText, shownQuantity } from '../../../../contract/values/shown-value.ts';
-import type { CheckedEntry } from '../history/log-receipt.ts';
+import type { CheckedEntry } from './check-result.ts';
 import { checkedParts, checkFailure, checkWords } from './check-result.ts';
-import { agedTime, badge, button, element, facts, outsideLink, timeElement } from './elements.ts';
+import { agedTime, badge, button, dom, element, facts, fill, outsideLink, type Slot, timeElement } from './elements.ts';
 import type { RowOwner, RowWords } from './row-words.ts';
 
 /** Walking from point to point starts no proof for each. */
@@ -25,7 +25,7 @@ export interface ProvenanceOptions {
 
 export class ProvenancePanel {
   readonly root: HTMLElement;
-  readonly #body = element('div', { class: 'provenance-body' });
+  readonly #body = element('div', { class: 'provenance-body stack' });
   readonly #missing = element('p', { class: 'unknown', role: 'status' });
   readonly #log = element('div', { class: 'provenance-log', role: 'status' });
   #options: ProvenanceOptions | null = null;
@@ -34,14 +34,8 @@ export class ProvenancePanel {
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
-    this.root = element(
-      'section',
-      { class: 'panel provenance', 'aria-labelledby': 'provenance-heading' },
-      element('h2', { id: 'provenance-heading' }, 'Provenance'),
-      this.#missing,
-      this.#body,
-      this.#log,
-    );
+    this.root = dom`<section class="panel provenance stack" aria-labelledby="provenance-heading">
+<h2 id="provenance-heading">Provenance</h2>${this.#missing}${this.#body}${this.#log}</section>`;
     this.#show(null);
   }
 
@@ -78,20 +72,18 @@ export class ProvenancePanel {
     if (this.#shown !== undefined && row === this.#shown.row && shown === this.#shown.shown) return;
     this.#shown = { row, shown };
     this.#log.hidden = row === null || row.id !== this.#chosen?.id;
-    this.#body.replaceChildren(
-      ...(shown === undefined || this.#options === null ? [] : this.#parts(shown, this.#options)),
-    );
+    fill(this.#body, shown === undefined || this.#options === null ? null : this.#parts(shown, this.#options));
     if (row !== null) return;
     const hint = 'Choose a point of the chart, or a row of the table, to check it in the signed log.';
-    this.#body.append(element('p', { class: 'small soft' }, hint));
+    this.#body.append(dom`<p class="small soft">${hint}</p>`);
   }
 
-  #parts(row: PublicObservation, { ownerOf, isCompared }: ProvenanceOptions): readonly (Node | string)[] {
+  #parts(row: PublicObservation, { ownerOf, isCompared }: ProvenanceOptions): readonly Slot[] {
     const { words, marketName, versionOf } = ownerOf(row);
     const notes = words.notes(row).map((note) => badge(note, 'notice'));
     return [
-      element('p', { class: 'provenance-value number' }, words.whole(row)),
-      notes.length === 0 ? '' : element('p', { class: 'badges' }, ...notes.flatMap((note) => [note, ' '])),
+      dom`<p class="provenance-value number">${words.whole(row)}</p>`,
+      notes.length === 0 ? null : dom`<p class="badges">${notes}</p>`,
       facts([
         isCompared() ? ['Market', marketName] : null,
         ['Metric', metricTitle(row.metric)],
@@ -109,23 +101,22 @@ export class ProvenancePanel {
           : ['Rounding', row.rounded ? 'rounded to the decimals of its currency' : 'exact'],
         quotedRow(row, words),
         ['Versions', this.#versions(row, versionOf, words)],
-        ['Id', element('span', { class: 'code' }, row.id)],
+        ['Id', dom`<span class="code">${row.id}</span>`],
       ]),
     ];
   }
 
-  #versions(row: PublicObservation, versionOf: RowOwner['versionOf'], words: RowWords): Node {
-    const list = element('span', {});
+  #versions(row: PublicObservation, versionOf: RowOwner['versionOf'], words: RowWords): Slot {
+    const list: Slot[] = [];
     const add = (id: string, text: string): void => {
       const version = versionOf(id);
-      if (list.childNodes.length > 0) list.append(', ');
-      list.append(`${text} `);
-      if (version === undefined) list.append(element('span', { class: 'code' }, id));
-      else list.append(button(words.value(version), () => this.#options?.onChoose(version), { class: 'link-button' }));
+      const choose = () => this.#options?.onChoose(version ?? null);
+      const named = version && button(words.value(version), choose, { class: 'link-button' });
+      list.push(`${list.length > 0 ? ', ' : ''}${text} `, named ?? dom`<span class="code">${id}</span>`);
     };
     if (row.supersedes !== null) add(row.supersedes, 'replaces');
     if (row.supersededBy !== null) add(row.supersededBy, 'replaced by');
-    return list.childNodes.length === 0 ? document.createTextNode('no other version') : list;
+    return list.length === 0 ? 'no other version' : list;
   }
 
   async #check(row: PublicObservation): Promise<void> {

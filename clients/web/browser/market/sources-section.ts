@@ -2,7 +2,7 @@
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicMetric } from '../../../../contract/values/metric.ts';
 import { compareMetrics, metricTitle } from '../../../../contract/values/metric-words.ts';
-import { agedTime, badge, element, facts, outsideLink, tableBox, timeElement } from './elements.ts';
+import { agedTime, badge, dom, facts, outsideLink, tableBox, timeElement } from './elements.ts';
 import type { RowWords } from './row-words.ts';
 import { lateSecondsOf } from './words.ts';
 
@@ -25,16 +25,10 @@ export interface SourcesContent {
 export function sourcesSection(content: SourcesContent): HTMLElement {
   const { market } = content;
   const cards = market.sources.map((source) => sourceCard(content, source));
-  return element(
-    'section',
-    { class: 'market-section', 'aria-labelledby': 'sources-heading' },
-    element('h2', { id: 'sources-heading' }, 'Sources side by side'),
-    element('p', { class: 'soft' }, 'The newest value of each source. Values are never blended.'),
-    comparison(content),
-    element('div', { class: 'cards' }, ...cards),
-    element('h2', {}, 'Claims and checks'),
-    claims(market),
-  );
+  return dom`<section class="market-section" aria-labelledby="sources-heading">
+<h2 id="sources-heading">Sources side by side</h2>
+<p class="soft">The newest value of each source. Values are never blended.</p>
+${comparison(content)}<div class="cards">${cards}</div><h2>Claims and checks</h2>${claims(market)}</section>`;
 }
 
 /** Each metric of several sources. */
@@ -46,59 +40,37 @@ function comparison({ metrics, bySource, words }: SourcesContent): HTMLElement {
       const values = bySource[name] ?? (shown == null ? [] : [shown]);
       return values.map((value) => ({ name, value }));
     });
-  if (rows.length === 0) return element('p', {}, 'No value is recorded.');
-  const caption = element('caption', { class: 'visually-hidden' }, 'Newest values by metric and source');
+  if (rows.length === 0) return dom`<p>No value is recorded.</p>`;
   const heads = ['Metric', 'Source', 'Value', 'Observed', 'Confidence'];
-  const body = element('tbody', {}, ...rows.map(({ name, value }) => comparisonRow(name, value, words)));
-  return tableBox('Newest values by source', { class: 'comparison', heads, caption }, body);
+  const body = dom`<tbody>${rows.map(({ name, value }) => comparisonRow(name, value, words))}</tbody>`;
+  return tableBox('Newest values by source', heads, [2], body);
 }
 
 function comparisonRow(name: string, value: PublicMetric, words: RowWords): HTMLElement {
-  const isUnknown = value.unknownReason !== null;
-  return element(
-    'tr',
-    {},
-    element('td', {}, metricTitle(name)),
-    element('td', { class: 'source' }, outsideLink(value.sourceLabel, value.sourceUrl)),
-    element('td', { class: isUnknown ? 'unknown' : 'number value' }, words.whole(value)),
-    element('td', {}, timeElement(value.observedAt)),
-    element('td', {}, value.confidence),
-  );
+  const look = value.unknownReason === null ? 'number value' : 'unknown';
+  return dom`<tr><td>${metricTitle(name)}</td><td class="source">${outsideLink(value.sourceLabel, value.sourceUrl)}</td>
+<td class="${look}">${words.whole(value)}</td><td>${timeElement(value.observedAt)}</td><td>${value.confidence}</td></tr>`;
 }
 
 function sourceCard({ market }: SourcesContent, source: Market['sources'][number]): HTMLElement {
   const { label, url, publisher, licence, attribution, cadence, expectedNextAt, verification } = source;
   const isLate = lateSecondsOf(source, Date.now()) > 0;
-  const every = cadence === null ? 'not stated' : cadenceText(cadence);
-  return element(
-    'article',
-    { class: 'panel' },
-    element('h3', {}, outsideLink(label, url)),
-    facts([
-      ['Publisher', publisher ?? 'not stated'],
-      ['Licence', licence ?? 'not stated'],
-      attribution === null ? null : ['Attribution', attribution],
-      ['Publishes', every],
-      expectedNextAt === null || market.status === 'retired'
-        ? null
-        : [
-            'Next value',
-            element('span', {}, isLate ? badge('late', 'notice') : null, ' expected ', agedTime(expectedNextAt)),
-          ],
-      [
-        'Last check',
-        verification === null
-          ? 'never checked against the source'
-          : element(
-              'span',
-              {},
-              `${OUTCOME_WORDS[verification.outcome] ?? verification.outcome}, `,
-              verification.subject === 'source' ? 'the whole source, ' : 'one observation, ',
-              agedTime(verification.verifiedAt),
-            ),
-      ],
-    ]),
-  );
+  const next = expectedNextAt === null || market.status === 'retired' ? null : expectedNextAt;
+  const outcome = verification && (OUTCOME_WORDS[verification.outcome] ?? verification.outcome);
+  const subject = verification?.subject === 'source' ? 'the whole source' : 'one observation';
+  return dom`<article class="panel"><h3>${outsideLink(label, url)}</h3>${facts([
+    ['Publisher', publisher ?? 'not stated'],
+    ['Licence', licence ?? 'not stated'],
+    attribution === null ? null : ['Attribution', attribution],
+    ['Publishes', cadence === null ? 'not stated' : cadenceText(cadence)],
+    next === null ? null : ['Next value', [isLate ? badge('late', 'notice') : null, ' expected ', agedTime(next)]],
+    [
+      'Last check',
+      verification === null
+        ? 'never checked against the source'
+        : [`${outcome}, ${subject}, `, agedTime(verification.verifiedAt)],
+    ],
+  ])}</article>`;
 }
 
 function cadenceText(cadence: NonNullable<Market['sources'][number]['cadence']>): string {
@@ -118,5 +90,5 @@ function claims({ disputed, disputedMetrics, representedBy }: Market): HTMLEleme
       : `${representedBy} represents this market, by an accepted claim.`,
     'Corrections never overwrite: the replaced versions stay readable.',
   ];
-  return element('ul', {}, ...texts.map((text) => element('li', {}, text)));
+  return dom`<ul>${texts.map((text) => dom`<li>${text}</li>`)}</ul>`;
 }

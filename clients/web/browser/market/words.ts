@@ -5,7 +5,6 @@ import { latenessSeconds } from '../../../../contract/freshness/expected-next.ts
 import { MONTH_NAMES } from '../../../../contract/values/instants.ts';
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicMetric } from '../../../../contract/values/metric.ts';
-import { staleDays, staleText } from '../staleness.ts';
 
 /** `29 Sep 2026`. @param instant RFC 3339 in UTC */
 export function dayText(instant: string): string {
@@ -71,11 +70,6 @@ function shownMetrics(metrics: Market['metrics']): readonly PublicMetric[] {
   return shown.filter((metric) => metric != null);
 }
 
-/** Equal for equal badges: see {@link badgesOf}. */
-export function badgesText(market: Parameters<typeof badgesOf>[0], nowMs: number): string {
-  return JSON.stringify(badgesOf(market, nowMs));
-}
-
 /** What a reader must know of the market before he uses its price. @param nowMs milliseconds since the epoch */
 export function badgesOf(market: Market, nowMs: number): readonly Badge[] {
   const shown = shownMetrics(market.metrics);
@@ -115,4 +109,19 @@ export function safeUrl(text: string): string | null {
   if (!URL.canParse(text)) return null;
   const { href, protocol } = new URL(text);
   return /^https?:$/.test(protocol) ? href : null;
+}
+
+const DAY_MS = 86_400_000;
+/** Longer than a market rests over holidays. A source that publishes less often states its cadence. */
+const STALE_DAYS = 7;
+
+/** The age in whole days of a price that is older than a week. Null: it is not. @param nowMs since the epoch */
+export function staleDays(observedAt: string, nowMs: number): number | null {
+  const days = Math.floor((nowMs - Date.parse(observedAt)) / DAY_MS);
+  return days > STALE_DAYS ? days : null;
+}
+
+/** `55 days old`. */
+export function staleText(days: number): string {
+  return `${days.toLocaleString('en')} days old`;
 }

@@ -7,7 +7,7 @@ import { THIS_SYSTEM } from '../../../typescript/system.ts';
 import { addressOf, BASE_URL } from '../base-url.ts';
 import { MarketFeed } from '../explorer/market-feed.ts';
 import { PublicAnswers } from '../history/public-answers.ts';
-import { element } from '../market/elements.ts';
+import { dom } from '../market/elements.ts';
 import { agoText, dayText } from '../market/words.ts';
 import { POLL_SECONDS, pollWhileVisible } from '../poll.ts';
 import { incidentsList } from './incidents-list.ts';
@@ -84,13 +84,14 @@ async function refresh(): Promise<void> {
 }
 
 function draw(): void {
-  const { snapshot, nowMs, isStale, ageSeconds } = feed;
+  const { snapshot, isStale, ageSeconds } = feed;
+  const nowMs = Date.now();
   const sources = sourceFreshness(feed.entries, nowMs);
   const mirror = health?.mirror ?? null;
   const logFault = log.fault?.isFound ? log.fault.text : null;
   const facts = { problem, snapshot, copySeconds: isStale ? ageSeconds : null, health, sources, logFault, nowMs };
   if (answeredMs !== 0 || problem !== null) put('verdict', verdictPanel(verdictOf(facts)));
-  put('notices', problem === null ? null : element('p', { class: 'soft small' }, problemText()));
+  put('notices', problem === null ? null : softText(problemText()));
   put('mirror', mirror === null ? null : mirrorFacts(mirror));
   (document.getElementById('mirror-section') as HTMLElement).hidden = mirror === null;
   if (snapshot === null) return;
@@ -111,22 +112,15 @@ function figures(snapshot: Snapshot, sources: readonly SourceFreshness[]): HTMLE
   const { counts } = snapshot;
   const late = sources.filter(({ lateSince, staleDays }) => lateSince !== null || staleDays !== null).length;
   const newest = sources.reduce<string | null>((last, { newestKnownAt }) => later(newestKnownAt, last), null);
-  return element(
-    'dl',
-    { class: 'figures' },
-    figure(
-      'Newest price',
-      newest === null ? 'none' : dayText(newest),
-      newest === null ? 'no price yet' : agoText(feed.nowMs - Date.parse(newest)),
-    ),
+  const day = newest === null ? 'none' : dayText(newest);
+  const age = newest === null ? 'no price yet' : agoText(Date.now() - Date.parse(newest));
+  const published = `files published ${agoText(Date.now() - Date.parse(snapshot.publishedAt))}`;
+  return dom`<dl class="figures">${[
+    figure('Newest price', day, age),
     figure('Markets', counts.markets.toLocaleString('en'), `${counts.observations.toLocaleString('en')} observations`),
-    figure(
-      'Late or outdated sources',
-      `${late} of ${sources.length}`,
-      `files published ${agoText(feed.nowMs - Date.parse(snapshot.publishedAt))}`,
-    ),
+    figure('Late or outdated sources', `${late} of ${sources.length}`, published),
     figure('Entries in the log', snapshot.log?.size.toLocaleString('en') ?? 'no log', logWords()),
-  );
+  ]}</dl>`;
 }
 
 function logWords(): string {
@@ -137,17 +131,13 @@ function logWords(): string {
 }
 
 function sourcesPart(sources: readonly SourceFreshness[]): HTMLElement {
-  const { entries, hasMore, nowMs } = feed;
+  const { entries, hasMore } = feed;
   if (sources.length === 0) return softText('No value is published yet.');
   const never = entries.filter(({ source }) => source === null).length;
   const read = entries.length.toLocaleString('en');
-  return element(
-    'div',
-    {},
-    sourcesTable(sources, nowMs),
-    never === 0 ? null : softText(`Markets without any value: ${never.toLocaleString('en')}.`),
-    !hasMore ? null : softText(`Only the first ${read} markets are counted.`),
-  );
+  return dom`<div>${sourcesTable(sources, Date.now())}
+${never === 0 ? null : softText(`Markets without any value: ${never.toLocaleString('en')}.`)}
+${hasMore ? softText(`Only the first ${read} markets are counted.`) : null}</div>`;
 }
 
 function logPart({ log: named }: Snapshot): HTMLElement {
@@ -156,24 +146,14 @@ function logPart({ log: named }: Snapshot): HTMLElement {
   if (fault === null && checked === null) return softText('The log is being checked …');
   const begin = fault?.isFound ? 'A check failed' : 'The log was not checked';
   const look = fault?.isFound ? 'notice notice-alarm' : 'notice';
-  return element(
-    'div',
-    {},
-    fault === null ? null : element('p', { class: look }, `${begin}: ${fault.text}.`),
-    checked === null ? null : logFacts(checked, named.root),
-    checked === null ? null : keyText(`Checked ${agoText(Date.now() - log.checkedMs)}. `),
-  );
+  return dom`<div>${fault && dom`<p class="${look}">${begin}: ${fault.text}.</p>`}${checked && logFacts(checked, named.root)}
+${checked && keyText(`Checked ${agoText(Date.now() - log.checkedMs)}. `)}</div>`;
 }
 
 /** A signature proves only as much as its key does. */
 function keyText(begin: string): HTMLElement {
-  return element(
-    'p',
-    { class: 'soft small' },
-    begin,
-    'The key comes from this host, too. Compare it with what the operator says elsewhere: only then does the signature prove who signed. ',
-    element('a', { href: addressOf('/docs/guides/log.html') }, 'How to follow the log'),
-  );
+  return dom`<p class="soft small">${begin}The key comes from this host, too. Compare it with what the operator says
+elsewhere: only then does the signature prove who signed. <a href="${addressOf('/docs/guides/log.html')}">How to follow the log</a></p>`;
 }
 
 function exportPart({ projections }: Snapshot): HTMLElement {
@@ -185,16 +165,15 @@ function exportPart({ projections }: Snapshot): HTMLElement {
 function incidentsPart({ projections }: Snapshot): HTMLElement {
   const { body, problem, isMissing } = incidents;
   if (isMissing || !projections?.includes('feeds')) return softText('This service publishes no incidents.');
-  return part(problem, body === null ? null : incidentsList(body as PublicIncidents, feed.nowMs));
+  return part(problem, body === null ? null : incidentsList(body as PublicIncidents, Date.now()));
 }
 
-const softText = (text: string): HTMLElement => element('p', { class: 'soft small' }, text);
+const softText = (text: string): HTMLElement => dom`<p class="soft small">${text}</p>`;
 
 /** @param failure why the newest state could not be read */
 function part(failure: string | null, body: HTMLElement | null): HTMLElement {
-  const notice =
-    failure === null ? null : element('p', { class: 'notice' }, `The newest version could not be read: ${failure}.`);
-  return element('div', {}, notice, body);
+  const notice = failure && dom`<p class="notice">The newest version could not be read: ${failure}.</p>`;
+  return dom`<div>${notice}${body}</div>`;
 }
 
 /** Replaces the content of a part, if it has changed: what is the same keeps the focus and the selection. */

@@ -4,7 +4,7 @@ import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts'
 import { newestKnownMoment } from '../../../../contract/bodies/latest-words.ts';
 import { laterInstant } from '../../../../contract/values/instants.ts';
 import { lateSince } from '../explorer/latest-rows.ts';
-import { staleDays } from '../staleness.ts';
+import { staleDays } from '../market/words.ts';
 
 export interface SourceFreshness {
   readonly label: string;

@@ -5,18 +5,15 @@ import { exportUrl } from '../../../../contract/files/routes.ts';
 import type { Snapshot } from '../../../../contract/values/market.ts';
 import { addressOf, marketAddress } from '../base-url.ts';
 import type { MarketFeed } from '../explorer/market-feed.ts';
-import { agedTime, badge, element, facts, tableBox } from '../market/elements.ts';
-import { dayText, many, momentText, sinceText } from '../market/words.ts';
-import { staleText } from '../staleness.ts';
+import { agedTime, badge, dom, facts, type Slot, tableBox } from '../market/elements.ts';
+import { dayText, many, momentText, sinceText, staleText } from '../market/words.ts';
 import type { CheckedLog, LogPast } from './log-check.ts';
 import { publicationLagSeconds, type SourceFreshness } from './source-freshness.ts';
 import type { ServiceVerdict } from './verdict.ts';
 
-type Part = Node | string;
-
 const entries = (number: number): string => many(number, 'entry', 'entries');
 
-const code = (text: string): HTMLElement => element('code', { class: 'status-code' }, text);
+const code = (text: string): HTMLElement => dom`<code>${text}</code>`;
 
 const VERDICTS = {
   operational: ['Operational', 'good'],
@@ -28,27 +25,14 @@ const VERDICTS = {
 /** The state of the service, first of all. */
 export function verdictPanel({ state, reasons }: ServiceVerdict): HTMLElement {
   const [title, look] = VERDICTS[state];
-  return element(
-    'div',
-    { class: `verdict verdict-${look}`, 'data-state': state },
-    element('p', { class: 'verdict-state' }, title),
-    element('ul', {}, ...reasons.map((reason) => element('li', {}, reason))),
-  );
+  return dom`<div class="verdict verdict-${look}" data-state="${state}"><p class="verdict-state">${title}</p>
+<ul class="stack">${reasons.map((reason) => dom`<li>${reason}</li>`)}</ul></div>`;
 }
 
 /** One large number with its words. */
-export function figure(title: string, value: string, below: Part): HTMLElement {
-  return element(
-    'div',
-    { class: 'panel figure' },
-    element('dt', {}, title),
-    element(
-      'dd',
-      {},
-      element('span', { class: 'figure-value' }, value),
-      element('span', { class: 'figure-below' }, below),
-    ),
-  );
+export function figure(title: string, value: string, below: string): HTMLElement {
+  return dom`<div class="panel figure"><dt class="small soft">${title}</dt>
+<dd><span class="figure-value">${value}</span><span class="small soft">${below}</span></dd></div>`;
 }
 
 export function snapshotFacts(snapshot: Snapshot, feed: MarketFeed): HTMLElement {
@@ -85,28 +69,23 @@ function filesText(projections: readonly string[]): string {
 
 export function sourcesTable(sources: readonly SourceFreshness[], nowMs: number): HTMLElement {
   const heads = ['Source', 'Markets', 'Newest price', 'Most outdated market', 'State'];
-  const rows = sources.map((source) =>
-    element(
-      'tr',
-      {},
-      element('th', { scope: 'row' }, source.label),
-      element('td', { class: 'number' }, source.markets.toLocaleString('en')),
-      element('td', {}, source.newestKnownAt === null ? 'unknown' : agedTime(source.newestKnownAt)),
-      element('td', {}, source.oldestAt === source.newestAt ? 'the same' : agedTime(source.oldestAt)),
-      element('td', {}, stateOf(source, nowMs)),
-    ),
-  );
-  return tableBox('Table of sources', { heads }, element('tbody', {}, ...rows));
+  const rows = sources.map((source) => {
+    const { label, markets, newestKnownAt, newestAt, oldestAt } = source;
+    return dom`<tr><th scope="row">${label}</th><td class="number">${markets.toLocaleString('en')}</td>
+<td>${newestKnownAt === null ? 'unknown' : agedTime(newestKnownAt)}</td>
+<td>${oldestAt === newestAt ? 'the same' : agedTime(oldestAt)}</td><td>${stateOf(source, nowMs)}</td></tr>`;
+  });
+  return tableBox('Table of sources', heads, [], dom`<tbody>${rows}</tbody>`);
 }
 
-function stateOf({ late, lateSince, hasCadence, unknown, staleDays }: SourceFreshness, nowMs: number): Node {
-  const badges: Part[] = [];
+function stateOf({ late, lateSince, hasCadence, unknown, staleDays }: SourceFreshness, nowMs: number): Slot {
+  const badges: Slot[] = [];
   if (lateSince !== null) {
     badges.push(badge(`${many(late, 'market')} late since ${sinceText(lateSince, nowMs)}`, 'notice'));
   } else if (staleDays !== null) badges.push(badge(staleText(staleDays), 'notice'));
   else badges.push(hasCadence ? badge('on time', 'good') : 'no schedule stated');
   if (unknown > 0) badges.push(' ', badge(`${unknown.toLocaleString('en')} unknown`, 'notice'));
-  return element('span', {}, ...badges);
+  return badges;
 }
 
 /** The checked log: what was checked, and what that does not prove. */
@@ -116,14 +95,12 @@ export function logFacts(log: CheckedLog, snapshotRoot: string | null): HTMLElem
     ['Size', entries(size)],
     ['Root', code(root)],
     ['Name', code(origin)],
-    ['Key', element('span', {}, ...vkeys.flatMap((vkey, index) => [index === 0 ? '' : ' ', code(vkey)]))],
-    ['Signatures', element('span', {}, ...signers.flatMap((name, index) => [index === 0 ? '' : ', ', code(name)]))],
+    ['Key', vkeys.map((vkey) => [code(vkey), ' '])],
+    ['Signatures', signers.map((name) => [code(name), ' '])],
     ['Newest entry', newestText(newest, size)],
     [
       'Checked here',
-      element(
-        'ul',
-        { class: 'checks' },
+      [
         check('good', 'The checkpoint is signed with the key that the service shows.'),
         check('good', 'The tiles of the log give the signed root.'),
         newest === null ? null : check('good', 'The newest entry is included in that root.'),
@@ -133,21 +110,17 @@ export function logFacts(log: CheckedLog, snapshotRoot: string | null): HTMLElem
             ? check('good', 'The snapshot names the same root.')
             : check('plain', 'The snapshot names another root: it is older or newer by a moment.'),
         pastCheck(past),
-      ),
+      ],
     ],
   ]);
 }
 
-function newestText(newest: CheckedLog['newest'], size: number): Part {
+function newestText(newest: CheckedLog['newest'], size: number): Slot {
   if (newest === null) return size === 0 ? 'the log is empty' : 'its text was taken down';
   const { entry, index } = newest;
   const market = typeof entry.market === 'string' ? entry.market : null;
-  return element(
-    'span',
-    {},
-    `${index.toLocaleString('en')}: ${String(entry.type)}`,
-    ...(market === null ? [] : [' of ', element('a', { href: marketAddress(market) }, market)]),
-  );
+  const link = market && [' of ', dom`<a href="${marketAddress(market)}">${market}</a>`];
+  return [`${index.toLocaleString('en')}: ${String(entry.type)}`, link];
 }
 
 function pastCheck(past: LogPast): HTMLElement {
@@ -177,7 +150,7 @@ function pastCheck(past: LogPast): HTMLElement {
 const LOOKS = { good: 'verified', plain: 'note', notice: 'check again', alarm: 'failed' } as const;
 
 function check(look: keyof typeof LOOKS, text: string): HTMLElement {
-  return element('li', {}, badge(LOOKS[look], look), ' ', text);
+  return dom`<p>${badge(LOOKS[look], look)} ${text}</p>`;
 }
 
 /** The members of the manifest that the page shows. */
@@ -200,8 +173,8 @@ export function exportFacts(body: unknown): HTMLElement {
   const bytesOf = (format: string): number =>
     resources.reduce((sum, each) => sum + (each.format === format ? each.bytes : 0), 0);
   return facts([
-    ['Day', element('a', { href: addressOf(exportUrl(encodeURIComponent(date))) }, dayText(date))],
-    ['State of', element('span', {}, `generation ${generation.toLocaleString('en')}, `, agedTime(created))],
+    ['Day', dom`<a href="${addressOf(exportUrl(encodeURIComponent(date)))}">${dayText(date)}</a>`],
+    ['State of', [`generation ${generation.toLocaleString('en')}, `, agedTime(created)]],
     ['Log', log === undefined ? 'no log' : `the first ${entries(log.size)}`],
     [
       'Files',

@@ -1,7 +1,6 @@
 /** The state of the service in one line, from what it says of itself and from what a browser sees. Pure. */
 import type { Snapshot } from '../../../../contract/values/market.ts';
-import { agoText, many } from '../market/words.ts';
-import { staleDays } from '../staleness.ts';
+import { agoText, many, staleDays } from '../market/words.ts';
 import type { ServiceHealth } from './service-health.ts';
 import type { SourceFreshness } from './source-freshness.ts';
 

@@ -1,15 +1,14 @@
 /** Files and citations of what a reader sees. A script of its own: it is loaded when they are asked for. */
 
 import { copyRow } from '../../market/copy-row.ts';
-import { element } from '../../market/elements.ts';
+import { dom } from '../../market/elements.ts';
 import type { DrawnChart } from '../market-chart.ts';
 import type { SeenChart } from '../seen-chart.ts';
 import { CSV_TYPE, seenCsv } from './chart-csv.ts';
-import { framed } from './chart-frame.ts';
+import { framed, seenName } from './chart-frame.ts';
 import { pngOf } from './chart-png.ts';
 import { svgOf } from './chart-svg.ts';
 import { citationOf } from './citation.ts';
-import { seenName } from './file-name.ts';
 
 export interface MadeFile {
   readonly name: string;
@@ -32,20 +31,10 @@ function publisher(): string {
 
 export function citationParts(seen: SeenChart): HTMLElement {
   const { text, bibtex, receiptUrl } = citationOf(seen, publisher());
-  const said = element('p', { class: 'small', role: 'status' });
+  const said = dom`<p class="small" role="status"></p>`;
   const ofWhat = seen.chosen === null ? 'what the chart shows. Choose a point to cite one value' : 'the chosen value';
-  return element(
-    'div',
-    {},
-    element(
-      'p',
-      { class: 'small soft' },
-      `Of ${ofWhat}. The address shows the page as of this moment, whatever is corrected later.`,
-    ),
-    element('dl', { class: 'requests' }, ...copyRow('Citation', text, said), ...copyRow('BibTeX', bibtex, said)),
-    receiptUrl === null
-      ? null
-      : element('p', {}, element('a', { href: receiptUrl }, 'The value with its signed receipt')),
-    said,
-  );
+  return dom`<div>
+<p class="small soft">Of ${ofWhat}. The address shows the page as of this moment, whatever is corrected later.</p>
+<dl class="requests stack">${copyRow('Citation', text, said)}${copyRow('BibTeX', bibtex, said)}</dl>
+${receiptUrl && dom`<p><a href="${receiptUrl}">The value with its signed receipt</a></p>`}${said}</div>`;
 }

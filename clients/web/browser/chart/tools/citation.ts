@@ -6,8 +6,7 @@ import { instantOfMs } from '../../history/as-of-view.ts';
 import { momentText } from '../../market/words.ts';
 import type { ChartSeries } from '../chart-data.ts';
 import { citedAsOf, type SeenChart, seenSeries } from '../seen-chart.ts';
-import { spanText, titleOf } from './chart-frame.ts';
-import { seenName } from './file-name.ts';
+import { seenName, spanText, titleOf } from './chart-frame.ts';
 
 export interface Citation {
   readonly text: string;
