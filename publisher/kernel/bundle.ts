@@ -5,7 +5,6 @@
  * A small generation is one object. A large one has several parts. HEAD names the last object, whose first line lists
  * the earlier parts. So at most one part is in memory.
  */
-import { currentKey } from '../../contract/files/old-paths.ts';
 import type { Json } from '../../contract/values/canonical-json.ts';
 import type { ItemKey } from '../../storage/ports/ledger.ts';
 import type { ObjectMetadata, ObjectStore } from '../../storage/ports/object-store.ts';
@@ -156,12 +155,11 @@ async function readPart(objects: ObjectStore, ref: ObjectRef): Promise<{ header:
   const [header = '', ...lines] = text.split('\n');
   return {
     header: JSON.parse(header) as BundleHeader,
-    part: { ref, lines: lines.map((line) => atCurrentKey(JSON.parse(line) as BundleLine)) },
+    part: { ref, lines: lines.map((line) => withKeyOfToday(JSON.parse(line) as BundleLine)) },
   };
 }
 
 /** An earlier version may have committed the generation. */
-function atCurrentKey(line: BundleLine): BundleLine {
-  if (line.kind === 'put') return { ...line, key: currentKey(line.key) };
+function withKeyOfToday(line: BundleLine): BundleLine {
   return line.kind === 'record' ? { ...line, key: keyOfToday(line.key) } : line;
 }

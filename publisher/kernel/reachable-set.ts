@@ -6,7 +6,6 @@
 
 import pMap from 'p-map';
 import { cursorGeneration } from '../../contract/files/cursors.ts';
-import { currentKey } from '../../contract/files/old-paths.ts';
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
 import { parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
 import type { Change, Item, ItemKey } from '../../storage/ports/ledger.ts';
@@ -156,10 +155,7 @@ export class ReachableSet {
     const written = packedGeneration(key);
     if (written !== null) return unless(!this.#isPackedDone(key, written));
     if (isFormer(this.#projectors, key)) return { kind: 'garbage' };
-    // On S3, objects stay at the keys that an earlier version gave them: nothing moves them.
-    const current = currentKey(key);
-    const name = parsePublicKey(current);
-    if (current !== key && name !== null && !('cursor' in name)) return unless(!this.#areOldKeysUnused);
+    const name = parsePublicKey(key);
     const owner = this.#ownerOf(key, name);
     if (owner !== undefined) return { kind: 'owned', owner, name };
     if (name === null) return { kind: 'unknown' };
@@ -194,12 +190,6 @@ export class ReachableSet {
       return { kind: 'check', key: supersededPageKey(key) as ItemKey, if: { kind: 'absent' } };
     });
     return (await changeMany(this.#storage, checks)).map(({ key }) => pages.get(key.sort) as string);
-  }
-
-  /** Everything is published at the keys of this version, and was when the newest expired generation was replaced. */
-  get #areOldKeysUnused(): boolean {
-    const { linkedSince = Number.POSITIVE_INFINITY } = this.#list.head.list;
-    return linkedSince <= this.newestExpired;
   }
 
   /** Whether the tile lies beyond the end of the log: its generation was given up. */

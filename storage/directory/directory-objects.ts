@@ -37,7 +37,6 @@ import type {
 import { DirectoryReader, indexedVersions } from './directory-reader.ts';
 import { makeFolder, syncFolder } from './durable-files.ts';
 import { besideOf, moveAcross } from './move-across.ts';
-import { moveRenamed } from './move-renamed.ts';
 import { headOf, type IndexedObject, type ObjectIndex } from './object-index.ts';
 import {
   ignoreMissing,
@@ -50,20 +49,14 @@ import {
   temporaryFolder,
   translateErrors,
 } from './object-places.ts';
-import { moveOldObjects } from './old-object-files.ts';
 import { openIndex } from './open-index.ts';
 
 /**
- * Opens the store at `folder` and creates it if it is missing. Finishes the half-done work of a killed process, and moves
- * the files of earlier versions to their places.
+ * Opens the store at `folder` and creates it if it is missing. Finishes the half-done work of a killed process.
  *
- * @param progress receives the number of files that were moved
  * @throws StorageUnavailable if the directory cannot be used
  */
-export async function openDirectoryObjects(
-  folder: string,
-  progress: (moved: number) => void = () => undefined,
-): Promise<ObjectStore> {
+export async function openDirectoryObjects(folder: string): Promise<ObjectStore> {
   // Paths of files are compared, and `./data/` is the same folder as `data`.
   const root = resolve(folder);
   return await translateErrors(root, async () => {
@@ -73,8 +66,6 @@ export async function openDirectoryObjects(
     const index = await openIndex(root);
     const store = new DirectoryObjects(root, index);
     await store.recover();
-    await moveRenamed(root, index, progress);
-    await moveOldObjects(root, store, progress);
     return store;
   });
 }

@@ -26,10 +26,8 @@ export interface IndexEntry {
   readonly next: IndexedObject | null;
 }
 
-/** The `user_version` of an index that has an entry for each object, at the keys of an earlier version perhaps. */
-const WHOLE = 1;
-/** And all objects have their keys of today. */
-const CURRENT = 2;
+/** The `user_version` of an index that has an entry for each object. */
+const WHOLE = 2;
 const BUSY_MS = 5_000;
 
 export class ObjectIndex {
@@ -69,15 +67,11 @@ export class ObjectIndex {
 
   /** False: it is new. Files may be there that it does not know. */
   isWhole(): boolean {
-    return this.#version() >= WHOLE;
+    return (this.#database.prepare('PRAGMA user_version').get()?.user_version as number) >= WHOLE;
   }
 
-  isCurrent(): boolean {
-    return this.#version() >= CURRENT;
-  }
-
-  markCurrent(): void {
-    this.#database.exec(`PRAGMA user_version = ${CURRENT}`);
+  markWhole(): void {
+    this.#database.exec(`PRAGMA user_version = ${WHOLE}`);
   }
 
   /** All changes of the work are one transaction: for an index that is made anew. */
@@ -90,10 +84,6 @@ export class ObjectIndex {
       this.#database.exec('ROLLBACK');
       throw error;
     }
-  }
-
-  #version(): number {
-    return this.#database.prepare('PRAGMA user_version').get()?.user_version as number;
   }
 
   count(): number {

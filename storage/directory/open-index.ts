@@ -2,7 +2,6 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { cursorGeneration } from '../../contract/files/cursors.ts';
-import { currentKey } from '../../contract/files/old-paths.ts';
 import {
   cacheControlOf,
   cacheTagOf,
@@ -13,7 +12,6 @@ import {
 import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
 import { bodyDigest } from '../ports/object-rules.ts';
 import type { ObjectMetadata } from '../ports/object-store.ts';
-import { moveFile } from './move-renamed.ts';
 import { type IndexedObject, ObjectIndex } from './object-index.ts';
 import { ignoreMissing, indexPath, internalFolder, keysAt, objectFile, PUBLIC_FOLDER } from './object-places.ts';
 
@@ -30,7 +28,7 @@ export async function openIndex(root: string): Promise<ObjectIndex> {
   if (!index.isWhole()) {
     await index.atOnce(async () => {
       await rebuild(root, index);
-      index.markCurrent();
+      index.markWhole();
     });
     await index.sync();
   }
@@ -62,14 +60,12 @@ async function rebuild(root: string, index: ObjectIndex): Promise<void> {
       const path = join(entry.parentPath, entry.name);
       const keys = keysAt(relative(folder, path).replaceAll(sep, '/'), isInternal);
       // The folder of public files may be a checkout, with other files.
-      const ours = keys.filter((key) => isInternal || parsePublicKey(currentKey(key)) !== null);
+      const ours = keys.filter((key) => isInternal || parsePublicKey(key) !== null);
       if (ours.length === 0) continue;
       const bytes = await readFile(path);
-      for (const found of ours) {
-        const key = currentKey(found);
+      for (const key of ours) {
         const metadata = isInternal ? internalMetadata(key) : publicMetadata(key, bytes, generation, path);
-        if (metadata === null || bytes.length === 0 || objectFile(root, found, metadata) !== path) continue;
-        await moveFile(path, objectFile(root, key, metadata));
+        if (metadata === null || bytes.length === 0 || objectFile(root, key, metadata) !== path) continue;
         const current: IndexedObject = { digest: bodyDigest(bytes), sizeBytes: bytes.length, metadata };
         index.put(key, { current, next: null });
       }

@@ -22,7 +22,6 @@
  * | `publications`            | `<publication id>`       | {@link PublicationValue}                                  |
  */
 
-import { currentKey } from '../../contract/files/old-paths.ts';
 import type { PublicObjectName, StaticKind } from '../../contract/files/public-object-names.ts';
 import type { Json } from '../../contract/values/canonical-json.ts';
 import type { Item, ItemKey, PutChange } from '../ports/ledger.ts';
@@ -358,12 +357,12 @@ export const PUBLISHED_SITE_KEY: ItemKey<PublishedSite> = { partition: 'publishe
 
 /** Superseded pages of histories. For pages of the list, the layout that superseded them names them. */
 export const SUPERSEDED_PAGES: KeyRange<SupersededValue> = { partition: 'superseded' };
-/** Named by the key that earlier versions gave to the page, so that no record has to move. */
+/** Spelled as the page's key once was, because no record moves. */
 export const supersededPageKey = (objectKey: string) =>
-  keyIn(SUPERSEDED_PAGES, objectKey.replace(/^public\/api\/v1\/markets\/([^/]+)\/history\/pages\//, `${OLD_PAGES}$1/`));
+  keyIn(SUPERSEDED_PAGES, objectKey.replace(/\/markets\/([^/]+)\/history\/pages\//, '/history-pages/$1/'));
 /** The inverse of {@link supersededPageKey}. */
-export const supersededPage = ({ sort }: Pick<Item, 'sort'>): string => currentKey(sort);
-const OLD_PAGES = 'public/api/v1/history-pages/';
+export const supersededPage = ({ sort }: Pick<Item, 'sort'>): string =>
+  sort.replace(/\/history-pages\/([^/]+)\//, '/markets/$1/history/pages/');
 
 /** Revision 0. */
 export const WALK_KEY: ItemKey<WalkValue> = { partition: 'garbage', sort: 'walk' };
