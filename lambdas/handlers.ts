@@ -1,5 +1,14 @@
-/** The handler of each operation of the write API. An operation without a handler does not compile. */
-import type { ReadOperationId, WriteOperationId } from '../contract/operations/operations.ts';
+/**
+ * The handlers of the write API, by the tags of their operations. An operation without a handler does not compile. Those that
+ * few requests need are loaded with the first of them: a start of the function does not read and compile them.
+ */
+import {
+  type OperationId,
+  operationOf,
+  type ReadOperationId,
+  type TaggedOperationId,
+  type WriteOperationId,
+} from '../contract/operations/operations.ts';
 import * as entitlements from './accounts/entitlements.ts';
 import * as me from './accounts/me.ts';
 import * as watchlists from './accounts/watchlists.ts';
@@ -8,78 +17,35 @@ import * as marketRemoval from './ingest/market-removal.ts';
 import * as publications from './ingest/publications.ts';
 import * as uploads from './ingest/uploads.ts';
 import type { ReadHandler, WriteHandler } from './pipeline/handler.ts';
-import { lazyRead, lazyWrite } from './pipeline/lazy.ts';
 import * as audit from './review/audit-records.ts';
 import * as claimant from './review/claimant.ts';
 import * as claims from './review/claims.ts';
 import * as reviewer from './review/reviewer.ts';
 import * as sourceVerifications from './review/source-verifications.ts';
 
-type Handlers = {
-  readonly reads: { readonly [Id in ReadOperationId]: ReadHandler<Id> };
-  readonly writes: { readonly [Id in WriteOperationId]: WriteHandler<Id, unknown> };
+export type Handlers = { readonly [Id in ReadOperationId]: ReadHandler<Id> } & {
+  readonly [Id in WriteOperationId]: WriteHandler<Id, unknown>;
 };
 
-const apiKeys = () => import('./accounts/api-keys.ts');
-const takedowns = () => import('./ingest/takedowns.ts');
-const erasures = () => import('./accounts/erasures.ts');
-const waitlist = () => import('./accounts/waitlist-requests.ts');
-const sources = () => import('./sources/sources.ts');
-const sourceRuns = () => import('./sources/source-runs.ts');
-
-export const handlers: Handlers = {
-  reads: {
-    listWatchlists: watchlists.listWatchlists,
-    getWatchlist: watchlists.getWatchlist,
-    listClaims: claims.listClaims,
-    getClaim: claims.getClaim,
-    listSourceVerifications: sourceVerifications.listSourceVerifications,
-    getSourceVerification: sourceVerifications.getSourceVerification,
-    getIngestBatch: batches.getIngestBatch,
-    getIngestUpload: uploads.getIngestUpload,
-    listSources: lazyRead(async () => (await sources()).listSources),
-    getSource: lazyRead(async () => (await sources()).getSource),
-    listSourceRuns: lazyRead(async () => (await sourceRuns()).listSourceRuns),
-    getSourceRun: lazyRead(async () => (await sourceRuns()).getSourceRun),
-    getPublication: publications.getPublication,
-    listTakedowns: lazyRead(async () => (await takedowns()).listTakedowns),
-    getEntitlements: entitlements.getEntitlements,
-    listWaitlistRequests: lazyRead(async () => (await waitlist()).listWaitlistRequests),
-    listApiKeys: lazyRead(async () => (await apiKeys()).listApiKeys),
-    getErasure: lazyRead(async () => (await erasures()).getErasure),
-    listAuditRecords: audit.listAuditRecords,
-    getMe: me.getMe,
-  },
-  writes: {
-    createWatchlist: watchlists.createWatchlist,
-    replaceWatchlist: watchlists.replaceWatchlist,
-    deleteWatchlist: watchlists.deleteWatchlist,
-    addWatchlistMarket: watchlists.addWatchlistMarket,
-    removeWatchlistMarket: watchlists.removeWatchlistMarket,
-    createClaim: claims.createClaim,
-    addClaimEvidence: claimant.addClaimEvidence,
-    withdrawClaim: claimant.withdrawClaim,
-    reviewClaim: reviewer.reviewClaim,
-    decideClaim: reviewer.decideClaim,
-    createSourceVerification: sourceVerifications.createSourceVerification,
-    createIngestBatch: batches.createIngestBatch,
-    createIngestUpload: uploads.createIngestUpload,
-    removeMarket: marketRemoval.removeMarket,
-    putSource: lazyWrite(async () => (await sources()).putSource),
-    deleteSource: lazyWrite(async () => (await sources()).deleteSource),
-    pauseSource: lazyWrite(async () => (await sources()).pauseSource),
-    resumeSource: lazyWrite(async () => (await sources()).resumeSource),
-    createSourceRun: lazyWrite(async () => (await sourceRuns()).createSourceRun),
-    replaySourceRun: lazyWrite(async () => (await sourceRuns()).replaySourceRun),
-    createPublication: publications.createPublication,
-    createTakedown: lazyWrite(async () => (await takedowns()).createTakedown),
-    putEntitlement: entitlements.putEntitlement,
-    deleteEntitlement: entitlements.deleteEntitlement,
-    createWaitlistRequest: lazyWrite(async () => (await waitlist()).createWaitlistRequest),
-    decideWaitlistRequest: lazyWrite(async () => (await waitlist()).decideWaitlistRequest),
-    createApiKey: lazyWrite(async () => (await apiKeys()).createApiKey),
-    rotateApiKey: lazyWrite(async () => (await apiKeys()).rotateApiKey),
-    revokeApiKey: lazyWrite(async () => (await apiKeys()).revokeApiKey),
-    createErasure: lazyWrite(async () => (await erasures()).createErasure),
-  },
+const HANDLERS: { readonly [Tag in keyof TaggedOperationId]: () => Promise<Pick<Handlers, TaggedOperationId[Tag]>> } = {
+  Me: async () => me,
+  Watchlists: async () => watchlists,
+  Claims: async () => ({ ...claims, ...claimant, ...reviewer }),
+  'Source verifications': async () => sourceVerifications,
+  Entitlements: async () => entitlements,
+  Ingest: async () => ({ ...batches, ...uploads }),
+  Sources: async () => ({ ...(await import('./sources/sources.ts')), ...(await import('./sources/source-runs.ts')) }),
+  Markets: async () => marketRemoval,
+  Publications: async () => publications,
+  Log: () => import('./ingest/takedowns.ts'),
+  Waitlist: () => import('./accounts/waitlist-requests.ts'),
+  'API keys': () => import('./accounts/api-keys.ts'),
+  Audit: async () => audit,
+  Erasure: () => import('./accounts/erasures.ts'),
 };
+
+export async function handlerOf<Id extends OperationId>(operation: Id): Promise<Handlers[Id]> {
+  const { tag } = operationOf(operation);
+  const handlers = await HANDLERS[tag as keyof TaggedOperationId]();
+  return (handlers as Handlers)[operation];
+}

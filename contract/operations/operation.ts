@@ -95,10 +95,10 @@ type Rows<Row> = Readonly<Record<string, Row>>;
 type With<Table, Shared> = { readonly [Id in keyof Table]: Table[Id] & Readonly<Shared> };
 
 /** Operations of the write API. Keeps the exact type of each row, from which the types of its handler follow. */
-export function defineOperations<const Table extends Rows<Omit<OperationDefinition, 'tag'>>>(
-  tag: Tag,
+export function defineOperations<Name extends Tag, const Table extends Rows<Omit<OperationDefinition, 'tag'>>>(
+  tag: Name,
   table: Table,
-): With<Table, { tag: Tag }> {
+): With<Table, { tag: Name }> {
   return withShared(table, { tag });
 }
 

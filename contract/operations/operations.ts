@@ -49,6 +49,11 @@ export type WriteOperationId = {
   [Id in OperationId]: Table[Id] extends { method: 'GET' } ? never : Id;
 }[OperationId];
 
+/** The operations of each tag. */
+export type TaggedOperationId = {
+  [Tag in Table[OperationId]['tag']]: { [Id in OperationId]: Table[Id]['tag'] extends Tag ? Id : never }[OperationId];
+};
+
 type SchemaOf<Id extends OperationId, Part extends 'params' | 'query' | 'body'> =
   Table[Id] extends Readonly<Record<Part, infer Schema extends z.ZodType>> ? z.output<Schema> : undefined;
 

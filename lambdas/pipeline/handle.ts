@@ -22,7 +22,7 @@ import { API_KEYS } from '../../storage/records/accounts.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
 import { IssuerUnavailable } from '../credentials/issuer-keys.ts';
 import type { Authenticator, Principal } from '../credentials/principal.ts';
-import { handlers } from '../handlers.ts';
+import { handlerOf } from '../handlers.ts';
 import { preflightResult, problemResult, textResult } from '../http/answer.ts';
 import type { Body } from '../http/body.ts';
 import type { Cursors } from '../http/cursor.ts';
@@ -175,7 +175,7 @@ async function answer(
       onCommitted: (changes) => forgetKeys(dependencies, changes),
     },
     requestOf as RequestFactory<WriteOperationId>,
-    handlers.writes[operation as WriteOperationId] as WriteHandler<WriteOperationId, unknown>,
+    (await handlerOf(operation)) as WriteHandler<WriteOperationId, unknown>,
     {
       idempotencyKey: key.key,
       fingerprint: fingerprintOf(dependencies, event, validated.raw),
@@ -226,7 +226,7 @@ async function answerRead(
   request: OperationRequest,
   ifNoneMatch: string | undefined,
 ): Promise<HttpResult> {
-  const handler = handlers.reads[request.operation as ReadOperationId] as ReadHandler<ReadOperationId>;
+  const handler = (await handlerOf(request.operation)) as ReadHandler<ReadOperationId>;
   const answer = await handler.answer(request as OperationRequest<ReadOperationId>, {
     reader: ledger,
     cursors,

@@ -5,7 +5,7 @@
 
 import type { WriteApiOperation } from '../../contract/operations/operation.ts';
 import { OPERATIONS, type ReadOperationId, type WriteOperationId } from '../../contract/operations/operations.ts';
-import { handlers } from '../../lambdas/handlers.ts';
+import type { Handlers } from '../../lambdas/handlers.ts';
 import type { Committed } from '../../lambdas/pipeline/commit.ts';
 import {
   type Commit,
@@ -71,12 +71,13 @@ export const bodyOfNothing: Commit<'deleteWatchlist'> = { ...deleted, response: 
 // @ts-expect-error only the commit makes an answer of a write, because only it has committed
 export const answered: Committed = { status: 200, headers: {}, body: '{}', replayed: false };
 
-const { deleteWatchlist: _delete, ...withoutOne } = handlers.writes;
-// @ts-expect-error every write of the table has a handler
-export const writes: typeof handlers.writes = withoutOne;
+declare const handlers: Handlers;
+const { deleteWatchlist: _delete, ...withoutOne } = handlers;
+// @ts-expect-error every operation of the table has a handler
+export const all: Handlers = withoutOne;
 
 // @ts-expect-error the handler of one operation is not that of another one
-export const mistaken: WriteHandler<'createClaim', unknown> = handlers.writes.createWatchlist;
+export const mistaken: WriteHandler<'createClaim', unknown> = handlers.createWatchlist;
 
 // @ts-expect-error a write is not answered by a handler of reads
 export const asRead: ReadHandler<'deleteWatchlist'> = { answer: async () => ({ body: null }) };
