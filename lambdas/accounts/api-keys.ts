@@ -21,7 +21,6 @@ import {
   apiKeyKey,
   type EntitlementsValue,
   entitlementsKey,
-  scopesOfKey,
   type WaitlistRequestValue,
   waitlistRequestKey,
   waitlistRequestOf,
@@ -245,7 +244,7 @@ function refusedPower(principal: Principal, key: ApiKeyValue): Refused | null {
   if (key.subject === OPERATOR_SUBJECT && principal.subject !== OPERATOR_SUBJECT) {
     return refuse('forbidden', 'This is a key of the operators: only an operator key can rotate or revoke it.');
   }
-  return refusedScopes(principal, scopesOfKey(key)) ?? refusedMarkets(principal, key.markets ?? null);
+  return refusedScopes(principal, key.scopes) ?? refusedMarkets(principal, key.markets ?? null);
 }
 
 /** A user's token always ends soon, and the user gets another one. A key that ends is meant to end. */
@@ -283,8 +282,7 @@ function targetOf(id: string): string {
 }
 
 function toApiKey(value: ApiKeyValue, nowMs: number): ApiKey {
-  const { id, subject, label, markets = null, previousSecret, createdAt, expiresAt, revokedAt } = value;
-  const scopes = [...scopesOfKey(value)];
+  const { id, subject, label, scopes, markets = null, previousSecret, createdAt, expiresAt, revokedAt } = value;
   const overlaps = previousSecret !== null && Date.parse(previousSecret.validUntil) > nowMs;
   const previousSecretValidUntil = overlaps ? previousSecret.validUntil : null;
   return { id, subject, label, scopes, markets, createdAt, expiresAt, revokedAt, previousSecretValidUntil };

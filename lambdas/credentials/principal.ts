@@ -1,6 +1,6 @@
 /** Authentication: reads the Authorization header, and finds the signed-in user or the API key. */
 import type { Scope } from '../../contract/operations/scopes.ts';
-import { type ApiKeyValue, scopesOfKey } from '../../storage/records/accounts.ts';
+import type { ApiKeyValue } from '../../storage/records/accounts.ts';
 import { type AccountCache, type AccountCacheOptions, createAccountCache, type Entitlements } from './account-cache.ts';
 import { API_KEY_PREFIX, type ApiKeyEnvironment, parseApiKey, secretMatches } from './api-key-format.ts';
 import { createFailureLimit } from './failure-limit.ts';
@@ -89,7 +89,7 @@ export function createAuthenticator({ tokenIssuer, ...options }: AuthenticatorOp
     }
     if (!opens(record, parts.secret, nowMs())) return refused(KEY_REFUSED);
     const { subject, markets = null, expiresAt } = record;
-    const scopes = new Set(scopesOfKey(record));
+    const scopes = new Set(record.scopes);
     const entitlements = cache.cachedEntitlements(subject);
     const actor = `key:${parts.keyId}`;
     return { principal: { kind: 'api-key', actor, subject, scopes, markets, expiresAt, entitlements } };

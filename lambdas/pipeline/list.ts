@@ -16,8 +16,6 @@ export interface Listing<Stored, Value> {
   readonly range: AnyRange<Stored>;
   /** From its beginning. Default: from its end, which is newest first. */
   readonly isAscending?: boolean;
-  /** A second range, whose items are all older. */
-  readonly older?: AnyRange<Stored> | null;
   /** The filter of the listing: a cursor of another filter is refused. */
   readonly filter?: Readonly<Record<string, string>>;
   /** Gives the values of a page's items, in order. May leave some out. */
@@ -32,7 +30,7 @@ export interface ListingPage<Value> {
 export async function paginate<Stored, Value>(
   request: OperationRequest<ReadOperationId>,
   { reader, cursors }: ReadTools,
-  { range, isAscending = false, older = null, filter = {}, valuesOf }: Listing<Stored, Value>,
+  { range, isAscending = false, filter = {}, valuesOf }: Listing<Stored, Value>,
 ): Promise<ListingPage<Value> | Refused> {
   const { cursor } = (request.query ?? {}) as { readonly cursor?: string };
   const binding = { actor: request.principal.actor, operation: request.operation, filter };
@@ -47,15 +45,7 @@ export async function paginate<Stored, Value>(
     );
   }
   const options: PagingOptions = { descending: !isAscending, ...(opened === null ? {} : { after: opened.after }) };
-  let page = await readPage(reader, range, { ...options, limit: LISTING_PAGE_SIZE });
-  const room = LISTING_PAGE_SIZE - page.items.length;
-  if (older !== null && page.next === null) {
-    const rest = room === 0 ? null : await readPage(reader, older, { ...options, limit: room });
-    page = {
-      items: [...page.items, ...(rest?.items ?? [])],
-      next: rest ? rest.next : (page.items.at(-1)?.sort ?? null),
-    };
-  }
+  const page = await readPage(reader, range, { ...options, limit: LISTING_PAGE_SIZE });
   // Rounded up, so that the same page has the same bytes, and the same ETag, for an hour.
   const expiresAtMs = Math.ceil((request.nowMs + CURSOR_LIFETIME_MS) / HOUR_MS) * HOUR_MS;
   const nextCursor = page.next === null ? null : cursors.sign({ ...binding, after: page.next, expiresAtMs });

@@ -8,16 +8,12 @@ export const listAuditRecords: ReadHandler<'listAuditRecords'> = {
   answer(request, tools) {
     const { day } = request.query;
     const [actor, target] = [request.query.actor, request.query.target].map((name) => name && tools.pseudonymOf(name));
-    const range = rangeOf({ day, actor, target }, request.now);
-    const asSent = rangeOf(request.query, request.now);
     return paginate(request, tools, {
-      range,
-      // Records of earlier versions have the address itself.
-      older: 'shards' in asSent || 'shards' in range || asSent.partition === range.partition ? null : asSent,
+      range: rangeOf({ day, actor, target }, request.now),
       filter: { ...(day && { day }), ...(actor && { actor }), ...(target && { target }) },
       valuesOf: (items) =>
         items
-          .filter(({ value }) => actor === undefined || value.actor === actor || value.actor === request.query.actor)
+          .filter(({ value }) => actor === undefined || value.actor === actor)
           .map(({ value: { fingerprint: _, chain: __, ...shown } }) => shown),
     });
   },

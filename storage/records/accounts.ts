@@ -18,7 +18,7 @@
  * time.
  */
 
-import { ALL_SCOPES, FEED_SCOPES, type Scope } from '../../contract/operations/scopes.ts';
+import type { Scope } from '../../contract/operations/scopes.ts';
 import type { Feature } from '../../contract/values/features.ts';
 import type { ItemKey } from '../ports/ledger.ts';
 import type { KeyRange } from '../ports/paging.ts';
@@ -43,10 +43,7 @@ export type ApiKeyValue = {
   subject: string;
   label: string;
   scopes: Scope[];
-  /**
-   * The markets that the key is limited to; null: all. Absent in keys that were issued before `ingest:write` was divided:
-   * see `scopesOfKey`.
-   */
+  /** The markets that the key is limited to; null or absent: all. */
   markets?: string[] | null;
   /** SHA-256 of the secret in hex. During a rotation's overlap, the previous secret is valid too. */
   secretHash: string;
@@ -55,20 +52,6 @@ export type ApiKeyValue = {
   expiresAt: string | null;
   revokedAt: string | null;
 };
-
-/**
- * The scopes that a key has. Before `ingest:write` was divided, it allowed what all scopes of feeds allow now. Keys of that
- * time keep that. A key with every scope of the time before recipes has those of recipes too: it is that of an operator
- * who may do everything, and nobody else could give them to anybody.
- */
-export function scopesOfKey({ scopes, markets }: Pick<ApiKeyValue, 'scopes' | 'markets'>): readonly Scope[] {
-  const isOfEarlierFeed = markets === undefined && scopes.includes('ingest:write');
-  const own = isOfEarlierFeed ? [...new Set([...scopes, ...FEED_SCOPES])].sort() : scopes;
-  const isUnlimited = (markets ?? null) === null && SCOPES_BEFORE_RECIPES.every((scope) => own.includes(scope));
-  return isUnlimited ? [...ALL_SCOPES].sort() : own;
-}
-
-const SCOPES_BEFORE_RECIPES = ALL_SCOPES.filter((scope) => !scope.startsWith('recipes:'));
 
 /** The first operator key of the deployment. Revision counts replacements of a revoked one. */
 export type FirstKeyValue = { keyId: string };

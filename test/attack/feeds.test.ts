@@ -2,9 +2,8 @@
 import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type FeedAuthority, marketLimitSchema } from '../../contract/files/feed-authority.ts';
-import { ALL_SCOPES, FEED_SCOPES, type FeedScope, type Scope } from '../../contract/operations/scopes.ts';
+import { FEED_SCOPES, type FeedScope, type Scope } from '../../contract/operations/scopes.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
-import { scopesOfKey } from '../../storage/records/accounts.ts';
 import { workOff } from '../ingest/work-off.ts';
 import { market, price } from '../publisher/world.ts';
 import { openApiWorld } from '../write-api/world.ts';
@@ -107,17 +106,6 @@ test.each(ATTACKS)('in a file, a feed that may %s', async (_, power, record, mod
 
 test.each(['', '*', '-*', 'Gold*', 'gold**', 'a*b', '../x', 'ä*'])('%j is no market or prefix of a key', (pattern) => {
   expect(marketLimitSchema.safeParse([pattern]).success).toBe(false);
-});
-
-test('a key that was issued before the scopes were divided keeps what it could do; a new one has what it names', () => {
-  expect(scopesOfKey({ scopes: ['ingest:write', 'sources:read'] })).toEqual([...FEED_SCOPES, 'sources:read'].sort());
-  expect(scopesOfKey({ scopes: ['sources:read'] })).toEqual(['sources:read']);
-  // The first key of an operator, before there were recipes and divided feeds.
-  const first = ALL_SCOPES.filter((scope) => !/^recipes:|^markets:|^ingest:correct/.test(scope));
-  expect(scopesOfKey({ scopes: first })).toEqual([...ALL_SCOPES].sort());
-  expect(scopesOfKey({ scopes: [...ALL_SCOPES].slice(1), markets: null })).not.toContain(ALL_SCOPES[0]);
-  expect(scopesOfKey({ scopes: first.slice(1), markets: null })).toEqual(first.slice(1));
-  expect(scopesOfKey({ scopes: ['ingest:write'], markets: null })).toEqual(['ingest:write']);
 });
 
 test('a key that is limited to some markets gives and takes no key for others', async () => {

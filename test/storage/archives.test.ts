@@ -12,7 +12,7 @@ import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.t
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { openS3Archive } from '../../storage/s3/s3-archive.ts';
 import { createS3Client } from '../../storage/s3/s3-client.ts';
-import { putRecordFile } from '../../storage/s3/s3-record-files.ts';
+import { putUploadFile } from '../../storage/s3/s3-upload-files.ts';
 import { openMemoryArchive } from './memory-archive.ts';
 import { makeTemporaryFolder } from './temporary-folder.ts';
 
@@ -156,15 +156,15 @@ describe('a file of records in a bucket', () => {
   test('is stored once, as it was announced', async () => {
     const { objects, place } = await openBucket();
     const content = { bytes: BYTES.length, sha256: SHA256 };
-    await putRecordFile(place, UPLOAD, content, chunks());
-    await putRecordFile(place, UPLOAD, content, chunks());
+    await putUploadFile(place, UPLOAD, content, chunks());
+    await putUploadFile(place, UPLOAD, content, chunks());
     expect([...objects]).toEqual([[`uploads/${UPLOAD}`, BYTES]]);
   });
 
   test('with another digest is not stored', async () => {
     const { objects, place } = await openBucket();
     const content = { bytes: BYTES.length, sha256: sha256Hex('other') };
-    await expect(putRecordFile(place, UPLOAD, content, chunks())).rejects.toThrow(StorageUnavailable);
+    await expect(putUploadFile(place, UPLOAD, content, chunks())).rejects.toThrow(StorageUnavailable);
     expect(objects.size).toBe(0);
   });
 
@@ -175,7 +175,7 @@ describe('a file of records in a bucket', () => {
       throw new Error('the archive is gone');
     }
     const content = { bytes: BYTES.length, sha256: SHA256 };
-    await expect(putRecordFile(place, UPLOAD, content, failing())).rejects.toThrow(StorageUnavailable);
+    await expect(putUploadFile(place, UPLOAD, content, failing())).rejects.toThrow(StorageUnavailable);
     expect(objects.size).toBe(0);
   });
 });

@@ -1,8 +1,6 @@
 /** Nothing that a sender hides in texts or names reaches reviewers, reports, answers, the audit or logs. */
 import { describe, expect, test } from 'vitest';
 import { createSecrets, pseudonymised } from '../../lambdas/pipeline/secrets.ts';
-import { answersOf } from '../../storage/records/accounts.ts';
-import { auditOfActor } from '../../storage/records/audit.ts';
 import { workOff } from '../ingest/work-off.ts';
 import { market, price } from '../publisher/world.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
@@ -149,31 +147,6 @@ describe('a user whose `sub` is an e-mail address', () => {
     expect(await list(`target=entitlements/user:${ADDRESS}/watchlists`)).toEqual([
       ['key:operator', `entitlements/${pseudonym}/watchlists`],
     ]);
-  });
-
-  test('goes on with the resources, replays and records of before', async () => {
-    const world = openApiWorld();
-    const call = {
-      method: 'POST',
-      path: '/api/v1/watchlists',
-      body: { name: 'A' },
-      as: ADDRESS,
-      key: 'key-of-before-01',
-    };
-    const first = await world.call(call);
-    expect((await world.ledger.get({ ...answersOf(`user:${ADDRESS}`), sort: call.key }))?.revision).toBe(0);
-    expect((await world.call(call)).text).toBe(first.text);
-    expect((await world.call({ path: '/api/v1/watchlists', as: ADDRESS })).json.data).toHaveLength(1);
-    const older = { id: 'aud_01AAAAAAAAAAAAAAAAAAAAAAAA', at: '2020-01-01T00:00:00.000Z', actor: `user:${ADDRESS}` };
-    const value = { ...older, action: 'createWatchlist', target: 'watchlist/x', requestId: 'r', fingerprint: '' };
-    const key = { ...auditOfActor(`user:${ADDRESS}`), sort: older.id };
-    await world.ledger.transact([{ kind: 'put', key, revision: 0, value, if: { kind: 'absent' } }], { attemptId: 'a' });
-    const { json } = await world.call({
-      path: '/api/v1/audit-records',
-      query: `actor=user:${ADDRESS}`,
-      as: 'operator',
-    });
-    expect(json.data.map(({ actor }: { actor: string }) => actor)).toEqual([pseudonym, `user:${ADDRESS}`]);
   });
 
   test('has another pseudonym with another secret, and other users have none', () => {

@@ -2,6 +2,7 @@
  * Moves a backup of the embedded server to AWS: the ledger into a new table, the uploads into the bucket of uploads. Runs in a
  * clone, with an administrator's credentials: docs/deploy.md, "Move from the embedded server". May be interrupted, and repeated.
  */
+import { createReadStream } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Manifest } from '../../server/backup/manifest.ts';
 import { type ChosenBackup, checkBackup, chooseBackup } from '../../server/backup/read-backup.ts';
@@ -13,7 +14,7 @@ import type { LedgerReader } from '../../storage/ports/ledger.ts';
 import { isUploadId } from '../../storage/ports/upload-store.ts';
 import { uploadKey } from '../../storage/records/batches.ts';
 import { createS3Client } from '../../storage/s3/s3-client.ts';
-import { putUploadFile } from '../../storage/s3/s3-upload-copy.ts';
+import { putUploadFile } from '../../storage/s3/s3-upload-files.ts';
 import { openS3Uploads } from '../../storage/s3/s3-uploads.ts';
 import { partitionsOf } from '../../storage/sqlite/sqlite-copy.ts';
 import { openLedgerCopy } from '../../storage/sqlite/sqlite-ledger.ts';
@@ -88,7 +89,7 @@ async function importUploads(source: LedgerReader, dir: string, manifest: Manife
   for (const [done, [file, content]] of files.entries()) {
     progress.at('Uploads', `${done} of ${files.length}`);
     const id = basename(file);
-    await putUploadFile({ client: s3, bucket: bucketName }, id, join(dir, file), content);
+    await putUploadFile({ client: s3, bucket: bucketName }, id, content, createReadStream(join(dir, file)));
     // Only then may the bucket's lifecycle remove it.
     if ((await source.get(uploadKey(id)))?.value.finishedAt) await uploads.markEnded(id);
   }

@@ -1,7 +1,7 @@
 /** In a file of its own, because the S3 client and the network are loaded with it, and few invocations need them. */
 import { openS3Archive } from '../../../storage/s3/s3-archive.ts';
 import { createS3Client } from '../../../storage/s3/s3-client.ts';
-import { putRecordFile } from '../../../storage/s3/s3-record-files.ts';
+import { putUploadFile } from '../../../storage/s3/s3-upload-files.ts';
 import { openS3Uploads } from '../../../storage/s3/s3-uploads.ts';
 import { fetchSource } from '../fetch/fetch-source.ts';
 import { askWithSecrets } from '../fetch/secrets.ts';
@@ -15,7 +15,7 @@ export function openPorts(bucket: string): Pick<SourceDependencies, 'archive' | 
     archive: openS3Archive(place),
     uploads: {
       head: (id) => files.head(id),
-      put: (id, content, bytes) => putRecordFile(place, id, content, bytes()),
+      put: (id, content, bytes) => putUploadFile(place, id, content, bytes()),
     },
     ask: askWithSecrets(fetchSource, () => undefined),
   };

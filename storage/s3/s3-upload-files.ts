@@ -1,4 +1,4 @@
-/** Puts files of records among the uploads of a bucket, as senders do by their targets. */
+/** Puts files among the uploads of a bucket, as senders do by their targets. */
 import { Readable } from 'node:stream';
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { StorageUnavailable } from '../ports/errors.ts';
@@ -11,7 +11,7 @@ import { statusOf } from './s3-outcome.ts';
  *
  * @throws StorageUnavailable if it could not be stored
  */
-export async function putRecordFile(
+export async function putUploadFile(
   { client, bucket }: { readonly client: S3Client; readonly bucket: string },
   id: string,
   { bytes, sha256 }: UploadContent,
@@ -33,7 +33,7 @@ export async function putRecordFile(
     await client.send(new PutObjectCommand(put));
   } catch (error) {
     if (statusOf(error) === 412) return;
-    throw new StorageUnavailable(`the records of upload ${id} could not be stored: ${(error as Error).message}`, {
+    throw new StorageUnavailable(`the upload ${id} could not be stored: ${(error as Error).message}`, {
       cause: error,
     });
   } finally {
