@@ -70,9 +70,10 @@ export function ignoresQuery(path: string): boolean {
 }
 
 function ofPublicRead(operation: OperationDefinition): ProblemCode[] {
+  const absent: readonly ProblemCode[] = operation.isAlwaysThere ? [] : ['not-found'];
   const ranges: readonly ProblemCode[] = hasRanges(operation) ? ['range-not-satisfiable'] : [];
   const queries: readonly ProblemCode[] = ignoresQuery(operation.path) ? [] : ['unknown-query-parameter'];
-  return [...queries, 'uri-too-long', 'origin-unavailable', ...ranges];
+  return [...queries, ...absent, 'uri-too-long', 'origin-unavailable', ...ranges];
 }
 
 function ofWriteApi({ method, scopes, body, precondition, features = [] }: OperationDefinition): ProblemCode[] {

@@ -2,10 +2,10 @@
 import * as z from 'zod';
 import { slugSchema } from '../values/market.ts';
 import { SWITCHED } from './feed-reads.ts';
-import { publicReads } from './operation.ts';
+import { publicReads, textFile } from './operation.ts';
 
 const params = z.strictObject({ slug: slugSchema });
-const problems = ['not-found', 'market-removed'] as const;
+const problems = ['market-removed'] as const;
 
 /** `GET /badges/{slug}.json`: https://shields.io/badges/endpoint-badge */
 const badgeSchema = z.strictObject({
@@ -40,12 +40,7 @@ export const badgeReads = publicReads({
     summary: 'Show the newest price of one market as an image',
     description: `For READMEs and pages of others. ${SWITCHED('badges')}`,
     params,
-    success: {
-      status: 200,
-      description: 'The badge',
-      body: z.string().describe('SVG, UTF-8.'),
-      mediaType: 'image/svg+xml',
-    },
+    success: textFile('The badge', 'image/svg+xml', 'SVG, UTF-8.'),
     problems,
     example: { params: { slug: 'gold-usd' }, response: '<svg xmlns="http://www.w3.org/2000/svg"/>' },
   },

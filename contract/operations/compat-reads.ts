@@ -12,7 +12,7 @@ import {
   type MarketQuotes,
 } from '../bodies/compat.ts';
 import { QUOTES_NOTE, RATES_NOTE } from '../bodies/compat-limits.ts';
-import { publicReads } from './operation.ts';
+import { publicReads, textFile } from './operation.ts';
 
 const partParams = z.strictObject({
   part: z
@@ -36,8 +36,8 @@ const codeParams = z.strictObject({
     .regex(/^[a-z]{3}$/)
     .describe('A code of ISO 4217 in lower case.'),
 });
-/** Separate objects, because the document names each answer after its operation. */
-const pricesSchema = () => z.string().describe('UTF-8 text. Lines that begin with a semicolon are comments.');
+const pricesFile = (description: string) =>
+  textFile(description, 'text/plain', 'UTF-8 text. Lines that begin with a semicolon are comments.');
 
 const MADE_DAILY =
   'Made once a day, soon after midnight UTC. Not every deployment publishes it: see `projections` of the snapshot.';
@@ -79,7 +79,6 @@ export const compatReads = publicReads({
     summary: 'Find the part of the price files that has a market',
     description: `A part never changes, whatever markets are added. ${MADE_DAILY}`,
     success: { status: 200, description: 'Parts by slug', body: compatPartsSchema },
-    problems: ['not-found'],
     example: { response: { 'gold-usd': '86' } },
   },
   getBeancountPrices: {
@@ -87,7 +86,7 @@ export const compatReads = publicReads({
     summary: 'Read the daily prices of the markets of a part as a file of beancount',
     description: PRICES_TEXT,
     params: partParams,
-    success: { status: 200, description: 'Price directives', body: pricesSchema(), mediaType: 'text/plain' },
+    success: pricesFile('Price directives'),
     example: { params: { part: '86' }, response: '2026-09-29 price GOLD-USD 4129.10 USD\n' },
   },
   getHledgerPrices: {
@@ -95,23 +94,21 @@ export const compatReads = publicReads({
     summary: 'Read the daily prices of the markets of a part as a journal of hledger',
     description: PRICES_TEXT,
     params: partParams,
-    success: { status: 200, description: 'Market prices', body: pricesSchema(), mediaType: 'text/plain' },
+    success: pricesFile('Market prices'),
     example: { params: { part: '86' }, response: 'decimal-mark .\nP 2026-09-29 "GOLD-USD" 4129.10 USD\n' },
   },
   getBeancountIncludes: {
     path: '/api/v1/compat/beancount/prices.beancount',
     summary: 'List the price files of beancount',
     description: INCLUDES_TEXT,
-    success: { status: 200, description: 'Include directives', body: pricesSchema(), mediaType: 'text/plain' },
-    problems: ['not-found'],
+    success: pricesFile('Include directives'),
     example: { response: 'include "86.beancount"\n' },
   },
   getHledgerIncludes: {
     path: '/api/v1/compat/hledger/prices.journal',
     summary: 'Read which price files of hledger there are',
     description: INCLUDES_TEXT,
-    success: { status: 200, description: 'Include directives', body: pricesSchema(), mediaType: 'text/plain' },
-    problems: ['not-found'],
+    success: pricesFile('Include directives'),
     example: { response: 'include 86.journal\n' },
   },
   getCompatQuotes: {
@@ -148,7 +145,6 @@ export const compatReads = publicReads({
     summary: 'Read the prices of language models, each with the day from which it holds',
     description: `The layout of the data of genai-prices. ${MODELS_TEXT}`,
     success: { status: 200, description: 'Providers, their models, and their prices', body: compatGenaiSchema },
-    problems: ['not-found'],
     example: { response: [] },
   },
   listCompatModelDays: {
@@ -156,7 +152,6 @@ export const compatReads = publicReads({
     summary: 'Read on which days the price of a language model changed',
     description: `Each day has a file, which is kept. ${MODELS_TEXT}`,
     success: { status: 200, description: 'Days, and what the files show', body: compatModelsIndexSchema },
-    problems: ['not-found'],
     example: { response: { days: { '2026-08-09': '3f2a9c1b7d4e5f60' }, markets: { 'gpt-4o': 1 }, attributions: [] } },
   },
   getCompatModels: {

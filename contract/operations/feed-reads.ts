@@ -1,12 +1,11 @@
 /** The public reads of feeds: for programs that follow. */
 import * as z from 'zod';
 import { slugSchema } from '../values/market.ts';
-import { publicReads } from './operation.ts';
+import { publicReads, textFile } from './operation.ts';
 
 const ATOM = 'application/atom+xml';
 
-/** Separate objects, because the document names each answer after its operation. */
-const feedSchema = () => z.string().describe('Atom (RFC 4287), UTF-8.');
+const feedFile = () => textFile('The feed', ATOM, 'Atom (RFC 4287), UTF-8.');
 
 const EVENTS =
   'At most 100 entries, newest first. The category says what happened: `new-value`, `announced`, `effective`, ' +
@@ -20,16 +19,14 @@ export const feedReads = publicReads({
     path: '/feeds/changes.atom',
     summary: 'Follow new values, corrections, retractions and removals of all markets',
     description: `${EVENTS} ${SWITCHED('feeds')}`,
-    success: { status: 200, description: 'The feed', body: feedSchema(), mediaType: ATOM },
-    problems: ['not-found'],
+    success: feedFile(),
     example: { response: example('changes') },
   },
   getCorrectionsFeed: {
     path: '/feeds/corrections.atom',
     summary: 'Follow corrections and retractions of all markets',
     description: `${EVENTS} ${SWITCHED('feeds')}`,
-    success: { status: 200, description: 'The feed', body: feedSchema(), mediaType: ATOM },
-    problems: ['not-found'],
+    success: feedFile(),
     example: { response: example('corrections') },
   },
   getMarketFeed: {
@@ -37,8 +34,8 @@ export const feedReads = publicReads({
     summary: 'Follow one market',
     description: `${EVENTS} ${SWITCHED('market-feeds')}`,
     params: z.strictObject({ slug: slugSchema }),
-    success: { status: 200, description: 'The feed', body: feedSchema(), mediaType: ATOM },
-    problems: ['not-found', 'market-removed'],
+    success: feedFile(),
+    problems: ['market-removed'],
     example: { params: { slug: 'gold-usd' }, response: example('markets/gold-usd') },
   },
   getIncidentsFeed: {
@@ -47,8 +44,7 @@ export const feedReads = publicReads({
     description:
       'The incidents of `/api/v1/incidents.json`, in its order. The category is the kind. An entry is updated when its incident is over. ' +
       SWITCHED('feeds'),
-    success: { status: 200, description: 'The feed', body: feedSchema(), mediaType: ATOM },
-    problems: ['not-found'],
+    success: feedFile(),
     example: { response: example('incidents') },
   },
   getReleases: {
@@ -58,13 +54,7 @@ export const feedReads = publicReads({
       'iCalendar (RFC 5545): one event for each source and cadence, with its holidays until the end of the second year after ' +
       'the newest expected value. Sources that publish every few minutes are not in it. Published with the list. ' +
       SWITCHED('feeds'),
-    success: {
-      status: 200,
-      description: 'The calendar',
-      body: z.string().describe('iCalendar (RFC 5545), UTF-8.'),
-      mediaType: 'text/calendar',
-    },
-    problems: ['not-found'],
+    success: textFile('The calendar', 'text/calendar', 'iCalendar (RFC 5545), UTF-8.'),
     example: { response: 'BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Tidemark//Releases//EN\r\nEND:VCALENDAR\r\n' },
   },
 });

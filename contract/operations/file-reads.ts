@@ -2,12 +2,10 @@
 import * as z from 'zod';
 import { exportManifestSchema } from '../bodies/export-manifest.ts';
 import { EXPORT_FORMATS } from '../bodies/export-tables.ts';
-import { publicReads } from './operation.ts';
+import { publicReads, textFile } from './operation.ts';
 
 const PART = 'observations-000000-0f3c6b1d2e4a59788796a5b4c3d2e1f0';
 
-/** Separate objects, because the document names each answer after its operation. */
-const textSchema = () => z.string().describe('Text in UTF-8.');
 /** No text can show the bytes of an example. */
 const binarySchema = () => z.string().meta({ format: 'binary' }).optional();
 
@@ -71,8 +69,7 @@ export const fileReads = publicReads({
     description:
       'A signed note (C2SP tlog-checkpoint): the origin, the number of entries, the root of the tree, and signatures. It ' +
       'changes with each generation that has a new entry, so a follower polls it with `If-None-Match`.',
-    success: { status: 200, description: 'The checkpoint', body: textSchema(), mediaType: NOTE_TYPE },
-    problems: ['not-found'],
+    success: textFile('The checkpoint', NOTE_TYPE, 'Text in UTF-8.'),
     example: {
       response:
         'tidemark.example/log\n262\nEtBvskiq60c+ilJi3b2rlZvH6yNwc1MuGaSFHp0mZb8=\n\n— tidemark.example/log ' +
@@ -83,8 +80,7 @@ export const fileReads = publicReads({
     path: '/api/v1/log/vkey',
     summary: 'Read the keys that sign the log now',
     description: 'Verifier keys (C2SP signed-note), newest first, one on each line.',
-    success: { status: 200, description: 'The keys', body: textSchema(), mediaType: NOTE_TYPE },
-    problems: ['not-found'],
+    success: textFile('The keys', NOTE_TYPE, 'Text in UTF-8.'),
     example: { response: 'tidemark.example/log+48c32782+AepKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs\n' },
   },
   getLogTile: {
@@ -126,7 +122,6 @@ export const fileReads = publicReads({
       'A Data Package (version 2.0). It names the parts with their sizes and digests. Not every deployment publishes ' +
       'exports: see `projections` of the snapshot.',
     success: { status: 200, description: 'The manifest', body: exportManifestSchema },
-    problems: ['not-found'],
     example: { response: MANIFEST() },
   },
   getExportOfDay: {

@@ -1,5 +1,5 @@
 /** The form of one row of the table of operations. Everything else about an operation is derived from its row. */
-import type * as z from 'zod';
+import * as z from 'zod';
 import type { ProblemCode } from '../problems/problems.ts';
 import type { Feature } from '../values/features.ts';
 import type { Scope } from './scopes.ts';
@@ -77,6 +77,8 @@ export interface OperationDefinition {
   readonly precondition?: Precondition;
   /** The features that the operation uses: the subject's limits are checked in the transaction of the write. */
   readonly features?: readonly Feature[];
+  /** Of a public read without parameters: every deployment has it. */
+  readonly isAlwaysThere?: true;
   /** Why a write has no daily limit. Every other write has a feature of the kind `rate`. */
   readonly unlimitedBecause?: string;
   readonly success: Success;
@@ -100,6 +102,11 @@ export function defineOperations<Name extends Tag, const Table extends Rows<Omit
   table: Table,
 ): With<Table, { tag: Name }> {
   return withShared(table, { tag });
+}
+
+/** A file of text. A new schema each time, because the document names each answer after its operation. */
+export function textFile(description: string, mediaType: string, text: string) {
+  return { status: 200, description, body: z.string().describe(text), mediaType } as const;
 }
 
 /** Reads of public files. */

@@ -30,7 +30,7 @@ import {
 } from '../values/market.ts';
 import { observationSchema, type PublicObservation } from '../values/metric.ts';
 import { waitlistBody, waitlistSchema } from '../values/waitlist.ts';
-import { publicReads } from './operation.ts';
+import { publicReads, textFile } from './operation.ts';
 
 export const marketPageSchema = collectionSchema(marketSchema, MARKETS_PAGE_SIZE);
 
@@ -58,8 +58,10 @@ const yearParams = z.strictObject({
     .describe('A calendar year of `observedAt`, in UTC.'),
 });
 
-/** Separate objects, because the document names each answer after its operation. */
-const fileSchema = () => z.string().describe('UTF-8 text without a byte order mark.');
+const TEXT = 'UTF-8 text without a byte order mark.';
+const csvFile = () => textFile('RFC 4180, UTF-8, with a header', 'text/csv', TEXT);
+const ndjsonFile = () =>
+  textFile('One observation on each line, as in the pages of the history', 'application/x-ndjson', TEXT);
 
 const metric = {
   kind: 'money',
@@ -141,7 +143,7 @@ const YEAR_TEXT = 'Only for a history of more than one page. A year that has pas
 const CSV_TEXT =
   'New columns are added at the end. An unknown value is an empty field. A text that a spreadsheet would take for a ' +
   'formula begins with an apostrophe.';
-const FILE_PROBLEMS = ['not-found', 'market-removed', 'history-too-long'] as const;
+const FILE_PROBLEMS = ['market-removed', 'history-too-long'] as const;
 const CSV_EXAMPLE = HISTORY_FILE_FORMS.csv.header + HISTORY_FILE_FORMS.csv.line(observation);
 const NDJSON_EXAMPLE = HISTORY_FILE_FORMS.ndjson.line(observation);
 
@@ -210,7 +212,7 @@ export const publicReadOperations = publicReads({
     summary: 'Read the whole standing history of a market as CSV, oldest first',
     description: `${FILE_TEXT} ${CSV_TEXT} ${TOO_LONG_TEXT}`,
     params,
-    success: { status: 200, description: 'RFC 4180, UTF-8, with a header', body: fileSchema(), mediaType: 'text/csv' },
+    success: csvFile(),
     problems: FILE_PROBLEMS,
     example: { params: { slug: 'gold-usd' }, response: CSV_EXAMPLE },
   },
@@ -219,12 +221,7 @@ export const publicReadOperations = publicReads({
     summary: 'Read the whole standing history of a market as NDJSON, oldest first',
     description: `${FILE_TEXT} ${TOO_LONG_TEXT}`,
     params,
-    success: {
-      status: 200,
-      description: 'One observation on each line, as in the pages of the history',
-      body: fileSchema(),
-      mediaType: 'application/x-ndjson',
-    },
+    success: ndjsonFile(),
     problems: FILE_PROBLEMS,
     example: { params: { slug: 'gold-usd' }, response: NDJSON_EXAMPLE },
   },
@@ -233,7 +230,7 @@ export const publicReadOperations = publicReads({
     summary: 'Read one calendar year of the standing history as CSV, oldest first',
     description: `${YEAR_TEXT} ${CSV_TEXT}`,
     params: yearParams,
-    success: { status: 200, description: 'RFC 4180, UTF-8, with a header', body: fileSchema(), mediaType: 'text/csv' },
+    success: csvFile(),
     problems: FILE_PROBLEMS,
     example: { params: { slug: 'gold-usd', year: '2026' }, response: CSV_EXAMPLE },
   },
@@ -242,12 +239,7 @@ export const publicReadOperations = publicReads({
     summary: 'Read one calendar year of the standing history as NDJSON, oldest first',
     description: YEAR_TEXT,
     params: yearParams,
-    success: {
-      status: 200,
-      description: 'One observation on each line, as in the pages of the history',
-      body: fileSchema(),
-      mediaType: 'application/x-ndjson',
-    },
+    success: ndjsonFile(),
     problems: FILE_PROBLEMS,
     example: { params: { slug: 'gold-usd', year: '2026' }, response: NDJSON_EXAMPLE },
   },
@@ -258,15 +250,13 @@ export const publicReadOperations = publicReads({
       'Published with the list. A service with more than 200,000 markets does not have it. Not every deployment publishes ' +
       'it: see `projections` of the snapshot.',
     success: { status: 200, description: 'One short entry for each market', body: latestSchema },
-    problems: ['not-found'],
     example: { response: { data: [latestEntry(market, observation.recordedAt)], generation: 57 } },
   },
   getLatestCsv: {
     path: '/api/v1/latest.csv',
     summary: 'Read the newest price of every market as CSV',
     description: CSV_TEXT,
-    success: { status: 200, description: 'RFC 4180, UTF-8, with a header', body: fileSchema(), mediaType: 'text/csv' },
-    problems: ['not-found'],
+    success: csvFile(),
     example: { response: latestCsv([latestEntry(market, observation.recordedAt)])(57) },
   },
   getModified: {
@@ -276,8 +266,7 @@ export const publicReadOperations = publicReads({
       `\`slug,revision,updatedAt\` of the ${MODIFIED_ROWS_MAX.toLocaleString('en')} markets that changed last, newest first: ` +
       'fetch again those whose revision is new. A removed market is not in it. Published with the list. Not every deployment ' +
       'publishes it: `feeds` in `projections` of the snapshot.',
-    success: { status: 200, description: 'RFC 4180, UTF-8, with a header', body: fileSchema(), mediaType: 'text/csv' },
-    problems: ['not-found'],
+    success: csvFile(),
     example: { response: modifiedCsv([{ slug: market.slug, revision: market.revision, updatedAt: market.updatedAt }]) },
   },
   getIncidents: {
@@ -287,7 +276,6 @@ export const publicReadOperations = publicReads({
       `The last ${INCIDENTS_MAX} incidents, newest first. An incident that is over never changes. Not every deployment publishes it: ` +
       '`feeds` in `projections` of the snapshot.',
     success: { status: 200, description: 'One entry for each incident', body: incidentsSchema },
-    problems: ['not-found'],
     example: {
       response: {
         since: '2026-09-29T06:00:00.000Z',
@@ -312,7 +300,6 @@ export const publicReadOperations = publicReads({
       `The first ${PUBLIC_SOURCES_MAX.toLocaleString('en')} by label. Published with the list, and once a day for each source that ` +
       'was fetched and is unchanged. Not every deployment publishes it: `feeds` in `projections` of the snapshot.',
     success: { status: 200, description: 'One entry for each source', body: publicSourcesSchema },
-    problems: ['not-found'],
     example: {
       response: {
         data: [
@@ -342,7 +329,6 @@ export const publicReadOperations = publicReads({
       `${RECENT_MARKETS_MAX.toLocaleString('en')} markets does not have it. Not every deployment publishes it: see ` +
       '`projections` of the snapshot.',
     success: { status: 200, description: 'One short entry for each market', body: recentSchema },
-    problems: ['not-found'],
     example: {
       response: {
         data: [
@@ -364,6 +350,7 @@ export const publicReadOperations = publicReads({
       'Each publication of changes makes one generation, with the next number. Only this answer changes with ' +
       'every generation.',
     success: { status: 200, description: 'The newest generation', body: snapshotSchema },
+    isAlwaysThere: true,
     example: {
       response: {
         generation: 4,
@@ -383,6 +370,7 @@ export const publicReadOperations = publicReads({
       description: 'The address for requests, and what a request must state',
       body: waitlistSchema,
     },
+    isAlwaysThere: true,
     example: { response: waitlistBody({ email: 'keys@example.com' }) },
   },
   getOpenApi: {
@@ -390,6 +378,7 @@ export const publicReadOperations = publicReads({
     summary: 'Read this description of the API',
     description: 'It names the hosts of this deployment.',
     success: { status: 200, description: 'An OpenAPI 3.1 document', body: openApiSchema },
+    isAlwaysThere: true,
     example: { response: { openapi: '3.1.1', info: { title: 'Tidemark', version: '1.0.0' }, paths: {} } },
   },
 });

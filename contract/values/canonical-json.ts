@@ -35,6 +35,13 @@ function assertWellFormed(value: Json): void {
   }
 }
 
+/** The same members in the order of canonical JSON, so that one native call writes them. */
+export function inOrder<Value extends object>(value: Value): Value {
+  const ordered: Partial<Value> = {};
+  for (const name of Object.keys(value).sort() as (keyof Value)[]) ordered[name] = value[name];
+  return ordered as Value;
+}
+
 /** Whether `Object.keys` is sorted at every level. Throws if the value is not JSON. */
 function isInOrder(value: Json): boolean {
   switch (typeof value) {

@@ -36,6 +36,7 @@ import {
   type ReadHandler,
   type Refused,
   refuse,
+  refuseInvalid,
   refuseScopes,
   writeHandler,
 } from '../pipeline/handler.ts';
@@ -205,8 +206,8 @@ function accountOr(
 
 function approvedOr(item: Item<WaitlistRequestValue> | null): Item<WaitlistRequestValue> | Refused {
   if (item === null) {
-    const errors = [{ pointer: '/waitlistRequest', code: 'invalid', detail: 'no such waitlist request' }];
-    return refuse('validation-failed', 'An API key needs a waitlist request.', { errors });
+    const error = { pointer: '/waitlistRequest', code: 'invalid', detail: 'no such waitlist request' };
+    return refuseInvalid('An API key needs a waitlist request.', error);
   }
   const { state } = item.value;
   if (state === 'approved') return item;
@@ -256,8 +257,8 @@ function refusedLifetime(principal: Principal, expiresAt: string | null): Refuse
 
 function refusedExpiry(expiresAt: string | null, nowMs: number): Refused | null {
   if (expiresAt === null || Date.parse(expiresAt) > nowMs) return null;
-  const errors = [{ pointer: '/expiresAt', code: 'invalid', detail: 'must be in the future' }];
-  return refuse('validation-failed', 'The key would never be valid.', { errors });
+  const error = { pointer: '/expiresAt', code: 'invalid', detail: 'must be in the future' };
+  return refuseInvalid('The key would never be valid.', error);
 }
 
 /** Compares the count of the refused counter with the limit, which may have been read again since. */

@@ -16,14 +16,13 @@ import {
   waitlistRequestKey,
   waitlistRequestOf,
 } from '../../storage/records/accounts.ts';
-import { type AuditValue, auditOfActor } from '../../storage/records/audit.ts';
+import { auditOfActor } from '../../storage/records/audit.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
-import { chainOf } from '../review/audit-chains.ts';
-import { auditChanges } from '../review/audit-changes.ts';
+import { serviceAudits } from '../review/audit-changes.ts';
 import { revoked, takenFromAccount } from './api-keys.ts';
 import { erasureChanges, readAccount } from './erasures.ts';
 
-const ACTOR = 'system:restore';
+const ACTION = 'system:restore';
 
 /** What one ledger knows of accounts. */
 export interface KnownAccounts {
@@ -168,9 +167,7 @@ async function commit(
   decide: (found: ConflictItems) => Promise<readonly Change[]>,
 ): Promise<void> {
   const at = new Date(nowMs()).toISOString();
-  const id = newId('aud');
-  const audit: AuditValue = { id, at, actor: ACTOR, action: ACTOR, target, requestId: id, fingerprint: '' };
-  const audits = chainOf([audit]).flatMap((chained) => auditChanges(chained));
+  const audits = serviceAudits(ACTION, [target], { newId, at });
   let found = new ConflictItems();
   for (let tries = 0; tries < 3; tries += 1) {
     const changes = [...audits, ...(await decide(found))];

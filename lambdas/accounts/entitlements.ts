@@ -13,7 +13,6 @@ import { created, replaced } from '../../storage/ports/changes.ts';
 import type { Change, Item } from '../../storage/ports/ledger.ts';
 import { type EntitlementGrant, type EntitlementsValue, entitlementsKey } from '../../storage/records/accounts.ts';
 import { knownEntitlements } from '../credentials/account-cache.ts';
-import { etagOf } from '../http/headers.ts';
 import { type Counters, readCounters, usedOf } from '../pipeline/counters.ts';
 import {
   type OperationRequest,
@@ -23,6 +22,7 @@ import {
   refuseScopes,
   writeHandler,
 } from '../pipeline/handler.ts';
+import { refusedPut, unchanged } from '../pipeline/preconditions.ts';
 import { endOfDayMs, grantOf } from '../pipeline/quota.ts';
 
 type Grants = EntitlementsValue['features'];
@@ -55,7 +55,7 @@ export const putEntitlement = writeHandler<'putEntitlement'>()({
     const counter = counters.get(params.feature);
     const { features } = knownEntitlements(item);
     const before = grantOf(features, params.feature, nowMs);
-    const refused = refusedGrant(params.feature, body, nowMs) ?? refusedByPrecondition(request, before);
+    const refused = refusedGrant(params.feature, body, nowMs) ?? refusedPut(request, before);
     if (refused !== null) return refused;
     const grant: EntitlementGrant = {
       limit: 'enabled' in body ? Number(body.enabled) : body.limit,
@@ -64,14 +64,8 @@ export const putEntitlement = writeHandler<'putEntitlement'>()({
       expiresAt: body.expiresAt === null ? null : canonicalInstant(body.expiresAt),
     };
     if (item !== null && before?.limit === grant.limit && before.expiresAt === grant.expiresAt) {
-      const { partition, sort, revision } = item;
-      return {
-        kind: 'commit',
-        isUnchanged: true,
-        target: targetOf(params),
-        changes: [{ kind: 'check', key: { partition, sort }, if: { kind: 'revision-is', revision } }],
-        response: { body: toEntitlement(params.feature, before, counter, nowMs), revision: before.revision },
-      };
+      const body = toEntitlement(params.feature, before, counter, nowMs);
+      return unchanged(targetOf(params), item, { body, revision: before.revision });
     }
     return {
       kind: 'commit',
@@ -89,7 +83,7 @@ export const deleteEntitlement = writeHandler<'deleteEntitlement'>()({
     const { features } = knownEntitlements(item);
     const before = grantOf(features, params.feature, nowMs);
     if (before === null) return refuse('not-found', 'No such grant: the default applies.');
-    const refused = refusedByPrecondition(request, before);
+    const refused = refusedPut(request, before);
     if (refused !== null) return refused;
     const { [params.feature]: _, ...others } = features;
     return {
@@ -117,16 +111,6 @@ function refusedGrant(feature: Feature, body: BodyOf<'putEntitlement'>, nowMs: n
 }
 
 type OneGrant = OperationRequest<'putEntitlement' | 'deleteEntitlement'>;
-
-/** RFC 9110, sections 13.1.1 and 13.1.2: without a grant, `If-Match` never holds. */
-function refusedByPrecondition({ ifMatch, mustCreate }: OneGrant, grant: EntitlementGrant | null): Refused | null {
-  const holds = mustCreate
-    ? grant === null
-    : grant !== null && (ifMatch === 'any' || ifMatch?.includes(grant.revision) === true);
-  if (holds) return null;
-  const detail = 'The grant has changed since you read it: read it again, and decide again.';
-  return refuse('precondition-failed', detail, grant === null ? {} : { headers: { etag: etagOf(grant.revision) } });
-}
 
 /**
  * Also refused if another feature has changed in between. Then everything is read again; only the feature's own grant

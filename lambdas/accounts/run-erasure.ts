@@ -18,7 +18,6 @@ import {
   waitlistRequestOf,
   watchlistsOf,
 } from '../../storage/records/accounts.ts';
-import type { AuditValue } from '../../storage/records/audit.ts';
 import { workKey } from '../../storage/records/batches.ts';
 import { type MarketRecordValue, marketKey } from '../../storage/records/markets.ts';
 import {
@@ -30,9 +29,9 @@ import {
   verificationKeys,
 } from '../../storage/records/review.ts';
 import { LAST_WRITE_MS } from '../credentials/account-cache.ts';
-import { standingOf, withStanding } from '../markets/standing.ts';
-import { chainOf } from '../review/audit-chains.ts';
-import { auditChanges } from '../review/audit-changes.ts';
+import { changedMarket } from '../markets/market-changes.ts';
+import { standingOf } from '../markets/standing.ts';
+import { serviceAudits } from '../review/audit-changes.ts';
 import { changedClaim, claimTarget } from '../review/claim-record.ts';
 import { CLAIM_TRANSITIONS } from '../review/transitions.ts';
 import { missingSubject } from '../worker/contended.ts';
@@ -41,7 +40,7 @@ export interface ErasureDependencies extends Pick<Runtime, 'nowMs' | 'newAttempt
   readonly ledger: Ledger;
 }
 
-const ACTOR = 'system:erasure';
+const ACTION = 'system:erasure';
 
 /** Items of one query. */
 const PAGE_ITEMS = 100;
@@ -118,16 +117,8 @@ async function eraseClaims(dependencies: ErasureDependencies, subject: string, e
       const now = new Date(nowMs()).toISOString();
       const ofMarket = market === null ? [] : withoutRepresentation(claim, market, now);
       const targets = [claimTarget(sort), ...(ofMarket.length === 0 ? [] : [`market/${slug}`])];
-      const audits = targets.map((target): AuditValue => {
-        const what = { actor: ACTOR, action: ACTOR, target, requestId: erasure, fingerprint: '' };
-        return { id: newId('aud'), at: now, ...what };
-      });
-      return [
-        unlisted,
-        ...erasedClaim(claim, now),
-        ...ofMarket,
-        ...chainOf(audits).flatMap((audit) => auditChanges(audit)),
-      ];
+      const audits = serviceAudits(ACTION, targets, { newId, at: now, requestId: erasure });
+      return [unlisted, ...erasedClaim(claim, now), ...ofMarket, ...audits];
     });
   }
 }
@@ -210,5 +201,5 @@ function withoutRepresentation(
 ): readonly Change[] {
   const standing = standingOf(market.value);
   if (standing.representedBy?.claim !== id) return [];
-  return withStanding(assertion.market, market, { ...standing, representedBy: null }, now);
+  return changedMarket(assertion.market, market, { standing: { ...standing, representedBy: null } }, now);
 }

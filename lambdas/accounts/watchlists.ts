@@ -20,7 +20,7 @@ import {
   writeHandler,
 } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
-import { assumedRevision, checkIfMatch } from '../pipeline/preconditions.ts';
+import { assumedRevision, checkIfMatch, unchanged } from '../pipeline/preconditions.ts';
 
 export const listWatchlists: ReadHandler<'listWatchlists'> = {
   answer: (request, tools) =>
@@ -60,7 +60,7 @@ export const replaceWatchlist = writeHandler<'replaceWatchlist'>()({
   decide(request, item, found) {
     const { name, markets } = request.body;
     if (item !== null && isDeepStrictEqual([item.value.name, item.value.markets], [name, markets])) {
-      return unchanged(request, item);
+      return kept(request, item);
     }
     return refusedMarkets(request, markets, found) ?? changed(request, item, { name, markets }, markets);
   },
@@ -87,7 +87,7 @@ export const addWatchlistMarket = writeHandler<'addWatchlistMarket'>()({
   decide(request, item, found) {
     const { slug } = request.params;
     const { name, markets } = item?.value ?? NOTHING;
-    if (markets.includes(slug)) return unchanged(request, item);
+    if (markets.includes(slug)) return kept(request, item);
     const all = [...markets, slug];
     return refusedMarkets(request, all, found, [slug]) ?? changed(request, item, { name, markets: all }, [slug]);
   },
@@ -99,7 +99,7 @@ export const removeWatchlistMarket = writeHandler<'removeWatchlistMarket'>()({
     const { name, markets } = item?.value ?? NOTHING;
     const others = markets.filter((slug) => slug !== request.params.slug);
     return others.length === markets.length
-      ? unchanged(request, item)
+      ? kept(request, item)
       : changed(request, item, { name, markets: others }, []);
   },
 });
@@ -145,22 +145,13 @@ function changed<Id extends 'replaceWatchlist' | MarketOfWatchlist>(
   };
 }
 
-/** The watchlist is already as requested. Nothing changes, but the transaction checks that it is still so. */
-function unchanged<Id extends 'replaceWatchlist' | MarketOfWatchlist>(
+function kept<Id extends 'replaceWatchlist' | MarketOfWatchlist>(
   request: OperationRequest<Id>,
   found: Found,
 ): Decision<Id> {
   const item = checkIfMatch(request.ifMatch, found);
   if (isRefused(item)) return item;
-  const { revision } = item;
-  const body = toResource(item);
-  return {
-    kind: 'commit',
-    isUnchanged: true,
-    target: targetOf((request.params as { id: string }).id),
-    changes: [{ kind: 'check', key: keyOf(request), if: { kind: 'revision-is', revision } }],
-    response: { body, revision } as never,
-  };
+  return unchanged(targetOf(item.sort), item, { body: toResource(item), revision: item.revision } as never);
 }
 
 /** Refuses markets that cannot be on one watchlist: too many, or one that the ledger does not have. */

@@ -5,15 +5,11 @@ import { created, replaced } from '../../storage/ports/changes.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import { queryPages } from '../../storage/ports/paging.ts';
 import { API_KEYS, type ApiKeyValue, apiKeyKey, FIRST_KEY_KEY } from '../../storage/records/accounts.ts';
-import type { AuditValue } from '../../storage/records/audit.ts';
-import { chainOf } from '../review/audit-chains.ts';
-import { auditChanges } from '../review/audit-changes.ts';
+import { serviceAudits } from '../review/audit-changes.ts';
 import { type ApiKeyParts, hashSecret, secretMatches } from './api-key-format.ts';
 
 /** The owner of the resources that operators write, with any of their keys. */
 export const OPERATOR_SUBJECT = 'operator';
-
-const ACTOR = 'system:first-run';
 
 export interface FirstKeyDependencies extends Pick<Runtime, 'nowMs' | 'newId'> {
   readonly ledger: Pick<Ledger, 'get' | 'query' | 'transact'>;
@@ -78,16 +74,13 @@ export async function registerFirstKey(
     expiresAt: null,
     revokedAt: null,
   };
-  const id = newId('aud');
-  const target = `api-key/${keyId}`;
-  const audit: AuditValue = { id, at: now, actor: ACTOR, action: ACTOR, target, requestId: id, fingerprint: '' };
   const { committed } = await ledger.transact(
     [
       first === null ? created(FIRST_KEY_KEY, { keyId }, 1) : replaced(first, { keyId }),
       created(apiKeyKey(keyId), value, 1),
-      ...chainOf([audit]).flatMap((chained) => auditChanges(chained)),
+      ...serviceAudits('system:first-run', [`api-key/${keyId}`], { newId, at: now }),
     ],
-    { attemptId: id },
+    { attemptId: newId('first') },
   );
   return committed;
 }

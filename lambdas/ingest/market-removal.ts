@@ -1,8 +1,9 @@
 /** The handler that removes a market. A removal is final, so no two markets can ever replace each other. */
 import { marketKey } from '../../storage/records/markets.ts';
-import { removedChanges, removedDetail } from '../markets/removal.ts';
+import { changedMarket } from '../markets/market-changes.ts';
+import { removedDetail } from '../markets/removal.ts';
 import { unchangedMarket } from '../markets/standing.ts';
-import { refuse, writeHandler } from '../pipeline/handler.ts';
+import { refuse, refuseInvalid, writeHandler } from '../pipeline/handler.ts';
 
 /** Reads the market, and the one that replaces it: both must be unchanged at the moment of commit. */
 export const removeMarket = writeHandler<'removeMarket'>()({
@@ -19,8 +20,10 @@ export const removeMarket = writeHandler<'removeMarket'>()({
     }
     const { reason, replacedBy } = body;
     const fault = (code: string, detail: string) =>
-      refuse('validation-failed', 'This market cannot replace the removed one: see errors.', {
-        errors: [{ pointer: '/replacedBy', code, detail }],
+      refuseInvalid('This market cannot replace the removed one: see errors.', {
+        pointer: '/replacedBy',
+        code,
+        detail,
       });
     if (replacedBy === slug) return fault('market.itself', 'a market cannot replace itself: name another one, or null');
     if (replacedBy !== null && replacement === null) {
@@ -34,7 +37,7 @@ export const removeMarket = writeHandler<'removeMarket'>()({
       kind: 'commit',
       target: `market/${slug}`,
       changes: [
-        ...removedChanges(slug, market, removal),
+        ...changedMarket(slug, market, { removal }, now),
         ...(replacedBy === null ? [] : [unchangedMarket(replacedBy, replacement)]),
       ],
       response: { body: { slug, ...removal, revision: market.revision + 1 } },

@@ -3,7 +3,7 @@ import type { Takedown } from '../../contract/files/takedowns.ts';
 import { created } from '../../storage/ports/changes.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import { dueTakedownKey, TAKEDOWNS, type TakedownValue, takedownKey } from '../../storage/records/takedowns.ts';
-import { type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
+import { type ReadHandler, refuse, refuseInvalid, writeHandler } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
 
 export const listTakedowns: ReadHandler<'listTakedowns'> = {
@@ -21,12 +21,10 @@ export const createTakedown = writeHandler<'createTakedown'>()({
   },
   markets: ({ body: { market } }) => [market],
   decide({ body: { market, first, last, reason }, now, newId }, { record }) {
-    const errors = (pointer: string, code: string, detail: string) =>
-      refuse('validation-failed', 'This takedown is not possible: see errors.', {
-        errors: [{ pointer, code, detail }],
-      });
-    if (record === null) return errors('/market', 'market.unknown', `no market ${market}`);
-    if (last !== null && last < first) return errors('/last', 'invalid', 'must not be before the first entry');
+    const invalid = (pointer: string, code: string, detail: string) =>
+      refuseInvalid('This takedown is not possible: see errors.', { pointer, code, detail });
+    if (record === null) return invalid('/market', 'market.unknown', `no market ${market}`);
+    if (last !== null && last < first) return invalid('/last', 'invalid', 'must not be before the first entry');
     const { removal } = record.value;
     if (removal === undefined) {
       return refuse(

@@ -3,10 +3,12 @@
  * contents.
  */
 import type { Upload } from '../../contract/ingest/ingest-uploads.ts';
+import { FEED_SCOPES } from '../../contract/operations/scopes.ts';
 import { created } from '../../storage/ports/changes.ts';
 import { UPLOAD_AWAITED_MS, type UploadTarget } from '../../storage/ports/upload-store.ts';
 import { type UploadValue, uploadKey } from '../../storage/records/batches.ts';
 import { type GenerationOfValue, generationOfKey } from '../../storage/records/publication.ts';
+import { sourcePrincipal } from '../../storage/records/sources.ts';
 import { OPERATOR_SUBJECT } from '../credentials/operator-key.ts';
 import { type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
 import { authorityOf, refusedMode } from './authority.ts';
@@ -70,6 +72,16 @@ export function newUpload(
     lastBatch: null,
     finishedAt: null,
   };
+}
+
+/** The records of a source, as an upload of its own. */
+export function uploadOfSource(
+  source: string,
+  announced: Pick<UploadValue, 'id' | 'sha256' | 'bytes' | 'records' | 'createdAt'>,
+): UploadValue {
+  const principal = sourcePrincipal(source);
+  const authority = { scopes: [...FEED_SCOPES], markets: null };
+  return newUpload({ ...announced, subject: principal, actor: principal, authority, mode: 'correct' });
 }
 
 export const getIngestUpload: ReadHandler<'getIngestUpload'> = {

@@ -16,9 +16,9 @@ import type {
   ObservationRecord,
   RetractionRecord,
 } from '../../contract/ingest/ingest-records.ts';
-import { canonicalJson } from '../../contract/values/canonical-json.ts';
+import { canonicalJson, inOrder } from '../../contract/values/canonical-json.ts';
 import { laterInstant } from '../../contract/values/instants.ts';
-import type { Metric, RetractionKind } from '../../contract/values/metric.ts';
+import type { Metric, Observation, RetractionKind } from '../../contract/values/metric.ts';
 import { isShowable } from '../../contract/values/showable.ts';
 import {
   ANNOUNCED_VALUES_MAX,
@@ -48,12 +48,10 @@ import {
   isTakenBack,
   metricOfRecord,
   newMarketValue,
-  observationOf,
   retracted,
   showValues,
 } from './observation-value.ts';
-import { amountOf } from './outlier.ts';
-import { OutlierGuard } from './outlier-guard.ts';
+import { amountOf, OutlierGuard } from './outlier.ts';
 import { hasOtherReason, repetition } from './public-reason.ts';
 import { isTooLarge, isTooLargeWith, mayOutgrow, TOO_LARGE } from './record-size.ts';
 import { removedFault } from './removal.ts';
@@ -285,7 +283,8 @@ class MarketDraft {
     const ordinal = before === undefined ? 0 : before.ordinal + 1;
     const order = versionOrder(first, ordinal);
     const isAhead = !isEffectiveAt(order, this.#recordedAt);
-    const observation = observationOf(metric, {
+    const observation: Observation = inOrder({
+      ...metric,
       ...(isAhead && (isAnnounced || before?.newest.announced) ? { announced: true } : {}),
       id: observationIdAt(this.#input.slug, order),
       metric: name,

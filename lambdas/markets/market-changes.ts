@@ -1,6 +1,8 @@
 /** The changes of a decision beside those of observations: the market's record, and the items that lead to it. Pure. */
+import { laterInstant } from '../../contract/values/instants.ts';
 import { nextEffectiveAt } from '../../storage/ports/announced-values.ts';
-import type { Change, PutChange } from '../../storage/ports/ledger.ts';
+import { replaced } from '../../storage/ports/changes.ts';
+import type { Change, Item, PutChange } from '../../storage/ports/ledger.ts';
 import {
   announcedMarketKey,
   type MarketRecordValue,
@@ -44,4 +46,20 @@ export function marketChanges(
   }
   const condition = before === null ? { kind: 'absent' as const } : { kind: 'revision-is' as const, revision: before };
   return [{ kind: 'put', key: marketKey(slug), revision, value, if: condition }, ...changes];
+}
+
+/**
+ * The market with other fields beside those of its observations: its next revision, and a mark.
+ *
+ * @param at RFC 3339: now
+ */
+export function changedMarket(
+  slug: string,
+  market: Item<MarketRecordValue>,
+  changed: Partial<Pick<MarketRecordValue, 'removal' | 'standing'>>,
+  at: string,
+): readonly Change[] {
+  const updatedAt = laterInstant(at, market.value.updatedAt);
+  const mark = { kind: 'put', key: marketMarkKey(slug), revision: market.revision + 1, value: null, if: ANY } as const;
+  return [replaced(market, { ...market.value, ...changed, updatedAt }), mark];
 }

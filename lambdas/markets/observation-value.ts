@@ -2,6 +2,7 @@
  * Turns a record into the stored value. Members are in canonical order, so that neither storage nor rendering sorts.
  */
 import type { MarketRecord, ObservationRecord, RowError } from '../../contract/ingest/ingest-records.ts';
+import { inOrder } from '../../contract/values/canonical-json.ts';
 import type { MarketAttributes } from '../../contract/values/market.ts';
 import {
   canonicalInstant,
@@ -27,27 +28,11 @@ type Definition = OwnRule &
 
 /** The market's record before its first observation. */
 export function newMarketValue(record: MarketRecord): MarketRecordValue {
-  const { attributes, kind, name, nativeCurrency, sources, status, unit, ...rule } = definitionOf(record, {
-    sources: [],
+  return inOrder({
+    ...definitionOf(record, { sources: [] }),
+    ...{ firstObservedAt: null, lastObservedAt: null, lastOrder: null, latest: {} },
+    ...{ observations: 0, sum: EMPTY_SUM, unknownValues: 0, updatedAt: null },
   });
-  return {
-    ...(attributes && { attributes }),
-    firstObservedAt: null,
-    kind,
-    lastObservedAt: null,
-    lastOrder: null,
-    latest: {},
-    name,
-    nativeCurrency,
-    observations: 0,
-    ...rule,
-    sources,
-    status,
-    sum: EMPTY_SUM,
-    unit,
-    unknownValues: 0,
-    updatedAt: null,
-  };
 }
 
 /**
@@ -106,16 +91,13 @@ export function metricOfRecord(record: ObservationRecord, quantity: number): Met
   const { confidence, sourceLabel, sourceUrl, status, unknownReason } = record;
   const observedAt = canonicalInstant(record.observedAt);
   const releasedAt = record.releasedAt == null ? null : canonicalInstant(record.releasedAt);
-  if ('currency' in record) {
-    const amount = amountOfRecord(record, quantity);
-    if ('error' in amount) return amount;
-    const { amountMinor, rounded, sourceValue } = amount;
-    const provenance = { observedAt, releasedAt, rounded, sourceLabel, sourceUrl, sourceValue, status };
-    return { amountMinor, confidence, currency: record.currency, kind: 'money', ...provenance, unknownReason };
+  const provenance = { confidence, observedAt, releasedAt, sourceLabel, sourceUrl, status, unknownReason };
+  if (!('currency' in record)) {
+    const { rounded, sourceValue, unit, value } = record;
+    return inOrder({ kind: 'scalar', ...provenance, rounded, sourceValue, unit, value });
   }
-  const { rounded, sourceValue, unit, value } = record;
-  const provenance = { observedAt, releasedAt, rounded, sourceLabel, sourceUrl, sourceValue, status };
-  return { confidence, kind: 'scalar', ...provenance, unit, unknownReason, value };
+  const amount = amountOfRecord(record, quantity);
+  return 'error' in amount ? amount : inOrder({ kind: 'money', currency: record.currency, ...provenance, ...amount });
 }
 
 /**
@@ -128,37 +110,6 @@ export function retracted(metric: Metric, kind: RetractionKind | null): Metric {
   return metric.kind === 'money'
     ? { ...metric, ...nothing, amountMinor: null }
     : { ...metric, ...nothing, value: null };
-}
-
-export function observationOf(
-  metric: Metric,
-  { metric: name, ...version }: Omit<Observation, keyof Metric>,
-): Observation {
-  const { announced, id, publicReason, recordedAt, retraction, supersededAt, supersededBy, supersedes } = version;
-  const ahead = announced === undefined ? {} : { announced };
-  const { confidence, observedAt, releasedAt, rounded, sourceLabel, sourceUrl, sourceValue, status, unknownReason } =
-    metric;
-  const reasoned = publicReason === undefined ? {} : { publicReason };
-  const times = { observedAt, ...reasoned, recordedAt, releasedAt };
-  const provenance = { ...times, retraction, rounded, sourceLabel, sourceUrl, sourceValue, status };
-  const links = { supersededAt, supersededBy, supersedes };
-  if (metric.kind === 'money') {
-    const { amountMinor, currency, kind } = metric;
-    return {
-      amountMinor,
-      ...ahead,
-      confidence,
-      currency,
-      id,
-      kind,
-      metric: name,
-      ...provenance,
-      ...links,
-      unknownReason,
-    };
-  }
-  const { kind, unit, value } = metric;
-  return { ...ahead, confidence, id, kind, metric: name, ...provenance, ...links, unit, unknownReason, value };
 }
 
 /**

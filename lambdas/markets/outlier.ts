@@ -8,9 +8,9 @@
  * the middle of many neighbours. A market may have that rule for all of its values, or no guard: `docs/mapping.md`.
  */
 import { OUTLIER_NEIGHBOURS_MAX, type OutlierRule } from '../../contract/values/market.ts';
-import type { Metric } from '../../contract/values/metric.ts';
+import type { Metric, Observation } from '../../contract/values/metric.ts';
 import { moneyTexts } from '../../contract/values/money-texts.ts';
-import type { PlacedMetric } from '../../storage/records/markets.ts';
+import { firstOrderOf, type PlacedMetric } from '../../storage/records/markets.ts';
 
 /**
  * The factor for money. In the bundled sample (175 pairs, two and a half years, steps of up to a fortnight), every
@@ -154,4 +154,40 @@ export function amountOf(metric: Metric): string {
   if (metric.kind !== 'money') return `${metric.value} ${metric.unit}`;
   const { decimal } = moneyTexts(metric.amountMinor, metric.currency, 1);
   return `${decimal} ${metric.currency} (amountMinor ${metric.amountMinor})`;
+}
+
+/** Compares the rows of one market with the ledger's values, and with the rows before them. */
+export class OutlierGuard {
+  readonly #neighbours: NeighboursRead | undefined;
+  /** The newest comparable values that the rows so far gave for a metric, the newest first. Rows come in order of time. */
+  readonly #previous = new Map<string, readonly PlacedMetric[]>();
+
+  /** @param neighbours undefined: no value is an outlier */
+  constructor(neighbours: NeighboursRead | undefined) {
+    this.#neighbours = neighbours;
+  }
+
+  /** The newest version of a row's observation: later rows are compared with it. */
+  add(newest: Observation, first: string): void {
+    if (this.#neighbours === undefined || !isComparable(newest)) return;
+    const before = this.#previous.get(newest.metric) ?? [];
+    const kept = before.slice(0, OUTLIER_NEIGHBOURS_MAX - 1);
+    this.#previous.set(newest.metric, [{ order: first, metric: newest }, ...kept]);
+  }
+
+  /** A neighbour in time, in the batch or in the ledger, if the value is too far from them. */
+  contradictionOf(metric: Metric, name: string, order: string, rule: OutlierRule | undefined): Metric | null {
+    if (this.#neighbours === undefined) return null;
+    const { before, after } = this.#neighbours.of.get(order) ?? { before: [], after: [] };
+    const all = merged(this.#previous.get(name) ?? [], before);
+    return contradictionOf(metric, { before: all, after }, rule, this.#neighbours.areAll);
+  }
+}
+
+/** Both are newest first. A row that the ledger has already is in both. */
+function merged(rows: readonly PlacedMetric[], known: readonly PlacedMetric[]): readonly PlacedMetric[] {
+  if (rows.length === 0 || known.length === 0) return rows.length === 0 ? known : rows;
+  const ofRows = new Set(rows.map(({ order }) => firstOrderOf(order)));
+  const others = known.filter(({ order }) => !ofRows.has(firstOrderOf(order)));
+  return [...rows, ...others].sort((left, right) => (left.order < right.order ? 1 : -1));
 }

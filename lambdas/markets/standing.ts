@@ -3,13 +3,10 @@
  * {@link MarketStanding}.
  */
 import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
-import { laterInstant } from '../../contract/values/instants.ts';
 import type { Source, SourceVerification } from '../../contract/values/market.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
-import { replaced } from '../../storage/ports/changes.ts';
 import type { Change, Item } from '../../storage/ports/ledger.ts';
 import { type MarketRecordValue, type MarketStanding, marketKey } from '../../storage/records/markets.ts';
-import { marketMarkKey } from '../../storage/records/publication.ts';
 
 type Comparisons = MarketStanding['comparisons'];
 
@@ -76,24 +73,6 @@ function withoutIds({ comparisons, disputes, representedBy, verifications }: Mar
   });
   const disputed = Object.keys(disputes).sort();
   return { compared: compared.sort(), disputed, representedBy: representedBy?.name ?? null, verifications };
-}
-
-/**
- * The market with another standing: its next revision, and a mark.
- *
- * @param at RFC 3339: now
- */
-export function withStanding(
-  slug: string,
-  market: Item<MarketRecordValue>,
-  standing: MarketStanding,
-  at: string,
-): readonly Change[] {
-  const updatedAt = laterInstant(at, market.value.updatedAt);
-  return [
-    replaced(market, { ...market.value, standing, updatedAt }),
-    { kind: 'put', key: marketMarkKey(slug), revision: market.revision + 1, value: null, if: { kind: 'any' } },
-  ];
 }
 
 /** A check that the market's record is as the decision saw it. For `null`, it checks that the market has no record. */

@@ -77,6 +77,11 @@ export function refuse(
   };
 }
 
+/** Refuses for one fault of the body. `detail` says what cannot be done. */
+export function refuseInvalid(detail: string, error: ProblemError): Refused {
+  return refuse('validation-failed', detail, { errors: [error] });
+}
+
 export function isRefused(result: object | undefined): result is Refused {
   return result !== undefined && 'problem' in result;
 }

@@ -6,16 +6,11 @@ import type { Change, Item } from '../../storage/ports/ledger.ts';
 import { type MarketRecordValue, observationId } from '../../storage/records/markets.ts';
 import type { ClaimValue } from '../../storage/records/review.ts';
 import { decideMarket } from '../markets/decide.ts';
+import { changedMarket } from '../markets/market-changes.ts';
 import type { MarketState } from '../markets/read-markets.ts';
 import { removedDetail } from '../markets/removal.ts';
 import { type Row, rowOf } from '../markets/rows.ts';
-import {
-  disputedByClaim,
-  newRepresentationSalt,
-  standingOf,
-  unchangedMarket,
-  withStanding,
-} from '../markets/standing.ts';
+import { disputedByClaim, newRepresentationSalt, standingOf, unchangedMarket } from '../markets/standing.ts';
 import { type Refused, refuse } from '../pipeline/handler.ts';
 import { type Correction, correctionOf } from './correction.ts';
 
@@ -57,14 +52,17 @@ export function acceptedChanges(
   const standing = standingOf(market.value);
   if (assertion.type === 'representation') {
     const representedBy = { name: assertion.name, claim: id, salt: newRepresentationSalt(randomBytes) };
-    return { changes: withStanding(slug, market, { ...standing, representedBy }, acceptedAt), observationId: null };
+    return {
+      changes: changedMarket(slug, market, { standing: { ...standing, representedBy } }, acceptedAt),
+      observationId: null,
+    };
   }
   const { metric } = assertion;
   if (!Object.hasOwn(market.value.latest, metric)) {
     return refuse('conflict', `The market ${slug} has no metric ${metric} that could be disputed.`);
   }
   const disputed = disputedByClaim(standing, metric, id);
-  return { changes: withStanding(slug, market, disputed, acceptedAt), observationId: null };
+  return { changes: changedMarket(slug, market, { standing: disputed }, acceptedAt), observationId: null };
 }
 
 function retractionOf({ market, metric, observedAt, sourceUrl, ...more }: ObservationAssertion): RetractionRecord {

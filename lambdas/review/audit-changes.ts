@@ -1,9 +1,11 @@
 /** The copies of an audit record, as part of the transaction that the record describes. */
+import type { Runtime } from '../../storage/aws/runtime.ts';
 import { created } from '../../storage/ports/changes.ts';
 import type { Change } from '../../storage/ports/ledger.ts';
 import { type AuditValue, auditKeys, auditOfTargetKey, changeAuditId } from '../../storage/records/audit.ts';
 import type { BatchValue } from '../../storage/records/batches.ts';
 import { marketTarget, slugOfRecordKey } from '../../storage/records/markets.ts';
+import { chainOf } from './audit-chains.ts';
 
 /** One copy for the listing by day, one by actor, one by target; and one by each market that the write changes. */
 export function auditChanges(audit: AuditValue, changes: readonly Change[] = []): readonly Change[] {
@@ -41,6 +43,19 @@ export function systemAudits(
       return created(auditOfTargetKey(marketTarget(slug), id), { id, at, target: marketTarget(slug), ...by });
     });
   });
+}
+
+/** The records of a transaction of the service itself, with their copies: one for each target, as a chain of their own. */
+export function serviceAudits(
+  action: string,
+  targets: readonly string[],
+  { newId, at, requestId }: Pick<Runtime, 'newId'> & { readonly at: string; readonly requestId?: string },
+): readonly Change[] {
+  const audits = targets.map((target): AuditValue => {
+    const id = newId('aud');
+    return { id, at, actor: action, action, target, requestId: requestId ?? id, fingerprint: '' };
+  });
+  return chainOf(audits).flatMap((audit) => auditChanges(audit));
 }
 
 /** The worker has applied a part of a batch. */

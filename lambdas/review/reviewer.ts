@@ -2,7 +2,14 @@
 import type { Item } from '../../storage/ports/ledger.ts';
 import type { ClaimValue } from '../../storage/records/review.ts';
 import { readMarkets } from '../markets/read-markets.ts';
-import { isRefused, type OperationRequest, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';
+import {
+  isRefused,
+  type OperationRequest,
+  type Refused,
+  refuse,
+  refuseInvalid,
+  writeHandler,
+} from '../pipeline/handler.ts';
 import { checkIfMatch } from '../pipeline/preconditions.ts';
 import { changedClaim, isOwn, marketsOfClaim, readClaim } from './claim-record.ts';
 import { nextState } from './transitions.ts';
@@ -68,12 +75,7 @@ function mayBeExplained(outcome: 'accepted' | 'rejected', { assertion: { type } 
   return outcome === 'accepted' && (type === 'correction' || type === 'retraction');
 }
 
-const NOT_EXPLAINED = refuse('validation-failed', 'Nothing public would show this reason: see errors.', {
-  errors: [
-    {
-      pointer: '/publicReason',
-      code: 'invalid',
-      detail: 'is for an accepted correction or retraction: leave it out, and use the note',
-    },
-  ],
+const NOT_EXPLAINED = refuseInvalid('Nothing public would show this reason: see errors.', {
+  ...{ pointer: '/publicReason', code: 'invalid' },
+  detail: 'is for an accepted correction or retraction: leave it out, and use the note',
 });

@@ -11,17 +11,11 @@ import {
   verificationKeys,
   verificationsOfMarket,
 } from '../../storage/records/review.ts';
+import { changedMarket } from '../markets/market-changes.ts';
 import { type MarketState, readMarkets } from '../markets/read-markets.ts';
 import { removedDetail } from '../markets/removal.ts';
 import { rowOf } from '../markets/rows.ts';
-import {
-  isSameStanding,
-  standingOf,
-  unchangedMarket,
-  type Verified,
-  verified,
-  withStanding,
-} from '../markets/standing.ts';
+import { isSameStanding, standingOf, unchangedMarket, type Verified, verified } from '../markets/standing.ts';
 import { type OperationRequest, type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
 
@@ -165,7 +159,8 @@ function marketChanges(
 ): readonly Change[] {
   const before = standingOf(market.value);
   const after = verified(before, verification);
-  return isSameStanding(before, after) ? [unchangedMarket(slug, market)] : withStanding(slug, market, after, now);
+  if (isSameStanding(before, after)) return [unchangedMarket(slug, market)];
+  return changedMarket(slug, market, { standing: after }, now);
 }
 
 /** Only the audit names the actor. */

@@ -12,6 +12,7 @@ import {
 } from '../../storage/records/sources.ts';
 import { isRefused, type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
+import { unchanged } from '../pipeline/preconditions.ts';
 
 export const listSourceRuns: ReadHandler<'listSourceRuns'> = {
   async answer(request, tools) {
@@ -41,15 +42,10 @@ export const createSourceRun = writeHandler<'createSourceRun'>()({
   },
   decide({ params: { name }, body, newId, now }, { state, running }) {
     if (state === null) return refuse('not-found', `No source ${name}.`);
-    const { partition, sort, revision, value } = state;
+    const { value } = state;
     if (running !== null) {
-      return {
-        kind: 'commit',
-        isUnchanged: true,
-        target: targetOf(name, running.sort),
-        changes: [{ kind: 'check', key: { partition, sort }, if: { kind: 'revision-is', revision } }],
-        response: { body: shownRun(name, running), location: urlOf(name, running.sort) },
-      };
+      const response = { body: shownRun(name, running), location: urlOf(name, running.sort) };
+      return unchanged(targetOf(name, running.sort), state, response);
     }
     const id = newId('run');
     const run = newRun({ cause: 'request', createdAt: now, attempt: value.failures + 1, ...body });

@@ -13,18 +13,16 @@ import {
   sourceKey,
   sourceStateKey,
 } from '../../storage/records/sources.ts';
-import { etagOf } from '../http/headers.ts';
 import {
   type Decision,
   isRefused,
   type OperationRequest,
   type ReadHandler,
-  type Refused,
   refuse,
   writeHandler,
 } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
-import { checkIfMatch } from '../pipeline/preconditions.ts';
+import { checkIfMatch, refusedPut, unchanged } from '../pipeline/preconditions.ts';
 
 /** A source that is made, and one that was there before any run. */
 const NO_RUNS: Omit<SourceStateValue, 'nextRunAt'> = {
@@ -64,7 +62,7 @@ export const putSource = writeHandler<'putSource'>()({
     if (faults.length > 0) {
       return refuse('validation-failed', 'The recipe is not valid: see errors.', { errors: faults });
     }
-    const refused = refusedByPrecondition(request, source);
+    const refused = refusedPut(request, source);
     if (refused !== null) return refused;
     if (source === null || state === null) {
       const value: SourceValue = {
@@ -81,7 +79,7 @@ export const putSource = writeHandler<'putSource'>()({
         response: { body: toRecipe({ ...key, revision: 1, value }), revision: 1 },
       };
     }
-    if (isDeepStrictEqual(source.value.recipe, body)) return unchanged(request, source);
+    if (isDeepStrictEqual(source.value.recipe, body)) return kept(request, source);
     return changed(
       request,
       source,
@@ -110,7 +108,7 @@ export const pauseSource = writeHandler<'pauseSource'>()({
     const item = checkIfMatch(request.ifMatch, source);
     if (isRefused(item)) return item;
     return item.value.paused || state === null
-      ? unchanged(request, item)
+      ? kept(request, item)
       : changed(request, item, state, { paused: true }, null);
   },
 });
@@ -124,7 +122,7 @@ export const resumeSource = writeHandler<'resumeSource'>()({
     const item = checkIfMatch(request.ifMatch, source);
     if (isRefused(item)) return item;
     return !item.value.paused || state === null
-      ? unchanged(request, item)
+      ? kept(request, item)
       : changed(request, item, state, { paused: false }, nextRunAt);
   },
 });
@@ -150,16 +148,6 @@ function checkedRecipe(input: unknown, nowMs: number) {
   return { errors: [], nextRunAt: new Date(nextRunAt(result.recipe.schedule, nowMs)).toISOString() };
 }
 
-/** RFC 9110, sections 13.1.1 and 13.1.2: without a source, `If-Match` never holds. */
-function refusedByPrecondition(
-  { ifMatch, mustCreate }: OperationRequest<'putSource'>,
-  source: Item<SourceValue> | null,
-): Refused | null {
-  if (mustCreate ? source === null : source !== null && !isRefused(checkIfMatch(ifMatch, source))) return null;
-  const detail = 'The source has changed since you read it: read it again, and decide again.';
-  return refuse('precondition-failed', detail, source === null ? {} : { headers: { etag: etagOf(source.revision) } });
-}
-
 function changed<Id extends OneSource>(
   request: OperationRequest<Id>,
   source: Item<SourceValue>,
@@ -177,16 +165,8 @@ function changed<Id extends OneSource>(
   };
 }
 
-/** The source is already as requested. Nothing changes, but the transaction checks that it is still so. */
-function unchanged<Id extends OneSource>(request: OperationRequest<Id>, source: Item<SourceValue>): Decision<Id> {
-  const { partition, sort, revision } = source;
-  return {
-    kind: 'commit',
-    isUnchanged: true,
-    target: targetOf(request),
-    changes: [{ kind: 'check', key: { partition, sort }, if: { kind: 'revision-is', revision } }],
-    response: { body: toRecipe(source), revision } as never,
-  };
+function kept<Id extends OneSource>(request: OperationRequest<Id>, source: Item<SourceValue>): Decision<Id> {
+  return unchanged(targetOf(request), source, { body: toRecipe(source), revision: source.revision } as never);
 }
 
 function targetOf({ params }: OperationRequest<OneSource | 'deleteSource'>): string {

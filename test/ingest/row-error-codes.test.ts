@@ -1,7 +1,7 @@
 /** Each code of a refused row, with an example. */
 import { expect, test } from 'vitest';
 import { ROW_ERROR_CODES, type RowErrorCode } from '../../contract/ingest/ingest-records.ts';
-import { removedChanges } from '../../lambdas/markets/removal.ts';
+import { changedMarket } from '../../lambdas/markets/market-changes.ts';
 import type { Item } from '../../storage/ports/ledger.ts';
 import { type MarketRecordValue, marketKey } from '../../storage/records/markets.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
@@ -57,7 +57,9 @@ test.each(ROW_ERROR_CODES)('%s', async (code) => {
   expect((await ingest(dependencies, known)).taken).toBe(true);
   const gone = (await dependencies.ledger.get(marketKey('gone'))) as Item<MarketRecordValue>;
   const removal = { reason: 'ended', replacedBy: 'a', removedAt: new Date(START_MS).toISOString() };
-  await dependencies.ledger.transact(removedChanges('gone', gone, removal), { attemptId: 'removal' });
+  await dependencies.ledger.transact(changedMarket('gone', gone, { removal }, removal.removedAt), {
+    attemptId: 'removal',
+  });
   const { taken, faults } = await ingest(dependencies, ROWS[code], AUTHORITIES[code]);
   expect(taken).toBe(false);
   expect(faults.map((fault) => [fault.index, fault.code])).toEqual([[ROWS[code].length - 1, code]]);

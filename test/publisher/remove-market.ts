@@ -1,4 +1,4 @@
-import { removedChanges } from '../../lambdas/markets/removal.ts';
+import { changedMarket } from '../../lambdas/markets/market-changes.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import type { World } from './world.ts';
 
@@ -11,7 +11,12 @@ export async function removeMarket(
   const market = await ledger.get(marketKey(slug));
   if (market === null) throw new Error(`there is no market ${slug}`);
   const removedAt = new Date(clock.nowMs).toISOString();
-  const changes = removedChanges(slug, market, { reason: 'a test removes it', replacedBy, removedAt });
+  const changes = changedMarket(
+    slug,
+    market,
+    { removal: { reason: 'a test removes it', replacedBy, removedAt } },
+    removedAt,
+  );
   const { committed } = await ledger.transact(changes, { attemptId: dependencies.newAttemptId() });
   if (!committed) throw new Error(`${slug} was written to`);
 }

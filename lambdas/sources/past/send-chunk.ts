@@ -1,11 +1,9 @@
 /** Sends the records of some past versions as one upload, as a run sends those of an answer. */
-import { FEED_SCOPES } from '../../../contract/operations/scopes.ts';
 import { created } from '../../../storage/ports/changes.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { type UploadValue, uploadKey } from '../../../storage/records/batches.ts';
-import { sourcePrincipal } from '../../../storage/records/sources.ts';
 import { queueUpload } from '../../ingest/queue-upload.ts';
-import { newUpload } from '../../ingest/uploads.ts';
+import { uploadOfSource } from '../../ingest/uploads.ts';
 import type { SourceDependencies } from '../run/dependencies.ts';
 import { pieces } from '../run/derive-file.ts';
 import type { Chunk } from './chunk.ts';
@@ -22,17 +20,8 @@ export async function sendChunk(
   const { ledger, uploads, nowMs, newId, newAttemptId } = dependencies;
   const file = Buffer.from(`${lines.join('\n')}\n`);
   const content = { sha256: sha256Hex(file), bytes: file.length };
-  const principal = sourcePrincipal(source);
-  const upload = newUpload({
-    id: newId('upl'),
-    subject: principal,
-    actor: principal,
-    authority: { scopes: [...FEED_SCOPES], markets: null },
-    mode: 'correct',
-    ...content,
-    records: lines.length,
-    createdAt: new Date(nowMs()).toISOString(),
-  });
+  const createdAt = new Date(nowMs()).toISOString();
+  const upload = uploadOfSource(source, { id: newId('upl'), ...content, records: lines.length, createdAt });
   const announced = [created(uploadKey(upload.id), upload)];
   await ledger.transact(announced, { attemptId: newAttemptId() });
   await uploads.put(upload.id, content, () => pieces(file));

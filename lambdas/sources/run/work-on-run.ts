@@ -9,7 +9,6 @@
  * - The id of the upload follows from the id of the run, and an upload is announced, put and queued once.
  */
 
-import { FEED_SCOPES } from '../../../contract/operations/scopes.ts';
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import { redact } from '../../../contract/values/redact.ts';
 import { type ListedAnswer, ListShrunk } from '../../../mapping/recipe/list-news.ts';
@@ -25,13 +24,12 @@ import {
   type RunWorkValue,
   type SourceStateValue,
   sourceKey,
-  sourcePrincipal,
   sourceStateKey,
   type TakenInValue,
   uploadOfRun,
 } from '../../../storage/records/sources.ts';
 import { queueUpload } from '../../ingest/queue-upload.ts';
-import { newUpload } from '../../ingest/uploads.ts';
+import { uploadOfSource } from '../../ingest/uploads.ts';
 import { type ClaimedRun, claimRun, leaveRun, recordProgress } from './claimed-run.ts';
 import type { SourceDependencies } from './dependencies.ts';
 import { type ArchivedAnswer, type DerivedFile, describeFile, pieces, readFile } from './derive-file.ts';
@@ -205,16 +203,8 @@ async function send(
       await endRun(dependencies, claimed, { outcome: 'unchanged', records, refusedRows, faults }, { takenIn });
       return false;
     }
-    const principal = sourcePrincipal(source);
-    const announced = newUpload({
-      id: uploadOfRun(id),
-      subject: principal,
-      actor: principal,
-      authority: { scopes: [...FEED_SCOPES], markets: null },
-      mode: 'correct',
-      ...{ sha256, bytes, records },
-      createdAt: new Date(nowMs()).toISOString(),
-    });
+    const createdAt = new Date(nowMs()).toISOString();
+    const announced = uploadOfSource(source, { id: uploadOfRun(id), sha256, bytes, records, createdAt });
     const progress = { records, refusedRows, faults, upload: announced.id };
     const others = [created(uploadKey(announced.id), announced)];
     const announcedRun = await recordProgress(dependencies, claimed, progress, others);
