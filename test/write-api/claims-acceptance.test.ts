@@ -1,7 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { canonicalJson } from '../../contract/values/canonical-json.ts';
-import { type MarketStanding, observationId, orderKey } from '../../storage/records/markets.ts';
-import { historyMarkKey, marketMarkKey } from '../../storage/records/publication.ts';
+import { observationId } from '../../storage/records/markets.ts';
 import {
   ASSERTIONS,
   act,
@@ -18,7 +16,6 @@ import {
 } from './claim-world.ts';
 import type { ApiWorld } from './world.ts';
 
-const NOTHING: MarketStanding = { comparisons: {}, disputes: {}, representedBy: null, verifications: {} };
 const PRICE_18 = { market: 'gold-usd', ...priceOn(18) };
 
 let world: ApiWorld;
@@ -40,34 +37,6 @@ async function accept(assertion: object, decision: object = {}) {
 }
 
 describe('accepting a claim', () => {
-  it('of a correction supersedes the observation, and keeps its provenance', async () => {
-    const before = await goldRecord(world.ledger);
-    const claim = await accept(ASSERTIONS.correction);
-    const id = observationId({ ...PRICE_18, ordinal: 1 });
-    expect(claim.observationId).toBe(id);
-    const history = await goldHistory(world.ledger);
-    const [old, corrected] = history.filter(
-      ({ metric, observedAt }) => metric === 'price' && observedAt === PRICE_18.observedAt,
-    );
-    expect(old).toMatchObject({ amountMinor: 412910, supersededBy: id, supersedes: null });
-    expect(corrected).toMatchObject({
-      id,
-      amountMinor: 419210,
-      sourceValue: '4192.10',
-      sourceLabel: old?.sourceLabel,
-      sourceUrl: old?.sourceUrl,
-      observedAt: old?.observedAt,
-      supersedes: old?.id,
-      supersededBy: null,
-    });
-    const { revision, value } = await goldRecord(world.ledger);
-    expect(revision).toBe(before.revision + 1);
-    expect(value.latest.price?.metric).toMatchObject({ amountMinor: 419210 });
-    const marks = (await dirtyMarks(world.ledger)).map(({ sort }) => sort);
-    const from = orderKey({ ...PRICE_18, ordinal: 0 });
-    expect(marks).toEqual([historyMarkKey('gold-usd', from).sort, marketMarkKey('gold-usd').sort]);
-  });
-
   it('of a correction supersedes the newest version, where the observation has been superseded meanwhile', async () => {
     const id = await filedIn(world, 'under-review', ASSERTIONS.correction);
     await ingest(world.ledger, [priceRecord(18, 500000)]);
@@ -104,21 +73,6 @@ describe('accepting a claim', () => {
     expect((await goldRecord(world.ledger)).value.latest.price?.metric).toMatchObject({ amountMinor: 0 });
   });
 
-  it('of a correction of an older observation leaves the price as it is', async () => {
-    const claim = await accept({ ...ASSERTIONS.correction, ...priceOn(16) });
-    expect(claim.observationId).toBe(observationId({ market: 'gold-usd', ...priceOn(16), ordinal: 1 }));
-    expect((await goldRecord(world.ledger)).value.latest.price?.metric).toMatchObject({ amountMinor: 412910 });
-  });
-
-  it('of a retraction withholds the value; a second one changes nothing but the claim', async () => {
-    const claim = await accept(ASSERTIONS.retraction);
-    expect(claim.observationId).toBe(observationId({ ...PRICE_18, ordinal: 1 }));
-    const before = await goldRecord(world.ledger);
-    expect(before.value.latest.price?.metric).toMatchObject({ amountMinor: null, unknownReason: 'withheld' });
-    expect((await accept(ASSERTIONS.retraction)).observationId).toBe(claim.observationId);
-    expect(await goldRecord(world.ledger)).toEqual(before);
-  });
-
   it.each(['correction', 'retraction'] as const)(
     'of a %s may say to the public why, and the claim shows it',
     async (type) => {
@@ -147,19 +101,6 @@ describe('accepting a claim', () => {
     expect((await goldHistory(world.ledger)).filter((version) => 'publicReason' in version)).toEqual([]);
   });
 
-  it('of a dispute disputes the metric, and the latest claim is the one that is kept', async () => {
-    const before = await goldRecord(world.ledger);
-    for (const revision of [before.revision + 1, before.revision + 2]) {
-      const { id } = await accept(ASSERTIONS.dispute);
-      const after = await goldRecord(world.ledger);
-      expect(after).toEqual({
-        revision,
-        value: { ...before.value, standing: { ...NOTHING, disputes: { price: id } } },
-      });
-    }
-    expect((await dirtyMarks(world.ledger)).map(({ sort }) => sort)).toEqual([marketMarkKey('gold-usd').sort]);
-  });
-
   it.each(['openInterest'])('of a dispute of %s, which the market does not have, is a conflict', async (metric) => {
     const before = await goldRecord(world.ledger);
     const id = await filedIn(world, 'under-review', { ...ASSERTIONS.dispute, metric });
@@ -168,53 +109,6 @@ describe('accepting a claim', () => {
     expect((await world.call({ path: `/api/v1/claims/${id}` })).json.state).toBe('under-review');
     expect(await goldRecord(world.ledger)).toEqual(before);
     expect((await act(world, id, 'reject')).status).toBe(200);
-  });
-
-  it('of a representation shows the representative, until another one is accepted', async () => {
-    const before = await goldRecord(world.ledger);
-    const first = await accept(ASSERTIONS.representation);
-    const { standing } = (await goldRecord(world.ledger)).value;
-    expect(standing).toEqual({
-      ...NOTHING,
-      representedBy: { name: 'Bullion Desk Ltd', claim: first.id, salt: expect.stringMatching(/^[0-9a-f]{64}$/) },
-    });
-    const second = await accept({ ...ASSERTIONS.representation, name: 'Gold plc' });
-    expect(await goldRecord(world.ledger)).toEqual({
-      revision: before.revision + 2,
-      value: {
-        ...before.value,
-        standing: { ...NOTHING, representedBy: { name: 'Gold plc', claim: second.id, salt: expect.any(String) } },
-      },
-    });
-    const later = (await goldRecord(world.ledger)).value.standing;
-    expect(later?.representedBy?.salt).not.toBe(standing?.representedBy?.salt);
-  });
-
-  it('of a correction settles a dispute of the price that it corrects', async () => {
-    await accept(ASSERTIONS.dispute);
-    await accept(ASSERTIONS.correction);
-    expect((await goldRecord(world.ledger)).value.standing).toBeUndefined();
-  });
-
-  it('keeps the earlier standing of the market', async () => {
-    const dispute = await accept(ASSERTIONS.dispute);
-    const volume = await accept({ ...ASSERTIONS.dispute, metric: 'volume' });
-    const representation = await accept(ASSERTIONS.representation);
-    expect((await goldRecord(world.ledger)).value.standing).toEqual({
-      ...NOTHING,
-      disputes: {
-        price: dispute.id,
-        volume: volume.id,
-      },
-      representedBy: { name: 'Bullion Desk Ltd', claim: representation.id, salt: expect.any(String) },
-    });
-  });
-
-  it.each(CLAIM_TYPES)('of type %s puts none of its texts on the market', async (type) => {
-    await accept(ASSERTIONS[type]);
-    const stored = canonicalJson([(await goldRecord(world.ledger)).value, await goldHistory(world.ledger)]);
-    expect(stored).not.toContain('secret-');
-    expect(stored).not.toContain('alice');
   });
 });
 

@@ -152,12 +152,18 @@ describe('in public', () => {
     expect(await market()).toMatchObject({ disputed: true, disputedMetrics: ['volume'] });
   });
 
-  it('an accepted representation shows its name', async () => {
+  it('an accepted representation shows its name, until another one is accepted', async () => {
     expect(await market()).toMatchObject({ representedBy: null, representedBySalt: null });
     await accept(ASSERTIONS.representation);
     await follow();
     const salt = expect.stringMatching(/^[0-9a-f]{64}$/);
-    expect(await market()).toMatchObject({ representedBy: 'Bullion Desk Ltd', representedBySalt: salt });
+    const first = await market();
+    expect(first).toMatchObject({ representedBy: 'Bullion Desk Ltd', representedBySalt: salt });
+    await accept({ ...ASSERTIONS.representation, name: 'Gold plc' });
+    await accept(ASSERTIONS.dispute);
+    await follow();
+    expect(await market()).toMatchObject({ representedBy: 'Gold plc', representedBySalt: salt, disputed: true });
+    expect((await market()).representedBySalt).not.toBe(first.representedBySalt);
   });
 
   it('a verification shows on the market’s source', async () => {

@@ -431,21 +431,6 @@ describe('listing source verifications', () => {
     expect((await list()).text + (await world.call({ path: `${PATH}/${id}`, as: 'vera' })).text).not.toContain('user:');
   });
 
-  it('continues by cursors that are valid for the same credential and filter only', async () => {
-    const recording: string[] = [];
-    for (let count = 0; count < 51; count++) {
-      world.nowMs += 1;
-      recording.push(await recorded());
-    }
-    const first = await list('market=gold-usd');
-    const cursor = `cursor=${first.json.page.nextCursor}`;
-    const second = await list(`market=gold-usd&${cursor}`);
-    expect([...ids(first), ...ids(second)]).toEqual(recording.reverse());
-    for (const other of [await list(cursor), await list(`market=gold-usd&${cursor}`, 'alice')]) {
-      expect([other.status, other.json.code]).toEqual([400, 'invalid-cursor']);
-    }
-  });
-
   it('answers 404 for an unknown one', async () => {
     const read = (id: string) => world.call({ path: `${PATH}/${id}`, as: 'vera' });
     expect((await read('verification_01JD8N5W5XQ6M4T0VZ8R2K7C3A')).status).toBe(404);

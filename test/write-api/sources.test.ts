@@ -54,17 +54,6 @@ describe('a source', () => {
     expect(items).toHaveLength(1);
   });
 
-  test('is listed with the others, ordered by name, page by page', async () => {
-    for (let index = 59; index >= 0; index--) {
-      const name = `metals-${String(index).padStart(2, '0')}`;
-      expect((await put(recipeWith({ name }), CREATE, name)).status).toBe(200);
-    }
-    const first = await world.call({ path: URL });
-    const second = await world.call({ path: URL, query: `cursor=${first.json.page.nextCursor}` });
-    const names = [...first.json.data, ...second.json.data].map(({ name }) => name);
-    expect(names).toEqual(Array.from({ length: 60 }, (_, index) => `metals-${String(index).padStart(2, '0')}`));
-  });
-
   test.each<[string, unknown, string]>([
     ['no URL', recipeWith({ url: null }), '/url'],
     ['a URL in the clear', recipeWith({ url: 'http://metals.test.example/' }), '/url'],

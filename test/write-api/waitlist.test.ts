@@ -131,16 +131,4 @@ describe('waitlist requests', () => {
       expect(holdersOf(items, text)).toEqual([`${WAITLIST.partition} ${recorded.json.id}`]);
     }
   });
-
-  it('are listed page by page, with cursors for the same credential only', async () => {
-    for (let count = 0; count < 51; count++) {
-      world.nowMs += 1;
-      await record();
-    }
-    const first = await list();
-    const { nextCursor } = first.json.page;
-    const second = await list(`cursor=${nextCursor}`);
-    expect([first.json.data.length, second.json.data.length, second.json.page.nextCursor]).toEqual([50, 1, null]);
-    expect((await list(`cursor=${nextCursor}`, 'alice')).json.code).toBe('invalid-cursor');
-  });
 });
