@@ -20,7 +20,7 @@ import {
   writeHandler,
 } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
-import { assumedRevision, checkIfMatch, unchanged } from '../pipeline/preconditions.ts';
+import { checkIfMatch, unchanged } from '../pipeline/preconditions.ts';
 
 export const listWatchlists: ReadHandler<'listWatchlists'> = {
   answer: (request, tools) =>
@@ -67,15 +67,15 @@ export const replaceWatchlist = writeHandler<'replaceWatchlist'>()({
 });
 
 export const deleteWatchlist = writeHandler<'deleteWatchlist'>()({
-  decide(request, _view, found) {
-    const key = keyOf(request);
-    const item = checkIfMatch(request.ifMatch, found.get(key));
+  read: readWatchlist,
+  decide(request, found) {
+    const item = checkIfMatch(request.ifMatch, found);
     if (isRefused(item)) return item;
-    const revision = assumedRevision(request.ifMatch, item);
+    const { revision } = item;
     return {
       kind: 'commit',
-      target: targetOf(request.params.id),
-      changes: [{ kind: 'delete', key, if: { kind: 'revision-is', revision } }],
+      target: targetOf(item.sort),
+      changes: [{ kind: 'delete', key: keyOf(request), if: { kind: 'revision-is', revision } }],
       uses: [{ feature: 'watchlists', amount: -1 }],
       response: { body: null },
     };
@@ -116,32 +116,28 @@ function keyOf({ principal, params }: OperationRequest<OneWatchlist>): ItemKey<W
 }
 
 function readWatchlist(
-  request: OperationRequest<'replaceWatchlist' | MarketOfWatchlist>,
+  request: OperationRequest<'replaceWatchlist' | 'deleteWatchlist' | MarketOfWatchlist>,
   reader: LedgerReader,
 ): Promise<Found> {
   return reader.get(keyOf(request));
 }
 
-/**
- * The next revision of a watchlist; `found` is undefined while it has not been read. `added` must be existing markets.
- */
+/** The next revision of a watchlist. `added` must be existing markets. */
 function changed<Id extends 'replaceWatchlist' | MarketOfWatchlist>(
   request: OperationRequest<Id>,
-  found: Found | undefined,
+  found: Found,
   content: Pick<WatchlistValue, 'name' | 'markets'>,
   added: readonly string[],
 ): Decision<Id> {
-  const { id } = request.params as { id: string };
   const item = checkIfMatch(request.ifMatch, found);
   if (isRefused(item)) return item;
-  const revision = assumedRevision(request.ifMatch, item);
+  const revision = item.revision + 1;
   const value: WatchlistValue = { ...content, updatedAt: request.now };
-  const body = toWatchlist(id, revision + 1, value);
   return {
     kind: 'commit',
-    target: targetOf(id),
-    changes: [replaced({ ...keyOf(request), revision }, value), ...added.map(mustExist)],
-    response: { body, revision: revision + 1 } as never,
+    target: targetOf(item.sort),
+    changes: [replaced(item, value), ...added.map(mustExist)],
+    response: { body: toWatchlist(item.sort, revision, value), revision } as never,
   };
 }
 

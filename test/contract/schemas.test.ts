@@ -286,10 +286,14 @@ const SPELLINGS: readonly Spelling[] = [
       '2026-09-29T00:00Z',
       '2026-09-29T00:00:00',
       '2026-09-29T00:00:00+02:00',
+      '2026-09-29T00:00:00-00:00',
+      '2026-09-29T00:00:00+00',
+      '2026-09-29T00:00+00:00',
       '2026-09-29 00:00:00Z',
       '2026-09-29t00:00:00z',
       '2026-09-29T00:00:00.1234Z',
       '2026-02-29T00:00:00Z',
+      '2026-02-30T00:00:00Z',
       '2026-13-01T00:00:00Z',
       '2026-09-29T24:00:00Z',
       '2026-09-29T00:00:60Z',
@@ -433,19 +437,3 @@ test('+00:00 is another way to write Z, which generated clients for Python have'
   expect(instantSchema.parse('2026-09-29T00:00:00+00:00')).toBe('2026-09-29T00:00:00Z');
   expect(instantSchema.parse('2026-09-29T00:00:00.5+00:00')).toBe('2026-09-29T00:00:00.5Z');
 });
-
-test.each([
-  '2026-09-29T00:00:00-00:00',
-  '2026-09-29T02:00:00+02:00',
-  '2026-09-29T00:00:00+00',
-  '2026-09-29T00:00+00:00',
-])('%s, which has another offset or no seconds, is refused', (instant) => {
-  expect(instantSchema.safeParse(instant).success).toBe(false);
-});
-
-test.each(['2026-02-30T00:00:00Z', '2025-02-29T00:00:00Z', '2026-01-01T24:00:00Z', '2026-06-30T23:59:60Z'])(
-  '%s, which is not an existing date and time, is refused',
-  (instant) => {
-    expect(instantSchema.safeParse(instant).success).toBe(false);
-  },
-);

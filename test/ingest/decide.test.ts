@@ -36,104 +36,83 @@ function outcomesOf({ outcomes }: MarketDecision): string[] {
 
 type Batch = readonly [records: readonly IngestRecordInput[], mode?: IngestMode];
 
+const DEFINED: Batch = [[market('a')]];
+const KNOWN: Batch = [[market('a'), price('a', 0, 1)]];
+const CORRECTED: Batch = [[price('a', 0, 2)], 'correct'];
+
 /** The batches are decided in order. The outcomes are those of the last batch. */
 describe('the outcome of each row of the last batch', () => {
   const rows: readonly [title: string, batches: readonly Batch[], expected: readonly string[]][] = [
-    ['a new market is accepted', [[[market('a')]]], ['accepted']],
-    ['the same definition again is unchanged', [[[market('a')]], [[market('a')]]], ['unchanged']],
-    ['a definition and its prices in one batch', [[[market('a'), price('a', 0, 1)]]], ['accepted', 'accepted']],
+    ['a new market is accepted', [DEFINED], ['accepted']],
+    ['the same definition again is unchanged', [DEFINED, DEFINED], ['unchanged']],
+    ['a definition and its prices in one batch', [KNOWN], ['accepted', 'accepted']],
     ['a price of an undefined market', [[[price('a', 0, 1)]]], ['market.unknown /market']],
-    ['the same price again is unchanged', [[[market('a'), price('a', 0, 1)]], [[price('a', 0, 1)]]], ['unchanged']],
+    ['the same price again is unchanged', [KNOWN, [[price('a', 0, 1)]]], ['unchanged']],
     [
       'the same instant in another spelling is the same observation',
-      [[[market('a'), price('a', 0, 1)]], [[but(price('a', 0, 1), { observedAt: '2026-01-01T00:00:00Z' })]]],
+      [KNOWN, [[but(price('a', 0, 1), { observedAt: '2026-01-01T00:00:00Z' })]]],
       ['unchanged'],
     ],
     [
       'another price of the same day from the same source is a conflict',
-      [[[market('a'), price('a', 0, 1)]], [[price('a', 0, 2)]]],
+      [KNOWN, [[price('a', 0, 2)]]],
       ['conflict.existing '],
     ],
     [
       'the same price with another confidence is a conflict too',
-      [[[market('a'), price('a', 0, 1)]], [[but(price('a', 0, 1), { confidence: 'low' })]]],
+      [KNOWN, [[but(price('a', 0, 1), { confidence: 'low' })]]],
       ['conflict.existing '],
     ],
-    [
-      'an unknown value where a price is known is a conflict',
-      [[[market('a'), price('a', 0, 1)]], [[price('a', 0, null)]]],
-      ['conflict.existing '],
-    ],
+    ['an unknown value where a price is known is a conflict', [KNOWN, [[price('a', 0, null)]]], ['conflict.existing ']],
     [
       'another price of the same day from another source is a second observation',
-      [[[market('a'), price('a', 0, 1)]], [[but(price('a', 0, 2), { sourceUrl: 'https://example.com/other' })]]],
+      [KNOWN, [[but(price('a', 0, 2), { sourceUrl: 'https://example.com/other' })]]],
       ['accepted'],
     ],
-    [
-      'another metric of the same day is a second observation',
-      [[[market('a'), price('a', 0, 1)]], [[scalar('5')]]],
-      ['accepted'],
-    ],
-    ['a correction supersedes', [[[market('a'), price('a', 0, 1)]], [[price('a', 0, 2)], 'correct']], ['accepted']],
-    [
-      'a correction without an earlier version is a first observation',
-      [[[market('a')]], [[price('a', 0, 2)], 'correct']],
-      ['accepted'],
-    ],
-    [
-      'a correction to the known value is unchanged',
-      [[[market('a'), price('a', 0, 1)]], [[price('a', 0, 1)], 'correct']],
-      ['unchanged'],
-    ],
+    ['another metric of the same day is a second observation', [KNOWN, [[scalar('5')]]], ['accepted']],
+    ['a correction supersedes', [KNOWN, CORRECTED], ['accepted']],
+    ['a correction without an earlier version is a first observation', [DEFINED, CORRECTED], ['accepted']],
+    ['a correction to the known value is unchanged', [KNOWN, [[price('a', 0, 1)], 'correct']], ['unchanged']],
     [
       'a correction back to an earlier value is a new version',
-      [[[market('a'), price('a', 0, 1)]], [[price('a', 0, 2)], 'correct'], [[price('a', 0, 1)], 'correct']],
+      [KNOWN, CORRECTED, [[price('a', 0, 1)], 'correct']],
       ['accepted'],
     ],
     [
       'the appended row again, after a correction, is unchanged',
-      [[[market('a'), price('a', 0, 1)]], [[price('a', 0, 2)], 'correct'], [[price('a', 0, 1)]]],
+      [KNOWN, CORRECTED, [[price('a', 0, 1)]]],
       ['unchanged'],
     ],
-    [
-      'the corrected value, appended, is unchanged',
-      [[[market('a'), price('a', 0, 1)]], [[price('a', 0, 2)], 'correct'], [[price('a', 0, 2)]]],
-      ['unchanged'],
-    ],
+    ['the corrected value, appended, is unchanged', [KNOWN, CORRECTED, [[price('a', 0, 2)]]], ['unchanged']],
     [
       'a value that is neither the first nor the newest is a conflict',
-      [
-        [[market('a'), price('a', 0, 1)]],
-        [[price('a', 0, 2)], 'correct'],
-        [[price('a', 0, 3)], 'correct'],
-        [[price('a', 0, 2)]],
-      ],
+      [KNOWN, CORRECTED, [[price('a', 0, 3)], 'correct'], [[price('a', 0, 2)]]],
       ['conflict.existing '],
     ],
-    ['a new name is accepted', [[[market('a')]], [[but(market('a'), { name: 'Other' })]]], ['accepted']],
+    ['a new name is accepted', [DEFINED, [[but(market('a'), { name: 'Other' })]]], ['accepted']],
     [
       'a new name of a market with observations is accepted',
-      [[[market('a'), price('a', 0, 1)]], [[but(market('a'), { name: 'Other' })]]],
+      [KNOWN, [[but(market('a'), { name: 'Other' })]]],
       ['accepted'],
     ],
     [
       'another currency, while there are no observations',
-      [[[market('a')]], [[market('a', 'EUR'), price('a', 0, 1, 'EUR')]]],
+      [DEFINED, [[market('a', 'EUR'), price('a', 0, 1, 'EUR')]]],
       ['accepted', 'accepted'],
     ],
     [
       'another currency, once there are observations',
-      [[[market('a'), price('a', 0, 1)]], [[market('a', 'EUR')]]],
+      [KNOWN, [[market('a', 'EUR')]]],
       ['conflict.existing /nativeCurrency'],
     ],
     [
       'another unit, once there are observations',
-      [[[market('a'), price('a', 0, 1)]], [[but(market('a'), { unit: { quantity: 100, of: 'unit' } })]]],
+      [KNOWN, [[but(market('a'), { unit: { quantity: 100, of: 'unit' } })]]],
       ['conflict.existing /unit'],
     ],
     [
       'a price in the currency of a refused definition',
-      [[[market('a'), price('a', 0, 1)]], [[market('a', 'EUR'), price('a', 1, 2, 'EUR'), price('a', 2, 3)]]],
+      [KNOWN, [[market('a', 'EUR'), price('a', 1, 2, 'EUR'), price('a', 2, 3)]]],
       ['conflict.existing /nativeCurrency', 'currency.not-native /currency', 'accepted'],
     ],
     [
@@ -171,63 +150,6 @@ describe('an unchanged or refused row changes nothing', () => {
     expect(written).toBeNull();
     expect(changes.every(({ kind }) => kind === 'check')).toBe(true);
     expect(changes.map(({ key }) => (key.sort.endsWith('/0001') ? 'the next version' : key.sort))).toEqual(checked);
-  });
-});
-
-describe('three versions of one observation', () => {
-  const model = createMarketModel('a');
-  model.decide([market('a'), price('a', 0, 1)]);
-  model.decide([price('a', 0, null)], 'correct');
-  model.decide([price('a', 0, 1)], 'correct');
-  const [first, second, third] = model.observations();
-
-  test('stay, in order, each with its own value', () => {
-    expect(model.observations()).toMatchObject([{ amountMinor: 1 }, { amountMinor: null }, { amountMinor: 1 }]);
-  });
-
-  test('are linked both ways', () => {
-    expect([first?.supersedes, first?.supersededBy]).toEqual([null, second?.id]);
-    expect([second?.supersedes, second?.supersededBy]).toEqual([first?.id, third?.id]);
-    expect([third?.supersedes, third?.supersededBy]).toEqual([second?.id, null]);
-  });
-
-  test('count as three, one of them unknown, and the newest is the latest', () => {
-    expect(model.record()).toMatchObject({
-      observations: 3,
-      unknownValues: 1,
-      revision: 3,
-      latest: { price: { metric: { amountMinor: 1 }, order: expect.stringMatching(/\/0002$/) } },
-    });
-  });
-});
-
-describe('the record of a market', () => {
-  test('gets one revision for each accepted observation and each redefinition', () => {
-    const model = createMarketModel('a');
-    model.decide([market('a')]);
-    expect(model.record().revision).toBe(0);
-    model.decide([price('a', 0, 1), price('a', 1, 2)]);
-    expect(model.record().revision).toBe(2);
-    model.decide([but(market('a'), { name: 'Other' })]);
-    expect(model.record()).toMatchObject({ revision: 3, name: 'Other', observations: 2 });
-  });
-
-  test('keeps the newest observation of each metric, in any order of rows', () => {
-    const model = createMarketModel('a');
-    model.decide([market('a'), price('a', 5, 5), price('a', 9, 9), price('a', 7, 7), scalar('1')]);
-    expect(model.record()).toMatchObject({
-      latest: { price: { metric: { amountMinor: 9 } }, volume: { metric: { value: '1' } } },
-      firstObservedAt: '2026-01-01T00:00:00Z',
-      lastObservedAt: '2026-01-10T00:00:00Z',
-    });
-  });
-
-  test('changes only its counts with an older observation', () => {
-    const model = createMarketModel('a');
-    model.decide([market('a'), price('a', 5, 5)]);
-    const { latest, lastOrder } = model.record();
-    model.decide([price('a', 4, null)]);
-    expect(model.record()).toMatchObject({ latest, lastOrder, observations: 2, unknownValues: 1 });
   });
 });
 

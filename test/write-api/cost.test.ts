@@ -13,7 +13,7 @@ import { openApiWorld, START_MS } from './world.ts';
 const READS: { readonly [Id in WriteOperationId]: readonly Method[] } = {
   createWatchlist: [],
   replaceWatchlist: ['get'],
-  deleteWatchlist: [],
+  deleteWatchlist: ['get'],
   addWatchlistMarket: ['get'],
   removeWatchlistMarket: ['get'],
   createClaim: ['get'],

@@ -14,6 +14,13 @@ import { type Answer, type ApiWorld, type ApiWorldOptions, openApiWorld } from '
 const isRead = (id: ApiOperationId): id is ReadOperationId => operationOf(id).method === 'GET';
 const WRITES = API_OPERATIONS.filter((id) => !isRead(id));
 
+const EVERY_ANSWER = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'ETag, Location, Retry-After, RateLimit, RateLimit-Policy, Idempotency-Replayed',
+};
+
 async function openWorld(options: ApiWorldOptions = {}): Promise<ApiWorld> {
   const world = openApiWorld({ ledger: openMemoryLedger(), ...options });
   await seedWorld(world);
@@ -30,7 +37,8 @@ describe.each(API_OPERATIONS)('%s', (id) => {
     if (row.success.body === null) expect(text).toBe('');
     else expect(row.success.body.parse(json)).toEqual(json);
     for (const name of row.success.headers ?? []) expect(headers).toHaveProperty(name.toLowerCase());
-    expect(headers).toMatchObject({ 'cache-control': 'no-store', 'access-control-allow-origin': '*' });
+    expect(headers).toMatchObject(EVERY_ANSWER);
+    expect(headers['content-type']).toBe(text === '' ? undefined : 'application/json');
   });
 
   it('is refused without a credential, before any other check', async () => {
@@ -38,7 +46,8 @@ describe.each(API_OPERATIONS)('%s', (id) => {
     const call = await validCall(world, id);
     for (const each of [call, { ...call, body: '{', query: 'no=where', headers: {} }]) {
       const answer = await world.call({ ...each, as: null });
-      expect(answer).toMatchObject({ status: 401, json: { code: 'unauthenticated' } });
+      expect(answer).toMatchObject({ status: 401, json: { code: 'unauthenticated' }, headers: EVERY_ANSWER });
+      expect(answer.headers['content-type']).toBe('application/problem+json');
       expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
     }
   });
