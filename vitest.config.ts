@@ -31,20 +31,16 @@ const LONG = Object.entries({
  */
 const COMPUTING = [
   'client-package',
-  'damaged-objects',
   'folder-hosting',
   'ingest-memory',
   'job',
-  'log-rotation',
   'long-files',
   'mapping-memory',
   'mcp',
   'mirror',
   'older-versions',
   'scenario',
-  'shipped-recipes',
   'sources-command',
-  'takedown',
 ].map((name) => `test/slow/${name}.test.ts`);
 const slowPart = process.env.TIDEMARK_SLOW;
 const leftOut = process.env.TIDEMARK_LONG === 'none' ? LONG : [];
@@ -64,7 +60,11 @@ export default defineConfig({
     // and variables of the environment are restored here.
     isolate: set !== null,
     ...(set === null || set === 'tools' ? { maxWorkers: '100%' } : {}),
-    globalSetup: ['tools/build/ensure-site.ts', ...(set === 'browser' ? ['test/browser/service.ts'] : [])],
+    globalSetup: [
+      'tools/build/ensure-site.ts',
+      'test/server/taken-in-sample.ts',
+      ...(set === 'browser' ? ['test/browser/service.ts'] : []),
+    ],
     restoreMocks: true,
     unstubEnvs: true,
     // The slow tests clone, install and measure: one at a time in each part.

@@ -6,11 +6,12 @@ import { expect, test } from 'vitest';
 import { BY_CANARY } from '../../infra/constructs/service-function.ts';
 import { apiAlarms, edgeAlarms } from '../../infra/deployment/alarms.ts';
 import { readConfiguration } from '../../infra/deployment/configuration.ts';
-import { costTables } from '../../tools/bench/costs.ts';
-import { ALARM_METRICS, ALARMS, METRICS } from '../../tools/bench/month.ts';
-import { scaleTables } from '../../tools/bench/scale.ts';
+import { ALARM_METRICS, ALARMS, benchCosts, METRICS } from '../../tools/bench/month.ts';
+import { benchScale } from '../../tools/bench/scale.ts';
+import { TABLES } from '../../tools/bench/table.ts';
 
 const TEXT = readFileSync(join(import.meta.dirname, '../../docs/deploy.md'), 'utf8');
+const SCALE = readFileSync(join(import.meta.dirname, '../../docs/scale.md'), 'utf8');
 /** Sizes, and so units, differ a little from run to run: ids are random. */
 const SHARE = 0.05;
 
@@ -23,12 +24,16 @@ function isAbout(stated: string | undefined, counted: string): boolean {
   return Math.abs(left - right) <= Math.max(1, SHARE * right);
 }
 
-test('docs/deploy.md states what months cost: `npm run bench -- costs --write`', async () => {
-  const { months } = await costTables();
-  const stated = cellsOf(TEXT.slice(TEXT.indexOf('| $ a month')));
-  for (const [row, cells] of cellsOf(months).entries()) {
-    for (const [column, cell] of cells.entries()) {
-      expect(isAbout(stated[row]?.[column], cell), `${cells[1]}: ${stated[row]?.[column]}, not ${cell}`).toBe(true);
+test.each([
+  ['deploy.md', 'costs', TEXT, benchCosts],
+  ['scale.md', 'scale', SCALE, benchScale],
+] as const)('docs/%s states what `npm run bench -- %s --write` counts', async (_, __, text, count) => {
+  for (const table of (await count()).match(TABLES) ?? []) {
+    const stated = cellsOf(text.slice(text.indexOf(table.slice(0, table.indexOf('|', 2)).trimEnd())));
+    for (const [row, cells] of cellsOf(table.trimEnd()).entries()) {
+      for (const [column, cell] of cells.entries()) {
+        expect(isAbout(stated[row]?.[column], cell), `${cells[1]}: ${stated[row]?.[column]}, not ${cell}`).toBe(true);
+      }
     }
   }
 });
@@ -43,16 +48,4 @@ test('docs/deploy.md counts the deployed alarms', () => {
   expect(TEXT).toContain(
     `each of ${ALARM_METRICS} metrics of ${ALARMS} alarms, $0.30 for each of ${METRICS} metrics of our own`,
   );
-});
-
-test('docs/scale.md states how far a deployment goes: `npm run bench -- scale --write`', async () => {
-  const stated = readFileSync(join(import.meta.dirname, '../../docs/scale.md'), 'utf8');
-  const [loads, limits] = await scaleTables();
-  expect(stated).toContain(limits);
-  const own = cellsOf(stated.slice(stated.indexOf('| load')));
-  for (const [row, cells] of cellsOf(loads).entries()) {
-    for (const [column, cell] of cells.entries()) {
-      expect(isAbout(own[row]?.[column], cell), `${cells[1]}: ${own[row]?.[column]}, not ${cell}`).toBe(true);
-    }
-  }
 });

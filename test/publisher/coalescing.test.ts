@@ -96,6 +96,6 @@ test('readers see the same, whether it was published after each change, after so
         }
       },
     ),
-    { numRuns: runs(15, 50) },
+    { numRuns: runs(15, 30) },
   );
 });

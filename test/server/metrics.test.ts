@@ -10,6 +10,7 @@ import { WriteCounts } from '../../server/metrics/write-counts.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { parseOpenMetrics } from './open-metrics-parser.ts';
 import { startServer, startServerForTest } from './server-process.ts';
+import { copySample } from './taken-in-sample.ts';
 
 const get = (address: string, method = 'GET') =>
   new Promise<{ status: number | undefined; type: string | undefined; text: string }>((resolve, reject) => {
@@ -96,6 +97,7 @@ test('the data folder is measured by its parts; a part that is not there is empt
 describe('a server with a port for metrics', () => {
   test('shows them there, and nowhere else', async () => {
     const data = join(await temporaryFolder(), 'data');
+    await copySample(data);
     const server = startServerForTest({ TIDEMARK_DATA: data, TIDEMARK_METRICS_PORT: '0' });
     const url = await server.started;
     const address = /http:\S+\/metrics/.exec(server.output())?.[0] ?? '';

@@ -8,6 +8,7 @@ import { openDirectoryObjects } from '../../storage/directory/directory-objects.
 import { bytes, metadataOf } from '../storage/object-store-contract.ts';
 import { makeTemporaryFolder, temporaryFolder } from '../storage/temporary-folder.ts';
 import { startServer } from './server-process.ts';
+import { copySample } from './taken-in-sample.ts';
 
 const KEY = publicKey({ kind: 'snapshot' });
 
@@ -50,6 +51,7 @@ describe('a running server', () => {
   beforeAll(async () => {
     const { folder, remove } = await makeTemporaryFolder();
     data = folder;
+    await copySample(data);
     const server = startServer({ TIDEMARK_DATA: data });
     errors = server.errors;
     baseUrl = await server.started;

@@ -10,6 +10,7 @@ import { httpReader } from '../../publisher/verify/bounded-reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
+import { copySample } from './taken-in-sample.ts';
 
 const MAIN = join(import.meta.dirname, '../../cli/main.ts');
 
@@ -23,6 +24,7 @@ let keys = 0;
 beforeAll(async () => {
   temporary = await makeTemporaryFolder();
   data = join(temporary.folder, 'data');
+  await copySample(data);
   server = startServer({ TIDEMARK_DATA: data });
   baseUrl = await server.started;
   operatorKey = (await readFile(join(data, 'operator-key'), 'utf8')).trim();

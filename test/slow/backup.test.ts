@@ -1,20 +1,18 @@
 /**
- * Backups and restores of a ledger that takes a while to copy: processes are killed in the middle, disks are full. A
- * backup is complete or is none; the service goes on; and a folder is as before, or says that its restore must be repeated.
+ * Backups of a ledger that takes a while to copy: processes are killed in the middle. A backup is complete or does not exist,
+ * and the service goes on. Full disks and restores that are killed: test/server/backup-faults.test.ts.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { spawnTidemark, tidemark } from '../cli/tidemark.ts';
+import { finished, MAIN, spawnTidemark, tidemark } from '../cli/tidemark.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
-const MAIN = join(import.meta.dirname, '../../cli/main.ts');
 const FILLER_ROWS = 40_000;
 
 let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
@@ -114,63 +112,12 @@ test('if the server is stopped meanwhile, it stops cleanly; the backup is comple
   await begin();
 });
 
-/** No file may become larger than 8 MB. */
-async function withLittleRoom(...words: readonly string[]): Promise<{ code: number; errors: string }> {
-  const script = `ulimit -f 8192; exec '${process.execPath}' '${MAIN}' ${words.map((word) => `'${word}'`).join(' ')}`;
-  const child = spawn('sh', ['-c', script], { env: { PATH: process.env.PATH } });
-  let errors = '';
-  child.stderr.on('data', (chunk) => {
-    errors += String(chunk);
-  });
-  const [code] = await once(child, 'close');
-  return { code: code as number, errors };
-}
-
-const NO_ROOM = { code: 1, errors: expect.stringMatching(/^error .*ledger.sqlite cannot be used .*\n$/) };
-
 test('if the disk of the backup is full, it fails in one line, and the backup before stays', async () => {
   expect(await backUp()).toMatchObject({ code: 0 });
   const before = await complete();
-  expect(await withLittleRoom('backup', dir, '--data', data)).toEqual(NO_ROOM);
+  // No file may become larger than 8 MB.
+  const script = `ulimit -f 8192; exec '${process.execPath}' '${MAIN}' backup '${dir}' --data '${data}'`;
+  const { code, errors } = await finished(spawn('sh', ['-c', script], { env: { PATH: process.env.PATH } }));
+  expect([code, errors]).toEqual([1, expect.stringMatching(/^error .*ledger.sqlite cannot be used .*\n$/)]);
   expect(await complete()).toEqual(before);
-  expect(await backUp('--keep', '1')).toMatchObject({ code: 0 });
-});
-
-test('if the disk of the data folder is full, a restore fails in one line, and leaves nothing there', async () => {
-  expect(await backUp('--keep', '1')).toMatchObject({ code: 0 });
-  const other = join(temporary.folder, 'other');
-  expect(await withLittleRoom('restore', dir, '--keep-keys', '--data', other)).toEqual(NO_ROOM);
-  expect(await namesIn(other)).toEqual([]);
-});
-
-test('a restore that is killed at any moment can be repeated, and no server starts on a half of it', async () => {
-  expect(await backUp('--keep', '1')).toMatchObject({ code: 0 });
-  await server.end('SIGTERM');
-  const generations: string[] = [];
-  let refusals = 0;
-  const isMarked = async () => existsSync(join(data, 'restoring'));
-  // The renames take a moment only, so one try waits for their mark.
-  const moments = [...Array.from({ length: 8 }, (_, index) => () => sleep(300 + 250 * index)), () => until(isMarked)];
-  for (const moment of [...moments, () => new Promise<never>(() => {})]) {
-    // Without a ledger that was moved aside, it would ask about revoked keys.
-    const command = spawnTidemark(['restore', dir, '--replace', '--keep-keys', '--data', data]);
-    const ended = once(command, 'close');
-    const code = await Promise.race([ended.then(([exit]) => exit as number | null), moment().then(() => null)]);
-    command.kill('SIGKILL');
-    await ended;
-    for (const name of await namesIn(data)) {
-      if (name.startsWith('replaced-')) await rm(join(data, name), { recursive: true });
-    }
-    const look = await tidemark(['gc', '--dry-run'], { environment: { TIDEMARK_DATA: data } });
-    if (look.code === 0) generations.push(look.output);
-    else {
-      expect(look.errors).toContain('repeat `tidemark restore`');
-      refusals += 1;
-    }
-    if (code !== null) expect(code).toBe(0);
-  }
-  expect([generations.length > 0, refusals > 0]).toEqual([true, true]);
-  expect(await isMarked()).toBe(false);
-  await begin();
-  expect(await tidemark(['verify', url])).toMatchObject({ code: 0, output: '' });
 });

@@ -11,6 +11,7 @@ import { tidemark } from '../cli/tidemark.ts';
 import { type Asked, askProxy, missingProgram } from '../hosting/proxy.ts';
 import { type ReverseProxy, startCaddyProxy } from '../hosting/reverse-proxies.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
+import { copySample } from '../server/taken-in-sample.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const MARKET = '/api/v1/markets/gold-usd';
@@ -36,6 +37,7 @@ describe.skipIf(reason !== null)('Caddy in front of tidemark start', () => {
     temporary = await makeTemporaryFolder();
     const { folder } = temporary;
     port = await freePort();
+    await copySample(join(folder, 'data'));
     origin = startServer({ PORT: String(port), TIDEMARK_DATA: join(folder, 'data'), TIDEMARK_PROXIES: '127.0.0.1' });
     await origin.started;
     await mkdir(join(folder, 'caddy'));

@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MAIN } from '../cli/tidemark.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
+import { copySample } from '../server/taken-in-sample.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const URL_SHOWN = 'http://127.0.0.1:8787';
@@ -28,6 +29,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
   await chmod(join(folder, 'npx'), 0o755);
   await cp(new URL('../../mapping/sample', import.meta.url), join(folder, 'mapping/sample'), { recursive: true });
+  await copySample(join(folder, '.tidemark'), 'all');
   server = startServer({ TIDEMARK_DATA: join(folder, '.tidemark'), TIDEMARK_PROJECTIONS: 'all' });
   url = await server.started;
 });

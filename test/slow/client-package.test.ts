@@ -10,6 +10,7 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildClient } from '../../tools/build/build-client.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
+import { copySample } from '../server/taken-in-sample.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
@@ -45,6 +46,7 @@ beforeAll(async () => {
   const quiet = ['--no-audit', '--no-fund', '--offline'];
   execFileSync('npm', ['install', ...quiet, join(folder, packed.filename)], { cwd: empty, stdio: 'ignore' });
   const data = join(folder, 'data');
+  await copySample(data, 'all');
   server = startServer({ TIDEMARK_DATA: data, TIDEMARK_PROJECTIONS: 'all' });
   const url = await server.started;
   const key = (await readFile(join(data, 'operator-key'), 'utf8')).trim();

@@ -17,7 +17,7 @@ import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { countObjects } from '../../tools/bench/counting-storage.ts';
 import { DEPLOYMENT, LOG } from '../../tools/bench/deployment.ts';
 import { OperationCounter, sumOf } from '../../tools/bench/operations.ts';
-import { maxRssBytes } from '../../tools/bench/own-memory.ts';
+import { residentBytes } from '../../tools/bench/processor-time.ts';
 import { SettableClock } from '../../tools/bench/publish-due.ts';
 import { quantile } from '../../tools/bench/rounds.ts';
 import { dependenciesOn } from '../../tools/bench/synthetic-ledger.ts';
@@ -113,7 +113,12 @@ async function exportDay(size: number): Promise<ExportReport> {
   if (kind !== 'made') throw new Error(`the export is ${kind}`);
   const { list, other } = counter.take();
   const [p99CpuMs, longestCpuMs] = [quantile(stretches, 0.99), quantile(stretches, 1)];
-  return { bytesPut: sumOf(list, other).bytesPut, longestCpuMs, p99CpuMs, maxRssBytes: maxRssBytes() };
+  return {
+    bytesPut: sumOf(list, other).bytesPut,
+    longestCpuMs,
+    p99CpuMs,
+    maxRssBytes: residentBytes(process.pid).most,
+  };
 }
 
 const first = await exportDay(observations);

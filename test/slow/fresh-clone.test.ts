@@ -1,11 +1,10 @@
 /**
- * The two README commands on a machine that has Node, npm and git, in a clone that has just been made.
- * It clones HEAD, so it tests the committed files, not the work tree.
+ * The two README commands on a machine that has Node, npm and git, in a clone that has just been made. It clones HEAD, so it
+ * tests the committed files, not the work tree. How starts end and are killed: test/server/main.test.ts.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -25,7 +24,6 @@ const BASE_URL = /http:\/\/127\.0\.0\.1:\d+/;
 /** Printed only by a start that found its data. */
 const RESUMED = /in the ledger already/;
 const SAMPLE_MARKETS = 175;
-const NPM_CHATTER = /^npm /;
 const INTERRUPT_PATIENCE_MS = 10_000;
 
 const marketsPageSchema = collectionSchema(marketSchema, 100);
@@ -80,43 +78,6 @@ describe('npm start in a fresh clone', () => {
     expect(await getSnapshot(server.baseUrl)).toEqual(first);
     expect(await server.interrupt()).toBe(0);
   });
-
-  it('resumes after kill -9', async () => {
-    const killed = await startServer();
-    await killHard(killed.child);
-    const server = await startServer();
-    expect(await getSnapshot(server.baseUrl)).toEqual(first);
-    expect(await server.interrupt()).toBe(0);
-  });
-
-  it('completes the work of a first start that was killed', async () => {
-    const environment = { TIDEMARK_DATA: join(folder, 'interrupted') };
-    const child = spawnNpm(['start'], { PORT: '0', ...environment });
-    // The first line that is not npm's own announcement of the script: the work has begun.
-    await firstOutput(child, /^(?!>|npm |\s*$).+/m);
-    await killHard(child);
-
-    const server = await startServer(environment);
-    // Digests differ: the markets say when they were taken in.
-    expect((await getSnapshot(server.baseUrl)).counts).toEqual(first.counts);
-    expect(await server.interrupt()).toBe(0);
-  });
-
-  it('fails with one line if the port is in use', async () => {
-    const other = createServer();
-    await once(other.listen(0, '127.0.0.1'), 'listening');
-    const address = other.address();
-    if (address === null || typeof address === 'string') throw new Error('the other server has no port');
-    try {
-      const { exitCode, errors } = await finish(spawnNpm(['start'], { PORT: String(address.port) }));
-      expect(exitCode).not.toBe(0);
-      const lines = errors.split('\n').filter((line) => line !== '' && !NPM_CHATTER.test(line));
-      expect(lines).toHaveLength(1);
-      expect(lines[0]).toContain(String(address.port));
-    } finally {
-      other.close();
-    }
-  });
 });
 
 describe('npm test in a fresh clone', () => {
@@ -161,15 +122,14 @@ function spawnNpm(args: readonly string[], environment: Readonly<Record<string, 
   return child;
 }
 
-async function startServer(environment: Readonly<Record<string, string>> = {}) {
-  const child = spawnNpm(['start'], { PORT: '0', ...environment });
+async function startServer() {
+  const child = spawnNpm(['start'], { PORT: '0' });
   let output = '';
   child.stdout?.on('data', (chunk: Buffer) => {
     output += chunk.toString('utf8');
   });
   const baseUrl = await firstOutput(child, BASE_URL);
   return {
-    child,
     baseUrl,
     output: () => output,
     /** Ctrl-C. Resolves to the exit code. */
@@ -199,17 +159,13 @@ function firstOutput(child: ChildProcess, pattern: RegExp): Promise<string> {
   });
 }
 
-async function finish(child: ChildProcess): Promise<{ exitCode: number | null; output: string; errors: string }> {
+async function finish(child: ChildProcess): Promise<{ exitCode: number | null; output: string }> {
   let output = '';
-  let errors = '';
   child.stdout?.on('data', (chunk: Buffer) => {
     output += chunk.toString('utf8');
   });
-  child.stderr?.on('data', (chunk: Buffer) => {
-    errors += chunk.toString('utf8');
-  });
   const [exitCode] = await once(child, 'close');
-  return { exitCode, output, errors };
+  return { exitCode, output };
 }
 
 async function killHard(child: ChildProcess): Promise<void> {

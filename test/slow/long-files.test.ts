@@ -11,14 +11,14 @@ import { BATCH_RECORDS_MAX } from '../../contract/ingest/ingest-records.ts';
 import { openDirectoryObjects } from '../../storage/directory/directory-objects.ts';
 import { changedStore } from '../../storage/ports/changed-store.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
-import type { PublishReport } from '../../tools/bench/children/publish-child.ts';
 import { DEPLOYMENT } from '../../tools/bench/deployment.ts';
+import type { PublishReport } from '../../tools/bench/publish-child.ts';
 import { publishDue, SettableClock } from '../../tools/bench/publish-due.ts';
 import { dependenciesOn, ingest } from '../../tools/bench/synthetic-ledger.ts';
 import { readSample, syntheticMarket } from '../../tools/bench/synthetic-markets.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 
-const CHILD = join(import.meta.dirname, '../../tools/bench/children/publish-child.ts');
+const CHILD = join(import.meta.dirname, '../../tools/bench/publish-child.ts');
 const OBSERVATIONS = 41_000;
 const HOUR_MS = 60 * 60 * 1000;
 const BYTES_MAX = 400e6;

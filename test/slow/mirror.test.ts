@@ -1,7 +1,6 @@
 /** `tidemark mirror` as a process, beside a running server: killed at any moment, it goes on. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -73,21 +72,6 @@ async function until(isDone: () => Promise<boolean>): Promise<void> {
 
 const bodyOf = async (base: string, path: string) => await (await fetch(new URL(path, base))).text();
 
-test('it serves what the service serves, and says how old that is', async () => {
-  const mirror = await startMirror(join(await temporaryFolder(), 'mirror'));
-  await until(async () => (await bodyOf(mirror.url, '/api/v1/mirror')).includes('"current"'));
-  const document = await (await fetch(`${mirror.url}/api/v1/mirror`)).json();
-  expect(document).toMatchObject({ of: url, state: 'current', ageSeconds: expect.any(Number) });
-  expect((await fetch(`${mirror.url}/healthz`)).status).toBe(200);
-  expect((await verify(httpReader(mirror.url))).findings).toEqual([]);
-  for (const path of ['/api/v1/markets', '/api/v1/markets/old', '/api/v1/markets/old/history']) {
-    expect(await bodyOf(mirror.url, path)).toBe(await bodyOf(url, path));
-  }
-  expect((await fetch(`${mirror.url}/api/v1/me`)).status).toBe(404);
-  mirror.child.kill('SIGTERM');
-  expect(await once(mirror.child, 'close')).toEqual([0, null]);
-});
-
 test('killed at any moment, it keeps its promises, and goes on', async () => {
   const folder = join(await temporaryFolder(), 'mirror');
   for (let round = 0; round < 4; round++) {
@@ -105,13 +89,6 @@ test('killed at any moment, it keeps its promises, and goes on', async () => {
 });
 
 describe('one round', () => {
-  test('prints what it has, and ends with 0', async () => {
-    const folder = join(await temporaryFolder(), 'mirror');
-    const { code, output } = await tidemark(['mirror', url, folder, '--once', '--json']);
-    expect([code, JSON.parse(output)]).toMatchObject([0, { of: url, state: 'current' }]);
-    expect(JSON.parse(await readFile(join(folder, 'mirror.json'), 'utf8'))).toMatchObject({ url: `${url}/` });
-  });
-
   test('of a host that shows a price which the log does not have ends with 1, and with 0 once it is honest', async () => {
     const origin = await hostileOrigin(httpReader(url));
     origin.forge = (path, text) => {

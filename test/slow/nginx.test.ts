@@ -18,6 +18,7 @@ import { tidemark } from '../cli/tidemark.ts';
 import { type Asked, askProxy, missingProgram } from '../hosting/proxy.ts';
 import { type NginxProxy, startNginxProxy } from '../hosting/reverse-proxies.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
+import { copySample } from '../server/taken-in-sample.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const MARKET = '/api/v1/markets/gold-usd';
@@ -71,6 +72,7 @@ describe.skipIf(reason !== null)('nginx in front of tidemark start', () => {
     const { folder } = temporary;
     const port = await freePort();
     environment = { PORT: String(port), TIDEMARK_DATA: join(folder, 'data'), TIDEMARK_PROXIES: '127.0.0.1' };
+    await copySample(join(folder, 'data'));
     origin = startServer(environment);
     await origin.started;
     key = (await readFile(join(folder, 'data/operator-key'), 'utf8')).trim();

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { startServerForTest } from '../server/server-process.ts';
+import { copySample } from '../server/taken-in-sample.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 
 const MOST_BYTES = 100 * 1024 * 1024;
@@ -39,7 +40,9 @@ test('memory grows little, and other readers are answered', async () => {
     console.log('Skipped: only Linux tells the memory of a process');
     return;
   }
-  const server = startServerForTest({ ...AS_STARTED, TIDEMARK_DATA: join(await temporaryFolder(), 'data') });
+  const data = join(await temporaryFolder(), 'data');
+  await copySample(data);
+  const server = startServerForTest({ ...AS_STARTED, TIDEMARK_DATA: data });
   const baseUrl = await server.started;
   const pid = server.child.pid as number;
   /** The milliseconds that all but one in a hundred of the reads took at most. Each must succeed. */
@@ -60,7 +63,7 @@ test('memory grows little, and other readers are answered', async () => {
     return took.sort((left, right) => left - right)[Math.ceil(took.length * 0.99) - 1] ?? 0;
   };
   let [calm, most] = [0, 0];
-  // The process of a first start has much to throw away. Its memory is compared with the most that it had without a crowd.
+  // Its memory is compared with the most that it had without a crowd.
   await p99OfReads();
   const alone = await p99OfReads(() => {
     calm = Math.max(calm, memoryBytes(pid));

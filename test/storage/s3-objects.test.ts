@@ -235,7 +235,7 @@ describe('a put whose tries fail', () => {
           if (outcome !== 'unknown') expect(outcome).toBe(isDone ? 'stored' : 'refused');
         }
       }),
-      { numRuns: runs(50, 300) },
+      { numRuns: runs(50, 120) },
     );
   });
 });

@@ -9,6 +9,7 @@ import { describe, expect, test } from 'vitest';
 import { OPENAPI_FILE } from '../../tools/build/build-openapi.ts';
 import { GO_FLAGS } from '../aws/engines/engine.ts';
 import { startServerForTest } from '../server/server-process.ts';
+import { copySample } from '../server/taken-in-sample.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { GO_MODULE } from './installations.ts';
 import { runTool } from './run-tool.ts';
@@ -23,6 +24,7 @@ const OAPI_CODEGEN = join(toolFolder('go-tools'), 'oapi-codegen');
 /** The addresses and the credential of a new server, as the clients take them. */
 async function startServer(): Promise<NodeJS.ProcessEnv> {
   const dataFolder = await temporaryFolder();
+  await copySample(dataFolder, 'all');
   const baseUrl = await startServerForTest({ TIDEMARK_DATA: dataFolder, TIDEMARK_PROJECTIONS: 'all' }).started;
   const key = (await readFile(join(dataFolder, 'operator-key'), 'utf8')).trim();
   return { TIDEMARK_URL: baseUrl, TIDEMARK_KEY: key };

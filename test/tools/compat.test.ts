@@ -17,6 +17,7 @@ import type { CompatRate, MarketQuotes } from '../../contract/bodies/compat.ts';
 import { partOf } from '../../publisher/projections/compat/names.ts';
 import { missingProgram } from '../hosting/proxy.ts';
 import { startServer } from '../server/server-process.ts';
+import { copySample } from '../server/taken-in-sample.ts';
 import { SELECTORS } from './installations.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
@@ -38,7 +39,8 @@ let pricesThere = 0;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'compat-'));
-  const server = startServer({ TIDEMARK_DATA: join(folder, 'data'), TIDEMARK_PROJECTIONS: 'compat' });
+  await copySample(join(folder, 'data'), 'all');
+  const server = startServer({ TIDEMARK_DATA: join(folder, 'data'), TIDEMARK_PROJECTIONS: 'all' });
   compat = `${await server.started}/api/v1/compat`;
   while (!(await fetch(`${compat}/currency-api@latest/v1/currencies.json`)).ok) await setTimeout(500);
   const [, commands = ''] = /```sh\n(cd "\$\(mktemp -d\)".*?)```/s.exec(DOCS) ?? [];

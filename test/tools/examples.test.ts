@@ -15,6 +15,7 @@ import { buildClient } from '../../tools/build/build-client.ts';
 import { openBrowser } from '../browser/browser.ts';
 import { missingProgram } from '../hosting/proxy.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
+import { copySample } from '../server/taken-in-sample.ts';
 import { runTool } from './run-tool.ts';
 import { valuesOfSpreadsheet } from './spreadsheet.ts';
 import { toolFolder } from './tool-folder.ts';
@@ -34,6 +35,7 @@ let url: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'examples-'));
+  await copySample(join(folder, 'data'), 'all');
   server = startServer({ TIDEMARK_DATA: join(folder, 'data'), TIDEMARK_PROJECTIONS: 'all' });
   url = await server.started;
 });

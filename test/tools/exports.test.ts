@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { EXPORT_TABLES, type ExportColumn } from '../../contract/bodies/export-tables.ts';
 import { startServer } from '../server/server-process.ts';
+import { copySample } from '../server/taken-in-sample.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
 
@@ -36,11 +37,7 @@ let folder = '';
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'exports-'));
   const environment = { TIDEMARK_DATA: join(folder, 'data'), TIDEMARK_PROJECTIONS: 'all' };
-  // The second start finds data, and makes the export at once.
-  const first = startServer(environment);
-  const url = await first.started;
-  while (!(await fetch(`${url}/api/v1/markets/gold-usd`)).ok) await setTimeout(500);
-  await first.end('SIGTERM');
+  await copySample(environment.TIDEMARK_DATA, 'all');
   const server = startServer(environment);
   base = await server.started;
   while (!(await fetch(`${base}/api/v1/exports/latest`)).ok) await setTimeout(500);

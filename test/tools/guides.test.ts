@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { READ_HOST, WRITE_HOST } from '../../contract/files/example-hosts.ts';
 import { missingProgram } from '../hosting/proxy.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
+import { copySample } from '../server/taken-in-sample.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
 
@@ -88,7 +89,8 @@ let key: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'guides-'));
-  server = startServer({ TIDEMARK_DATA: join(folder, 'data'), TIDEMARK_PROJECTIONS: 'log,history-files,latest' });
+  await copySample(join(folder, 'data'), 'all');
+  server = startServer({ TIDEMARK_DATA: join(folder, 'data'), TIDEMARK_PROJECTIONS: 'all' });
   url = await server.started;
   key = readFileSync(join(folder, 'data/operator-key'), 'utf8').trim();
   await addReleased();

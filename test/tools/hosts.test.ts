@@ -1,6 +1,6 @@
 /**
  * One service, published by `tidemark run`, on each host that can run here: the tools of readers and the pages work there
- * unchanged.
+ * unchanged. Other tests try our own server by all of them.
  */
 import { mkdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -45,6 +45,8 @@ interface Host {
   readonly program: string;
   /** `files`: it knows only files. `API`: it has our configuration, so plain `verify` judges it. */
   readonly answers: 'files' | 'API';
+  /** Each answer is that of nginx, which is tried by the rest: test/slow/folder-hosting.test.ts. */
+  readonly isLikeNginx?: boolean;
   /** @param site the public files. They stay as they are. @param folder for what it needs beside them */
   serve(site: string, folder: string): Promise<Serving>;
 }
@@ -62,7 +64,7 @@ const HOSTS: readonly Host[] = [
     serve: async (site, folder) => await startNginxFolder(folder, site, null),
   },
   {
-    ...{ name: 'Caddy', program: 'caddy', answers: 'API' },
+    ...{ name: 'Caddy', program: 'caddy', answers: 'API', isLikeNginx: true },
     serve: async (site, folder) => await startCaddyFolder(folder, site, null),
   },
   {
@@ -81,15 +83,6 @@ const HOSTS: readonly Host[] = [
       const { code, errors } = await tidemark(['run', ...words], { environment });
       expect(code, errors).toBe(0);
       return { url: `${endpoint}/${bucket}/site`, stop };
-    },
-  },
-  {
-    ...{ name: 'tidemark start', program: 'python3', answers: 'API' },
-    async serve(site, folder) {
-      const words = ['run', '--from-log', '--to', site, '--data', join(folder, 'data')];
-      expect(await tidemark(words, { environment: SETTINGS })).toMatchObject({ errors: '' });
-      const server = startServer({ ...SETTINGS, TIDEMARK_DATA: join(folder, 'data') });
-      return { url: await server.started, stop: () => server.end('SIGTERM') };
     },
   },
 ];
@@ -125,7 +118,7 @@ afterAll(async () => {
   await temporary.remove();
 });
 
-describe.each(HOSTS)('on $name', ({ name, program, answers, serve }) => {
+describe.each(HOSTS)('on $name', ({ name, program, answers, isLikeNginx, serve }) => {
   const reason = missingProgram(program);
   if (reason !== null && process.env.CI === 'true') throw new Error(reason);
   if (reason !== null) return test('is tried where its program is installed', ({ skip }) => skip(reason));
@@ -147,21 +140,6 @@ describe.each(HOSTS)('on $name', ({ name, program, answers, serve }) => {
     expect(await tidemark(words, { environment })).toMatchObject({ code: 0, output: '' });
   });
 
-  test('a mirror is current', async () => {
-    const words = ['mirror', serving.url, join(await temporaryFolder(), 'mirror'), '--once', '--json'];
-    const { output, errors } = await tidemark(words, { environment });
-    expect(JSON.parse(output), errors).toMatchObject({ state: 'current' });
-  });
-
-  test('a receipt of a value proves it without a network', async () => {
-    const file = join(await temporaryFolder(), 'receipt');
-    const value = ['markets', '--observed-at', '2026-01-04T00:00:00Z', '--output', file];
-    const written = await tidemark(['receipt', ...value, '--url', serving.url, '--log-key', vkey], { environment });
-    expect(written.code, written.errors).toBe(0);
-    const proven = await tidemark(['receipt', 'verify', file, '--log-key', vkey, '--json']);
-    expect(JSON.parse(proven.output)).toMatchObject({ entry: { market: 'markets', amountMinor: 1003 } });
-  });
-
   test.each([
     ['TypeScript', process.execPath, 'walk.ts'],
     ['Python', PYTHON, 'walk.py'],
@@ -175,6 +153,23 @@ describe.each(HOSTS)('on $name', ({ name, program, answers, serve }) => {
       ...{ latest: SLUGS.length - 1, areChangesAll: true },
       ...{ missing: 'not-found', removed: answers === 'API' ? 'market-removed' : 'not-found' },
     });
+  });
+
+  if (isLikeNginx) return;
+
+  test('a mirror is current', async () => {
+    const words = ['mirror', serving.url, join(await temporaryFolder(), 'mirror'), '--once', '--json'];
+    const { output, errors } = await tidemark(words, { environment });
+    expect(JSON.parse(output), errors).toMatchObject({ state: 'current' });
+  });
+
+  test('a receipt of a value proves it without a network', async () => {
+    const file = join(await temporaryFolder(), 'receipt');
+    const value = ['markets', '--observed-at', '2026-01-04T00:00:00Z', '--output', file];
+    const written = await tidemark(['receipt', ...value, '--url', serving.url, '--log-key', vkey], { environment });
+    expect(written.code, written.errors).toBe(0);
+    const proven = await tidemark(['receipt', 'verify', file, '--log-key', vkey, '--json']);
+    expect(JSON.parse(proven.output)).toMatchObject({ entry: { market: 'markets', amountMinor: 1003 } });
   });
 
   test('the pages show the markets and a history to people', async () => {

@@ -99,8 +99,9 @@ function pythonTools(requirements: string): Omit<Installable, 'name'> {
     version: digestOf(requirements),
     async install(folder) {
       await run('python3', ['-m', 'venv', folder]);
-      const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps', '--require-hashes'];
-      await run(join(folder, 'bin', 'python'), [...pip, '--requirement', join(HERE, requirements)]);
+      // Python compiles the modules that are used, which are few, when they are.
+      const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps', '--no-compile'];
+      await run(join(folder, 'bin', 'python'), [...pip, '--require-hashes', '--requirement', join(HERE, requirements)]);
     },
   };
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
+import { copySample } from '../server/taken-in-sample.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
 
@@ -15,7 +16,8 @@ let server: ServerProcess;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'openbb-'));
-  server = startServer({ TIDEMARK_DATA: join(folder, 'data'), TIDEMARK_PROJECTIONS: 'history-files' });
+  await copySample(join(folder, 'data'), 'all');
+  server = startServer({ TIDEMARK_DATA: join(folder, 'data'), TIDEMARK_PROJECTIONS: 'all' });
   // A build leaves files beside its sources.
   await cp(join(import.meta.dirname, '../../docs/examples/openbb'), join(folder, 'package'), { recursive: true });
   const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps'];

@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
+import { copySample } from '../server/taken-in-sample.ts';
 import { makeTemporaryFolder, temporaryFolder } from '../storage/temporary-folder.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
@@ -20,7 +21,8 @@ let settings: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
   const { folder, remove } = await makeTemporaryFolder();
-  server = startServer({ TIDEMARK_DATA: folder, TIDEMARK_PROJECTIONS: 'log,latest,history-files' });
+  await copySample(folder, 'all');
+  server = startServer({ TIDEMARK_DATA: folder, TIDEMARK_PROJECTIONS: 'all' });
   const TIDEMARK_URL = await server.started;
   const TIDEMARK_KEY = (await readFile(join(folder, 'operator-key'), 'utf8')).trim();
   settings = { TIDEMARK_URL, TIDEMARK_KEY, PYTHONDONTWRITEBYTECODE: '1', PIP_DISABLE_PIP_VERSION_CHECK: '1' };

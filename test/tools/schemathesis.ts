@@ -4,6 +4,7 @@ import { copyFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OPENAPI_FILE } from '../../tools/build/build-openapi.ts';
 import { startServerForTest } from '../server/server-process.ts';
+import { copySample } from '../server/taken-in-sample.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { runTool } from './run-tool.ts';
 
@@ -16,6 +17,7 @@ export interface JudgedServer {
 /** Started for one test. */
 export async function startJudgedServer(): Promise<JudgedServer> {
   const dataFolder = await temporaryFolder();
+  await copySample(dataFolder, 'all');
   const baseUrl = await startServerForTest({ TIDEMARK_DATA: dataFolder, TIDEMARK_PROJECTIONS: 'all' }).started;
   return { baseUrl, dataFolder, operatorKey: (await readFile(join(dataFolder, 'operator-key'), 'utf8')).trim() };
 }

@@ -77,7 +77,7 @@ test('any writers at once never exceed a limit, and reach it to the last unit', 
         expect((await send(world, 1)).json).toMatchObject({ status: 429, code: 'daily-quota-exceeded' });
       },
     ),
-    { numRuns: runs(15, 60) },
+    { numRuns: runs(15, 30) },
   );
 });
 

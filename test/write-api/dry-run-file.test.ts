@@ -153,7 +153,7 @@ describe('a dry run of a file of several parts', () => {
       fc.asyncProperty(fc.array(record, { minLength: 1, maxLength: 15 }), mode, async (records, chosen) => {
         await expectSame(records, chosen);
       }),
-      { numRuns: runs(10, 100) },
+      { numRuns: runs(10, 40) },
     );
   });
 

@@ -11,24 +11,23 @@ import { created } from '../../storage/ports/changes.ts';
 import { inBatches } from '../../storage/ports/paging.ts';
 import { workKey } from '../../storage/records/batches.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
-import type { BenchOptions } from './benchmark.ts';
-import { openMemoryObjects } from './counted-service.ts';
+import { openMemoryObjects } from '../../test/storage/memory-objects.ts';
 import { countLedger, countObjects } from './counting-storage.ts';
 import { DEPLOYMENT, LOG } from './deployment.ts';
 import { OperationCounter, sumOf } from './operations.ts';
-import { maxRssBytes } from './own-memory.ts';
+import { residentBytes } from './processor-time.ts';
 import { cpuMs, elapsedMs } from './rounds.ts';
 import { fillLedger, ingest } from './synthetic-ledger.ts';
 import { laterObservation, readSample, type SampleMarket, syntheticMarket } from './synthetic-markets.ts';
-import { megabytes, number } from './table.ts';
+import { markdownTable, megabytes, number } from './table.ts';
 import { waitingLedger, waitingObjects, waitsOf } from './waiting-storage.ts';
+import type { BenchOptions } from './workspace.ts';
 
-export async function benchAws({ quick, section }: BenchOptions): Promise<void> {
-  section.say(
-    'The code of the functions in this process, over storage in memory that waits: S3 35 ms for a PUT, 12 for a HEAD, 18 for a GET; DynamoDB',
-    '13 for a transaction, 4 for a read. These times are assumed. The publisher has a new value of each market to publish; the worker batches',
-    'of one row. For the floor, the same requests only wait, with every socket in use; the worker has eight at once.',
-  );
+const SAID = `The code of the functions in this process, over storage in memory that waits: S3 35 ms for a PUT, 12 for a HEAD, 18 for a GET; DynamoDB
+13 for a transaction, 4 for a read. These times are assumed. The publisher has a new value of each market to publish; the worker batches
+of one row. For the floor, the same requests only wait, with every socket in use; the worker has eight at once.`;
+
+export async function benchAws({ quick }: BenchOptions): Promise<string> {
   const sample = await readSample();
   const markets = quick ? 150 : 5_000;
   const rows = [
@@ -38,10 +37,8 @@ export async function benchAws({ quick, section }: BenchOptions): Promise<void> 
     await working(sample, quick, LANES, true),
     await working(sample, quick, 1, true),
   ];
-  section.table(
-    ['', 'a second', 'floor', 'a CPU second', 'PUTs', 'HEADs', 'GETs', 'transactions', 'reads', 'most memory'],
-    rows,
-  );
+  const asked = ['PUTs', 'HEADs', 'GETs', 'transactions', 'reads'];
+  return `${SAID}\n\n${markdownTable(['', 'a second', 'floor', 'a CPU second', ...asked, 'most memory'], rows)}`;
 }
 
 function openAws() {
@@ -77,7 +74,7 @@ function openAws() {
       number(floor, 1),
       number((done * 1000) / spentMs),
       ...asked.map((count) => number(count)),
-      megabytes(maxRssBytes()),
+      megabytes(residentBytes(process.pid).most),
     ];
   };
   return { inMemory, ledger, objects, measure };

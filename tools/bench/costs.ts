@@ -1,74 +1,20 @@
 /**
- * Costs on AWS: of one of each, and the table of months in docs/deploy.md. Operations are counted, on a ledger and a store in
- * memory that pass everything on. A month is so many of each; prices are AWS's, and the running times of functions are
- * estimates.
+ * Costs on AWS, of one of each. Operations are counted, on a ledger and a store in memory that pass everything on; prices are
+ * AWS's.
  */
-
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { FRONT_PAGE, ROWS_PLACE } from '../../contract/bodies/front-page.ts';
 import { DEFAULT_PROJECTIONS, type Projection } from '../../contract/files/projections.ts';
 import { type Site, siteOf } from '../../publisher/site.ts';
-import type { BenchOptions } from './benchmark.ts';
 import { type CountedService, openCountedService } from './counted-service.ts';
-import { copyOfMonth, MONTHS, type MonthCosts, monthLines } from './month.ts';
 import { type OperationCounts, sumOf, timesOf } from './operations.ts';
 import { dollarsOf, PRICES } from './prices.ts';
 import { readSample, syntheticMarket } from './synthetic-markets.ts';
-import { markdownTable, number } from './table.ts';
 
-const DOCUMENT = join(import.meta.dirname, '../../docs/deploy.md');
-const MONTHS_TABLE = /^\| \$ a month +\|.*\n(\|.*\n)+/m;
 /** Three pages of the list. */
 const MARKETS = 300;
 const LONG = 10;
 const FIRST_MS = Date.UTC(2026, 0, 1);
 const HOUR_MS = 60 * 60 * 1000;
-
-export async function benchCosts({ section, write }: BenchOptions): Promise<void> {
-  const { units, months } = await costTables();
-  section.say(units);
-  section.say(months);
-  if (!write) return;
-  const document = readFileSync(DOCUMENT, 'utf8');
-  if (!MONTHS_TABLE.test(document)) throw new Error('docs/deploy.md has no table of months');
-  writeFileSync(
-    DOCUMENT,
-    document.replace(MONTHS_TABLE, () => `${months}\n`),
-  );
-}
-
-/** What one of each costs, and what months cost. */
-export async function costTables(): Promise<{ readonly units: string; readonly months: string }> {
-  const { units, month } = await countCosts();
-  const header = ['one of each', 'PUTs, LISTs', 'GETs, HEADs', 'write units', 'read units', '$ a million'];
-  const unitTable = markdownTable(
-    header,
-    units.map(([what, counts]) => [
-      what,
-      number(counts.objectPuts + counts.objectLists),
-      number(counts.objectReads + counts.objectStats),
-      number(counts.writeUnits),
-      number(counts.readUnits),
-      number(dollarsOf(counts) * 1e6),
-    ]),
-  );
-  const columns = MONTHS.map((traffic) => monthLines(traffic, month));
-  const dollars = (value: number) => (value < 100 ? number(value, 2) : number(value));
-  const copies = MONTHS.map((traffic) => dollars(copyOfMonth(traffic, month)));
-  const rows = (columns[0] ?? []).map(([what], line) => [
-    what,
-    ...columns.map((lines) => dollars(lines[line]?.[1] ?? 0)),
-  ]);
-  const sums = columns.map((lines) => dollars(lines.reduce((sum, [, each]) => sum + each, 0)));
-  return {
-    units: unitTable,
-    months: markdownTable(
-      ['$ a month', ...MONTHS.map(({ name }) => name)],
-      [...rows, ['together', ...sums], ['a second region, besides', ...copies]],
-    ),
-  };
-}
 
 interface Cycle {
   readonly kept: OperationCounts;
@@ -119,10 +65,11 @@ async function count(projections: readonly Projection[] = [], site?: Site): Prom
   };
 }
 
-type Copies = Pick<MonthCosts, 'copiedGeneration' | 'copiedMarket' | 'copiedList' | 'copiedMinute'>;
-
-/** In a second region, with the default files, of markets with more than a page of history. */
-async function countCopies(): Promise<Copies> {
+/**
+ * In a second region, with the default files and what is transferred, of markets with more than a page of history: a generation
+ * without its list, a market more, a list of three pages, and a minute without news.
+ */
+async function countCopies() {
   const sample = await readSample();
   const service = await openCountedService([...DEFAULT_PROJECTIONS], undefined, true);
   let hours = 0;
@@ -155,7 +102,9 @@ const minus = (left: OperationCounts, right: OperationCounts) => sumOf(left, tim
 const each = (many: OperationCounts, few: OperationCounts, difference: number) =>
   timesOf(minus(many, few), 1 / difference);
 
-/** What one of each costs. */
+export type MonthCosts = Awaited<ReturnType<typeof countCosts>>;
+
+/** Dollars of one of each. */
 export async function countCosts() {
   const { service, one, lastOne, all, closing, long } = await count();
   const idle = sumOf(await service.work(), await service.publish(), await service.lookAtSources());
@@ -163,43 +112,16 @@ export async function countCosts() {
   const log = await count(['log', 'exports']);
   // The first is of generations, the next two are of lists, the last is of days.
   const files = await count(['history-files', 'latest', 'recent', 'compat']);
-  const exported = await log.service.export();
-  const compatOfDay = await files.service.compat();
   const newest = minus(files.lastOne.list, lastOne.list);
   const pages = await count(['market-pages']);
-  const pagesOfAll = minus(pages.all.generation, all.generation);
   const site = await count([], siteOf(new Map([[FRONT_PAGE, ROWS_PLACE]])));
-  const frontPage = minus(site.one.list, one.list);
   const feeds = await count(['feeds']);
-  const feedOfGeneration = minus(feeds.one.generation, one.generation);
-  const feedsOfList = minus(feeds.lastOne.list, lastOne.list);
-  const units: readonly (readonly [string, OperationCounts])[] = [
-    ['a batch of 1 row: kept as it came', one.kept],
-    ['… and worked off', one.worked],
-    [`a batch of ${MARKETS} rows of ${MARKETS} markets: kept`, all.kept],
-    ['… and worked off', all.worked],
-    ['a generation of 1 market, its list not due', one.generation],
-    [`a generation of ${MARKETS} markets, its list not due`, all.generation],
-    ['a list of 3 pages, the last of which has changed', lastOne.list],
-    [`a list of 3 pages, which ${MARKETS} markets have changed`, all.list],
-    ['a minute without work', idle],
-    ['log: a generation of 1 observation', minus(log.one.generation, one.generation)],
-    [`log: a generation of ${MARKETS} observations`, minus(log.all.generation, all.generation)],
-    [`history-files: a generation of ${LONG} markets`, minus(files.long.generation, long.generation)],
-    ['latest, recent: with a list of 3 pages', newest],
-    [`market-pages: a generation of ${MARKETS} markets`, pagesOfAll],
-    ['pages: with a list that changes the first page', frontPage],
-    ['feeds: a generation of 1 market', feedOfGeneration],
-    ['feeds: with a list of 3 pages', feedsOfList],
-    [`exports: a day, of ${MARKETS} markets`, exported],
-    [`compat: a day, of ${MARKETS} markets`, compatOfDay],
-    [`a sweep, of ${MARKETS} markets`, swept],
-  ];
-  const copies = await countCopies();
+  const logOfOne = minus(log.one.generation, one.generation);
   const bytesOf = ({ kept, worked }: Cycle) => kept.bytesKept + worked.bytesKept;
   const rowBytes = (bytesOf(all) - bytesOf(one)) / (MARKETS - 1);
-  const month: MonthCosts = {
+  return {
     batch: dollarsOf(sumOf(one.kept, one.worked)),
+    /** A row more in a batch, a market more in a generation, and so on. */
     row: dollarsOf(each(sumOf(all.kept, all.worked), sumOf(one.kept, one.worked), MARKETS - 1)),
     generation: dollarsOf(one.generation),
     market: dollarsOf(each(all.generation, one.generation, MARKETS - 1)),
@@ -209,21 +131,19 @@ export async function countCosts() {
     remembered: dollarsOf(each(all.list, lastOne.list, MARKETS - 1)),
     idleMinute: dollarsOf(idle),
     sweptMarket: dollarsOf(swept) / MARKETS,
-    logEntry: dollarsOf(
-      each(minus(log.all.generation, all.generation), minus(log.one.generation, one.generation), MARKETS - 1),
-    ),
-    logGeneration: dollarsOf(minus(log.one.generation, one.generation)),
+    logEntry: dollarsOf(each(minus(log.all.generation, all.generation), logOfOne, MARKETS - 1)),
+    logGeneration: dollarsOf(logOfOne),
     filesOfMarket: dollarsOf(minus(files.long.generation, long.generation)) / LONG,
     newest: dollarsOf(newest),
     newestRemembered: dollarsOf(each(minus(files.all.list, all.list), newest, MARKETS - 1)),
-    pageOfMarket: dollarsOf(pagesOfAll) / MARKETS,
-    frontPage: dollarsOf(frontPage),
-    feedOfGeneration: dollarsOf(feedOfGeneration),
-    feedsOfList: dollarsOf(feedsOfList),
-    exportOfDay: dollarsOf(exported),
-    compatOfMarket: dollarsOf(compatOfDay) / MARKETS,
-    ...copies,
+    pageOfMarket: dollarsOf(minus(pages.all.generation, all.generation)) / MARKETS,
+    frontPage: dollarsOf(minus(site.one.list, one.list)),
+    feedOfGeneration: dollarsOf(minus(feeds.one.generation, one.generation)),
+    feedsOfList: dollarsOf(minus(feeds.lastOne.list, lastOne.list)),
+    exportOfDay: dollarsOf(await log.service.export()),
+    compatOfMarket: dollarsOf(await files.service.compat()) / MARKETS,
+    ...(await countCopies()),
+    /** By which the ledger grows: with a batch, its audit and its report, and with each of its rows. */
     storedBytes: { batch: bytesOf(one) - rowBytes, row: rowBytes },
   };
-  return { units, month };
 }

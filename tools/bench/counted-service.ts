@@ -10,17 +10,10 @@ import { publish } from '../../publisher/publish.ts';
 import { copyRound } from '../../publisher/second-region/copy-round.ts';
 import type { Site } from '../../publisher/site.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
-import {
-  bodyDigest,
-  checkListPrefix,
-  checkObjectBody,
-  checkObjectKey,
-  etagOfDigest,
-  LIST_PAGE_SIZE,
-} from '../../storage/ports/object-rules.ts';
-import type { ObjectStore, StoredObject } from '../../storage/ports/object-store.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
-import { openApi } from './api.ts';
+import { openMemoryObjects } from '../../test/storage/memory-objects.ts';
+import { grant } from '../../test/write-api/seeds.ts';
+import { openApiWorld } from '../../test/write-api/world.ts';
 import { countLedger, countObjects, type ItemUnits } from './counting-storage.ts';
 import { DEPLOYMENT, LOG } from './deployment.ts';
 import { OperationCounter, type OperationCounts, sumOf } from './operations.ts';
@@ -73,8 +66,8 @@ export async function openCountedService(
   const second = countObjects(openMemoryObjects(), counter);
   const clock = new SettableClock(Date.now);
   const runtime = { ...systemRuntime, nowMs: clock.nowMs };
-  const api = openApi(ledger);
-  await ledger.transact(api.seeds, { attemptId: 'seeds' });
+  const api = openApiWorld({ ledger });
+  await grant(ledger, 'account:bench', { 'ingest-rows-per-day': 1e9, 'ingest-batches-per-day': 1e9 });
   const counted = async (work: () => Promise<unknown>): Promise<OperationCounts> => {
     counter.take();
     await work();
@@ -93,7 +86,13 @@ export async function openCountedService(
   };
   return {
     written,
-    accept: (records) => counted(() => api.send(api.eventOf('POST', '/api/v1/ingest/batches', { records }))),
+    accept: (records) =>
+      counted(async () => {
+        api.nowMs = clock.nowMs();
+        const asked = { method: 'POST', path: '/api/v1/ingest/batches', as: 'bench/key', body: { records } };
+        const { status, text } = await api.call(asked);
+        if (status !== 202) throw new Error(`a write of the benchmark was refused: ${status} ${text}`);
+      }),
     work: () =>
       counted(async () => {
         await runWork({ ...runtime, ledger, owner: 'a', runners: createRunners({ ...runtime, ledger }), failed });
@@ -118,42 +117,5 @@ export async function openCountedService(
       );
     },
     sweep: () => counted(() => collectGarbage(publisher, { dryRun: false })),
-  };
-}
-
-export function openMemoryObjects(): ObjectStore {
-  const objects = new Map<string, StoredObject>();
-  const etagOf = (body: Uint8Array) => etagOfDigest(bodyDigest(body));
-  return {
-    async get(key, { ifNoneMatch } = {}) {
-      const found = objects.get(key);
-      if (found === undefined) return { kind: 'absent' };
-      return found.etag === ifNoneMatch ? { kind: 'not-modified' } : { kind: 'found', ...found };
-    },
-    async stat(key) {
-      return objects.get(key) ?? null;
-    },
-    async put(key, body, metadata, condition) {
-      checkObjectKey(key);
-      checkObjectBody(key, body);
-      const current = objects.get(key);
-      const holds = condition.kind === 'absent' ? current === undefined : current?.etag === condition.etag;
-      if (!holds) return { kind: 'refused' };
-      const etag = etagOf(body);
-      objects.set(key, { etag, sizeBytes: body.byteLength, metadata, body });
-      return { kind: 'stored', etag };
-    },
-    async delete(key, etag) {
-      if ((objects.get(key)?.etag ?? etag) !== etag) return 'refused';
-      objects.delete(key);
-      return 'deleted';
-    },
-    async list(prefix, { after = '' } = {}) {
-      checkListPrefix(prefix);
-      const keys = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
-      const page = keys.slice(0, LIST_PAGE_SIZE);
-      return { keys: page, next: keys.length > page.length ? (page.at(-1) ?? null) : null };
-    },
-    etagOf,
   };
 }

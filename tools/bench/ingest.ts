@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { BareTable } from './bare-table.ts';
-import type { BenchOptions } from './benchmark.ts';
 import { cpuMs, elapsedMs, interleave, ratios } from './rounds.ts';
 import { fillLedger, ingest } from './synthetic-ledger.ts';
 import { laterObservation, readSample, type SampleMarket, syntheticMarket } from './synthetic-markets.ts';
-import { number, withSpread } from './table.ts';
+import { markdownTable, number, withSpread } from './table.ts';
+import type { BenchOptions } from './workspace.ts';
 
 /** The largest batch that the contract admits. */
 const BATCH_ROWS = 1_000;
@@ -16,7 +16,7 @@ type Batch = readonly IngestRecordInput[];
 /** `place`: another number for each batch, from 0 on. */
 type MakeBatch = (place: number) => Batch;
 
-export async function benchIngest({ quick, rounds, workspace, section }: BenchOptions): Promise<void> {
+export async function benchIngest({ quick, rounds, workspace }: BenchOptions): Promise<string> {
   const rows = quick ? 100 : BATCH_ROWS;
   const batches = quick ? 1 : 10;
   const sample = await readSample();
@@ -24,10 +24,6 @@ export async function benchIngest({ quick, rounds, workspace, section }: BenchOp
   const ledger = openSqliteLedger(join(folder, 'ledger.sqlite'), { exclusive: true });
   const bare = new BareTable(join(folder, 'bare.sqlite'));
   await fillLedger(ledger, rows);
-  section.say(
-    `Batches of ${number(rows)} rows, stored and applied in the SQLite ledger, against bare inserts of the same rows as JSON, one transaction a batch.`,
-    'Both sync each commit. Tidemark checks rows, reads markets, keeps revisions and marks. Processor time is that of all threads.',
-  );
   const table: string[][] = [];
   for (const [name, makeBatch] of kinds(sample, rows, batches * rounds)) {
     const wallMs: number[] = [];
@@ -60,9 +56,13 @@ export async function benchIngest({ quick, rounds, workspace, section }: BenchOp
       withSpread(ratios(spent.tidemark, spent.floor), 1),
     ]);
   }
-  section.table(['batch', 'rows/s', 'rows/CPU s', "floor's rows/CPU s", "times the floor's CPU"], table);
   ledger.close();
   bare.close();
+  const header = ['batch', 'rows/s', 'rows/CPU s', "floor's rows/CPU s", "times the floor's CPU"];
+  return `Batches of ${number(rows)} rows, stored and applied in the SQLite ledger, against bare inserts of the same rows as JSON, one transaction a batch.
+Both sync each commit. Tidemark checks rows, reads markets, keeps revisions and marks. Processor time is that of all threads.
+
+${markdownTable(header, table)}`;
 }
 
 /** Typical batches; each call gives new rows. */

@@ -1,22 +1,18 @@
 /** The memory of `npm start`: with the sample, and after a feed of 150 rows a second. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BenchOptions } from './benchmark.ts';
 import { residentBytes } from './processor-time.ts';
 import { interleave } from './rounds.ts';
 import { type ServiceProcess, startServiceProcess } from './service.ts';
 import { readSample, type SampleMarket } from './synthetic-markets.ts';
-import { megabytes, number, withSpread } from './table.ts';
+import { markdownTable, megabytes, number, withSpread } from './table.ts';
+import type { BenchOptions } from './workspace.ts';
 
 const ROWS_A_SECOND = 150;
 
-export async function benchMemory({ quick, full, rounds, workspace, section }: BenchOptions): Promise<void> {
+export async function benchMemory({ quick, full, rounds, workspace }: BenchOptions): Promise<string> {
   const feedSeconds = quick ? 2 : full ? 540 : 60;
   const idleMs = quick ? 0 : 30_000;
-  section.say(
-    'The embedded server, a process: after its first start, which takes the sample in; and after a second start, with nothing to do.',
-    `Then ${ROWS_A_SECOND} rows arrive each second, over the markets of the sample. Seconds are from the start of the process until it serves.`,
-  );
   const folder = join(workspace.folder('memory'), 'data');
   const sample = await readSample();
   const first = await startServiceProcess(workspace, folder);
@@ -36,7 +32,10 @@ export async function benchMemory({ quick, full, rounds, workspace, section }: B
   await feed(service, sample, feedSeconds);
   rows.push(row(`after ${number(feedSeconds)} s of ${ROWS_A_SECOND} rows/s`, service));
   await service.stop();
-  section.table(['', 'serves after, s', 'memory', 'most so far'], rows);
+  return `The embedded server, a process: after its first start, which takes the sample in; and after a second start, with nothing to do.
+Then ${ROWS_A_SECOND} rows arrive each second, over the markets of the sample. Seconds are from the start of the process until it serves.
+
+${markdownTable(['', 'serves after, s', 'memory', 'most so far'], rows)}`;
 }
 
 function row(name: string, { pid, startedMs }: ServiceProcess, seconds = number(startedMs / 1000, 2)): string[] {

@@ -1,8 +1,10 @@
-/** A month of a deployment on AWS: so many of each, by what one of each costs. */
+/** A month of a deployment on AWS: so many of each, by what one of each costs. The table is in docs/deploy.md. */
 import { EXPORT_PART_ENTRIES } from '../../contract/bodies/export-tables.ts';
+import { countCosts, type MonthCosts } from './costs.ts';
 import { PRICES } from './prices.ts';
+import { markdownTable, number } from './table.ts';
 
-export interface Traffic {
+interface Traffic {
   readonly name: string;
   readonly markets: number;
   readonly reads: number;
@@ -15,45 +17,12 @@ export interface Traffic {
   readonly lists: number;
 }
 
-/** Dollars of the operations of one of each. */
-export interface MonthCosts {
-  readonly batch: number;
-  /** A row more in a batch, a market more in a generation, and so on. */
-  readonly row: number;
-  readonly generation: number;
-  readonly market: number;
-  readonly closedPage: number;
-  readonly list: number;
-  readonly listPage: number;
-  readonly remembered: number;
-  readonly idleMinute: number;
-  readonly sweptMarket: number;
-  readonly logGeneration: number;
-  readonly logEntry: number;
-  readonly filesOfMarket: number;
-  readonly newest: number;
-  readonly newestRemembered: number;
-  readonly pageOfMarket: number;
-  readonly frontPage: number;
-  readonly feedOfGeneration: number;
-  readonly feedsOfList: number;
-  readonly exportOfDay: number;
-  readonly compatOfMarket: number;
-  /** In a second region, with what is transferred: without its list, a market more, a list of three pages, and no news. */
-  readonly copiedGeneration: number;
-  readonly copiedMarket: number;
-  readonly copiedList: number;
-  readonly copiedMinute: number;
-  /** By which the ledger grows: with a batch, its audit and its report, and with each of its rows. */
-  readonly storedBytes: { readonly batch: number; readonly row: number };
-}
-
 const DAYS = 30;
 const HOURS = DAYS * 24;
 const MINUTES = HOURS * 60;
 
 /** Generations come every 6 seconds at most. */
-export const MONTHS: readonly Traffic[] = [
+const MONTHS: readonly Traffic[] = [
   { name: 'quiet', markets: 175, reads: 1e6, batches: 30, rows: 175, generations: 30, changed: 175, lists: 30 },
   {
     name: 'steady',
@@ -115,7 +84,7 @@ const LOGGED = { invocation: 0.8, request: 1 };
 const VERIFY_READS = 20_000;
 
 /** Rounds of the copy, an hour of comparing daily files, and its metric and alarm. Bundles are kept for a day. */
-export function copyOfMonth({ markets, generations, changed, lists }: Traffic, costs: MonthCosts): number {
+function copyOfMonth({ markets, generations, changed, lists }: Traffic, costs: MonthCosts): number {
   const pages = Math.ceil(markets / 100);
   const seconds = MINUTES * 0.3 + generations * (0.2 + changed / 200);
   return (
@@ -193,4 +162,18 @@ export function monthLines(traffic: Traffic, costs: MonthCosts): readonly (reado
       ((batches * (costs.storedBytes.batch + rows * costs.storedBytes.row)) / 1e9) * PRICES.tableGigabyteMonth,
     ],
   ];
+}
+
+export async function benchCosts(): Promise<string> {
+  const month = await countCosts();
+  const columns = MONTHS.map((traffic) => monthLines(traffic, month));
+  const dollars = (value: number) => (value < 100 ? number(value, 2) : number(value));
+  const names = (columns[0] ?? []).map(([what]) => what);
+  const rows = names.map((what, line) => [what, ...columns.map((lines) => dollars(lines[line]?.[1] ?? 0))]);
+  const sums = columns.map((lines) => dollars(lines.reduce((sum, [, each]) => sum + each, 0)));
+  const copies = MONTHS.map((traffic) => dollars(copyOfMonth(traffic, month)));
+  return markdownTable(
+    ['$ a month', ...MONTHS.map(({ name }) => name)],
+    [...rows, ['together', ...sums], ['a second region, besides', ...copies]],
+  );
 }

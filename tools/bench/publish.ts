@@ -1,68 +1,79 @@
 /** From a ledger in which nothing is published to the first generations: SQLite file, directory store, every sync. */
-import { copyFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { open, readFile, rename } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import pMap from 'p-map';
+import { OBJECT_CONCURRENCY as concurrency } from '../../publisher/dependencies.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
-import type { BenchOptions } from './benchmark.ts';
-import type { PublishReport } from './children/publish-child.ts';
-import type { WriteReport } from './children/write-child.ts';
-import { interleave, ratios } from './rounds.ts';
+import type { PublishReport } from './publish-child.ts';
+import { elapsedMs, interleave, ratios } from './rounds.ts';
 import { fillLedger } from './synthetic-ledger.ts';
-import { megabytes, number, withSpread } from './table.ts';
+import { markdownTable, megabytes, number, withSpread } from './table.ts';
+import type { BenchOptions } from './workspace.ts';
 
-const CHILDREN = join(import.meta.dirname, 'children');
+const CHILD = join(import.meta.dirname, 'publish-child.ts');
 const CHILD_LIMIT_MS = 30 * 60 * 1000;
+/** Held in memory at once. */
+const FILES_AT_ONCE = 2_000;
 
-export async function benchPublish({ quick, full, rounds, workspace, section }: BenchOptions): Promise<void> {
+export async function benchPublish({ quick, full, rounds, workspace }: BenchOptions): Promise<string> {
   const markets = quick ? 150 : full ? 100_000 : 5_000;
-  section.say(
-    `${number(markets)} markets, none of them published, in a process of its own. The floor writes the same files, with as many at a time: temporary file, fsync,`,
-    'rename, fsync of the folder. Promise: less than 1 GB of memory for 100,000 markets. A [test](../test/publisher/costs-at-scale.test.ts)',
-    'counts that one change asks the same of storage among few markets and among many.',
-  );
   const original = join(workspace.folder('ledger'), 'ledger.sqlite');
   const ledger = openSqliteLedger(original, { exclusive: true });
   await fillLedger(ledger, markets);
   // Closing moves the write-ahead log into the file, which can then be copied.
   ledger.close();
-  const child = async <Report>(script: string, ...args: readonly string[]) =>
-    JSON.parse(await workspace.run(process.execPath, [join(CHILDREN, script), ...args], CHILD_LIMIT_MS)) as Report;
   const published: PublishReport[] = [];
-  const written: WriteReport[] = [];
+  let files = 0;
   const { tidemark, floor } = await interleave(full ? 1 : rounds, {
     tidemark: async () => {
       const copy = join(workspace.folder('data'), 'ledger.sqlite');
       copyFileSync(original, copy);
-      const report = await child<PublishReport>('publish-child.ts', copy);
+      const report: PublishReport = JSON.parse(await workspace.run(process.execPath, [CHILD, copy], CHILD_LIMIT_MS));
       published.push(report);
       return report.elapsedMs;
     },
     floor: async () => {
       const { dataFolder } = published.at(-1) as PublishReport;
       const target = workspace.folder('written');
-      const report = await child<WriteReport>('write-child.ts', join(dataFolder, 'public'), target);
-      written.push(report);
-      for (const folder of [dataFolder, target]) workspace.remove(folder);
-      return report.elapsedMs;
+      const written = await writeFiles(join(dataFolder, 'public'), target);
+      files = written.files;
+      for (const folder of [dataFolder, target]) rmSync(folder, { recursive: true });
+      return written.ms;
     },
   });
-  const each = (samples: readonly number[], of: (sample: number) => number, digits: number) =>
-    withSpread(samples.map(of), digits);
-  section.table(
-    ['files', 'bytes', 's', 'floor, s', 'times the floor', 'markets/s', 'CPU, s', 'memory at most'],
-    [
-      [
-        number(written[0]?.files ?? 0),
-        megabytes(written[0]?.bytes ?? 0),
-        each(tidemark, (ms) => ms / 1000, 1),
-        each(floor, (ms) => ms / 1000, 1),
-        withSpread(ratios(tidemark, floor), 2),
-        each(tidemark, (ms) => (markets * 1000) / ms, 0),
-        withSpread(
-          published.map(({ cpuMs }) => cpuMs / 1000),
-          1,
-        ),
-        megabytes(Math.max(...published.map(({ maxRssBytes }) => maxRssBytes))),
-      ],
-    ],
-  );
+  const perSecond = tidemark.map((ms) => (markets * 1000) / ms);
+  const most = Math.max(...published.map(({ maxRssBytes }) => maxRssBytes));
+  const row = [number(files), withSpread(ratios(tidemark, floor), 2), withSpread(perSecond, 0), megabytes(most)];
+  return `${number(markets)} markets, none of them published, in a process of its own. The floor writes the same files, with as many at a time: temporary file, fsync,
+rename, fsync of the folder. Promise: less than 1 GB of memory for 100,000 markets.
+
+${markdownTable(['files', 'times the floor', 'markets/s', 'memory at most'], [row])}`;
+}
+
+/** Writes the files of one folder into another, durably, in the plainest way. Reading is not counted. */
+async function writeFiles(source: string, target: string): Promise<{ readonly ms: number; readonly files: number }> {
+  const paths = readdirSync(source, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(source, join(parentPath, name)));
+  for (const folder of new Set(paths.map(dirname))) mkdirSync(join(target, folder), { recursive: true });
+  let ms = 0;
+  for (let start = 0; start < paths.length; start += FILES_AT_ONCE) {
+    const some = paths.slice(start, start + FILES_AT_ONCE);
+    const bodies = await pMap(some, (path) => readFile(join(source, path)), { concurrency });
+    const writeOne = (path: string, index: number) => writeDurably(join(target, path), bodies[index] as Buffer);
+    ms += await elapsedMs(() => pMap(some, writeOne, { concurrency }));
+  }
+  return { ms, files: paths.length };
+}
+
+async function writeDurably(path: string, body: Buffer): Promise<void> {
+  const file = await open(`${path}.tmp`, 'wx');
+  await file.writeFile(body);
+  await file.sync();
+  await file.close();
+  await rename(`${path}.tmp`, path);
+  const folder = await open(dirname(path), 'r');
+  await folder.sync();
+  await folder.close();
 }

@@ -5,14 +5,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MARKETS_URL, marketUrl } from '../../contract/files/routes.ts';
-import type { BenchOptions } from './benchmark.ts';
 import { startNginx } from './nginx.ts';
 import { cpuSeconds, PLACEMENT, placed } from './processor-time.ts';
-import { interleave, median, ratios } from './rounds.ts';
+import { interleave, quantile, ratios } from './rounds.ts';
 import { type MeasuredServer, startServiceProcess } from './service.ts';
 import { readSample } from './synthetic-markets.ts';
-import { number, withSpread } from './table.ts';
-import type { Workspace } from './workspace.ts';
+import { markdownTable, number, withSpread } from './table.ts';
+import type { BenchOptions, Workspace } from './workspace.ts';
 
 const SECONDS = 3;
 const SETTLE_MS = 15_000;
@@ -38,17 +37,9 @@ interface Turn extends Load {
   readonly perCpuSecond: number;
 }
 
-export async function benchRead({ quick, rounds, workspace, section }: BenchOptions): Promise<void> {
-  section.say(
-    'The embedded server with the sample, against nginx with one worker that serves the same bytes as files, ready compressed, with the same fields.',
-    'The measure is the number of answers in a second of its own processor time, because the load takes its share of the machine.',
-    `Load: \`wrk\`, 1 thread, 64 connections. ${PLACEMENT}`,
-  );
+export async function benchRead({ quick, rounds, workspace }: BenchOptions): Promise<string> {
   const reason = missing('wrk') ?? missing('nginx');
-  if (reason !== null) {
-    section.skip(reason);
-    return;
-  }
+  if (reason !== null) return `Skipped: ${reason}`;
   const service = await startServiceProcess(workspace, join(workspace.folder('read'), 'data'));
   // Background work of the first start would count as the server's.
   await sleep(quick ? 0 : SETTLE_MS);
@@ -57,6 +48,7 @@ export async function benchRead({ quick, rounds, workspace, section }: BenchOpti
   const file = join(workspace.folder('paths'), 'paths.txt');
   writeFileSync(file, `${paths.join('\n')}\n`);
   const rows: string[][] = [];
+  const medianOf = (samples: readonly number[]) => quantile(samples, 0.5);
   for (const item of CASES) {
     const turns = { service: [] as Turn[], nginx: [] as Turn[] };
     const turn = async (name: keyof typeof turns, server: MeasuredServer) => {
@@ -71,19 +63,24 @@ export async function benchRead({ quick, rounds, workspace, section }: BenchOpti
       service: await turn('service', service),
       nginx: await turn('nginx', nginx),
     });
-    const p99 = (own: readonly Turn[]) => number(median(own.map(({ p99Ms }) => p99Ms)), 2);
+    const p99 = (own: readonly Turn[]) => number(medianOf(own.map(({ p99Ms }) => p99Ms)), 2);
     rows.push([
       item.title,
       withSpread(ratios(perCpuSecond.service, perCpuSecond.nginx), 2),
       withSpread(perCpuSecond.service, 0),
       withSpread(perCpuSecond.nginx, 0),
-      number(median(turns.service.map(({ requestsPerSecond }) => requestsPerSecond))),
+      number(medianOf(turns.service.map(({ requestsPerSecond }) => requestsPerSecond))),
       p99(turns.service),
       p99(turns.nginx),
     ]);
   }
   for (const server of [service, nginx]) await server.stop();
-  section.table(['', 'to nginx', 'answers/CPU s', 'of nginx', 'answers/s', 'p99, ms', 'of nginx'], rows);
+  const header = ['', 'to nginx', 'answers/CPU s', 'of nginx', 'answers/s', 'p99, ms', 'of nginx'];
+  return `The embedded server with the sample, against nginx with one worker that serves the same bytes as files, ready compressed, with the same fields.
+The measure is the number of answers in a second of its own processor time, because the load takes its share of the machine.
+Load: \`wrk\`, 1 thread, 64 connections. ${PLACEMENT}
+
+${markdownTable(header, rows)}`;
 }
 
 /** Asks once, which warms a cache, and gives the requests of a round. */

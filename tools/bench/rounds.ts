@@ -28,15 +28,6 @@ export async function cpuMs(work: () => unknown): Promise<number> {
   return (user + system) / 1000;
 }
 
-/** The middle of the samples; of an even number, the mean of the two in the middle. */
-export function median(samples: readonly number[]): number {
-  const sorted = [...samples].sort((left, right) => left - right);
-  const middle = sorted.length / 2;
-  const [below, above] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]];
-  if (below === undefined || above === undefined) throw new RangeError('no samples');
-  return (below + above) / 2;
-}
-
 /** The sample below which this share of all lies; 1: the largest. */
 export function quantile(samples: readonly number[], share: number): number {
   const sorted = [...samples].sort((left, right) => left - right);

@@ -2,19 +2,15 @@
  * How far a deployment on AWS goes: what each step does a second, and the write units of each partition of the ledger, counted on
  * a service in memory. Writes the tables of docs/scale.md.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { DEFAULT_PROJECTIONS } from '../../contract/files/projections.ts';
 import { defaultListEverySeconds } from '../../publisher/dependencies.ts';
 import { FRESH_MARKS } from '../../storage/records/publication.ts';
-import type { BenchOptions } from './benchmark.ts';
-import { countCosts } from './costs.ts';
+import { countCosts, type MonthCosts } from './costs.ts';
 import { type CountedService, openCountedService } from './counted-service.ts';
-import { type MonthCosts, monthLines } from './month.ts';
+import { monthLines } from './month.ts';
 import { readSample, syntheticMarket } from './synthetic-markets.ts';
 import { markdownTable, number } from './table.ts';
 
-const DOCUMENT = join(import.meta.dirname, '../../docs/scale.md');
 /** DynamoDB's limit on one partition key, in write units a second. */
 const UNITS_PER_SECOND = 1_000;
 /**
@@ -61,32 +57,20 @@ interface Limit {
   readonly writesPerSecond: number;
 }
 
-export async function benchScale({ section, write }: BenchOptions): Promise<void> {
-  const tables = await scaleTables();
-  for (const table of tables) section.say(table);
-  if (!write) return;
-  const rest = [...tables];
-  const text = readFileSync(DOCUMENT, 'utf8').replace(/^\|.*\n(\|.*\n)+/gm, () => `${rest.shift()}\n`);
-  if (rest.length > 0) throw new Error('docs/scale.md has fewer tables than there are');
-  writeFileSync(DOCUMENT, text);
-}
-
-/** As Markdown: the loads, and the limits. */
-export async function scaleTables(): Promise<readonly [loads: string, limits: string]> {
+/** The loads, and the limits. */
+export async function benchScale(): Promise<string> {
   const limits = await limitsOf();
-  const { month } = await countCosts();
+  const month = await countCosts();
   const loads = LOADS.map((load) => rowOf(load, limits, month));
+  const rows = limits.map(({ name, unitsPerWrite, writesPerSecond }) => [
+    name,
+    unitsPerWrite === null ? '' : number(unitsPerWrite),
+    number(writesPerSecond),
+  ]);
   return [
     markdownTable(['load', 'public after', 'first limit', 'used', '$ a month'], loads),
-    markdownTable(
-      ['limit', 'write units of a write', 'writes a second'],
-      limits.map(({ name, unitsPerWrite, writesPerSecond }) => [
-        name,
-        unitsPerWrite === null ? '' : number(unitsPerWrite),
-        number(writesPerSecond),
-      ]),
-    ),
-  ];
+    markdownTable(['limit', 'write units of a write', 'writes a second'], rows),
+  ].join('\n\n');
 }
 
 function rowOf(load: Load, limits: readonly Limit[], month: MonthCosts): readonly string[] {

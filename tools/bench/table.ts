@@ -1,5 +1,5 @@
 /** Readable output: aligned tables, numbers with their spread. */
-import { median } from './rounds.ts';
+import { quantile } from './rounds.ts';
 
 export function markdownTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   // Three dashes are the fewest that make a table for all readers of Markdown.
@@ -9,11 +9,25 @@ export function markdownTable(header: readonly string[], rows: readonly (readonl
   return [line(header), `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...rows.map(line)].join('\n');
 }
 
+/** Each table of a text of Markdown. */
+export const TABLES = /^\|.*\n(\|.*(\n|$))+/gm;
+
+/** The document with these tables in the place of those that begin alike. @throws Error if there is none */
+export function withTables(document: string, tables: readonly string[]): string {
+  const beginning = (table: string) => table.split('|')[1]?.trim();
+  const missing = tables.find((table) => !document.match(TABLES)?.some((old) => beginning(old) === beginning(table)));
+  if (missing !== undefined) throw new Error(`the document has no table ${beginning(missing)}`);
+  return document.replace(TABLES, (old) => {
+    const found = tables.find((table) => beginning(table) === beginning(old));
+    return found === undefined ? old : `${found.trimEnd()}\n`;
+  });
+}
+
 /** The median, with the lowest and highest sample, e.g. `1.52 (1.49–1.60)`. */
 export function withSpread(samples: readonly number[], digits: number): string {
   if (samples.length === 1) return number(samples[0] ?? 0, digits);
   const [low, high] = [Math.min(...samples), Math.max(...samples)];
-  return `${number(median(samples), digits)} (${number(low, digits)}–${number(high, digits)})`;
+  return `${number(quantile(samples, 0.5), digits)} (${number(low, digits)}–${number(high, digits)})`;
 }
 
 /** A number with thousands set apart. */

@@ -1,21 +1,38 @@
 /**
- * Temporary folders and child processes of a benchmark: all of them are removed when this process ends, also by Ctrl-C.
+ * What every benchmark gets, and its temporary folders and child processes: all of them are removed when this process ends, also
+ * by Ctrl-C.
  */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+export interface BenchOptions {
+  /** A small version that only shows that the benchmark runs: its numbers mean nothing. */
+  readonly quick: boolean;
+  /** Larger sizes: some benchmarks then take many minutes. */
+  readonly full: boolean;
+  /** How often each contestant is measured. */
+  readonly rounds: number;
+  readonly workspace: Workspace;
+}
+
+/** Measures, and gives the Markdown of its section. Where it cannot run: `Skipped: `, the reason and the remedy. */
+export type Benchmark = (options: BenchOptions) => Promise<string>;
 
 export class Workspace {
-  readonly #root: string;
+  /** TMPDIR chooses the place: a tmpfs shows what fsync costs. */
+  readonly #root = mkdtempSync(join(tmpdir(), 'tidemark-bench-'));
   readonly #children = new Set<ChildProcess>();
   #folders = 0;
 
-  /** `parent`: where the temporary folder is made; the system's own when not given. */
-  constructor(parent = tmpdir()) {
-    this.#root = mkdtempSync(join(parent, 'tidemark-bench-'));
-    process.on('exit', () => this.#clear());
+  constructor() {
+    process.on('exit', () => {
+      for (const child of this.#children) child.kill('SIGTERM');
+      rmSync(this.#root, { recursive: true, force: true });
+    });
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
   }
 
@@ -24,11 +41,6 @@ export class Workspace {
     const folder = join(this.#root, `${++this.#folders}-${name}`);
     mkdirSync(folder);
     return folder;
-  }
-
-  /** Removes a folder before the end, where it is large. */
-  remove(folder: string): void {
-    rmSync(folder, { recursive: true, force: true });
   }
 
   /** Starts a process that ends with this one. */
@@ -42,17 +54,12 @@ export class Workspace {
 
   /** Runs a process to its end and gives what it printed. Rejects when it fails or takes longer than `limitMs`. */
   async run(command: string, args: readonly string[], limitMs: number): Promise<string> {
-    const child = this.spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-    const timer = setTimeout(() => child.kill('SIGKILL'), limitMs);
-    const output = { stdout: '', stderr: '' };
-    for (const stream of ['stdout', 'stderr'] as const) {
-      child[stream]?.setEncoding('utf8').on('data', (text: string) => {
-        output[stream] += text;
-      });
-    }
-    const [code, signal] = await once(child, 'close').finally(() => clearTimeout(timer));
-    if (code === 0) return output.stdout;
-    throw new Error(`${command} ${args.join(' ')} ended with ${code ?? signal}: ${output.stderr.trim()}`);
+    const child = this.spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'], timeout: limitMs });
+    const ended = once(child, 'close');
+    const output = await text(child.stdout as NodeJS.ReadableStream);
+    const [code, signal] = await ended;
+    if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code ?? signal}`);
+    return output;
   }
 
   /** Ends a process and waits until it is gone. */
@@ -61,10 +68,5 @@ export class Workspace {
     const gone = once(child, 'exit');
     child.kill('SIGTERM');
     await gone;
-  }
-
-  #clear(): void {
-    for (const child of this.#children) child.kill('SIGTERM');
-    rmSync(this.#root, { recursive: true, force: true });
   }
 }

@@ -3,65 +3,54 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LOG_ROOT } from '../../contract/files/public-objects.ts';
 import { marketUrl } from '../../contract/files/routes.ts';
-import { BareTable } from './bare-table.ts';
-import type { BenchOptions } from './benchmark.ts';
 import { elapsedMs, quantile } from './rounds.ts';
 import { type ServiceProcess, startServiceProcess } from './service.ts';
 import { readSample, type SampleMarket } from './synthetic-markets.ts';
-import { number } from './table.ts';
+import { markdownTable, number } from './table.ts';
+import type { BenchOptions } from './workspace.ts';
 
 const LOOK_EVERY_MS = 2;
 /** Background work of the start is not measured. */
 const SETTLE_MS = 10_000;
 
 interface Times {
-  readonly floorMs: number;
   readonly acknowledgedMs: number;
   /** From the acknowledgement on, as the next one. */
   readonly bodyMs: number;
   readonly logMs: number;
 }
 
-export async function benchWrite({ quick, full, workspace, section }: BenchOptions): Promise<void> {
+export async function benchWrite({ quick, full, workspace }: BenchOptions): Promise<string> {
   const writes = quick ? 3 : full ? 300 : 100;
-  section.say(
-    `The embedded server with the sample: ${number(writes)} batches of one record, one after the other, over HTTP. The floor inserts the same record into`,
-    'a bare SQLite table, with one sync. A body is public when a reader gets it: the log is signed and public when the checkpoint is another one.',
-  );
   const sample = await readSample();
-  const folder = workspace.folder('write');
-  const bare = new BareTable(join(folder, 'bare.sqlite'));
-  const service = await startServiceProcess(workspace, join(folder, 'data'));
+  const service = await startServiceProcess(workspace, join(workspace.folder('write'), 'data'));
   await sleep(quick ? 0 : SETTLE_MS);
   const times: Times[] = [];
   for (let index = 0; index < writes; index++) {
-    times.push(await writeOne(service, bare, sample[index % sample.length] as SampleMarket, index));
+    times.push(await writeOne(service, sample[index % sample.length] as SampleMarket, index));
   }
   await service.stop();
-  bare.close();
   const row = (name: string, of: keyof Times) => {
     const samples = times.map((each) => each[of]);
     return [name, ...[0.5, 0.99].map((share) => number(quantile(samples, share), 1))];
   };
-  section.table(
-    ['', 'p50, ms', 'p99, ms'],
-    [
-      row('floor: one insert', 'floorMs'),
-      row('write acknowledged', 'acknowledgedMs'),
-      row('body public, from then on', 'bodyMs'),
-      row('entry in the signed log', 'logMs'),
-    ],
-  );
+  const rows = [
+    row('write acknowledged', 'acknowledgedMs'),
+    row('body public, from then on', 'bodyMs'),
+    row('entry in the signed log', 'logMs'),
+  ];
+  return `The embedded server with the sample: ${number(writes)} batches of one record, one after the other, over HTTP.
+
+${markdownTable(['', 'p50, ms', 'p99, ms'], rows)}`;
 }
 
-async function writeOne(service: ServiceProcess, bare: BareTable, market: SampleMarket, index: number): Promise<Times> {
+async function writeOne(service: ServiceProcess, market: SampleMarket, index: number): Promise<Times> {
   const amountMinor = 1_000_000_000 + index;
   const observedAt = new Date(Date.now() - 1_000).toISOString();
   const newest = market.observations.at(-1) as SampleMarket['observations'][number];
   const record = { ...newest, metric: 'bench', amountMinor, observedAt, sourceValue: null, outlierConfirmed: true };
   const log = `${LOG_ROOT}/checkpoint`;
   const checkpoint = await service.get(log);
-  const floorMs = await elapsedMs(() => bare.insert([newest]));
   const acknowledgedMs = await elapsedMs(() => service.send([record]));
   const until = (isThere: () => Promise<boolean>) =>
     elapsedMs(async () => {
@@ -71,5 +60,5 @@ async function writeOne(service: ServiceProcess, bare: BareTable, market: Sample
     until(async () => (await service.get(marketUrl(market.market.slug))).includes(`"amountMinor":${amountMinor},`)),
     until(async () => (await service.get(log)) !== checkpoint),
   ]);
-  return { floorMs, acknowledgedMs, bodyMs, logMs };
+  return { acknowledgedMs, bodyMs, logMs };
 }

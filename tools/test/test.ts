@@ -1,30 +1,31 @@
 /**
  * `npm test`: type check, lint and tests, one line each, with the full output of failures. Shows progress in between.
  * Ends with the line `N passed, N failed`; type check and lint count as one each. Exits with 1 if anything failed or no
- * test ran.
+ * test ran. An engine or a tool that cannot be installed is a failure with CI=true; otherwise its tests are skipped.
  */
 import { join } from 'node:path';
 import pMap from 'p-map';
+import { ENGINES_VARIABLE } from '../../test/aws/engines/engine.ts';
 import { startEngines } from '../../test/aws/engines/start-engines.ts';
-import { installTools } from '../../test/tools/installations.ts';
+import { installTools, TOOLS_VARIABLE } from '../../test/tools/installations.ts';
 import { readCommandLine } from '../run/command-line.ts';
 import { openProgress } from '../run/progress.ts';
 import { counts, type Outcome, runNode, runVitest, skippedLines } from './run-vitest.ts';
-import { testOnEngines } from './test-aws.ts';
-import { testByTools } from './test-tools.ts';
 
 const MODULES = join(import.meta.dirname, '../../node_modules');
 
 const USAGE = `usage:
-  npm test                     the fast tests; with CI=true also the slow ones, on engines of AWS, and by tools of others
+  npm test                     the fast tests; with CI=true also all others
   npm run test:slow            also the slow ones, and more repetitions
-  npm test -- money            of the fast ones, the files whose paths contain this
-  npm run test:slow -- synth   of the slow ones, those files
-  npm run test:browser         those in Chromium, which must be installed`;
+  npm run test:aws             those on engines that stand in for AWS, which it installs and starts
+  npm run test:tools           those by tools of other people, which it installs
+  npm run test:browser         those in Chromium, which must be installed
+  npm test -- money            the files whose paths contain this; so with the others`;
 
+const flag = { type: 'boolean', default: false } as const;
 const { values, positionals: filters } = readCommandLine(
   USAGE,
-  { slow: { type: 'boolean', default: false }, browser: { type: 'boolean', default: false } },
+  { slow: flag, aws: flag, tools: flag, browser: flag },
   'words',
 );
 const progress = openProgress(process.stdout);
@@ -35,10 +36,12 @@ interface Step {
   readonly run: (tell: (progress: string) => void) => Promise<Outcome>;
 }
 
-const typeCheck = { name: 'type check', run: () => check('typescript/bin/tsc') };
-/** Of code that runs in browsers. */
-const typeCheckSite = { name: 'of pages', run: () => check('typescript/bin/tsc', '-p', 'clients/web') };
-const lint = { name: 'lint', run: () => check('@biomejs/biome/bin/biome', 'ci', '.') };
+const checks: readonly Step[] = [
+  { name: 'type check', run: () => check('typescript/bin/tsc') },
+  // Of code that runs in browsers.
+  { name: 'of pages', run: () => check('typescript/bin/tsc', '-p', 'clients/web') },
+  { name: 'lint', run: () => check('@biomejs/biome/bin/biome', 'ci', '.') },
+];
 /** Read by test/runs.ts: the fast tests take no samples, but try everything. */
 const isQuick = !isCi && !values.slow && filters.length === 0;
 const thorough = isCi || values.slow ? { TIDEMARK_THOROUGH: 'true' } : {};
@@ -55,20 +58,18 @@ const [slowOthers, slowComputing] = ['others', 'computing'].map(
   }),
 ) as [Step, Step];
 /** Rounds run one after the other; of one round, {@link LANES} steps run at the same time, the longest first. */
-const rounds: Step[][] = [[typeCheck, typeCheckSite, lint]];
+const rounds: Step[][] = [];
 /** The tests on engines mostly wait, and the slow ones run one at a time, so three lanes share two cores. */
 const LANES = 3;
-if (values.browser) rounds.push([inBrowser]);
-else if (filters.length > 0) rounds.push([values.slow ? slow : fast]);
+if (values.aws) rounds.push([onEngines()]);
+else if (values.tools) rounds.push([byTools()]);
+else if (values.browser) rounds.push([inBrowser]);
+else if (filters.length > 0) rounds.push([...checks], [values.slow ? slow : fast]);
 else if (isCi) {
   // Engines are built while the other tests run.
-  const starting = startEngines(progress.say);
-  const installing = installTools(progress.say);
-  const onEngines: Step = { name: 'on engines', run: (tell) => testOnEngines(starting, [], tell) };
-  const byTools: Step = { name: 'by tools', run: (tell) => testByTools(installing, [], tell) };
-  rounds.push([fast], [slowOthers, byTools, slowComputing, onEngines, inBrowser]);
+  rounds.push([...checks], [fast], [slowOthers, byTools(), slowComputing, onEngines(), inBrowser]);
 } else {
-  rounds.push([fast], ...(values.slow ? [[slow]] : []));
+  rounds.push([...checks], [fast], ...(values.slow ? [[slow]] : []));
   progress.say(
     'on engines, by tools, in browser: not run without CI=true: `npm run test:aws`, `test:tools`, `test:browser`',
   );
@@ -106,4 +107,37 @@ async function check(script: string, ...args: string[]): Promise<Outcome> {
   const { exitCode, output } = await runNode([join(MODULES, script), ...args], {});
   const passed = exitCode === 0 ? 1 : 0;
   return { passed, failed: 1 - passed, failures: [], skipped: [], notes: [], output };
+}
+
+/** Begins to install the engines. The step starts its tests when all of them serve, and stops them. */
+function onEngines(): Step {
+  const starting = startEngines(progress.say);
+  const run: Step['run'] = async (tell) => {
+    const { states, stop } = await starting;
+    try {
+      const missing = Object.values(states).filter((state) => 'missing' in state);
+      return withMissing(
+        await runVitest('aws', filters, { [ENGINES_VARIABLE]: JSON.stringify(states) }, tell),
+        missing,
+      );
+    } finally {
+      await stop();
+    }
+  };
+  return { name: 'on engines', run };
+}
+
+/** Begins to install the tools. */
+function byTools(): Step {
+  const installing = installTools(progress.say);
+  const run: Step['run'] = async (tell) => {
+    const folders = await installing;
+    const missing = Object.values(folders).filter((state) => 'missing' in state);
+    return withMissing(await runVitest('tools', filters, { [TOOLS_VARIABLE]: JSON.stringify(folders) }, tell), missing);
+  };
+  return { name: 'by tools', run };
+}
+
+function withMissing(outcome: Outcome, missing: readonly object[]): Outcome {
+  return isCi ? { ...outcome, failed: outcome.failed + missing.length } : outcome;
 }

@@ -1,4 +1,4 @@
-/** Test engines: free stand-ins for AWS services, installed and started by `tools/test/test-aws.ts`. */
+/** Test engines: free stand-ins for AWS services, installed and started by `npm run test:aws`. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { type AddressInfo, createServer } from 'node:net';
 import { constants, setPriority } from 'node:os';
@@ -14,8 +14,6 @@ export interface Installable {
 }
 
 export interface Engine extends Installable {
-  /** CI goes on without it where its packages are not to be had. Default: a missing engine fails there. */
-  readonly isOptional?: boolean;
   /** Serves, empty, on this machine alone. Resolves when it answers. */
   start(folder: string): Promise<RunningEngine>;
 }
@@ -34,9 +32,7 @@ export const ENGINES_VARIABLE = 'TIDEMARK_TEST_ENGINES';
 /** By the engine's name: where it serves, or why it does not. */
 export type EngineStates = Record<string, EngineState>;
 
-export type EngineState =
-  | Pick<RunningEngine, 'endpoint' | 'eventsUrl'>
-  | { readonly missing: string; readonly isOptional: boolean };
+export type EngineState = Pick<RunningEngine, 'endpoint' | 'eventsUrl'> | { readonly missing: string };
 
 /**
  * Go builds faster without optimisation and debugging information, and the programs are still fast enough for tests. With the

@@ -19,7 +19,7 @@ export const moto: Engine = {
   version: '5.2.5',
   async install(folder) {
     await run('python3', ['-m', 'venv', folder]);
-    const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps'];
+    const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps', '--no-compile'];
     await run(join(folder, 'bin', 'python'), [...pip, '--requirement', REQUIREMENTS]);
   },
   async start(folder) {

@@ -128,7 +128,7 @@ describe('proofs', () => {
         const inclusion = { size, index, proof, root: rootOf(size), leaf: leaves[index] as Buffer };
         expect(await verifyInclusion(inclusion)).toBe(true);
       }),
-      { numRuns: runs(40, 1000) },
+      { numRuns: runs(40, 300) },
     );
   });
 
@@ -143,7 +143,7 @@ describe('proofs', () => {
         const [oldRoot, newRoot] = [rootOf(oldSize), rootOf(newSize)];
         expect(verifyConsistency({ oldSize, oldRoot, newSize, newRoot, proof })).toBe(true);
       }),
-      { numRuns: runs(40, 1000) },
+      { numRuns: runs(40, 300) },
     );
   });
 

@@ -229,7 +229,7 @@ test('in whatever order items become visible, and whenever it is published, noth
         expect(bodies(world)).toEqual(bodies(calm));
       },
     ),
-    { numRuns: runs(15, 60) },
+    { numRuns: runs(15, 30) },
   );
 });
 

@@ -537,7 +537,7 @@ test('in any sequence of generations, a sweep removes expired objects and nothin
         }
       }
     }),
-    { numRuns: runs(20, 100) },
+    { numRuns: runs(20, 40) },
   );
 });
 

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeTemporaryFolder, temporaryFolder } from '../../storage/temporary-folder.ts';
 import { ask, type Reply } from '../one-request.ts';
 import { type ServerProcess, startServer, startServerForTest } from '../server-process.ts';
+import { copySample } from '../taken-in-sample.ts';
 
 const GOLD = '/api/v1/markets/gold-usd';
 
@@ -17,6 +18,7 @@ let key: string;
 beforeAll(async () => {
   temporary = await makeTemporaryFolder();
   const data = join(temporary.folder, 'data');
+  await copySample(data);
   server = startServer({ TIDEMARK_DATA: data });
   baseUrl = await server.started;
   key = (await readFile(join(data, 'operator-key'), 'utf8')).trim();

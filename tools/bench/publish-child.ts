@@ -3,13 +3,13 @@
  * names of projections may follow, e.g. `log`.
  */
 import { dirname } from 'node:path';
-import { parseProjections } from '../../../contract/files/projections.ts';
-import { openDirectoryObjects } from '../../../storage/directory/directory-objects.ts';
-import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
-import { DEPLOYMENT, LOG } from '../deployment.ts';
-import { maxRssBytes } from '../own-memory.ts';
-import { publishDue, SettableClock } from '../publish-due.ts';
-import { cpuMs, elapsedMs } from '../rounds.ts';
+import { parseProjections } from '../../contract/files/projections.ts';
+import { openDirectoryObjects } from '../../storage/directory/directory-objects.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
+import { DEPLOYMENT, LOG } from './deployment.ts';
+import { residentBytes } from './processor-time.ts';
+import { publishDue, SettableClock } from './publish-due.ts';
+import { cpuMs, elapsedMs } from './rounds.ts';
 
 export interface PublishReport {
   readonly dataFolder: string;
@@ -45,6 +45,6 @@ const report: PublishReport = {
   dataFolder,
   elapsedMs: tookMs,
   cpuMs: spentMs,
-  maxRssBytes: maxRssBytes(),
+  maxRssBytes: residentBytes(process.pid).most,
 };
 console.log(JSON.stringify(report));
