@@ -42,13 +42,14 @@ export function functionsOf({ secondRegion }: { readonly secondRegion?: string |
 /** Partitions of the ledger; `*` stands for a variable rest. */
 type Partitions = readonly string[];
 
+/** What is left out is not allowed; so below. */
 export interface TableAccess {
   /** Get, query, and condition checks in a transaction. */
-  readonly read: Partitions;
-  readonly put: Partitions;
+  readonly read?: Partitions;
+  readonly put?: Partitions;
   /** Additions to counters. */
-  readonly count: Partitions;
-  readonly delete: Partitions;
+  readonly count?: Partitions;
+  readonly delete?: Partitions;
 }
 
 export interface ObjectAccess {
@@ -56,25 +57,25 @@ export interface ObjectAccess {
    * Prefixes of keys that may be read. With a read permission, all keys may be listed: otherwise a missing object would
    * be answered 403 instead of 404.
    */
-  readonly read: readonly string[];
-  readonly put: readonly string[];
-  readonly delete: readonly string[];
+  readonly read?: readonly string[];
+  readonly put?: readonly string[];
+  readonly delete?: readonly string[];
   /** Objects of the bucket of uploads expire by their tag. */
   readonly tag?: readonly string[];
 }
 
 export interface Access {
-  readonly table: TableAccess;
-  readonly publicObjects: ObjectAccess;
+  readonly table?: TableAccess;
+  readonly publicObjects?: ObjectAccess;
   /** The bucket of the second region. */
-  readonly secondObjects: ObjectAccess;
-  readonly uploads: ObjectAccess;
+  readonly secondObjects?: ObjectAccess;
+  readonly uploads?: ObjectAccess;
   /** The secret that authenticates cursors and seals stored answers, and those with which the write host proves itself. */
-  readonly secret: boolean;
+  readonly secret?: true;
   /** Purges of the CDN. */
-  readonly invalidate: boolean;
+  readonly invalidate?: true;
   /** Signatures of the log. */
-  readonly signLog: boolean;
+  readonly signLog?: true;
 }
 
 /** Redo bundles and layouts are outside the prefix that readers can reach. */
@@ -87,18 +88,6 @@ const COMPAT_OBJECTS = `${PUBLIC_PREFIX}/api/v1/compat/*`;
 const COPY_OBJECTS = `${COPY_PREFIX}*`;
 const UPLOADED_OBJECTS = `${UPLOADS_PREFIX}*`;
 const ARCHIVED_OBJECTS = `${ARCHIVE_PREFIX}*`;
-
-const NO_TABLE: TableAccess = { read: [], put: [], count: [], delete: [] };
-const NO_OBJECTS: ObjectAccess = { read: [], put: [], delete: [] };
-const NOTHING: Access = {
-  table: NO_TABLE,
-  publicObjects: NO_OBJECTS,
-  secondObjects: NO_OBJECTS,
-  uploads: NO_OBJECTS,
-  secret: false,
-  invalidate: false,
-  signLog: false,
-};
 
 /** The format of the ledger. The last two are read only if the ledger does not state a format. */
 const FORMAT_READS: Partitions = [P.format, P.generations, P.marketIndex];
@@ -158,7 +147,6 @@ const WRITE_API_PUTS: Partitions = [
 
 export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   'write-api': {
-    ...NOTHING,
     table: {
       read: [...FORMAT_READS, ...WRITE_API_PUTS, P.generationOf, P.usage],
       put: WRITE_API_PUTS,
@@ -166,11 +154,10 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       delete: [P.announced, P.claimsByState, P.claimsBySubject, P.sources, P.sourceStates, P.watchlists],
     },
     // For signing upload URLs. A signed URL carries this permission for its key.
-    uploads: { read: [], put: [UPLOADED_OBJECTS], delete: [] },
+    uploads: { put: [UPLOADED_OBJECTS] },
     secret: true,
   },
   worker: {
-    ...NOTHING,
     table: {
       read: [
         ...FORMAT_READS,
@@ -218,35 +205,28 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         // A lease is written into its work item.
         P.work,
       ],
-      count: [],
       delete: [...[P.announced, P.claimsByState, P.claimsBySubject, P.idempotency], ...[P.usage, P.watchlists, P.work]],
     },
-    uploads: { read: [UPLOADED_OBJECTS], put: [], delete: [], tag: [UPLOADED_OBJECTS] },
+    uploads: { read: [UPLOADED_OBJECTS], tag: [UPLOADED_OBJECTS] },
   },
   'upload-arrived': {
-    ...NOTHING,
     table: {
       read: [...FORMAT_READS, P.apiKeys, P.batches, P.erasures],
       put: [P.batches, P.work],
-      count: [],
-      delete: [],
     },
     // HEAD of an object counts as reading.
-    uploads: { read: [UPLOADED_OBJECTS], put: [], delete: [], tag: [UPLOADED_OBJECTS] },
+    uploads: { read: [UPLOADED_OBJECTS], tag: [UPLOADED_OBJECTS] },
   },
   // It asks servers of others, so it can neither change a market nor read an account, a key or the audit.
   sources: {
-    ...NOTHING,
     table: {
       read: [...FORMAT_READS, P.batches, P.sourceRuns, P.sources, P.sourceStates, P.sourceWork],
       put: [P.batches, P.sourceRuns, P.sourceStates, P.sourceWork, P.work],
-      count: [],
       delete: [P.sourceWork],
     },
-    uploads: { read: [UPLOADED_OBJECTS, ARCHIVED_OBJECTS], put: [UPLOADED_OBJECTS, ARCHIVED_OBJECTS], delete: [] },
+    uploads: { read: [UPLOADED_OBJECTS, ARCHIVED_OBJECTS], put: [UPLOADED_OBJECTS, ARCHIVED_OBJECTS] },
   },
   publish: {
-    ...NOTHING,
     table: {
       read: [...PUBLISHER_READS, P.filesBehind, P.incidents, P.publishedSite],
       put: [
@@ -268,7 +248,6 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         // For marking all markets for a refresh.
         P.work,
       ],
-      count: [],
       delete: [
         ...[P.awaitingGeneration, P.filesBehind, P.incidents, P.listChanges, P.marks],
         ...[P.published, P.deferred, P.supersededPages, P.takedownsDue],
@@ -284,9 +263,8 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     signLog: true,
   },
   // It reads the public URLs only, as readers do.
-  verify: NOTHING,
+  verify: {},
   'collect-garbage': {
-    ...NOTHING,
     table: {
       read: [
         ...FORMAT_READS,
@@ -304,34 +282,29 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       ],
       // The position where its next walk begins.
       put: [P.sweep],
-      count: [],
       // HEAD has a partition of its own, so the sweep cannot delete it.
       delete: [P.exportFiles, P.exports, P.generations, P.supersededPages],
     },
     publicObjects: {
       read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS],
-      put: [],
       delete: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS],
     },
-    secondObjects: { read: [PUBLIC_OBJECTS], put: [], delete: [PUBLIC_OBJECTS] },
+    secondObjects: { read: [PUBLIC_OBJECTS], delete: [PUBLIC_OBJECTS] },
   },
   // It reads the log, the definitions of markets, and public bodies. It can put exports and files for other programs, and nothing else.
   export: {
-    ...NOTHING,
     table: {
       read: [...FORMAT_READS, P.exportFiles, P.exports, P.compat, P.head, P.logEntries, P.market],
       put: [P.exportFiles, P.exports, P.compat],
-      count: [],
       // What is to be made again.
       delete: [P.compat, P.exports],
     },
-    publicObjects: { read: [PUBLIC_OBJECTS, LAYOUT_OBJECTS], put: [EXPORT_OBJECTS, COMPAT_OBJECTS], delete: [] },
+    publicObjects: { read: [PUBLIC_OBJECTS, LAYOUT_OBJECTS], put: [EXPORT_OBJECTS, COMPAT_OBJECTS] },
   },
   // It changes nothing in the first region.
   copy: {
-    ...NOTHING,
-    table: { read: [...FORMAT_READS, P.head], put: [], count: [], delete: [] },
-    publicObjects: { read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS], put: [], delete: [] },
+    table: { read: [...FORMAT_READS, P.head] },
+    publicObjects: { read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS] },
     secondObjects: {
       read: [PUBLIC_OBJECTS, COPY_OBJECTS],
       put: [PUBLIC_OBJECTS, COPY_OBJECTS],
@@ -340,7 +313,6 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   },
   // Invoked by hand only. It changes the ledger; the publisher then publishes the change.
   repair: {
-    ...NOTHING,
     table: {
       read: [...PUBLISHER_READS, ...MOVED_PARTITIONS, P.announced, P.work],
       put: [
@@ -348,20 +320,16 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         // To migrate.
         ...[P.awaitingGeneration, P.format, P.generationOf, P.listChanges, P.work],
       ],
-      count: [],
       // Observations of a market without a record, because no record says what they are about; the waiting for a revision
       // that no market has; and items that a migration gives other keys.
       delete: [P.awaitingGeneration, P.market, P.marketIndex, P.marks, P.deferred, ...MOVED_PARTITIONS],
     },
-    publicObjects: { read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS], put: [], delete: [] },
+    publicObjects: { read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS] },
   },
   'first-key': {
-    ...NOTHING,
     table: {
       read: [P.apiKeys, P.firstKey],
       put: [P.apiKeys, P.auditByDay, P.auditBySystem, P.auditByTarget, P.firstKey],
-      count: [],
-      delete: [],
     },
   },
 };

@@ -25,10 +25,10 @@ export function accessPolicy(
   more: readonly PolicyStatement[] = [],
 ): PolicyDocument {
   const statements = [
-    ...tableStatements(access.table, targets.table),
-    ...objectStatements(access.publicObjects, targets.publicBucket),
-    ...(targets.secondBucket === undefined ? [] : objectStatements(access.secondObjects, targets.secondBucket)),
-    ...objectStatements(access.uploads, targets.uploadsBucket),
+    ...tableStatements(access.table ?? {}, targets.table),
+    ...objectStatements(access.publicObjects ?? {}, targets.publicBucket),
+    ...(targets.secondBucket === undefined ? [] : objectStatements(access.secondObjects ?? {}, targets.secondBucket)),
+    ...objectStatements(access.uploads ?? {}, targets.uploadsBucket),
     ...(access.secret ? [allow(['secretsmanager:GetSecretValue'], targets.secrets)] : []),
     ...(access.invalidate ? [allow(['cloudfront:CreateInvalidation'], [targets.distribution])] : []),
     ...(access.signLog ? signStatements(targets.logKeys) : []),
@@ -67,7 +67,7 @@ export function denyAll(sid: string, actions: string[], resources: string[], con
  * inside transactions only, because only transactions carry the conditions that keep the ledger true.
  */
 function tableStatements(access: TableAccess, table: string): readonly PolicyStatement[] {
-  const grant = (actions: readonly string[], partitions: readonly string[], inTransaction: boolean) => {
+  const grant = (actions: readonly string[], partitions: readonly string[] = [], inTransaction = true) => {
     if (partitions.length === 0) return [];
     const conditions = {
       'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitions },
@@ -81,28 +81,23 @@ function tableStatements(access: TableAccess, table: string): readonly PolicySta
   };
   return [
     ...grant(['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'], access.read, false),
-    ...grant(['dynamodb:ConditionCheckItem'], access.read, true),
-    ...grant(['dynamodb:PutItem'], access.put, true),
-    ...grant(['dynamodb:UpdateItem'], access.count, true),
-    ...grant(['dynamodb:DeleteItem'], access.delete, true),
+    ...grant(['dynamodb:ConditionCheckItem'], access.read),
+    ...grant(['dynamodb:PutItem'], access.put),
+    ...grant(['dynamodb:UpdateItem'], access.count),
+    ...grant(['dynamodb:DeleteItem'], access.delete),
   ];
 }
 
 function objectStatements(access: ObjectAccess, bucket: string): readonly PolicyStatement[] {
-  const grant = (action: string, keys: readonly string[]) =>
-    keys.length === 0
-      ? []
-      : [
-          allow(
-            [action],
-            keys.map((key) => `${bucket}/${key}`),
-          ),
-        ];
+  const grant = (action: string, keys: readonly string[] = []) => {
+    const resources = keys.map((key) => `${bucket}/${key}`);
+    return keys.length === 0 ? [] : [allow([action], resources)];
+  };
   return [
     ...grant('s3:GetObject', access.read),
-    ...(access.read.length === 0 ? [] : [allow(['s3:ListBucket'], [bucket])]),
+    ...(access.read === undefined ? [] : [allow(['s3:ListBucket'], [bucket])]),
     ...grant('s3:PutObject', access.put),
     ...grant('s3:DeleteObject', access.delete),
-    ...grant('s3:PutObjectTagging', access.tag ?? []),
+    ...grant('s3:PutObjectTagging', access.tag),
   ];
 }

@@ -9,15 +9,11 @@ import { AlarmSet } from '../constructs/alarm-set.ts';
 import {
   apiAlarms,
   CLOUDFRONT_METRICS_REGION,
-  copyBehindMetric,
-  distributionMetric,
   type EdgeIds,
   edgeAlarms,
-  failuresMetric,
-  metricOf,
-  publisherMetric,
+  edgeMetric,
+  metricsOf,
   tableThrottles,
-  workWaitedMetric,
 } from '../deployment/alarms.ts';
 import type { Configuration } from '../deployment/configuration.ts';
 import { accountWideName } from '../deployment/names.ts';
@@ -101,8 +97,9 @@ export class OpsStack extends Stack {
   }
 
   #addDashboard(configuration: Configuration, { table }: DataStack, { distributionId }: EdgeStack): void {
+    const { ofFunction, published, workWaited, copyBehind, failures } = metricsOf(configuration);
     const edge = (metricName: string, statistic: string) =>
-      distributionMetric(distributionId, metricName, statistic, PERIOD);
+      edgeMetric({ DistributionId: distributionId }, metricName, statistic, PERIOD);
     const graph = (title: string, left: IMetric[], right: IMetric[] = [], region = this.region) =>
       new GraphWidget({ title, left, right, region, width: 12 });
     new Dashboard(this, 'Dashboard', {
@@ -124,37 +121,37 @@ export class OpsStack extends Stack {
         [
           graph(
             'Writes',
-            [metricOf(configuration, 'write-api', 'Invocations', Stats.SUM, PERIOD)],
-            [metricOf(configuration, 'write-api', 'Duration', Stats.p(99), PERIOD)],
+            [ofFunction('write-api', 'Invocations', Stats.SUM, PERIOD)],
+            [ofFunction('write-api', 'Duration', Stats.p(99), PERIOD)],
           ),
           graph(
             'Publishing: age of the stream and time taken, in ms',
-            [metricOf(configuration, 'publish', 'IteratorAge', Stats.MAXIMUM, PERIOD)],
-            [publisherMetric(configuration, 'duration', Stats.p(99), PERIOD)],
+            [ofFunction('publish', 'IteratorAge', Stats.MAXIMUM, PERIOD)],
+            [published('duration', Stats.p(99), PERIOD)],
           ),
         ],
         [
           graph(
             'Freshness: since when marks are left, in ms; markets that are deferred',
-            [publisherMetric(configuration, 'behind', Stats.MAXIMUM, PERIOD)],
-            [publisherMetric(configuration, 'deferredTooLong', Stats.MAXIMUM, PERIOD)],
+            [published('behind', Stats.MAXIMUM, PERIOD)],
+            [published('deferredTooLong', Stats.MAXIMUM, PERIOD)],
           ),
           graph(
             'Batches: longest wait, in ms; throttled requests to the ledger',
-            [workWaitedMetric(configuration, Stats.MAXIMUM, PERIOD)],
-            [tableThrottles(table.tableName, PERIOD)],
+            [workWaited(Stats.MAXIMUM, PERIOD)],
+            [tableThrottles(table.tableName)],
           ),
         ],
         [
           graph(
             'Errors',
-            functionsOf(configuration).map((name) => metricOf(configuration, name, 'Errors', Stats.SUM, PERIOD)),
+            functionsOf(configuration).map((name) => ofFunction(name, 'Errors', Stats.SUM, PERIOD)),
           ),
-          graph('Given up', [failuresMetric(configuration, Stats.MAXIMUM, PERIOD)]),
+          graph('Given up', [failures(Stats.MAXIMUM, PERIOD)]),
         ],
         ...(configuration.secondRegion === undefined
           ? []
-          : [[graph('Second region: behind, in ms', [copyBehindMetric(configuration, Stats.MAXIMUM, PERIOD)])]]),
+          : [[graph('Second region: behind, in ms', [copyBehind(Stats.MAXIMUM, PERIOD)])]]),
         [
           // Only if billing alerts are switched on in the account.
           graph('Charges of this month so far, in USD', [CHARGES], [], CLOUDFRONT_METRICS_REGION),
