@@ -66,7 +66,7 @@ function rule(name: string, metric: IMetric, means: string, limits: Partial<Alar
 type Over = readonly [statistic: string, period: Duration];
 
 /** The metrics of a deployment. */
-export function metricsOf(configuration: Configuration) {
+export function deployedMetrics(configuration: Configuration) {
   const { namespace, dimension } = METRICS_OF_OURS;
   const metric = (space: string, metricName: string, of: Record<string, string>, [statistic, period]: Over) =>
     new Metric({ namespace: space, metricName, dimensionsMap: of, statistic, period });
@@ -113,7 +113,7 @@ export function tableThrottles(tableName: string): IMetric {
 }
 
 export function apiAlarms(configuration: Configuration, tableName: string): readonly AlarmRule[] {
-  const { ofFunction, published, workWaited, copyBehind, failures } = metricsOf(configuration);
+  const { ofFunction, published, workWaited, copyBehind, failures } = deployedMetrics(configuration);
   const { verifyEveryHours, secondRegion } = configuration;
   const errors = (name: FunctionName, period: Duration) =>
     rule(`${name}-errors`, ofFunction(name, 'Errors', Stats.SUM, period), 'Invocations fail.');

@@ -84,10 +84,8 @@ export class ApiStack extends Stack {
     this.endpoint = this.#addWriteApi();
     this.#addWorker();
     this.#addUploadArrived();
-    this.#addSources();
     this.#addPublisher();
-    this.#addCaretakers();
-    this.#addByHand();
+    this.#addOthers();
     this.#addOutputs();
   }
 
@@ -168,17 +166,6 @@ export class ApiStack extends Stack {
     upload.addTarget(new LambdaTarget(arrived, { deadLetterQueue: this.failures }));
   }
 
-  /** A run that is asked for begins within a minute, too. */
-  #addSources(): void {
-    const sources = this.#addFunction('sources', {
-      // An answer of 64 MiB is in memory as a whole, and unpacked.
-      memoryMegabytes: ONE_CPU_MEGABYTES,
-      timeoutSeconds: LONGEST_SECONDS,
-      variables: this.#uploadVariables(),
-    });
-    addSchedule(this, 'SourcesSchedule', sources, Duration.minutes(1));
-  }
-
   #addPublisher(): void {
     const { configuration, data, edge } = this.#props;
     const settings = {
@@ -209,62 +196,36 @@ export class ApiStack extends Stack {
     });
   }
 
-  #addCaretakers(): void {
-    const { configuration, edge } = this.#props;
-    const verify = this.#addFunction('verify', {
-      timeoutSeconds: LONGEST_SECONDS,
+  /** Those that a schedule invokes, and the last two, which only an administrator does. */
+  #addOthers(): void {
+    const { configuration, data, edge } = this.#props;
+    const { secondRegion, keyEnvironment, verifyEveryHours } = configuration;
+    const copying = { ...this.#storageVariables(), secondBucket: this.#secondBucket };
+    const verifying = { readBaseUrl: edge.readBaseUrl, verifyEveryHours: String(verifyEveryHours) };
+    const others: readonly (readonly [FunctionName, number, number, Variables, string?, Duration?])[] = [
+      // An answer of 64 MiB is in memory as a whole, and unpacked. A run that is asked for begins within a minute, too.
+      ['sources', ONE_CPU_MEGABYTES, LONGEST_SECONDS, this.#uploadVariables(), 'Sources', Duration.minutes(1)],
       // Checking a page needs CPU, and the next page waits for it.
-      memoryMegabytes: ONE_CPU_MEGABYTES,
-      variables: { readBaseUrl: edge.readBaseUrl, verifyEveryHours: String(configuration.verifyEveryHours) },
-    });
-    const collectGarbage = this.#addFunction('collect-garbage', {
-      timeoutSeconds: LONGEST_SECONDS,
-      memoryMegabytes: 1_024,
-      variables: { ...this.#storageVariables(), secondBucket: this.#secondBucket },
-    });
-    // An export that has no time left is continued by the next invocation. If that of today is there, it ends at once.
-    const exported = this.#addFunction('export', {
-      timeoutSeconds: LONGEST_SECONDS,
-      // A part is in memory as rows.
-      memoryMegabytes: ONE_CPU_MEGABYTES,
-      variables: this.#publishingVariables(),
-    });
-    this.#addCopy();
-    addSchedule(this, 'ExportSchedule', exported, Duration.minutes(15));
-    addSchedule(this, 'VerifySchedule', verify, Duration.hours(configuration.verifyEveryHours));
-    addSchedule(this, 'CollectGarbageSchedule', collectGarbage, Duration.hours(1));
-  }
-
-  #addCopy(): void {
-    const { secondRegion } = this.#props.configuration;
-    if (secondRegion === undefined) return;
-    const copy = this.#addFunction('copy', {
-      // Also its lease: a round that dies keeps the next one waiting for as long.
-      timeoutSeconds: 300,
-      memoryMegabytes: ONE_CPU_MEGABYTES,
-      variables: { ...this.#storageVariables(), secondBucket: this.#secondBucket },
-    });
-    addSchedule(this, 'CopySchedule', copy, Duration.minutes(1));
+      ['verify', ONE_CPU_MEGABYTES, LONGEST_SECONDS, verifying, 'Verify', Duration.hours(verifyEveryHours)],
+      ['collect-garbage', 1_024, LONGEST_SECONDS, copying, 'CollectGarbage', Duration.hours(1)],
+      // A part is in memory as rows. An export that has no time left is continued by the next invocation.
+      ['export', ONE_CPU_MEGABYTES, LONGEST_SECONDS, this.#publishingVariables(), 'Export', Duration.minutes(15)],
+      // The timeout is also its lease: a round that dies keeps the next one waiting for as long.
+      ['copy', ONE_CPU_MEGABYTES, 300, copying, 'Copy', Duration.minutes(1)],
+      ['first-key', 256, 30, { tableName: data.table.tableName, keyEnvironment }],
+      ['repair', ONE_CPU_MEGABYTES, LONGEST_SECONDS, this.#publishingVariables()],
+    ];
+    for (const [name, memoryMegabytes, timeoutSeconds, variables, schedule, every] of others) {
+      if (name === 'copy' && secondRegion === undefined) continue;
+      const added = this.#addFunction(name, { memoryMegabytes, timeoutSeconds, variables });
+      if (every !== undefined) addSchedule(this, `${schedule}Schedule`, added, every);
+    }
   }
 
   get #secondBucket(): string | undefined {
     const { configuration } = this.#props;
     const { secondRegion } = configuration;
     return secondRegion === undefined ? undefined : secondBucketName(configuration, secondRegion);
-  }
-
-  #addByHand(): void {
-    const { configuration, data } = this.#props;
-    this.#addFunction('first-key', {
-      memoryMegabytes: 256,
-      timeoutSeconds: 30,
-      variables: { tableName: data.table.tableName, keyEnvironment: configuration.keyEnvironment },
-    });
-    this.#addFunction('repair', {
-      memoryMegabytes: ONE_CPU_MEGABYTES,
-      timeoutSeconds: LONGEST_SECONDS,
-      variables: this.#publishingVariables(),
-    });
   }
 
   #storageVariables(): Variables {

@@ -12,7 +12,7 @@ import {
   type EdgeIds,
   edgeAlarms,
   edgeMetric,
-  metricsOf,
+  deployedMetrics,
   tableThrottles,
 } from '../deployment/alarms.ts';
 import type { Configuration } from '../deployment/configuration.ts';
@@ -97,7 +97,7 @@ export class OpsStack extends Stack {
   }
 
   #addDashboard(configuration: Configuration, { table }: DataStack, { distributionId }: EdgeStack): void {
-    const { ofFunction, published, workWaited, copyBehind, failures } = metricsOf(configuration);
+    const { ofFunction, published, workWaited, copyBehind, failures } = deployedMetrics(configuration);
     const edge = (metricName: string, statistic: string) =>
       edgeMetric({ DistributionId: distributionId }, metricName, statistic, PERIOD);
     const graph = (title: string, left: IMetric[], right: IMetric[] = [], region = this.region) =>

@@ -10,18 +10,12 @@ import { placed } from './processor-time.ts';
 import type { MeasuredServer } from './service.ts';
 import type { Workspace } from './workspace.ts';
 
-/** Copies the list's first page and these paths from the service, and serves them. */
-export async function startNginx(
-  workspace: Workspace,
-  service: string,
-  paths: readonly string[],
-): Promise<MeasuredServer> {
+/** Copies the list's first page and this path from the service, and serves them. */
+export async function startNginx(workspace: Workspace, service: string, path: string): Promise<MeasuredServer> {
   const folder = workspace.folder('nginx');
   const port = await freePort();
-  for (const path of paths) {
-    mkdirSync(dirname(join(folder, 'site', path)), { recursive: true });
-    writeFileSync(join(folder, 'site', path), await bodyOf(await fetch(`${service}${path}`)));
-  }
+  mkdirSync(dirname(join(folder, 'site', path)), { recursive: true });
+  writeFileSync(join(folder, 'site', path), await bodyOf(await fetch(`${service}${path}`)));
   const list = await fetch(`${service}${MARKETS_URL}`);
   const page = await bodyOf(list);
   writeFileSync(join(folder, 'list'), page);
@@ -32,7 +26,7 @@ export async function startNginx(
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const url = `http://127.0.0.1:${port}`;
-  for (let tries = 0; tries < 100 && !(await fetch(`${url}${paths[0]}`).catch(() => null)); tries++) await sleep(50);
+  for (let tries = 0; tries < 100 && !(await fetch(`${url}${path}`).catch(() => null)); tries++) await sleep(50);
   return { url, pid: child.pid as number, stop: () => workspace.end(child) };
 }
 

@@ -9,12 +9,11 @@ import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { DEPLOYMENT, LOG } from './deployment.ts';
 import { residentBytes } from './processor-time.ts';
 import { publishDue, SettableClock } from './publish-due.ts';
-import { cpuMs, elapsedMs } from './rounds.ts';
+import { elapsedMs } from './rounds.ts';
 
 export interface PublishReport {
   readonly dataFolder: string;
   readonly elapsedMs: number;
-  readonly cpuMs: number;
   /** The most memory that this process ever had at once, Node included. */
   readonly maxRssBytes: number;
 }
@@ -36,15 +35,11 @@ const dependencies = {
   projections,
   ...(projections.has('log') && { log: LOG }),
 };
-let spentMs = 0;
-const tookMs = await elapsedMs(async () => {
-  spentMs = await cpuMs(() => publishDue(dependencies, clock));
-});
+const tookMs = await elapsedMs(() => publishDue(dependencies, clock));
 ledger.close();
 const report: PublishReport = {
   dataFolder,
   elapsedMs: tookMs,
-  cpuMs: spentMs,
   maxRssBytes: residentBytes(process.pid).most,
 };
 console.log(JSON.stringify(report));

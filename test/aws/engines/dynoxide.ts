@@ -1,7 +1,8 @@
 /** dynoxide (MIT or Apache-2.0): DynamoDB over SQLite, compared with AWS by a public suite. Needs Rust. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Engine, freePort, run, serve } from './engine.ts';
+import { freePort } from '../../../tools/bench/free-port.ts';
+import { type Engine, run, serve } from './engine.ts';
 
 const VERSION = '3.2.0';
 

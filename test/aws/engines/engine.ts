@@ -1,6 +1,5 @@
 /** Test engines: free stand-ins for AWS services, installed and started by `npm run test:aws`. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { type AddressInfo, createServer } from 'node:net';
 import { constants, setPriority } from 'node:os';
 import { promisify } from 'node:util';
 
@@ -114,15 +113,6 @@ export async function serve(
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-}
-
-/** A port that is free at this moment. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 async function isAnswer(response: Response): Promise<boolean> {

@@ -1,6 +1,7 @@
 /** moto (Apache-2.0): many AWS services in Python. Needs Python 3.10 or later, with venv and pip. */
 import { join } from 'node:path';
-import { type Engine, freePort, run, serve } from './engine.ts';
+import { freePort } from '../../../tools/bench/free-port.ts';
+import { type Engine, run, serve } from './engine.ts';
 
 const REQUIREMENTS = join(import.meta.dirname, 'moto-requirements.txt');
 

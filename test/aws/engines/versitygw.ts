@@ -6,7 +6,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { type Engine, freePort, GO_FLAGS, run, serve } from './engine.ts';
+import { freePort } from '../../../tools/bench/free-port.ts';
+import { type Engine, GO_FLAGS, run, serve } from './engine.ts';
 import { makeRunFolder, removeRunFolder } from './run-folder.ts';
 
 const VERSION = '1.8.0';
