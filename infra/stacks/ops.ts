@@ -9,10 +9,10 @@ import { AlarmSet } from '../constructs/alarm-set.ts';
 import {
   apiAlarms,
   CLOUDFRONT_METRICS_REGION,
+  deployedMetrics,
   type EdgeIds,
   edgeAlarms,
   edgeMetric,
-  deployedMetrics,
   tableThrottles,
 } from '../deployment/alarms.ts';
 import type { Configuration } from '../deployment/configuration.ts';
