@@ -29,47 +29,44 @@ export function siteOf(texts: ReadonlyMap<string, string>): Site {
   return { digest: digestOf(files), files, read: async (file) => texts.get(file) as string };
 }
 
-/** The same pages, which say who operates the service. A digest names what a page was made of. */
-export function withOperator(site: Site, operator: Operator): Site {
-  const said = operatorHtml(operator);
+/**
+ * The same site with other texts in some files. A digest names what a page was made of.
+ *
+ * @param said what the texts depend on. Empty: nothing is changed
+ */
+function edited(site: Site, said: string, isEdited: (file: string) => boolean, edit: (text: string) => string): Site {
   if (said === '') return site;
-  const files = Object.fromEntries(
-    Object.entries(site.files).map(([file, digest]) => [file, isPage(file) ? sha256Hex(`${digest} ${said}`) : digest]),
-  );
-  const read = async (file: string): Promise<string> => {
-    const text = await site.read(file);
-    return isPage(file) ? text.replaceAll(OPERATOR_PLACE, () => said) : text;
-  };
+  const digests = Object.entries(site.files).map(([file, digest]) => {
+    return [file, isEdited(file) ? sha256Hex(`${digest} ${said}`) : digest];
+  });
+  const files = Object.fromEntries(digests);
+  const read = async (file: string) => (isEdited(file) ? edit(await site.read(file)) : await site.read(file));
   return { digest: digestOf(files), files, read };
 }
 
-const DOCS_INDEX = 'docs/index.html';
+/** The same pages, which say who operates the service. */
+export function withOperator(site: Site, operator: Operator): Site {
+  const said = operatorHtml(operator);
+  return edited(site, said, isPage, (text) => text.replaceAll(OPERATOR_PLACE, () => said));
+}
+
 const ASKING = /<div><dt>You want to write<\/dt>.*?<\/div>/s;
 
 /** The same pages without the section on keys, for a service that issues none. */
 export function withoutKeys(site: Site): Site {
-  const digest = site.files[DOCS_INDEX];
-  if (digest === undefined) return site;
-  const files = { ...site.files, [DOCS_INDEX]: sha256Hex(`${digest} no keys`) };
-  const read = async (file: string): Promise<string> => {
-    const text = await site.read(file);
-    return file === DOCS_INDEX ? text.replace(ASKING, '') : text;
-  };
-  return { digest: digestOf(files), files, read };
+  return edited(
+    site,
+    'no keys',
+    (file) => file === 'docs/index.html',
+    (text) => text.replace(ASKING, ''),
+  );
 }
 
 /** The same pages below the base path of readers. Only the one that hosts send from any depth has links from the root. */
 export function withBasePath(site: Site, readBaseUrl: string | null): Site {
   const path = readBaseUrl === null ? '' : new URL(readBaseUrl).pathname.replace(/\/$/, '');
-  const file = NOT_FOUND_PAGE.slice(1);
-  const digest = site.files[file];
-  if (path === '' || digest === undefined) return site;
-  const files = { ...site.files, [file]: sha256Hex(`${digest} ${path}`) };
-  const read = async (name: string): Promise<string> => {
-    const text = await site.read(name);
-    return name === file ? text.replaceAll(/ (href|src)="(?=\/)/g, (start) => start + escapedHtml(path)) : text;
-  };
-  return { digest: digestOf(files), files, read };
+  const linked = (text: string) => text.replaceAll(/ (href|src)="(?=\/)/g, (start) => start + escapedHtml(path));
+  return edited(site, path, (file) => `/${file}` === NOT_FOUND_PAGE, linked);
 }
 
 /**
@@ -79,22 +76,15 @@ export function withBasePath(site: Site, readBaseUrl: string | null): Site {
  */
 export function withHosts(site: Site, read: string | null, write: string | null): Site {
   if (read === null || write === null) return site;
-  const hosts = [read, write].map((url) => escapedHtml(url.replace(/\/$/, ''))) as [string, string];
-  const files = Object.fromEntries(
-    Object.entries(site.files).map(([file, digest]) => [
-      file,
-      isDocument(file) ? sha256Hex(`${digest} ${hosts.join(' ')}`) : digest,
-    ]),
+  const [reading, writing] = [read, write].map((url) => escapedHtml(url.replace(/\/$/, ''))) as [string, string];
+  return edited(
+    site,
+    `${reading} ${writing}`,
+    (file) => file.startsWith('docs/') && isPage(file),
+    (text) => text.replaceAll(WRITE_HOST, () => writing).replaceAll(READ_HOST, () => reading),
   );
-  const textOf = async (file: string): Promise<string> => {
-    const text = await site.read(file);
-    if (!isDocument(file)) return text;
-    return text.replaceAll(WRITE_HOST, () => hosts[1]).replaceAll(READ_HOST, () => hosts[0]);
-  };
-  return { digest: digestOf(files), files, read: textOf };
 }
 
-const isDocument = (file: string): boolean => file.startsWith('docs/') && isPage(file);
 const isPage = (file: string): boolean => file.endsWith('.html');
 
 function digestOf(files: Readonly<PublishedSite>): string {

@@ -97,7 +97,6 @@ export async function planGeneration(
     applied: false,
     list,
     renderer,
-    staticDigests: {},
     ...ofProjections,
     counts: addCounts(before?.counts ?? { markets: 0, observations: 0, unknownValues: 0 }, markets.countsDelta),
     ...(logState === undefined ? {} : { log: logState }),

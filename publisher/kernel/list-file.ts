@@ -1,50 +1,69 @@
-/** A projection of one file that is made from the list: its plan, and its reachability. */
+/**
+ * A projection of one file that is made from the list. It says which rows markets have, and how they are written; planning,
+ * checking and sweeping are the same for all. There is a file while the list has at most {@link LATEST_MARKETS_MAX} markets.
+ */
 import { LATEST_MARKETS_MAX } from '../../contract/files/limits.ts';
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
-import type { Json } from '../../contract/values/canonical-json.ts';
-import type { PlanContext, ProjectionPlan, Reachability } from './projection.ts';
+import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
+import type { Market } from '../../contract/values/market.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
+import { addFileIfChanged } from './add-file.ts';
+import type { ListFile } from './list-file-form.ts';
+import { NO_PLAN, type PlanContext, type ProjectionPlan, type Projector } from './projection.ts';
 
-/** @param isThere whether there is a file, by the state. Default: if there is a state */
-export function singleFileReachability(
-  name: PublicObjectName,
-  isThere = (state: Json | undefined): boolean => state !== undefined,
-): Reachability {
+/** SHA-256, in hex. `digest`: of the file. Absent: there is none. */
+interface State {
+  readonly beside: string;
+  readonly digest?: string;
+}
+
+const isThere = (state: Json | undefined): boolean => (state as State | undefined)?.digest !== undefined;
+
+export function listFile<Row, Beside>(file: ListFile<Row, Beside>): Projector {
+  const { kind, url, what, check, isInLog } = file;
   return {
-    unreachable: async (_storage, objects, state) => (isThere(state) ? [] : objects.map(({ key }) => key)),
-    async *published(_storage, state) {
-      if (isThere(state)) yield name;
+    name: kind,
+    kinds: [kind],
+    plan: async (context) =>
+      context.dependencies.projections?.has('feeds') === true ? await planListFile(context, file) : NO_PLAN,
+    check: check ?? (async (context) => (await import('../verify/check-list-file.ts')).checkListFile(context, file)),
+    ...(isInLog && { isInLog }),
+    reachable: {
+      unreachable: async (_storage, objects, state) => (isThere(state) ? [] : objects.map(({ key }) => key)),
+      async *published(_storage, state): AsyncGenerator<PublicObjectName> {
+        if (isThere(state)) yield { kind };
+      },
     },
+    describe: { what, paths: [url] },
   };
 }
 
-export interface ListFile<Row> {
-  rowsOfPage(body: string): readonly Row[];
-  /** Whether the file would change although the list has not. Default: it would not. */
-  readonly isStale?: boolean;
-  /** Plans the file. @returns the projection's next state; undefined: there is no file */
-  planned(rows: readonly Row[]): Promise<Json | undefined>;
-}
-
-/** There is a file while the list has at most {@link LATEST_MARKETS_MAX} markets. It is planned anew with each list. */
-export function planListFile<Row>(
-  { before, isBehind, state: known }: PlanContext,
-  { rowsOfPage, isStale = false, planned }: ListFile<Row>,
-): ProjectionPlan {
+async function planListFile<Row, Beside>(
+  context: PlanContext,
+  { kind, load }: ListFile<Row, Beside>,
+): Promise<ProjectionPlan> {
+  const { before, isBehind, dependencies } = context;
+  const known = context.state as State | undefined;
+  const { rowsOf, text, beside: readBeside } = await load();
+  const read = await readBeside(dependencies);
+  const beside = sha256Hex(canonicalJson(read as Json));
   const isWanted = (markets: number) => markets <= LATEST_MARKETS_MAX;
-  const wasWanted = isWanted(before?.list.markets ?? 0);
+  const isRight = isWanted(before?.list.markets ?? 0) ? known?.beside === beside : known === undefined;
   let isRead = false;
   let isPlanned = false;
   let state = known;
   return {
-    needsList: isBehind || wasWanted !== (known !== undefined) || (wasWanted && isStale),
+    needsList: isBehind || !isRight,
     ofPage(markets) {
       isRead = isWanted(markets);
-      return isRead ? rowsOfPage : null;
+      return isRead ? (body) => rowsOf((JSON.parse(body) as { readonly data: readonly Market[] }).data) : null;
     },
     async list({ entries }) {
       isPlanned = true;
-      state = isRead ? await planned(entries as readonly Row[]) : undefined;
+      const shown = isRead ? text(entries as readonly Row[], read) : null;
+      const digest = shown === null ? null : await addFileIfChanged(context, { kind }, shown, known?.digest);
+      state = isRead ? { beside, ...(digest !== null && { digest }) } : undefined;
     },
-    finish: async () => ({ state, isCurrent: isPlanned || !isBehind }),
+    finish: async () => ({ state: state && { ...state }, isCurrent: isPlanned || !isBehind }),
   };
 }

@@ -7,20 +7,13 @@
  */
 
 import type { PublicObjectKind, PublicObjectName } from '../../contract/files/public-object-names.ts';
-import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
 import type { Json } from '../../contract/values/canonical-json.ts';
 import type { Snapshot } from '../../contract/values/market.ts';
 import type { Change, Item } from '../../storage/ports/ledger.ts';
 import type { MarketRecordValue, ObservationValue } from '../../storage/records/markets.ts';
 import type { FilesPosition, HeadValue, ObjectRef, PublishedHeads } from '../../storage/records/publication.ts';
 import type { PublisherDependencies, PublisherStorage } from '../dependencies.ts';
-import type {
-  CheckContext,
-  LoggedCheck,
-  LoggedContext,
-  LoggedMarket,
-  ProjectionCheck,
-} from '../verify/projection-check.ts';
+import type { CheckContext, MarketBodies, ProjectionCheck } from '../verify/projection-check.ts';
 import type { BundleLine, BundleWriter, HeadPut } from './bundle.ts';
 import type { DeferredMarket } from './deferred.ts';
 import type { HistoryPlan, OrderedObservation } from './history-plan.ts';
@@ -37,20 +30,18 @@ export interface Projector {
   readonly plan?: (context: PlanContext) => Promise<ProjectionPlan>;
   /** Keys of files that the table does not know. */
   readonly keys?: readonly string[];
-  /** Beginnings of the paths that its files had in an earlier version: the sweep removes what is left there. */
-  readonly former?: readonly string[];
   /** Makes the files that are made once a day, apart from generations. Null: the deployment has none. */
   readonly daily?: (context: DailyContext) => Promise<DailyOutcome | null>;
   /** Keeps the daily files of a day, so that readers can cite them. `kept` null: the sweep may remove them again. */
   readonly keep?: (storage: PublisherStorage, date: string, kept: Kept | null) => Promise<KeepOutcome>;
   /** What the sweep must keep. Absent: all of its files. */
   readonly reachable?: Reachability;
-  /** Opens the check of its files. Loaded when it is called: publishing needs none. */
+  /** Opens the check of its files that are about all markets. Loaded when it is called: publishing needs none. */
   readonly check?: (context: CheckContext) => Promise<ProjectionCheck>;
-  /** Compares its files of one market with the log, together with the bodies: a mirror keeps all of them, or none. */
-  readonly checkMarket?: (market: LoggedMarket) => Promise<void>;
-  /** Opens the check of its other files against the log. Absent: the log does not prove them. */
-  readonly checkLogged?: (context: LoggedContext) => Promise<LoggedCheck>;
+  /** Whether that check also compares the files with the log. Default: no entry proves them. */
+  readonly isInLog?: true;
+  /** Compares its files of one market with the bodies: a mirror keeps all of them, or none. */
+  readonly checkMarket?: (bodies: MarketBodies) => Promise<void>;
   /** How many of its files one market has, at most or mostly. Default: 0. */
   readonly filesOfMarket?: number;
   /** The body that changes with every other file of it. Absent: it has no such body. */
@@ -59,8 +50,6 @@ export interface Projector {
   readonly describe: Description;
   /** What the snapshot says of its state. */
   readonly shownOf?: (state: Json) => Partial<Snapshot>;
-  /** Its state in a HEAD of an earlier version, which had it elsewhere. */
-  readonly stateBefore?: (head: HeadValue) => Json | undefined;
 }
 
 export interface DailyContext {
@@ -259,14 +248,6 @@ export interface NewList {
 }
 
 /** The state of a projection. Undefined: not recorded, or the published state is unknown. */
-export function stateOf(
-  { name, stateBefore }: Pick<Projector, 'name' | 'stateBefore'>,
-  head: HeadValue | null,
-): Json | undefined {
-  return head === null ? undefined : (head.projections?.[name] ?? stateBefore?.(head));
-}
-
-/** Whether the key is of a file of an earlier version. No URL leads to it any more. */
-export function isFormer(projectors: readonly Projector[], key: string): boolean {
-  return projectors.some(({ former = [] }) => former.some((path) => key.startsWith(PUBLIC_PREFIX + path)));
+export function stateOf({ name }: Pick<Projector, 'name'>, head: HeadValue | null): Json | undefined {
+  return head?.projections?.[name];
 }

@@ -27,7 +27,7 @@ import { changeMany } from './change-many.ts';
 import { isTileBeyond, isTileExpired } from './expired-tiles.ts';
 import { LAYOUT_PREFIX, readLayout, readLayoutAt } from './list-layout.ts';
 import { packedGeneration } from './packed-object.ts';
-import { isFormer, type OwnedObject, type Projector, stateOf } from './projection.ts';
+import { type OwnedObject, type Projector, stateOf } from './projection.ts';
 
 /** The market list of an applied generation. */
 export interface SettledList {
@@ -96,7 +96,6 @@ export interface NewestExpired {
 
 export class ReachableSet {
   readonly #storage: PublisherStorage;
-  readonly #projectors: readonly Projector[];
   readonly #list: SettledList;
   /** By kind, or by key. */
   readonly #owners = new Map<string, Projector>();
@@ -114,7 +113,6 @@ export class ReachableSet {
     this.#storage = storage;
     for (const projector of projectors) for (const kind of projector.kinds) this.#owners.set(kind, projector);
     for (const projector of projectors) for (const key of projector.keys ?? []) this.#owners.set(key, projector);
-    this.#projectors = projectors;
     this.#list = list;
     this.newestExpired = generation;
     this.#expiredLogSize = logSize;
@@ -154,7 +152,6 @@ export class ReachableSet {
     const unless = (isKept: boolean): ObjectClass => ({ kind: isKept ? 'kept' : 'garbage' });
     const written = packedGeneration(key);
     if (written !== null) return unless(!this.#isPackedDone(key, written));
-    if (isFormer(this.#projectors, key)) return { kind: 'garbage' };
     const name = parsePublicKey(key);
     const owner = this.#ownerOf(key, name);
     if (owner !== undefined) return { kind: 'owned', owner, name };

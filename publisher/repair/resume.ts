@@ -65,7 +65,6 @@ export async function resume(
     applied: false,
     list: await listAsShown(storage, head?.value.list ?? null),
     renderer: rendererOf(storage),
-    staticDigests: {},
     counts: { markets: 0, observations: 0, unknownValues: 0 },
     ...(await logInDoubt(storage, head?.value ?? null, isRestored ? generation : null, log)),
   };

@@ -6,14 +6,16 @@ import { removedMarketDocument } from '../../contract/files/removed-market.ts';
 import { historyUrl, marketUrl } from '../../contract/files/routes.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { canonicalJson } from '../../contract/values/canonical-json.ts';
+import { canonicalInstant } from '../../contract/values/metric.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { historyPageBody, marketBody } from '../core/bodies/render.ts';
 import type { Folded, LogFold } from '../core/log/fold.ts';
 import type { FoldedMarket, PublicRepresentative } from '../core/log/folded-market.ts';
 import { PROJECTORS } from '../projections.ts';
 import type { Findings } from './check-body.ts';
-import type { LoggedMarket } from './projection-check.ts';
+import type { MarketBodies } from './projection-check.ts';
 import type { PublicReader } from './reader.ts';
+import { shownByLog } from './shown-market.ts';
 
 /** The counts of all shown markets by the log, in the form of the snapshot. */
 export interface FoldedCounts {
@@ -33,12 +35,20 @@ export function foldedMarket(fold: LogFold, slug: string, findings: Findings): F
   }
 }
 
-export async function checkFolded(market: Omit<LoggedMarket, 'cursors'>): Promise<void> {
+export interface FoldedBodies extends Omit<MarketBodies, 'shown' | 'removal' | 'closedPages'> {
+  readonly folded: Folded;
+  /** Observations on a closed page. */
+  readonly pageSize: number;
+}
+
+export async function checkFolded(market: FoldedBodies): Promise<void> {
   const { reader, findings, slug, folded, pageSize } = market;
+  const bodies = { ...market, shown: null, removal: null, closedPages: [] };
   if (folded.kind === 'removed') {
-    const expected = canonicalJson(removedMarketDocument(folded.removal));
+    const { removal } = folded;
+    const expected = canonicalJson(removedMarketDocument(removal));
     for (const url of [marketUrl(slug), historyUrl(slug)]) await compare(reader, findings, url, 410, () => expected);
-    for (const { checkMarket } of PROJECTORS) await checkMarket?.({ ...market, cursors: [] });
+    for (const { checkMarket } of PROJECTORS) await checkMarket?.({ ...bodies, removal });
     return;
   }
   const expectedMarket = (text: string) => {
@@ -48,7 +58,13 @@ export async function checkFolded(market: Omit<LoggedMarket, 'cursors'>): Promis
   };
   await compare(reader, findings, marketUrl(slug), 200, expectedMarket);
   const cursors = await checkPages(reader, findings, slug, folded, pageSize);
-  for (const { checkMarket } of PROJECTORS) await checkMarket?.({ ...market, cursors });
+  const closedPages = cursors.map((cursor, page) => {
+    const onPage = folded.observations.slice(page * pageSize, (page + 1) * pageSize);
+    const at = (index: number) => canonicalInstant(onPage.at(index)?.observation.observedAt ?? '');
+    return { cursor, count: onPage.length, firstObservedAt: at(0), lastObservedAt: at(-1) };
+  });
+  const shown = shownByLog(slug, folded);
+  for (const { checkMarket } of PROJECTORS) await checkMarket?.({ ...bodies, shown, closedPages });
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Walks one market's history and compares it with the market. */
 
-import { BY_SOURCE_MAX, OBSERVATIONS_PAGE_SIZE } from '../../contract/files/limits.ts';
+import { OBSERVATIONS_PAGE_SIZE } from '../../contract/files/limits.ts';
 import { historyUrl } from '../../contract/files/routes.ts';
 import { missingBetween } from '../../contract/freshness/expected-next.ts';
 import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
@@ -14,18 +14,25 @@ import {
   type PublicObservation,
 } from '../../contract/values/metric.ts';
 import { moneyTexts } from '../../contract/values/money-texts.ts';
-import { isAnnouncement, isShowable } from '../../contract/values/showable.ts';
-import { announce } from '../../storage/ports/announced-values.ts';
-import { metricPart } from '../../storage/ports/newest-values.ts';
-import { type MarketRecordValue, orderKey } from '../../storage/records/markets.ts';
+import { isShowable } from '../../contract/values/showable.ts';
+import { observationKey, orderKey } from '../../storage/records/markets.ts';
+import { marketBody } from '../core/bodies/render.ts';
+import { recountOf } from '../repair/recount.ts';
 import type { Findings } from './check-body.ts';
-import type { PageSpan, ReadHistory } from './projection-check.ts';
+import type { PageSpan } from './projection-check.ts';
 import type { PublicReader } from './reader.ts';
 import { walkPages } from './walk-pages.ts';
 
 const pageSchema = collectionSchema(observationSchema, OBSERVATIONS_PAGE_SIZE);
 
-export interface CheckedHistory extends ReadHistory {
+/** The pages of a history, as they were read. */
+export interface CheckedHistory {
+  /** Newest first. */
+  readonly observations: readonly PublicObservation[];
+  /** Oldest first. */
+  readonly closedPages: readonly PageSpan[];
+  /** SHA-256 of the newest page. */
+  readonly headDigest: string;
   readonly unknownValues: number;
   readonly pages: number;
   /** Values that the cadences of the market's sources expected between two others. No fault of the service. */
@@ -64,7 +71,7 @@ export async function checkHistory(
   }
   checkOrder(findings, market, observations);
   checkLinks(findings, market, observations);
-  checkTotals(findings, market, observations);
+  checkTotals(findings, market, observations as readonly PublicObservation[]);
   checkTimes(findings, market, observations);
   checkAmounts(findings, market, observations as readonly PublicObservation[]);
   const unknownValues = observations.filter(({ unknownReason }) => unknownReason !== null).length;
@@ -79,7 +86,7 @@ export async function checkHistory(
 }
 
 /** As the index of the history names the page. */
-function entryOf(url: string, data: readonly PublicObservation[]): ReadHistory['closedPages'][number] {
+function entryOf(url: string, data: readonly PublicObservation[]): PageSpan {
   return {
     cursor: url.slice(url.indexOf('=') + 1),
     count: data.length,
@@ -126,49 +133,40 @@ function checkLinks(findings: Findings, market: Market, observations: readonly O
   }
 }
 
-function checkTotals(findings: Findings, market: Market, observations: readonly Observation[]): void {
-  const { count, firstObservedAt, lastObservedAt, href } = market.history;
+/** Without the amounts, which have a check of their own, the market is rendered again from its history. */
+function checkTotals(findings: Findings, market: Market, observations: readonly PublicObservation[]): void {
+  const { count, href } = market.history;
   if (observations.length < count) {
     findings.add(href, 'older-than-its-link', `shows ${observations.length} observations, the market counts ${count}`);
   }
-  if (observations.length !== count) return;
-  const [newest, oldest] = [observations[0], observations.at(-1)];
-  if ((newest?.observedAt ?? null) !== lastObservedAt || (oldest?.observedAt ?? null) !== firstObservedAt) {
-    findings.add(href, 'count', 'its first or last observation differs from the one that the market names');
-  }
-  for (const name of new Set([...Object.keys(market.metrics), ...observations.map(({ metric }) => metric)])) {
-    const standing = observations.filter((observation) => observation.metric === name && isShowable(observation));
-    const [latest] = standing;
-    if (canonicalJson(market.metrics[name] ?? null) !== canonicalJson(latest ? shownPart(latest) : null)) {
-      findings.add(href, 'count', `the market's ${name} is not its newest standing observation`);
-    }
-    if (canonicalJson(market.bySource[name] ?? []) !== canonicalJson(newestOfSources(standing))) {
-      findings.add(href, 'count', `the market's ${name} by source is not the newest of each source`);
-    }
-  }
-  if (canonicalJson(market.announced ?? {}) !== canonicalJson(announcedIn(market, observations))) {
-    findings.add(href, 'count', 'the market does not announce the values that come first');
-  }
+  if (observations.length === count && bodyByHistory(market, observations) !== canonicalJson(market as unknown as Json))
+    findings.add(href, 'count', 'the market shows other values than those that stand in its history');
 }
 
-/** Of each metric the announced value that comes first. */
-function announcedIn({ slug }: Market, observations: readonly Observation[]): Json {
-  const announcing: Pick<MarketRecordValue, 'announced'> = {};
-  for (const observation of observations.filter(isAnnouncement)) {
+/** The body of a market whose values are those of this history, newest first. Other facts are taken from the market. */
+function bodyByHistory({ announced: _, ...market }: Market, observations: readonly PublicObservation[]): string {
+  const { slug, revision, representedBy: name, representedBySalt: salt = null, disputedMetrics, sources } = market;
+  const stored = observations.toReversed().map((observation) => {
+    const { decimal, decimalPerUnit, minorDigits, ...value } = observation as Extract<
+      typeof observation,
+      { kind: 'money' }
+    >;
     // One version of an observation stands, so the version does not matter.
-    const order = orderKey({ ...observation, market: slug, ordinal: 0 });
-    announce(announcing, observation.metric, { metric: metricPart(observation), order });
-  }
-  return Object.fromEntries(Object.entries(announcing.announced ?? {}).map(([name, { metric }]) => [name, metric]));
-}
-
-/** @param standing newest first */
-function newestOfSources(standing: readonly Observation[]): Json {
-  const bySource = new Map<string, Observation>();
-  for (const observation of standing) {
-    if (!bySource.has(observation.sourceLabel)) bySource.set(observation.sourceLabel, observation);
-  }
-  return bySource.size < 2 ? [] : [...bySource.values()].slice(0, BY_SOURCE_MAX).map(shownPart);
+    const { sort } = observationKey(slug, orderKey({ ...observation, market: slug, ordinal: 0 }));
+    return { sort, revision: 0, value };
+  });
+  return marketBody(slug, revision, {
+    ...market,
+    ...recountOf(stored),
+    standing: {
+      representedBy: name === null ? null : { name, claim: '', ...(salt !== null && { salt }) },
+      disputes: Object.fromEntries(disputedMetrics.map((metric) => [metric, ''])),
+      comparisons: {},
+      verifications: Object.fromEntries(
+        sources.flatMap(({ url, verification }) => (verification === null ? [] : [[url, verification]])),
+      ),
+    },
+  });
 }
 
 /** A market that counts an observation was changed when that was recorded, or later. */
@@ -191,8 +189,4 @@ function checkAmounts(findings: Findings, { history, unit }: Market, observation
     return canonicalJson({ minorDigits, decimal, decimalPerUnit }) !== canonicalJson({ ...expected });
   });
   if (wrong !== undefined) findings.add(history.href, 'amount', `the decimals of ${wrong.id} are not its amount`);
-}
-
-function shownPart(observation: Observation): Json {
-  return metricPart(observation);
 }

@@ -10,14 +10,16 @@ import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { openNote } from '../../contract/log/notes.ts';
 import { ndjsonPath, TILE_WIDTH, widthOfTile } from '../../contract/log/tiles.ts';
 import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
-import { type Snapshot, snapshotSchema } from '../../contract/values/market.ts';
+import { type Market, type Snapshot, snapshotSchema } from '../../contract/values/market.ts';
+import type { Folded } from '../core/log/fold.ts';
 import type { PageSizes } from '../dependencies.ts';
 import type { Projector } from '../kernel/projection.ts';
 import { checkBody, checkEntityTag, Findings } from './check-body.ts';
-import { checkFolded, type FoldedCounts, foldedMarket } from './check-folded.ts';
+import { checkFolded, type FoldedBodies, type FoldedCounts, foldedMarket } from './check-folded.ts';
 import { LaterFiles } from './check-later.ts';
 import { keysOf, LogFileError, type LogFiles, VKEY_URL } from './log-files.ts';
 import type { LogWalk } from './log-walk.ts';
+import { DAILY_MS, PastMarket } from './past-market.ts';
 import type { PublicReader, PublicResponse } from './reader.ts';
 import type { Finding } from './report.ts';
 import { ListWalk } from './walk-pages.ts';
@@ -33,6 +35,8 @@ export interface LogPass {
   readonly partEntries: number;
   readonly nowMs: number | null;
   readonly projectors: readonly Projector[];
+  /** Gets each item of the list. */
+  readonly onItem?: (item: Market) => void;
   /** A mirror keeps what it reads. Absent: nothing is kept, and every market is compared. */
   readonly keeper?: Keeper;
 }
@@ -72,14 +76,14 @@ export async function passOver(pass: LogPass, again?: readonly Finding[]): Promi
   const wanted = again && new Set(again.map(({ url }) => marketOfUrl(url)));
   // Next to the checkpoint: the longer after it they are read, the more often they are of a later generation.
   const snapshot = await checkBody(reader, findings, SNAPSHOT_URL, snapshotSchema);
-  const list = new ListWalk(reader, findings, pageSizes.markets);
+  const list = new ListWalk(reader, findings, pageSizes.markets, pass.onItem);
   const isLeftOut = ({ leadUrl }: Projector) =>
     leadUrl !== undefined && wanted !== undefined && !again?.some(({ url }) => url.startsWith(dirname(leadUrl)));
   const projectors = pass.projectors.filter((projector) => !isLeftOut(projector));
-  const later = await LaterFiles.read(reader, findings, walk, list, {
+  const isKept = keeper !== undefined;
+  const later = await LaterFiles.read(reader, findings, {
     ...pass,
-    projectors,
-    isKept: keeper !== undefined,
+    ...{ list, projectors, isKept, snapshot: snapshot?.value ?? null },
   });
   // Files that wait for their turn are older than the log. Who keeps them waits, too.
   const strict: PublicReader = async (url) => (url === SNAPSHOT_URL ? NO_ANSWER : await reader(url));
@@ -96,6 +100,18 @@ export async function passOver(pass: LogPass, again?: readonly Finding[]): Promi
     counts.unknownValues += ofMarket.unknownValues;
   };
   const isStated = (kind: Projection) => fold.service?.projections.includes(kind) ?? null;
+  const bodiesOf = (
+    slug: string,
+    folded: Folded,
+    past: PastMarket,
+    reader: PublicReader,
+  ): Omit<FoldedBodies, 'findings'> => ({
+    ...{ reader, rule: 'not-in-log', slug, folded, isStated, pageSize: pageSizes.observations },
+    async isWithout(kind, url) {
+      const isOld = past.isLateIfMissing({ nowMs: pass.nowMs, mostMs: DAILY_MS });
+      return (await reader(url)).status === 404 && !(isOld && isStated(kind));
+    },
+  });
   const market = async (slug: string): Promise<void> => {
     const lastIndex = fold.lastIndexOf(slug);
     const before = keeper?.proven.get(slug);
@@ -108,7 +124,7 @@ export async function passOver(pass: LogPass, again?: readonly Finding[]): Promi
     }
     const folded = foldedMarket(fold, slug, findings);
     if (folded === null) return;
-    const pageSize = pageSizes.observations;
+    const past = new PastMarket(fold, slug, walk.size);
     const ofMarket =
       folded.kind === 'removed'
         ? null
@@ -116,17 +132,17 @@ export async function passOver(pass: LogPass, again?: readonly Finding[]): Promi
     count(slug, ofMarket);
     let isRight = isProven;
     if (keeper === undefined) {
-      if (wanted?.has(slug) !== false) await checkFolded({ reader, findings, slug, folded, pageSize, isStated });
+      if (wanted?.has(slug) !== false) await checkFolded({ ...bodiesOf(slug, folded, past, reader), findings });
     } else if (!isProven) {
       const found = await keeper.take(slug, (findings) =>
-        checkFolded({ reader: strict, findings, slug, folded, pageSize, isStated }),
+        checkFolded({ ...bodiesOf(slug, folded, past, strict), findings }),
       );
       findings.all.push(...found);
       isRight = found.length === 0;
       if (isRight) keeper.proven.set(slug, { lastIndex, counts: ofMarket, shown: null });
     }
     const found = findings.all.length;
-    const isCurrent = await later.market(slug, folded);
+    const isCurrent = await later.market(past, folded);
     if (keeper !== undefined && isListCurrent && !isCurrent && later.listed.has(slug))
       findings.add(MARKETS_URL, 'time', `shows another revision of ${slug} than the log`);
     const isWhole = isRight && isCurrent && findings.all.length === found;
@@ -134,7 +150,7 @@ export async function passOver(pass: LogPass, again?: readonly Finding[]): Promi
     if (isWhole && !isDaily) keeper?.proven.set(slug, { lastIndex, counts: ofMarket, shown: look });
   };
   await pMap(fold.slugs(), market, { concurrency: MARKETS_AT_ONCE });
-  await later.end();
+  await later.end(list);
   checkTakedowns(pass, findings);
   await checkKeys(pass, findings);
   await checkDocuments(pass, findings);

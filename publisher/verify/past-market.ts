@@ -9,6 +9,7 @@ import type { LogFold, PlacedEntry } from '../core/log/fold.ts';
 import { foldObservations } from '../core/log/fold-observations.ts';
 import type { FoldedMarket, MarketFact } from '../core/log/folded-market.ts';
 import { addFact, noFacts, recordOf } from '../core/log/folded-market.ts';
+import { type ShownMarket, shownByLog } from './shown-market.ts';
 
 /** Clocks differ, and a publication takes its time, above all after a large upload. */
 export const SLACK_MS = 60 * 60 * 1000;
@@ -36,7 +37,17 @@ export class PastMarket {
   }
 
   /** The market at this revision; several if the log was made anew since then. Empty: the log has no such revision. */
-  at(revision: number): readonly FoldedMarket[] {
+  at(revision: number): readonly ShownMarket[] {
+    return this.foldedAt(revision).map((folded) => shownByLog(this.slug, folded));
+  }
+
+  /** As it stood at the end of this revision, which may say nothing of it itself. Null: it was not shown. */
+  upTo(revision: number): ShownMarket | null {
+    const folded = foldedUpTo(this.slug, this.#read().at(-1) ?? [], revision);
+    return folded && shownByLog(this.slug, folded);
+  }
+
+  foldedAt(revision: number): readonly FoldedMarket[] {
     const found: FoldedMarket[] = [];
     for (const span of this.#read().toReversed()) {
       const folded = foldedUpTo(this.slug, span, revision);
@@ -51,20 +62,14 @@ export class PastMarket {
     return foldedUpTo(this.slug, standing, Number.POSITIVE_INFINITY);
   }
 
-  /** Revisions that may still be shown, newest first. */
-  *revisions(lateness: Lateness): Generator<number> {
-    const standing = this.#read().at(-1) ?? [];
-    for (const revision of [...new Set(standing.map(({ entry }) => entry.revision))].sort(
-      (one, other) => other - one,
-    )) {
-      if (this.isLate(revision, null, lateness)) return;
-      yield revision;
-    }
-  }
-
   /** Whether the market was so at a revision that may still be shown. */
-  wasShown(lateness: Lateness, isShown: (market: FoldedMarket) => boolean): boolean {
-    for (const revision of this.revisions(lateness)) if (this.at(revision).some(isShown)) return true;
+  wasShown(lateness: Lateness, isShown: (market: ShownMarket) => boolean): boolean {
+    const standing = this.#read().at(-1) ?? [];
+    const newestFirst = [...new Set(standing.map(({ entry }) => entry.revision))].sort((one, other) => other - one);
+    for (const revision of newestFirst) {
+      if (this.isLate(revision, null, lateness)) return false;
+      if (this.at(revision).some(isShown)) return true;
+    }
     return false;
   }
 

@@ -1,46 +1,47 @@
-/** How a projection checks its files, by GETs alone. `verify` walks the markets once, and tells every projection. */
+/**
+ * How a projection checks its files, by GETs alone. Two oracles call the same checks: `verify` with the bodies that it has read, and
+ * `verify --log` with those that the log gives.
+ */
 import type { LatestEntry } from '../../contract/bodies/latest-entries.ts';
 import type { Projection } from '../../contract/files/projections.ts';
+import type { Removal } from '../../contract/files/removed-market.ts';
 import type { Market, Snapshot } from '../../contract/values/market.ts';
-import type { PublicObservation } from '../../contract/values/metric.ts';
-import type { Folded } from '../core/log/fold.ts';
-import type { FoldedMarket } from '../core/log/folded-market.ts';
 import type { Checked, Findings } from './check-body.ts';
 import type { ReadLog } from './log-walk.ts';
 import type { Lateness, PastMarket } from './past-market.ts';
-import type { PublishedKinds } from './published-kinds.ts';
-import type { PublicReader } from './reader.ts';
+import type { PublicReader, PublicResponse } from './reader.ts';
 import type { Share } from './share.ts';
+import type { ShownMarket } from './shown-market.ts';
+
+/** Of a file that shows something else than it should: than the bodies, or than the log. */
+export type FileRule = 'file' | 'not-in-log';
 
 export interface CheckContext {
   readonly reader: PublicReader;
   readonly findings: Findings;
-  readonly kinds: PublishedKinds;
+  readonly rule: FileRule;
   readonly share: Share;
   /** As it was before the walk; null: it cannot be read. */
   readonly snapshot: Snapshot | null;
+  /** Null: the bodies are the judge. */
+  readonly log: LogOfCheck | null;
+  /** Whether files of a kind are published. Null: nobody says so. */
+  readonly isStated: (kind: Projection) => boolean | null;
+  /**
+   * Reads a file of a kind that may be switched off. Null: it is not there, or not asked for. That is a finding, if the kind is
+   * published and the file is due.
+   *
+   * @param contentType null: the caller checks the header fields
+   */
+  readonly read: (
+    kind: Projection,
+    url: string,
+    contentType: string | null,
+    isDue?: boolean,
+  ) => Promise<PublicResponse | null>;
 }
 
-export interface ProjectionCheck {
-  /** A market and its history, which were read and checked. */
-  readonly market?: (market: ReadMarket) => Promise<void>;
-  /** To be called once, after the last market. */
-  readonly end?: (list: ReadListing) => Promise<void>;
-}
-
-export interface ReadMarket {
-  /** Of this market. */
-  readonly findings: Findings;
-  /** As the list shows it. */
-  readonly item: Market;
-  readonly market: Checked<Market>;
-  readonly history: ReadHistory;
-}
-
-/** For a check of files by the log. */
-export interface LoggedContext {
-  readonly reader: PublicReader;
-  readonly findings: Findings;
+export interface LogOfCheck {
   readonly walk: ReadLog;
   /** Milliseconds since the epoch. Null: nothing is found to be late. */
   readonly nowMs: number | null;
@@ -52,39 +53,49 @@ export interface LoggedContext {
   readonly lateness: Lateness;
   /** What is read is kept as a copy: files beside the list must be of this list, and not only of a recent one. */
   readonly isKept: boolean;
-  /** False: the log says that there are none, and a mirror need not ask. */
-  readonly isAskedFor: (kind: Projection) => boolean;
-  /** A file is missing: a finding if the log says that the kind is published. */
-  readonly miss: (kind: Projection, url: string) => void;
 }
 
-export interface LoggedCheck {
+/** Of the files that are about all markets. */
+export interface ProjectionCheck {
   /** What the files show of a market: equal texts, if they show the same. */
   readonly shown?: (slug: string) => string;
-  /**
-   * To be called once for each market of the log.
-   *
-   * @param listed the market as the list shows it, by the log. Empty: the list leaves it out
-   */
-  readonly market?: (past: PastMarket, folded: Folded, listed: () => readonly FoldedMarket[]) => Promise<void>;
+  /** An item of the list. To be called for every one, in order. */
+  readonly item?: (item: Market) => void;
+  /** To be called once for each market. */
+  readonly market?: (market: CheckedMarket) => Promise<void>;
   /** In the place of `market`, if nothing of it has changed since an earlier pass. */
   readonly skip?: (slug: string, isShown: boolean) => void;
-  /** After all markets. */
-  readonly end?: () => Promise<void>;
+  /** To be called once, after the last market. */
+  readonly end?: (list: ReadListing) => Promise<void>;
+  /** The same for files that are made from the list. What is found is dropped if there is another list by then. */
+  readonly ofList?: (list: ReadListing, findings: Findings) => Promise<void>;
 }
 
-/** A market of the log whose bodies are as the log has them. */
-export interface LoggedMarket {
+export interface CheckedMarket {
+  readonly slug: string;
+  /** Null: it was removed. */
+  readonly shown: ShownMarket | null;
+  readonly removal: Removal | null;
+  /** As the list shows it. Empty: the list leaves it out. Null: that is not known. */
+  readonly listed: () => readonly ShownMarket[] | null;
+  /** Null: without the log, nothing is known but the present. */
+  readonly past: PastMarket | null;
+}
+
+/** A market whose bodies are right: its own files are compared with them. */
+export interface MarketBodies extends Pick<CheckedMarket, 'slug' | 'shown' | 'removal'> {
   readonly reader: PublicReader;
   readonly findings: Findings;
-  readonly slug: string;
-  readonly folded: Folded;
-  /** Of the closed pages of its history, oldest first. */
-  readonly cursors: readonly string[];
-  /** Observations on a closed page. */
-  readonly pageSize: number;
-  /** Whether the log says that there are such files. Null: it says nothing of it. */
+  readonly rule: FileRule;
+  /** Of its history, oldest first. */
+  readonly closedPages: readonly PageSpan[];
+  /** Whether such files are published. Null: nobody says so. */
   readonly isStated: (kind: Projection) => boolean | null;
+  /**
+   * Whether there need be no file of the kind, and this one is not there. A file that answers although its kind is not published is
+   * a finding, and is checked.
+   */
+  readonly isWithout: (kind: Projection, url: string) => Promise<boolean>;
 }
 
 /** The list as it was walked. */
@@ -93,18 +104,6 @@ export interface ReadListing {
   readonly head: Pick<Checked<unknown>, 'digest'> | null;
   /** Of all markets, without what only histories have. */
   readonly entries: readonly LatestEntry[];
-  /** Of the same markets, in the same order. */
-  readonly revisions: readonly number[];
-}
-
-/** The pages of a history, as they were read. */
-export interface ReadHistory {
-  /** Newest first. */
-  readonly observations: readonly PublicObservation[];
-  /** Oldest first. */
-  readonly closedPages: readonly PageSpan[];
-  /** SHA-256 of the newest page. */
-  readonly headDigest: string;
 }
 
 export interface PageSpan {

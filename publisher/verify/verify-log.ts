@@ -46,6 +46,9 @@ export interface VerifyLogReport {
   readonly service: ServiceEntry | null;
 }
 
+/** The end of the log that was read, and the note that signs it. */
+type ReadCheckpoint = Pick<LogPass, 'checkpoint' | 'note'>;
+
 /** As `confirmFindings` looks twice. A market that changes all the time gets one more chance. */
 const LOOKS_MAX = 3;
 
@@ -61,13 +64,15 @@ export async function verifyLog(reader: PublicReader, options: VerifyLogOptions)
     if (vkeys.size === 0) for (const vkey of await files.vkeys()) vkeys.add(vkey);
     const keys = keysOf([...vkeys], VKEY_URL);
     const seen = options.seen === null ? null : seenCheckpoint(options.seen);
-    const look = new VerifyPass(reader, files, walk, keys, options);
-    checkpoint = await look.readOn(seen);
+    const { pageSizes = DEFAULT_PAGE_SIZES, partEntries = EXPORT_PART_ENTRIES, pause, nowMs = null } = options;
+    const pass = { reader, files, walk, pageSizes, partEntries, nowMs, projectors: PROJECTORS };
+    let read = await readOn(files, walk, keys, seen, null, pause);
+    checkpoint = read.note;
     if (await isSwitchedOff(reader)) throw switchedOff(walk.size);
-    rest = await look.all();
-    for (let looks = 1; rest.length > 0 && looks < LOOKS_MAX && (await options.pause?.(rest)) === true; looks++) {
-      await look.readOn(seen);
-      rest = await look.all(rest);
+    rest = (await passOver({ ...pass, ...read })).findings;
+    for (let looks = 1; rest.length > 0 && looks < LOOKS_MAX && (await pause?.(rest)) === true; looks++) {
+      read = await readOn(files, walk, keys, seen, read, pause);
+      rest = (await passOver({ ...pass, ...read }, rest)).findings;
     }
   } catch (error) {
     if (!(error instanceof LogFileError)) throw error;
@@ -100,64 +105,33 @@ function switchedOff(size: number): LogFileError {
   return new LogFileError(SNAPSHOT_URL, 'log', `says that this service publishes ${end}`);
 }
 
-/** Compares everything public with the log as far as it was read. */
-class VerifyPass {
-  readonly #reader: PublicReader;
-  readonly #files: LogFiles;
-  readonly #walk: LogWalk;
-  readonly #keys: readonly VerifierKey[];
-  readonly #options: Pick<LogPass, 'pageSizes' | 'partEntries' | 'nowMs' | 'projectors'>;
-  readonly #pause: VerifyLogOptions['pause'];
-  #note = '';
-  #checkpoint: LogCheckpoint | null = null;
-
-  constructor(
-    reader: PublicReader,
-    files: LogFiles,
-    walk: LogWalk,
-    keys: readonly VerifierKey[],
-    { pageSizes = DEFAULT_PAGE_SIZES, partEntries = EXPORT_PART_ENTRIES, pause, nowMs }: VerifyLogOptions,
-  ) {
-    this.#reader = reader;
-    this.#files = files;
-    this.#walk = walk;
-    this.#keys = keys;
-    this.#pause = pause;
-    this.#options = { pageSizes, partEntries, nowMs: nowMs ?? null, projectors: PROJECTORS };
-  }
-
-  /**
-   * Reads the log up to its checkpoint. Returns the checkpoint as it is signed. Of several caches on the way, one may be older than
-   * the one that was asked before: a smaller checkpoint is looked at again, and one of the same log changes nothing.
-   */
-  async readOn(seen: LogCheckpoint | null): Promise<string> {
-    let { note, checkpoint } = await this.#newest();
-    const isOfThisLog = async () => (await this.#walk.rootAt(checkpoint.size)).equals(checkpoint.root);
-    if (checkpoint.size < this.#walk.size && (await isOfThisLog())) return this.#note;
-    const isShorter = () => seen !== null && checkpoint.size < seen.size;
-    const shorter = () => `the log has ${checkpoint.size} entries, and had ${seen?.size}`;
-    if (isShorter() && (await this.#pause?.([{ url: CHECKPOINT_URL, rule: 'fork', detail: shorter() }])) === true) {
-      ({ note, checkpoint } = await this.#newest());
-    }
-    if (seen !== null && checkpoint.origin !== seen.origin) {
-      throw new LogFileError(CHECKPOINT_URL, 'fork', `the log is ${checkpoint.origin}, and was ${seen.origin}`);
-    }
-    if (isShorter()) throw new LogFileError(CHECKPOINT_URL, 'fork', shorter());
-    await this.#walk.to(checkpoint, seen);
-    this.#note = note;
-    this.#checkpoint = checkpoint;
-    return note;
-  }
-
-  async #newest(): Promise<{ note: string; checkpoint: LogCheckpoint }> {
-    const note = await this.#files.checkpointNote();
-    return { note, checkpoint: openSigned(note, this.#keys) };
-  }
-
-  /** What disagrees. @param again looks only at the markets of these findings, and at everything that is about all markets */
-  async all(again?: readonly Finding[]): Promise<readonly Finding[]> {
-    if (this.#checkpoint === null) return [];
-    const pass = { ...this.#options, reader: this.#reader, files: this.#files, walk: this.#walk, note: this.#note };
-    return (await passOver({ ...pass, checkpoint: this.#checkpoint }, again)).findings;
-  }
+/**
+ * Reads the log up to its checkpoint. Of several caches on the way, one may be older than the one that was asked before: a smaller
+ * checkpoint is looked at again, and one of the same log changes nothing.
+ */
+async function readOn(
+  files: LogFiles,
+  walk: LogWalk,
+  keys: readonly VerifierKey[],
+  seen: LogCheckpoint | null,
+  before: ReadCheckpoint | null,
+  pause: VerifyLogOptions['pause'],
+): Promise<ReadCheckpoint> {
+  const newest = async (): Promise<ReadCheckpoint> => {
+    const note = await files.checkpointNote();
+    return { note, checkpoint: openSigned(note, keys) };
+  };
+  let read = await newest();
+  const { size, root } = read.checkpoint;
+  if (before !== null && size < walk.size && (await walk.rootAt(size)).equals(root)) return before;
+  const isShorter = () => seen !== null && read.checkpoint.size < seen.size;
+  const shorter = () => `the log has ${read.checkpoint.size} entries, and had ${seen?.size}`;
+  if (isShorter() && (await pause?.([{ url: CHECKPOINT_URL, rule: 'fork', detail: shorter() }])) === true)
+    read = await newest();
+  const { origin } = read.checkpoint;
+  if (seen !== null && origin !== seen.origin)
+    throw new LogFileError(CHECKPOINT_URL, 'fork', `the log is ${origin}, and was ${seen.origin}`);
+  if (isShorter()) throw new LogFileError(CHECKPOINT_URL, 'fork', shorter());
+  await walk.to(read.checkpoint, seen);
+  return read;
 }

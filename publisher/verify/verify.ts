@@ -4,17 +4,16 @@
  */
 import pMap from 'p-map';
 import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract/files/routes.ts';
-import { sourceExpectedNextAt } from '../../contract/freshness/expected-next.ts';
 import { canonicalJson } from '../../contract/values/canonical-json.ts';
 import { type Market, marketSchema, snapshotSchema } from '../../contract/values/market.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
 import type { Projector } from '../kernel/projection.ts';
 import { PROJECTORS } from '../projections.ts';
+import { BodyChecks } from './body-checks.ts';
 import { type Checked, checkAnswer, checkBody, Findings } from './check-body.ts';
 import { checkHistory } from './check-history.ts';
 import { checkRemoved } from './check-removed.ts';
 import { checkPublishedAt, checkTransport } from './check-transport.ts';
-import { PublishedKinds } from './published-kinds.ts';
 import type { PublicReader } from './reader.ts';
 import type { VerifyReport } from './report.ts';
 import { ALL_MARKETS, assertShare, type Share } from './share.ts';
@@ -57,18 +56,14 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   const { projectors = PROJECTORS, withoutMarkets = false } = options;
   assertShare(share);
   const findings = new Findings();
-  const list = new ListWalk(reader, findings, pageSizes.markets);
   const leftMeanwhile: string[] = [];
   const totals = { observations: 0, unknownValues: 0, pages: 0, missingValues: 0 };
   // The list may be behind its markets, because it has a cadence. Findings of this reading are dropped; the snapshot is
   // checked when it is read again below.
   const before = await checkBody(reader, new Findings(), SNAPSHOT_URL, snapshotSchema);
-  const kinds = new PublishedKinds(reader, findings, before?.value ?? null, withoutMarkets);
-  const open = ({ name, check }: Projector) =>
-    // Its files are of an earlier generation, and the snapshot says so.
-    before?.value.deferred?.includes(name) ? undefined : check?.(context);
-  const context = { reader, findings, kinds, share, snapshot: before?.value ?? null };
-  const checks = (await Promise.all(projectors.map(open))).filter((check) => check !== undefined);
+  const asked = { projectors, share, snapshot: before?.value ?? null, isKept: withoutMarkets };
+  const checks = await BodyChecks.open(reader, findings, asked);
+  const list = new ListWalk(reader, findings, pageSizes.markets, checks.item);
   const isListCurrent = before === null || before.value.listGeneration === before.value.generation;
   let firstSlug: string | null = null;
   const checkMarket = async (item: Market): Promise<void> => {
@@ -84,13 +79,13 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
     const market = checkAnswer(findings, url, response, marketSchema);
     if (market === null) return;
     checkAgainstItem(findings, item, market, settled && isListCurrent);
-    checkExpectations(findings, market.value);
     const history = await checkHistory(reader, findings, market.value, pageSizes.observations);
-    for (const check of checks) await check.market?.({ item, market, history, findings });
     const isSame = history.observations.length === market.value.history.count;
-    if (settled && !isSame) {
-      findings.add(item.history.href, 'unsettled', 'is of another generation than its market');
-    }
+    const { slug, revision } = market.value;
+    const shown = { slug, revision, market: market.value, observations: history.observations };
+    // Bodies of two generations: the next walk looks again.
+    if (isSame) await checks.market(shown, history, market.text === canonicalJson(item));
+    else if (settled) findings.add(item.history.href, 'unsettled', 'is of another generation than its market');
     totals.observations += history.observations.length;
     totals.unknownValues += history.unknownValues;
     totals.pages += history.pages;
@@ -119,7 +114,7 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
       findings.add(SNAPSHOT_URL, 'count', `counts ${canonicalJson(counts)}, found ${canonicalJson(found)}`);
     }
   }
-  for (const check of checks) await check.end?.({ head: list.head, entries: list.latest, revisions: list.revisions });
+  await checks.end(list);
   const sample = firstSlug === null ? [] : [marketUrl(firstSlug), historyUrl(firstSlug)];
   if (!withoutMarkets) await checkTransport(reader, findings, [MARKETS_URL, SNAPSHOT_URL, ...sample], settled);
   return {
@@ -144,15 +139,4 @@ function checkAgainstItem(findings: Findings, item: Market, market: Checked<Mark
   const differs = canonicalJson(item) !== market.text;
   if (differs && market.value.revision === item.revision) findings.add(url, 'digest', 'differs from its list item');
   if (differs && settled) findings.add(url, 'unsettled', 'is of another generation than its list item');
-}
-
-/** When a market expects the next value of a source follows from the values in the same body. */
-function checkExpectations(findings: Findings, { slug, status, sources, metrics, bySource }: Market): void {
-  const shown = [...Object.values(metrics), ...Object.values(bySource).flat()].filter((metric) => metric !== null);
-  for (const [index, source] of sources.entries()) {
-    const expected = sourceExpectedNextAt(source, status, shown);
-    if (source.expectedNextAt === expected) continue;
-    const detail = `source ${index} expects its next value at ${source.expectedNextAt}, by its cadence at ${expected}`;
-    findings.add(marketUrl(slug), 'time', detail);
-  }
 }

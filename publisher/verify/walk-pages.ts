@@ -76,17 +76,18 @@ export class ListWalk {
   pages = 0;
   /** The newest price of each market so far, of all shares, without what only its history has. */
   readonly latest: LatestEntry[] = [];
-  /** Of each market, in the same order. */
-  readonly revisions: number[] = [];
 
   readonly #reader: PublicReader;
   readonly #findings: Findings;
   readonly #pageSize: number;
+  readonly #onItem: ((item: Market) => void) | undefined;
 
-  constructor(reader: PublicReader, findings: Findings, pageSize: number) {
+  /** @param onItem gets each item, of all shares */
+  constructor(reader: PublicReader, findings: Findings, pageSize: number, onItem?: (item: Market) => void) {
     this.#reader = reader;
     this.#findings = findings;
     this.#pageSize = pageSize;
+    this.#onItem = onItem;
   }
 
   /** To be called once. Reads on only when the next item is taken, so that at most one page is in memory. */
@@ -104,7 +105,7 @@ export class ListWalk {
         before = item.slug;
         this.markets++;
         this.latest.push(latestEntry(item, null));
-        this.revisions.push(item.revision);
+        this.#onItem?.(item);
         if (isInShare(item.slug, share)) yield item;
       }
     }

@@ -18,12 +18,11 @@ import { type Snapshot, snapshotSchema } from '../../contract/values/market.ts';
 import type { PageSizes } from '../../publisher/dependencies.ts';
 import type { Projector } from '../../publisher/kernel/projection.ts';
 import { PROJECTORS } from '../../publisher/projections.ts';
+import { BodyChecks } from '../../publisher/verify/body-checks.ts';
 import { UpstreamInvalid } from '../../publisher/verify/bounded-reader.ts';
 import { checkAnswer, Findings } from '../../publisher/verify/check-body.ts';
 import { type Keeper, type ProvenMarket, passOver } from '../../publisher/verify/log-pass.ts';
-import { PublishedKinds } from '../../publisher/verify/published-kinds.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
-import { ALL_MARKETS } from '../../publisher/verify/share.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import { type MirrorCopy, nameOfUrl } from './copy.ts';
 import type { MirrorLog } from './mirror-log.ts';
@@ -233,17 +232,13 @@ async function walkLog(
   const followed = await log.follow(stage, snapshot.generation);
   const keeper: Keeper = { proven, take };
   const { reader } = stage;
-  const settings = { reader, pageSizes, partEntries, nowMs: nowMs(), projectors, keeper };
-  const { findings, list } = await passOver({ ...followed, ...settings });
   const found = new Findings();
-  found.all.push(...findings, ...(await log.unknownKeys()));
-  if (list.head === null) return found.all;
-  const kinds = new PublishedKinds(reader, found, snapshot, true);
-  // What no entry proves: documents, and files by their manifests.
-  for (const { check } of projectors) {
-    const opened = await check?.({ reader, findings: found, kinds, share: ALL_MARKETS, snapshot });
-    await opened?.end?.({ head: list.head, entries: list.latest, revisions: list.revisions });
-  }
+  // What no entry proves: documents, what the list says of sources, and files by their manifests.
+  const checks = await BodyChecks.open(reader, found, { snapshot, projectors, isKept: true });
+  const settings = { reader, pageSizes, partEntries, nowMs: nowMs(), projectors, keeper, onItem: checks.item };
+  const { findings, list } = await passOver({ ...followed, ...settings });
+  found.all.unshift(...findings, ...(await log.unknownKeys()));
+  if (list.head !== null) await checks.end(list);
   return found.all;
 }
 

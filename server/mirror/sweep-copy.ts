@@ -7,9 +7,7 @@ import { EXPORT_KEPT_DAYS } from '../../contract/bodies/export-tables.ts';
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
 import { LOG_ROOT, PUBLIC_OBJECTS, parsePublicKey, publicPath } from '../../contract/files/public-objects.ts';
 import { parseTilePath, TILE_WIDTH, widthOfTile } from '../../contract/log/tiles.ts';
-import { isFormer } from '../../publisher/kernel/projection.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
-import { PROJECTORS } from '../../publisher/projections.ts';
 import type { MirrorCopy } from './copy.ts';
 import { isDaily } from './stage.ts';
 
@@ -33,8 +31,8 @@ export async function sweepCopy(copy: MirrorCopy, before: Unreached, options: Sw
   for await (const key of copy.keys('/')) {
     const name = parsePublicKey(key);
     const head = await copy.objects.stat(key);
-    if (head === null || (name === null && !isFormer(PROJECTORS, key))) continue;
-    const isKept = name !== null && isReached(key, name, options);
+    if (head === null || name === null) continue;
+    const isKept = isReached(key, name, options);
     const sinceMs = before[key] ?? options.nowMs;
     if (!isKept && options.nowMs - sinceMs >= retentionMs(name)) {
       await copy.remove(key);
@@ -60,8 +58,8 @@ function isReached(key: string, name: PublicObjectName, { reached, logSizes, sit
   return reached.has(key);
 }
 
-function retentionMs(name: PublicObjectName | null): number {
-  const seconds = name !== null && isDaily(name) ? EXPORT_KEPT_DAYS * 24 * 3600 : PAGE_RETENTION_SECONDS;
+function retentionMs(name: PublicObjectName): number {
+  const seconds = isDaily(name) ? EXPORT_KEPT_DAYS * 24 * 3600 : PAGE_RETENTION_SECONDS;
   return seconds * 1000;
 }
 

@@ -22,7 +22,7 @@
  * | `publications`            | `<publication id>`       | {@link PublicationValue}                                  |
  */
 
-import type { PublicObjectName, StaticKind } from '../../contract/files/public-object-names.ts';
+import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
 import type { Json } from '../../contract/values/canonical-json.ts';
 import type { Item, ItemKey, PutChange } from '../ports/ledger.ts';
 import type { KeyRange, PrefixRange, ShardedRange } from '../ports/paging.ts';
@@ -99,8 +99,6 @@ export type HeadValue = {
   projections?: { [name: string]: Json };
   /** Projections that could not be planned, by name: their files are as of an earlier generation. */
   deferred?: { [name: string]: DeferredProjection };
-  /** In a HEAD of an earlier version: see {@link HeadValue.projections}. */
-  staticDigests: { [Kind in StaticKind | 'site']?: string };
   counts: { markets: number; observations: number; unknownValues: number };
   /** Absent if there was never a log. */
   log?: LogState;
@@ -118,8 +116,6 @@ export type HeadValue = {
    * no record names. Null until every market that was deferred at that moment is rendered.
    */
   knownSince?: number | null;
-  /** In a HEAD of an earlier version: see {@link HeadValue.projections}. */
-  filesBehindSince?: number;
 };
 
 /** Since when, when it was tried last, in milliseconds since the epoch, and the reason. */

@@ -1,8 +1,5 @@
 /** Feeds: their entries, what they cost, and the faults that verify finds in them. */
 import { expect, test } from 'vitest';
-import { collectGarbage } from '../../publisher/collect-garbage.ts';
-import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
-import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { readSite } from '../../server/folder/site-folder.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
 import { removeMarket } from './remove-market.ts';
@@ -10,7 +7,6 @@ import { createWorld, market, price, readerOf } from './world.ts';
 
 const CHANGES = '/feeds/changes.atom';
 const CORRECTIONS = '/feeds/corrections.atom';
-const ATOM = 'application/atom+xml';
 
 async function feedsWorld(projections: Parameters<typeof createFilesWorld>[1] = ['feeds']): Promise<FilesWorld> {
   const world = createFilesWorld(createWorld(), projections);
@@ -172,14 +168,6 @@ test('the feed of a market goes on over pages of its history, and is the same as
   expect(await world.findings()).toEqual([]);
 });
 
-test('a reader that has a feed is answered 304', async () => {
-  const world = await feedsWorld();
-  const read = readerOf(world.objects);
-  const { headers } = await read(CHANGES);
-  expect(headers.get('content-type')).toBe(ATOM);
-  expect((await read(CHANGES, { 'if-none-match': headers.get('etag') ?? '' })).status).toBe(304);
-});
-
 test('verify finds a feed with another value, without its newest entry, and none at all', async () => {
   const world = await feedsWorld(['feeds', 'market-feeds']);
   for (const path of [CHANGES, '/feeds/markets/a.atom']) {
@@ -203,31 +191,4 @@ test('verify finds a feed with another value, without its newest entry, and none
   }
   await world.lose(`public${CORRECTIONS}`);
   expect(await world.findings()).toMatchObject([{ url: CORRECTIONS, rule: 'status' }]);
-});
-
-test('a rebuild mends feeds that are damaged or lost', async () => {
-  const world = await feedsWorld(['feeds', 'market-feeds']);
-  await correct(world, 1, 999);
-  await world.publish();
-  const paths = [CHANGES, CORRECTIONS, '/feeds/markets/a.atom'];
-  const before = await Promise.all(paths.map((path) => textOf(world, path)));
-  await world.damage(`public${CHANGES}`);
-  await world.lose(`public${CORRECTIONS}`);
-  await world.damage('public/feeds/markets/a.atom');
-  await rebuild(world.dependencies);
-  expect(await Promise.all(paths.map((path) => textOf(world, path)))).toEqual(before);
-  expect(await world.findings()).toEqual([]);
-});
-
-test('feeds that are switched off are swept', async () => {
-  const world = await feedsWorld(['feeds', 'market-feeds']);
-  const off = createFilesWorld(world, ['latest']);
-  await off.publish();
-  await off.publish();
-  world.clock.nowMs += 2 * PAGE_RETENTION_SECONDS * 1000;
-  const { removed } = await collectGarbage(off.dependencies, { dryRun: false });
-  expect(removed).toEqual(
-    expect.arrayContaining([`public${CHANGES}`, `public${CORRECTIONS}`, 'public/feeds/markets/a.atom']),
-  );
-  expect(await off.findings()).toEqual([]);
 });

@@ -7,7 +7,6 @@ import { publicKey } from '../../contract/files/public-objects.ts';
 import type { IngestMode } from '../../contract/ingest/ingest-records.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
-import { publicMetadata } from '../../publisher/kernel/put-immutable.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import {
   FILES_START,
@@ -19,11 +18,8 @@ import { publish } from '../../publisher/publish.ts';
 import { findLostObjects } from '../../publisher/repair/lost-objects.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import type { Item } from '../../storage/ports/ledger.ts';
 import { readAll } from '../../storage/ports/paging.ts';
-import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { observationsOf } from '../../storage/records/markets.ts';
-import { type PublishedHeads, publishedHeadsKey, publishedYearKey } from '../../storage/records/publication.ts';
 import { faultyStorage } from './faulty-storage.ts';
 import { createFilesWorld, type FilesWorld, old, worldOfTwoYears } from './files-world.ts';
 import { refresh } from './refresh.ts';
@@ -214,36 +210,6 @@ describe('a market', () => {
     expect(await findLostObjects(dependencies)).toEqual([]);
     expect((await verify(readerOf(world.objects), { pageSizes })).findings).toEqual([]);
   });
-
-  test('with files of an earlier version: the sweep removes those that are not due, and they come back when they are', async () => {
-    const world = createFilesWorld();
-    await world.ingest([market('c'), price('c', 0, 1)]);
-    await world.publish();
-    const heads = (await world.ledger.get(publishedHeadsKey('c'))) as NonNullable<Item<PublishedHeads>>;
-    const digest = sha256Hex('old');
-    const file = { rows: 1, csv: digest, ndjson: digest };
-    const files = { ...heads.value.files, sum: heads.value.files?.sum ?? '', all: file, index: digest };
-    const year = { kind: 'put', key: publishedYearKey('c', '2026'), revision: 1, value: file, if: { kind: 'any' } };
-    const record = { kind: 'put', key: publishedHeadsKey('c'), revision: heads.revision, if: { kind: 'any' } };
-    await world.ledger.transact([year, { ...record, value: { ...heads.value, files } }] as never, { attemptId: 'old' });
-    const names = [
-      { kind: 'history-csv', slug: 'c' },
-      { kind: 'history-year-csv', slug: 'c', year: '2026' },
-      { kind: 'history-index', slug: 'c' },
-    ] as const;
-    for (const name of names) {
-      await world.objects.put(publicKey(name), Buffer.from('old'), publicMetadata(name, 1), { kind: 'absent' });
-    }
-    // As another renderer asks for.
-    await refresh(world, ['c']);
-    await world.publish();
-    await collectGarbage(world.dependencies, { dryRun: false });
-    expect([...world.files().keys()]).toEqual([]);
-    await world.ingest([1, 2, 3, 4].map((day) => price('c', day, 1)));
-    await world.publish();
-    expect(world.files().size).toBe(5);
-    expect(await world.findings()).toEqual([]);
-  });
 });
 
 describe('a published file that is not as recorded', () => {
@@ -258,19 +224,17 @@ describe('a published file that is not as recorded', () => {
     await world.publish();
     expect(await world.findings()).toEqual([]);
   });
+});
 
-  test('is found missing, and put again', async () => {
-    const world = await worldOfTwoYears();
-    await world.lose(key);
-    await world.lose(publicKey({ kind: 'history-year-csv', slug: 'a', year: '2025' }));
-    expect((await findLostObjects(world.dependencies)).map((lost) => lost.split('/').at(-1)).sort()).toEqual([
-      '2025.csv',
-      'history.ndjson',
-    ]);
-    await rebuild(world.dependencies);
-    await world.publish();
-    expect(await world.findings()).toEqual([]);
-  });
+test('a file that is lost is found, and put again', async () => {
+  const world = await worldOfTwoYears();
+  await world.lose(publicKey({ kind: 'history-ndjson', slug: 'a' }));
+  await world.lose(publicKey({ kind: 'history-year-csv', slug: 'a', year: '2025' }));
+  const lost = (await findLostObjects(world.dependencies)).map((key) => key.split('/').at(-1)).sort();
+  expect(lost).toEqual(['2025.csv', 'history.ndjson']);
+  await rebuild(world.dependencies);
+  await world.publish();
+  expect(await world.findings()).toEqual([]);
 });
 
 describe('switched off', () => {
@@ -353,22 +317,6 @@ test('every file of a removed market says so', async () => {
   expect(paths).toHaveLength(7);
   expect(await world.findings(['a'])).toEqual([]);
   expect(await world.puts()).toEqual([]);
-});
-
-describe('verify finds', () => {
-  const urlOf = (path: string) => `/api/v1/markets/${path.replace(/\.json$/, '')}`;
-
-  test.each([...OPEN_YEAR, ...PASSED_YEAR, INDEX])('a flipped byte of %s', async (path) => {
-    const world = await worldOfTwoYears();
-    await world.damage(`public/api/v1/markets/${path}`);
-    expect(await world.findings()).toContainEqual(expect.objectContaining({ url: urlOf(path) }));
-  });
-
-  test('a file that is missing', async () => {
-    const world = await worldOfTwoYears();
-    await world.lose(`public/api/v1/markets/${INDEX}`);
-    expect(await world.findings()).toMatchObject([{ rule: 'status', url: urlOf(INDEX) }]);
-  });
 });
 
 test('any changes, published at any moments, give the files of the pages', async () => {

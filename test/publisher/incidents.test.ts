@@ -6,7 +6,6 @@ import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts'
 import type { Projector } from '../../publisher/kernel/projection.ts';
 import { PROJECTORS } from '../../publisher/projections.ts';
 import { publish } from '../../publisher/publish.ts';
-import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { readAll } from '../../storage/ports/paging.ts';
 import { INCIDENTS } from '../../storage/records/incidents.ts';
 import { DEFERRED, FRESH_MARKS } from '../../storage/records/publication.ts';
@@ -206,17 +205,6 @@ test('the last hundred are kept, and neither the file nor the ledger has more', 
   expect(fileOf(world).data.map(({ startedAt }) => startedAt)).toEqual(started.slice(0, INCIDENTS_MAX));
   expect(await readAll(world.ledger, INCIDENTS)).toHaveLength(INCIDENTS_MAX);
   expect(await world.findings()).toEqual([]);
-});
-
-test('the same records give the same bytes, also after both files were lost and everything was published again', async () => {
-  const world = await publishedWorld();
-  await publishLate(world, 6, 'a');
-  const before = [FILE, FEED].map((key) => publicObjects(world.objects).get(key));
-  for (const key of [FILE, FEED]) await world.lose(key);
-  expect(await world.findings()).toHaveLength(2);
-  await rebuild(world.dependencies);
-  while ((await world.publish()).isMoreDue);
-  expect([FILE, FEED].map((key) => publicObjects(world.objects).get(key))).toEqual(before);
 });
 
 describe('verify finds', () => {

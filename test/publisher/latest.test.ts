@@ -4,7 +4,6 @@ import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts'
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import { publish } from '../../publisher/publish.ts';
-import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
 import { removeMarket } from './remove-market.ts';
 import { setStanding } from './standing.ts';
@@ -119,16 +118,6 @@ describe('a publication', () => {
     await publish(paced);
     expect((await csvOf(world))[1]).toContain('a,Market a,2.00');
   });
-});
-
-test.each(KEYS)('verify finds a flipped byte of %s, and a rebuild mends it', async (key) => {
-  const world = await latestWorld();
-  await world.damage(key);
-  expect(await world.findings()).toContainEqual(
-    expect.objectContaining({ url: key.slice('public'.length).replace(/\.json$/, '') }),
-  );
-  await rebuild(world.dependencies);
-  expect(await world.findings()).toEqual([]);
 });
 
 test('switched on and off without any change: they come, and the sweep removes them', async () => {

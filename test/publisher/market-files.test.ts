@@ -13,7 +13,6 @@ const READ_BASE_URL = 'https://data.example.com/below';
 const BADGE = ['/badges/a.svg', '/badges/a.json'] as const;
 const EMBED = ['/embed/a', '/embed/a.json'] as const;
 const ALL = [...BADGE, ...EMBED];
-const KEYS = ALL.map((url) => `public${url === '/embed/a' ? '/embed/a.html' : url}`);
 
 async function filesWorld(): Promise<FilesWorld> {
   const { dependencies, ...world } = createWorld();
@@ -217,31 +216,4 @@ test('the files of a removed market say so', async () => {
   await world.publish();
   for (const url of ALL) expect((await readerOf(world.objects)(url)).status, url).toBe(410);
   expect(await world.findings(['a'])).toEqual([]);
-});
-
-test.each(ALL.map((url, index) => [url, KEYS[index] as string] as const))(
-  'verify finds %s damaged or lost, and a rebuild mends it',
-  async (url, key) => {
-    const world = await filesWorld();
-    const right = await textOf(world, url);
-    await world.damage(key);
-    expect(await world.findings()).toMatchObject([{ rule: 'file' }]);
-    await rebuild(world.dependencies);
-    expect(await textOf(world, url)).toBe(right);
-    await world.lose(key);
-    expect((await world.findings()).length).toBeGreaterThan(0);
-    await rebuild(world.dependencies);
-    expect(await textOf(world, url)).toBe(right);
-    expect(await world.findings()).toEqual([]);
-  },
-);
-
-test('files that are switched off are swept', async () => {
-  const world = await filesWorld();
-  const off = createFilesWorld(world, ['latest']);
-  await off.publish();
-  world.clock.nowMs += 2 * PAGE_RETENTION_SECONDS * 1000;
-  const { removed } = await collectGarbage(off.dependencies, { dryRun: false });
-  expect(removed).toEqual(expect.arrayContaining(KEYS));
-  expect(await off.findings()).toEqual([]);
 });

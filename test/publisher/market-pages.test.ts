@@ -8,8 +8,6 @@ import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts'
 import type { Market } from '../../contract/values/market.ts';
 import type { PublicMetric } from '../../contract/values/metric.ts';
 import { unitText } from '../../contract/values/shown-value.ts';
-import { collectGarbage } from '../../publisher/collect-garbage.ts';
-import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { siteOf, withOperator } from '../../publisher/site.ts';
 import { readSite } from '../../server/folder/site-folder.ts';
@@ -294,7 +292,7 @@ test('a removed market has no page: 410', async () => {
   expect(await world.findings(['a'])).toEqual([]);
 });
 
-test('verify finds a page damaged or lost, and a rebuild mends it; pages that are switched off are swept', async () => {
+test('verify finds a page with another price, or with a frame of another site', async () => {
   const world = await pagesWorld();
   const right = await pageOf(world);
   const found = await world.objects.get(KEY);
@@ -312,16 +310,4 @@ test('verify finds a page damaged or lost, and a rebuild mends it; pages that ar
     etag = put.etag;
     expect(await world.findings(), to).toMatchObject([{ rule: 'file' }]);
   }
-  await rebuild(world.dependencies);
-  expect(await pageOf(world)).toBe(right);
-  await world.lose(KEY);
-  expect(await world.findings()).toMatchObject([{ rule: 'status' }]);
-  await rebuild(world.dependencies);
-  expect(await pageOf(world)).toBe(right);
-  const off = createFilesWorld(world, ['latest']);
-  await off.publish();
-  world.clock.nowMs += 2 * PAGE_RETENTION_SECONDS * 1000;
-  const { removed } = await collectGarbage(off.dependencies, { dryRun: false });
-  expect(removed).toEqual(expect.arrayContaining([KEY]));
-  expect(await off.findings()).toEqual([]);
 });

@@ -36,23 +36,21 @@ export function marketFiles(files: FilesOfMarkets): Projector {
         finish: async () => ({ state: { readBaseUrl } }),
       };
     },
-    check: async (context) => (await import('./check-market-files.ts')).checkMarketFiles(files, context),
-    checkMarket: async (market) =>
-      await (await import('./check-market-files.ts')).checkLoggedMarketFiles(files, market),
+    checkMarket: async (bodies) => (await import('./check-market-files.ts')).checkMarketFiles(files, bodies),
     reachable: {
       unreachable: async (storage, objects, state) =>
-        await unreachable(storage, name, objects, (kind) => isUnneeded(kind, state as State | undefined)),
+        await unreachableOfMarkets(storage, name, objects, (kind) => isUnneeded(kind, state as State | undefined)),
     },
     describe: { what, paths },
   };
 }
 
-/** Those that are switched off, and of markets that are not published. */
-async function unreachable(
+/** Of files of markets, those that are switched off, and of markets that are not published. */
+export async function unreachableOfMarkets(
   { ledger, projections }: PublisherStorage,
   name: Projection,
   objects: readonly OwnedObject[],
-  isUnneeded: (kind: string) => boolean,
+  isUnneeded: (kind: string) => boolean = () => false,
 ): Promise<readonly string[]> {
   const files = objects.flatMap(({ key, name }) =>
     name !== null && 'slug' in name ? [{ key, kind: name.kind, slug: name.slug }] : [],

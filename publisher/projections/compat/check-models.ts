@@ -1,45 +1,33 @@
 /** Checks the files of model prices by the histories from which they were made. */
 import { compatModelsIndexSchema, compatModelsSchema } from '../../../contract/bodies/compat.ts';
 import { publicPath } from '../../../contract/files/public-objects.ts';
-import type { PublicObservation } from '../../../contract/values/metric.ts';
-import { checkAnswer, type Findings } from '../../verify/check-body.ts';
-import type { PublicReader } from '../../verify/reader.ts';
+import { checkAnswer } from '../../verify/check-body.ts';
+import type { CheckContext } from '../../verify/projection-check.ts';
+import type { ShownMarket } from '../../verify/shown-market.ts';
 import { genaiText } from './genai-prices.ts';
-import { type ModelFacts, type ModelMarket, ModelPrices } from './model-prices.ts';
+import { type ModelFacts, ModelPrices } from './model-prices.ts';
 import { GENAI_PRICES, modelsName } from './names.ts';
 
-type Rule = Parameters<Findings['add']>[1];
-
 export class ModelCheck {
-  readonly #reader: PublicReader;
-  readonly #findings: Findings;
-  readonly #rule: Rule;
+  readonly #context: CheckContext;
   /** By slug, the revisions that the files show. */
   readonly #shown: Readonly<Record<string, number>>;
   readonly #index: string;
-  readonly #markets: { readonly market: ModelMarket; readonly observations: readonly PublicObservation[] }[] = [];
+  readonly #markets: ShownMarket[] = [];
 
-  private constructor(
-    reader: PublicReader,
-    findings: Findings,
-    rule: Rule,
-    index: string,
-    shown: Readonly<Record<string, number>>,
-  ) {
-    this.#reader = reader;
-    this.#findings = findings;
-    this.#rule = rule;
+  private constructor(context: CheckContext, index: string, shown: Readonly<Record<string, number>>) {
+    this.#context = context;
     this.#index = index;
     this.#shown = shown;
   }
 
   /** Null: there are no such files. */
-  static async open(reader: PublicReader, findings: Findings, rule: Rule): Promise<ModelCheck | null> {
+  static async open(context: CheckContext): Promise<ModelCheck | null> {
     const url = publicPath(modelsName('index'));
-    const answer = await reader(url);
+    const answer = await context.reader(url);
     if (answer.status === 404) return null;
-    const index = checkAnswer(findings, url, answer, compatModelsIndexSchema);
-    return index === null ? null : new ModelCheck(reader, findings, rule, index.text, index.value.markets);
+    const index = checkAnswer(context.findings, url, answer, compatModelsIndexSchema);
+    return index === null ? null : new ModelCheck(context, index.text, index.value.markets);
   }
 
   /** The revision of the market that the files show. Undefined: they have none. */
@@ -47,22 +35,21 @@ export class ModelCheck {
     return Object.hasOwn(this.#shown, slug) ? this.#shown[slug] : undefined;
   }
 
-  /** @param observations the whole history, newest first */
-  add(market: ModelMarket, observations: readonly PublicObservation[]): void {
-    if (this.shownRevision(market.slug) === market.revision) this.#markets.push({ market, observations });
+  /** At the revision that the files show. */
+  add(market: ShownMarket): void {
+    this.#markets.push(market);
   }
 
   /** If a market has changed since the files were made, or was not read, they are read, and compared only by what leads to them. */
   async end(): Promise<void> {
-    const isWhole = this.#markets.length === Object.keys(this.#shown).length;
+    const { reader, findings, rule } = this.#context;
     const prices = new ModelPrices();
-    const slugOf = ({ market: { slug } }: { readonly market: ModelMarket }) => slug;
-    for (const { market, observations } of this.#markets.sort((one, other) => (slugOf(one) < slugOf(other) ? -1 : 1)))
+    for (const { market, observations } of this.#markets.sort((one, other) => (one.slug < other.slug ? -1 : 1)))
       prices.add(market, observations);
-    if (!isWhole) {
+    if (this.#markets.length !== Object.keys(this.#shown).length) {
       const { days } = compatModelsIndexSchema.parse(JSON.parse(this.#index));
       for (const file of [...Object.keys(days), 'latest']) await this.#read(file);
-      await this.#reader(publicPath(GENAI_PRICES));
+      await reader(publicPath(GENAI_PRICES));
       return;
     }
     const digests: Record<string, string> = {};
@@ -76,9 +63,9 @@ export class ModelCheck {
     }
     if (prices.indexText(digests) !== this.#index) this.#differs('index');
     const latest = await this.#read('latest');
-    const genai = await this.#reader(publicPath(GENAI_PRICES));
+    const genai = await reader(publicPath(GENAI_PRICES));
     if (!Buffer.from(genaiText(prices.histories)).equals(genai.body))
-      this.#findings.add(publicPath(GENAI_PRICES), this.#rule, 'differs from the histories of the models');
+      findings.add(publicPath(GENAI_PRICES), rule, 'differs from the histories of the models');
     if (latest !== null && newest !== null && latest.text !== newest) this.#differs('latest');
   }
 
@@ -86,7 +73,7 @@ export class ModelCheck {
     file: string,
   ): Promise<{ readonly text: string; readonly facts: Readonly<Record<string, ModelFacts>> } | null> {
     const url = publicPath(modelsName(file));
-    const answer = checkAnswer(this.#findings, url, await this.#reader(url), compatModelsSchema);
+    const answer = checkAnswer(this.#context.findings, url, await this.#context.reader(url), compatModelsSchema);
     if (answer === null) return null;
     const facts = Object.entries(answer.value).map(([model, { litellm_provider, mode, deprecation_date }]) => {
       const own = { litellm_provider, mode, deprecation_date };
@@ -96,6 +83,10 @@ export class ModelCheck {
   }
 
   #differs(file: string): void {
-    this.#findings.add(publicPath(modelsName(file)), this.#rule, 'differs from the histories of the models');
+    this.#context.findings.add(
+      publicPath(modelsName(file)),
+      this.#context.rule,
+      'differs from the histories of the models',
+    );
   }
 }

@@ -1,67 +1,181 @@
-/** What must hold of the files for other programs: they show prices of the history, and of the list. */
-import { DAILY_MS } from '../../verify/past-market.ts';
-import type {
-  CheckContext,
-  LoggedCheck,
-  LoggedContext,
-  ProjectionCheck,
-  ReadMarket,
-} from '../../verify/projection-check.ts';
-import { LoggedCompat } from './check-logged.ts';
+/**
+ * Compares the files for other programs with histories and list. They are made once a day: each section is compared at the revision
+ * that it names. By the bodies, only the present revision can be; by the log, all of them.
+ */
+import { type CompatRate, compatCurrenciesSchema, compatRatesSchema } from '../../../contract/bodies/compat.ts';
+import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import { publicPath } from '../../../contract/files/public-objects.ts';
+import type { Market } from '../../../contract/values/market.ts';
+import { moneyTexts } from '../../../contract/values/money-texts.ts';
+import { checkAnswer } from '../../verify/check-body.ts';
+import { DAILY_MS, SLACK_MS } from '../../verify/past-market.ts';
+import type { CheckContext, CheckedMarket, ProjectionCheck } from '../../verify/projection-check.ts';
+import type { ShownMarket } from '../../verify/shown-market.ts';
 import { ModelCheck } from './check-models.ts';
-import { checkRates } from './check-rates.ts';
-import { isModel } from './model-prices.ts';
+import { commodityOf } from './commodity.ts';
+import { ratesName } from './names.ts';
+import { Pairs, rateValue } from './pairs.ts';
+import { type RatesMade, rateFiles } from './rates.ts';
 import { PARTS_URL, PartReader } from './read-parts.ts';
 
+/** Without a rate, the list of currencies is empty. */
+const NO_RATES: RatesMade = { date: 'latest', generation: 0, log: null };
+
 export async function checkCompat(context: CheckContext): Promise<ProjectionCheck> {
-  const { reader, findings, kinds, share, snapshot } = context;
-  const parts = (await kinds.has('compat', PARTS_URL)) ? await PartReader.open(reader, findings) : null;
-  if (parts === null || parts.index === null) return {};
-  const models = await ModelCheck.open(reader, findings, 'file');
+  const parts = await PartReader.open(context);
+  if (parts.index === null) return context.log === null ? {} : missing(context);
+  return new CompatCheck(context, parts, parts.index, await ModelCheck.open(context));
+}
+
+/** None have been made yet. */
+function missing({ findings, isStated, log }: CheckContext): ProjectionCheck {
   return {
-    async market(read) {
-      const { market, history } = read;
-      await checkSections(parts, read);
-      const isWhole = history.observations.length === market.value.history.count;
-      if (isWhole && isModel(market.value)) models?.add(market.value, history.observations);
-    },
-    async end({ entries }) {
-      await parts.checkIndex();
-      await models?.end();
-      await checkRates(reader, findings, { generation: snapshot?.listGeneration ?? null, entries }, share);
+    async market({ shown, past }) {
+      const isLate = shown !== null && past?.isLateIfMissing({ nowMs: log?.nowMs ?? null, mostMs: DAILY_MS });
+      if (isLate && isStated('compat'))
+        findings.add(PARTS_URL, 'not-in-log', 'is missing, and the log says that compat is published');
     },
   };
 }
 
-export async function checkLoggedCompat(context: LoggedContext): Promise<LoggedCheck> {
-  const { reader, findings, walk, nowMs, isAskedFor, miss } = context;
-  if (!isAskedFor('compat')) return {};
-  const lateness = { nowMs, mostMs: DAILY_MS };
-  const compat = await LoggedCompat.open(reader, findings, lateness);
-  return {
-    async market(past, folded) {
-      if (folded.kind === 'removed') return await compat.removed(past, folded.removal);
-      const areMade = await compat.market(past, folded);
-      if (!areMade && past.isLateIfMissing(lateness)) miss('compat', PARTS_URL);
-    },
-    end: () => compat.shared(walk),
-  };
-}
+class CompatCheck implements ProjectionCheck {
+  readonly #context: CheckContext;
+  readonly #parts: PartReader;
+  /** The part of each market that has files. */
+  readonly #index: ReadonlyMap<string, string>;
+  readonly #models: ModelCheck | null;
+  /** Of the markets as their sections show them. */
+  readonly #pairs = new Pairs();
+  /** Whether a section has the code of its pair, by the URL of its file and the slug. */
+  readonly #named: { readonly url: string; readonly slug: string; readonly isFirst: boolean }[] = [];
+  /** Markets that were compared. */
+  readonly #seen = new Set<string>();
+  #isWhole = true;
 
-/** Files are made once a day, so they may show an earlier revision than the market. Then only their presence is checked. */
-async function checkSections(
-  parts: PartReader,
-  { findings, market: { value: market }, history: { observations } }: ReadMarket,
-): Promise<void> {
-  // It may be new since then.
-  if (parts.index?.has(market.slug) !== true) return;
-  const sections = await parts.sectionsOf(market.slug);
-  const isCurrent = sections.some(({ read }) => read?.revision === market.revision);
-  const isWhole = observations.length === market.history.count;
-  const expected = isCurrent && isWhole ? await parts.expected({ market, observations }) : null;
-  for (const [index, { url, read }] of sections.entries()) {
-    if (read === undefined) findings.add(url, 'file', `has no prices of ${market.slug}`);
-    else if (expected !== null && !expected.some(({ digests }) => digests[index] === read.digest))
-      findings.add(url, 'file', `differs from the prices of the history of ${market.slug}`);
+  constructor(context: CheckContext, parts: PartReader, index: ReadonlyMap<string, string>, models: ModelCheck | null) {
+    this.#context = context;
+    this.#parts = parts;
+    this.#index = index;
+    this.#models = models;
   }
+
+  get #lateness() {
+    return { nowMs: this.#context.log?.nowMs ?? null, mostMs: DAILY_MS };
+  }
+
+  readonly market = async ({ slug, shown: current, removal, past }: CheckedMarket): Promise<void> => {
+    // It may be new since then.
+    if (!this.#index.has(slug)) {
+      const isLate = removal === null && past?.isLateIfMissing(this.#lateness) === true;
+      if (isLate && this.#context.isStated('compat')) this.#add(PARTS_URL, `lacks ${slug}`);
+      return;
+    }
+    const { nowMs, mostMs } = this.#lateness;
+    // Its sections leave with the next run.
+    if (removal !== null && nowMs !== null && nowMs - Date.parse(removal.removedAt) > mostMs)
+      this.#add(PARTS_URL, `has ${slug}, and the market was removed`);
+    this.#seen.add(slug);
+    /** Null: it is not known how the market was then. */
+    const statesAt = (revision: number) =>
+      current?.revision === revision ? [current] : past === null ? null : past.at(revision);
+    const ofModels = this.#models?.shownRevision(slug);
+    const [model] = (ofModels === undefined ? null : statesAt(ofModels)) ?? [];
+    if (model !== undefined) this.#models?.add(model);
+    let shown: Market | null = null;
+    for (const [index, { url, read }] of (await this.#parts.sectionsOf(slug)).entries()) {
+      const states = read === undefined ? [] : statesAt(read.revision);
+      if (states === null) continue;
+      const right = await this.#fitting(states, (digests) => digests[index] === read?.digest);
+      if (right === null || read === undefined) {
+        this.#add(url, `has other prices of ${slug} than its history gives`);
+        continue;
+      }
+      shown = right.state.market;
+      const { isFirst, state } = right;
+      if (isFirst !== null) this.#named.push({ url, slug, isFirst });
+      if (state !== current && past?.isLate(read.revision, state.market.updatedAt, this.#lateness))
+        this.#context.findings.add(url, 'time', `still shows revision ${read.revision} of ${slug}`);
+    }
+    if (shown === null) this.#isWhole = false;
+    else this.#pairs.add(shown);
+  };
+
+  /** The state of the market from which this section was made. Null: no state gives it. */
+  async #fitting(states: readonly ShownMarket[], isRight: (digests: readonly string[]) => boolean) {
+    for (const state of states) {
+      const right = (await this.#parts.expected(state)).filter(({ digests }) => isRight(digests));
+      // Quotes have no name of a commodity, and are the same in both.
+      const isNamed = right.length === 1 && commodityOf(state.market, true) !== commodityOf(state.market, false);
+      if (right.length > 0) return { state, isFirst: isNamed ? (right[0]?.isFirst ?? null) : null };
+    }
+    return null;
+  }
+
+  /** The files that lead to the parts, those of models, and the rates. */
+  readonly end = async (): Promise<void> => {
+    const { log, share } = this.#context;
+    await this.#parts.checkIndex();
+    await this.#models?.end();
+    const left = [...this.#index.keys()].filter((slug) => !this.#seen.has(slug));
+    if (log !== null) for (const slug of left) this.#add(PARTS_URL, `has ${slug}, and the log has no such market`);
+    for (const part of log === null ? [] : new Set(this.#index.values())) {
+      for (const slug of await this.#parts.slugsOf(part))
+        if (!this.#index.has(slug)) this.#add(PARTS_URL, `leaves out ${slug} of part ${part}`);
+    }
+    const isWhole = log !== null || (this.#isWhole && left.length === 0);
+    const { first } = this.#pairs;
+    for (const { url, slug, isFirst } of isWhole ? this.#named : [])
+      if (first.has(slug) !== isFirst)
+        this.#add(url, `names the commodity of ${slug} as if another market gave the price of its pair`);
+    const { reader, findings } = this.#context;
+    const url = publicPath(ratesName('latest', 'currencies'));
+    const currencies = checkAnswer(findings, url, await reader(url), compatCurrenciesSchema);
+    let made: RatesMade | null = NO_RATES;
+    for (const [index, code] of Object.keys(currencies?.value ?? {}).entries()) {
+      if (index % share.of === share.index)
+        made = await this.#checkRates(ratesName('latest', `currencies/${code}`), code);
+    }
+    if (made === null || !isWhole) return;
+    for (const { name, text } of rateFiles(this.#pairs.rates, made, []).files) {
+      const { status, body } = await reader(publicPath(name));
+      if (status === 200 && Buffer.from(text).equals(body)) continue;
+      this.#add(publicPath(name), `answers ${status}, or has other markets or prices than it should`);
+    }
+  };
+
+  /** Whether each rate is that of its price. Returns of which day, generation and log the rates are, as they say themselves. */
+  async #checkRates(name: PublicObjectName, code: string): Promise<RatesMade | null> {
+    const { reader, findings, log } = this.#context;
+    const url = publicPath(name);
+    const answer = checkAnswer(findings, url, await reader(url), compatRatesSchema);
+    if (answer === null) return null;
+    const { date, derived } = answer.value;
+    const rates: Readonly<Record<string, number>> = answer.value[code] ?? {};
+    const named = Object.entries(derived.rates);
+    if (Object.keys(rates).length !== named.length + 1) this.#add(url, 'has rates without a price');
+    for (const [quote, rate] of named) {
+      if (rates[quote] !== derivedRate(rate))
+        findings.add(url, 'amount', `the rate of ${quote} is not that of its price`);
+    }
+    const { generation, log: logged } = derived;
+    const made = { date, generation, log: logged };
+    if (log === null) return made;
+    const ageMs = log.nowMs === null ? 0 : log.nowMs - Date.parse(date);
+    if (ageMs < -SLACK_MS || ageMs > DAILY_MS) findings.add(url, 'time', `is of ${date}`);
+    if (logged !== null) {
+      const { size, root } = logged;
+      const found = size > log.walk.size ? null : (await log.walk.rootAt(size)).toString('base64');
+      if (found !== root) this.#add(url, `names a log of ${size} entries that is not this one`);
+    }
+    return made;
+  }
+
+  #add(url: string, detail: string): void {
+    this.#context.findings.add(url, this.#context.rule, detail);
+  }
+}
+
+function derivedRate({ decimal, currency, quantity, isInverse }: CompatRate): number {
+  const { decimalPerUnit } = moneyTexts(Number(decimal.replace('.', '')), currency, quantity);
+  return rateValue({ decimal, decimalPerUnit }, quantity, isInverse);
 }

@@ -32,6 +32,7 @@ import { publishedMarkets } from '../../core/lists/published-list.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { FileTooLarge, Superseded } from '../../errors.ts';
 import type { DailyContext, DailyOutcome } from '../../kernel/projection.ts';
+import { putDailyFile } from '../../kernel/put-daily-file.ts';
 import { makeModels } from './make-models.ts';
 import { isModel, type ModelMarket } from './model-prices.ts';
 import { PARTS, partNames, partOf } from './names.ts';
@@ -39,7 +40,6 @@ import { Pairs } from './pairs.ts';
 import { rateFiles } from './rates.ts';
 import { readDays } from './read-days.ts';
 import { includeFiles, type PartSection, partFiles, sectionOf } from './sections.ts';
-import { writeFile } from './write-file.ts';
 
 export type CompatOptions = Pick<DailyContext, 'storage'> & Partial<DailyContext>;
 
@@ -110,7 +110,7 @@ export async function makeCompat({
   const rates = rateFiles(pairs.rates, { date, generation: head.list.shows, log }, day?.value.codes ?? []);
   const index = { name: PARTS, text: canonicalJson(Object.fromEntries(parts)) };
   for (const file of [...includeFiles([...new Set(parts.values())].sort()), index, ...rates.files])
-    await writeFile(storage, file, head.generation);
+    await putDailyFile(storage, file, head.generation);
   await makeModels({ storage, generation: head.generation, yieldToEventLoop }, models);
   if (fault !== null) throw fault;
   const value = { date, codes: [...rates.codes] };
@@ -152,7 +152,7 @@ async function updatePart(
     const days = await readDays(storage, market.slug, partDays(markets.length), yieldToEventLoop);
     sections.set(market.slug, sectionOf({ market, days, isFirst: isFirst(market), markets: markets.length }));
   }
-  for (const file of partFiles(part, sections)) await writeFile(storage, file, generation);
+  for (const file of partFiles(part, sections)) await putDailyFile(storage, file, generation);
   const value: CompatPartValue = { shows, generation };
   await commit(storage, [{ kind: 'put', key: compatPartKey(part), revision: 0, value, if: { kind: 'any' } } as Change]);
 }

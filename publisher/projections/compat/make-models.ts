@@ -4,11 +4,11 @@ import type { compatModelsIndexSchema } from '../../../contract/bodies/compat.ts
 import { MODELS_MAX } from '../../../contract/bodies/compat-limits.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
+import { putDailyFile } from '../../kernel/put-daily-file.ts';
 import { genaiText } from './genai-prices.ts';
 import { type ModelMarket, ModelPrices } from './model-prices.ts';
 import { GENAI_PRICES, modelsName } from './names.ts';
 import { publishedHistory } from './read-days.ts';
-import { writeFile } from './write-file.ts';
 
 interface ModelOptions {
   readonly storage: PublisherStorage;
@@ -42,7 +42,7 @@ export async function makeModels(
   const days: Record<string, string> = {};
   let newest = '{}';
   const put = async (file: string, text: string) =>
-    await writeFile(storage, { name: modelsName(file), text }, generation);
+    await putDailyFile(storage, { name: modelsName(file), text }, generation);
   /** Days with files. One that has no change any more still shows its end, but without a market that was removed. */
   const known = Object.keys(before.days).sort().reverse();
   const passKnown = async (until: string) => {
@@ -60,7 +60,7 @@ export async function makeModels(
   }
   await passKnown('9999-12-31');
   await put('latest', newest);
-  await writeFile(storage, { name: GENAI_PRICES, text: genaiText(prices.histories) }, generation);
+  await putDailyFile(storage, { name: GENAI_PRICES, text: genaiText(prices.histories) }, generation);
   await put('index', prices.indexText(days));
 }
 

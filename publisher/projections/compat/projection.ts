@@ -11,9 +11,8 @@ const RATES = '/api/v1/compat/currency-api/{date}/v1/currencies';
 export const compat: Projector = {
   name: 'compat',
   kinds: ['compat-json', 'compat-text'],
-  former: ['/api/v1/faces/'],
   check: async (context) => await (await import('./check.ts')).checkCompat(context),
-  checkLogged: async (context) => await (await import('./check.ts')).checkLoggedCompat(context),
+  isInLog: true,
   daily: async (context) => {
     if (context.storage.projections?.has('compat') !== true) return null;
     return await (await import('./make-compat.ts')).makeCompat(context);

@@ -3,11 +3,11 @@ import { compatChangesSchema, compatPartsSchema, compatQuotesSchema } from '../.
 import { partDays } from '../../../contract/bodies/compat-limits.ts';
 import { PUBLIC_OBJECTS, publicPath } from '../../../contract/files/public-objects.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
-import type { Market } from '../../../contract/values/market.ts';
-import type { PublicObservation } from '../../../contract/values/metric.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
-import { checkAnswer, checkHeaders, type Findings } from '../../verify/check-body.ts';
-import type { PublicReader } from '../../verify/reader.ts';
+import { checkAnswer, checkHeaders } from '../../verify/check-body.ts';
+import { bodyText } from '../../verify/check-file.ts';
+import type { CheckContext } from '../../verify/projection-check.ts';
+import type { ShownMarket } from '../../verify/shown-market.ts';
 import { DayPrices } from './day-prices.ts';
 import { changesName, FORMATS, PARTS, partNames, partOf, pricesName, quotesName } from './names.ts';
 import { includeFiles, type PartSection, sectionOf, sectionsIn } from './sections.ts';
@@ -27,30 +27,21 @@ interface ReadPart {
   readonly slugs: ReadonlySet<string>;
 }
 
-/** A market at the revision that a section names, and what it was made from. */
-export interface ShownMarket {
-  readonly market: Market;
-  /** Newest first. */
-  readonly observations: readonly PublicObservation[];
-}
-
 export class PartReader {
   /** The part of each market that has files. Null: none have been made yet. */
   readonly index: ReadonlyMap<string, string> | null;
-  readonly #reader: PublicReader;
-  readonly #findings: Findings;
+  readonly #context: CheckContext;
   readonly #parts = new Map<string, Promise<ReadPart>>();
 
-  constructor(reader: PublicReader, findings: Findings, index: ReadonlyMap<string, string> | null) {
-    this.#reader = reader;
-    this.#findings = findings;
+  private constructor(context: CheckContext, index: ReadonlyMap<string, string> | null) {
+    this.#context = context;
     this.index = index;
   }
 
-  static async open(reader: PublicReader, findings: Findings): Promise<PartReader> {
-    const response = await reader(PARTS_URL);
-    const answer = response.status === 404 ? null : checkAnswer(findings, PARTS_URL, response, compatPartsSchema);
-    return new PartReader(reader, findings, answer && new Map(Object.entries(answer.value)));
+  static async open(context: CheckContext): Promise<PartReader> {
+    const response = await context.read('compat', PARTS_URL, null, false);
+    const answer = response && checkAnswer(context.findings, PARTS_URL, response, compatPartsSchema);
+    return new PartReader(context, answer && new Map(Object.entries(answer.value)));
   }
 
   /** The slugs of the part with prices. */
@@ -79,17 +70,17 @@ export class PartReader {
 
   /** Checks what leads to the parts. To be called once. */
   async checkIndex(): Promise<void> {
+    const { reader, findings } = this.#context;
     const parts = new Set<string>();
     for (const [slug, part] of this.index ?? []) {
       parts.add(part);
-      if (part !== partOf(slug)) this.#findings.add(PARTS_URL, 'link', `has ${slug} in part ${part}`);
+      if (part !== partOf(slug)) findings.add(PARTS_URL, 'link', `has ${slug} in part ${part}`);
     }
     for (const { name, text } of includeFiles([...parts].sort())) {
       const url = publicPath(name);
-      const { status, body } = await this.#reader(url);
-      if (status !== 200) this.#findings.add(url, 'status', `answered ${status}, expected 200`);
-      else if (!Buffer.from(text).equals(body))
-        this.#findings.add(url, 'file', `includes other parts than ${PARTS_URL}`);
+      const { status, body } = await reader(url);
+      if (status !== 200) findings.add(url, 'status', `answered ${status}, expected 200`);
+      else if (!Buffer.from(text).equals(body)) findings.add(url, 'file', `includes other parts than ${PARTS_URL}`);
     }
   }
 
@@ -103,43 +94,38 @@ export class PartReader {
   }
 
   async #readFiles(part: string): Promise<ReadPart> {
+    const { reader, findings } = this.#context;
     const files: ReadonlyMap<string, ReadSection>[] = [];
     for (const format of FORMATS) {
       const name = pricesName(format, part);
       const url = publicPath(name);
-      const response = await this.#reader(url);
-      if (response.status === 200) checkHeaders(this.#findings, url, response, PUBLIC_OBJECTS[name.kind].contentType);
-      else this.#findings.add(url, 'status', `answered ${response.status}, expected 200`);
-      const text = Buffer.from(response.body).toString('utf8');
-      const sections = response.status === 200 ? sectionsIn(format, part, text) : new Map();
-      if (sections === null) this.#findings.add(url, 'file', 'does not begin as files of prices do');
-      files.push(
-        new Map(
-          [...(sections ?? [])].map(([slug, { revision, text }]) => [slug, { revision, digest: sha256Hex(text) }]),
-        ),
-      );
+      const response = await reader(url);
+      if (response.status === 200) checkHeaders(findings, url, response, PUBLIC_OBJECTS[name.kind].contentType);
+      else findings.add(url, 'status', `answered ${response.status}, expected 200`);
+      const sections = response.status === 200 ? sectionsIn(format, part, bodyText(response)) : [];
+      if (sections === null) findings.add(url, 'file', 'does not begin as files of prices do');
+      const read = [...(sections ?? [])].map(([slug, { revision, text }]) => {
+        return [slug, { revision, digest: sha256Hex(text) }] as const;
+      });
+      files.push(new Map(read));
     }
-    const quotesUrl = publicPath(quotesName(part));
-    const quotes = checkAnswer(this.#findings, quotesUrl, await this.#reader(quotesUrl), compatQuotesSchema);
-    files.push(jsonSections(quotes?.value ?? {}));
-    const changesUrl = publicPath(changesName(part));
-    const answer = await this.#reader(changesUrl);
-    // An earlier version made no such file.
-    if (answer.status !== 404) {
-      const changes = checkAnswer(this.#findings, changesUrl, answer, compatChangesSchema);
-      files.push(jsonSections(changes?.value ?? {}));
+    for (const [name, schema] of [
+      [quotesName(part), compatQuotesSchema],
+      [changesName(part), compatChangesSchema],
+    ] as const) {
+      const url = publicPath(name);
+      const response = await reader(url);
+      const bySlug = checkAnswer<SectionsBySlug>(findings, url, response, schema)?.value ?? {};
+      const read = Object.entries(bySlug).map(([slug, own]) => {
+        return [slug, { revision: own.revision, digest: sha256Hex(canonicalJson(own as unknown as Json)) }] as const;
+      });
+      files.push(new Map(read));
     }
     return { files, slugs: new Set(files.flatMap((sections) => [...sections.keys()])) };
   }
 }
 
-function jsonSections(bySlug: Readonly<Record<string, { readonly revision: number }>>) {
-  return new Map(
-    Object.entries(bySlug).map(([slug, own]): [string, ReadSection] => {
-      return [slug, { revision: own.revision, digest: sha256Hex(canonicalJson(own as unknown as Json)) }];
-    }),
-  );
-}
+type SectionsBySlug = Readonly<Record<string, { readonly revision: number }>>;
 
 function digestsOf(section: PartSection): readonly string[] {
   return [...FORMATS, 'quotes' as const, 'changes' as const].map((format) => sha256Hex(section[format]));

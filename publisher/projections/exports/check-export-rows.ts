@@ -1,282 +1,181 @@
 /**
  * Proves the newest export by the log: every row is what the entries say up to the size that the manifest names, and no
- * row is missing. Texts are compared by the digest of a part; only a part that differs is read row by row.
+ * row is missing. The rows of a part are compared by their digest.
  */
-
 import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
-import { exportManifestSchema } from '../../../contract/bodies/export-manifest.ts';
-import type { ExportRow, ExportTable } from '../../../contract/bodies/export-tables.ts';
+import type * as z from 'zod';
+import type { exportManifestSchema } from '../../../contract/bodies/export-manifest.ts';
+import type { ExportTable } from '../../../contract/bodies/export-tables.ts';
 import { EXPORT_ROOT, EXPORTS_URL } from '../../../contract/files/routes.ts';
-import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
-import { checkAnswer, type Findings } from '../../verify/check-body.ts';
-import type { ReadLog } from '../../verify/log-walk.ts';
-import { DAILY_MS, type Lateness, PastMarket } from '../../verify/past-market.ts';
-import type { PublicReader } from '../../verify/reader.ts';
-import type { ReadManifest } from './check-exports.ts';
-import { type ExpectedPart, expectedMarketRows, expectedObservations, expectedParts } from './expected-rows.ts';
+import { DAILY_MS, PastMarket } from '../../verify/past-market.ts';
+import type { CheckContext, LogOfCheck } from '../../verify/projection-check.ts';
+import { ExpectedPart, expectedParts, provenText } from './expected-rows.ts';
+import { BadRows, linesIn } from './export-lines.ts';
+import { marketRows } from './market-rows.ts';
+import type { ObservationRow } from './observation-rows.ts';
 import { ndjsonLine } from './write-texts.ts';
 
+export type ReadManifest = z.infer<typeof exportManifestSchema>;
 type Resource = ReadManifest['resources'][number];
-type Row = ExportRow & { readonly market: string };
 
-/** A row has some hundred bytes. What is longer is not read. */
-const ROW_LENGTH_MAX = 1024 * 1024;
+/** NDJSON and CSV begin a row with its market. */
+const marketOf = (line: string): string => /^(?:\{"market":")?([a-z0-9-]+)/.exec(line)?.[1] ?? '';
 
-/**
- * Of a removed market of which entries were taken down, these columns are not proven: the definition of the market, or
- * the entry that names another one, may be among those entries.
- */
-const DERIVED = { decimalPerUnit: null, approximateValue: null, supersededAt: null, supersededBy: null };
-
-/** A deployment without exports answers 404, which is no finding. */
-export async function checkExportRows(
-  reader: PublicReader,
-  findings: Findings,
-  walk: ReadLog,
-  { partEntries, nowMs }: { readonly partEntries: number; readonly nowMs: number | null },
-): Promise<void> {
-  const response = await reader(EXPORTS_URL);
-  const { fold } = walk;
-  const isLateFrom = (index: number) =>
-    fold.pastSlugs().some((slug) => new PastMarket(fold, slug, walk.size).isLateFrom(index, lateness));
+/** Whether an observation from this index of the log on was recorded too long ago to be left out. */
+export function isLateFrom({ walk: { fold, size }, nowMs }: LogOfCheck, index: number): boolean {
   const lateness = { nowMs, mostMs: DAILY_MS };
-  if (response.status === 404) {
-    if (fold.service?.projections.includes('exports') && isLateFrom(0))
-      findings.add(EXPORTS_URL, 'not-in-log', 'is missing, and the log says that exports are published');
-    return;
-  }
-  const manifest = checkAnswer(findings, EXPORTS_URL, response, exportManifestSchema)?.value;
-  if (manifest === undefined) return;
+  return fold.pastSlugs().some((slug) => new PastMarket(fold, slug, size).isLateFrom(index, lateness));
+}
+
+export async function checkExportRows(context: CheckContext, log: LogOfCheck, manifest: ReadManifest): Promise<void> {
   const { size, root } = manifest.log;
+  const { walk } = log;
   const found = size > walk.size ? null : (await walk.rootAt(size)).toString('base64');
+  const { findings } = context;
   if (found !== root)
     return findings.add(EXPORTS_URL, 'not-in-log', `names a log of ${size} entries that is not this one`);
-  if (size < walk.size && isLateFrom(size)) findings.add(EXPORTS_URL, 'time', `shows only ${size} entries of the log`);
-  const check = new RowsCheck(reader, findings, walk, partEntries, manifest, lateness);
+  if (size < walk.size && isLateFrom(log, size))
+    findings.add(EXPORTS_URL, 'time', `shows only ${size} entries of the log`);
+  const check = new RowsCheck(context, log, manifest);
   await check.observations();
   await check.markets();
 }
 
 class RowsCheck {
-  readonly #reader: PublicReader;
-  readonly #findings: Findings;
-  readonly #walk: ReadLog;
-  readonly #partEntries: number;
+  readonly #context: CheckContext;
+  readonly #log: LogOfCheck;
   readonly #manifest: ReadManifest;
-  readonly #size: number;
-  readonly #lateness: Lateness;
 
-  constructor(
-    reader: PublicReader,
-    findings: Findings,
-    walk: ReadLog,
-    partEntries: number,
-    manifest: ReadManifest,
-    lateness: Lateness,
-  ) {
-    this.#lateness = lateness;
-    this.#reader = reader;
-    this.#findings = findings;
-    this.#walk = walk;
-    this.#partEntries = partEntries;
+  constructor(context: CheckContext, log: LogOfCheck, manifest: ReadManifest) {
+    this.#context = context;
+    this.#log = log;
     this.#manifest = manifest;
-    this.#size = manifest.log.size;
   }
 
   async observations(): Promise<void> {
-    const expected = expectedParts(this.#walk.fold, this.#size, this.#partEntries);
+    const { walk, partEntries } = this.#log;
+    const expected = expectedParts(walk.fold, this.#manifest.log.size, partEntries, this.#isLoose);
     const files = this.#filesOf('observations');
-    for (const [number, part] of expected) {
-      const resources = files.get(number) ?? [];
-      files.delete(number);
-      await this.#checkPart(number, part, resources);
+    for (const number of new Set([...expected.keys(), ...files.keys()])) {
+      const [rows, ...others] = files.get(number) ?? [];
+      if (rows?.format !== 'ndjson') this.#add(EXPORTS_URL, `names no rows of part ${number}`);
+      else await this.#checkPart(expected.get(number) ?? new ExpectedPart(), rows, others);
     }
-    for (const [{ path }] of files.values() as Iterable<[Resource]>) this.#add(path, 'belongs to a part without rows');
   }
 
-  async #checkPart(number: number, part: ExpectedPart, resources: readonly Resource[]): Promise<void> {
-    const formats = new Map(resources.map((resource) => [resource.format, resource]));
-    const { ndjson, csv } = part.digests();
-    const rows = formats.get('ndjson');
-    if (rows === undefined) return this.#findings.add(EXPORTS_URL, 'not-in-log', `names no rows of part ${number}`);
-    const body = await this.#read(rows.path);
-    if (body === null) return;
-    if ((await digestOf(body)) !== ndjson) {
-      await this.#guarded(rows.path, () => this.#explain(rows.path, body, number, part));
-      return;
-    }
-    for (const { rows: count, path } of resources) {
-      if (count !== part.rows) this.#add(path, `has ${count} rows by the manifest, ${part.rows} by the log`);
-    }
-    const text = formats.get('csv');
-    const packed = text === undefined ? null : await this.#read(text.path);
-    if (text && packed && (await digestOf(packed)) !== csv) this.#add(text.path, 'has other rows than the log gives');
+  /** Rows of entries that were taken down can be neither proven nor refuted. */
+  async #checkPart({ ndjson, csv, loose }: ExpectedPart, rows: Resource, others: readonly Resource[]): Promise<void> {
+    const { fold } = this.#log.walk;
+    let areRight = true;
+    const count = await this.#compare(rows, ndjson.digest('hex'), (line) => {
+      const row = JSON.parse(line) as ObservationRow;
+      areRight &&= fold.isTakenDown(row.logIndex) || loose.delete(provenText(row));
+    });
+    if (!areRight || loose.size > 0) this.#add(EXPORT_ROOT + rows.path, 'has other rows of removed markets');
+    const text = others.find(({ format }) => format === 'csv');
+    if (text !== undefined) await this.#compare(text, csv.digest('hex'), () => {});
+    for (const each of [rows, ...others]) this.#checkCount(each, count);
   }
 
-  /** Finds the first row that differs. Rows of entries that were taken down can be neither proven nor refuted. */
-  async #explain(path: string, body: Uint8Array, number: number, { rows }: ExpectedPart): Promise<void> {
-    let market = '';
-    let expected = new Map<unknown, ExportRow>();
-    let matched = 0;
-    let unproven = 0;
-    for await (const { line, row } of rowsIn(body)) {
-      if (row.market < market) return this.#add(path, `has ${row.market} after ${market}`);
-      if (row.market !== market) {
-        market = row.market;
-        expected = new Map(this.#expectedIn(number, market).map((each) => [each.logIndex, each]));
-      }
-      const { logIndex } = row;
-      const right = expected.get(logIndex);
-      const isLoose = this.#isTakenDown(market);
-      if (right !== undefined && (line === ndjsonLine(right) || (isLoose && isSameButDerived(row, right)))) {
-        expected.delete(logIndex);
-        matched++;
-        if (line !== ndjsonLine(right)) unproven++;
-      } else if (isLoose && this.#walk.fold.isTakenDown(logIndex as number)) unproven++;
-      else return this.#add(path, `has a row of ${market} with logIndex ${logIndex} that this entry does not give`);
-    }
-    if (matched < rows) this.#add(path, `lacks ${rows - matched} of ${rows} rows that the log gives`);
-    else if (unproven === 0) this.#add(path, 'has its rows in another order or form');
+  /** Returns the number of lines; null: it cannot be read. @param take gets those of markets that are not wholly proven */
+  async #compare({ path }: Resource, digest: string, take: (line: string) => void): Promise<number | null> {
+    const found = createHash('sha256');
+    let lines = 0;
+    const isRead = await this.#read(path, (line) => {
+      lines++;
+      if (this.#isLoose(marketOf(line))) take(line);
+      else found.update(line);
+    });
+    if (!isRead) return null;
+    if (found.digest('hex') !== digest) this.#add(EXPORT_ROOT + path, 'has other rows than the log gives');
+    return lines;
   }
 
-  #expectedIn(number: number, slug: string): readonly ExportRow[] {
-    const all = expectedObservations(this.#walk.fold, slug, this.#size);
-    return all.filter(({ logIndex }) => Math.floor(logIndex / this.#partEntries) === number);
-  }
-
-  /** Nobody can tell which of its entries: a hash does not say. */
-  #isTakenDown(slug: string): boolean {
-    return this.#walk.fold.takenDown > 0 && this.#walk.fold.isRemoved(slug);
-  }
+  /** Nobody can tell which of its entries were taken down: a hash does not say. */
+  readonly #isLoose = (slug: string): boolean => {
+    const { fold } = this.#log.walk;
+    return fold.takenDown > 0 && fold.isRemoved(slug);
+  };
 
   async markets(): Promise<void> {
+    const { walk, nowMs } = this.#log;
+    const { log, generation, logGeneration } = this.#manifest;
     // The table shows the list, which has a cadence of its own.
-    const isBehind = this.#manifest.generation !== this.#manifest.logGeneration;
-    const { fold } = this.#walk;
-    const left = new Set(fold.pastSlugs());
-    let path = '';
-    let group: { readonly line: string; readonly row: Row }[] = [];
-    const flush = () => {
-      const [first] = group;
-      if (first === undefined) return;
-      const { market, revision } = first.row;
-      if (!left.delete(market)) this.#add(path, `has ${market}, which is not in the log, or twice`);
-      else if (!this.#isTakenDown(market)) {
-        const upTo = isBehind ? (revision as number) : Number.POSITIVE_INFINITY;
-        const lines = expectedMarketRows(fold, market, this.#size, upTo).map(ndjsonLine);
-        if (lines.join('') !== group.map(({ line }) => line).join('')) {
-          this.#add(path, `has other rows of ${market} than the log gives`);
+    const isBehind = generation !== logGeneration;
+    const pastOf = (slug: string) => new PastMarket(walk.fold, slug, log.size);
+    const textAt = (slug: string, revision: number) =>
+      marketRows(pastOf(slug).upTo(revision)?.market ?? NO_MARKET)
+        .map(ndjsonLine)
+        .join('');
+    const left = new Set(walk.fold.pastSlugs());
+    for (const [rows, ...others] of this.#filesOf('markets').values()) {
+      if (rows === undefined) continue;
+      const url = EXPORT_ROOT + rows.path;
+      let [count, market, text] = [0, '', ''];
+      const flush = () => {
+        if (text === '') return;
+        if (!left.delete(market)) this.#add(url, `has ${market}, which is not in the log, or twice`);
+        else if (!this.#isLoose(market)) {
+          const revision = Number(/"revision":(\d+)/.exec(text)?.[1]);
+          if (textAt(market, isBehind ? revision : Number.POSITIVE_INFINITY) !== text)
+            this.#add(url, `has other rows of ${market} than the log gives`);
         }
-      }
-      group = [];
-    };
-    for (const resources of this.#filesOf('markets').values()) {
-      const file = resources.find(({ format }) => format === 'ndjson');
-      const body = file && (await this.#read(file.path));
-      if (!file || !body) continue;
-      let rows = 0;
-      await this.#guarded(file.path, async () => {
-        for await (const each of rowsIn(body)) {
-          if (group[0]?.row.market !== each.row.market) flush();
-          path = file.path;
-          group.push(each);
-          rows++;
-        }
-        flush();
+        text = '';
+      };
+      const isRead = await this.#read(rows.path, (line) => {
+        if (marketOf(line) !== market) flush();
+        market = marketOf(line);
+        text += line;
+        count++;
       });
-      for (const { rows: count, path: named } of resources) {
-        if (count !== rows) this.#add(named, `has ${count} rows by the manifest, and ${rows} in NDJSON`);
-      }
+      if (!isRead) continue;
+      flush();
+      for (const each of [rows, ...others]) this.#checkCount(each, count);
     }
     for (const slug of left) {
-      if (isBehind && !new PastMarket(fold, slug, this.#size).isLateIfMissing(this.#lateness)) continue;
-      if (this.#isTakenDown(slug) || expectedMarketRows(fold, slug, this.#size).length === 0) continue;
-      this.#findings.add(EXPORTS_URL, 'not-in-log', `has no row of ${slug} in the table of markets`);
+      if (isBehind && !pastOf(slug).isLateIfMissing({ nowMs, mostMs: DAILY_MS })) continue;
+      if (!this.#isLoose(slug) && textAt(slug, Number.POSITIVE_INFINITY) !== '')
+        this.#add(EXPORTS_URL, `has no row of ${slug} in the table of markets`);
     }
   }
 
-  /** By the number of the part, in order. */
-  #filesOf(table: ExportTable['name']): Map<number, Resource[]> {
-    const files = new Map<number, Resource[]>();
-    for (const resource of this.#manifest.resources) {
+  #checkCount({ path, rows }: Resource, count: number | null): void {
+    if (count !== null && rows !== count)
+      this.#add(EXPORT_ROOT + path, `has ${rows} rows by the manifest, not ${count}`);
+  }
+
+  /** By the number of the part, in order; NDJSON first. */
+  #filesOf(table: ExportTable['name']): ReadonlyMap<number, readonly Resource[]> {
+    const named = this.#manifest.resources.flatMap((resource) => {
       const number = new RegExp(`^parts/${table}-(\\d+)-`).exec(resource.path)?.[1];
-      if (number === undefined) continue;
-      files.set(Number(number), [...(files.get(Number(number)) ?? []), resource]);
+      return number === undefined ? [] : [{ number: Number(number), resource }];
+    });
+    named.sort((one, other) => Number(other.resource.format === 'ndjson') - Number(one.resource.format === 'ndjson'));
+    const parts = Map.groupBy(named, ({ number }) => number);
+    return new Map([...parts].map(([number, some]) => [number, some.map(({ resource }) => resource)]));
+  }
+
+  /** False, with a finding: it cannot be read. */
+  async #read(path: string, take: (line: string) => void): Promise<boolean> {
+    const url = EXPORT_ROOT + path;
+    const { status, body } = await this.#context.reader(url);
+    if (status !== 200) {
+      this.#context.findings.add(url, 'status', `answered ${status}, expected 200`);
+      return false;
     }
-    return files;
-  }
-
-  async #read(path: string): Promise<Uint8Array | null> {
-    const { status, body } = await this.#reader(EXPORT_ROOT + path);
-    if (status === 200) return body;
-    this.#findings.add(EXPORT_ROOT + path, 'status', `answered ${status}, expected 200`);
-    return null;
-  }
-
-  async #guarded(path: string, read: () => Promise<void>): Promise<void> {
     try {
-      await read();
+      for await (const lines of linesIn(body)) for (const line of lines) take(line);
+      return true;
     } catch (error) {
-      if (!(error instanceof LogFaultError || error instanceof BadRows)) throw error;
-      this.#add(path, error.message);
+      if (!(error instanceof BadRows || error instanceof SyntaxError)) throw error;
+      this.#add(url, error instanceof BadRows ? error.message : 'has a line that is no row');
+      return false;
     }
   }
 
-  #add(path: string, detail: string): void {
-    this.#findings.add(EXPORT_ROOT + path, 'not-in-log', detail);
+  #add(url: string, detail: string): void {
+    this.#context.findings.add(url, 'not-in-log', detail);
   }
 }
 
-/** A file is no gzip, or holds something else than rows. */
-class BadRows extends Error {
-  override readonly name = 'BadRows';
-}
-
-function isSameButDerived(one: ExportRow, other: ExportRow): boolean {
-  return ndjsonLine({ ...one, ...DERIVED }) === ndjsonLine({ ...other, ...DERIVED });
-}
-
-/** Of the text, in hex; null if it is no gzip. */
-async function digestOf(packed: Uint8Array): Promise<string | null> {
-  const digest = createHash('sha256');
-  try {
-    for await (const chunk of chunksOf(packed)) digest.update(chunk);
-  } catch (error) {
-    if (error instanceof BadRows) return null;
-    throw error;
-  }
-  return digest.digest('hex');
-}
-
-async function* rowsIn(packed: Uint8Array): AsyncGenerator<{ readonly line: string; readonly row: Row }> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  for await (const chunk of chunksOf(packed)) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    if (rest.length > ROW_LENGTH_MAX) throw new BadRows('has a line that is no row');
-    for (const line of lines) yield { line: `${line}\n`, row: rowOf(line) };
-  }
-  if (rest !== '') throw new BadRows('does not end with a newline');
-}
-
-async function* chunksOf(packed: Uint8Array): AsyncGenerator<Uint8Array> {
-  try {
-    yield* Readable.from([packed]).pipe(createGunzip()) as AsyncIterable<Uint8Array>;
-  } catch (cause) {
-    if (!(cause as { readonly code?: string }).code?.startsWith('Z_')) throw cause;
-    throw new BadRows('is no gzip', { cause });
-  }
-}
-
-function rowOf(line: string): Row {
-  try {
-    const row = JSON.parse(line) as Row | null;
-    if (typeof row?.market === 'string') return row;
-  } catch {
-    // Reported below.
-  }
-  throw new BadRows('has a line that is no row');
-}
+const NO_MARKET = { metrics: {} } as Parameters<typeof marketRows>[0];

@@ -1,28 +1,30 @@
 /** Checks that the newest export has the files that its manifest promises: their bytes, and the rows of those in NDJSON. */
-import { createGunzip } from 'node:zlib';
 import * as z from 'zod';
 import { exportManifestSchema } from '../../../contract/bodies/export-manifest.ts';
 import { EXPORT_ROOT, EXPORTS_URL, exportUrl } from '../../../contract/files/routes.ts';
 import { bodyDigest } from '../../../storage/ports/object-rules.ts';
 import { type Checked, checkAnswer, checkBody, type Findings } from '../../verify/check-body.ts';
+import type { CheckContext } from '../../verify/projection-check.ts';
 import type { PublicReader, PublicResponse } from '../../verify/reader.ts';
-import type { Share } from '../../verify/share.ts';
+import { checkExportRows, isLateFrom, type ReadManifest } from './check-export-rows.ts';
+import { BadRows, linesIn } from './export-lines.ts';
 import { withKept } from './manifest.ts';
 
-/** The rows of a part; what is larger after decompression is not read. */
-const ROWS_BYTES_MAX = 1024 * 1024 * 1024;
-
-export type ReadManifest = z.infer<typeof exportManifestSchema>;
-
 /**
- * The newest export, and those that its manifest names as kept. A deployment without exports answers 404, which is no
- * finding. Of the files, only a share is read.
+ * The newest export: its rows by the log, if there is one. By the manifests: its files, and those that it names as kept. Of the
+ * files, only a share is read.
  */
-export async function checkExports(reader: PublicReader, findings: Findings, share: Share): Promise<void> {
-  const response = await reader(EXPORTS_URL);
-  if (response.status === 404) return;
+export async function checkExports(context: CheckContext): Promise<void> {
+  const { reader, findings, share, log, isStated } = context;
+  const response = await context.read('exports', EXPORTS_URL, null, false);
+  if (response === null) {
+    if (log !== null && isStated('exports') && isLateFrom(log, 0))
+      findings.add(EXPORTS_URL, 'not-in-log', 'is missing, and the log says that exports are published');
+    return;
+  }
   const latest = checkAnswer(findings, EXPORTS_URL, response, exportManifestSchema);
   if (latest === null) return;
+  if (log !== null) return await checkExportRows(context, log, latest.value);
   await checkDay(reader, findings, latest);
   const manifests = [latest.value];
   for (const { date } of latest.value.kept ?? []) {
@@ -58,35 +60,28 @@ async function checkDay(reader: PublicReader, findings: Findings, latest: Checke
     findings.add(url, 'digest', 'differs from the newest manifest');
 }
 
-/** Whether a file is the one that the manifest promises. */
+/** A file must be the one that the manifest promises. */
 async function checkExportFile(
   findings: Findings,
   url: string,
   { status, body }: PublicResponse,
   { bytes, hash, format, rows }: ReadManifest['resources'][number],
-): Promise<boolean> {
+): Promise<void> {
   if (status !== 200) findings.add(url, 'status', `answered ${status}, expected 200`);
   else if (body.length !== bytes || `sha256:${bodyDigest(body)}` !== hash) {
     findings.add(url, 'digest', `has ${body.length} bytes of another digest than the manifest says`);
-  } else if (format === 'ndjson' && (await linesIn(body)) !== rows) {
+  } else if (format === 'ndjson' && (await countLines(body)) !== rows)
     findings.add(url, 'count', `has another number of rows than ${rows}, which the manifest says`);
-  } else return true;
-  return false;
 }
 
-/** Null: it is no gzip, or too large. Little of the text is in memory. */
-async function linesIn(gzipped: Uint8Array): Promise<number | null> {
-  let [bytes, lines] = [0, 0];
-  const text = createGunzip();
-  text.end(gzipped);
+/** Null: it is no gzip, or holds something else than lines. */
+async function countLines(packed: Uint8Array): Promise<number | null> {
+  let count = 0;
   try {
-    for await (const piece of text as AsyncIterable<Buffer>) {
-      bytes += piece.length;
-      if (bytes > ROWS_BYTES_MAX) return null;
-      for (let end = piece.indexOf(0x0a); end >= 0; end = piece.indexOf(0x0a, end + 1)) lines++;
-    }
-  } catch {
-    return null;
+    for await (const lines of linesIn(packed)) count += lines.length;
+  } catch (error) {
+    if (error instanceof BadRows) return null;
+    throw error;
   }
-  return lines;
+  return count;
 }

@@ -1,14 +1,9 @@
-/** The rows that the log gives to an export. Pure. docs/exports.md has the rules of its tables. */
+/** The rows of observations that the log gives to an export. Pure. docs/exports.md has the rules of its tables. */
 import { createHash, type Hash } from 'node:crypto';
-import { type ExportRow, OBSERVATIONS_TABLE } from '../../../contract/bodies/export-tables.ts';
+import { OBSERVATIONS_TABLE } from '../../../contract/bodies/export-tables.ts';
 import type { ObservationEntry } from '../../../contract/log/entries.ts';
 import { millisecondInstant } from '../../../contract/values/instants.ts';
-import type { Market } from '../../../contract/values/market.ts';
-import { marketBody } from '../../core/bodies/render.ts';
 import type { LogFold } from '../../core/log/fold.ts';
-import { foldObservations } from '../../core/log/fold-observations.ts';
-import { addFact, noFacts, recordOf } from '../../core/log/folded-market.ts';
-import { marketRows } from './market-rows.ts';
 import {
   inExportOrder,
   type ObservationFacts,
@@ -17,6 +12,13 @@ import {
   type SupersededAt,
 } from './observation-rows.ts';
 import { csvTexts, ndjsonLine } from './write-texts.ts';
+
+/**
+ * Of a removed market of which entries were taken down, these columns are not proven: the definition of the market, or
+ * the entry that names another one, may be among those entries.
+ */
+const DERIVED = { decimalPerUnit: null, approximateValue: null, supersededAt: null, supersededBy: null };
+const CSV = csvTexts(OBSERVATIONS_TABLE);
 
 /** The rows of a market in the table of observations, by a log of this size; those of one part are in its order. */
 export function expectedObservations(fold: LogFold, slug: string, size: number): readonly ObservationRow[] {
@@ -30,73 +32,48 @@ export function expectedObservations(fold: LogFold, slug: string, size: number):
     if (entry.supersedes !== null) superseded.set(entry.supersedes, { by: entry.id, at: entry.recordedAt });
   }
   return [...stated.values()]
-    .map(({ index, entry }) => ({ index, entry, ...placeOf(entry) }))
+    .map((each) => ({ ...each.entry, ...each, observedAt: millisecondInstant(each.entry.observedAt) }))
     .sort(inExportOrder)
     .map(({ index, entry }) =>
       observationRow(index, entry as unknown as ObservationFacts, quantity, superseded.get(entry.id) ?? null),
     );
 }
 
-function placeOf({ market, metric, observedAt }: ObservationEntry) {
-  return { market, metric, observedAt: millisecondInstant(observedAt) };
+/** Of a market of which entries were taken down. */
+export function provenText(row: ObservationRow): string {
+  return ndjsonLine({ ...row, ...DERIVED });
 }
 
-/**
- * The rows of a market in the table of markets, by a log of this size; none if it is not shown.
- *
- * @param revision leaves later entries out: the table may be older than the log
- * @throws LogFaultError if its entries contradict each other
- */
-export function expectedMarketRows(
-  fold: LogFold,
-  slug: string,
-  size: number,
-  revision = Number.POSITIVE_INFINITY,
-): readonly ExportRow[] {
-  const entries = fold.entriesOf(slug, size).filter(({ entry }) => entry.revision <= revision);
-  if (entries.length === 0) return [];
-  const facts = noFacts();
-  for (const { entry } of entries) addFact(facts, entry);
-  if (facts.removal !== null) return [];
-  const observations = entries.flatMap(({ entry }) => (entry.type === 'observation' ? [entry] : []));
-  const folded = recordOf(slug, facts, foldObservations(slug, observations));
-  // The name of a representative is in no row.
-  return marketRows(JSON.parse(marketBody(slug, folded.revision, folded.record(null))) as Market);
-}
-
-/** The digests of the texts of one part of the observations, and the number of its rows. */
+/** The rows of one part. */
 export class ExpectedPart {
-  rows = 0;
-  readonly #ndjson = createHash('sha256');
-  readonly #csv: Hash;
+  readonly ndjson: Hash = createHash('sha256');
+  readonly csv: Hash = createHash('sha256').update(CSV.header);
+  /** Rows of markets of which entries were taken down, as far as they are proven: other rows may be among them. */
+  readonly loose = new Set<string>();
 
-  constructor() {
-    this.#csv = createHash('sha256').update(CSV.header);
-  }
-
-  add(row: ObservationRow): void {
-    this.rows++;
-    this.#ndjson.update(ndjsonLine(row));
-    this.#csv.update(CSV.line(row));
-  }
-
-  /** SHA-256 in hex. */
-  digests(): { readonly ndjson: string; readonly csv: string } {
-    return { ndjson: this.#ndjson.copy().digest('hex'), csv: this.#csv.copy().digest('hex') };
+  add(row: ObservationRow, isLoose: boolean): void {
+    if (isLoose) this.loose.add(provenText(row));
+    else {
+      this.ndjson.update(ndjsonLine(row));
+      this.csv.update(CSV.line(row));
+    }
   }
 }
-
-const CSV = csvTexts(OBSERVATIONS_TABLE);
 
 /** By the number of the part. A part without rows is not in it. */
-export function expectedParts(fold: LogFold, size: number, partEntries: number): ReadonlyMap<number, ExpectedPart> {
+export function expectedParts(
+  fold: LogFold,
+  size: number,
+  partEntries: number,
+  isLoose: (slug: string) => boolean,
+): Map<number, ExpectedPart> {
   const parts = new Map<number, ExpectedPart>();
   for (const slug of fold.pastSlugs()) {
     for (const row of expectedObservations(fold, slug, size)) {
       const number = Math.floor(row.logIndex / partEntries);
       const part = parts.get(number) ?? new ExpectedPart();
       parts.set(number, part);
-      part.add(row);
+      part.add(row, isLoose(slug));
     }
   }
   return parts;

@@ -22,6 +22,7 @@ import {
 } from '../../../storage/records/exports.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { Superseded } from '../../errors.ts';
+import { putDailyFile } from '../../kernel/put-daily-file.ts';
 import { publicMetadata } from '../../kernel/put-immutable.ts';
 import { objectsOfFile } from './export-objects.ts';
 import type { PartFile } from './part-file.ts';
@@ -82,19 +83,8 @@ export class ExportWriter {
     ]);
   }
 
-  /** Puts a manifest, unless it is in place with the same bytes. */
   async putHead(name: PublicObjectName, text: string): Promise<void> {
-    const { objects } = this.#storage;
-    const body = Buffer.from(text);
-    const key = publicKey(name);
-    for (;;) {
-      const present = await objects.get(key);
-      if (present.kind === 'found' && body.equals(present.body)) return;
-      const condition =
-        present.kind === 'found' ? ({ kind: 'matches', etag: present.etag } as const) : ({ kind: 'absent' } as const);
-      const result = await objects.put(key, body, publicMetadata(name, this.#generation), condition);
-      if (result.kind === 'stored') return;
-    }
+    await putDailyFile(this.#storage, { name, text }, this.#generation);
   }
 
   /** Puts an immutable object, and says what is stored: compressed bytes may differ where the contents do not. */

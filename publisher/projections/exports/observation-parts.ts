@@ -7,8 +7,6 @@
  * found and made again, and making them twice has no effect. A part whose objects are lost is forgotten together with
  * all later ones; all of them are then made from the log.
  */
-import { Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
 import { OBSERVATIONS_TABLE } from '../../../contract/bodies/export-tables.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { TILE_WIDTH } from '../../../contract/log/tiles.ts';
@@ -18,6 +16,7 @@ import type { ExportPartValue } from '../../../storage/records/exports.ts';
 import { marketKey } from '../../../storage/records/markets.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import type { ExportWriter } from './export-files.ts';
+import { linesIn } from './export-lines.ts';
 import { objectsOfFile } from './export-objects.ts';
 import { changedRow, type EarlierChanges, type ObservationRow, PartRows } from './observation-rows.ts';
 import { PartFile } from './part-file.ts';
@@ -40,9 +39,6 @@ export interface PartsOptions {
 }
 
 type Part = Item<ExportPartValue>;
-
-/** Some dozens of rows. Above 128 KB, V8 keeps each text apart until all of the heap is tidied: that took 60 MB. */
-const TEXT_BYTES = 32 * 1024;
 
 /** Whether all parts are up to a log of this size; false: there was no time for all. */
 export async function updateParts(options: PartsOptions, logSize: number): Promise<boolean> {
@@ -150,14 +146,7 @@ async function* rowsIn(
   packed: Buffer | null,
   yieldToEventLoop: () => Promise<void>,
 ): AsyncGenerator<readonly ObservationRow[]> {
-  if (packed === null) return;
-  let rest = '';
-  const texts = Readable.from([packed])
-    .pipe(createGunzip({ chunkSize: TEXT_BYTES }))
-    .setEncoding('utf8');
-  for await (const text of texts as AsyncIterable<string>) {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop() ?? '';
+  for await (const lines of packed === null ? [] : linesIn(packed)) {
     yield lines.map((line) => JSON.parse(line) as ObservationRow);
     await yieldToEventLoop();
   }

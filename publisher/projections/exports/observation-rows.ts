@@ -2,7 +2,6 @@
 import type { ExportRow } from '../../../contract/bodies/export-tables.ts';
 import { millisecondInstant } from '../../../contract/values/instants.ts';
 import { approximateMoney, moneyTexts } from '../../../contract/values/money-texts.ts';
-import { sortedInStretches } from './sorted-in-stretches.ts';
 
 /** The members of an entry that a row is made from. The log's own code has checked them when they were written. */
 export interface ObservationFacts {
@@ -147,7 +146,16 @@ export class PartRows {
       seen.add(id);
       return true;
     });
-    const places = await sortedInStretches(standing, inExportOrder, yieldToEventLoop);
+    const byMarket = Map.groupBy(standing, ({ market }) => market);
+    const places: Place[] = [];
+    // A market at a time, mostly in order already: sorting all at once would keep other tasks waiting.
+    let sorted = 0;
+    for (const market of [...byMarket.keys()].sort()) {
+      for (const place of (byMarket.get(market) ?? []).sort(inExportOrder)) places.push(place);
+      if (places.length - sorted < ROWS_IN_A_STRETCH) continue;
+      sorted = places.length;
+      await yieldToEventLoop();
+    }
     const supersededAt = (id: string, market: string) => {
       const newer = this.#superseded.get(id) ?? null;
       // A version that the ledger has lost is stated before the reset, and not after it.

@@ -5,22 +5,12 @@ import { reachableExports } from './reachable.ts';
 
 export const exports: Projector = {
   name: 'exports',
-  // An earlier version kept generations under names, as bodies of their own.
-  former: ['/api/v1/editions/'],
   kinds: [
     ...(['export-package', 'export-latest'] as const),
     ...(['export-parquet', 'export-ndjson', 'export-csv', 'export-schema'] as const),
   ],
-  check: async ({ reader, findings, kinds, share }) => ({
-    async end() {
-      await kinds.has('exports', EXPORTS_URL);
-      await (await import('./check-exports.ts')).checkExports(reader, findings, share);
-    },
-  }),
-  checkLogged: async ({ reader, findings, walk, partEntries, nowMs }) => ({
-    end: async () =>
-      await (await import('./check-export-rows.ts')).checkExportRows(reader, findings, walk, { partEntries, nowMs }),
-  }),
+  check: async (context) => ({ end: async () => await (await import('./check-exports.ts')).checkExports(context) }),
+  isInLog: true,
   daily: async (context) => {
     if (context.storage.projections?.has('exports') !== true) return null;
     const outcome = await (await import('./make-export.ts')).makeExport(context);

@@ -1,9 +1,7 @@
 /** What has changed, for feed readers: of all markets, and of each one where a deployment wants that. */
 import { FEED_NAMES } from '../../../contract/files/public-object-names.ts';
 import { CHANGES_FEED_URL, CORRECTIONS_FEED_URL } from '../../../contract/files/routes.ts';
-import { readMany } from '../../../storage/ports/paging.ts';
-import { publishedHeadsKey } from '../../../storage/records/publication.ts';
-import type { PublisherStorage } from '../../dependencies.ts';
+import { unreachableOfMarkets } from '../../core/market-files/market-files.ts';
 import { NO_PLAN, type OwnedObject, type Projector } from '../../kernel/projection.ts';
 
 export const feeds: Projector = {
@@ -15,10 +13,13 @@ export const feeds: Projector = {
     return isOn ? await (await import('./plan-feeds.ts')).planFeeds(context) : NO_PLAN;
   },
   check: async (context) => await (await import('./check.ts')).checkFeeds(context),
-  checkMarket: async (market) => await (await import('./check.ts')).checkLoggedMarketFeed(market),
-  checkLogged: async (context) => await (await import('./check.ts')).checkLoggedFeeds(context),
+  isInLog: true,
+  checkMarket: async (bodies) => await (await import('./check.ts')).checkMarketFeed(bodies),
   reachable: {
-    unreachable,
+    async unreachable(storage, objects, state) {
+      const ofMarkets = await unreachableOfMarkets(storage, 'market-feeds', objects);
+      return state === undefined ? [...ofMarkets, ...objects.flatMap(ofAll)] : ofMarkets;
+    },
     async *published(_storage, state) {
       if (state !== undefined) for (const file of FEED_NAMES) yield { kind: 'feed', file };
     },
@@ -29,21 +30,4 @@ export const feeds: Projector = {
   },
 };
 
-/** Those of a kind that was switched off, and of markets that are not published. */
-async function unreachable(
-  { ledger, projections }: PublisherStorage,
-  objects: readonly OwnedObject[],
-  state: unknown,
-): Promise<readonly string[]> {
-  const ofMarkets = objects.flatMap(({ key, name }) =>
-    name?.kind === 'market-feed' ? [{ key, slug: name.slug }] : [],
-  );
-  const ofAll = objects.flatMap(({ key, name }) => (name?.kind === 'feed' && state === undefined ? [key] : []));
-  // A command that does not know the kinds of the deployment removes none of a published market.
-  const isOff = projections?.has('market-feeds') === false;
-  const heads = await readMany(
-    ledger,
-    ofMarkets.map(({ slug }) => publishedHeadsKey(slug)),
-  );
-  return [...ofAll, ...ofMarkets.flatMap(({ key }, index) => (isOff || heads[index] === null ? [key] : []))];
-}
+const ofAll = ({ key, name }: OwnedObject): readonly string[] => (name?.kind === 'feed' ? [key] : []);

@@ -1,28 +1,165 @@
-/** What must hold of the files of histories: they have what the pages have. */
-import { historyFilesDue } from '../../../contract/bodies/history-files.ts';
-import { historyFileUrl } from '../../../contract/files/routes.ts';
-import { DAILY_MS } from '../../verify/past-market.ts';
-import type { CheckContext, LoggedCheck, LoggedContext, ProjectionCheck } from '../../verify/projection-check.ts';
-import { checkFilesInTurn } from './check-older-files.ts';
+/** Compares the files of a market's history with the history: they must have the same observations, byte for byte. */
+import {
+  historyFilesDue,
+  historyIndex,
+  historyIndexSchema,
+  historyTooLongDocument,
+  historyTooLongSchema,
+} from '../../../contract/bodies/history-files.ts';
+import {
+  FILE_BYTES_MAX,
+  FILE_ROWS_MAX,
+  HISTORY_FILE_FORMS,
+  HISTORY_FORMATS,
+  type HistoryFormat,
+} from '../../../contract/bodies/history-rows.ts';
+import { PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
+import { historyFileUrl, historyIndexUrl, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
+import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
+import { millisecondInstant } from '../../../contract/values/instants.ts';
+import { snapshotSchema } from '../../../contract/values/market.ts';
+import type { PublicObservation } from '../../../contract/values/metric.ts';
+import { checkAnswer, checkBody, Findings } from '../../verify/check-body.ts';
+import { bodyText, checkFile, checkGone } from '../../verify/check-file.ts';
+import type { MarketBodies } from '../../verify/projection-check.ts';
+import type { PublicReader } from '../../verify/reader.ts';
+import type { ShownMarket } from '../../verify/shown-market.ts';
 
-export function checkHistories({ reader, kinds }: CheckContext): ProjectionCheck {
-  return {
-    async market({ item: { slug }, history, findings }) {
-      if (await kinds.has('history-files', historyFileUrl(slug, 'csv', null)))
-        await checkFilesInTurn(reader, findings, slug, history);
-    },
-  };
+/**
+ * A file that the history is too short for may be there: then it must be right. If the history has no row at all, the sweep
+ * removes it.
+ */
+export async function checkHistoryFiles(bodies: MarketBodies): Promise<void> {
+  const { reader, findings, slug, shown, removal, isWithout } = bodies;
+  const whole = historyFileUrl(slug, 'csv', null);
+  if (removal !== null) {
+    const urls = [historyIndexUrl(slug), ...HISTORY_FORMATS.map((format) => historyFileUrl(slug, format, null))];
+    for (const url of urls) checkGone(bodies, url, await reader(url), removal);
+  }
+  if (shown === null || (await isWithout('history-files', whole))) return;
+  const found = await differences(bodies, shown);
+  if (found.length === 0) return;
+  if (!(await areFilesBehind(reader))) {
+    // They may have had their turn since they were read.
+    for (const { add } of await differences(bodies, shown)) findings.all.push(...add);
+    return;
+  }
+  for (const { url, isOlder } of found) {
+    const { status, body } = await reader(url);
+    // It may be of a time before its first row. A file that is too long stays so.
+    if (status === 404 || status === 410 || (status === 200 && isOlder(bodyText({ body })))) continue;
+    findings.add(url, bodies.rule, "shows nothing that the history's pages had at any time");
+  }
 }
 
-/** Their bytes are compared with the log together with the pages. */
-export function checkThatFilesAreThere({ reader, nowMs, isAskedFor, miss }: LoggedContext): LoggedCheck {
-  return {
-    async market(past, folded) {
-      if (folded.kind !== 'shown' || !isAskedFor('history-files')) return;
-      const { hasWhole } = historyFilesDue(folded.observations.length, 0);
-      const url = historyFileUrl(past.slug, 'csv', null);
-      if (hasWhole && past.isLateIfMissing({ nowMs, mostMs: DAILY_MS }) && (await reader(url)).status === 404)
-        miss('history-files', url);
-    },
+interface Difference {
+  readonly url: string;
+  readonly add: Findings['all'];
+  /** Whether the file shows what the history was before. */
+  readonly isOlder: (text: string) => boolean;
+}
+
+async function differences(bodies: MarketBodies, { slug, observations }: ShownMarket): Promise<readonly Difference[]> {
+  const { reader, closedPages } = bodies;
+  const versions = observations.toReversed();
+  const byYear = Map.groupBy(versions, ({ observedAt }) => millisecondInstant(observedAt).slice(0, '2026'.length));
+  const standingOf = (rows: readonly PublicObservation[]) => rows.filter(({ supersededBy }) => supersededBy === null);
+  const years = [...byYear].flatMap(([year, rows]) => (standingOf(rows).length === 0 ? [] : [year]));
+  const due = historyFilesDue(observations.length, closedPages.length);
+  const all: Difference[] = [];
+  /** Also a file that said that the market was removed, before it was defined again, is absent. */
+  const compare = async (url: string, isDue: boolean, isOlder: Difference['isOlder'], check: FileOf) => {
+    const answer = await reader(url);
+    if (!isDue && (answer.status === 404 || answer.status === 410)) return;
+    const findings = new Findings();
+    check({ ...bodies, findings }, url, answer);
+    if (findings.all.length > 0) all.push({ url, add: findings.all, isOlder });
   };
+  const index = canonicalJson(historyIndex(slug, closedPages, years) as Json);
+  await compare(historyIndexUrl(slug), due.hasYears, isIndex, (check, url, answer) =>
+    checkFile(check, url, answer, PUBLIC_OBJECTS['history-index'].contentType, index),
+  );
+  for (const [year, some] of [[null, versions], ...byYear] as const) {
+    const rows = standingOf(some);
+    if (rows.length === 0) continue;
+    const texts = HISTORY_FORMATS.map((format) => {
+      return { format, text: rows.map((row) => HISTORY_FILE_FORMS[format].line(row)).join('') };
+    });
+    const isTooLong = rows.length > FILE_ROWS_MAX || texts.some(({ text }) => Buffer.byteLength(text) > FILE_BYTES_MAX);
+    for (const { format, text } of texts) {
+      const { contentType } = PUBLIC_OBJECTS[`history-${format}`];
+      await compare(
+        historyFileUrl(slug, format, year),
+        year === null ? due.hasWhole : due.hasYears,
+        (found) => isOlderFile(found, format, some),
+        (check, url, answer) => {
+          if (isTooLong) checkTooLong(check, url, answer, historyTooLongDocument(slug, format, year, years));
+          else checkFile(check, url, answer, contentType, HISTORY_FILE_FORMS[format].header + text);
+        },
+      );
+    }
+  }
+  return all;
+}
+
+type FileOf = (
+  check: Pick<MarketBodies, 'findings' | 'rule'>,
+  url: string,
+  answer: Awaited<ReturnType<PublicReader>>,
+) => void;
+
+/** Its answer has no rows, and names where they are. Its words may be of another version. */
+function checkTooLong({ findings }: Parameters<FileOf>[0], url: string, answer: Parameters<FileOf>[2], document: Json) {
+  const found = checkAnswer(findings, url, answer, historyTooLongSchema, { status: 410 });
+  const named = found?.value.instead.join(' ');
+  if (named !== undefined && named !== historyTooLongSchema.parse(document).instead.join(' '))
+    findings.add(url, 'link', `names other places: ${named}`);
+}
+
+/** Whether the snapshot says that files wait for their turn, or could not be made. */
+async function areFilesBehind(reader: PublicReader): Promise<boolean> {
+  const snapshot = await checkBody(reader, new Findings(), SNAPSHOT_URL, snapshotSchema);
+  const { filesGeneration, deferred = [] } = snapshot?.value ?? {};
+  return filesGeneration !== undefined || deferred.includes('history-files');
+}
+
+function isIndex(text: string): boolean {
+  try {
+    return historyIndexSchema.safeParse(JSON.parse(text)).success;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Whether a file that waits for its turn shows what the history was before: rows that were public together, each as it was public
+ * then, in their order.
+ *
+ * @param versions all of the history or of the year, oldest first
+ */
+function isOlderFile(text: string, format: HistoryFormat, versions: readonly PublicObservation[]): boolean {
+  const { header, line } = HISTORY_FILE_FORMS[format];
+  if (!text.startsWith(header)) return false;
+  let end = header.length;
+  const shown = new Set<PublicObservation>();
+  for (const version of versions) {
+    const row = line({ ...version, supersededAt: null, supersededBy: null });
+    if (!text.startsWith(row, end)) continue;
+    end += row.length;
+    shown.add(version);
+  }
+  return end === text.length && wereTogether(versions, shown);
+}
+
+/**
+ * Whether these are the versions that stood at the moment when the last of them was recorded. Others of that moment may
+ * have become public later.
+ */
+function wereTogether(versions: readonly PublicObservation[], shown: ReadonlySet<PublicObservation>): boolean {
+  let atMs = Number.NEGATIVE_INFINITY;
+  for (const { recordedAt } of shown) atMs = Math.max(atMs, Date.parse(recordedAt));
+  return versions.every((version) => {
+    const endedMs = version.supersededAt === null ? Number.POSITIVE_INFINITY : Date.parse(version.supersededAt);
+    return shown.has(version) ? endedMs >= atMs : Date.parse(version.recordedAt) >= atMs || endedMs <= atMs;
+  });
 }

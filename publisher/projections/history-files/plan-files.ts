@@ -92,7 +92,7 @@ export class MarketFiles {
   readonly #context: MarketContext;
   readonly #before: PublishedFiles | undefined;
   readonly #mayHaveMore: boolean;
-  /** By the records. Without an index they are left from an earlier version. */
+  /** By the records. */
   readonly #years: ReadonlyMap<string, PublishedFile>;
   /** Earlier years are as they were. */
   readonly #fromYear: string;
@@ -132,7 +132,7 @@ export class MarketFiles {
       this.#current.add(year);
       const recorded = this.#years.get(year) ?? null;
       this.#hasShrunk ||= hasShrunk(file);
-      const planned = await this.#plan(file, this.#before?.index == null ? null : recorded);
+      const planned = await this.#plan(file, recorded);
       if (canonicalJson(planned) !== canonicalJson(recorded)) this.#lines.push(yearLine(this.#slug, year, planned));
     }
   }
@@ -151,22 +151,16 @@ export class MarketFiles {
     return { lines: this.#lines, parts: this.#parts, gone: [], files };
   }
 
-  /**
-   * A restore may make a history too short for files that are public. They would show lost rows until a sweep, so they are
-   * kept up. Without a restore, those of an earlier version are kept up until a refresh, which leaves them to the sweep.
-   */
+  /** A restore may make a history too short for files that are public. They would show lost rows until a sweep, so they are kept up. */
   async #dueOrThere({ closedPages, rendered: cut }: HistoryPlan, { size }: HistoryFile) {
-    const { dependencies, isRefresh } = this.#context;
+    const { objects } = this.#context.dependencies;
     const slug = this.#slug;
-    const isThere = async (name: PublicObjectName, known: PublishedFile | string | null = null): Promise<boolean> =>
-      this.#mayHaveMore ? (await dependencies.objects.stat(publicKey(name))) !== null : !isRefresh && known !== null;
+    const isThere = async (name: PublicObjectName): Promise<boolean> =>
+      this.#mayHaveMore && (await objects.stat(publicKey(name))) !== null;
     const due = historyFilesDue(closedPages > 0 ? Number.POSITIVE_INFINITY : cut, closedPages);
-    const hasYears =
-      due.hasYears ||
-      (await isThere({ kind: 'history-index', slug }, this.#before?.index)) ||
-      (await this.#isAnyYearThere());
+    const hasYears = due.hasYears || (await isThere({ kind: 'history-index', slug })) || (await this.#isAnyYearThere());
     // The index leads to the file of the whole history. Without a row there is no such file: an object is never empty.
-    const isWhole = due.hasWhole || hasYears || (await isThere(historyFileName(slug, 'csv', null), this.#before?.all));
+    const isWhole = due.hasWhole || hasYears || (await isThere(historyFileName(slug, 'csv', null)));
     return { hasWhole: isWhole && size.rows > 0, hasYears };
   }
 

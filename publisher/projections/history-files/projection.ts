@@ -17,9 +17,7 @@ export const historyFiles: Projector = {
   kinds: HISTORY_FILE_KINDS,
   // Of two years: an index, and three files in two formats.
   filesOfMarket: 7,
-  check: async (context) => (await import('./check.ts')).checkHistories(context),
-  checkMarket: async (market) => (await import('./check-history-files.ts')).checkHistoryFiles(market),
-  checkLogged: async (context) => (await import('./check.ts')).checkThatFilesAreThere(context),
+  checkMarket: async (bodies) => await (await import('./check.ts')).checkHistoryFiles(bodies),
   describe: {
     what: 'Histories as files: whole, and by year with an index where there is more than one page, in CSV and NDJSON.',
     paths: [
@@ -32,8 +30,6 @@ export const historyFiles: Projector = {
   },
   plan,
   reachable: reachableFiles,
-  stateBefore: ({ filesBehindSince }) =>
-    filesBehindSince === undefined ? undefined : { behindSince: filesBehindSince },
   shownOf: (state) => ({ filesGeneration: (state as State).behindSince - 1 }),
 };
 

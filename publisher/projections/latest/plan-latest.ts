@@ -38,15 +38,10 @@ interface Shown {
   readonly recent: RecentEntry | null;
 }
 
-/** SHA-256 of each file, in hex. Absent: it is not published. */
-export interface LatestState {
-  readonly latest?: { readonly json: string; readonly csv: string };
-  readonly recent?: string;
-  /** Which generation changed each file last. Absent: an earlier version wrote it. */
-  readonly generations?: { readonly [Kind in FileKind]?: number };
-}
-
 type FileKind = (typeof LIST_FILE_KINDS)[number];
+
+/** SHA-256 of each file, in hex, and which generation changed it last. Absent: it is not published. */
+export type LatestState = { readonly [Kind in FileKind]?: { readonly digest: string; readonly generation: number } };
 
 interface LatestPlan {
   readonly generation: number;
@@ -75,70 +70,64 @@ async function addLatest(
   const isRecent = hasRecent(storage, entries.length);
   const known = isTrusted ? await readShown(objects, before, isLatest, isRecent) : null;
   const show = async ({ slug }: LatestEntry): Promise<Shown> => {
-    const same = changed.has(slug) ? undefined : known?.get(slug);
+    const same = changed.has(slug) ? undefined : known?.(slug);
     if (same !== undefined) return same;
     const prices = await readRecentPrices(objects, slug, newest.get(slug) ?? null, isRecent);
     return { recordedAt: prices.recordedAt, recent: isRecent ? prices.entryWithYear(slug) : null };
   };
   const shown = await pMap(entries, show, { concurrency: concurrency.objects });
 
-  const generations: { [Kind in FileKind]?: number } = {};
-  const put = async (kind: FileKind, textAt: FileAt, last: string | undefined) => {
-    // On S3, an earlier version has put them at other keys.
-    const isKnown = known !== null || (isTrusted && last === undefined);
-    const present = isKnown ? last : await storedDigest(objects, { kind });
-    const since = isKnown ? before.generations?.[kind] : await storeGeneration(objects, kind);
-    if (since !== undefined && rendered(textAt(since)).digest === present) {
-      generations[kind] = since;
-      return present;
+  const state: { [Kind in FileKind]?: LatestState[Kind] } = {};
+  const put = async (kind: FileKind, textAt: FileAt) => {
+    const isKnown = known !== null || (isTrusted && before[kind] === undefined);
+    const present = isKnown ? before[kind] : await inStore(objects, kind);
+    if (present !== undefined && rendered(textAt(present.generation)).digest === present.digest) {
+      state[kind] = present;
+      return;
     }
     const { body, digest } = rendered(textAt(generation));
     await files.add({ kind: 'put', key: publicKey({ kind }), body, nextCursor: null });
-    generations[kind] = generation;
-    return digest;
+    state[kind] = { digest, generation };
   };
-  const state: { -readonly [Name in keyof LatestState]: LatestState[Name] } = {};
   if (isLatest) {
     const full = entries.map((entry, index) => ({ ...entry, recordedAt: shown[index]?.recordedAt ?? null }));
-    const json = await put('latest', textOf(full), before.latest?.json);
-    state.latest = { json, csv: await put('latest-csv', latestCsv(full), before.latest?.csv) };
+    await put('latest', textOf(full));
+    await put('latest-csv', latestCsv(full));
   }
-  if (isRecent) state.recent = await put('recent', textOf(shown.map(({ recent }) => recent)), before.recent);
-  return isLatest || isRecent ? { ...state, generations } : state;
+  if (isRecent) await put('recent', textOf(shown.map(({ recent }) => recent)));
+  return state;
 }
 
 const textOf = (data: readonly unknown[]): FileAt => jsonFileAt(`"data":${canonicalJson(data as Json)}`);
 
-/** Of the file in the store. */
-async function storeGeneration(objects: ObjectStore, kind: FileKind): Promise<number | undefined> {
-  const found = await objects.get(publicKey({ kind }));
-  return found.kind === 'found' ? (generationOfFile(Buffer.from(found.body).toString('utf8')) ?? undefined) : undefined;
+/** Undefined: it is missing, or has wrong metadata or no generation. */
+async function inStore(objects: ObjectStore, kind: FileKind): Promise<LatestState[FileKind]> {
+  const digest = await storedDigest(objects, { kind });
+  const found = digest === null ? null : await objects.get(publicKey({ kind }));
+  const generation = found?.kind === 'found' ? generationOfFile(Buffer.from(found.body).toString('utf8')) : null;
+  return digest === null || generation === null ? undefined : { digest, generation };
 }
 
-/** By slug, from the published files. Null if one that is needed is not as it was recorded. */
+/** From the published files. Null if one that is needed is not as it was recorded. */
 async function readShown(
   objects: ObjectStore,
   before: LatestState,
   isLatest: boolean,
   isRecent: boolean,
-): Promise<ReadonlyMap<string, Shown> | null> {
-  const read = async <Entry>(kind: 'latest' | 'recent', digest: string | undefined) => {
-    const found = digest === undefined ? null : await objects.get(publicKey({ kind }));
-    if (found?.kind !== 'found' || sha256Hex(found.body) !== digest) return null;
-    return (JSON.parse(Buffer.from(found.body).toString()) as { readonly data: readonly Entry[] }).data;
+): Promise<((slug: string) => Shown | undefined) | null> {
+  const read = async <Entry extends { readonly slug: string }>(kind: FileKind) => {
+    const found = before[kind] === undefined ? null : await objects.get(publicKey({ kind }));
+    if (found?.kind !== 'found' || sha256Hex(found.body) !== before[kind]?.digest) return null;
+    const { data } = JSON.parse(Buffer.from(found.body).toString()) as { readonly data: readonly Entry[] };
+    return new Map(data.map((entry) => [entry.slug, entry]));
   };
-  const latest = isLatest ? await read<LatestEntry>('latest', before.latest?.json) : [];
-  const recent = isRecent ? await read<RecentEntry>('recent', before.recent) : [];
-  // An earlier version did not say when a price was recorded.
-  if (latest === null || recent === null || latest.some(({ recordedAt }) => recordedAt === undefined)) return null;
-  const recordedAt = new Map(latest.map((entry) => [entry.slug, entry.recordedAt]));
-  const recentOf = new Map(recent.map((entry) => [entry.slug, entry]));
-  return new Map(
-    [...(isLatest ? recordedAt : recentOf).keys()].map((slug) => [
-      slug,
-      { recordedAt: recordedAt.get(slug) ?? null, recent: recentOf.get(slug) ?? null },
-    ]),
-  );
+  const latest = isLatest ? await read<LatestEntry>('latest') : new Map<string, LatestEntry>();
+  const recent = isRecent ? await read<RecentEntry>('recent') : new Map<string, RecentEntry>();
+  if (latest === null || recent === null) return null;
+  return (slug) => {
+    if ((isLatest && !latest.has(slug)) || (isRecent && !recent.has(slug))) return undefined;
+    return { recordedAt: latest.get(slug)?.recordedAt ?? null, recent: recent.get(slug) ?? null };
+  };
 }
 
 export async function planPrices({
@@ -193,11 +182,11 @@ export async function planPrices({
 function isRight(
   dependencies: PlanContext['dependencies'],
   markets: number,
-  { latest: files, recent }: LatestState,
+  { latest, recent }: LatestState,
   isRenderedOtherwise: boolean,
 ): boolean {
   const isLatest = hasLatest(dependencies, markets);
   const isRecent = hasRecent(dependencies, markets);
-  if (isLatest !== (files !== undefined) || isRecent !== (recent !== undefined)) return false;
+  if (isLatest !== (latest !== undefined) || isRecent !== (recent !== undefined)) return false;
   return !(isLatest || isRecent) || !isRenderedOtherwise;
 }

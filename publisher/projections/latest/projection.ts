@@ -10,8 +10,8 @@ import type { LatestState } from './plan-latest.ts';
 export const latest: Projector = {
   name: 'latest',
   kinds: LIST_FILE_KINDS,
-  check: async (context) => (await import('./check.ts')).checkPrices(context),
-  checkLogged: async (context) => (await import('./check-logged.ts')).checkLoggedPrices(context),
+  check: async (context) => await (await import('./check.ts')).checkPrices(context),
+  isInLog: true,
   describe: {
     what: 'The newest price of every market, and its last ones.',
     paths: [LATEST_URL, LATEST_CSV_URL, RECENT_URL],
@@ -26,16 +26,8 @@ export const latest: Projector = {
       yield* namesOf(state);
     },
   },
-  stateBefore: ({ list: { latest: files, recent } }) =>
-    files === undefined && recent === undefined
-      ? undefined
-      : { ...(files && { latest: files }), ...(recent !== undefined && { recent }) },
 };
 
 function namesOf(state: Json | undefined): readonly PublicObjectName[] {
-  const { latest: files, recent } = (state ?? {}) as LatestState;
-  return [
-    ...(files === undefined ? [] : ([{ kind: 'latest' }, { kind: 'latest-csv' }] as const)),
-    ...(recent === undefined ? [] : ([{ kind: 'recent' }] as const)),
-  ];
+  return LIST_FILE_KINDS.filter((kind) => Object.hasOwn((state ?? {}) as LatestState, kind)).map((kind) => ({ kind }));
 }

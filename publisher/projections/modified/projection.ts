@@ -1,17 +1,18 @@
 /** The markets that have changed last, as a file of the list's cadence. */
+import { lastModified, type ModifiedRow, modifiedCsv } from '../../../contract/bodies/modified.ts';
 import { MODIFIED_URL } from '../../../contract/files/routes.ts';
-import { singleFileReachability } from '../../kernel/list-file.ts';
-import { NO_PLAN, type Projector } from '../../kernel/projection.ts';
+import { listFile } from '../../kernel/list-file.ts';
 
-export const modified: Projector = {
-  name: 'modified',
-  kinds: ['modified'],
-  plan: async (context) =>
-    context.dependencies.projections?.has('feeds') === true
-      ? await (await import('./plan-modified.ts')).planModified(context)
-      : NO_PLAN,
-  check: async (context) => (await import('./check.ts')).checkModified(context),
-  checkLogged: async (context) => (await import('./check.ts')).checkLoggedModified(context),
-  reachable: singleFileReachability({ kind: 'modified' }),
-  describe: { what: 'The markets that have changed last.', paths: [MODIFIED_URL] },
-};
+export const modified = listFile<ModifiedRow, null>({
+  kind: 'modified',
+  url: MODIFIED_URL,
+  what: 'The markets that have changed last.',
+  check: async (context) => await (await import('./check.ts')).checkModified(context),
+  isInLog: true,
+  load: async () => ({
+    rowsOf: (markets) => markets.map(({ slug, revision, updatedAt }) => ({ slug, revision, updatedAt })),
+    beside: async () => null,
+    text: (rows) => modifiedCsv(lastModified(rows)),
+    besideIn: () => null,
+  }),
+});

@@ -4,6 +4,7 @@ import type { CalendarCadence } from '../../../contract/freshness/expected-next.
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
+import type { ListFileForm } from '../../kernel/list-file-form.ts';
 import { recurrenceOf } from './recurrence.ts';
 
 /** Events of the calendar: the first ones by name. Most services have fewer sources. */
@@ -12,7 +13,7 @@ const EVENTS_MAX = 1000;
 const LINE_BYTES = 75;
 
 /** A source that publishes by this cadence. */
-export interface Release {
+interface Release {
   readonly label: string;
   readonly cadence: CalendarCadence;
   /** In which its newest value is expected. */
@@ -20,7 +21,7 @@ export interface Release {
 }
 
 /** The sources of many markets that expect a value. */
-export class Releases {
+class Releases {
   /** By label and cadence. */
   readonly #releases = new Map<string, Release>();
 
@@ -48,9 +49,30 @@ export class Releases {
   }
 }
 
-/** Null: there is no event, and a calendar needs one. */
-export function calendarText(releases: readonly Release[], origin: string): string | null {
-  if (releases.length === 0) return null;
+function releasesOf(markets: readonly Pick<Market, 'sources'>[]): readonly Release[] {
+  const found = new Releases();
+  for (const market of markets) found.add(market);
+  return found.all;
+}
+
+/** A list changes often, its calendar seldom. To make it takes long. */
+let last = { shows: '', text: '' };
+
+/** `beside`: the name of the service. There is no file without an event, because a calendar needs one. */
+export const CALENDAR: ListFileForm<Release, string> = {
+  rowsOf: releasesOf,
+  beside: async ({ log }) => log?.origin ?? 'Tidemark',
+  text(rows, origin) {
+    const { all } = new Releases(rows);
+    if (all.length === 0) return null;
+    const shows = canonicalJson({ all, origin } as unknown as Json);
+    if (shows !== last.shows) last = { shows, text: calendarText(all, origin) };
+    return last.text;
+  },
+  besideIn: calendarOrigin,
+};
+
+function calendarText(releases: readonly Release[], origin: string): string {
   const lines = [
     'BEGIN:VCALENDAR',
     'VERSION:2.0',
@@ -63,7 +85,7 @@ export function calendarText(releases: readonly Release[], origin: string): stri
 }
 
 /** As {@link calendarText} was given it. Null: it has another form. */
-export function calendarOrigin(text: string): string | null {
+function calendarOrigin(text: string): string | null {
   const found = /\r\nX-WR-CALNAME:(.*): expected releases\r\n/.exec(text.replaceAll('\r\n ', ''))?.[1];
   return found?.replace(/\\(.)/g, '$1') ?? null;
 }

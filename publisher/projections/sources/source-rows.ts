@@ -4,16 +4,19 @@ import type { PublicSource } from '../../../contract/bodies/public-sources.ts';
 import { PUBLIC_SOURCES_MAX } from '../../../contract/files/limits.ts';
 import { latenessSeconds } from '../../../contract/freshness/expected-next.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
-import { laterInstant } from '../../../contract/values/instants.ts';
+import { laterInstant, millisecondInstant } from '../../../contract/values/instants.ts';
 import type { Market } from '../../../contract/values/market.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
+import { SOURCE_STATES } from '../../../storage/records/sources.ts';
+import type { ListFileForm } from '../../kernel/list-file-form.ts';
 
 /** What the list of markets says of a source. */
-export type SourceRow = Omit<PublicSource, 'lastFetchedAt' | 'late'>;
+type SourceRow = Omit<PublicSource, 'lastFetchedAt' | 'late'>;
 
-/** When each source was fetched, by its label. */
-export type Fetches = ReadonlyMap<string, string>;
+/** When a source was fetched, by its label. */
+type Fetch = readonly [label: string, at: string];
 
-export class SourceRows {
+class SourceRows {
   /** By everything that a market says of a source, but for its address. */
   readonly #rows = new Map<string, SourceRow>();
 
@@ -60,13 +63,43 @@ function earlier(one: string, other: string | null): string {
   return other === null || laterInstant(one, other) === other ? one : other;
 }
 
-/** The body of `GET /api/v1/sources.json`. */
-export function sourcesText(rows: readonly SourceRow[], fetches: Fetches): string {
-  const data = rows.map((row): PublicSource => {
-    const lastFetchedAt = fetches.get(row.label) ?? null;
-    return { ...row, lastFetchedAt, late: isLate(row, lastFetchedAt) };
-  });
-  return canonicalJson({ data } as unknown as Json);
+/** `beside`: the moments of fetches, by label. docs/decisions/097 */
+export const SOURCES_FILE: ListFileForm<SourceRow, readonly Fetch[]> = {
+  rowsOf(markets) {
+    const found = new SourceRows();
+    for (const market of markets) found.add(market);
+    return found.all;
+  },
+  async beside({ ledger }) {
+    const fetches = new Map<string, string>();
+    for (const { value } of await readAll(ledger, SOURCE_STATES)) {
+      const { at, labels } = value.fetched ?? { at: '', labels: [] };
+      for (const label of labels) fetches.set(label, laterInstant(at, fetches.get(label) ?? null));
+    }
+    return [...fetches].sort();
+  },
+  text(rows, fetches) {
+    const fetchedAt = new Map(fetches);
+    const data = new SourceRows(rows).all.map((row): PublicSource => {
+      const lastFetchedAt = fetchedAt.get(row.label) ?? null;
+      return { ...row, lastFetchedAt, late: isLate(row, lastFetchedAt) };
+    });
+    return canonicalJson({ data } as unknown as Json);
+  },
+  besideIn(text) {
+    try {
+      const { data } = JSON.parse(text) as { readonly data: readonly PublicSource[] };
+      const fetches = data.map(({ label, lastFetchedAt }) => [label, lastFetchedAt] as const);
+      if (fetches.some(([, at]) => at !== null && !isInstant(at))) return null;
+      return fetches.filter((fetch): fetch is Fetch => fetch[1] !== null);
+    } catch {
+      return null;
+    }
+  },
+};
+
+function isInstant(at: string): boolean {
+  return !Number.isNaN(Date.parse(at)) && new Date(at).toISOString() === millisecondInstant(at);
 }
 
 function isLate({ cadence, expectedNextAt }: SourceRow, lastFetchedAt: string | null): boolean | null {

@@ -28,7 +28,6 @@ export const statics: Projector = {
       return { state: Object.fromEntries(STATIC_KINDS.map((kind) => [kind, staticBodies[kind].digest])) };
     },
   }),
-  stateBefore: ({ staticDigests: { site, ...digests } }) => digests,
   reachable: {
     unreachable: async () => [],
     async *published() {

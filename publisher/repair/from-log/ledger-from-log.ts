@@ -284,7 +284,6 @@ function headOf(
       ...{ layout: null, isDoubtful: true },
     },
     renderer: rendererOf(storage),
-    staticDigests: {},
     counts,
     log,
     isBegun: true,

@@ -119,15 +119,6 @@ describe('a sweep removes', () => {
     await expectVerified(world);
   });
 
-  test('bodies that an earlier version kept under a name of their own', async () => {
-    const world = await publishedWorld();
-    const keys = ['q3', 'q3/markets/i', 'q3/markets/i/history'].map((end) => `public/api/v1/editions/${end}`);
-    const metadata = publicMetadata({ kind: 'market', slug: 'i' }, 1);
-    for (const key of keys) await world.objects.put(key, Buffer.from('{}'), metadata, { kind: 'absent' });
-    expect((await sweep(world)).removed).toEqual(keys);
-    await expectVerified(world);
-  });
-
   test('a body of a removed market that a late publisher put again', async () => {
     const world = await publishedWorld();
     await loseMarket(world, 'i');

@@ -31,7 +31,7 @@ async function found(changes: Readonly<Record<string, PublicResponse>>): Promise
     ...changes,
   };
   const findings = new Findings();
-  await checkSite(async (url) => answers[url] ?? NOTHING, findings, { head: null, entries: [], revisions: [] });
+  await checkSite(async (url) => answers[url] ?? NOTHING, findings, { head: null, entries: [] });
   return findings.all.map(({ url, rule }) => `${rule} ${url}`);
 }
 

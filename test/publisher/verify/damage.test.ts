@@ -218,17 +218,17 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
     {
       damage: 'it is about another market',
       edits: { [marketOf('a')]: withField('slug', 'c') },
-      rules: [...NOT_ITS_ITEM, 'link'].sort() as VerifyRule[],
+      rules: ['count', 'digest', 'link', 'unsettled'],
     },
     {
       damage: 'it names the history of another market',
       edits: { [marketOf('a')]: withField('history.href', historyOf('b')) },
-      rules: ['digest', 'link', 'unsettled'],
+      rules: ['count', 'digest', 'link', 'unsettled'],
     },
     {
       damage: 'it names a history under another URL',
       edits: { [marketOf('a')]: withField('history.href', 'https://other.example/history') },
-      rules: ['digest', 'link', 'unsettled'],
+      rules: ['count', 'digest', 'link', 'unsettled'],
     },
     {
       damage: 'it counts more observations than its history shows',
@@ -268,7 +268,7 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
       return {
         damage: `its source expects the next value at ${expectedNextAt}, and not at the time of its cadence`,
         edits: { [marketOf('b')]: withField('sources', [{ ...DAILY, expectedNextAt }]) },
-        rules: [...NOT_ITS_ITEM, 'time'].sort() as VerifyRule[],
+        rules: ['count', ...NOT_ITS_ITEM],
       };
     }),
     {
@@ -306,7 +306,7 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
     {
       damage: 'the corrected observation does not name its correction',
       edits: { [historyOf('f')]: withField('data.1.supersededBy', null) },
-      rules: ['link', 'time'],
+      rules: ['count', 'link', 'time'],
     },
     ...[null, '2026-10-01T11:59:59.999Z'].map((at): Damage => {
       return {

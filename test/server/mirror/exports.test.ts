@@ -2,13 +2,13 @@
 
 import { expect, onTestFinished, test } from 'vitest';
 import { EXPORT_KEPT_DAYS } from '../../../contract/bodies/export-tables.ts';
-import { checkExports } from '../../../publisher/projections/exports/check-exports.ts';
 import { keepExport } from '../../../publisher/projections/exports/keep-export.ts';
 import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
+import { exports } from '../../../publisher/projections/exports/projection.ts';
 import { publish } from '../../../publisher/publish.ts';
+import { BodyChecks } from '../../../publisher/verify/body-checks.ts';
 import { Findings } from '../../../publisher/verify/check-body.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
-import { ALL_MARKETS } from '../../../publisher/verify/share.ts';
 import { MirrorFull } from '../../../server/mirror/copy.ts';
 import { openMirrorFolder } from '../../../server/mirror/mirror-folder.ts';
 import { DAY_MS, days, exportWorld } from '../../publisher/exports/export-world.ts';
@@ -37,7 +37,9 @@ async function mirrored() {
   };
   const check = async () => {
     const findings = new Findings();
-    await checkExports(readerOf(copied), findings, ALL_MARKETS);
+    const asked = { snapshot: null, projectors: [exports], isKept: false };
+    const checks = await BodyChecks.open(readerOf(copied), findings, asked);
+    await checks.end({ head: null, latest: [] });
     return findings.all;
   };
   return { world, copied, folder, follow, check };

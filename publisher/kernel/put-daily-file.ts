@@ -1,16 +1,16 @@
-/** Puts a file, unless it is in place with the same bytes, or one of a later generation. */
+/** Puts a file that is made apart from generations, unless it is in place with the same bytes, or one of a later generation. */
 
-import { publicKey } from '../../../contract/files/public-objects.ts';
-import { MAX_OBJECT_BYTES } from '../../../storage/ports/object-rules.ts';
-import type { PublisherStorage } from '../../dependencies.ts';
-import { FileTooLarge } from '../../errors.ts';
-import { publicMetadata } from '../../kernel/put-immutable.ts';
-import type { CompatFile } from './names.ts';
+import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
+import { publicKey } from '../../contract/files/public-objects.ts';
+import { MAX_OBJECT_BYTES } from '../../storage/ports/object-rules.ts';
+import type { PublisherStorage } from '../dependencies.ts';
+import { FileTooLarge } from '../errors.ts';
+import { publicMetadata } from './put-immutable.ts';
 
 /** @param generation that the file shows. @throws FileTooLarge */
-export async function writeFile(
+export async function putDailyFile(
   { objects, maxObjectBytes = MAX_OBJECT_BYTES }: PublisherStorage,
-  { name, text }: CompatFile,
+  { name, text }: { readonly name: PublicObjectName; readonly text: string },
   generation: number,
 ): Promise<void> {
   const key = publicKey(name);
