@@ -151,7 +151,6 @@ async function serve(
   if (asked === null) return null;
   const edge = createEdgeServer({
     objects,
-    nowMs: systemRuntime.nowMs,
     isReady: () => mirror.isComplete,
     divert: divertMirror(() => mirror.document),
     health: () => {

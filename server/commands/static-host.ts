@@ -43,7 +43,7 @@ export function staticHostReader(read: PublicReader): PublicReader {
   const route = loadRouter();
   return async (url, { 'if-none-match': known } = {}) => {
     const routed = route('GET', url);
-    if (routed.kind === 'answer') return { ...routed, headers: mapOf(routed.headers) };
+    if (routed.kind === 'answer') return { ...routed, headers: mapOf(routed.fields) };
     const name = parsePublicKey(routed.key);
     const found = await read(pathOf(`/${routed.key}`));
     if (name === null) return found;

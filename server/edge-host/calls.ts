@@ -27,6 +27,13 @@ export interface WriteTerms {
   readonly resources: ReadonlySet<string>;
 }
 
+export interface EdgeMeasured {
+  /** Of its event loop, since the last call. */
+  readonly delays: LoopDelays;
+  /** Since its start. */
+  readonly reads: CountedReads;
+}
+
 /** What the core asks of the edge. */
 export type EdgeCalls = {
   /** Binds the port, and gives the base URL. Every request is answered 503 until `ready`. @throws StartError */
@@ -41,8 +48,7 @@ export type EdgeCalls = {
    * too large, or did not come.
    */
   receiveBody(write: number, actor: string, maxBytes: number): Promise<Uint8Array>;
-  /** The delays of its event loop since the last call. Before the answer it tells what it has counted. */
-  measure(): LoopDelays;
+  measure(): EdgeMeasured;
   /** Closes the port, and each connection after the answer that is on its way. Takes `stopGraceMs` at most. */
   stop(): Promise<void>;
 };
@@ -58,8 +64,6 @@ export type CoreCalls = {
   onStored(id: string): Promise<void>;
   /** An object of the store is damaged. */
   damaged(key: string): void;
-  /** Answers since the last call. */
-  counted(reads: CountedReads): void;
   /** For the log. */
   fault(what: string, cause: string): void;
 };

@@ -5,11 +5,10 @@ import { Worker } from 'node:worker_threads';
 import type { PurgeTargets } from '../../publisher/notify/purge.ts';
 import type { HealthReport } from '../edge/answer.ts';
 import { DEFAULT_EDGE_LIMITS } from '../edge/limits.ts';
-import type { ReadCounts } from '../edge/read-counts.ts';
+import { ReadCounts } from '../edge/read-counts.ts';
 import type { AnswerWrite } from '../http/write-server.ts';
 import type { Log } from '../service/log.ts';
-import type { LoopDelays } from '../service/process-usage.ts';
-import type { CoreCalls, EdgeCalls, EdgeSettings, WriteTerms } from './calls.ts';
+import type { CoreCalls, EdgeCalls, EdgeMeasured, EdgeSettings, WriteTerms } from './calls.ts';
 import { createLink, type Link } from './link.ts';
 
 /** The core does this for the edge as soon as the port is bound. */
@@ -17,8 +16,6 @@ export interface CoreDuties {
   readonly health: () => Promise<HealthReport>;
   /** Receives the keys of damaged objects. */
   readonly noteDamage: (key: string) => void;
-  /** Receives what the edge has counted. */
-  readonly reads: ReadCounts;
 }
 
 /** The core does this for the edge as soon as there is something to read. */
@@ -46,8 +43,8 @@ export interface EdgeThread {
   purge(targets: PurgeTargets): Promise<void>;
   /** Tells the edge that this object has changed. It hears of it before any answer that is relayed later. */
   invalidate(key: string): void;
-  /** Brings the counts up to date. Empty if the edge does not answer in time. */
-  measure(): Promise<LoopDelays>;
+  /** Without delays, and with the counts of before, if the edge does not answer in time. */
+  measure(): Promise<EdgeMeasured>;
   /** Closes the port, and each connection after the answer that is on its way: see `EdgeServer.stop`. */
   stop(): Promise<void>;
 }
@@ -66,6 +63,7 @@ const DEADLINE_MS = 1_000;
 export function startEdge({ fault: report }: Pick<Log, 'fault'>): EdgeThread {
   let [duties, writeDuties]: [CoreDuties | null, WriteDuties | null] = [null, null];
   let [isOpen, isEnding] = [false, false];
+  let measured: EdgeMeasured = { delays: [], reads: new ReadCounts() };
   const worker = new Worker(existsSync(SOURCE) ? SOURCE : BUILT, { name: 'edge' });
   worker.on('error', (error) => {
     throw error;
@@ -89,7 +87,6 @@ export function startEdge({ fault: report }: Pick<Log, 'fault'>): EdgeThread {
     mayReceive: (id) => writes().mayReceive(id),
     onStored: (id) => writes().onStored(id),
     damaged: (key) => core().noteDamage(key),
-    counted: (reads) => core().reads.addAll(reads),
     fault: report,
   };
   const link: Link<EdgeCalls> = createLink<EdgeCalls>(worker, ours, (error) =>
@@ -108,7 +105,10 @@ export function startEdge({ fault: report }: Pick<Log, 'fault'>): EdgeThread {
     },
     purge: (targets) => link.ask('purge', targets),
     invalidate: (key) => link.tell('invalidate', key),
-    measure: () => Promise.race([link.ask('measure'), late(DEADLINE_MS, [])]),
+    async measure() {
+      measured = await Promise.race([link.ask('measure'), late(DEADLINE_MS, { ...measured, delays: [] })]);
+      return measured;
+    },
     async stop() {
       const graceMs = DEFAULT_EDGE_LIMITS.stopGraceMs + DEADLINE_MS;
       if (isOpen && !isEnding) await Promise.race([link.ask('stop'), late(graceMs, undefined)]);

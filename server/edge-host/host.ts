@@ -11,7 +11,7 @@ import { openDirectoryUploads } from '../../storage/directory/directory-uploads.
 import { newUlid } from '../../storage/ports/ulid.ts';
 import { withTimeout } from '../../storage/ports/with-timeout.ts';
 import type { HealthReport } from '../edge/answer.ts';
-import type { Divert } from '../edge/divert.ts';
+import type { Divert } from '../edge/bodies.ts';
 import { ReadCounts } from '../edge/read-counts.ts';
 import { createEdgeServer, type EdgeServer } from '../edge/server.ts';
 import { tellDamage } from '../folder/damaged-objects.ts';
@@ -27,7 +27,6 @@ import { createLink, type Link } from './link.ts';
 
 /** A core that takes longer has failed. Its own checks of the disk may take two seconds each. */
 const HEALTH_DEADLINE_MS = 5_000;
-const COUNTS_EVERY_MS = 1_000;
 
 const SILENT: HealthReport = {
   healthy: false,
@@ -55,7 +54,6 @@ export function hostEdge(port: MessagePort): void {
     const stored = orNotThereYet(await openPublicReader(opened.dataFolder), opened.dataFolder);
     edge = createEdgeServer({
       objects: tellDamage(stored, (key) => link.tell('damaged', key)),
-      nowMs,
       // Before the first generation "not found" would be wrong, and would be cached.
       isReady: () => divert !== null,
       divert: (request) => divert?.(request) ?? null,
@@ -67,7 +65,6 @@ export function hostEdge(port: MessagePort): void {
       report,
     });
     if (opened.isMeasured) delays.enable();
-    setInterval(tellCounts, COUNTS_EVERY_MS).unref();
     return await listen(edge.server, opened);
   }
 
@@ -100,11 +97,6 @@ export function hostEdge(port: MessagePort): void {
     }
   };
 
-  function tellCounts(): void {
-    const counted = counts.take();
-    if (counted !== null) link.tell('counted', counted);
-  }
-
   const ours: EdgeCalls = {
     open,
     ready,
@@ -116,15 +108,11 @@ export function hostEdge(port: MessagePort): void {
       return await read(actor, maxBytes);
     },
     measure() {
-      tellCounts();
       const measured = loopDelays(delays);
       delays.reset();
-      return measured;
+      return { delays: measured, reads: counts };
     },
-    async stop() {
-      await edge?.stop();
-      tellCounts();
-    },
+    stop: () => edge?.stop() ?? Promise.resolve(),
   };
   const link: Link<CoreCalls> = createLink<CoreCalls>(port, ours, (error) =>
     report('a call of the core failed', error),

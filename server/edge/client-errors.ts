@@ -3,6 +3,7 @@
  * Then the connection is closed.
  */
 import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Problem, problem } from '../../contract/problems/problems.ts';
 import { URL_MAX_LENGTH } from '../../infra/edge/router.ts';
@@ -72,7 +73,19 @@ export function writeLastAnswer(socket: Duplex, document: Problem, more: FieldLi
 }
 
 /** Gives the client a moment to read its last answers. */
-export function cutOffSoon(socket: Duplex): void {
+function cutOffSoon(socket: Duplex): void {
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));
+}
+
+/**
+ * node:http closes a connection at once after its last answer. If bytes of the client are unread, the kernel resets the
+ * connection, and the client may lose the answer. So the rest is read and dropped, for a moment.
+ */
+export function closeSlowly(socket: Socket, drop: () => unknown): void {
+  socket.destroySoon = () => {
+    drop();
+    socket.end();
+    cutOffSoon(socket);
+  };
 }

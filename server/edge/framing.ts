@@ -18,18 +18,13 @@ export function announcesBody(request: IncomingMessage): boolean {
   return (length !== undefined && !/^0+$/.test(length)) || request.headers['transfer-encoding'] !== undefined;
 }
 
-/** Whether the method is safe (RFC 9110, section 9.2.1). TRACE is not served, so it may count as unsafe. */
-export function isSafe({ method }: IncomingMessage): boolean {
-  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
-}
-
 /**
- * Whether the client offers to change the protocol. The offer is declined by an ordinary answer (RFC 9110, section
- * 7.8). node:http drops the rest of the packet, and later answers would be taken for answers to the dropped requests.
- * So the connection must be closed.
+ * Whether the connection may belong to another protocol after this request: the client offers an upgrade, which an ordinary
+ * answer declines (RFC 9110, section 7.8), or takes this for a proxy. node:http drops the rest of the packet, so later answers
+ * would be taken for answers to the dropped requests. The connection must be closed.
  */
-export function offersUpgrade(request: IncomingMessage): boolean {
-  return request.headers.upgrade !== undefined;
+export function leavesHttp({ method, headers }: IncomingMessage): boolean {
+  return method === 'CONNECT' || headers.upgrade !== undefined;
 }
 
 /**

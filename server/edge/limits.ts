@@ -1,10 +1,7 @@
 /** The limits on time and memory that one client of the edge server may use. */
 
 export interface EdgeLimits {
-  /**
-   * From the opening of a connection to the first byte, and from the first byte of a request to its end. If the handler
-   * times the body (divert.ts): to the end of the head.
-   */
+  /** From the opening of a connection to the first byte, and from the first byte of a request to the end of its head. */
   readonly requestTimeoutMs: number;
   /** How often the limit above is checked: a slow client is cut off at most this much later. */
   readonly checkIntervalMs: number;
@@ -16,14 +13,12 @@ export interface EdgeLimits {
   readonly idleTimeoutMs: number;
   /** Between two requests of a connection. */
   readonly keepAliveTimeoutMs: number;
-  /** Of further requests that wait to be parsed, of all connections. The connection that brings more ends. */
-  readonly maxWaitingBytes: number;
-  /** At the limit, the longest idle connection is closed (connection-pool.ts). If all are busy, the new one is closed. */
+  /** At the limit, the longest idle connection is closed (connections.ts). If all are busy, the new one is closed. */
   readonly maxConnections: number;
   /** Request line and header fields together. */
   readonly maxHeaderBytes: number;
   readonly maxHeaderCount: number;
-  /** Bodies, compressed variants and the memory for finding them. */
+  /** Bodies, their compressed forms and the memory for finding them. */
   readonly maxCacheBytes: number;
   /** For one read of the object store. */
   readonly originDeadlineMs: number;
@@ -38,7 +33,6 @@ export const DEFAULT_EDGE_LIMITS: EdgeLimits = {
   // Longer than a minute, which is the usual polling interval and the usual idle limit of load balancers. So the other
   // side closes first, and no request meets a closing socket.
   keepAliveTimeoutMs: 65_000,
-  maxWaitingBytes: 4 * 1024 * 1024,
   maxConnections: 4_096,
   maxHeaderBytes: 16_384,
   maxHeaderCount: 100,

@@ -1,3 +1,4 @@
+/** Answers to readers: with an object, a range of it, 304, or a problem document. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
 import { parsePublicKey } from '../../contract/files/public-objects.ts';
@@ -6,22 +7,8 @@ import { type Problem, problem } from '../../contract/problems/problems.ts';
 import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
 import { matchesIfNoneMatch } from '../../contract/values/etags.ts';
 import type { Provenance } from './cache.ts';
-import { type ObjectRequest, wantedRange } from './range.ts';
-import {
-  ACCEPT_RANGES,
-  CORS_FIELDS,
-  type FieldList,
-  NO_SNIFFING,
-  type Representation,
-  type Variant,
-} from './representation.ts';
-
-/** `Cache-Status` of an answer (RFC 9211, section 2). */
-function cacheStatus(provenance: Provenance, ageSeconds: number): string {
-  if (provenance !== 'hit' && provenance !== 'stale-if-error') return `Tidemark; fwd=${provenance}`;
-  const detail = provenance === 'hit' ? '' : `; detail=${provenance}`;
-  return `Tidemark; hit; ttl=${FRESH_SECONDS - ageSeconds}${detail}`;
-}
+import { acceptedCodings, chooseCoding } from './encoding.ts';
+import { ACCEPT_RANGES, CORS_FIELDS, type FieldList, NO_SNIFFING, type Representation } from './representation.ts';
 
 /** An answer that is complete except for its framing. A HEAD gets the fields alone. */
 export interface EdgeReply {
@@ -31,93 +18,112 @@ export interface EdgeReply {
   readonly body: Buffer;
 }
 
-/** The answer with an object, with the range of it that the client wants, or 304 if the client has it. */
-export function objectReply(
-  asked: ObjectRequest,
-  representation: Representation,
-  variant: Variant,
-  ageSeconds: number,
-  provenance: Provenance,
-): EdgeReply {
-  const ifNoneMatch = asked.headers['if-none-match'];
-  const isKnown = ifNoneMatch !== undefined && matchesIfNoneMatch(ifNoneMatch, representation.identity.etag);
-  if (asked.headers.range !== undefined && !isKnown) {
-    const ranged = rangeReply(asked, representation, ageSeconds, provenance);
-    if (ranged !== null) return ranged;
-  }
-  const status = isKnown ? 304 : representation.status;
-  const cached = cacheStatus(provenance, ageSeconds);
-  const fields = [...representation.fields(status, variant), 'Age', String(ageSeconds), 'Cache-Status', cached];
-  return { status, fields, body: isKnown ? NOTHING : variant.body };
-}
+/** All that the answer with an object depends on. node:http's requests are of this shape. */
+export type ObjectRequest = Pick<IncomingMessage, 'method' | 'headers'>;
 
 const NOTHING = Buffer.alloc(0);
 
-/** 206 or 416. Null: the client is to get the whole object. */
-function rangeReply(
+/** `Age` and `Cache-Status` (RFC 9211, section 2). */
+function cacheFields(provenance: Provenance, ageSeconds: number): FieldList {
+  const hit = `hit; ttl=${FRESH_SECONDS - ageSeconds}`;
+  const status = {
+    ...{ hit, 'stale-if-error': `${hit}; detail=stale-if-error` },
+    ...{ 'uri-miss': 'fwd=uri-miss', stale: 'fwd=stale', request: 'fwd=request' },
+  }[provenance];
+  return ['Age', String(ageSeconds), 'Cache-Status', `Tidemark; ${status}`];
+}
+
+/** The answer with an object, with the range of it that the client wants, or 304 if the client has it. */
+export async function objectReply(
   asked: ObjectRequest,
-  representation: Representation,
+  object: Representation,
   ageSeconds: number,
   provenance: Provenance,
-): EdgeReply | null {
-  const { identity } = representation;
-  const range = wantedRange(asked, representation);
-  if (range === null) return null;
-  const { length } = identity.body;
+): Promise<EdgeReply> {
+  const { 'if-none-match': ifNoneMatch, 'accept-encoding': accepted } = asked.headers;
+  const { length } = object.body;
+  const cached = cacheFields(provenance, ageSeconds);
+  const coding = chooseCoding(accepted as string | undefined, length, object.isText);
+  if (ifNoneMatch !== undefined && matchesIfNoneMatch(ifNoneMatch, object.etag)) {
+    return { status: 304, fields: [...object.validators(coding), ...cached], body: NOTHING };
+  }
+  const range = asked.headers.range === undefined ? null : wantedRange(asked, object);
   if (range === 'unsatisfiable') {
     const document = problem('range-not-satisfiable', `The body has ${length} bytes: ask for some of them.`);
     return problemReply(document, ['Content-Range', `bytes */${length}`, ...ACCEPT_RANGES]);
   }
-  const body = identity.body.subarray(range.first, range.last + 1);
-  const fields = [
-    ...['Content-Range', `bytes ${range.first}-${range.last}/${length}`],
-    ...representation.fields(206, identity, body.length),
-    ...['Age', String(ageSeconds), 'Cache-Status', cacheStatus(provenance, ageSeconds)],
-  ];
-  return { status: 206, fields, body };
+  if (range !== null) {
+    const body = object.body.subarray(range.first, range.last + 1);
+    const contentRange = ['Content-Range', `bytes ${range.first}-${range.last}/${length}`];
+    return { status: 206, fields: [...contentRange, ...object.fields('identity', body.length), ...cached], body };
+  }
+  const body = await object.bytes(coding);
+  return { status: object.status, fields: [...object.fields(coding, body.length), ...cached], body };
+}
+
+/** The places of the first and the last byte, counted from 0. */
+export interface ByteRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** One range, with the white space and the empty list elements that a list may have (RFC 9110, section 5.6.1). */
+const ONE_RANGE = /^bytes=[\t ,]*(?:(\d+)-(\d*)|-(\d+))[\t ,]*$/i;
+
+/**
+ * The range of the plain bytes that the request wants, whatever other codings the client accepts: they alone have the strong
+ * ETag (RFC 9110, section 14). Null: it gets the whole body. A server may ignore any `Range`, so several ranges, other
+ * units and malformed fields do that.
+ */
+export function wantedRange(
+  { method, headers }: ObjectRequest,
+  object: Representation,
+): ByteRange | 'unsatisfiable' | null {
+  const { range = '', 'if-range': ifRange, 'accept-encoding': acceptEncoding } = headers;
+  const match = ONE_RANGE.exec(range);
+  // Section 14.2: defined for GET alone, and only where the answer would be 200.
+  if (match === null || method !== 'GET' || object.status !== 200) return null;
+  // Section 13.1.5: the strong comparison. A weak ETag never matches; nor does a date, because objects have none.
+  if (ifRange !== undefined && ifRange !== object.etag) return null;
+  if (acceptEncoding !== undefined && !acceptedCodings(acceptEncoding as string).includes('identity')) return null;
+  const [, from, to, suffix] = match;
+  const sizeBytes = object.body.length;
+  // A number that is too long for an exact integer lies far beyond every end.
+  if (from === undefined) {
+    const length = Math.min(Number(suffix), sizeBytes);
+    return length === 0 ? 'unsatisfiable' : { first: sizeBytes - length, last: sizeBytes - 1 };
+  }
+  const first = Number(from);
+  const last = to === '' ? Number.POSITIVE_INFINITY : Number(to);
+  // Section 14.1.1: malformed, which comes before unsatisfiable.
+  if (last < first) return null;
+  return first < sizeBytes ? { first, last: Math.min(last, sizeBytes - 1) } : 'unsatisfiable';
 }
 
 /** Hands an answer to node:http. */
-export function sendReply(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { status, fields, body }: EdgeReply,
-): void {
-  response.writeHead(status, fields as string[]);
-  if (request.method === 'HEAD' || body.length === 0) response.end();
-  else response.end(body);
+export function sendReply({ method }: ObjectRequest, response: ServerResponse, reply: EdgeReply): void {
+  response.writeHead(reply.status, reply.fields as string[]);
+  response.end(method === 'HEAD' || reply.body.length === 0 ? undefined : reply.body);
 }
 
 /** A problem document (RFC 9457). `no-store`, unless `more` says otherwise. */
 export function problemReply(document: Problem, more: FieldList = []): EdgeReply {
   const body = Buffer.from(canonicalJson(document as unknown as Json));
   const cacheControl = more.includes('Cache-Control') ? [] : ['Cache-Control', 'no-store'];
-  const fields = [
-    ...['Content-Type', PROBLEM_CONTENT_TYPE, 'Content-Length', String(body.length)],
-    ...cacheControl,
-    ...CORS_FIELDS,
-    ...NO_SNIFFING,
-    ...more,
-  ];
-  return { status: document.status, fields, body };
-}
-
-export function sendProblem(
-  request: IncomingMessage,
-  response: ServerResponse,
-  document: Problem,
-  more: FieldList = [],
-): void {
-  sendReply(request, response, problemReply(document, more));
+  const content = ['Content-Type', PROBLEM_CONTENT_TYPE, 'Content-Length', String(body.length)];
+  return {
+    status: document.status,
+    fields: [...content, ...cacheControl, ...CORS_FIELDS, ...NO_SNIFFING, ...more],
+    body,
+  };
 }
 
 /** The 404 of a missing key. It is cached as briefly as an object that may replace it. */
 export function absentReply(key: string, ageSeconds: number, provenance: Provenance): EdgeReply {
   const name = parsePublicKey(key);
-  return problemReply(name !== null && 'cursor' in name ? NOT_FOUND_PROBLEM : NO_RESOURCE_PROBLEM, [
-    ...['Cache-Control', `public, max-age=${FRESH_SECONDS}`, 'Age', String(ageSeconds)],
-    ...['Cache-Status', cacheStatus(provenance, ageSeconds)],
-  ]);
+  const document = name !== null && 'cursor' in name ? NOT_FOUND_PROBLEM : NO_RESOURCE_PROBLEM;
+  const caching = ['Cache-Control', `public, max-age=${FRESH_SECONDS}`, ...cacheFields(provenance, ageSeconds)];
+  return problemReply(document, caching);
 }
 
 /** The 503 of a key that cannot be read. */

@@ -3,23 +3,18 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'node:querystring';
 import { createContext, Script } from 'node:vm';
 import { LRUCache } from 'lru-cache';
-import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
+import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
 import type { QueryValue, RouterResponse, ViewerRequest, ViewerRequestEvent } from '../../infra/edge/router.ts';
 import { URL_MAX_LENGTH } from '../../infra/edge/router.ts';
 
 /** The router's result: the key of a stored object, or an answer that is ready to send. */
 export type EdgeRouted =
-  | {
-      readonly kind: 'object';
-      readonly key: string;
-      /** Whether an object of this name can be published. The URLs of all others may belong to other handlers. */
-      readonly isPublishable: boolean;
-    }
+  | { readonly kind: 'object'; readonly key: string }
   | {
       readonly kind: 'answer';
       readonly status: number;
       /** Names and values in turn, with `content-length` if the answer has a body. */
-      readonly headers: readonly string[];
+      readonly fields: readonly string[];
       readonly body: Buffer;
     };
 
@@ -83,12 +78,9 @@ function toQueryValue(all: readonly string[]): QueryValue {
 }
 
 function outcome(result: ViewerRequest | RouterResponse): EdgeRouted {
-  if (!('statusCode' in result)) {
-    const key = PUBLIC_PREFIX + result.uri;
-    return { kind: 'object', key, isPublishable: parsePublicKey(key) !== null };
-  }
+  if (!('statusCode' in result)) return { kind: 'object', key: PUBLIC_PREFIX + result.uri };
   const body = Buffer.from(result.body?.data ?? '');
-  const headers = Object.entries(result.headers).flatMap(([name, { value }]) => [name, value]);
-  if (result.body !== undefined) headers.push('content-length', String(body.length));
-  return { kind: 'answer', status: result.statusCode, headers, body };
+  const fields = Object.entries(result.headers).flatMap(([name, { value }]) => [name, value]);
+  if (result.body !== undefined) fields.push('content-length', String(body.length));
+  return { kind: 'answer', status: result.statusCode, fields, body };
 }

@@ -1,32 +1,30 @@
 /**
  * The embedded edge: the public reads over HTTP, in front of an object store. The same router and the same cache rules
- * as the CDN's. Other handlers can share the port (divert.ts).
+ * as the CDN's. Other handlers can share the port (bodies.ts).
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { cacheTagOf, parsePublicKey } from '../../contract/files/public-objects.ts';
 import { type Problem, problem } from '../../contract/problems/problems.ts';
 import type { PurgeTargets } from '../../publisher/notify/purge.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { createAnswer, type HealthReport } from './answer.ts';
-import { type CacheUsage, createObjectCache } from './cache.ts';
-import { type ClientError, clientErrorProblem, cutOffSoon, writeLastAnswer } from './client-errors.ts';
-import { ConnectionPool } from './connection-pool.ts';
-import { admitBody, continueWhenRead, type Divert } from './divert.ts';
-import { PipelineTurns, RequestFeed, takeListener } from './feed.ts';
-import { announcesBody, framingFault, offersUpgrade } from './framing.ts';
+import { admitBody, continueWhenRead, type Divert } from './bodies.ts';
+import { createObjectCache } from './cache.ts';
+import { type ClientError, clientErrorProblem, closeSlowly, writeLastAnswer } from './client-errors.ts';
+import { Connections } from './connections.ts';
+import { announcesBody, framingFault, leavesHttp } from './framing.ts';
 import { DEFAULT_EDGE_LIMITS, type EdgeLimits } from './limits.ts';
 import { ReadCounts } from './read-counts.ts';
 import { type FieldList, Representation } from './representation.ts';
-import { sendProblem } from './respond.ts';
+import { problemReply, sendReply } from './respond.ts';
 import { loadRouter } from './router-sandbox.ts';
 
 export interface EdgeServerOptions {
   readonly objects: Pick<ObjectStore, 'get'>;
-  /** Milliseconds since the epoch. */
-  readonly nowMs: () => number;
+  /** A clock that is never set back and has passed 0. Default: that of the process. */
+  readonly nowMs?: () => number;
   readonly limits?: Partial<EdgeLimits>;
   readonly health: () => HealthReport | Promise<HealthReport>;
   /** Until this returns true, every request except the health check is answered 503. Default: always ready. */
@@ -50,7 +48,6 @@ export interface EdgeServer {
   purge(targets: PurgeTargets): void;
   /** The store has changed the object with this key: see `ObjectCache.invalidate`. */
   invalidate(key: string): void;
-  cacheUsage(): CacheUsage;
   /**
    * Stops listening, and ends each connection with the answer that is on its way. Answers that are not sent after
    * `stopGraceMs` are cut off. Resolves when no connection is left.
@@ -60,8 +57,8 @@ export interface EdgeServer {
 
 /** Throws if the built router cannot be read. */
 export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
-  const { objects, nowMs, health, isReady = () => true, divert = () => null, wantsNewest = () => false } = options;
-  const { counts = new ReadCounts() } = options;
+  const { objects, health, isReady = () => true, divert = () => null, wantsNewest = () => false } = options;
+  const { counts = new ReadCounts(), nowMs = () => performance.now() } = options;
   const limits: EdgeLimits = { ...DEFAULT_EDGE_LIMITS, ...options.limits };
   const report = options.report ?? ((what, cause) => console.error(`edge: ${what}: ${String(cause)}`));
   const cache = createObjectCache<Representation>({
@@ -74,70 +71,88 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     report: (key, cause) => report(`reading ${key} failed`, cause),
   });
   const answer = createAnswer({ route: loadRouter(), cache, nowMs, health, isReady, wantsNewest, counts });
-  const pool = new ConnectionPool(limits.maxConnections);
-  const turns = new PipelineTurns();
+  const connections = new Connections(limits.maxConnections);
   let isStopping = false;
 
+  /**
+   * node:http parses all that it is given, thousands of requests of one packet, and each takes kilobytes. It stops at a
+   * request with this flag, as for another protocol. So a connection has one request at a time.
+   */
+  class OneAtATime extends IncomingMessage {
+    readonly isEarly: boolean;
+
+    constructor(socket: Socket) {
+      super(socket);
+      this.isEarly = connections.of(socket)?.open !== null;
+    }
+
+    get upgrade(): boolean {
+      return this.isEarly;
+    }
+
+    /** Offers of the client are declined (framing.ts). */
+    set upgrade(_isOffered: boolean) {}
+  }
+
   function onRequest(request: IncomingMessage, response: ServerResponse, expectsContinue = false): void {
-    const connection = pool.of(request.socket);
-    // Two heads came in one piece, cut within the empty line of the first.
+    const connection = connections.of(request.socket);
     if (connection === undefined || connection.isFinished) return;
-    (request.socket as Duplex as RequestFeed).asked(request, response);
-    pool.asked(connection, response);
+    connections.asked(connection, response);
     try {
       const fault = framingFault(request, limits.maxHeaderCount);
       const diverted = fault === null ? divert(request) : null;
       const isBodyUnwanted = diverted === null && announcesBody(request);
-      const isLast = isStopping || fault !== null || isBodyUnwanted || offersUpgrade(request);
-      if (isLast) response.shouldKeepAlive = false;
+      if (isStopping || fault !== null || isBodyUnwanted || leavesHttp(request)) response.shouldKeepAlive = false;
       connection.isFinished = !response.shouldKeepAlive;
       if (fault !== null) {
-        sendProblem(request, response, fault);
+        sendReply(request, response, problemReply(fault));
         return;
       }
-      if (diverted !== null && announcesBody(request)) admitBody(request, response, connection, diverted);
+      if (diverted !== null && announcesBody(request)) admitBody(request, response, connection);
       if (diverted !== null && expectsContinue) continueWhenRead(request, response);
-      const answered = (diverted ?? answer)(request, response);
-      answered?.catch((error: unknown) => fail(request, response, error));
+      const answered =
+        diverted?.(request, response) ?? answer(request).then((reply) => sendReply(request, response, reply));
+      answered.catch((error: unknown) => fail(request, response, error));
     } catch (error) {
       fail(request, response, error);
     }
   }
 
   function fail(request: IncomingMessage, response: ServerResponse, error: unknown): void {
-    const receiving = pool.of(request.socket)?.receiving;
-    const isRefused = receiving?.response === response && receiving.isRefused;
     // The client went away, was cut off, or sent a body that is malformed: not our fault.
-    if (request.errored !== null || isRefused) return;
+    if (request.errored !== null || response.writableEnded) return;
     report('a request failed', error);
     if (response.headersSent) response.destroy();
-    else sendProblem(request, response, problem('internal-error', 'A fault of the service: retry later.'));
+    else {
+      const document = problem('internal-error', 'A fault of the service: retry later.');
+      sendReply(request, response, problemReply(document));
+    }
+  }
+
+  /** It came before the answer to the request before it, which is the last one of its connection. */
+  function onEarlyRequest({ socket }: IncomingMessage): void {
+    // node:http no longer handles this socket: an error without a listener would end the process, and no time limit applies.
+    socket.on('error', () => socket.destroy());
+    socket.setTimeout(limits.idleTimeoutMs, () => socket.destroy());
+    const connection = connections.of(socket);
+    if (connection === undefined || connection.open === null) return void socket.destroy();
+    connection.isFinished = true;
+    connection.open.shouldKeepAlive = false;
+    closeSlowly(socket, () => socket.resume());
+    connection.open.once('finish', () => socket.destroySoon());
   }
 
   function onClientError(error: ClientError, socket: Duplex): void {
     const document = clientErrorProblem(error);
-    const receiving = pool.of(socket)?.receiving ?? null;
-    if (receiving === null || receiving.request.complete || document === null) endWith(socket, document);
-    // node:http has one time limit for all requests, and reports it once for each: this request may go on.
-    else if (receiving.isTimed && document.code === 'request-timeout') return;
-    // In the middle of a body: this is the answer to its request, in order, unless it is already answered.
-    else if (!receiving.response.headersSent) {
-      receiving.isRefused = true;
-      sendProblem(receiving.request, receiving.response, document);
-    }
-  }
-
-  function onConnect(_request: IncomingMessage, socket: Duplex): void {
-    // node:http no longer handles this socket: an error without a listener would end the process, and no time limit
-    // applies.
-    socket.on('error', () => socket.destroy());
-    cutOffSoon(socket);
-    endWith(socket, problem('method-not-allowed', 'This is not a proxy: ask for a path with GET.'));
+    const { receiving = null, open = null } = connections.of(socket as Socket) ?? {};
+    if (receiving === null || receiving.complete || open === null || document === null) endWith(socket, document);
+    // In the middle of a body: this is the answer to its request, unless it is already answered.
+    else if (!open.headersSent) sendReply(receiving, open, problemReply(document));
   }
 
   /** Ends a connection, with a problem document if the client can still read it. */
   function endWith(socket: Duplex, document: Problem | null): void {
-    const connection = pool.of(socket);
+    const connection = connections.of(socket as Socket);
     if (connection?.isFinished === true) return;
     if (connection === undefined || document === null || !socket.writable) {
       socket.destroy();
@@ -154,8 +169,12 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
 
   const server = createServer(
     {
+      IncomingMessage: OneAtATime,
+      shouldUpgradeCallback: ({ isEarly }) => isEarly,
       maxHeaderSize: limits.maxHeaderBytes,
-      requestTimeout: limits.requestTimeoutMs,
+      headersTimeout: limits.requestTimeoutMs,
+      // Handlers limit the time of a body.
+      requestTimeout: 0,
       connectionsCheckingInterval: limits.checkIntervalMs,
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       // Checked in framing.ts, which answers with a document.
@@ -172,39 +191,12 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
   // 10.1.1).
   server.on('checkContinue', (request, response) => onRequest(request, response, true));
   server.on('checkExpectation', (request, response) => onRequest(request, response));
-  server.on('connect', onConnect);
-
-  server.closeAllConnections = () => pool.closeAll();
+  server.on('upgrade', onEarlyRequest);
+  server.on('connect', onEarlyRequest);
+  server.on('connection', (socket: Socket) => connections.take(socket));
+  server.closeAllConnections = () => connections.closeAll();
   // That of node:http, which `close` calls, would cut off answers that the client has not taken.
-  server.closeIdleConnections = () => pool.closeIdle(false);
-  const listener = takeListener(server);
-  server.on('connection', (socket: Socket) => {
-    socket.pause();
-    const feed: RequestFeed = new RequestFeed(socket, {
-      turns,
-      maxWaitingBytes: limits.maxWaitingBytes,
-      isFinished: () => pool.of(feed)?.isFinished ?? true,
-      onDropped: () => {
-        // An edge that stops has its own time limit for answers.
-        if (!isStopping) cutOffSoon(feed);
-      },
-    });
-    pool.take(feed);
-    listener(feed);
-    // Many that come at once send at once.
-    turns.wait(() => socket.resume());
-  });
-
-  async function stop(): Promise<void> {
-    isStopping = true;
-    for (const connection of pool.all()) {
-      if (connection.open === null || connection.open.headersSent) continue;
-      // Says in the newest answer that it is the last one.
-      connection.open.shouldKeepAlive = false;
-      connection.isFinished = true;
-    }
-    await stopServer(server, pool, limits.stopGraceMs);
-  }
+  server.closeIdleConnections = () => connections.closeIdle(false);
 
   function purge(targets: PurgeTargets): void {
     const tags = targets === 'everything' ? null : new Set<string | null>(targets.tags);
@@ -213,30 +205,9 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
       return tags === null || (name !== null && tags.has(cacheTagOf(name)));
     });
   }
-  return { server, purge, invalidate: cache.invalidate, cacheUsage: cache.usage, stop };
-}
-
-/** The first request of a new connection may be on its way for so long. */
-const SILENT_MS = 1_000;
-const LOOK_EVERY_MS = 25;
-
-/**
- * Stops listening, and closes each connection when it is idle. Resolves as soon as none is left: those that are left after
- * `graceMs` are cut off.
- */
-async function stopServer(server: Server, pool: ConnectionPool, graceMs: number): Promise<void> {
-  let isClosed = false;
-  const closed = new Promise<void>((resolve) => {
-    // An error says that it does not listen.
-    server.close(() => {
-      isClosed = true;
-      resolve();
-    });
-  });
-  for (let waitedMs = 0; !isClosed && waitedMs < graceMs; waitedMs += LOOK_EVERY_MS) {
-    pool.closeIdle(waitedMs >= SILENT_MS);
-    await Promise.race([closed, sleep(LOOK_EVERY_MS)]);
-  }
-  pool.closeAll();
-  await closed;
+  const stop = async () => {
+    isStopping = true;
+    await connections.stop(server, limits.stopGraceMs);
+  };
+  return { server, purge, invalidate: cache.invalidate, stop };
 }

@@ -7,6 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import { problem } from '../../contract/problems/problems.ts';
 import { networkOf } from '../../lambdas/http/network.ts';
 import { RefusedRequest } from '../../lambdas/pipeline/handler.ts';
+import { withTimeout } from '../../storage/ports/with-timeout.ts';
 
 export interface BodyLimits {
   /** All bodies together. */
@@ -14,10 +15,17 @@ export interface BodyLimits {
   /** Those of one network: several customers may share a proxy. */
   readonly networkBytes: number;
   readonly credentialBytes: number;
+  /** From the wish for a body to its end. */
+  readonly receiveMs: number;
 }
 
 const MIB = 1024 * 1024;
-export const BODY_LIMITS: BodyLimits = { totalBytes: 64 * MIB, networkBytes: 32 * MIB, credentialBytes: 8 * MIB };
+export const BODY_LIMITS: BodyLimits = {
+  totalBytes: 64 * MIB,
+  networkBytes: 32 * MIB,
+  credentialBytes: 8 * MIB,
+  receiveMs: 10_000,
+};
 
 export interface ReceivedBodies {
   /** Bytes in memory. */
@@ -30,7 +38,7 @@ export interface ReceivedBody {
   /**
    * Reads it to its end. Rejects with the error of an incomplete body.
    *
-   * @throws RefusedRequest if it is larger than `maxBytes`, or a bound is reached: the rest is not read
+   * @throws RefusedRequest if it is larger than `maxBytes`, late, or a bound is reached: the rest is not read
    */
   read(actor: string, maxBytes: number): Promise<Buffer>;
   /** Its bytes no longer count. To be called once, when the request is answered. */
@@ -49,7 +57,7 @@ export function createReceivedBodies(limits: BodyLimits = BODY_LIMITS): Received
   }
 
   function open(request: IncomingMessage, address: string): ReceivedBody {
-    let own = 0;
+    let [own, isReleased] = [0, false];
     let senders: readonly (readonly [name: string, most: number])[] = [];
 
     function add(added: number): void {
@@ -60,6 +68,18 @@ export function createReceivedBodies(limits: BodyLimits = BODY_LIMITS): Received
       if (bytes > limits.totalBytes) throw busy('service-unavailable', 'Too many bodies are being received');
     }
 
+    async function receive(maxBytes: number): Promise<Buffer> {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request as AsyncIterable<Buffer>) {
+        if (own + chunk.length > maxBytes) throw tooLarge(maxBytes);
+        // It was late, and the answer waits for the client to read it.
+        if (isReleased) break;
+        add(chunk.length);
+        chunks.push(chunk);
+      }
+      return Buffer.concat(chunks);
+    }
+
     return {
       async read(actor, maxBytes) {
         if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
@@ -67,15 +87,10 @@ export function createReceivedBodies(limits: BodyLimits = BODY_LIMITS): Received
           [`credential ${actor}`, limits.credentialBytes],
           [`network ${networkOf(address)}`, limits.networkBytes],
         ];
-        const chunks: Buffer[] = [];
-        for await (const chunk of request as AsyncIterable<Buffer>) {
-          if (own + chunk.length > maxBytes) throw tooLarge(maxBytes);
-          add(chunk.length);
-          chunks.push(chunk);
-        }
-        return Buffer.concat(chunks);
+        return await withTimeout(receive(maxBytes), limits.receiveMs, tooLate);
       },
       release() {
+        isReleased = true;
         bytes -= own;
         for (const [name] of senders) count(name, -own);
       },
@@ -89,6 +104,9 @@ export function createReceivedBodies(limits: BodyLimits = BODY_LIMITS): Received
     },
   };
 }
+
+const tooLate = () =>
+  new RefusedRequest(problem('request-timeout', 'The body did not arrive in time: send it at once.'));
 
 function tooLarge(maxBytes: number): RefusedRequest {
   const detail = `The body may have at most ${maxBytes} bytes: send less, or in parts.`;

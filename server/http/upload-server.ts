@@ -5,7 +5,7 @@ import { problemResult, textResult } from '../../lambdas/http/answer.ts';
 import type { HttpResult } from '../../lambdas/http/event.ts';
 import { type DirectoryUploads, type Received, uploadPath } from '../../storage/directory/directory-uploads.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
-import type { DivertedHandler } from '../edge/divert.ts';
+import type { DivertedHandler } from '../edge/bodies.ts';
 import { originForm } from '../edge/framing.ts';
 
 export interface UploadServerOptions {
@@ -77,9 +77,7 @@ export function createUploadServer(options: UploadServerOptions): (request: Inco
     const query = new URLSearchParams(search);
     // Checked before the first byte of the body: without a valid target, a sender gets no time either.
     if (!uploads.isTarget(id, query)) return async (_, response) => send(response, 'forbidden');
-    const serve = async (_: IncomingMessage, response: ServerResponse) =>
-      send(response, await take(id, query, request));
-    return Object.assign(serve, { timesBody: true as const });
+    return async (_, response) => send(response, await take(id, query, request));
   };
 }
 

@@ -5,10 +5,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { problem } from '../../contract/problems/problems.ts';
 import type { HttpEvent, HttpResult } from '../../lambdas/http/event.ts';
-import type { Handled } from '../../lambdas/pipeline/handle.ts';
+import type { Handled, HandleWrite } from '../../lambdas/pipeline/handle.ts';
 import { RefusedRequest } from '../../lambdas/pipeline/handler.ts';
+import { maxBodyBytesOf } from '../../lambdas/pipeline/validate.ts';
 import { isWritePath } from '../../lambdas/pipeline/write-paths.ts';
-import type { DivertedHandler } from '../edge/divert.ts';
+import type { DivertedHandler } from '../edge/bodies.ts';
 import { originForm } from '../edge/framing.ts';
 import { createReceivedBodies, type ReceivedBodies } from './received-bodies.ts';
 
@@ -20,6 +21,17 @@ export type ReadBody = (actor: string, maxBytes: number) => Promise<Uint8Array>;
 
 /** Answers a request that came without its body. It may run in another thread or process than the connection. */
 export type AnswerWrite = (head: HttpEvent, readBody: ReadBody) => Promise<Handled>;
+
+/** The answers of the write API. */
+export function answerWrites(handle: HandleWrite): AnswerWrite {
+  return (head, readBody) =>
+    handle(head, async ({ operation, actor }) => withBody(head, await readBody(actor, maxBodyBytesOf(operation))));
+}
+
+function withBody(head: HttpEvent, { buffer, byteOffset, length }: Uint8Array): HttpEvent {
+  if (length === 0) return head;
+  return { ...head, body: Buffer.from(buffer, byteOffset, length).toString('base64'), isBase64Encoded: true };
+}
 
 export interface WriteServerOptions {
   readonly answer: AnswerWrite;

@@ -1,5 +1,5 @@
 /** The metrics of the embedded server, from what it knows. Each has its meaning in its HELP line. */
-import { CACHE_STATUSES, type ReadCounts } from '../edge/read-counts.ts';
+import { CACHE_STATUSES, type CountedReads } from '../edge/read-counts.ts';
 import type { SourceHealth } from '../loops/source-health.ts';
 import type { LoopDelays, ProcessUsage } from '../service/process-usage.ts';
 import type { Family, Sample } from './open-metrics.ts';
@@ -22,7 +22,7 @@ export interface MeasuredHealth {
 
 export interface Measured {
   readonly health: MeasuredHealth;
-  readonly reads: ReadCounts;
+  readonly reads: CountedReads;
   readonly writes: WriteCounts;
   readonly sources: readonly SourceHealth[];
   /** Null: the folder cannot be read. */

@@ -9,10 +9,10 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { Expectations } from '../../contract/freshness/late-sources.ts';
 import { readLastBackup } from '../backup/last-backup.ts';
 import type { HealthReport } from '../edge/answer.ts';
-import type { ReadCounts } from '../edge/read-counts.ts';
+import type { EdgeMeasured } from '../edge-host/calls.ts';
 import type { SourceHealth } from '../loops/source-health.ts';
 import type { Log } from '../service/log.ts';
-import { DELAY_RESOLUTION_MS, type LoopDelays, loopDelays, processUsage } from '../service/process-usage.ts';
+import { DELAY_RESOLUTION_MS, loopDelays, processUsage } from '../service/process-usage.ts';
 import { StartError } from '../service/start-error.ts';
 import { familiesOf, type MeasuredHealth } from './families.ts';
 import { OPEN_METRICS_TYPE, openMetricsText } from './open-metrics.ts';
@@ -31,9 +31,7 @@ export interface MetricsOptions {
   readonly port: number;
   readonly dataFolder: string;
   readonly health: () => Promise<HealthReport>;
-  readonly reads: ReadCounts;
-  /** The delays of the edge's event loop. Brings `reads` up to date. */
-  readonly measureEdge: () => Promise<LoopDelays>;
+  readonly measureEdge: () => Promise<EdgeMeasured>;
   readonly writes: WriteCounts;
   readonly sources: () => Promise<readonly SourceHealth[]>;
   readonly expectations: () => Expectations | null;
@@ -70,9 +68,9 @@ export async function startMetricsServer(options: MetricsOptions): Promise<Metri
   }
 
   async function text(): Promise<string> {
-    const { health, reads, measureEdge, writes, sources, expectations } = options;
+    const { health, measureEdge, writes, sources, expectations } = options;
     const oldest = expectations()?.oldest ?? null;
-    const readers = await measureEdge();
+    const { delays: readers, reads } = await measureEdge();
     const core = loopDelays(delays);
     delays.reset();
     return openMetricsText(

@@ -1,7 +1,7 @@
 /** `GET /api/v1/mirror`: which service a mirror shows, and how old its copy is. Only mirrors answer it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
-import type { DivertedHandler } from '../edge/divert.ts';
+import type { DivertedHandler } from '../edge/bodies.ts';
 import { CORS_FIELDS } from '../edge/representation.ts';
 import { sendReply } from '../edge/respond.ts';
 

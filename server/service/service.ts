@@ -14,14 +14,13 @@ import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import type { HeadValue } from '../../storage/records/publication.ts';
 import { openControl } from '../backup/control.ts';
 import { ingestSample, type SampleProgress } from '../commands/sample.ts';
-import { ReadCounts } from '../edge/read-counts.ts';
 import { type EdgeThread, startEdge } from '../edge-host/edge-thread.ts';
 import { announceChanges } from '../folder/announced-objects.ts';
 import { watchDamage } from '../folder/damaged-objects.ts';
 import { type DataFolder, openDataFolder } from '../folder/data-folder.ts';
 import { publishIfNothingIsShown } from '../folder/lost-objects.ts';
-import { answerWrites } from '../http/answer-writes.ts';
 import { type OperatorKeyFile, openWriteApi, uploadsFolder } from '../http/write-api.ts';
+import { answerWrites } from '../http/write-server.ts';
 import { sourceAsker } from '../loops/ask-source.ts';
 import { readSourceHealth } from '../loops/source-health.ts';
 import { type MetricsServer, startMetricsServer } from '../metrics/metrics-server.ts';
@@ -109,7 +108,7 @@ async function startOn(
   let background: Background | null = null;
   const expectations = () => background?.expectations() ?? null;
   let metrics: MetricsServer | null = null;
-  const [reads, writes] = [new ReadCounts(), new WriteCounts()];
+  const writes = new WriteCounts();
   const health = createHealth({
     ledger: data.ledger,
     checkWritable: data.checkWritable,
@@ -132,14 +131,13 @@ async function startOn(
         uploadsFolder: uploadsFolder(config.dataFolder),
         isMeasured: config.metrics !== null,
       },
-      { health, noteDamage: damage.note, reads },
+      { health, noteDamage: damage.note },
     );
     if (config.metrics !== null) {
       metrics = await startMetricsServer({
         ...config.metrics,
         dataFolder: config.dataFolder,
         health,
-        reads,
         measureEdge: edge.measure,
         writes,
         // Of a ledger that cannot be read, the health check tells.

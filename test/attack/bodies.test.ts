@@ -3,18 +3,17 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { WRITE_RESOURCES } from '../../lambdas/pipeline/route.ts';
-import { answerWrites } from '../../server/http/answer-writes.ts';
 import { createReceivedBodies } from '../../server/http/received-bodies.ts';
-import { createWriteServer } from '../../server/http/write-server.ts';
+import { answerWrites, createWriteServer } from '../../server/http/write-server.ts';
 import { converse, type Edge, parseReply, startEdge } from '../server/edge/edge-fixture.ts';
 import { openApiWorld } from '../write-api/world.ts';
 
 const MIB = 1024 * 1024;
-const LIMITS = { totalBytes: 16 * MIB, networkBytes: 6 * MIB, credentialBytes: 4 * MIB };
+const LIMITS = { totalBytes: 16 * MIB, networkBytes: 6 * MIB, credentialBytes: 4 * MIB, receiveMs: 60_000 };
 
-async function serving(requestsPerMinute = 1_000) {
+async function serving(requestsPerMinute = 1_000, receiveMs = LIMITS.receiveMs) {
   const world = openApiWorld({ scopes: { reader: ['watchlists:read'] }, requestsPerMinute });
-  const bodies = createReceivedBodies(LIMITS);
+  const bodies = createReceivedBodies({ ...LIMITS, receiveMs });
   let requests = 0;
   const divert = createWriteServer({
     resources: WRITE_RESOURCES,
@@ -82,6 +81,17 @@ test('64 bodies that are announced with a credential and never come take no room
   await Promise.all(Array.from({ length: 64 }, () => hold(edge, attack)));
   expect([await statusOfWrite(edge, 'alice'), await statusOfWrite(edge, 'mallory')]).toEqual([201, 201]);
   expect(bodies.bytes).toBe(0);
+});
+
+test.each<[string, string]>([
+  ['in one piece', 'x'],
+  ['in chunks', `${MIB.toString(16)}\r\nx`],
+])('a body %s that does not come in time is answered 408, and takes no room', async (how, sent) => {
+  const { edge, bodies } = await serving(1_000, 200);
+  const framing = how === 'in chunks' ? 'Transfer-Encoding: chunked' : announcing(MIB);
+  const late = parseReply(await converse(edge, head('Authorization: Bearer mallory\r\n', framing) + sent));
+  expect(late).toMatchObject({ status: 408, headers: { connection: 'close' } });
+  expect([bodies.bytes, edge.reports]).toEqual([0, []]);
 });
 
 test.each<[string, string, (length: number) => string]>([

@@ -63,7 +63,7 @@ describe('the text', () => {
 test('answers to readers are counted by class and by cache status', () => {
   const counts = new ReadCounts();
   for (const status of [200, 204, 304, 404, 503]) counts.add(status, 'hit');
-  counts.add(200, 'miss');
+  counts.add(200, 'uri-miss');
   expect(counts.classes).toEqual([0, 0, 3, 1, 1, 1]);
   expect(counts.cache).toEqual({ hit: 5, revalidated: 0, miss: 1, stale: 0, none: 0 });
 });

@@ -5,8 +5,7 @@ import { problemResult } from '../../lambdas/http/answer.ts';
 import type { HttpEvent } from '../../lambdas/http/event.ts';
 import type { RefusedRequest } from '../../lambdas/pipeline/handler.ts';
 import { WRITE_RESOURCES } from '../../lambdas/pipeline/route.ts';
-import { answerWrites } from '../../server/http/answer-writes.ts';
-import { createWriteServer } from '../../server/http/write-server.ts';
+import { answerWrites, createWriteServer } from '../../server/http/write-server.ts';
 import { converse, parseReply, startEdge } from './edge/edge-fixture.ts';
 
 /** The limit of a watchlist's body. */

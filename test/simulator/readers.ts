@@ -59,10 +59,9 @@ export function edgeReader(world: World, name: string): Read {
   });
   const newest = new Map<string, number>();
   return async (key) => {
-    const hit = cache.fresh(key);
-    const answer = hit === undefined ? await cache.read(key) : ({ kind: 'found', entry: hit } as const);
+    const answer = await cache.read(key);
     if (answer.kind !== 'found') return answer.kind;
-    const served = answer.entry.view;
+    const served = answer.view;
     const versions = world.watch.versionsOf(key);
     const version = versions.findLastIndex(({ etag }) => etag === served.etag);
     if (version >= 0) {

@@ -6,7 +6,7 @@ import { type AddressInfo, connect } from 'node:net';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { PUBLIC_CACHE_CONTROL, publicKey } from '../../../contract/files/public-objects.ts';
 import type { HealthReport } from '../../../server/edge/answer.ts';
-import type { Divert } from '../../../server/edge/divert.ts';
+import type { Divert } from '../../../server/edge/bodies.ts';
 import type { EdgeLimits } from '../../../server/edge/limits.ts';
 import { ReadCounts } from '../../../server/edge/read-counts.ts';
 import { createEdgeServer, type EdgeServer } from '../../../server/edge/server.ts';
@@ -132,12 +132,18 @@ export async function ask(
   return { status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks) };
 }
 
-/** Sends bytes as they are and gives everything that comes back until the server closes the connection. */
-export async function converse(edge: { readonly port: number }, bytes: string): Promise<string> {
+/**
+ * Sends bytes as they are and gives everything that comes back until the server closes the connection.
+ *
+ * @param next each is sent after the answer to those before it
+ */
+export async function converse(edge: { readonly port: number }, bytes: string, ...next: string[]): Promise<string> {
   const socket = connect(edge.port, '127.0.0.1');
   let received = '';
   socket.setEncoding('latin1').on('data', (chunk) => {
     received += chunk;
+    const more = next.shift();
+    if (more !== undefined) socket.write(more, 'latin1');
   });
   // A connection that is cut off ends the conversation as well as one that is closed.
   socket.on('error', () => {});

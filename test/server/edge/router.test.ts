@@ -374,7 +374,7 @@ function outcome(routed: EdgeRouted): string {
 
 function fields(routed: EdgeRouted): Record<string, string | undefined> {
   if (routed.kind !== 'answer') throw new Error('expected an answer');
-  return Object.fromEntries(routed.headers.flatMap((name, at) => (at % 2 ? [] : [[name, routed.headers[at + 1]]])));
+  return Object.fromEntries(routed.fields.flatMap((name, at) => (at % 2 ? [] : [[name, routed.fields[at + 1]]])));
 }
 
 describe('GET', () => {

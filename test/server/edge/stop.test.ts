@@ -1,7 +1,7 @@
 /** The end of an edge, as its clients see it: answers on their way arrive, and nobody can hold it up. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Divert } from '../../../server/edge/divert.ts';
+import type { Divert } from '../../../server/edge/bodies.ts';
 import type { EdgeLimits } from '../../../server/edge/limits.ts';
 import { ask, type Edge, parseReply, startEdge } from './edge-fixture.ts';
 import { RawClient } from './raw-client.ts';

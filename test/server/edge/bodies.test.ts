@@ -1,10 +1,10 @@
 /** Requests with bodies, which other handlers answer on the edge's port. */
 import { once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { setImmediate, setTimeout } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Divert, DivertedHandler } from '../../../server/edge/divert.ts';
+import type { Divert, DivertedHandler } from '../../../server/edge/bodies.ts';
 import type { EdgeLimits } from '../../../server/edge/limits.ts';
 import { converse, type Edge, parseReply, startEdge } from './edge-fixture.ts';
 
@@ -54,14 +54,6 @@ const HANDLERS: { readonly [name: string]: DivertedHandler } = {
     for await (const _ of request);
     throw new Error('a fault of the handler');
   },
-  timed: Object.assign(
-    async (request: IncomingMessage, response: ServerResponse) => {
-      let bytes = 0;
-      for await (const chunk of request) bytes += chunk.length;
-      send(response, 201, `timed ${bytes}`);
-    },
-    { timesBody: true as const },
-  ),
   async failsLate(_request, response) {
     response.writeHead(201, { 'content-length': 10 });
     response.write('half');
@@ -82,14 +74,12 @@ const divert: Divert = (request) => {
   if (handler === undefined) return null;
   handled.push(request.url as string);
   const begin: DivertedHandler = (...all) => gate?.then(() => handler(...all)) ?? handler(...all);
-  return Object.assign((...all: Parameters<DivertedHandler>) => begin(...all).finally(() => ended++), { ...handler });
+  return (...all) => begin(...all).finally(() => ended++);
 };
 
 const post = (name: string, body: string, more = '') =>
   `POST /write/${name} HTTP/1.1\r\n${H}${more}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
-/** Heads of requests with nine bytes to come, or chunks. */
-const length = (name: string) => `POST /write/${name} HTTP/1.1\r\n${H}Content-Length: 9\r\n\r\n`;
 const chunked = (name: string) => `POST /write/${name} HTTP/1.1\r\n${H}Transfer-Encoding: chunked\r\n\r\n`;
 
 /** The answers of a conversation in order, without any "100 Continue". */
@@ -133,7 +123,7 @@ describe('the edge', () => {
       ['none', `${H}\r\n`, 'POST '],
       ['of length 0', `${H}Content-Length: 0\r\n\r\n`, 'POST '],
     ])('%s, and the connection stays open', async (_title, rest, echoed) => {
-      const text = await converse(edge, `POST /write/echo HTTP/1.1\r\n${rest}${LAST}`);
+      const text = await converse(edge, `POST /write/echo HTTP/1.1\r\n${rest}`, LAST);
       expect(told(text)).toEqual([
         [201, echoed],
         [200, BODY],
@@ -170,24 +160,6 @@ describe('the edge', () => {
       const starting = await open({ isReady: () => false });
       expect(told(await converse(starting, post('echo', 'abc', CLOSE)))).toEqual([[201, 'POST abc']]);
       expect(replies(await converse(starting, LAST))[0]?.status).toBe(503);
-    });
-  });
-
-  describe('pipelines', () => {
-    test.each<[string, string]>([
-      ['with a length', post('echo', 'abc')],
-      ['in chunks', `${chunked('echo')}3\r\nabc\r\n0\r\n\r\n`],
-      ['with empty lines', post('echo', 'a\r\n\r\nb\r\n\r\n')],
-      ['without a body', `POST /write/echo HTTP/1.1\r\n${H}\r\n`],
-    ])('of 40 writes in a packet, %s, and a read after each, all are answered in order', async (_title, write) => {
-      const read = `GET ${GOLD_URL} HTTP/1.1\r\n${H}\r\n`;
-      const alone = told(await converse(edge, write + LAST))[0];
-      expect(told(await converse(edge, (write + read).repeat(40) + LAST))).toEqual([
-        ...Array(40)
-          .fill([alone, [200, BODY]])
-          .flat(),
-        [200, BODY],
-      ]);
     });
   });
 
@@ -231,23 +203,8 @@ describe('the edge', () => {
   });
 
   describe('a body that does not arrive', () => {
-    const impatient = () => open({ limits: { requestTimeoutMs: 200, checkIntervalMs: 25 } });
+    const impatient = () => open({ limits: { idleTimeoutMs: 200 } });
     const half = `POST /write/echo HTTP/1.1\r\n${H}Content-Length: 10\r\n\r\nhalf`;
-
-    test('in time is answered 408, and the connection is closed', async () => {
-      const slow = await impatient();
-      const [reply, ...more] = replies(await converse(slow, half));
-      expect(more).toEqual([]);
-      expect(reply).toMatchObject({ status: 408, headers: { connection: 'close' } });
-      expect(JSON.parse((reply?.body ?? '').toString())).toMatchObject({ code: 'request-timeout' });
-      expect(slow.reports).toEqual([]);
-    });
-
-    test('in time is cut off also where the connection would have been closed anyway', async () => {
-      const slow = await impatient();
-      const text = await converse(slow, half.replace('\r\n\r\n', '\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n'));
-      expect(replies(text).map(({ status }) => status)).toEqual([408]);
-    });
 
     test('well-formed is answered 400', async () => {
       const bytes = `POST /write/echo HTTP/1.1\r\n${H}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nnonsense\r\n`;
@@ -258,10 +215,8 @@ describe('the edge', () => {
     });
 
     test.each<[string, string, (socket: Socket) => void]>([
-      ['in time', half, () => {}],
       ['well-formed', chunked('echo'), (socket) => socket.write('nonsense\r\n')],
       ['in whole', half, (socket) => socket.end()],
-      ['completely, to a handler that limits its time', `${length('timed')}half`, (socket) => socket.end()],
       ['because the client has gone', half, (socket) => socket.resetAndDestroy()],
     ])('%s is not waited for longer by its handler', async (_title, bytes, goOn) => {
       const slow = await impatient();
@@ -285,79 +240,6 @@ describe('the edge', () => {
       if (!connection.closed) await new Promise((resolve) => connection.on('close', resolve));
       await setImmediate();
       expect(edge.reports).toEqual([]);
-    });
-  });
-
-  describe('a body whose handler limits its time', () => {
-    const IDLE_MS = 1_500;
-    const REQUEST_MS = 300;
-    const hurried = () =>
-      open({ limits: { requestTimeoutMs: REQUEST_MS, checkIntervalMs: 25, idleTimeoutMs: IDLE_MS } });
-
-    /** Sends a body byte by byte, so that it takes three times as long as a request may, and then what follows. */
-    async function drip(slow: Edge, head: string, byte: string, rest: string): Promise<string> {
-      const socket = connect(slow.port, '127.0.0.1')
-        .setNoDelay()
-        .setEncoding('latin1')
-        .on('error', () => {});
-      let text = '';
-      socket.on('data', (chunk) => {
-        text += chunk;
-      });
-      socket.write(head);
-      for (let sent = 0; sent < 9 && !socket.closed; sent++) {
-        await setTimeout(REQUEST_MS / 3);
-        socket.write(byte);
-      }
-      socket.write(rest);
-      if (!socket.closed) await new Promise((resolve) => socket.on('close', resolve));
-      return text;
-    }
-
-    test.each<[string, string, string, string]>([
-      ['by length', length('timed'), 'x', LAST],
-      ['in chunks', chunked('timed'), '1\r\nx\r\n', `0\r\n\r\n${LAST}`],
-      ['after another request', post('echo', 'abc') + length('timed'), 'x', LAST],
-    ])('may take longer than a request, %s, and the connection stays open', async (_title, head, byte, rest) => {
-      const slow = await hurried();
-      expect(told(await drip(slow, head, byte, rest)).slice(-2)).toEqual([
-        [201, 'timed 9'],
-        [200, BODY],
-      ]);
-      expect(slow.reports).toEqual([]);
-    });
-
-    test.each<[string, string, string]>([
-      ['a body of another handler', length('echo'), 'x'],
-      ['a body of another handler, in chunks', chunked('echo'), '1\r\nx\r\n'],
-      ['its head', 'POST /write/timed HTTP/1.1\r\nX: ', 'x'],
-      ['a request after it', `${post('timed', 'abc')}POST /write/echo HTTP/1.1\r\n${H}Content-Length: 9\r\n\r\n`, 'x'],
-    ])('%s may not', async (_title, head, byte) => {
-      const slow = await hurried();
-      expect(told(await drip(slow, head, byte, '')).at(-1)?.[0]).toBe(408);
-      expect(slow.reports).toEqual([]);
-    });
-
-    test.each([
-      ['the body', length('echo')],
-      ['the head', 'GET '],
-    ])('%s of a request after a slow one may not either', async (_title, rest) => {
-      const slow = await hurried();
-      const statuses = told(await drip(slow, length('timed'), 'x', rest)).map(([status]) => status);
-      expect(statuses).toEqual([201, 408]);
-    });
-
-    test('is cut off where it stands still', async () => {
-      const slow = await hurried();
-      expect(await converse(slow, `${length('timed')}half`)).toBe('');
-      expect(slow.reports).toEqual([]);
-    });
-
-    test('is cut off where it turns out to be malformed, however late', async () => {
-      const slow = await hurried();
-      const text = await drip(slow, chunked('timed'), '1\r\nx\r\n', 'nonsense\r\n');
-      expect(told(text).map(([status]) => status)).toEqual([400]);
-      expect(slow.reports).toEqual([]);
     });
   });
 
@@ -392,7 +274,7 @@ describe('the edge', () => {
     });
 
     test('although it has arrived completely: the connection stays open', async () => {
-      expect(told(await converse(edge, post('unread', 'abc') + LAST))).toEqual([
+      expect(told(await converse(edge, post('unread', 'abc'), LAST))).toEqual([
         [201, 'unread'],
         [200, BODY],
       ]);
@@ -443,14 +325,14 @@ describe('the edge', () => {
 
   describe('a handler that fails', () => {
     test('is reported, and its request answered 500; the connection stays open', async () => {
-      const all = replies(await converse(edge, post('fails', 'abc') + LAST));
+      const all = replies(await converse(edge, post('fails', 'abc'), LAST));
       expect(all.map(({ status }) => status)).toEqual([500, 200]);
       expect(JSON.parse((all[0]?.body ?? '').toString())).toMatchObject({ code: 'internal-error' });
       expect(edge.reports).toHaveLength(1);
     });
 
     test('in the middle of its answer is reported, and the connection cut off', async () => {
-      expect(told(await converse(edge, post('failsLate', '') + LAST))).toEqual([[201, 'half']]);
+      expect(told(await converse(edge, post('failsLate', ''), LAST))).toEqual([[201, 'half']]);
       expect(edge.reports).toHaveLength(1);
     });
 
