@@ -20,6 +20,8 @@ const PREFIX = 'Site/prices';
 /** The tests of any store run on versitygw. */
 const STORES = [
   { store: 'moto', engine: 'moto', conditions: { create: true, replace: true, remove: true } },
+  { store: 'minio', engine: 'minio', conditions: { create: true, replace: true, remove: false } },
+  { store: 'radosgw', engine: 'radosgw', conditions: { create: true, replace: false, remove: false } },
   { store: 'a store without conditions', engine: 'moto', conditions: { create: false, replace: false, remove: false } },
 ] as const;
 

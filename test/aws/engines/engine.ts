@@ -13,6 +13,8 @@ export interface Installable {
 }
 
 export interface Engine extends Installable {
+  /** CI goes on without it where its packages are not to be had. Default: a missing engine fails there. */
+  readonly isOptional?: boolean;
   /** Serves, empty, on this machine alone. Resolves when it answers. */
   start(folder: string): Promise<RunningEngine>;
 }
@@ -31,7 +33,9 @@ export const ENGINES_VARIABLE = 'TIDEMARK_TEST_ENGINES';
 /** By the engine's name: where it serves, or why it does not. */
 export type EngineStates = Record<string, EngineState>;
 
-export type EngineState = Pick<RunningEngine, 'endpoint' | 'eventsUrl'> | { readonly missing: string };
+export type EngineState =
+  | Pick<RunningEngine, 'endpoint' | 'eventsUrl'>
+  | { readonly missing: string; readonly isOptional: boolean };
 
 /**
  * Go builds faster without optimisation and debugging information, and the programs are still fast enough for tests. With the

@@ -22,7 +22,7 @@ export async function startEngines(say: (line: string) => void): Promise<Started
       } catch (error) {
         const missing = error instanceof Error ? error.message : String(error);
         say(`${labelOf(engine)}: missing: ${missing}`);
-        return [engine.name, { missing }] as const;
+        return [engine.name, { missing, isOptional: engine.isOptional === true }] as const;
       }
     }),
   );
