@@ -422,13 +422,6 @@ describe('the report on a batch', () => {
     if (status === 404) expect(answer.text).not.toContain(json.sha256);
   });
 
-  it.each(['bat_01JD8N5W5XQ6M4T0VZ8R2K7C3A', 'bat_', 'nothing', 'wl_01JD8N5W5XQ6M4T0VZ8R2K7C3A', '%2e%2e', '%zz'])(
-    '%s is not there',
-    async (id) => {
-      expect((await world.call({ path: `${URL}/${id}` })).json.code).toBe('not-found');
-    },
-  );
-
   it('is 304 for its current ETag', async () => {
     const { json } = await send({ records: [0] });
     const { headers } = await world.call({ path: `${URL}/${json.id}` });

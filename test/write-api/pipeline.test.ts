@@ -102,6 +102,29 @@ describe.each(API_OPERATIONS)('%s', (id) => {
   });
 });
 
+/** The place of an id in the path of an operation; -1 if it has none. */
+const placeOfId = (id: ApiOperationId): number =>
+  operationOf(id)
+    .path.split('/')
+    .findLastIndex((part) => /^\{(id|run)\}$/.test(part));
+const idIn = (id: ApiOperationId, path: string): string | undefined => path.split('/')[placeOfId(id)];
+
+describe('what is not there', () => {
+  it.each(API_OPERATIONS.filter((id) => placeOfId(id) >= 0))('is not found by %s, whatever its id', async (id) => {
+    const ledger = watchLedger(openMemoryLedger());
+    const world = await openWorld({ ledger });
+    const call = await validCall(world, id);
+    const own = idIn(id, call.path) as string;
+    const before = ledger.commits.length;
+    const neighbour = own.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+    for (const other of [neighbour, own.slice(0, -1), 'req_01JD8N5W5XQ6M4T0VZ8R2K7C3A', 'no-id', '%2e%2e', '%zz']) {
+      const answer = await world.call({ ...call, path: call.path.split('/').with(placeOfId(id), other).join('/') });
+      expect([other, answer.status, answer.json.code]).toEqual([other, 404, 'not-found']);
+    }
+    expect(ledger.commits).toHaveLength(before);
+  });
+});
+
 describe.each(WRITES)('%s', (id) => {
   const KEY = 'one-and-the-same-key';
   const substance = ({ status, text, headers: { etag, location } }: Answer) => ({ status, text, etag, location });
@@ -133,7 +156,11 @@ describe.each(WRITES)('%s', (id) => {
     expect(audit.filter(({ key }) => key.partition === auditOfTarget('market/gold-usd').partition)).toHaveLength(
       isOfMarket || id === 'removeMarket' ? 1 : 0,
     );
-    for (const change of audit) expect(change).toMatchObject({ value: { actor, action: id } });
+    const texts = { id: expect.any(String), at: expect.any(String), requestId: expect.any(String) };
+    const rest = { target: expect.any(String), fingerprint: expect.any(String), chain: expect.anything() };
+    for (const change of audit) expect(change).toHaveProperty('value', { actor, action: id, ...texts, ...rest });
+    const named = first.json?.id ?? idIn(id, call.path);
+    if (named !== undefined) expect(audit.map(({ key }) => key.partition.split('/').at(-1))).toContain(named);
     expect(own.filter(({ key }) => key.partition === answersOf(actor).partition)).toHaveLength(1);
   });
 

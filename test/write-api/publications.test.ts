@@ -6,7 +6,6 @@ import type { PurgeTargets } from '../../publisher/notify/purge.ts';
 import { publish } from '../../publisher/publish.ts';
 import { readAll } from '../../storage/ports/paging.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
-import { auditOfTarget } from '../../storage/records/audit.ts';
 import { WORK_QUEUE } from '../../storage/records/batches.ts';
 import {
   AWAITING_GENERATION,
@@ -107,17 +106,6 @@ describe('a publication', () => {
     expect(closed.cursor).toBe(pageCursor(2, closed.digest));
     const name = { kind: 'history-page', slug: 'market-00', cursor: closed.cursor } as const;
     expect(sha256Hex(publicObjects(objects).get(publicKey(name)) ?? '')).toBe(closed.digest);
-  });
-
-  it('is in the audit', async () => {
-    const { json } = await create({ markets: 'all' });
-    const { items } = await world.ledger.query(auditOfTarget(`publication/${json.id}`).partition, { limit: 10 });
-    expect(items.map(({ value }) => value)).toMatchObject([{ actor: 'key:operator', action: 'createPublication' }]);
-  });
-
-  it('that does not exist is 404', async () => {
-    expect((await read('pub_01JD8N5W5XQ6M4T0VZ8R2K7C3A')).json.code).toBe('not-found');
-    expect((await read('pub_1')).json.code).toBe('not-found');
   });
 });
 

