@@ -7,7 +7,7 @@ import { readReport } from '../../lambdas/ingest/read-report.ts';
 import { runBatch } from '../../lambdas/ingest/run-batch.ts';
 import { Contended } from '../../lambdas/worker/contended.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
-import { type ItemKey, type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
+import { type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
 import { batchKey, rawPartKey } from '../../storage/records/batches.ts';
 import {
   type MarketRecordValue,
@@ -26,6 +26,7 @@ import {
 } from '../publisher/faulty-storage.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
+import { deleteItem, putItem } from '../storage/put-item.ts';
 import { type BatchOptions, queueBatch, queuedWork } from './queued-batch.ts';
 import { openRecordedLedger, type RecordedLedger, recordsOf } from './recorded-ledger.ts';
 
@@ -138,14 +139,7 @@ describe('the report', () => {
     const { id } = await take(ledger, [market('a')]);
     expect(await ledger.get(awaitingGenerationKey(`batch/${id}`))).not.toBeNull();
     const value = { generation: 7, publishedAt: '2026-10-01T12:00:05Z' };
-    const change = {
-      kind: 'put',
-      key: generationOfKey(`batch/${id}`),
-      revision: 0,
-      value,
-      if: { kind: 'any' },
-    } as const;
-    await ledger.transact([change], { attemptId: 'publisher' });
+    await putItem(ledger, generationOfKey(`batch/${id}`), value);
     expect(await reportOn(ledger, id)).toMatchObject(value);
   });
 
@@ -285,11 +279,11 @@ describe('a batch that was delivered before', () => {
 
 describe('a damaged stored batch', () => {
   test.each<[string, (ledger: Ledger) => Promise<unknown>]>([
-    ['another part', (ledger) => overwrite(ledger, rawPartKey('b', 0), 'H4sIAAAAAAAAAwMAAAAAAAAAAAA=')],
-    ['a part that is not gzip', (ledger) => overwrite(ledger, rawPartKey('b', 0), 'AAAA')],
-    ['a part that is not text', (ledger) => overwrite(ledger, rawPartKey('b', 0), 7)],
-    ['no part', (ledger) => remove(ledger, rawPartKey('b', 0))],
-    ['no record', (ledger) => remove(ledger, batchKey('b'))],
+    ['another part', (ledger) => putItem(ledger, rawPartKey('b', 0), 'H4sIAAAAAAAAAwMAAAAAAAAAAAA=')],
+    ['a part that is not gzip', (ledger) => putItem(ledger, rawPartKey('b', 0), 'AAAA')],
+    ['a part that is not text', (ledger) => putItem(ledger, rawPartKey('b', 0), 7 as never)],
+    ['no part', (ledger) => deleteItem(ledger, rawPartKey('b', 0))],
+    ['no record', (ledger) => deleteItem(ledger, batchKey('b'))],
   ])('%s: nothing is applied', async (_, damage) => {
     const ledger = openRecordedLedger();
     await queueBatch(ledger, 'b', [market('a')]);
@@ -297,15 +291,6 @@ describe('a damaged stored batch', () => {
     await expect(runBatch(dependenciesOn(ledger), 'b')).rejects.toThrow(StorageCorrupt);
     expect(await ledger.get(marketKey('a'))).toBeNull();
   });
-
-  function overwrite(ledger: Ledger, key: ItemKey, value: string | number) {
-    const change = { kind: 'put', key, revision: 0, value, if: { kind: 'any' } } as const;
-    return ledger.transact([change], { attemptId: 'damage' });
-  }
-
-  function remove(ledger: Ledger, key: ItemKey) {
-    return ledger.transact([{ kind: 'delete', key, if: { kind: 'any' } }], { attemptId: 'damage' });
-  }
 });
 
 describe('a batch whose transaction is visible in part', () => {

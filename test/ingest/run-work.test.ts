@@ -12,6 +12,7 @@ import { readAll } from '../../storage/ports/paging.ts';
 import { type Task, WORK_QUEUE, type WorkValue, workIdOf, workKey } from '../../storage/records/batches.ts';
 import { FORMAT_KEY, LEDGER_FORMAT } from '../../storage/records/formats.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
+import { deleteItem, putItem } from '../storage/put-item.ts';
 import { queuedWork } from './queued-batch.ts';
 
 const START_MS = Date.parse('2026-10-01T12:00:00Z');
@@ -29,8 +30,7 @@ async function queue(ledger: Ledger, ...names: readonly string[]): Promise<void>
   for (const name of names) {
     const [lane, id = lane] = name.split('/') as [string, string?];
     const value: WorkValue = { ...taskOf(id), lane, lease: null };
-    const change = { kind: 'put', key: workKey(id, lane), revision: 0, value, if: { kind: 'any' } } as const;
-    await ledger.transact([change], { attemptId: newAttemptId() });
+    await putItem(ledger, workKey(id, lane), value);
   }
 }
 
@@ -109,8 +109,7 @@ describe('a run of the queue', () => {
   test('ends, and gives its leases back, when a later version has migrated the ledger meanwhile', async () => {
     const { ledger, runs, worker } = bench(async () => {
       const value = { format: LEDGER_FORMAT + 1 };
-      const put = { kind: 'put', key: FORMAT_KEY, revision: value.format, value, if: { kind: 'any' } } as const;
-      await ledger.transact([put], { attemptId: newAttemptId() });
+      await putItem(ledger, FORMAT_KEY, value, value.format);
       return null;
     });
     await queue(ledger, 'alice/a', 'bob/b', 'era');
@@ -237,8 +236,7 @@ describe('a run of the queue', () => {
   test('reports work of an unknown kind, and leaves it', async () => {
     const { ledger, failures, dependencies } = bench();
     const value = { kind: 'toString', lane: 'x', lease: null };
-    const change = { kind: 'put', key: { ...workKey('x') }, revision: 0, value, if: { kind: 'any' } } as const;
-    await ledger.transact([change as never], { attemptId: 'newer' });
+    await putItem(ledger, { ...workKey('x') }, value as never);
     expect(await runWork(dependencies)).toEqual({ ...DONE, failed: 1 });
     expect(failures).toHaveLength(1);
     expect(await queuedWork(ledger)).toEqual(['x']);
@@ -322,9 +320,7 @@ describe('an item that fails', () => {
     const broken = new StorageCorrupt('damaged');
     const { ledger, runs, failures, dependencies } = bench(async (id) => {
       if (id !== 'a') return null;
-      await ledger.transact([{ kind: 'delete', key: workKey('a', 'alice'), if: { kind: 'any' } }], {
-        attemptId: newAttemptId(),
-      });
+      await deleteItem(ledger, workKey('a', 'alice'));
       return broken;
     });
     await queue(ledger, 'alice/a', 'alice/b', 'alice/c');
@@ -389,8 +385,7 @@ describe('an item that is not due', () => {
     const { ledger, clock, runs, dependencies } = bench();
     const lease = { owner: null, untilMs: START_MS + 35_000 };
     const value: WorkValue = { kind: 'erasure', erasure: 'era', lane: 'era', lease };
-    const change = { kind: 'put', key: workKey('era'), revision: 0, value, if: { kind: 'any' } } as const;
-    await ledger.transact([change], { attemptId: newAttemptId() });
+    await putItem(ledger, workKey('era'), value);
     expect(await runWork(dependencies)).toEqual({ ...DONE, nextAtMs: START_MS + 35_000 });
     expect(runs).toEqual([]);
     clock.nowMs += 35_000;
@@ -463,8 +458,7 @@ describe('several workers', () => {
     const { ledger, runs, worker } = bench();
     const lease = { owner: 'embedded', untilMs: START_MS + LEASE_MS };
     const value: WorkValue = { kind: 'ingest', batch: 'a', lane: 'alice', lease };
-    const change = { kind: 'put', key: workKey('a', 'alice'), revision: 1, value, if: { kind: 'any' } } as const;
-    await ledger.transact([change], { attemptId: newAttemptId() });
+    await putItem(ledger, workKey('a', 'alice'), value, 1);
     expect(await runWork(worker('embedded'))).toEqual({ ...DONE, done: 1 });
     expect(runs).toEqual(['a']);
   });
@@ -484,8 +478,7 @@ describe('several workers', () => {
     async function queueBroad(ledger: Ledger, name: string, ...touches: string[]): Promise<void> {
       const [lane = '', id = ''] = name.split('/');
       const value: WorkValue = { kind: 'ingest', batch: id, lane, lease: null, touches };
-      const change = { kind: 'put', key: workKey(id, lane), revision: 0, value, if: { kind: 'any' } } as const;
-      await ledger.transact([change], { attemptId: newAttemptId() });
+      await putItem(ledger, workKey(id, lane), value);
     }
 
     test.each<[string, readonly string[], readonly string[], boolean]>([
@@ -531,9 +524,7 @@ describe('several workers', () => {
         const items = await readAll(ledger, WORK_QUEUE);
         seen.push(items.map(({ value }) => value.touches ?? 'none'));
         if (seen.length < 3) return { more: [`market-${seen.length}`] };
-        await ledger.transact([{ kind: 'delete', key: workKey('upl'), if: { kind: 'any' } }], {
-          attemptId: newAttemptId(),
-        });
+        await deleteItem(ledger, workKey('upl'));
         return 'done' as const;
       };
       await queue(ledger, 'upl');
@@ -543,8 +534,7 @@ describe('several workers', () => {
         lane: 'era',
         lease: { owner: null, untilMs: START_MS + 1 },
       } as const;
-      const later = { kind: 'put', key: workKey('era'), revision: 0, value: era, if: { kind: 'any' } } as const;
-      await ledger.transact([later], { attemptId: newAttemptId() });
+      await putItem(ledger, workKey('era'), era);
       await runWork(worker('one', { runners: { ...worker('one').runners, upload } }));
       const ofUpload = seen.map((touches) => touches.filter((some) => some !== 'none'));
       expect(ofUpload).toEqual([[], [['market-1']], [['market-1', 'market-2']]]);

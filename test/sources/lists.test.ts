@@ -57,8 +57,7 @@ async function fetched(answer: Prices | 'fails' | 'not-modified', etag: string |
   world.answers = [
     answer === 'fails' ? failing() : answer === 'not-modified' ? NOT_MODIFIED : ok(document(answer), { etag }),
   ];
-  await world.ask(asked);
-  await world.settle();
+  await world.run(asked);
   const [run] = await world.runs();
   return run;
 }

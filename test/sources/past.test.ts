@@ -144,12 +144,10 @@ describe('the past of a list', () => {
   test('older than what was fetched already leaves the next comparison as it is', async () => {
     const opened = await world();
     opened.answers = [ok(bytesOf({ a: { in: 70, out: 5 } }))];
-    await opened.ask();
-    await opened.settle();
+    await opened.run();
     await take(opened, pastOf(DOCUMENTS));
     opened.api.nowMs += 86_400_000;
-    await opened.ask();
-    await opened.settle();
+    await opened.run();
     expect((await opened.runs())[0]).toMatchObject({ outcome: 'unchanged' });
   });
 

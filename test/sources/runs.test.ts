@@ -4,6 +4,7 @@ import { IDLE_RUN_KEPT_DAYS } from '../../contract/operations/sources.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { uploadKey } from '../../storage/records/batches.ts';
 import { runKey } from '../../storage/records/sources.ts';
+import { putItem } from '../storage/put-item.ts';
 import { EXAMPLE_RECIPE, metalsCsv, recipeWith } from './example-recipe.ts';
 import { failing, NOT_MODIFIED, ok, openSourceWorld, type SourceWorld } from './source-world.ts';
 
@@ -77,8 +78,7 @@ describe('a run', () => {
 
   test('sends as the source, with no more than a feed may do', async () => {
     world.answers = [ok(DAY_ONE)];
-    const { id } = await world.ask();
-    await world.settle();
+    const { id } = await world.run();
     const upload = await world.api.ledger.get(uploadKey(`upl_${id.slice(4)}`));
     expect(upload?.value).toMatchObject({
       subject: 'system:source:metals',
@@ -100,10 +100,8 @@ describe('a run', () => {
 
   test('of a later file corrects, adds, and leaves the rest', async () => {
     world.answers = [ok(DAY_ONE), ok(DAY_TWO)];
-    await world.ask();
-    await world.settle();
-    await world.ask();
-    await world.settle();
+    await world.run();
+    await world.run();
     expect(await newest()).toMatchObject({ outcome: 'taken-in', counts: { accepted: 2, unchanged: 3, refused: 0 } });
     expect(await world.observations()).toEqual([
       'gold-usd 2026-11-18 412910',
@@ -115,10 +113,7 @@ describe('a run', () => {
 
   test('asks on the terms of the answer before it, and takes 304 for unchanged', async () => {
     world.answers = [ok(DAY_ONE, { etag: '"one"', lastModified: 'yesterday' }), NOT_MODIFIED];
-    for (let runs = 0; runs < 3; runs++) {
-      await world.ask();
-      await world.settle();
-    }
+    for (let runs = 0; runs < 3; runs++) await world.run();
     expect(world.requests.map(({ etag, lastModified }) => [etag, lastModified])).toEqual([
       [null, null],
       ['"one"', 'yesterday'],
@@ -131,10 +126,7 @@ describe('a run', () => {
   test('with the same records is unchanged, and its answer is archived and its validators count', async () => {
     const same = Buffer.concat([DAY_ONE, Buffer.from('\n')]);
     world.answers = [ok(DAY_ONE, { etag: '"one"' }), ok(same, { etag: '"two"' }), NOT_MODIFIED];
-    for (let runs = 0; runs < 3; runs++) {
-      await world.ask();
-      await world.settle();
-    }
+    for (let runs = 0; runs < 3; runs++) await world.run();
     const [, second] = await world.runs();
     expect(second).toMatchObject({ outcome: 'unchanged', sha256: sha256Hex(same), records: 4, upload: null });
     expect(world.archive.files.has(sha256Hex(same))).toBe(true);
@@ -143,21 +135,17 @@ describe('a run', () => {
 
   test('without conditions takes the same answer in again', async () => {
     world.answers = [ok(DAY_ONE, { etag: '"one"' })];
-    await world.ask();
-    await world.settle();
-    await world.ask({ unconditional: true });
-    await world.settle();
+    await world.run();
+    await world.run({ unconditional: true });
     expect(world.requests[1]?.etag).toBeNull();
     expect(await newest()).toMatchObject({ outcome: 'taken-in', counts: { accepted: 0, unchanged: 4, refused: 0 } });
   });
 
   test('after a change of the recipe asks for everything', async () => {
     world.answers = [ok(DAY_ONE, { etag: '"one"' })];
-    await world.ask();
-    await world.settle();
+    await world.run();
     await world.add(recipeWith({ description: 'Other words.' }), { 'if-match': '"1"' });
-    await world.ask();
-    await world.settle();
+    await world.run();
     expect(world.requests[1]?.etag).toBeNull();
     expect(await newest()).toMatchObject({ outcome: 'unchanged' });
   });
@@ -165,8 +153,7 @@ describe('a run', () => {
   test('leaves refused rows out and names them', async () => {
     const bad = metalsCsv(['gold', '2026-11-18', '4129.10'], ['lead', '2026-11-18', '1'], ['gold', 'yesterday', '1']);
     world.answers = [ok(bad)];
-    await world.ask();
-    await world.settle();
+    await world.run();
     const run = await newest();
     expect(run).toMatchObject({ outcome: 'taken-in', records: 2, refusedRows: 2, counts: { accepted: 2 } });
     expect(run.faults.map(({ line }) => line)).toEqual([3, 4]);
@@ -181,8 +168,7 @@ describe('a run', () => {
     ['a day that has not come', metalsCsv(['gold', '2027-01-01', '4129.10']), 'taken-in'],
   ])('whose answer has %s ends as %s', async (_, bytes, code) => {
     world.answers = [ok(bytes)];
-    await world.ask();
-    await world.settle();
+    await world.run();
     const { outcome, reason, counts } = await newest();
     // A market is taken in without its observation.
     if (code === 'taken-in')
@@ -220,10 +206,7 @@ describe('a run', () => {
 
   test('that took nothing in is forgotten after a while, and no other', async () => {
     world.answers = [failing(), ok(DAY_ONE)];
-    for (let runs = 0; runs < 2; runs++) {
-      await world.ask();
-      await world.settle();
-    }
+    for (let runs = 0; runs < 2; runs++) await world.run();
     const [taken, failed] = await world.runs();
     const expiryOf = async (id = '') => (await world.api.ledger.get(runKey('metals', id)))?.expiresAtMs;
     expect(await expiryOf(taken?.id)).toBeNull();
@@ -288,17 +271,13 @@ describe('after a failure', () => {
     world.api.nowMs += 1_000;
     expect(world.failures).toHaveLength(1);
     expect(await newest()).toMatchObject({ outcome: 'failed', reason: { code: 'internal-error' } });
-    await world.ask();
-    await world.settle();
+    await world.run();
     expect(await newest()).toMatchObject({ outcome: 'taken-in' });
   });
 
   test('the same file is taken in by the next run', async () => {
     world.answers = [ok(metalsCsv()), ok(DAY_ONE)];
-    for (let runs = 0; runs < 2; runs++) {
-      await world.ask();
-      await world.settle();
-    }
+    for (let runs = 0; runs < 2; runs++) await world.run();
     expect(world.requests[1]?.etag).toBeNull();
     expect(await newest()).toMatchObject({ outcome: 'taken-in' });
   });
@@ -307,8 +286,7 @@ describe('after a failure', () => {
 describe('a replay', () => {
   async function takenIn() {
     world.answers = [ok(DAY_ONE)];
-    const { id } = await world.ask();
-    await world.settle();
+    const { id } = await world.run();
     return id;
   }
 
@@ -330,9 +308,7 @@ describe('a replay', () => {
     const key = uploadKey(`upl_${id.slice(4)}`);
     const upload = await world.api.ledger.get(key);
     const other = { ...upload?.value, sha256: sha256Hex('other records') } as never;
-    await world.api.ledger.transact([{ kind: 'put', key, revision: 99, value: other, if: { kind: 'any' } }], {
-      attemptId: 'test',
-    });
+    await putItem(world.api.ledger, key, other, 99);
     await world.replay(id);
     await world.settle();
     expect(await newest()).toMatchObject({ outcome: 'different' });

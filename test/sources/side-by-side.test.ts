@@ -76,16 +76,14 @@ describe('the archive', () => {
     const outcomes: string[] = [];
     for (let run = 0; run < 3; run++) {
       world.answers = [answer(run)];
-      await world.ask({});
-      await world.settle();
+      await world.run({});
       outcomes.push(ended((await world.runs())[0]));
     }
     expect(outcomes).toEqual(['taken-in', 'taken-in', 'failed archive-full']);
     expect(world.requests).toHaveLength(2);
     const { headers } = await world.api.call({ path: '/api/v1/sources/metals' });
     await world.add(bounded(10 * length), { 'if-match': headers.etag as string });
-    await world.ask({});
-    await world.settle();
+    await world.run({});
     expect(ended((await world.runs())[0])).toBe('taken-in');
   });
 
@@ -94,10 +92,7 @@ describe('the archive', () => {
     const { length } = metalsCsv(['gold', '2026-11-18', '4129.10']);
     await world.add(recipeWith({ limits: { archiveBytes: length + 1 } }));
     world.answers = [bytes];
-    for (let run = 0; run < 3; run++) {
-      await world.ask({});
-      await world.settle();
-    }
+    for (let run = 0; run < 3; run++) await world.run({});
     expect((await world.runs()).map(ended)).toEqual(['unchanged', 'unchanged', 'taken-in']);
   });
 

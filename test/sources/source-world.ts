@@ -29,6 +29,8 @@ export interface SourceWorld {
   /** Sends the recipe, and gives the answer. */
   add(recipe?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   ask(body?: object): Promise<SourceRun>;
+  /** Asks for a run, and lets it end. */
+  run(body?: object): Promise<SourceRun>;
   replay(run: string): Promise<SourceRun>;
   /** One round of a process, with other ports if they are given, and with a pool that outlives the round. */
   round(other?: Partial<SourceDependencies>, pool?: RunPool, patience?: () => Promise<void>): Promise<RoundDone>;
@@ -95,6 +97,11 @@ export function openSourceWorld(api: ApiWorld = heldToSchemas(openApiWorld())): 
     add: (recipe = EXAMPLE_RECIPE, headers = { 'if-none-match': '*' }) =>
       api.call({ method: 'PUT', path: '/api/v1/sources/metals', body: recipe, headers }),
     ask: (body = {}) => call('POST', '/runs', body),
+    async run(body) {
+      const run = await world.ask(body);
+      await world.settle();
+      return run;
+    },
     replay: (run) => call('POST', `/runs/${run}/replay`),
     round: (other, ...more) => runDueSources({ ...dependencies, ...other }, ...more),
     async work() {

@@ -24,6 +24,7 @@ import {
 } from '../publisher/world.ts';
 import { openMemoryLedger } from './memory-ledger.ts';
 import { openMemoryObjects } from './memory-objects.ts';
+import { deleteItem, putItem } from './put-item.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** A published ledger in a file, and its public bodies. */
@@ -121,9 +122,7 @@ describe('an import', () => {
     const { options } = await sourceWorld();
     const target = inMemory();
     await importLedger({ ...options, target });
-    await target.transact([{ kind: 'delete', key: { partition: 'old', sort: 'one' }, if: { kind: 'any' } }], {
-      attemptId: 'a',
-    });
+    await deleteItem(target, { partition: 'old', sort: 'one' });
     expect(await importLedger({ ...options, target })).toMatchObject({ wasFinished: true });
     expect(await target.get({ partition: 'old', sort: 'one' })).toBeNull();
   });
@@ -152,14 +151,7 @@ describe('an import', () => {
   test.each<[string, (target: Ledger, options: Omit<ImportOptions, 'target'>) => Promise<unknown>]>([
     ['is in use', async (ledger) => claimFormat({ ...systemRuntime, ledger })],
     ['has a market', async (ledger) => createWorld(SMALL_PAGES, ledger).ingest([market('z')])],
-    [
-      'has one of the items',
-      async (ledger) =>
-        ledger.transact(
-          [{ kind: 'put', key: { partition: 'old', sort: 'two' }, revision: 0, value: 5, if: { kind: 'any' } }],
-          { attemptId: 'a' },
-        ),
-    ],
+    ['has one of the items', async (ledger) => putItem(ledger, { partition: 'old', sort: 'two' }, 5)],
     [
       'has the import of another ledger',
       async (target, options) => importLedger({ ...options, digest: 'e'.repeat(64), target }),
@@ -178,18 +170,7 @@ describe('an import', () => {
     const source = inMemory();
     const options = { source, partitions: [], digest: 'd'.repeat(64), progress: () => {}, target: inMemory() };
     await expect(importLedger(options)).rejects.toThrow(RangeError);
-    await source.transact(
-      [
-        {
-          kind: 'put',
-          key: { partition: 'format', sort: 'ledger' },
-          revision: 2,
-          value: { format: 2 },
-          if: { kind: 'any' },
-        },
-      ],
-      { attemptId: 'a' },
-    );
+    await putItem(source, { partition: 'format', sort: 'ledger' }, { format: 2 }, 2);
     await expect(importLedger(options)).rejects.toThrow(RangeError);
     expect(await readAll(options.target, { partition: 'import' })).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { createAuditSealer } from '../../lambdas/review/seal-audit.ts';
 import { type AuditFinding, verifyAudit } from '../../lambdas/review/verify-audit.ts';
 import { created } from '../../storage/ports/changes.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
-import type { Item, Ledger } from '../../storage/ports/ledger.ts';
+import type { Item, ItemKey, Ledger } from '../../storage/ports/ledger.ts';
 import { inBatches, readAll } from '../../storage/ports/paging.ts';
 import { newUlid } from '../../storage/ports/ulid.ts';
 import {
@@ -19,6 +19,7 @@ import {
   type ChainedAudit,
 } from '../../storage/records/audit.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
+import { deleteItem, putItem } from '../storage/put-item.ts';
 import { ASSERTIONS, filed, openClaimWorld } from './claim-world.ts';
 import { type Fate, watchLedger } from './watched-ledger.ts';
 import { type ApiWorld, openApiWorld, START_MS, seededBytes } from './world.ts';
@@ -151,24 +152,15 @@ describe('somebody who may write to the ledger', () => {
 
   test('alters the actor of one copy: the record is named', async () => {
     const [record] = chain as [ChainedAudit];
-    const [key = auditSealKey(DAY)] = auditKeys(record);
-    const change = {
-      kind: 'put',
-      key,
-      revision: 0,
-      value: { ...record, actor: 'user:eve' },
-      if: { kind: 'any' },
-    } as const;
-    await world.ledger.transact([change], { attemptId: newAttemptId() });
+    const [key] = auditKeys(record) as [ItemKey<AuditValue>];
+    await putItem(world.ledger, key, { ...record, actor: 'user:eve' });
     expect(named((await verified()).findings)).toContainEqual([record.id, 'altered']);
   });
 
   test.each(['audit/actor/', 'audit/target/'])('removes the copy in %s: the record is named', async (prefix) => {
     const [, record] = chain as [ChainedAudit, ChainedAudit];
     const key = auditKeys(record).find(({ partition }) => partition.startsWith(prefix));
-    await world.ledger.transact([{ kind: 'delete', key: key as never, if: { kind: 'any' } }], {
-      attemptId: newAttemptId(),
-    });
+    await deleteItem(world.ledger, key as never);
     expect(named((await verified()).findings)).toEqual([[record.id, 'removed']]);
   });
 
@@ -243,9 +235,7 @@ describe('somebody who may write to the ledger', () => {
     test('rewrites record, seal and everything after: only the digest that was kept elsewhere differs', async () => {
       const before = (await verified()).sealed;
       for (const record of chain) await remove(record);
-      await world.ledger.transact([{ kind: 'delete', key: auditSealKey(DAY), if: { kind: 'any' } }], {
-        attemptId: newAttemptId(),
-      });
+      await deleteItem(world.ledger, auditSealKey(DAY));
       await seal();
       const after = await verified();
       expect(after.findings).toEqual([]);
@@ -308,9 +298,7 @@ describe('seals', () => {
     const ofDay = query.mock.calls.filter(([partition]) => partition.startsWith(`audit/day/${DAY}/`));
     expect(new Set(ofDay.map(([, { after }]) => after))).toEqual(new Set([second?.value.upTo]));
     expect(await verified()).toMatchObject({ chains: 8, sealed: { to: DAY }, findings: [] });
-    await world.ledger.transact([{ kind: 'delete', key: auditSealPartKey(DAY, 1), if: { kind: 'any' } }], {
-      attemptId: newAttemptId(),
-    });
+    await deleteItem(world.ledger, auditSealPartKey(DAY, 1));
     expect((await verified()).findings).toContainEqual(expect.objectContaining({ day: DAY, fault: 'seal' }));
   });
 

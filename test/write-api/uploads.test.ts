@@ -8,6 +8,7 @@ import { uploadKey } from '../../storage/records/batches.ts';
 import { generationOfKey } from '../../storage/records/publication.ts';
 import { workOff } from '../ingest/work-off.ts';
 import { market, price } from '../publisher/world.ts';
+import { putItem } from '../storage/put-item.ts';
 import { heldToSchemas } from './held-to-schemas.ts';
 import { type ApiWorld, openApiWorld } from './world.ts';
 
@@ -110,14 +111,7 @@ describe('an upload', () => {
     expect(report.json).toMatchObject({ state: 'applied', errors: [{ line: 3, code: 'market.unknown' }] });
 
     const value = { generation: 7, publishedAt: '2026-11-20T12:00:00.000Z' };
-    const answer = {
-      kind: 'put',
-      key: generationOfKey(`batch/${batch}`),
-      revision: 7,
-      value,
-      if: { kind: 'any' },
-    } as const;
-    await world.ledger.transact([answer], { attemptId: 'publisher' });
+    await putItem(world.ledger, generationOfKey(`batch/${batch}`), value, 7);
     expect((await get(id)).json).toMatchObject(value);
   });
 
