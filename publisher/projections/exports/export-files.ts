@@ -5,8 +5,13 @@
  * before the objects, and says "unused from today on" until the transaction that makes the file part of the export. Whatever is
  * left by a process that died is swept like a file of an old export.
  */
-import type { ExportTable } from '../../../contract/bodies/export-tables.ts';
-import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import {
+  EXPORT_FORMATS,
+  EXPORT_TABLES,
+  type ExportExtension,
+  type ExportTable,
+} from '../../../contract/bodies/export-tables.ts';
+import type { ExportFileKind, PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { created } from '../../../storage/ports/changes.ts';
 import type { Change, Item } from '../../../storage/ports/ledger.ts';
@@ -24,8 +29,22 @@ import type { PublisherStorage } from '../../dependencies.ts';
 import { Superseded } from '../../errors.ts';
 import { putDailyFile } from '../../kernel/put-daily-file.ts';
 import { publicMetadata } from '../../kernel/put-immutable.ts';
-import { objectsOfFile } from './export-objects.ts';
+import { dataPackage, type ExportManifest, schemaFile, tableSchema } from './manifest.ts';
 import type { PartFile } from './part-file.ts';
+
+const KINDS: { readonly [Extension in ExportExtension]: ExportFileKind } = {
+  parquet: 'export-parquet',
+  'ndjson.gz': 'export-ndjson',
+  'csv.gz': 'export-csv',
+};
+
+/** By extension. */
+export function objectsOfFile(file: string): readonly (readonly [ExportExtension, PublicObjectName])[] {
+  return (Object.keys(EXPORT_FORMATS) as ExportExtension[]).map((extension) => [
+    extension,
+    { kind: KINDS[extension], file },
+  ]);
+}
 
 export class ExportWriter {
   readonly #storage: PublisherStorage;
@@ -46,7 +65,7 @@ export class ExportWriter {
     return await readAll(this.#storage.ledger, exportPartsOf(table, this.#again));
   }
 
-  async filesOf(table: ExportTable['name']): Promise<readonly ExportFiles[]> {
+  async #filesOf(table: ExportTable['name']): Promise<readonly ExportFiles[]> {
     return (await this.readParts(table)).flatMap(({ value }) => value.files ?? []);
   }
 
@@ -87,8 +106,18 @@ export class ExportWriter {
     await putDailyFile(this.#storage, { name, text }, this.#generation);
   }
 
+  /** Puts the manifest of an export of which all files are in place. @returns the Data Package of the day */
+  async putManifests(about: Omit<ExportManifest, 'files'>): Promise<string> {
+    for (const table of EXPORT_TABLES)
+      await this.#put({ kind: 'export-schema', file: schemaFile(table) }, Buffer.from(tableSchema(table).text));
+    const files = { observations: await this.#filesOf('observations'), markets: await this.#filesOf('markets') };
+    const text = dataPackage({ ...about, files });
+    await this.putHead({ kind: 'export-package', date: about.date }, text);
+    return text;
+  }
+
   /** Puts an immutable object, and says what is stored: compressed bytes may differ where the contents do not. */
-  async put(name: PublicObjectName, body: Buffer): Promise<{ bytes: number; digest: string }> {
+  async #put(name: PublicObjectName, body: Buffer): Promise<{ bytes: number; digest: string }> {
     const { objects } = this.#storage;
     const key = publicKey(name);
     for (;;) {
@@ -113,7 +142,7 @@ export class ExportWriter {
     await this.#storage.ledger.transact([pending] as Change[], { attemptId: this.#storage.newAttemptId() });
     const formats: ExportFiles['formats'] = {};
     for (const [extension, name] of objectsOfFile(file)) {
-      formats[extension] = await this.put(name, bodies[extension]);
+      formats[extension] = await this.#put(name, bodies[extension]);
     }
     return { file, rows: written.rows, formats };
   }

@@ -22,7 +22,6 @@ import { changeDay, keptExports } from './keep-export.ts';
 import { withKept } from './manifest.ts';
 import { updateMarkets } from './market-parts.ts';
 import { type EntryReader, updateParts } from './observation-parts.ts';
-import { putManifests } from './put-manifests.ts';
 
 export interface ExportOptions extends Partial<Omit<DailyContext, 'storage'>> {
   readonly storage: PublisherStorage;
@@ -72,7 +71,7 @@ export async function makeExport(options: ExportOptions): Promise<DailyOutcome> 
   const { size, root, takenDown = 0 } = head.log;
   if (!(await updateParts({ ...run, writer, takenDown }, size))) return { kind: 'unfinished', date };
   const sources = await updateMarkets(published, writer, { ...run, partRows: run.partEntries });
-  const text = await putManifests(writer, {
+  const text = await writer.putManifests({
     ...{ date, sources, generation: head.list.shows, publishedAt: head.publishedAt },
     logGeneration: head.generation,
     log: { size, root },

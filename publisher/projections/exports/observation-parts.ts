@@ -16,8 +16,8 @@ import type { ExportPartValue } from '../../../storage/records/exports.ts';
 import { marketKey } from '../../../storage/records/markets.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import type { ExportWriter } from './export-files.ts';
+import { objectsOfFile } from './export-files.ts';
 import { linesIn } from './export-lines.ts';
-import { objectsOfFile } from './export-objects.ts';
 import { changedRow, type EarlierChanges, type ObservationRow, PartRows } from './observation-rows.ts';
 import { PartFile } from './part-file.ts';
 

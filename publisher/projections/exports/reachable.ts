@@ -18,7 +18,7 @@ import {
 } from '../../../storage/records/exports.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import type { ExpiredRecord, OwnedObject, Reachability } from '../../kernel/projection.ts';
-import { objectsOfFile } from './export-objects.ts';
+import { objectsOfFile } from './export-files.ts';
 import { filesOfDay } from './keep-export.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -22,7 +22,6 @@ import { changeDay, filesOfDay } from './keep-export.ts';
 import { type ExportOptions, type ExportRun, optionsOf } from './make-export.ts';
 import { updateMarkets } from './market-parts.ts';
 import { updateParts } from './observation-parts.ts';
-import { putManifests } from './put-manifests.ts';
 
 type Day = Item<ExportDayValue>;
 
@@ -79,7 +78,7 @@ async function remake(run: ExportRun, day: Day, today: string, head: HeadValue):
   const gone = takenDown === 0 ? new Set<string>() : await marketsTakenDown(run, head.log?.size ?? 0);
   const list = marketsOfLog(run, source.listLogSize, gone);
   const sources = await updateMarkets(list, writer, { ...run, partRows: run.partEntries });
-  await putManifests(writer, {
+  await writer.putManifests({
     ...{ date, sources, generation: source.listGeneration, publishedAt: source.publishedAt },
     logGeneration: generation,
     log: { size, root },

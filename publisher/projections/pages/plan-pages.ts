@@ -1,13 +1,16 @@
 /**
  * Plans the pages of one generation. HEAD has one digest of all files of the site: their bodies are read only if it differs, and only
- * those are put that the last publication did not have.
+ * those are put that the last publication did not have. The first page is planned with each list, from its first page alone.
  */
 import { FRONT_PAGE } from '../../../contract/bodies/front-page.ts';
+import { latestEntry } from '../../../contract/bodies/latest-entries.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
+import type { Market } from '../../../contract/values/market.ts';
 import { PUBLISHED_SITE_KEY } from '../../../storage/records/publication.ts';
+import { addFileIfChanged } from '../../kernel/add-file.ts';
 import type { PlanContext, ProjectionPlan } from '../../kernel/projection.ts';
 import { type Site, siteObject } from '../../site.ts';
-import { planFrontPage } from './plan-front-page.ts';
+import { FRONT_ROWS, frontPage } from './front-page.ts';
 
 /** SHA-256. `front`: absent until a list comes. */
 interface State {
@@ -15,19 +18,36 @@ interface State {
   readonly front?: string;
 }
 
+const SLUG = '"slug":"';
+
 export async function planPages(context: PlanContext): Promise<ProjectionPlan> {
-  const { site } = context.dependencies;
+  const { site, readBaseUrl = null, projections = new Set() } = context.dependencies;
   if (site === undefined) return { finish: async () => ({ state: context.state }) };
   // Another version may have put them at other paths.
   const known = context.isRenderedOtherwise ? undefined : (context.state as State | undefined);
   const isSame = site.digest === known?.site;
-  const front = planFrontPage(context, site, isSame ? known?.front : undefined);
+  const knownFront = isSame ? known?.front : undefined;
+  let front = knownFront;
+  /** The page with the first slug. Pages come in any order, and to parse all of them would take long. */
+  let first = { slug: '', body: '{"data":[]}' };
   return {
-    ...front,
+    needsList: FRONT_PAGE in site.files && (knownFront === undefined || context.isBehind),
+    ofPage: () => (body) => {
+      const start = body.indexOf(SLUG) + SLUG.length;
+      const slug = body.slice(start, body.indexOf('"', start));
+      if (start >= SLUG.length && (first.slug === '' || slug < first.slug)) first = { slug, body };
+      return [];
+    },
+    async list() {
+      if (!(FRONT_PAGE in site.files)) return;
+      const { data } = JSON.parse(first.body) as { readonly data: readonly Market[] };
+      const entries = data.slice(0, FRONT_ROWS).map((market) => latestEntry(market, null));
+      const text = frontPage(await site.read(FRONT_PAGE), { readBaseUrl, projections }, entries);
+      front = await addFileIfChanged(context, siteObject(FRONT_PAGE), text, knownFront);
+    },
     async finish() {
       if (!isSame) await addChanged({ ...context, state: known?.site }, site);
-      const digest = front.digest();
-      return { state: { site: site.digest, ...(digest !== undefined && { front: digest }) } };
+      return { state: { site: site.digest, ...(front !== undefined && { front }) } };
     },
   };
 }
