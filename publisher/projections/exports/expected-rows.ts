@@ -21,7 +21,7 @@ const DERIVED = { decimalPerUnit: null, approximateValue: null, supersededAt: nu
 const CSV = csvTexts(OBSERVATIONS_TABLE);
 
 /** The rows of a market in the table of observations, by a log of this size; those of one part are in its order. */
-export function expectedObservations(fold: LogFold, slug: string, size: number): readonly ObservationRow[] {
+function expectedObservations(fold: LogFold, slug: string, size: number): readonly ObservationRow[] {
   const stated = new Map<string, { readonly index: number; readonly entry: ObservationEntry }>();
   const superseded = new Map<string, Pick<SupersededAt, 'by' | 'at'>>();
   let quantity: number | null = null;

@@ -6,7 +6,7 @@ import type { ExportExtension, ExportRow, ExportTable } from '../../../contract/
 import { millisecondInstant } from '../../../contract/values/instants.ts';
 import type { ExportPartValue } from '../../../storage/records/exports.ts';
 import { ParquetFile } from './write-parquet.ts';
-import { csvFile, ndjsonFile } from './write-texts.ts';
+import { csvTexts, growingText, ndjsonLine } from './write-texts.ts';
 
 export interface WrittenPart {
   /** Of the rows, in hex. */
@@ -16,7 +16,7 @@ export interface WrittenPart {
 
 export class PartFile {
   readonly #yieldToEventLoop: () => Promise<void>;
-  readonly #ndjson = ndjsonFile();
+  readonly #ndjson = growingText(ndjsonLine);
   readonly #csv;
   readonly #parquet;
   #rows = 0;
@@ -26,7 +26,8 @@ export class PartFile {
   /** @param yieldToEventLoop lets other tasks run */
   constructor(table: ExportTable, yieldToEventLoop: () => Promise<void>) {
     this.#yieldToEventLoop = yieldToEventLoop;
-    this.#csv = csvFile(table);
+    const { header, line } = csvTexts(table);
+    this.#csv = growingText(line, header);
     this.#parquet = new ParquetFile(table);
   }
 

@@ -21,21 +21,11 @@ export interface TextFile {
 }
 
 /** One JSON object a line, with all columns. */
-export function ndjsonFile(): TextFile {
-  return textFile('', ndjsonLine);
-}
-
 export function ndjsonLine(row: ExportRow): string {
   return `${JSON.stringify(row)}\n`;
 }
 
-/** RFC 4180, with a header. An unknown value is an empty field. */
-export function csvFile(table: ExportTable): TextFile {
-  const { header, line } = csvTexts(table);
-  return textFile(header, line);
-}
-
-/** The first line of a CSV file, and the line of a row. */
+/** RFC 4180: the first line of a file, and the line of a row. An unknown value is an empty field. */
 export function csvTexts({ columns }: ExportTable) {
   const names = columns.map(({ name }) => name);
   return {
@@ -44,7 +34,7 @@ export function csvTexts({ columns }: ExportTable) {
   };
 }
 
-function textFile(header: string, line: (row: ExportRow) => string): TextFile {
+export function growingText(line: (row: ExportRow) => string, header = ''): TextFile {
   const digest = createHash('sha256').update(FORM);
   const gzip = createGzip();
   const chunks: Buffer[] = [];
