@@ -1,13 +1,6 @@
 /** What people type in the address bar. */
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openBrowser, openPage } from './browser.ts';
-
-let browser: Browser;
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-afterAll(() => browser.close());
+import { expect, test } from 'vitest';
+import { openPage } from './pages.ts';
 
 test.each([
   ['/markets/GOLD-USD', '/markets/gold-usd'],
@@ -15,7 +8,7 @@ test.each([
   ['/markets/Gold-USD?utm_source=x', '/markets/gold-usd?utm_source=x'],
   ['/market/index.html?slug=GOLD-USD', '/market/index.html?slug=gold-usd'],
 ])('%s shows the market, at %s', async (typed, expected) => {
-  const { page, complaints } = await openPage(browser);
+  const { page, complaints } = await openPage();
   await page.goto(typed);
   await page.getByRole('heading', { level: 1, name: /Gold/ }).waitFor();
   const { pathname, search } = new URL(page.url());

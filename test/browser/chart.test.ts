@@ -1,30 +1,14 @@
 /** The chart of a market, in Chromium: scales, dates, files, citations, paper. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { operatorHtml } from '../../contract/files/operator-html.ts';
-import { faultsOf, openBrowser, openPage, SCREENSHOTS } from './browser.ts';
+import { faultsOf, SCREENSHOTS } from './browser.ts';
 import { LONG_ATTRIBUTION, publishMarketData } from './market-data.ts';
+import { chartOf, isRead, openMarket, openPage, provenanceOf } from './pages.ts';
 import { PAINTED } from './painted.ts';
 
-let browser: Browser;
-beforeAll(async () => {
-  [browser] = await Promise.all([openBrowser(), publishMarketData()]);
-});
-afterAll(() => browser.close());
-
-const chartOf = (page: Page) => page.getByRole('application');
-const provenanceOf = (page: Page) => page.getByRole('region', { name: 'Provenance' });
-/** The whole history is read. */
-const isRead = (page: Page) => page.getByText(/observations are read/).waitFor();
-
-async function openMarket(slug: string) {
-  const opened = await openPage(browser, { baseURL: inject('changedUrl') });
-  await opened.page.goto(`/markets/${slug}`);
-  await isRead(opened.page);
-  return opened;
-}
+beforeAll(() => publishMarketData());
 
 const PICTURE = `document.querySelector('.chart-host canvas').toDataURL()`;
 
@@ -52,7 +36,6 @@ describe('the chart', () => {
     await expect
       .poll(colours)
       .toEqual(expect.arrayContaining([await colourOf('Canvas'), await colourOf('CanvasText')]));
-    await page.context().close();
   });
 
   it('has other scales, each in the address, and marks stay on their lines', async () => {
@@ -71,7 +54,6 @@ describe('the chart', () => {
     await isRead(page);
     expect(await page.getByLabel('Scale').inputValue()).toBe('index');
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   it('has labels of small prices, says what a scale cannot show, and fits a phone under a long name', async () => {
@@ -94,7 +76,6 @@ describe('the chart', () => {
       expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, 360]);
     }
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   it('has its dates in fields and in the address; dates that do not exist are refused, and nothing moves', async () => {
@@ -117,7 +98,6 @@ describe('the chart', () => {
     await page.goto('/markets/wheat-eur#from=2026-02-30');
     await page.getByText('“2026-02-30” is no date that exists.').waitFor();
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   it('is downloaded as it is seen, and cited with its moment and its receipt', async () => {
@@ -159,7 +139,6 @@ describe('the chart', () => {
       .waitFor();
     expect(await faultsOf(page)).toEqual([]);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   it('a value that was retracted is cited as such, with its receipt; an unknown id is said; what stands is shown first', async () => {
@@ -192,7 +171,6 @@ describe('the chart', () => {
     await page.getByText('There is no observation yet.').waitFor();
     expect(await page.getByText('Cite this').isVisible()).toBe(false);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   it('is compared with other markets, which are found as on the front page, and says of which one a point is', async () => {
@@ -236,11 +214,10 @@ describe('the chart', () => {
     expect(new URL(page.url()).hash).not.toContain('compare');
     expect(await page.getByLabel('Scale').inputValue()).toBe('linear');
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   it('credits each source with its terms: on the page, on a narrow picture, and in a comparison with the name of its market', async () => {
-    const { page, complaints } = await openPage(browser, {
+    const { page, complaints } = await openPage({
       baseURL: inject('changedUrl'),
       viewport: { width: 360, height: 740 },
     });
@@ -271,7 +248,6 @@ describe('the chart', () => {
     })()`);
     expect(Math.max(...drawn)).toBeLessThanOrEqual(0);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   it('is printed whole and light, with its sources and without controls', async () => {
@@ -305,6 +281,5 @@ describe('the chart', () => {
     await page.getByRole('button', { name: 'All' }).click();
     await page.emulateMedia({ media: 'print', colorScheme: 'light' });
     await expect.poll(pictureOf).toBe(printed);
-    await page.context().close();
   });
 });

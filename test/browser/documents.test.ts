@@ -1,13 +1,7 @@
 /** The documentation: it needs no JavaScript, and with it there is more. */
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { expectGoodLooks, faultsOf, openBrowser, openPage } from './browser.ts';
-
-let browser: Browser;
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-afterAll(() => browser.close());
+import { expect, it } from 'vitest';
+import { expectGoodLooks, faultsOf } from './browser.ts';
+import { openPage } from './pages.ts';
 
 it.each([
   ['docs', '/docs/'],
@@ -15,13 +9,13 @@ it.each([
   ['docs-guide', '/docs/guides/money'],
   ['docs-problem', '/problems/not-found'],
 ])('%s looks right at every width, light and dark', async (name, path) => {
-  const { page, complaints } = await openPage(browser);
+  const { page, complaints } = await openPage();
   await expectGoodLooks(page, name, path, (shown) => shown.getByRole('heading', { level: 1 }).waitFor());
   expect(complaints).toEqual([]);
 });
 
 it('commands name the service that shows them, and are copied', async () => {
-  const { page, complaints } = await openPage(browser);
+  const { page, complaints } = await openPage();
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.goto('/docs/reference/watchlists');
   await page.locator('[data-ready]').waitFor();
@@ -39,7 +33,7 @@ it('commands name the service that shows them, and are copied', async () => {
 });
 
 it('no page asks its reader to put in an address that the script has put in', async () => {
-  const { page, complaints } = await openPage(browser);
+  const { page, complaints } = await openPage();
   await page.goto('/docs/');
   const links: readonly string[] = await page.evaluate(
     '[...document.querySelectorAll(".docs a")].map(({ href }) => href)',
@@ -60,7 +54,7 @@ it('no page asks its reader to put in an address that the script has put in', as
 });
 
 it('the search finds operations, headings and problems by keyboard, without a server', async () => {
-  const { page, complaints } = await openPage(browser);
+  const { page, complaints } = await openPage();
   await page.goto('/docs/');
   const field = page.getByRole('searchbox', { name: 'Search the documentation' });
   const index: string[] = [];
@@ -99,7 +93,7 @@ it('the search finds operations, headings and problems by keyboard, without a se
 });
 
 it('without JavaScript, a refused request leads to its problem, on to an operation, and on to its schema', async () => {
-  const { page, complaints } = await openPage(browser, { javaScriptEnabled: false });
+  const { page, complaints } = await openPage({ javaScriptEnabled: false });
   const refused = await page.request.get('/api/v1/markets?page=2');
   await page.goto((await refused.json()).type);
   await page.getByRole('heading', { level: 1, name: 'Unknown query parameter' }).waitFor();
@@ -112,7 +106,7 @@ it('without JavaScript, a refused request leads to its problem, on to an operati
 });
 
 it('without JavaScript, a guide shows its snippets in the language that a reader opens, by keyboard', async () => {
-  const { page } = await openPage(browser, { javaScriptEnabled: false });
+  const { page } = await openPage({ javaScriptEnabled: false });
   await page.goto('/docs/guides/money');
   const snippet = page.getByText('from tidemark_client import Client');
   expect(await snippet.isVisible()).toBe(false);

@@ -1,15 +1,9 @@
 /** Embeds and badges in a page of another origin. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
-import { expectGoodLooks, openBrowser, openPage } from './browser.ts';
-
-let browser: Browser;
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-afterAll(() => browser.close());
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { expectGoodLooks } from './browser.ts';
+import { openPage } from './pages.ts';
 
 /** A page with this body, at an origin of its own. */
 async function foreignPage(body: string): Promise<string> {
@@ -29,7 +23,7 @@ test.each([
   [true, 480],
   [false, 200],
 ])('a page of another origin shows an embed, with JavaScript: %s, %i px wide', async (javaScriptEnabled, width) => {
-  const { page, complaints } = await openPage(browser, { javaScriptEnabled });
+  const { page, complaints } = await openPage({ javaScriptEnabled });
   await page.goto(await foreignPage(frameOf('/embed/gold-usd', width)));
   const frame = page.frameLocator('iframe');
   await frame.getByText('4,129.10 USD').waitFor();
@@ -41,13 +35,13 @@ test.each([
 });
 
 test('no other page may be framed', async () => {
-  const { page, complaints } = await openPage(browser);
+  const { page, complaints } = await openPage();
   await page.goto(await foreignPage(frameOf('/status') + frameOf('/markets/gold-usd')));
   await expect.poll(() => complaints.filter((text) => text.includes('frame-ancestors')).length).toBe(2);
 });
 
 test('the link of an embed opens the page of its market', async () => {
-  const { page } = await openPage(browser);
+  const { page } = await openPage();
   await page.goto(await foreignPage(frameOf('/embed/gold-usd')));
   const opened = page.waitForEvent('popup');
   await page.frameLocator('iframe').getByRole('link', { name: 'Gold' }).click();
@@ -55,7 +49,7 @@ test('the link of an embed opens the page of its market', async () => {
 });
 
 test('another origin shows a badge as an image, and reads its answer', async () => {
-  const { page, complaints } = await openPage(browser);
+  const { page, complaints } = await openPage();
   const badge = `${inject('baseUrl')}/badges/gold-usd`;
   await page.goto(await foreignPage(`<img src="${badge}.svg" alt="">`));
   await expect.poll(() => page.evaluate('document.images[0].naturalHeight')).toBe(20);
@@ -65,6 +59,6 @@ test('another origin shows a badge as an image, and reads its answer', async () 
 });
 
 test('an embed looks good', async () => {
-  const { page } = await openPage(browser);
+  const { page } = await openPage();
   await expectGoodLooks(page, 'embed', '/embed/gold-usd', (shown) => shown.getByText('4,129.10 USD').waitFor());
 });

@@ -2,20 +2,15 @@
 
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { expectGoodLooks, openBrowser, openPage, SCREENSHOTS, slowAndMeasured } from './browser.ts';
-
-let browser: Browser;
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-afterAll(() => browser.close());
+import type { Page } from 'playwright-core';
+import { expect, inject, test } from 'vitest';
+import { expectGoodLooks, SCREENSHOTS, slowAndMeasured } from './browser.ts';
+import { openPage } from './pages.ts';
 
 const rows = (page: Page) => page.locator('#markets tbody tr');
 
 test('without JavaScript, it lists markets with price and day, and leads to their pages and to all prices', async () => {
-  const { page, complaints } = await openPage(browser, { javaScriptEnabled: false });
+  const { page, complaints } = await openPage({ javaScriptEnabled: false });
   await page.goto('/');
   expect(await rows(page).count()).toBe(50);
   expect(await rows(page).first().innerText()).toMatch(
@@ -38,7 +33,7 @@ test('without JavaScript, it lists markets with price and day, and leads to thei
 });
 
 test('its rows look good before the script comes', async () => {
-  const { page } = await openPage(browser);
+  const { page } = await openPage();
   await page.route('**/assets/explorer.js', (route) => route.fulfill({ contentType: 'text/javascript', body: '' }));
   await expectGoodLooks(page, 'front-file', '/', (shown) => rows(shown).nth(49).waitFor());
 });
@@ -46,7 +41,7 @@ test('its rows look good before the script comes', async () => {
 test.each(['/', '/markets/gold-usd'])(
   'the policy of %s lets its block of data be, which is no script',
   async (path) => {
-    const { page, complaints } = await openPage(browser);
+    const { page, complaints } = await openPage();
     await page.goto(path);
     const text = await page.locator('script[type="application/ld+json"]').textContent();
     const { '@type': type, name } = JSON.parse(text as string) as Record<string, string>;
@@ -64,7 +59,7 @@ test.each([
 ])(
   'at %i px and a quarter of the speed, the script moves nothing that is seen, nor empties the table',
   async (width, height) => {
-    const { page } = await openPage(browser, { viewport: { width, height } });
+    const { page } = await openPage({ viewport: { width, height } });
     await slowAndMeasured(page);
     await page.addInitScript(`
     fewest = Infinity;

@@ -1,25 +1,13 @@
 /** Back and Forward of the browser undo and redo what a reader has chosen. */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { openBrowser, openPage } from './browser.ts';
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, it } from 'vitest';
 import { publishMarketData } from './market-data.ts';
+import { isRead, openMarket, openPage } from './pages.ts';
 
-let browser: Browser;
-beforeAll(async () => {
-  [browser] = await Promise.all([openBrowser(), publishMarketData()]);
-});
-afterAll(() => browser.close());
+beforeAll(() => publishMarketData());
 
-const isRead = (page: Page) => page.getByText(/observations are read/).waitFor();
 const hashOf = (page: Page): string => new URL(page.url()).hash;
 const priceOf = (page: Page) => page.locator('.market-price').innerText();
-
-async function openMarket(slug: string) {
-  const opened = await openPage(browser, { baseURL: inject('changedUrl') });
-  await opened.page.goto(`/markets/${slug}`);
-  await isRead(opened.page);
-  return opened;
-}
 
 it('a moment is chosen: Back shows the newest values, Forward the moment again, and a reload keeps it', async () => {
   const { page, complaints } = await openMarket('wheat-eur');
@@ -40,7 +28,6 @@ it('a moment is chosen: Back shows the newest values, Forward the moment again, 
   await isRead(page);
   expect(await priceOf(page)).toBe(then);
   expect(complaints).toEqual([]);
-  await page.context().close();
 });
 
 it('the stops on the way of a slider are shown, and only the last one is an entry', async () => {
@@ -75,7 +62,6 @@ it('the stops on the way of a slider are shown, and only the last one is an entr
   await page.goBack();
   await expect.poll(() => hashOf(page)).toBe('');
   await page.getByText('Showing the latest').waitFor();
-  await page.context().close();
 });
 
 it('settings of the chart, markets beside it and a currency are undone one by one, and redone', async () => {
@@ -108,11 +94,10 @@ it('settings of the chart, markets beside it and a currency are undone one by on
   await expect.poll(() => hashOf(page)).toMatch(/^#scale=log&.*compare=gold-usd&point=/);
   expect(await scale.inputValue()).toBe('log');
   expect(complaints).toEqual([]);
-  await page.context().close();
 });
 
 it('of the list of markets, an order, a filter and a whole word are one entry each', async () => {
-  const { page, complaints } = await openPage(browser);
+  const { page, complaints } = await openPage();
   await page.goto('/');
   await page.locator('#explorer[data-ready=true]').waitFor();
   const rows = await page.locator('#count').innerText();
@@ -129,5 +114,4 @@ it('of the list of markets, an order, a filter and a whole word are one entry ea
   await page.goForward();
   await expect.poll(() => page.getByRole('searchbox').inputValue()).toBe('gold');
   expect(complaints).toEqual([]);
-  await page.context().close();
 });

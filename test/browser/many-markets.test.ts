@@ -1,17 +1,11 @@
 /** The page of 20,000 markets, in Chromium. */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openBrowser, openPage } from './browser.ts';
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
 import { answer, entry, rows, shown, slugs } from './latest-answers.ts';
-
-let browser: Browser;
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-afterAll(() => browser.close());
+import { openPage } from './pages.ts';
 
 it('shows 20,000 markets page by page, the last row in one action, and searches all of them', async () => {
-  const { page, complaints } = await openPage(browser);
+  const { page, complaints } = await openPage();
   await answer(page, 'recent', []);
   await answer(
     page,
@@ -36,7 +30,7 @@ it('shows 20,000 markets page by page, the last row in one action, and searches 
 });
 
 it('a letter that matches 20,000 markets touches no more rows than a screen has, and nothing around them', async () => {
-  const { page, complaints } = await openPage(browser);
+  const { page, complaints } = await openPage();
   await answer(page, 'recent', []);
   const name = (n: number): string => `${n % 2 === 0 ? 'Zinc' : 'Tin'} ${n}`;
   await answer(
@@ -117,7 +111,7 @@ async function withDailyFiles(page: Page) {
 }
 
 it('sorts 20,000 markets by change from the daily files, part by part, and touches the rows once, at the end', async () => {
-  const { page, complaints } = await openPage(browser);
+  const { page, complaints } = await openPage();
   const { asked, answerParts } = await withDailyFiles(page);
   const count = page.locator('#count');
   await page.goto('/');
@@ -152,7 +146,7 @@ it('sorts 20,000 markets by change from the daily files, part by part, and touch
 });
 
 it('a failure to read changes is shown, and the rest is read when asked for again', async () => {
-  const { page } = await openPage(browser);
+  const { page } = await openPage();
   const { asked, answerParts } = await withDailyFiles(page);
   await page.goto('/#sort=day-descending');
   await shown(page);

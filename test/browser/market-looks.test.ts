@@ -1,14 +1,11 @@
 /** The page of a market in states of its own: beside others, as of a moment, removed, without values. */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { expectGoodLooks, openBrowser, openPage } from './browser.ts';
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, inject, it } from 'vitest';
+import { expectGoodLooks } from './browser.ts';
 import { publishMarketData } from './market-data.ts';
+import { openPage } from './pages.ts';
 
-let browser: Browser;
-beforeAll(async () => {
-  [browser] = await Promise.all([openBrowser(), publishMarketData()]);
-});
-afterAll(() => browser.close());
+beforeAll(() => publishMarketData());
 
 const hasText = (text: string | RegExp) => (page: Page) => page.getByText(text).first().waitFor();
 
@@ -19,18 +16,16 @@ it.each([
   ['market-hostile', '/markets/hostile-usd', /observations are read/],
   ['market-unknown', '/market/index.html?slug=no-such-market', 'There is no such market'],
 ])('%s looks good', async (name, path, text) => {
-  const { page } = await openPage(browser, { baseURL: inject('changedUrl') });
+  const { page } = await openPage({ baseURL: inject('changedUrl') });
   await expectGoodLooks(page, name, path, hasText(text));
-  await page.context().close();
 });
 
 it('a removed market looks good', async () => {
-  const { page } = await openPage(browser, { baseURL: inject('changedUrl') });
+  const { page } = await openPage({ baseURL: inject('changedUrl') });
   const removal = { code: 'market-removed', reason: 'It was listed twice.', replacedBy: 'gold-usd' };
   await page.route('**/api/v1/markets/silver-usd.json', (route) =>
     route.fulfill({ status: 410, json: { ...removal, removedAt: '2026-10-01T00:00:00Z' } }),
   );
   await expectGoodLooks(page, 'market-removed', '/markets/silver-usd', hasText('This market was removed'));
   expect(await page.getByRole('link', { name: 'gold-usd' }).count()).toBe(1);
-  await page.context().close();
 });

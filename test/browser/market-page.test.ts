@@ -1,17 +1,10 @@
 /** The page of a market as a file: without JavaScript, on a host of files alone, and while its script takes it over. */
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { startFileServer } from '../hosting/file-server.ts';
-import { expectGoodLooks, openBrowser, openPage, slowAndMeasured } from './browser.ts';
-
-let browser: Browser;
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-afterAll(() => browser.close());
-
-const isRead = (page: Page) => page.getByText(/observations are read/).waitFor();
+import { expectGoodLooks, slowAndMeasured } from './browser.ts';
+import { isRead, openPage } from './pages.ts';
 
 async function expectWhole(page: Page): Promise<void> {
   expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Gold, US dollar');
@@ -26,7 +19,7 @@ async function expectWhole(page: Page): Promise<void> {
 }
 
 test('without JavaScript, a market has price, change, day, source, its last prices and files that are there', async () => {
-  const { page, complaints } = await openPage(browser, { javaScriptEnabled: false });
+  const { page, complaints } = await openPage({ javaScriptEnabled: false });
   expect((await page.goto('/markets/gold-usd'))?.status()).toBe(200);
   await expectWhole(page);
   const files = await page.locator('main a[href^=".."], link[rel="alternate"]').all();
@@ -41,10 +34,10 @@ test('without JavaScript, a market has price, change, day, source, its last pric
 test('a host of files alone shows the same, with and without JavaScript, and leads from market to market', async () => {
   const host = await startFileServer(join(inject('changedFolder'), 'public'));
   onTestFinished(() => host.stop());
-  const still = await openPage(browser, { javaScriptEnabled: false, baseURL: host.url });
+  const still = await openPage({ javaScriptEnabled: false, baseURL: host.url });
   await still.page.goto('/markets/gold-usd.html');
   await expectWhole(still.page);
-  const { page, complaints } = await openPage(browser, { baseURL: host.url });
+  const { page, complaints } = await openPage({ baseURL: host.url });
   await page.goto('/markets/gold-usd.html');
   await isRead(page);
   expect(complaints).toEqual([]);
@@ -60,7 +53,7 @@ test.each([
 ])(
   'at %i px and a quarter of the speed, the script moves nothing that is seen, and brings no larger text than the price',
   async (width, height) => {
-    const { page } = await openPage(browser, {
+    const { page } = await openPage({
       viewport: { width, height },
       hasTouch: width < 400,
       isMobile: width < 400,
@@ -84,14 +77,14 @@ test.each([
 );
 
 test('a browser gets a page for what is not there', async () => {
-  const { page } = await openPage(browser);
+  const { page } = await openPage();
   expect((await page.goto('/a/b/nowhere'))?.status()).toBe(404);
   await page.getByRole('link', { name: 'All markets' }).click();
   await page.locator('#markets a').first().waitFor();
 });
 
 test('both look good', async () => {
-  const { page } = await openPage(browser);
+  const { page } = await openPage();
   // As it is before its script.
   await page.route('**/assets/market.js', (route) => route.fulfill({ contentType: 'text/javascript', body: '' }));
   await expectGoodLooks(page, 'market-file', '/markets/gold-usd', (shown) => expectWhole(shown));

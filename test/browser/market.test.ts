@@ -1,34 +1,19 @@
 /** The page of a market, in Chromium. */
 import { readFile } from 'node:fs/promises';
-import type { Browser, Page, Route } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { Page, Route } from 'playwright-core';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { openReceipt } from '../../clients/typescript/receipts.ts';
-import { expectGoodLooks, openBrowser, openPage } from './browser.ts';
+import { expectGoodLooks } from './browser.ts';
 import { HOSTILE_NAME, PUBLIC_REASON, publishMarketData, serveLongHistory } from './market-data.ts';
+import { chartOf, isRead, openMarket, openPage, provenanceOf } from './pages.ts';
 import { PAINTED } from './painted.ts';
 
-let browser: Browser;
-beforeAll(async () => {
-  [browser] = await Promise.all([openBrowser(), publishMarketData()]);
-});
-afterAll(() => browser.close());
+beforeAll(() => publishMarketData());
 
-const chartOf = (page: Page) => page.getByRole('application');
-const provenanceOf = (page: Page) => page.getByRole('region', { name: 'Provenance' });
 const said = (page: Page) => page.locator('.chart-panel [role=status]');
 interface Body {
   readonly history: { readonly count: number };
   readonly data: readonly object[];
-}
-
-/** The whole history is read. */
-const isRead = (page: Page) => page.getByText(/observations are read/).waitFor();
-
-async function openMarket(slug: string) {
-  const opened = await openPage(browser, { baseURL: inject('changedUrl') });
-  await opened.page.goto(`/markets/${slug}`);
-  await isRead(opened.page);
-  return opened;
 }
 
 describe('a market', () => {
@@ -51,7 +36,6 @@ describe('a market', () => {
     await page.keyboard.press('ArrowDown');
     expect(await provenanceOf(page).innerText()).toMatch(/4\.3182 EUR per tonne/);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   it('says the provenance of each point by keyboard alone, and checks it in the signed log', async () => {
@@ -77,11 +61,10 @@ describe('a market', () => {
     await chartOf(page).press('Escape');
     expect(await provenanceOf(page).innerText()).toContain('Choose a point');
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   it('says that a value which the log does not have must not be relied on', async () => {
-    const { page } = await openPage(browser, { baseURL: inject('changedUrl') });
+    const { page } = await openPage({ baseURL: inject('changedUrl') });
     await page.route('**/markets/wheat-eur/history*', async (route) => {
       const text = await (await fetch(route.request().url())).text();
       const body = text.replaceAll('"confidence":"low"', '"confidence":"high"');
@@ -94,7 +77,6 @@ describe('a market', () => {
       .getByText(/does not agree: confidence of \S+ differs from entry \d+/)
       .waitFor();
     expect(await provenanceOf(page).getByRole('link', { name: 'Download' }).count()).toBe(0);
-    await page.context().close();
   });
 
   it('shows unknown values in words, marks corrections and retractions, and keeps replaced versions', async () => {
@@ -117,13 +99,12 @@ describe('a market', () => {
     expect(await page.getByRole('cell', { name: 'unknown: the source took it back' }).count()).toBe(0);
     await page.getByLabel('Show replaced versions').check();
     expect(await page.getByText('of 123').count()).toBe(1);
-    await page.context().close();
   });
 });
 
 describe('the page as of a moment, and its sources', () => {
   it('of the future, or of a moment that cannot be read, is refused, and never looks like a past one', async () => {
-    const { page } = await openPage(browser, { baseURL: inject('changedUrl') });
+    const { page } = await openPage({ baseURL: inject('changedUrl') });
     for (const [moment, words] of [
       ['2031-01-01T00:00:00Z', 'is in the future: nothing is known of it.'],
       ['9999-99-99T99:99:99Z', 'is no moment that this page can read.'],
@@ -137,7 +118,6 @@ describe('the page as of a moment, and its sources', () => {
     await page.getByLabel('Moment (UTC)').fill('2031-01-01T00:00:01');
     await page.getByLabel('Moment (UTC)').press('Tab');
     expect(await page.getByRole('alert').innerText()).toContain('2031-01-01T00:00:01Z is in the future');
-    await page.context().close();
   });
 
   it('follows the slider, the clock and the address, and goes back to now', async () => {
@@ -158,7 +138,6 @@ describe('the page as of a moment, and its sources', () => {
     await page.getByText('This is what the service showed at 1 Jan 2020').waitFor();
     expect(await price.innerText()).toMatch(/^nothing recorded here before \d+ \w{3} 20\d\d$/);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   it('shows two sources side by side, hides one by its switch, and shows other metrics', async () => {
@@ -178,13 +157,12 @@ describe('the page as of a moment, and its sources', () => {
     expect(await provenanceOf(page).innerText()).toMatch(/Metric\s+Price[\s\S]*5 Jan 2026/);
     await page.getByLabel('Metric').selectOption('volume');
     expect(await page.locator('.observations tbody tr').first().innerText()).toContain('1,333 lots');
-    await page.context().close();
   });
 });
 
 describe('while the page is open', () => {
   it('asks with ETags; a failure leaves a notice and the old values; new ones come in without moving the chart', async () => {
-    const { page } = await openPage(browser, { baseURL: inject('changedUrl') });
+    const { page } = await openPage({ baseURL: inject('changedUrl') });
     await page.clock.install();
     const statuses: number[] = [];
     page.on('response', (response) => {
@@ -224,7 +202,6 @@ describe('while the page is open', () => {
     await page.getByRole('row', { name: /5 Apr 2026, 00:00 UTC 3\.9998 EUR/ }).waitFor();
     expect(await page.getByText(/cannot be reached/).count()).toBe(0);
     expect(await page.getByRole('button', { name: '1M' }).getAttribute('aria-pressed')).toBe('true');
-    await page.context().close();
   });
 
   it('its newest prices are shown in another currency, by rates of the service, with both sources', async () => {
@@ -248,11 +225,10 @@ describe('while the page is open', () => {
     await expect.poll(() => section.locator('dl').count()).toBe(0);
     await expect.poll(() => new URL(page.url()).hash).toBe('');
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   it('its address keeps the currency; an unknown rate is said; the command has the moment', async () => {
-    const { page, complaints } = await openPage(browser, { baseURL: inject('changedUrl') });
+    const { page, complaints } = await openPage({ baseURL: inject('changedUrl') });
     let change: object = { status: 'estimated', confidence: 'low' };
     await page.route('**/markets/eur-usd/history.json', async (route) => {
       const history = (await (await route.fetch()).json()) as Body;
@@ -270,11 +246,10 @@ describe('while the page is open', () => {
     await page.reload();
     await page.getByText('This price cannot be shown in EUR: the newest rate of that day is unknown.').waitFor();
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   it('a history of 100,000 observations is read by its years, newest first, and walked by keyboard', async () => {
-    const { page, complaints } = await openPage(browser, { baseURL: inject('changedUrl') });
+    const { page, complaints } = await openPage({ baseURL: inject('changedUrl') });
     const asked = await serveLongHistory(page, 100_000);
     await page.goto('/markets/gold-usd');
     await page.getByText(/100,000 of 100,000 observations are read/).waitFor();
@@ -286,13 +261,12 @@ describe('while the page is open', () => {
     await chartOf(page).press('PageDown');
     expect(await page.locator('.chart-readout').innerText()).toMatch(/ 90,\d{3}\.00 USD/);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 });
 
 describe('other states', () => {
   it('an unknown slug, a market without observations, a removed one, and a service that is down', async () => {
-    const { page } = await openPage(browser, { baseURL: inject('changedUrl') });
+    const { page } = await openPage({ baseURL: inject('changedUrl') });
     expect((await page.goto('/markets/no-such-market'))?.status()).toBe(404);
     await page.getByRole('heading', { name: 'Not found' }).waitFor();
     await page.goto('/market/index.html?slug=no-such-market');
@@ -324,11 +298,10 @@ describe('other states', () => {
     await page.unroute('**/api/**');
     await page.getByRole('button', { name: 'Try again' }).click();
     await isRead(page);
-    await page.context().close();
   });
 
   it('on a phone, the line above the chart is not cut', async () => {
-    const { page } = await openPage(browser, { viewport: { width: 360, height: 740 } });
+    const { page } = await openPage({ viewport: { width: 360, height: 740 } });
     await page.goto('/markets/gold-usd');
     await isRead(page);
     const readout = page.locator('.chart-readout');
@@ -337,11 +310,10 @@ describe('other states', () => {
       (line: { scrollWidth: number; clientWidth: number }) => line.scrollWidth - line.clientWidth,
     );
     expect(hidden).toBe(0);
-    await page.context().close();
   });
 
   it('texts of other people stay texts, and a link goes to http or https only', async () => {
-    const { page, complaints } = await openPage(browser, { baseURL: inject('changedUrl') });
+    const { page, complaints } = await openPage({ baseURL: inject('changedUrl') });
     await page.route('**/api/v1/markets/hostile-usd.json', async (route) => {
       const market = (await (await fetch(route.request().url())).json()) as { sources: object[] };
       await route.fulfill({ json: { ...market, sources: [{ ...market.sources[0], url: 'javascript:alert(1)' }] } });
@@ -355,12 +327,11 @@ describe('other states', () => {
     expect(await page.locator('main :is(img, script, b, u)').count()).toBe(0);
     expect(await page.locator('main a[href^="javascript"]').count()).toBe(0);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 });
 
 it('looks good, and passes the rules of accessibility', async () => {
-  const { page, complaints } = await openPage(browser, { baseURL: inject('changedUrl') });
+  const { page, complaints } = await openPage({ baseURL: inject('changedUrl') });
   await expectGoodLooks(page, 'market', '/markets/wheat-eur', async () => {
     await isRead(page);
     await page.getByLabel('Show replaced versions').check();
@@ -374,5 +345,4 @@ it('looks good, and passes the rules of accessibility', async () => {
   await page.getByText(/^Copied|The text is selected/).waitFor();
   expect(await page.getByText(/^curl -s 'http:.*\/api\/v1\/markets\/wheat-eur\.json'$/).count()).toBe(1);
   expect(complaints).toEqual([]);
-  await page.context().close();
 });

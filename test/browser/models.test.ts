@@ -1,37 +1,33 @@
 /** The pages of a list: language models side by side, and each change of a price with its date and source. */
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
-import { expectGoodLooks, openBrowser, openPage } from './browser.ts';
+import { expectGoodLooks } from './browser.ts';
+import { openPage } from './pages.ts';
 
 const LUNA = '/markets/gpt-5-6-luna-bedd3161';
 
-let browser: Browser;
 let baseURL: string;
 let end: () => Promise<unknown>;
 beforeAll(async () => {
-  browser = await openBrowser();
   const { folder, remove } = await makeTemporaryFolder();
   const server = startServer({ TIDEMARK_DATA: folder, TIDEMARK_SAMPLE: 'models' });
   end = () => server.end('SIGTERM').then(remove);
   baseURL = await server.started;
 });
 afterAll(async () => {
-  await browser.close();
   await end();
 });
 
 it('the list and the page of a model are wide enough, accessible and without complaints', async () => {
-  const { page, complaints } = await openPage(browser, { baseURL });
+  const { page, complaints } = await openPage({ baseURL });
   await expectGoodLooks(page, 'models', '/', (shown) => shown.locator('td.of-metric').first().waitFor());
   await expectGoodLooks(page, 'model', LUNA, (shown) => shown.getByText(/observations are read/).waitFor());
   expect(complaints).toEqual([]);
-  await page.context().close();
 });
 
 it('models are compared by what a million tokens cost, whatever quantity each is quoted for', async () => {
-  const { page } = await openPage(browser, { baseURL });
+  const { page } = await openPage({ baseURL });
   await page.goto('/');
   const head = page.getByRole('columnheader', { name: /^Output price/ });
   await head.getByRole('button').click();
@@ -42,22 +38,20 @@ it('models are compared by what a million tokens cost, whatever quantity each is
   expect(prices).toEqual(prices.toSorted((left, right) => left - right));
   await page.reload();
   expect(await page.locator('tbody td.of-metric:nth-child(3) data').first().innerText()).toBe(cells[0]);
-  await page.context().close();
 });
 
 it('a visitor has the value of the first model checked in the signed log', async () => {
-  const { page, complaints } = await openPage(browser, { baseURL });
+  const { page, complaints } = await openPage({ baseURL });
   await page.goto('/#q=luna');
   const panel = page.getByRole('region', { name: 'Why trust a price?' });
   await panel.getByText(/Input price [\d.]+ USD per 1M tokens/).waitFor();
   await panel.getByRole('button', { name: 'Check this price' }).click();
   await panel.getByText('verified in your browser').waitFor();
   expect(complaints).toEqual([]);
-  await page.context().close();
 });
 
 it('the page of a model says what each price was, since when it is another one, and by which release', async () => {
-  const { page } = await openPage(browser, { baseURL });
+  const { page } = await openPage({ baseURL });
   await page.goto(LUNA);
   const tile = page.locator('.metric-tile', { hasText: 'Input price' });
   await tile.getByText('was 1.00 USD').waitFor();
@@ -72,5 +66,4 @@ it('the page of a model says what each price was, since when it is another one, 
   await page.getByLabel('Moment (UTC)').fill('2026-08-01T00:00');
   await page.getByLabel('Moment (UTC)').blur();
   expect(await tile.innerText()).toMatch(/1\.00 USD per 1M tokens\s+since 19 Jul 2026/);
-  await page.context().close();
 });

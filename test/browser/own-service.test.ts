@@ -4,8 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { tidemark } from '../cli/tidemark.ts';
 import { startFileServer } from '../hosting/file-server.ts';
 import { AUTHOR, installTidemark } from '../run/repository.ts';
@@ -13,13 +12,7 @@ import { startSource, verify } from '../run/run-world.ts';
 import { metalsCsv } from '../sources/example-recipe.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { runTool } from '../tools/run-tool.ts';
-import { openBrowser, openPage } from './browser.ts';
-
-let browser: Browser;
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-afterAll(() => browser.close());
+import { openPage } from './pages.ts';
 
 test('an own service shows the price that its source has, and every link of its pages leads to a file', async () => {
   const folder = await temporaryFolder();
@@ -38,7 +31,7 @@ test('an own service shows the price that its source has, and every link of its 
   const { url, stop } = await startFileServer(path);
   onTestFinished(stop);
   const base = `${url}/site`;
-  const { page, complaints } = await openPage(browser, { baseURL: base });
+  const { page, complaints } = await openPage({ baseURL: base });
   const missing: string[] = [];
   page.on('response', (response) => {
     if (response.status() >= 400) missing.push(response.url().replace(base, ''));

@@ -1,13 +1,8 @@
 /** The page of the service's state, in Chromium. */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { expectGoodLooks, openBrowser, openPage } from './browser.ts';
-
-let browser: Browser;
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-afterAll(() => browser.close());
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { expectGoodLooks } from './browser.ts';
+import { openPage } from './pages.ts';
 
 const ready = (page: Page) => page.locator('#status[data-ready=true]').waitFor();
 const log = (page: Page) => page.locator('#status-log');
@@ -15,7 +10,7 @@ const log = (page: Page) => page.locator('#status-log');
 const isNoComplaint = (text: string) => text.includes('status of 404');
 
 it('checks the log in the browser, and shows sources, counts and exports', async () => {
-  const { page, complaints } = await openPage(browser);
+  const { page, complaints } = await openPage();
   await expectGoodLooks(page, 'status', '/status/', ready);
   await page.getByText('verified in your browser').waitFor();
   const verdict = page.locator('.verdict');
@@ -39,7 +34,7 @@ it('checks the log in the browser, and shows sources, counts and exports', async
 });
 
 it('finds a changed past, and a wrong hash, and hides no other part', async () => {
-  const { page, complaints } = await openPage(browser);
+  const { page, complaints } = await openPage();
   await page.goto('/status/');
   await ready(page);
   await page.evaluate(`{
@@ -58,7 +53,7 @@ it('finds a changed past, and a wrong hash, and hides no other part', async () =
 });
 
 it('lists incidents with their moments and durations, the newest first, and says which one goes on', async () => {
-  const { page } = await openPage(browser);
+  const { page } = await openPage();
   const incident = (startedAt: string, endedAt: string | null, summary: string) => ({ startedAt, endedAt, summary });
   const data = [
     incident('2026-10-02T09:00:00.000Z', null, 'The second one.'),
@@ -76,7 +71,7 @@ it('lists incidents with their moments and durations, the newest first, and says
 });
 
 it('says that the service fails, by its own words, and by the silence of a service that is gone', async () => {
-  const { page } = await openPage(browser);
+  const { page } = await openPage();
   const faults = [{ part: 'publishing', detail: 'Every publication since has failed.' }];
   await page.route('**/healthz', (route) => route.fulfill({ status: 503, json: { status: 'failing', faults } }));
   await page.goto('/status/');
@@ -89,7 +84,7 @@ it('says that the service fails, by its own words, and by the silence of a servi
 });
 
 it('asks a host of files for nothing that it does not have', async () => {
-  const { page, complaints } = await openPage(browser);
+  const { page, complaints } = await openPage();
   const asked: string[] = [];
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
   await page.route('**/api/v1/**', async (route) => {
@@ -105,7 +100,7 @@ it('asks a host of files for nothing that it does not have', async () => {
 });
 
 it('says calmly that a service publishes none of the further files, and that a host is a mirror', async () => {
-  const { page, complaints } = await openPage(browser);
+  const { page, complaints } = await openPage();
   await page.route('**/api/v1/snapshot.json', async (route) => {
     const response = await route.fetch();
     const { log: _, projections: __, ...body } = await response.json();

@@ -28,7 +28,6 @@ const SORTS = [
   ['month', 'By 30-day change'],
   ['year', 'By 1-year change'],
   ['age', 'By date'],
-  ['notes', 'By notes'],
 ] as const;
 
 export function explorerPage(): string {

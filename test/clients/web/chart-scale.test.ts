@@ -1,8 +1,8 @@
 /** The scales of a chart: their ticks, and the values that they cannot show. */
 import { describe, expect, it } from 'vitest';
+import { exactTicks, logTicks } from '../../../clients/web/browser/chart/asked-range.ts';
 import { chartData, isLeftOut } from '../../../clients/web/browser/chart/chart-data.ts';
 import { joinedChart } from '../../../clients/web/browser/chart/chart-join.ts';
-import { exactTicks, logTicks } from '../../../clients/web/browser/chart/time-range.ts';
 import type { ComparedHistory } from '../../../clients/web/browser/history/compared-markets.ts';
 import { finished } from '../../../clients/web/browser/history/turns.ts';
 import { RowWords } from '../../../clients/web/browser/market/row-words.ts';

@@ -1,8 +1,8 @@
 /** Files and citations of what a chart shows. */
 import { describe, expect, it } from 'vitest';
 import { type ChartSeries, chartData } from '../../../clients/web/browser/chart/chart-data.ts';
-import { creditTexts, sourceTerms } from '../../../clients/web/browser/chart/credits.ts';
 import type { SeenChart } from '../../../clients/web/browser/chart/seen-chart.ts';
+import { creditTexts, sourceTerms } from '../../../clients/web/browser/chart/seen-chart.ts';
 import { seenCsv } from '../../../clients/web/browser/chart/tools/chart-csv.ts';
 import { framed, seenName } from '../../../clients/web/browser/chart/tools/chart-frame.ts';
 import { citationOf } from '../../../clients/web/browser/chart/tools/citation.ts';

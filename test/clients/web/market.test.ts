@@ -2,10 +2,17 @@
 import { describe, expect, it } from 'vitest';
 import { assertSameRow } from '../../../clients/typescript/proven-row.ts';
 import { LogVerificationError } from '../../../clients/typescript/signed-log.ts';
-import { daysOf, rangeBetween, shownRange } from '../../../clients/web/browser/chart/asked-range.ts';
+import {
+  daysOf,
+  panned,
+  rangeBetween,
+  rangeWith,
+  shownRange,
+  wholeRange,
+  zoomed,
+} from '../../../clients/web/browser/chart/asked-range.ts';
 import { chartData, labelOf, lastStanding } from '../../../clients/web/browser/chart/chart-data.ts';
-import { panned, rangeWith, wholeRange, zoomed } from '../../../clients/web/browser/chart/time-range.ts';
-import { historyView, knownMoments } from '../../../clients/web/browser/history/as-of-view.ts';
+import { knownMoments } from '../../../clients/web/browser/history/as-of-view.ts';
 import { HistoryReader } from '../../../clients/web/browser/history/history-reader.ts';
 import { ObservationStore } from '../../../clients/web/browser/history/observation-store.ts';
 import { PublicAnswers, UnreachableError } from '../../../clients/web/browser/history/public-answers.ts';
@@ -238,18 +245,6 @@ describe('as of', () => {
     row(2, { id: 'new', supersedes: 'old', recordedAt: '2026-02-02T00:00:00Z', decimal: '2.50' }),
     row(2, { id: 'old', supersededBy: 'new', supersededAt: '2026-02-02T00:00:00Z' }),
   ];
-  const market = { metrics: { price: row(3) }, bySource: {} };
-
-  it.each([
-    ['recorded', '2026-01-31T00:00:00Z', ['old']],
-    ['recorded', '2026-02-03T00:00:00Z', ['obs_3', 'new']],
-    ['released', '2026-01-05T00:00:00Z', ['obs_3', 'old']],
-    ['recorded', '2020-01-01T00:00:00Z', []],
-  ] as const)('by the clock %s at %s, %j is visible', (clock, at, ids) => {
-    const view = finished(historyView(market, rows, { atMs: Date.parse(at), clock }));
-    expect(idsOf(view.visible)).toEqual(ids);
-    expect((view.metrics.price as PublicObservation | null)?.id).toBe(ids[0]);
-  });
 
   it('the moments of the slider are few, also of a long history', () => {
     expect(finished(knownMoments(rows, 'recorded')).length).toBe(3);

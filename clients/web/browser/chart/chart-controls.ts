@@ -1,9 +1,16 @@
 /** The controls above the chart: metric, scale, ranges, dates, zoom and pan. */
 
 import { button, dom, element, fill } from '../market/elements.ts';
-import { type AskedRange, daysOf, type RangeName, type ReadRange, rangeBetween } from './asked-range.ts';
+import {
+  type AskedRange,
+  daysOf,
+  RANGE_SECONDS,
+  type RangeName,
+  type ReadRange,
+  rangeBetween,
+  type TimeRange,
+} from './asked-range.ts';
 import { CHART_SCALES, type ChartScale } from './chart-scale.ts';
-import { RANGE_SECONDS, type TimeRange } from './time-range.ts';
 
 export interface ControlEvents {
   /** Null: the one that is shown first. */

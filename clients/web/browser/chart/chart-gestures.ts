@@ -1,6 +1,7 @@
 /** Wheel, drag, pinch and tap on a chart. */
+
+import { panned, zoomed } from './asked-range.ts';
 import type { MarketChart } from './market-chart.ts';
-import { panned, zoomed } from './time-range.ts';
 
 /** A pointer that moved less has tapped. In CSS pixels. */
 const TAP_PIXELS = 5;

@@ -4,7 +4,7 @@ import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { dom, element, fill } from '../market/elements.ts';
 import { many, momentText } from '../market/words.ts';
 import type { AskedRange } from './asked-range.ts';
-import { dayOfSecond } from './chart-base.ts';
+import { panned, rangeWith, zoomed } from './asked-range.ts';
 import { ChartControls, type ControlContent, type ControlEvents } from './chart-controls.ts';
 import {
   beside,
@@ -17,11 +17,11 @@ import {
   step,
 } from './chart-data.ts';
 import { listenToGestures } from './chart-gestures.ts';
+import { dayOfSecond } from './chart-join.ts';
 import { legendOf, marksKey } from './chart-legend.ts';
 import { pointOf } from './chart-marks.ts';
-import { creditTexts, type TermsOf } from './credits.ts';
 import { type DrawnChart, MarketChart } from './market-chart.ts';
-import { panned, rangeWith, zoomed } from './time-range.ts';
+import { creditTexts, type TermsOf } from './seen-chart.ts';
 
 export interface ChartPanelEvents extends Pick<ControlEvents, 'onMetric' | 'onScale' | 'onRange'> {
   /** A point was chosen by mouse, touch or keyboard; null: none any more. */

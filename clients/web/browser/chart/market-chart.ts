@@ -1,12 +1,20 @@
 /** The canvas of the chart: lines on a true time axis, by uPlot. It knows places and ranges, and nothing of words. */
 import uPlot from 'uplot';
-import { type AskedRange, shownRange } from './asked-range.ts';
+import {
+  type AskedRange,
+  exactTicks,
+  logTicks,
+  shownRange,
+  type TimeRange,
+  timeTicks,
+  valueTicks,
+  wholeRange,
+} from './asked-range.ts';
 import { type ChartColours, chartColours, lookOfSeries, onOtherColours, SERIES_DASHES } from './chart-colours.ts';
 import type { ChartData, ChartPlace } from './chart-data.ts';
 import { drawMarks, labelMargin } from './chart-marks.ts';
 import { besideAxis } from './chart-scale.ts';
 import type { SeenLines } from './seen-chart.ts';
-import { exactTicks, logTicks, type TimeRange, timeTicks, valueTicks, wholeRange } from './time-range.ts';
 
 const FONT = '12px system-ui, sans-serif';
 /** In CSS pixels: a sheet of A4 or Letter between its margins. */

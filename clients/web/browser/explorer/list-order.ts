@@ -1,17 +1,14 @@
 /** The order of the explorer's rows. Pure. */
 
 import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
-import { isEntryOnList, newestMoment } from '../../../../contract/bodies/latest-words.ts';
+import { newestMoment } from '../../../../contract/bodies/latest-words.ts';
 import type { ChangeSpan, PricePoint } from '../../../../contract/bodies/price-before.ts';
 import { changeSince, type PriceChange, priceChange } from '../../../../contract/bodies/price-change.ts';
 import type { RecentEntry } from '../../../../contract/bodies/recent-prices.ts';
 import type { ChangeShares } from './daily-changes.ts';
-import { rowBadges } from './latest-rows.ts';
 
 /** What an order depends on besides the entries. */
 export interface OrderContext {
-  /** Milliseconds since the epoch. */
-  readonly nowMs: number;
   /** The last prices, by slug. */
   readonly recent: ReadonlyMap<string, RecentEntry>;
   /** The changes by slug, if they are of other files than {@link recent}. */
@@ -61,12 +58,10 @@ function* newestFirst({ decimal, observedAt }: RecentEntry): Generator<PricePoin
 
 type Key = number | string | null;
 
-function keyOfSort(sort: string, { nowMs, recent, shares }: OrderContext): (entry: LatestEntry) => Key {
+function keyOfSort(sort: string, { recent, shares }: OrderContext): (entry: LatestEntry) => Key {
   switch (sort) {
     case 'name':
       return () => 0;
-    case 'kind':
-      return ({ kind }) => kind;
     case 'price':
       return perUnit;
     case 'day':
@@ -79,8 +74,6 @@ function keyOfSort(sort: string, { nowMs, recent, shares }: OrderContext): (entr
         const moment = newestMoment(entry);
         return moment === null ? null : -Date.parse(moment);
       };
-    case 'notes':
-      return (entry) => weight(entry, nowMs);
     default:
       return ({ metrics }) => (Object.hasOwn(metrics ?? {}, sort) ? metricNumber(metrics?.[sort]) : null);
   }
@@ -95,11 +88,4 @@ function perUnit({ decimal, decimalPerUnit, quantity }: LatestEntry): number | n
 function metricNumber(metric: NonNullable<LatestEntry['metrics']>[string] | undefined): number | null {
   const digits = metric?.decimalPerUnit ?? metric?.decimal ?? null;
   return digits === null ? null : Number(digits);
-}
-
-const WEIGHTS = { alarm: 100, notice: 10, plain: 1 } as const;
-
-function weight(entry: LatestEntry, nowMs: number): number {
-  const unknown = entry.decimal === null && !isEntryOnList(entry) ? WEIGHTS.notice : 0;
-  return rowBadges(entry, nowMs).reduce((sum, { look }) => sum + WEIGHTS[look], unknown);
 }

@@ -1,8 +1,8 @@
 /** Which rows the explorer shows. A view is a text in the address, so it can be shared. Pure. */
 import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
-import { inversePair, SearchIndex } from './market-search.ts';
+import { SearchIndex } from './market-search.ts';
 
-/** `name`, `price` of one unit, its change in a `day`, a `month` or a `year`, `age`, `kind`, `notes`, or the name of a metric. */
+/** `name`, `price` of one unit, its change in a `day`, a `month` or a `year`, `age`, or the name of a metric. */
 export type ListSort = string;
 
 export interface ListView {
@@ -49,19 +49,13 @@ export function viewFragment({ text, kind, currency, sort, isDescending }: ListV
   return fields.toString();
 }
 
-export interface Selection {
-  readonly entries: readonly LatestEntry[];
-  /** `EUR/USD`, if nobody has the pair that was asked for: these markets have the inverse one. */
-  readonly inverse: string | null;
-}
-
 /** Selects from the same entries again and again. */
 export class ListSelector {
   #entries: readonly LatestEntry[] = [];
   /** Null: nobody has searched among the entries yet. */
   #index: SearchIndex<LatestEntry> | null = null;
   #view = WHOLE_VIEW;
-  #selected: Selection = { entries: [], inverse: null };
+  #selected: readonly LatestEntry[] = [];
 
   /** Makes ready for a search, if these entries are still the ones of the view. */
   prepare(entries: readonly LatestEntry[]): void {
@@ -69,16 +63,13 @@ export class ListSelector {
   }
 
   /** @param entries in the order of the view */
-  select(entries: readonly LatestEntry[], view: ListView): Selection {
+  select(entries: readonly LatestEntry[], view: ListView): readonly LatestEntry[] {
     const last = this.#view;
     const isSame = view.text === last.text && view.kind === last.kind && view.currency === last.currency;
     if (isSame && entries === this.#entries) return this.#selected;
     if (entries !== this.#entries) this.#index = null;
     [this.#entries, this.#view] = [entries, view];
-    const found = this.#find(view);
-    const inverse = found.length === 0 ? inversePair(view.text) : null;
-    const inverted = inverse === null ? [] : this.#find({ ...view, text: inverse });
-    this.#selected = inverted.length === 0 ? { entries: found, inverse: null } : { entries: inverted, inverse };
+    this.#selected = this.#find(view);
     return this.#selected;
   }
 

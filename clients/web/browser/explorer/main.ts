@@ -32,7 +32,7 @@ const SPOKEN_AFTER_MS = 600;
 const FIRST_ROWS = 16;
 const FOLLOWS_AFTER_MS = 50;
 /** Sorts whose largest value is looked for first. */
-const LARGEST_FIRST: readonly ListSort[] = ['price', ...CHANGE_SPANS, 'notes'];
+const LARGEST_FIRST: readonly ListSort[] = ['price', ...CHANGE_SPANS];
 
 const byId = (id: string): HTMLElement => document.getElementById(id) as HTMLElement;
 const tableElement = byId('markets') as HTMLTableElement;
@@ -109,7 +109,7 @@ function ordered(): readonly LatestEntry[] {
   const { shares } = changes;
   const of = [entries, recent, shares, view.sort, view.isDescending];
   if (of.some((each, at) => each !== sortedOf[at])) {
-    sorted = sortedEntries(entries, view, { nowMs: Date.now(), recent, shares: areOfRows() ? shares : null });
+    sorted = sortedEntries(entries, view, { recent, shares: areOfRows() ? shares : null });
     sortedOf = of;
     const searched = sorted;
     prepareSearch(searched, () => selector.prepare(searched));
@@ -121,7 +121,7 @@ function show(): void {
   clearTimeout(following);
   const { entries } = feed;
   if (sortsByDailyFiles() && changes.state === 'idle') changes.read();
-  const { entries: selected, inverse } = selector.select(ordered(), view);
+  const selected = selector.select(ordered(), view);
   first = Math.min(first, lastPage(selected.length));
   columns = metricColumns(selected);
   const shown = selected.slice(first, first + ROWS_PER_PAGE);
@@ -133,7 +133,7 @@ function show(): void {
   controls.offerChanges(!areOfRows() || feed.hasDailyFiles);
   showNotices();
   showFacts();
-  showCount(selected.length, inverse);
+  showCount(selected.length);
   check.show(selected.find((entry) => knownValue(entry) !== null) ?? null, answeredMs > 0 ? feed.snapshot : null);
   byId('explorer').dataset.ready = String(answeredMs > 0);
 }
@@ -233,8 +233,7 @@ function summaryOf(entries: readonly LatestEntry[]): typeof summary {
 
 /** Another part of the changes is read: nothing but the words is touched. */
 function showProgress(): void {
-  const { entries: selected, inverse } = selector.select(ordered(), view);
-  showWords(countText(selected.length, inverse));
+  showWords(countText(selector.select(ordered(), view).length));
 }
 
 function showWords(text: string): void {
@@ -246,9 +245,9 @@ function showWords(text: string): void {
   }, SPOKEN_AFTER_MS);
 }
 
-function showCount(selected: number, inverse: string | null): void {
+function showCount(selected: number): void {
   const { entries, hasMore, snapshot } = feed;
-  showWords(countText(selected, inverse));
+  showWords(countText(selected));
 
   const parts: (Node | string)[] = [];
   if (answeredMs === 0) parts.push(problem === null ? 'Reading the prices …' : '');
@@ -288,13 +287,10 @@ function pager(selected: number): HTMLElement {
 <span class="number">${from}–${until} of ${all}</span>${to('Next', first + ROWS_PER_PAGE)}${to('Last', last)}</nav>`;
 }
 
-/** @param inverse the pair of the markets, if it is the other way round than the one that was asked for */
-function countText(selected: number, inverse: string | null): string {
+function countText(selected: number): string {
   const all = feed.entries.length;
   if (answeredMs === 0) return '';
   const count = `${selected === all ? '' : `${selected.toLocaleString('en')} of `}${many(all, 'market')}`;
-  if (inverse !== null)
-    return `${count}. No market has the pair “${view.text.trim()}”: this is the inverse, ${inverse}.`;
   if (sortsByDailyFiles()) return `${count}. ${changesText()}`;
   return feed.isTooLong && !feed.hasDailyFiles ? `${count}. ${NOT_SORTED}` : count;
 }

@@ -96,14 +96,6 @@ function hasAll(entry: Searched, words: readonly string[]): boolean {
   return words.length === 0 || words.every((word) => searchTextOf(entry).includes(word));
 }
 
-/** `EUR/USD` for `usd-eur` and `usdeur`: the same rate, seen from the other side. Null: the text is no pair. */
-export function inversePair(text: string): string | null {
-  const pair = /^([a-z]{2,6})[/-]([a-z]{2,6})$|^([a-z]{3})([a-z]{3})$/i.exec(text.trim());
-  if (pair === null) return null;
-  const [, base = pair[3], quote = pair[4]] = pair;
-  return `${quote}/${base}`.toUpperCase();
-}
-
 function searchTextOf(entry: Searched): string {
   const known = texts.get(entry);
   if (known !== undefined) return known;

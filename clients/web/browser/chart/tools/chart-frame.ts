@@ -3,8 +3,7 @@
 import { instantOfMs } from '../../history/as-of-view.ts';
 import { dayText, momentText } from '../../market/words.ts';
 import { firstAtOrAfter, labelOf, lastStanding } from '../chart-data.ts';
-import { creditTexts } from '../credits.ts';
-import { citedAsOf, type SeenChart, type SeenLines, seenSeries } from '../seen-chart.ts';
+import { citedAsOf, creditTexts, type SeenChart, type SeenLines, seenSeries } from '../seen-chart.ts';
 
 /** Of letters of 12 pixels, on average. */
 const LETTER_PIXELS = 6.8;
