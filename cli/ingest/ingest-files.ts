@@ -85,7 +85,7 @@ export async function sendFiles(
       let missing: MissingRows | null = null;
       try {
         await ingestFile(run, contents);
-        if (contents !== null) missing = await withdrawMissing(run, contents, report, asked.retractMissing);
+        if (contents !== null) missing = await withdrawMissing(run, contents, report);
       } finally {
         progress.clear();
         for (const line of faultLines(input.name, faults.groups())) note(line);

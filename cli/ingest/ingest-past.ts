@@ -15,7 +15,7 @@ import { inTemporaryFolder } from './temporary-folder.ts';
 export async function ingestPast(
   client: Client,
   git: GitPast,
-  asked: Omit<IngestOptions, 'mode' | 'partial' | 'complete' | 'retractMissing'>,
+  asked: Omit<IngestOptions, 'mode' | 'partial'>,
   output: IngestOutput,
 ): Promise<void> {
   const recipe = await recipeAt(client, git.recipe);
@@ -28,7 +28,6 @@ export async function ingestPast(
     }).finally(progress.clear);
     for (const { version, detail } of past.faults) note(`${version} is passed over: ${detail}`);
     const file = { path, name: `${git.repository} ${git.path}`, past, source: { form: 'ndjson' } } as const;
-    const how = { mode: 'correct', partial: true, complete: false, retractMissing: false } as const;
-    await ingestFiles(client, [file], { ...asked, ...how }, output);
+    await ingestFiles(client, [file], { ...asked, mode: 'correct', partial: true }, output);
   });
 }

@@ -18,9 +18,9 @@ export interface IngestOptions {
   /** What is said of each observation of the file: `outlierConfirmed`, `reinstated`. */
   readonly asserted: Asserted;
   /** The file has all observations of its markets, metrics and sources: those that it lacks are reported. */
-  readonly complete: boolean;
+  readonly complete?: boolean;
   /** And withdrawn. */
-  readonly retractMissing: boolean;
+  readonly retractMissing?: boolean;
   /** Why they are withdrawn, for readers. */
   readonly publicReason?: string;
   /** Of the observations that are published, which the file must have if missing ones are withdrawn. Default: none. */

@@ -26,17 +26,15 @@ export interface MissingRows {
 }
 
 /**
- * Compares the file with the published histories of its markets, one after the other. Null: it cannot be compared.
- *
- * @param retract whether to withdraw them; a dry run only counts
+ * Compares the file with the published histories of its markets, one after the other. Null: it cannot be compared. Withdraws them
+ * if that is asked for; a dry run only counts.
  */
 export async function withdrawMissing(
   run: IngestRun,
   contents: FileContents,
   report: ReportFile,
-  retract: boolean,
 ): Promise<MissingRows | null> {
-  const { input, totals, partial, dryRun, runId, minimumShare = 0 } = run;
+  const { input, totals, partial, dryRun, runId, minimumShare = 0, retractMissing: retract = false } = run;
   if (totals.stoppedAtLine !== null) {
     note(`${input.name} was not taken in as a whole, so it was not compared with what is published.`);
     return null;

@@ -1,5 +1,6 @@
-/** Options that are numbers. */
+/** Options that are numbers or moments. */
 import { InvalidArgumentError } from 'commander';
+import { pastMs } from '../../clients/typescript/moments.ts';
 
 export function seconds(text: string): number {
   const value = Number(text);
@@ -31,4 +32,16 @@ export function byteCount(text: string): number {
 export function portNumber(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) < 65_536) return Number(text);
   throw new InvalidArgumentError('Write a port, from 0 to 65535.');
+}
+
+/** Reads an RFC 3339 moment of the past as milliseconds. @param name of the option, for the message */
+export function pastMoment(name: string): (text: string) => number {
+  return (text) => {
+    try {
+      return pastMs(text, name, Date.now());
+    } catch (cause) {
+      if (!(cause instanceof RangeError)) throw cause;
+      throw new InvalidArgumentError(`${cause.message}.`);
+    }
+  };
 }

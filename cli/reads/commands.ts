@@ -6,8 +6,7 @@ import type { Share } from '../../publisher/verify/share.ts';
 import { openClient } from '../http/client.ts';
 import { logKeyOption } from '../log/commands.ts';
 import { CommandError } from '../program/exit-codes.ts';
-import { pastMoment } from '../program/moments.ts';
-import { seconds } from '../program/numbers.ts';
+import { pastMoment, seconds } from '../program/numbers.ts';
 import { type GlobalOptions, readProfile } from '../program/profile.ts';
 import type { HistoryForm } from './markets.ts';
 

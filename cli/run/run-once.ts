@@ -83,7 +83,7 @@ export async function runOnce(
       const how = {
         ...({ mode: options.mode, partial: options.partial === true, inBatches: true, dryRun: false } as const),
         asserted: options.confirmOutliers ? (['outlierConfirmed'] as const) : [],
-        ...{ complete: false, retractMissing: false, wait: 0, runId: randomBytes(6).toString('hex') },
+        ...{ wait: 0, runId: randomBytes(6).toString('hex') },
       };
       if (files.length > 0) ingested = await sendFiles(client, files, how, options);
       return {

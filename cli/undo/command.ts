@@ -2,8 +2,7 @@
 import { type Command, Option } from 'commander';
 import { openClient } from '../http/client.ts';
 import { CommandError } from '../program/exit-codes.ts';
-import { pastMoment } from '../program/moments.ts';
-import { seconds } from '../program/numbers.ts';
+import { pastMoment, seconds } from '../program/numbers.ts';
 import type { GlobalOptions } from '../program/profile.ts';
 
 const WAIT_SECONDS = 60;

@@ -71,7 +71,7 @@ export async function undo(
     if (count === 0) return note('Nothing is left to undo.');
     if (options.records !== undefined) return note(`${count} records are in ${path}. Send them with --mode correct.`);
     const asked = { mode: 'correct', partial: true, dryRun: !options.apply, asserted: [], wait: options.wait } as const;
-    const run = { ...asked, complete: false, retractMissing: false, runId: randomBytes(6).toString('hex') };
+    const run = { ...asked, runId: randomBytes(6).toString('hex') };
     await ingestFiles(client, [{ path, name: 'undo', source: { form: 'ndjson' } }], run, options);
     if (!options.apply) note('Nothing is changed yet. To send the records, repeat the command with --apply.');
   });

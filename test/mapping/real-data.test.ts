@@ -5,12 +5,16 @@
 import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { parse } from 'jsonc-parser';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { MarketRecord } from '../../contract/ingest/ingest-records.ts';
+import { checkObservation, parseRecord } from '../../lambdas/markets/row-rules.ts';
 import { beginMapping } from '../../mapping/begin/begin-mapping.ts';
 import { checkMapping, type FileCheck } from '../../mapping/check/check-mapping.ts';
+import type { CsvMapping } from '../../mapping/declared/csv-mapping.ts';
 import { mapCsv } from '../../mapping/declared/map-csv.ts';
 import { parseMappingText } from '../../mapping/declared/parse-mapping.ts';
 import { withChange } from './example-mapping.ts';
 
+const NOW_MS = Date.parse('2026-10-01T00:00:00Z');
 const FILES = new URL('files/', import.meta.url);
 const BUNDLED_SAMPLE = new URL('../../mapping/sample/', import.meta.url);
 const NOT_BUNDLED = new URL('../../../shared/data/', import.meta.url);
@@ -152,6 +156,22 @@ describe.each([
       expect(file.rows).toBe(cells.length);
       expect(file.values).toBe(name === 'currency-api-wide' ? cells.length * 53 : cells.length);
       expect(file.observations.count + file.refused.count).toBe(file.values);
+    });
+
+    test('passes every rule of the service', async () => {
+      const result = parseMappingText(await mappingOf(name, csv));
+      const markets = new Map<string, MarketRecord>();
+      const faults: unknown[] = [];
+      for await (const row of mapCsv((result as { mapping: CsvMapping }).mapping, createReadStream(csv))) {
+        if (row.kind === 'refusal') continue;
+        const parsed = parseRecord(row.record);
+        if ('errors' in parsed) faults.push(...parsed.errors);
+        else if (parsed.record.type === 'market') markets.set(parsed.record.slug, parsed.record);
+        else if (parsed.record.type === 'observation') {
+          faults.push(...checkObservation(parsed.record, markets.get(parsed.record.market) ?? null, NOW_MS));
+        }
+      }
+      expect(faults).toEqual([]);
     });
 
     test('gives these markets, observations and refusals', () => {
