@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { PurgeTargets } from '../../publisher/notify/purge.ts';
-import type { HealthReport } from '../edge/answer.ts';
 import { DEFAULT_EDGE_LIMITS } from '../edge/limits.ts';
 import { ReadCounts } from '../edge/read-counts.ts';
 import type { AnswerWrite } from '../http/write-server.ts';
@@ -11,22 +10,11 @@ import type { Log } from '../service/log.ts';
 import type { CoreCalls, EdgeCalls, EdgeMeasured, EdgeSettings, WriteTerms } from './calls.ts';
 import { createLink, type Link } from './link.ts';
 
-/** The core does this for the edge as soon as the port is bound. */
-export interface CoreDuties {
-  readonly health: () => Promise<HealthReport>;
-  /** Receives the keys of damaged objects. */
-  readonly noteDamage: (key: string) => void;
-}
-
 /** The core does this for the edge as soon as there is something to read. */
-export interface WriteDuties {
-  readonly terms: WriteTerms;
+export interface WriteDuties extends Pick<CoreCalls, 'mayReceive' | 'onStored'> {
   readonly answerWrite: AnswerWrite;
   /** Called after every request that has changed the ledger. */
   readonly onCommitted: () => void;
-  readonly mayReceive: (id: string) => Promise<boolean>;
-  /** @throws StorageUnavailable */
-  readonly onStored: (id: string) => Promise<void>;
 }
 
 export interface EdgeThread {
@@ -36,9 +24,9 @@ export interface EdgeThread {
    * @returns the base URL
    * @throws StartError if the port cannot be bound
    */
-  open(settings: EdgeSettings, duties: CoreDuties): Promise<string>;
+  open(settings: EdgeSettings, duties: Pick<CoreCalls, 'health' | 'damaged'>): Promise<string>;
   /** From here on there are readers. */
-  ready(duties: WriteDuties): Promise<void>;
+  ready(terms: WriteTerms, duties: WriteDuties): Promise<void>;
   /** Resolves when the edge has dropped the objects from memory. */
   purge(targets: PurgeTargets): Promise<void>;
   /** Tells the edge that this object has changed. It hears of it before any answer that is relayed later. */
@@ -61,7 +49,6 @@ const DEADLINE_MS = 1_000;
  * end, end the process: without readers the service is of no use, and its supervisor starts it again.
  */
 export function startEdge({ fault: report }: Pick<Log, 'fault'>): EdgeThread {
-  let [duties, writeDuties]: [CoreDuties | null, WriteDuties | null] = [null, null];
   let [isOpen, isEnding] = [false, false];
   let measured: EdgeMeasured = { delays: [], reads: new ReadCounts() };
   const worker = new Worker(existsSync(SOURCE) ? SOURCE : BUILT, { name: 'edge' });
@@ -72,36 +59,26 @@ export function startEdge({ fault: report }: Pick<Log, 'fault'>): EdgeThread {
     if (!isEnding) throw new Error(`the thread of the edge has ended with ${code}`);
   });
   // The edge asks for nothing before the message to open the port, and for no write before the message that it may serve.
-  const core = () => duties as CoreDuties;
-  const writes = () => writeDuties as WriteDuties;
-  const ours: CoreCalls = {
-    health: () => core().health(),
-    async write(write, head) {
-      const { answerWrite, onCommitted } = writes();
-      const readBody = (actor: string, maxBytes: number) => link.ask('receiveBody', write, actor, maxBytes);
-      const handled = await answerWrite(head, readBody);
-      // After the answer is on its way: background work begins in this loop.
-      if (handled.committed) setImmediate(onCommitted);
-      return handled;
-    },
-    mayReceive: (id) => writes().mayReceive(id),
-    onStored: (id) => writes().onStored(id),
-    damaged: (key) => core().noteDamage(key),
-    fault: report,
-  };
+  const ours: Partial<CoreCalls> = { fault: report };
   const link: Link<EdgeCalls> = createLink<EdgeCalls>(worker, ours, (error) =>
     report('a message of the edge failed', error),
   );
   return {
-    async open(settings, given) {
-      duties = given;
+    async open(settings, duties) {
+      Object.assign(ours, duties);
       const baseUrl = await link.ask('open', settings);
       isOpen = true;
       return baseUrl;
     },
-    async ready(given) {
-      writeDuties = given;
-      await link.ask('ready', given.terms);
+    async ready(terms, { answerWrite, onCommitted, mayReceive, onStored }) {
+      const write: CoreCalls['write'] = async (id, head) => {
+        const handled = await answerWrite(head, (actor, maxBytes) => link.ask('receiveBody', id, actor, maxBytes));
+        // After the answer is on its way: background work begins in this loop.
+        if (handled.committed) setImmediate(onCommitted);
+        return handled;
+      };
+      Object.assign(ours, { write, mayReceive, onStored } satisfies Partial<CoreCalls>);
+      await link.ask('ready', terms);
     },
     purge: (targets) => link.ask('purge', targets),
     invalidate: (key) => link.tell('invalidate', key),

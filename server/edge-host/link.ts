@@ -31,7 +31,8 @@ type Message =
 /** An error as plain data. The kinds are those that a caller tells apart. */
 type Failure =
   | { readonly kind: 'refused'; readonly problem: Problem; readonly headers: Readonly<Record<string, string>> }
-  | { readonly kind: 'start' | 'unavailable' | 'other'; readonly message: string };
+  | { readonly kind: keyof typeof KINDS | 'other'; readonly message: string };
+const KINDS = { start: StartError, unavailable: StorageUnavailable };
 
 /**
  * @param ours what the other side may call
@@ -81,20 +82,11 @@ export function createLink<Theirs extends Calls>(
 
 function failureOf(error: unknown): Failure {
   if (error instanceof RefusedRequest) return { kind: 'refused', problem: error.problem, headers: error.headers };
-  const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof StartError) return { kind: 'start', message };
-  return { kind: error instanceof StorageUnavailable ? 'unavailable' : 'other', message };
+  const known = (['start', 'unavailable'] as const).find((kind) => error instanceof KINDS[kind]);
+  return { kind: known ?? 'other', message: error instanceof Error ? error.message : String(error) };
 }
 
 function errorOf(failure: Failure): Error {
-  switch (failure.kind) {
-    case 'refused':
-      return new RefusedRequest(failure.problem, failure.headers);
-    case 'start':
-      return new StartError(failure.message);
-    case 'unavailable':
-      return new StorageUnavailable(failure.message);
-    case 'other':
-      return new Error(failure.message);
-  }
+  if (failure.kind === 'refused') return new RefusedRequest(failure.problem, failure.headers);
+  return failure.kind === 'other' ? new Error(failure.message) : new KINDS[failure.kind](failure.message);
 }

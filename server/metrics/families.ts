@@ -37,70 +37,72 @@ export interface Measured {
   readonly loopDelays: readonly (readonly [loop: 'readers' | 'core', delays: LoopDelays])[];
 }
 
-export function familiesOf({
-  health,
-  reads,
-  writes,
-  sources,
-  storage,
-  freeBytes,
-  oldestExpectedMs,
-  lastBackupMs,
-  usage,
-  loopDelays,
-}: Measured): Family[] {
-  const {
-    status,
-    generation,
-    publishLagSeconds,
-    marksDue,
-    deferred,
-    queue,
-    failingSources,
-    missedRuns,
-    lateSources,
-    lastVerify,
-  } = health;
+/** Each is one number. A number that is not known has no sample. */
+const NUMBERS: readonly (readonly [
+  name: string,
+  help: string,
+  of: (measured: Measured) => number | null | undefined,
+])[] = [
+  ['healthy', '1 if the health check is ok, else 0.', ({ health }) => Number(health.status === 'ok')],
+  ['generation', 'The newest published generation.', ({ health }) => health.generation],
+  ['publish_lag_seconds', 'How long the oldest change waits to be public.', ({ health }) => health.publishLagSeconds],
+  ['marks_due', 'Markets to be published; counting ends at 2,000.', ({ health }) => health.marksDue],
+  ['markets_deferred', 'Markets whose data do not add up; counting ends at 1,000.', ({ health }) => health.deferred],
+  [
+    'work_queued',
+    'Batches, uploads and erasures to be worked off; counting ends at 1,000.',
+    ({ health }) => health.queue,
+  ],
+  ['sources_failing', 'Fetched sources whose last run failed.', ({ health }) => health.failingSources],
+  ['runs_missed', 'Runs that were due five minutes ago and have not begun.', ({ health }) => health.missedRuns],
+  ['sources_late', 'Sources whose next value is late, by their cadence.', ({ health }) => health.lateSources],
+  [
+    'oldest_expected_value_timestamp_seconds',
+    'The earliest moment at which a market expects the next value of a source.',
+    ({ oldestExpectedMs }) => secondsOf(oldestExpectedMs),
+  ],
+  [
+    'verify_findings',
+    'Broken promises that the newest run of verify found.',
+    ({ health }) => health.lastVerify?.findings,
+  ],
+  [
+    'missing_values',
+    'Gaps: values that cadences expected between two others, in the histories that the newest run of verify read.',
+    ({ health }) => health.lastVerify?.missingValues,
+  ],
+  [
+    'verify_timestamp_seconds',
+    'When the newest run of verify ended.',
+    ({ health: { lastVerify } }) => lastVerify && Date.parse(lastVerify.at) / 1000,
+  ],
+  ['backup_timestamp_seconds', 'When the newest backup began.', ({ lastBackupMs }) => secondsOf(lastBackupMs)],
+  ['storage_free_bytes', 'Free on the disk of the data folder.', ({ freeBytes }) => freeBytes],
+];
+
+/** Each is one number for each source that the service fetches. */
+const SOURCE_NUMBERS: readonly (readonly [name: string, help: string, of: (source: SourceHealth) => number | null])[] =
+  [
+    ['failures', 'Failed runs since the last one that did not fail.', ({ failures }) => failures],
+    ['last_run_timestamp_seconds', 'When the newest run ended.', ({ lastRunMs }) => secondsOf(lastRunMs)],
+    [
+      'last_success_timestamp_seconds',
+      'When a run last ended without a failure.',
+      ({ lastSuccessMs }) => secondsOf(lastSuccessMs),
+    ],
+    ['next_run_timestamp_seconds', 'When the next run is due.', ({ nextRunMs }) => secondsOf(nextRunMs)],
+  ];
+
+export function familiesOf(measured: Measured): Family[] {
+  const { reads, writes, sources, storage, usage, loopDelays } = measured;
+  // The label is of a time when there could be several processes.
+  const process = (value: number) => [{ labels: { process: 'core' }, value }];
   return [
-    gauge('tidemark_healthy', '1 if the health check is ok, else 0.', [{ value: Number(status === 'ok') }]),
-    gauge('tidemark_generation', 'The newest published generation.', known(generation)),
-    gauge('tidemark_publish_lag_seconds', 'How long the oldest change waits to be public.', known(publishLagSeconds)),
-    gauge('tidemark_marks_due', 'Markets to be published; counting ends at 2,000.', known(marksDue)),
-    gauge('tidemark_markets_deferred', 'Markets whose data do not add up; counting ends at 1,000.', known(deferred)),
-    gauge(
-      'tidemark_work_queued',
-      'Batches, uploads and erasures to be worked off; counting ends at 1,000.',
-      known(queue),
-    ),
-    gauge('tidemark_sources_failing', 'Fetched sources whose last run failed.', known(failingSources)),
-    gauge('tidemark_runs_missed', 'Runs that were due five minutes ago and have not begun.', known(missedRuns)),
-    ...sourceFamilies(sources),
-    gauge('tidemark_sources_late', 'Sources whose next value is late, by their cadence.', known(lateSources)),
-    gauge(
-      'tidemark_oldest_expected_value_timestamp_seconds',
-      'The earliest moment at which a market expects the next value of a source.',
-      known(oldestExpectedMs === null ? undefined : oldestExpectedMs / 1000),
-    ),
-    gauge(
-      'tidemark_verify_findings',
-      'Broken promises that the newest run of verify found.',
-      known(lastVerify?.findings),
-    ),
-    gauge(
-      'tidemark_missing_values',
-      'Gaps: values that cadences expected between two others, in the histories that the newest run of verify read.',
-      known(lastVerify?.missingValues),
-    ),
-    gauge(
-      'tidemark_verify_timestamp_seconds',
-      'When the newest run of verify ended.',
-      known(lastVerify === null ? undefined : Date.parse(lastVerify.at) / 1000),
-    ),
-    gauge(
-      'tidemark_backup_timestamp_seconds',
-      'When the newest backup began.',
-      known(lastBackupMs === null ? undefined : lastBackupMs / 1000),
-    ),
+    ...NUMBERS.map(([name, help, of]) => gauge(`tidemark_${name}`, help, [{ value: of(measured) }])),
+    ...SOURCE_NUMBERS.map(([name, help, of]) => {
+      const samples = sources.map((source) => ({ labels: { source: source.name }, value: of(source) }));
+      return gauge(`tidemark_source_${name}`, help, samples);
+    }),
     counter(
       'tidemark_read_requests',
       'Answers to readers, by the class of their status.',
@@ -123,8 +125,13 @@ export function familiesOf({
       'Space on the disk, by part of the data folder.',
       storage === null ? [] : STORAGE_PARTS.map((part) => ({ labels: { part }, value: storage[part] })),
     ),
-    gauge('tidemark_storage_free_bytes', 'Free on the disk of the data folder.', [{ value: freeBytes }]),
-    ...processFamilies(usage),
+    gauge(
+      'process_start_time_seconds',
+      'When the process started, since the epoch.',
+      process(usage.startedAtMs / 1000),
+    ),
+    gauge('process_resident_memory_bytes', 'Memory of the process.', process(usage.residentBytes)),
+    counter('process_cpu_seconds', 'CPU time of the process.', process(usage.cpuSeconds)),
     {
       name: 'tidemark_event_loop_delay_seconds',
       type: 'summary',
@@ -136,51 +143,16 @@ export function familiesOf({
   ];
 }
 
-/** One sample for each source that the service fetches. */
-function sourceFamilies(sources: readonly SourceHealth[]): Family[] {
-  const samples = (measure: (source: SourceHealth) => number | null) =>
-    sources.flatMap((source) => {
-      const value = measure(source);
-      return value === null ? [] : [{ labels: { source: source.name }, value }];
-    });
-  const moment = (name: string, help: string, momentMs: (source: SourceHealth) => number | null): Family => {
-    const seconds = samples((source) => {
-      const ms = momentMs(source);
-      return ms === null ? null : ms / 1000;
-    });
-    return gauge(`tidemark_source_${name}_timestamp_seconds`, help, seconds);
-  };
-  return [
-    gauge(
-      'tidemark_source_failures',
-      'Failed runs since the last one that did not fail.',
-      samples(({ failures }) => failures),
-    ),
-    moment('last_run', 'When the newest run ended.', ({ lastRunMs }) => lastRunMs),
-    moment('last_success', 'When a run last ended without a failure.', ({ lastSuccessMs }) => lastSuccessMs),
-    moment('next_run', 'When the next run is due.', ({ nextRunMs }) => nextRunMs),
-  ];
+const secondsOf = (ms: number | null) => ms && ms / 1000;
+
+interface MaybeSample extends Omit<Sample, 'value'> {
+  readonly value: number | null | undefined;
 }
 
-/** The label is of a time when there could be several. */
-function processFamilies({ startedAtMs, residentBytes, cpuSeconds }: ProcessUsage): Family[] {
-  const sample = (value: number) => [{ labels: { process: 'core' }, value }];
-  return [
-    gauge('process_start_time_seconds', 'When the process started, since the epoch.', sample(startedAtMs / 1000)),
-    gauge('process_resident_memory_bytes', 'Memory of the process.', sample(residentBytes)),
-    counter('process_cpu_seconds', 'CPU time of the process.', sample(cpuSeconds)),
-  ];
-}
-
-function gauge(name: string, help: string, samples: readonly Sample[]): Family {
-  return { name, type: 'gauge', help, samples };
+function gauge(name: string, help: string, samples: readonly MaybeSample[]): Family {
+  return { name, type: 'gauge', help, samples: samples.filter((sample): sample is Sample => sample.value != null) };
 }
 
 function counter(name: string, help: string, samples: readonly Sample[]): Family {
   return { name, type: 'counter', help, samples };
-}
-
-/** A value that is not known has no sample. */
-function known(value: number | undefined): readonly Sample[] {
-  return value === undefined ? [] : [{ value }];
 }

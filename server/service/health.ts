@@ -1,7 +1,6 @@
 /** The answer to `GET /healthz`. It may be asked for each second, by anybody: it names faults, and no path. */
 
 import { publicKey } from '../../contract/files/public-objects.ts';
-import type { Expectations } from '../../contract/freshness/late-sources.ts';
 import type { Json } from '../../contract/values/canonical-json.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
@@ -13,7 +12,7 @@ import { DEFERRED, FRESH_MARKS, HEAD_KEY, REFRESH_MARKS } from '../../storage/re
 import type { HealthReport } from '../edge/answer.ts';
 import { noAnswer } from '../edge/cache.ts';
 import { readSourceHealth } from '../loops/source-health.ts';
-import type { LastVerify } from '../loops/verify-loop.ts';
+import type { Background } from './background.ts';
 
 /** Askers within this time get one report, so that asking more often costs nothing. */
 const REPORT_MS = 1_000;
@@ -44,21 +43,17 @@ export interface HealthOptions {
   readonly nowMs: () => number;
   /** Whether readers are answered from the store. Before that, a missing object is not a fault. */
   readonly isReady: () => boolean;
-  /** For how long the oldest change that is not published has waited. */
-  readonly publishLagMs: () => number;
-  /** For how long it has waited without any publication that succeeded. */
-  readonly publishStalledMs: () => number;
-  /** When published markets expect their next values; null: not read yet. */
-  readonly expectations: () => Expectations | null;
-  /** The newest run of `verify`; null: none since the start. */
-  readonly lastVerify: () => LastVerify | null;
+  /** Null: it has not begun. */
+  readonly background: () => Pick<
+    Background,
+    'publishLagMs' | 'publishStalledMs' | 'expectations' | 'lastVerify'
+  > | null;
   /** Receives each fault once, with its cause. */
   readonly report: (what: string, cause: unknown) => void;
 }
 
 export function createHealth(options: HealthOptions): () => Promise<HealthReport> {
-  const { ledger, objects, nowMs, isReady, checkWritable, publishLagMs, publishStalledMs } = options;
-  const { expectations, lastVerify, report } = options;
+  const { ledger, objects, nowMs, isReady, checkWritable, background, report } = options;
   const failing = new Set<Part>();
   let newest: { readonly atMs: number; readonly report: Promise<HealthReport> } | null = null;
   let writtenAtMs = Number.NEGATIVE_INFINITY;
@@ -81,7 +76,7 @@ export function createHealth(options: HealthOptions): () => Promise<HealthReport
     const sources = await readSourceHealth(ledger, nowMs());
     return {
       ...(head === undefined ? {} : { generation: head.generation, publishedAt: head.publishedAt }),
-      publishLagSeconds: Math.floor(publishLagMs() / 1000),
+      publishLagSeconds: Math.floor((background()?.publishLagMs() ?? 0) / 1000),
       marksDue: (await count(FRESH_MARKS)) + (await count(REFRESH_MARKS)),
       deferred: await count(DEFERRED),
       queue: await count(WORK_QUEUE),
@@ -108,17 +103,17 @@ export function createHealth(options: HealthOptions): () => Promise<HealthReport
       if (shown === null && isReady()) throw new StorageUnavailable(`${SNAPSHOT} is lost`);
     });
     await check('publishing', async () => {
-      const seconds = Math.floor(publishStalledMs() / 1000);
+      const seconds = Math.floor((background()?.publishStalledMs() ?? 0) / 1000);
       if (seconds * 1000 > STALLED_MS) throw new Error(`nothing was published for ${seconds} s, although changes wait`);
     });
     const faults = [...failing].map((part): Json => ({ part, detail: FAULTS[part] }));
     const status = faults.length > 0 ? 'failing' : isReady() ? 'ok' : 'starting';
-    const late = expectations()?.late(nowMs());
+    const late = background()?.expectations()?.late(nowMs());
     const body = {
       status,
       ...(state as Awaited<ReturnType<typeof readState>> | null),
       ...(late === undefined ? {} : { lateSources: late.length }),
-      lastVerify: lastVerify() as Json,
+      lastVerify: (background()?.lastVerify() ?? null) as Json,
     };
     return { healthy: status === 'ok', body: faults.length > 0 ? { ...body, faults } : body };
   }

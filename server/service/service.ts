@@ -106,7 +106,6 @@ async function startOn(
   const filling = openFilling(config.dataFolder, countMarkets, log, nowMs);
   const objects = announceChanges(damage.objects, edge.invalidate);
   let background: Background | null = null;
-  const expectations = () => background?.expectations() ?? null;
   let metrics: MetricsServer | null = null;
   const writes = new WriteCounts();
   const health = createHealth({
@@ -115,10 +114,7 @@ async function startOn(
     objects: data.objects,
     nowMs,
     isReady: () => background !== null && !filling.isUnderWay(),
-    publishLagMs: () => background?.publishLagMs() ?? 0,
-    publishStalledMs: () => background?.publishStalledMs() ?? 0,
-    expectations,
-    lastVerify: () => background?.lastVerify() ?? null,
+    background: () => background,
     report,
   });
   try {
@@ -131,7 +127,7 @@ async function startOn(
         uploadsFolder: uploadsFolder(config.dataFolder),
         isMeasured: config.metrics !== null,
       },
-      { health, noteDamage: damage.note },
+      { health, damaged: damage.note },
     );
     if (config.metrics !== null) {
       metrics = await startMetricsServer({
@@ -142,7 +138,7 @@ async function startOn(
         writes,
         // Of a ledger that cannot be read, the health check tells.
         sources: () => readSourceHealth(data.ledger, nowMs()).catch(() => []),
-        expectations,
+        expectations: () => background?.expectations() ?? null,
         report,
       });
     }
@@ -175,8 +171,8 @@ async function startOn(
       log,
     });
     background = work;
-    await edge.ready({
-      terms: { uploadKey: writeApi.uploadKey, resources: WRITE_RESOURCES },
+    const terms = { uploadKey: writeApi.uploadKey, resources: WRITE_RESOURCES };
+    await edge.ready(terms, {
       answerWrite: answerWrites(writeApi.handle),
       onCommitted: work.wakeAll,
       mayReceive: (id) => mayReceive(dependencies, id),

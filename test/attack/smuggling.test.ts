@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask, type Edge, startEdge } from '../server/edge/edge-fixture.ts';
 import { BODIES, putObjects } from '../server/edge/edge-objects.ts';
-import { conversation, RawClient, type Sent } from '../server/edge/raw-client.ts';
+import { conversation, RawClient } from '../server/edge/raw-client.ts';
 
 const GOLD = '/api/v1/markets/gold-usd';
 const LIST = '/api/v1/markets';
@@ -127,13 +127,12 @@ beforeAll(async () => {
 afterAll(() => edge.close());
 
 const statusesOf = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
-const packets = (...pieces: string[]): readonly Sent[] => pieces.map((bytes) => ({ bytes, pauses: false }));
 
 async function answersOf(
-  sent: readonly Sent[],
+  ...packets: string[]
 ): Promise<{ readonly text: string; readonly statuses: readonly number[] }> {
-  const { text, ending } = await conversation(edge, sent);
-  expect(ending).toBe('closed');
+  const { text, isClosed } = await conversation(edge, packets);
+  expect(isClosed).toBe(true);
   return { text, statuses: statusesOf(text) };
 }
 
@@ -141,25 +140,22 @@ describe('a hidden request is not answered', () => {
   test.each(ROWS)('%s', async (_title, bytes, statuses) => {
     // A second request of a packet comes too early.
     const inOne = statuses.length === 3 ? statuses.slice(0, 1) : statuses;
-    const last = await answersOf(packets(bytes));
+    const last = await answersOf(bytes);
     expect(last.statuses).toEqual(inOne);
     expect(last.text).toMatch(/\r\nConnection: close\r\n(?!.*\r\nConnection: keep-alive)/s);
     // With a packet of its own for each request that the client has in mind.
     const hidden = bytes.lastIndexOf(HIDDEN);
     if (hidden > 0) {
-      expect((await answersOf(packets(bytes.slice(0, hidden), HIDDEN))).statuses).toEqual(statuses);
-      expect((await answersOf(packets(`${GET}\r\n`, bytes.slice(0, hidden), HIDDEN))).statuses).toEqual([
-        200,
-        ...statuses,
-      ]);
+      expect((await answersOf(bytes.slice(0, hidden), HIDDEN)).statuses).toEqual(statuses);
+      expect((await answersOf(`${GET}\r\n`, bytes.slice(0, hidden), HIDDEN)).statuses).toEqual([200, ...statuses]);
     }
     // After requests that were answered, and with each packet cut after its first line.
-    expect((await answersOf(packets(`${GET}\r\n`, `${GET}\r\n`, bytes))).statuses).toEqual([200, 200, ...inOne]);
+    expect((await answersOf(`${GET}\r\n`, `${GET}\r\n`, bytes)).statuses).toEqual([200, 200, ...inOne]);
     const cut = bytes.indexOf('\r\n') + 2;
-    expect((await answersOf(packets(bytes.slice(0, cut), bytes.slice(cut)))).statuses).toEqual(inOne);
+    expect((await answersOf(bytes.slice(0, cut), bytes.slice(cut))).statuses).toEqual(inOne);
     // In the packet of another request.
-    expect((await answersOf(packets(`${GET}\r\n${bytes}`))).statuses[0]).toBe(200);
-    expect((await answersOf(packets(`${GET}\r\n${bytes}`))).statuses).not.toContain(404);
+    expect((await answersOf(`${GET}\r\n${bytes}`)).statuses[0]).toBe(200);
+    expect((await answersOf(`${GET}\r\n${bytes}`)).statuses).not.toContain(404);
   });
 });
 
@@ -168,36 +164,36 @@ describe('the packets of a request change nothing', () => {
   const two = request + HIDDEN;
 
   test('cut at every byte', async () => {
-    const whole = await answersOf(packets(request));
+    const whole = await answersOf(request);
     expect(whole.statuses).toEqual([200, 200]);
     expect(whole.text).toContain(Buffer.from(BODIES[LIST] as string).toString('latin1'));
     for (let cut = 1; cut < request.length; cut++) {
-      const { text } = await answersOf(packets(request.slice(0, cut), request.slice(cut)));
+      const { text } = await answersOf(request.slice(0, cut), request.slice(cut));
       expect(text, `cut at ${cut}`).toBe(whole.text);
     }
   });
 
   test('cut at every byte after a request in a packet of its own', async () => {
-    const whole = await answersOf(packets(request, request));
+    const whole = await answersOf(request, request);
     for (let cut = 1; cut < request.length; cut++) {
-      const { text } = await answersOf(packets(request, request.slice(0, cut), request.slice(cut)));
+      const { text } = await answersOf(request, request.slice(0, cut), request.slice(cut));
       expect(text, `cut at ${cut}`).toBe(whole.text);
     }
   });
 
   test('two requests, cut at every byte', async () => {
-    const apart = await answersOf(packets(request, HIDDEN));
+    const apart = await answersOf(request, HIDDEN);
     expect(apart.statuses).toEqual([200, 404, 200]);
-    const together = await answersOf(packets(two));
+    const together = await answersOf(two);
     expect(together.statuses).toEqual([200]);
     for (let cut = 1; cut < two.length; cut++) {
-      const { text } = await answersOf(packets(two.slice(0, cut), two.slice(cut)));
+      const { text } = await answersOf(two.slice(0, cut), two.slice(cut));
       expect(text, `cut at ${cut}`).toBe((cut < request.length ? together : apart).text);
     }
   });
 
   test('byte by byte', async () => {
-    expect((await answersOf(packets(...two))).text).toBe((await answersOf(packets(request, HIDDEN))).text);
+    expect((await answersOf(...two)).text).toBe((await answersOf(request, HIDDEN)).text);
   });
 });
 

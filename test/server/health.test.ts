@@ -15,7 +15,16 @@ interface Watched {
   readonly ready: { is: boolean };
 }
 
-async function watch(more: Partial<HealthOptions> = {}): Promise<Watched> {
+const IDLE = {
+  publishLagMs: () => 4_321,
+  publishStalledMs: () => 0,
+  expectations: () => null,
+  lastVerify: () => null,
+};
+
+type Background = NonNullable<ReturnType<HealthOptions['background']>>;
+
+async function watch(background: Partial<Background> = {}, more: Partial<HealthOptions> = {}): Promise<Watched> {
   const world = createWorld();
   await world.ingest([market('a'), market('b')]);
   await publish(world.dependencies);
@@ -47,10 +56,7 @@ async function watch(more: Partial<HealthOptions> = {}): Promise<Watched> {
     },
     nowMs: () => world.clock.nowMs,
     isReady: () => ready.is,
-    publishLagMs: () => 4_321,
-    publishStalledMs: () => 0,
-    expectations: () => null,
-    lastVerify: () => null,
+    background: () => ({ ...IDLE, ...background }),
     report: (what, cause) => reports.push(`${what}: ${cause}`),
     ...more,
   });
@@ -133,12 +139,12 @@ describe('the health of the service', () => {
   });
 
   test('an emptied store is no store', async () => {
-    const { health } = await watch({ objects: { stat: async () => null } });
+    const { health } = await watch({}, { objects: { stat: async () => null } });
     expect(await health()).toMatchObject({ healthy: false, body: { faults: [{ part: 'objects' }] } });
   });
 
   test('while it starts, it is not healthy, and a missing object is no fault', async () => {
-    const { health, ready } = await watch({ objects: { stat: async () => null } });
+    const { health, ready } = await watch({}, { objects: { stat: async () => null } });
     ready.is = false;
     expect(await health()).toMatchObject({ healthy: false, body: { status: 'starting' } });
   });

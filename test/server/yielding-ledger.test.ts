@@ -58,64 +58,32 @@ test('it behaves as the ledger that it wraps', async () => {
   for (const [, call] of CALLS) await expect(call(ledger)).rejects.toBeInstanceOf(StorageUnavailable);
 });
 
+const ofCalls = (callMs: number) =>
+  yieldingLedger(
+    slowLedger(callMs),
+    createTurns(() => nowMs),
+  );
+
 describe.each(CALLS)('%s', (_name, call) => {
-  async function callInARow(ledger: Ledger, times: number): Promise<void> {
-    for (let time = 0; time < times; time++) await call(ledger);
-  }
-
-  test('does not yield while the stretch is short', async () => {
-    await callInARow(
-      yieldingLedger(
-        slowLedger(MAX_STRETCH_MS / 100),
-        createTurns(() => nowMs),
-      ),
-      100,
-    );
-    expect(calledIn).toEqual(Array(100).fill(0));
-  });
-
-  test('yields after a long stretch; the wrapped ledger does not', async () => {
-    const inner = slowLedger(MAX_STRETCH_MS);
-    await callInARow(
-      yieldingLedger(
-        inner,
-        createTurns(() => nowMs),
-      ),
-      6,
-    );
-    expect(calledIn).toEqual([0, 0, 1, 1, 2, 2]);
-    await callInARow(inner, 6);
-    expect(calledIn.slice(6)).toEqual(Array(6).fill(2));
-  });
-
-  test('counts the work between two calls', async () => {
-    const ledger = yieldingLedger(
-      slowLedger(0),
-      createTurns(() => nowMs),
-    );
-    for (let time = 0; time < 3; time++) {
+  test.each<[string, number, number, readonly number[]]>([
+    ['does not yield while the stretch is short', MAX_STRETCH_MS / 100, 0, [0, 0, 0, 0, 0, 0]],
+    ['yields after a long stretch', MAX_STRETCH_MS, 0, [0, 0, 1, 1, 2, 2]],
+    ['counts the work between two calls', 0, MAX_STRETCH_MS + 1, [0, 1, 2, 3, 4, 5]],
+  ])('%s', async (_title, callMs, betweenMs, turns) => {
+    const ledger = ofCalls(callMs);
+    for (const _ of turns) {
       await call(ledger);
-      nowMs += MAX_STRETCH_MS + 1;
+      nowMs += betweenMs;
     }
-    expect(calledIn).toEqual([0, 1, 2]);
+    expect(calledIn).toEqual(turns);
   });
 
-  test('lets several tasks take turns', async () => {
-    const ledger = yieldingLedger(
-      slowLedger(MAX_STRETCH_MS + 1),
-      createTurns(() => nowMs),
-    );
-    nowMs += MAX_STRETCH_MS + 1;
-    await Promise.all([callInARow(ledger, 5), callInARow(ledger, 5), callInARow(ledger, 5)]);
+  test('lets several tasks take turns, also those that begin in one step', async () => {
+    const ledger = ofCalls(MAX_STRETCH_MS + 1);
+    const task = async () => {
+      for (let time = 0; time < 5; time++) await call(ledger);
+    };
+    await Promise.all([task(), task(), task()]);
     expect(new Set(calledIn).size).toBe(15);
-  });
-
-  test('counts the calls of tasks that begin in one step', async () => {
-    const ledger = yieldingLedger(
-      slowLedger(MAX_STRETCH_MS + 1),
-      createTurns(() => nowMs),
-    );
-    await Promise.all([call(ledger), call(ledger), call(ledger)]);
-    expect(calledIn).toEqual([0, 1, 2]);
   });
 });

@@ -163,12 +163,16 @@ describe('the edge', () => {
       },
     );
 
-    test('a client that does not close its side after the last answer is cut off', async () => {
-      const accepted = once(edge.server, 'connection');
-      const socket = connect({ port: edge.port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {});
-      socket.write('nonsense\r\n\r\n');
+    test.each([
+      ['what is no request', 'nonsense\r\n\r\n'],
+      ['half a request, too late', 'GET / HTTP/1.1\r\n'],
+      ['CONNECT', `CONNECT a:80 HTTP/1.1\r\n${H}\r\n`],
+    ])('a client that does not close its side after the answer to %s is cut off', async (_title, bytes) => {
+      const accepted = once(impatient.server, 'connection');
+      const socket = connect({ port: impatient.port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {});
+      socket.write(bytes);
       const [connection] = await accepted;
-      await once(connection, 'close');
+      await new Promise((resolve) => connection.on('close', resolve));
       socket.resume();
       await once(socket, 'end');
       socket.destroy();
