@@ -1,7 +1,8 @@
 /** Guards that are switched off one at a time. The simulator must find each of these faults. */
 import { parsePublicKey } from '../../contract/files/public-objects.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
-import type { Change, Item } from '../../storage/ports/ledger.ts';
+import type { Change, Item, Ledger } from '../../storage/ports/ledger.ts';
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import type { WorkValue } from '../../storage/records/batches.ts';
 import { WORK_QUEUE } from '../../storage/records/batches.ts';
 import { OBSERVATION_PREFIX, slugOfRecordKey } from '../../storage/records/markets.ts';
@@ -45,6 +46,7 @@ export interface Planted {
 const NO_FAULTS: Partial<Conditions> = { faultRate: 0 };
 const SLOW_TO_SHOW: Partial<Conditions> = { ...NO_FAULTS, staggerRate: 0.9, staggerMs: 2_000, staggered: '' };
 const AT_ONCE: Partial<Conditions> = { staggerRate: 0 };
+const CALM: Partial<Conditions> = { ...AT_ONCE, ...NO_FAULTS };
 const FAULTY: Partial<Conditions> = { faultRate: 0.06, deathShare: 0.2 };
 
 /** Worlds of every seed have a log. */
@@ -65,10 +67,24 @@ function toThe(process: string, shown: (item: Item) => Item): Pick<SimulationOpt
   return { ledger: (ledger, name) => (name.startsWith(process) ? showing(ledger, shown) : ledger) };
 }
 
+/** Publishers hold these puts back until that of the last kind. */
+function late(isHeld: (key: string) => boolean, last = 'snapshot'): Pick<SimulationOptions, 'objects'> {
+  const isLast = (key: string) => parsePublicKey(key)?.kind === last;
+  return onPublishers((objects) => lateFor(objects, { isHeld, isLast }));
+}
+
+function onPublishers(change: (objects: ObjectStore) => ObjectStore): Pick<SimulationOptions, 'objects'> {
+  return { objects: (objects, name) => (name.startsWith('publisher') ? change(objects) : objects) };
+}
+
+function ofPublishers(change: (ledger: Ledger) => Ledger): Pick<SimulationOptions, 'ledger'> {
+  return { ledger: (ledger, name) => (name.startsWith('publisher') ? change(ledger) : ledger) };
+}
+
 /** One publisher leaves a damaged page. The next one that puts this page stops and raises an alarm. */
 export const DAMAGED: SimulationOptions = {
   kind: 'ordinary',
-  conditions: { ...AT_ONCE, ...NO_FAULTS },
+  conditions: CALM,
   objects: (objects, name) => (name === 'publisher-1.1' ? damagingOnce(objects, isPage) : objects),
 };
 
@@ -78,7 +94,7 @@ export const PLANTED: readonly Planted[] = [
     options: {
       kind: 'ordinary',
       conditions: SLOW_TO_SHOW,
-      ledger: (ledger, name) => (name.startsWith('publisher') ? sumOfWhatWasRead(ledger) : ledger),
+      ...ofPublishers(sumOfWhatWasRead),
     },
     within: 100,
   },
@@ -128,11 +144,8 @@ export const PLANTED: readonly Planted[] = [
     what: 'the order in which bodies are put',
     options: {
       kind: 'ordinary',
-      conditions: { ...AT_ONCE, ...NO_FAULTS },
-      objects: (objects, name) =>
-        name.startsWith('publisher')
-          ? lateFor(objects, { isHeld: isHistory, isLast: (key) => parsePublicKey(key)?.kind === 'snapshot' })
-          : objects,
+      conditions: CALM,
+      ...late(isHistory),
     },
     within: 10,
   },
@@ -140,12 +153,9 @@ export const PLANTED: readonly Planted[] = [
     what: 'the order of the files of a history and of its market',
     options: {
       kind: 'ordinary',
-      conditions: { ...AT_ONCE, ...NO_FAULTS },
+      conditions: CALM,
       settings: FILED,
-      objects: (objects, name) =>
-        name.startsWith('publisher')
-          ? lateFor(objects, { isHeld: isHistoryFile, isLast: (key) => parsePublicKey(key)?.kind === 'snapshot' })
-          : objects,
+      ...late(isHistoryFile),
     },
     within: 10,
   },
@@ -153,12 +163,9 @@ export const PLANTED: readonly Planted[] = [
     what: 'the order of the list and of the files of all markets',
     options: {
       kind: 'ordinary',
-      conditions: { ...AT_ONCE, ...NO_FAULTS },
+      conditions: CALM,
       settings: FILED,
-      objects: (objects, name) =>
-        name.startsWith('publisher')
-          ? lateFor(objects, { isHeld: isMarketList, isLast: (key) => parsePublicKey(key)?.kind === 'snapshot' })
-          : objects,
+      ...late(isMarketList),
     },
     within: 20,
   },
@@ -166,7 +173,7 @@ export const PLANTED: readonly Planted[] = [
     what: 'the records of files, in the sweep',
     options: {
       kind: 'ordinary',
-      conditions: { ...AT_ONCE, ...NO_FAULTS },
+      conditions: CALM,
       settings: FILED,
       ...toThe('sweep', (item) => {
         const { files, ...heads } = (item.value ?? {}) as Partial<PublishedHeads>;
@@ -179,12 +186,9 @@ export const PLANTED: readonly Planted[] = [
     what: 'the order of the tiles of the log and of its checkpoint',
     options: {
       kind: 'ordinary',
-      conditions: { ...AT_ONCE, ...NO_FAULTS },
+      conditions: CALM,
       settings: LOGGED,
-      objects: (objects, name) =>
-        name.startsWith('publisher')
-          ? lateFor(objects, { isHeld: isTile, isLast: (key) => parsePublicKey(key)?.kind === 'log-checkpoint' })
-          : objects,
+      ...late(isTile, 'log-checkpoint'),
     },
     within: 10,
   },
@@ -192,9 +196,9 @@ export const PLANTED: readonly Planted[] = [
     what: 'that tiles of the log are put after the swap',
     options: {
       kind: 'ordinary',
-      conditions: { ...AT_ONCE, ...NO_FAULTS },
+      conditions: CALM,
       settings: LOGGED,
-      objects: (objects, name) => (name.startsWith('publisher') ? puttingTilesEarly(objects) : objects),
+      ...onPublishers(puttingTilesEarly),
     },
     within: 10,
   },
@@ -204,7 +208,7 @@ export const PLANTED: readonly Planted[] = [
       kind: 'ordinary',
       conditions: AT_ONCE,
       settings: LOGGED,
-      ledger: (ledger, name) => (name.startsWith('publisher') ? sayingOnce(ledger) : ledger),
+      ...ofPublishers(sayingOnce),
     },
     within: 100,
   },
@@ -225,11 +229,8 @@ export const PLANTED: readonly Planted[] = [
     what: 'the order of the list and of the bodies of a removed market',
     options: {
       kind: 'ordinary',
-      conditions: { ...AT_ONCE, ...NO_FAULTS },
-      objects: (objects, name) =>
-        name.startsWith('publisher')
-          ? lateFor(objects, { isHeld: isMarketList, isLast: (key) => parsePublicKey(key)?.kind === 'snapshot' })
-          : objects,
+      conditions: CALM,
+      ...late(isMarketList),
     },
     within: 100,
     butFor: 'older-than-its-link',
@@ -258,18 +259,13 @@ export const PLANTED: readonly Planted[] = [
     what: 'the record of changes that the list does not show yet',
     options: {
       kind: 'ordinary',
-      conditions: { ...AT_ONCE, ...NO_FAULTS },
+      conditions: CALM,
       settings: { listEverySeconds: 30 },
-      ledger: (ledger, name) =>
-        name.startsWith('publisher')
-          ? {
-              ...ledger,
-              query: async (partition, options) =>
-                LIST_CHANGES.shards.includes(partition)
-                  ? { items: [], next: null }
-                  : await ledger.query(partition, options),
-            }
-          : ledger,
+      ...ofPublishers((ledger) => ({
+        ...ledger,
+        query: async (partition, options) =>
+          LIST_CHANGES.shards.includes(partition) ? { items: [], next: null } : await ledger.query(partition, options),
+      })),
     },
     within: 20,
   },
@@ -370,9 +366,9 @@ export const PLANTED: readonly Planted[] = [
     what: 'the look for files of histories that are public, after a restore',
     options: {
       kind: 'restored',
-      conditions: { ...AT_ONCE, ...NO_FAULTS },
+      conditions: CALM,
       settings: FILED,
-      objects: (objects, name) => (name.startsWith('publisher') ? hidingFromPlans(objects, isHistoryFile) : objects),
+      ...onPublishers((objects) => hidingFromPlans(objects, isHistoryFile)),
     },
     within: 300,
     isRare: true,
