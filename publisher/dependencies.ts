@@ -37,8 +37,11 @@ export interface PublisherStorage extends Pick<Runtime, 'nowMs' | 'newAttemptId'
   readonly caches?: Purge;
   /** The largest body that the object store takes. Default: {@link MAX_OBJECT_BYTES}. */
   readonly maxObjectBytes?: number;
-  /** Default: {@link DEFAULT_HISTORY_FILE_BYTES}. */
-  readonly historyFileBytes?: HistoryFileBytes;
+  /**
+   * How many bytes of histories' files one generation writes again, because a file is written as a whole for one row more.
+   * The others wait for the next generation; at least one gets its turn. Default: {@link DEFAULT_HISTORY_FILE_BYTES}.
+   */
+  readonly historyFileBytes?: number;
   /** Default: {@link DEFAULT_CONCURRENCY}. */
   readonly concurrency?: Concurrency;
   /**
@@ -49,18 +52,8 @@ export interface PublisherStorage extends Pick<Runtime, 'nowMs' | 'newAttemptId'
   readonly beforeApply?: () => Promise<void>;
 }
 
-/**
- * How many bytes of histories' files one generation writes again, because a file is written as a whole for one row more.
- * The others wait for the next generation; at least one gets its turn.
- */
-export interface HistoryFileBytes {
-  /** While markets are marked: their bodies come first. */
-  readonly besideMarks: number;
-  readonly alone: number;
-}
-
 /** Some seconds of rendering, compressing and putting. */
-export const DEFAULT_HISTORY_FILE_BYTES: HistoryFileBytes = { besideMarks: 64 * 1024 * 1024, alone: 64 * 1024 * 1024 };
+export const DEFAULT_HISTORY_FILE_BYTES = 64 * 1024 * 1024;
 
 /** Who signs the log. */
 export interface LogSettings {

@@ -8,7 +8,7 @@
 import { planGeneration } from './core/plan-generation.ts';
 import type { PublisherDependencies, PublisherStorage } from './dependencies.ts';
 import { applyGeneration } from './kernel/apply.ts';
-import { type DeferredMarket, deferredProjections, readDeferred, recordDeferred } from './kernel/deferred.ts';
+import { type Deferred, deferredProjections, readDeferred, recordDeferred } from './kernel/deferred.ts';
 import { withDrainedWrites } from './kernel/drained-writes.ts';
 import { clearMarks } from './kernel/marks.ts';
 import type { Projector } from './kernel/projection.ts';
@@ -35,7 +35,7 @@ export interface PublishOutcome {
   /** A refresh of all markets was queued: the worker has work. */
   readonly asksForRefresh: boolean;
   /** Markets whose views do not add up: they keep their marks. And projections that could not be planned. */
-  readonly deferred: readonly DeferredMarket[];
+  readonly deferred: readonly Deferred[];
   /** When the list is due that the cadence has delayed, in milliseconds since the epoch; null: no list waits. */
   readonly listDueAtMs: number | null;
 }

@@ -1,17 +1,15 @@
 /** Plans a generation: renders the due markets, and puts immutable pages, to which nothing links yet. */
 import { PROJECTIONS } from '../../contract/files/projections.ts';
 import { publicKey } from '../../contract/files/public-objects.ts';
+import type { Snapshot } from '../../contract/values/market.ts';
 import type { Change, Item } from '../../storage/ports/ledger.ts';
-import type { HeadValue, ListState } from '../../storage/records/publication.ts';
-import { defaultListEverySeconds, MAX_MARKED_MARKETS, type PublisherDependencies } from '../dependencies.ts';
+import type { HeadValue, LogState } from '../../storage/records/publication.ts';
+import { MAX_MARKED_MARKETS, type PublisherDependencies } from '../dependencies.ts';
 import { BundleWriter } from '../kernel/bundle.ts';
-import { putLayout } from '../kernel/list-layout.ts';
 import { type DueMarkets, type MarkedMarket, readDue } from '../kernel/marks.ts';
 import type { PlanContext, Projector } from '../kernel/projection.ts';
-import { storedDigest } from '../kernel/stored-digest.ts';
 import { rendererOf, snapshotBody } from './bodies/render.ts';
-import { rememberListChanges, takeListChanges } from './lists/list-changes.ts';
-import { isCutAlike, planList } from './lists/plan-list.ts';
+import { mayPublishList, planListIfDue } from './lists/list-cadence.ts';
 import { LogPlan } from './log/log-plan.ts';
 import { serviceEntry } from './log/service-entry.ts';
 import { type MarketsPlan, planMarkets } from './plan-markets.ts';
@@ -60,6 +58,7 @@ export async function planGeneration(
   const atMs = nowMs();
   const bundle = new BundleWriter(dependencies, generation);
 
+  // What is due.
   const log = await LogPlan.open(dependencies, bundle, generation, before);
   const due = await readDue(ledger, before?.marksTakenTo ?? '', maxMarkedMarkets, deferredBefore);
   // While the published list is not known, the published history pages are not known either.
@@ -67,14 +66,14 @@ export async function planGeneration(
   const asked = due.markets.map((market) => (needsReconciliation ? { ...market, isRefresh: true } : market));
   const renderer = rendererOf(dependencies);
   const isRenderedOtherwise = before !== null && before.renderer !== renderer;
-  const isAlone = asked.length === 0;
-  const context = { dependencies, generation, before, isRenderedOtherwise, isAlone, deferred: deferredBefore };
+  const context = { dependencies, generation, before, isRenderedOtherwise, deferred: deferredBefore };
   const planned = await PlannedProjections.open(projections, context, bundle);
   const wanted = [...asked, ...planned.unmarked(asked)];
+
+  // The markets; then the list, which removed markets wait for, unless they take the place of all others.
   const parts = { log, projections: planned };
   const markets = await planMarkets(dependencies, bundle, generation, wanted, needsReconciliation, parts);
   const left = remainingMarks(due, markets);
-  // Removed markets wait for a list, but not if they take the place of all others.
   const isCrowdedOut =
     markets.planned.size === 0 && markets.waiting.size > 0 && (left.isFreshLeft || left.isRefreshLeft);
   const mayPublish = isCrowdedOut || mayPublishList(dependencies, before, left, atMs);
@@ -82,15 +81,19 @@ export async function planGeneration(
   const listContext = { before, generation, atMs, markets, left, mayPublish, projections: planned };
   const { list, dueAtMs, endsDoubt } = await planListIfDue(dependencies, bundle, listContext);
 
+  // The files of projections, and after them the answers of removed markets.
   const { deferred } = markets;
   const { head: ofProjections, records, isChanged, isMoreDue, shown } = await planned.finish({ ...left, deferred });
   for (const line of markets.gone) await bundle.add(line);
 
+  // The log.
   const isUnknown = ({ slug, isRefresh }: MarkedMarket) => isRefresh && markets.deferred.has(slug);
   const isAnyUnknown = left.isRefreshLeft || due.markets.some(isUnknown);
   // While markets wait for their refresh, files of a new kind are not complete.
   const service = isRenderedOtherwise || isAnyUnknown ? null : serviceEntry(dependencies, list.markets);
   const logState = (await log?.finish(isAnyUnknown, service)) ?? before?.log;
+
+  // HEAD, and the snapshot that shows it.
   const head: GenerationPlan['head'] = {
     generation,
     publishedAt: new Date(atMs).toISOString(),
@@ -106,14 +109,8 @@ export async function planGeneration(
   const isListChanged = list.generation !== before?.list.generation;
   const isEmpty = before !== null && bundle.isEmpty && !isRenderedOtherwise && !isListChanged && !isChanged;
   if (!isEmpty && list.digest !== null) {
-    const { projections: kinds = new Set() } = dependencies;
-    const named = kinds.size === 0 ? {} : { projections: PROJECTIONS.filter((name) => kinds.has(name)) };
     // While no log is written, a published log does not have everything.
-    const shownLog =
-      log === null || logState === undefined ? {} : { log: { size: logState.size, root: logState.root } };
-    const { generation: number, publishedAt, counts } = head;
-    const lists = { listDigest: list.digest, listGeneration: list.shows };
-    const body = snapshotBody({ generation: number, publishedAt, counts, ...lists, ...named, ...shownLog, ...shown });
+    const body = snapshotOf(dependencies, head, log === null ? undefined : logState, shown);
     await bundle.add({ kind: 'put', key: publicKey({ kind: 'snapshot' }), body, nextCursor: null });
   }
   return {
@@ -132,6 +129,18 @@ export async function planGeneration(
     isTakedownLeft: log?.isTakedownLeft(markets.gone.length > 0) === true,
     listDueAtMs: dueAtMs,
   };
+}
+
+function snapshotOf(
+  { projections = new Set() }: PublisherDependencies,
+  { generation, publishedAt, counts, list }: GenerationPlan['head'],
+  log: LogState | undefined,
+  shown: Partial<Snapshot>,
+): string {
+  const lists = { listDigest: list.digest as string, listGeneration: list.shows };
+  const named = projections.size > 0 && { projections: PROJECTIONS.filter((name) => projections.has(name)) };
+  const shownLog = log && { log: { size: log.size, root: log.root } };
+  return snapshotBody({ generation, publishedAt, counts, ...lists, ...named, ...shownLog, ...shown });
 }
 
 /**
@@ -167,104 +176,6 @@ function remainingMarks({ markets, isFreshLeft, isRefreshLeft }: DueMarkets, pla
     isRefreshLeft: isRefreshLeft || passedOver.some(({ isRefresh }) => isRefresh),
     takenTo: lookedAt.at(-1)?.slug ?? '',
   };
-}
-
-interface ListContext {
-  readonly before: HeadValue | null;
-  readonly generation: number;
-  readonly atMs: number;
-  readonly markets: MarketsPlan;
-  readonly left: RemainingMarks;
-  readonly mayPublish: boolean;
-  readonly projections: PlannedProjections;
-}
-
-function dueAtMsOf({ listEverySeconds = defaultListEverySeconds }: PublisherDependencies, list: ListState): number {
-  return list.publishedAtMs + listEverySeconds(list.markets) * 1000;
-}
-
-/** A doubtful list waits until no market waits for its refresh, because its items come from the published bodies. */
-function isBlocked({ isDoubtful }: ListState, { isFreshLeft, isRefreshLeft }: RemainingMarks): boolean {
-  return isDoubtful && (isFreshLeft || isRefreshLeft);
-}
-
-/**
- * Whether a generation with these changes publishes a list, as far as its cadence and doubts are concerned. A list with a
- * time in the future was published before the clock was set back: it does not delay the next one.
- */
-function mayPublishList(
-  dependencies: PublisherDependencies,
-  before: HeadValue | null,
-  left: RemainingMarks,
-  atMs: number,
-): boolean {
-  if (before === null) return true;
-  const { list } = before;
-  const isEarly = list.publishedAtMs <= atMs && atMs < dueAtMsOf(dependencies, list);
-  return !isEarly && !isBlocked(list, left);
-}
-
-/** Publishes the list at most once in its cadence. */
-async function planListIfDue(
-  dependencies: PublisherDependencies,
-  bundle: BundleWriter,
-  { before, generation, atMs, markets, left, mayPublish, projections }: ListContext,
-): Promise<{ readonly list: ListState; readonly dueAtMs: number | null; readonly endsDoubt: boolean }> {
-  const list = before?.list ?? null;
-  const hasChanged = markets.changedItems.size > 0;
-  const isBehind = list !== null && before !== null && list.shows < before.generation;
-  const isRight = list !== null && isCutAlike(list, dependencies.pageSizes) && !projections.needsList;
-  if (isRight && !hasChanged && !isBehind && !list.isDoubtful) {
-    const dueAtMs = markets.waiting.size > 0 ? dueAtMsOf(dependencies, list) : null;
-    return { list: { ...withoutFiles(list), shows: generation }, dueAtMs, endsDoubt: false };
-  }
-  if (list !== null && !mayPublish) {
-    // A list that is cut from all bodies needs no remembered changes.
-    if (!list.isDoubtful) await rememberListChanges(dependencies, bundle, list, markets);
-    return {
-      list: withoutFiles(list),
-      dueAtMs: isBlocked(list, left) ? null : dueAtMsOf(dependencies, list),
-      endsDoubt: false,
-    };
-  }
-  const isDue = (slug: string) => markets.planned.has(slug) || markets.deferred.has(slug);
-  const changes = await takeListChanges(dependencies, bundle, list, markets);
-  const ofPage = (count: number) => projections.ofPage(count);
-  const { head, layout, pages, isPreviousKnown } = await planList(dependencies, {
-    generation,
-    before: list,
-    changes,
-    isDue,
-    ofPage,
-  });
-  const name = { kind: 'market-list' } as const;
-  const { objects } = dependencies;
-  const shown = list?.isDoubtful ? await storedDigest(objects, name, head.nextCursor) : (list?.digest ?? null);
-  if (head.digest !== shown) {
-    const key = publicKey(name);
-    await bundle.add({ kind: 'put', key, body: head.body, nextCursor: head.nextCursor });
-  }
-  await projections.list(pages, { changed: changes, isPreviousKnown });
-  return {
-    list: {
-      generation,
-      shows: generation,
-      digest: head.digest,
-      markets: layout.markets,
-      pageSize: dependencies.pageSizes.markets,
-      linkedSince: list?.linkedSince ?? generation,
-      publishedAtMs: atMs,
-      layout: await putLayout(objects, generation, layout),
-      isDoubtful: false,
-    },
-    dueAtMs: null,
-    endsDoubt: !isPreviousKnown,
-  };
-}
-
-/** An earlier version had the state of a projection here. */
-function withoutFiles({ latest, recent, ...list }: ListState): ListState {
-  return list;
 }
 
 function addCounts(counts: HeadValue['counts'], delta: HeadValue['counts']): HeadValue['counts'] {

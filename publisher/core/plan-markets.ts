@@ -7,26 +7,31 @@ import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import type { HeadValue } from '../../storage/records/publication.ts';
 import { DEFAULT_CONCURRENCY, type PublisherDependencies } from '../dependencies.ts';
 import { FileTooLarge } from '../errors.ts';
-import { assertFits } from '../kernel/assert-fits.ts';
 import type { BundleWriter, HeadPut } from '../kernel/bundle.ts';
-import type { HistoryPlan } from '../kernel/history-plan.ts';
+import { assertFits } from '../kernel/bundle.ts';
+import { putPage } from '../kernel/fenced-put.ts';
+import type { HistoryPlan } from '../kernel/market-view.ts';
 import { type MarketView, type ViewOptions, viewMarket } from '../kernel/market-view.ts';
 import type { MarkedMarket } from '../kernel/marks.ts';
-import { putPage } from '../kernel/put-immutable.ts';
 import { storedDigest } from '../kernel/stored-digest.ts';
 import { type ClosedPage, HistoryCutter } from './bodies/history-cutter.ts';
 import { isListed, type MarketPlan, planMarket, type StoredDigests } from './bodies/plan-market.ts';
-import type { EntrySpool } from './log/entry-spool.ts';
 import type { LogPlan } from './log/log-plan.ts';
-import type { MarketEntries } from './log/market-entries.ts';
+import { MarketEntries } from './log/market-entries.ts';
+import { PackedTexts } from './log/text-spool.ts';
 import type { MarketSteps, PlannedProjections } from './planned-projections.ts';
+
+export interface ChangedItem {
+  /** The new list item; null: the market leaves the list. */
+  readonly body: string | null;
+  /** The generation that first published the market, before this plan; null: it is not published. */
+  readonly joined: number | null;
+}
 
 /** The part of a generation that the marked markets contribute. */
 export interface MarketsPlan {
-  /** The new list item of each market whose body differs from the published one; null: the market leaves the list. */
-  readonly changedItems: ReadonlyMap<string, string | null>;
-  /** The generation that first published each market of `changedItems`, before this plan; null: not published. */
-  readonly joinedBefore: ReadonlyMap<string, number | null>;
+  /** The markets whose bodies differ from the published ones, by slug. */
+  readonly changedItems: ReadonlyMap<string, ChangedItem>;
   /** The marks that this plan covers. */
   readonly marks: readonly Item[];
   /** Those of them that stay, because a projection has missed their markets. */
@@ -73,7 +78,7 @@ type Planned = {
   readonly plan: MarketPlan;
   readonly rendered: number;
   /** The market's entries of the log. */
-  readonly spool: EntrySpool | null;
+  readonly entries: PackedTexts;
   /** Whether a projection has missed the market. */
   readonly hasFailed: boolean;
   readonly taken: (() => void) | undefined;
@@ -100,8 +105,7 @@ export async function planMarkets(
   needsReconciliation: boolean,
   { log, projections }: PlanParts,
 ): Promise<MarketsPlan> {
-  const changedItems = new Map<string, string | null>();
-  const joinedBefore = new Map<string, number | null>();
+  const changedItems = new Map<string, ChangedItem>();
   const marks: Item[] = [];
   const keptMarks = new Set<Item>();
   const planned = new Map<string, number | null>();
@@ -111,17 +115,14 @@ export async function planMarkets(
   const countsDelta = { markets: 0, observations: 0, unknownValues: 0 };
   let rendered = 0;
 
-  const take = async (market: MarkedMarket, { view, plan, spool, hasFailed, taken }: Planned): Promise<void> => {
+  const take = async (market: MarkedMarket, { view, plan, entries, hasFailed, taken }: Planned): Promise<void> => {
     const { slug } = market;
     taken?.();
     for (const part of plan.parts) bundle.addPart(part);
     for (const line of plan.lines) await bundle.add(line);
-    for await (const texts of spool?.parts() ?? []) await log?.append(texts);
+    await log?.append(entries);
     gone.push(...plan.gone);
-    if (plan.isChanged) {
-      changedItems.set(slug, plan.body);
-      joinedBefore.set(slug, view.published?.joined ?? null);
-    }
+    if (plan.isChanged) changedItems.set(slug, { body: plan.body, joined: view.published?.joined ?? null });
     marks.push(...market.marks, ...view.historyMarks);
     if (hasFailed) for (const mark of market.marks) keptMarks.add(mark);
     planned.set(slug, view.record?.revision ?? null);
@@ -151,18 +152,7 @@ export async function planMarkets(
     rendered += outcome.rendered;
     if (rendered > MAX_RENDERED) break;
   }
-  return {
-    changedItems,
-    joinedBefore,
-    marks,
-    keptMarks,
-    planned,
-    deferred,
-    waiting,
-    takeWaiting,
-    gone,
-    countsDelta,
-  };
+  return { changedItems, marks, keptMarks, planned, deferred, waiting, takeWaiting, gone, countsDelta };
 }
 
 /** Whether the market is removed, and a list may show it: a list without it must come first. */
@@ -228,10 +218,12 @@ async function planView(
   const pageSize = pageSizes.observations;
   const steps = await projections.market({ dependencies, bundle, generation, view, isRefresh });
   if (steps === null) return null;
-  const { entries = null, spool = null } = log?.entriesOf(view) ?? {};
-  await spool?.add(entries?.opening() ?? []);
-  const history = await cutHistory(objects, view, generation, { pageSize, isRefresh, steps, entries, spool });
-  await spool?.add(entries?.closing() ?? []);
+  const facts = log === null ? null : new MarketEntries(view);
+  // Several markets are read at once, and the order of the log is that in which the plan takes them.
+  const entries = new PackedTexts();
+  for (const text of facts?.opening() ?? []) entries.add(text);
+  const history = await cutHistory(objects, view, generation, { pageSize, isRefresh, steps, facts, entries });
+  for (const text of facts?.closing() ?? []) entries.add(text);
   // A page without one of its observations would stay published for good. The sweep removes pages that were put in
   // vain.
   if (view.isShown && history.sum !== record?.value.sum) {
@@ -241,10 +233,10 @@ async function planView(
     isRefresh && record !== null ? await readStoredHeads(objects, view, history.head.nextCursor) : undefined;
   const part = await steps.finish(history);
   if (part === null) return null;
-  const plan = planMarket({ view, history, generation, logged: entries?.logged ?? null, stored, part, objects });
+  const plan = planMarket({ view, history, generation, logged: facts?.logged ?? null, stored, part, objects });
   const tooLarge = findTooLarge(dependencies, plan);
   if (tooLarge !== null) return tooLarge;
-  return { view, plan, rendered: history.rendered, spool, hasFailed: steps.hasFailed, taken: part.taken };
+  return { view, plan, rendered: history.rendered, entries, hasFailed: steps.hasFailed, taken: part.taken };
 }
 
 /** Also a page full of such markets must fit: then no market can stop a list. */
@@ -266,8 +258,8 @@ interface CutOptions {
   readonly pageSize: number;
   readonly isRefresh: boolean;
   readonly steps: MarketSteps;
-  readonly entries: MarketEntries | null;
-  readonly spool: EntrySpool | null;
+  readonly facts: MarketEntries | null;
+  readonly entries: PackedTexts;
 }
 
 /** Puts each new page when it is cut, so that only some pages of a history are in memory. */
@@ -275,17 +267,19 @@ async function cutHistory(
   objects: ObjectStore,
   { slug, record, keptPages, publishedPages, observations }: MarketView,
   generation: number,
-  { pageSize, isRefresh, steps, entries, spool }: CutOptions,
+  { pageSize, isRefresh, steps, facts, entries }: CutOptions,
 ): Promise<HistoryPlan> {
   const quantity = record?.value.unit.quantity ?? 1;
-  const cutter = new HistoryCutter({ generation, pageSize, quantity, keptPages, publishedPages, files: steps.rows });
+  const cutter = new HistoryCutter({ generation, pageSize, quantity, keptPages, publishedPages, reader: steps });
   const put = (page: ClosedPage): Promise<void> =>
     putPage(objects, { kind: 'history-page', slug, cursor: page.page.cursor }, page, isRefresh);
   for await (const some of observations()) {
     await Promise.all(cutter.add(some).map(put));
-    steps.read(some);
     await steps.flush();
-    await spool?.add(some.flatMap((observation) => entries?.observation(observation) ?? []));
+    for (const row of some) {
+      const text = facts?.observation(row) ?? null;
+      if (text !== null) entries.add(text);
+    }
   }
   return cutter.finish();
 }

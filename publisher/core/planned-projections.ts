@@ -8,15 +8,13 @@ import type { Json } from '../../contract/values/canonical-json.ts';
 import type { Snapshot } from '../../contract/values/market.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Change } from '../../storage/ports/ledger.ts';
-import type { DeferredProjection, HeadValue } from '../../storage/records/publication.ts';
+import type { DeferredProjection, FilesPosition, HeadValue } from '../../storage/records/publication.ts';
 import { LedgerBehind, Superseded } from '../errors.ts';
-import { assertFits } from '../kernel/assert-fits.ts';
 import type { BundleWriter } from '../kernel/bundle.ts';
-import type { HistoryPlan, OrderedObservation } from '../kernel/history-plan.ts';
+import { assertFits, PlannedFiles } from '../kernel/bundle.ts';
+import type { HistoryPlan, OrderedObservation } from '../kernel/market-view.ts';
 import type { MarkedMarket } from '../kernel/marks.ts';
-import { PlannedFiles } from '../kernel/planned-files.ts';
 import {
-  type HistoryRows,
   type LeftMarkets,
   type MarketContext,
   type MarketPart,
@@ -25,6 +23,7 @@ import {
   type PlanContext,
   type ProjectionPlan,
   type Projector,
+  type RowReader,
   stateOf,
 } from '../kernel/projection.ts';
 
@@ -44,10 +43,7 @@ type Working = Opened & { readonly plan: ProjectionPlan };
 /** What the projections took from one page of the list, by name. */
 export type PageEntries = ReadonlyMap<string, readonly unknown[]>;
 
-type ForPlan = Pick<
-  PlanContext,
-  'dependencies' | 'generation' | 'before' | 'isRenderedOtherwise' | 'isAlone' | 'deferred'
->;
+type ForPlan = Pick<PlanContext, 'dependencies' | 'generation' | 'before' | 'isRenderedOtherwise' | 'deferred'>;
 
 export class PlannedProjections {
   readonly #context: ForPlan;
@@ -85,16 +81,10 @@ export class PlannedProjections {
 
   /** Opens the share of one market. Null: the market must be refreshed. */
   async market(context: MarketContext): Promise<MarketSteps | null> {
-    const faults = this.#faults.size;
-    const steps = new MarketSteps(context, (error, opened) => this.#missed(error, opened, context), faults > 0);
+    const hadFaults = this.#faults.size > 0;
+    const steps = new MarketSteps(context, (error, opened) => this.#missed(error, opened, context), hadFaults);
     for (const opened of this.#working) {
-      let step: MarketStep | null | undefined;
-      try {
-        step = await opened.plan.market?.(context);
-      } catch (error) {
-        steps.fail(error, opened);
-        continue;
-      }
+      const step = await steps.guard(opened, () => opened.plan.market?.(context));
       if (step === null) return null;
       if (step !== undefined) steps.add(step, opened);
     }
@@ -214,11 +204,7 @@ export class PlannedProjections {
   }
 
   async #try(opened: Opened, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      this.#drop(error, opened);
-    }
+    await work().catch((error: unknown) => this.#drop(error, opened));
   }
 
   #drop(error: unknown, opened: Opened): void {
@@ -240,7 +226,7 @@ function reasons(deferred: { readonly [name: string]: DeferredProjection }) {
 }
 
 /** The shares of all projections in one market. */
-export class MarketSteps {
+export class MarketSteps implements RowReader {
   readonly #context: MarketContext;
   readonly #missed: (error: unknown, opened: Opened) => MarketPart;
   readonly #steps = new Map<Opened, MarketStep>();
@@ -258,60 +244,47 @@ export class MarketSteps {
     this.#steps.set(opened, step);
   }
 
-  fail(error: unknown, opened: Opened): void {
-    this.hasFailed = true;
-    this.#steps.delete(opened);
-    this.#parts.push(this.#missed(error, opened));
+  /** Undefined: it has failed. */
+  async guard<Result>(opened: Opened, work: () => Promise<Result> | undefined): Promise<Result | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      this.#fail(error, opened);
+      return undefined;
+    }
   }
 
-  /** Null: no projection takes the rows. */
-  get rows(): HistoryRows | null {
-    const found = [...this.#steps].find(([, { rows }]) => rows !== undefined);
-    if (found === undefined) return null;
-    const [opened, { rows }] = found as [Opened, { readonly rows: HistoryRows }];
-    const isWorking = () => this.#steps.has(opened);
-    return {
-      add: (order, observation) => {
-        if (!isWorking()) return;
-        try {
-          rows.add(order, observation);
-        } catch (error) {
-          this.fail(error, opened);
-        }
-      },
-      get position() {
-        return isWorking() ? rows.position : undefined;
-      },
-    };
-  }
-
-  read(observations: readonly OrderedObservation[]): void {
+  read(row: OrderedObservation): void {
     for (const [opened, step] of this.#steps) {
       try {
-        step.read?.(observations);
+        step.read?.(row);
       } catch (error) {
-        this.fail(error, opened);
+        this.#fail(error, opened);
       }
     }
   }
 
+  get position(): FilesPosition | undefined {
+    for (const { position } of this.#steps.values()) if (position !== undefined) return position;
+    return undefined;
+  }
+
   async flush(): Promise<void> {
-    for (const [opened, step] of this.#steps) {
-      await step.flush?.().catch((error: unknown) => this.fail(error, opened));
-    }
+    for (const [opened, step] of this.#steps) await this.guard(opened, () => step.flush?.());
   }
 
   /** To be called once. Null: the market must be refreshed. */
   async finish(history: HistoryPlan): Promise<MarketPart | null> {
-    for (const [opened, step] of [...this.#steps]) {
-      try {
-        const part = await step.finish(history);
-        if (part === null) return null;
-        for (const line of [...part.lines, ...part.gone]) assertFits(this.#context.dependencies, line);
-        this.#parts.push(part);
-      } catch (error) {
-        this.fail(error, opened);
-      }
+    for (const [opened, step] of this.#steps) {
+      const part = await this.guard(opened, async () => {
+        const planned = await step.finish(history);
+        for (const line of [...(planned?.lines ?? []), ...(planned?.gone ?? [])]) {
+          assertFits(this.#context.dependencies, line);
+        }
+        return planned;
+      });
+      if (part === null) return null;
+      if (part !== undefined) this.#parts.push(part);
     }
     // What is published of a projection that was dropped stays published.
     const known = this.hasFailed ? this.#context.view.published?.files : undefined;
@@ -325,5 +298,11 @@ export class MarketSteps {
         for (const { taken } of this.#parts) taken?.();
       },
     };
+  }
+
+  #fail(error: unknown, opened: Opened): void {
+    this.hasFailed = true;
+    this.#steps.delete(opened);
+    this.#parts.push(this.#missed(error, opened));
   }
 }

@@ -2,7 +2,7 @@
 import { type LoggedMetric, measuredLine } from '../../storage/aws/measured-line.ts';
 import { PUBLISHER_METRICS } from '../../storage/aws/names.ts';
 import type { ItemKey } from '../../storage/ports/ledger.ts';
-import { type DeferredMarket, firstOf } from '../kernel/deferred.ts';
+import { type Deferred, firstOf } from '../kernel/deferred.ts';
 
 type Fields = { readonly [name: string]: string | number | boolean | null };
 
@@ -23,7 +23,7 @@ export interface LoggedOutcome {
   /** As of `PublishOutcome`. Absent if the marks were not looked at. */
   readonly behindMs?: number;
   /** Markets that need a repair. Absent if they were not looked at. */
-  readonly deferredTooLong?: readonly DeferredMarket[];
+  readonly deferredTooLong?: readonly Deferred[];
 }
 
 /** Writes the line for the end of `publish`. */

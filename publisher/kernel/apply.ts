@@ -14,6 +14,7 @@ import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { type Concurrency, DEFAULT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { Superseded } from '../errors.ts';
 import { type BundleLine, type HeadPut, readBundle, type TilePut } from './bundle.ts';
+import { batchesOf } from './change-many.ts';
 import { countPublished } from './count-published.ts';
 import { fencedPut } from './fenced-put.ts';
 import { putTile } from './put-tile.ts';
@@ -118,39 +119,14 @@ export async function writeRecords(
   const records = lines.filter((line) => line.kind === 'record');
   // Each batch checks HEAD, so that a late batch cannot overwrite the records of a newer generation.
   const guard: Change = { kind: 'check', key: HEAD_KEY, if: { kind: 'revision-is', revision: generation } };
-  for (const batch of recordBatches(records)) {
-    const changes = batch.map((line) => recordChange(line, generation));
-    const result = await ledger.transact([guard, ...changes], { attemptId: newAttemptId() });
+  const changes = records.map((line) => recordChange(line, generation));
+  for (const batch of batchesOf(changes, MAX_TRANSACT_CHANGES - 1)) {
+    const result = await ledger.transact([guard, ...batch], { attemptId: newAttemptId() });
     if (!result.committed) throw new Superseded(`HEAD has moved on from generation ${generation}`);
   }
 }
 
 type RecordLine = Extract<BundleLine, { kind: 'record' }>;
-
-/** Well below the ledger's limit on a transaction, 4 MiB: records of the log's entries may be large. */
-const BATCH_CHARACTERS = 1024 * 1024;
-
-/** In order. Several markets may have written one record: a transaction takes each only once. */
-function* recordBatches(records: readonly RecordLine[]): Generator<readonly RecordLine[]> {
-  let batch: RecordLine[] = [];
-  let characters = 0;
-  const keys = new Set<string>();
-  for (const record of records) {
-    const size = JSON.stringify(record).length;
-    const key = JSON.stringify([record.key.partition, record.key.sort]);
-    const isFull = batch.length === MAX_TRANSACT_CHANGES - 1 || characters + size > BATCH_CHARACTERS;
-    if (batch.length > 0 && (isFull || keys.has(key))) {
-      yield batch;
-      batch = [];
-      characters = 0;
-      keys.clear();
-    }
-    batch.push(record);
-    characters += size;
-    keys.add(key);
-  }
-  if (batch.length > 0) yield batch;
-}
 
 function recordChange(line: RecordLine, generation: number): Change {
   const any = { kind: 'any' } as const;

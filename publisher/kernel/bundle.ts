@@ -7,12 +7,13 @@
  */
 import type { Json } from '../../contract/values/canonical-json.ts';
 import type { ItemKey } from '../../storage/ports/ledger.ts';
+import { MAX_ITEM_BYTES } from '../../storage/ports/ledger-rules.ts';
+import { MAX_OBJECT_BYTES } from '../../storage/ports/object-rules.ts';
 import type { ObjectMetadata, ObjectStore } from '../../storage/ports/object-store.ts';
 import { keyOfToday } from '../../storage/records/format-3.ts';
 import type { ObjectRef } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
-import { BundleLost, HOW_TO_REBUILD } from '../errors.ts';
-import { assertFits } from './assert-fits.ts';
+import { BundleLost, FileTooLarge, HOW_TO_REBUILD } from '../errors.ts';
 import { putPacked, readPacked } from './packed-object.ts';
 
 export type OwnHeaders = Pick<ObjectMetadata, 'contentType' | 'cacheControl' | 'cacheTag'>;
@@ -162,4 +163,63 @@ async function readPart(objects: ObjectStore, ref: ObjectRef): Promise<{ header:
 /** An earlier version may have committed the generation. */
 function withKeyOfToday(line: BundleLine): BundleLine {
   return line.kind === 'record' ? { ...line, key: keyOfToday(line.key) } : line;
+}
+
+/** Beside its value, an item has its key and its revision. */
+const KEY_BYTES = 4 * 1024;
+
+/**
+ * Sizes are checked before the commit: a committed generation must be one that can be applied.
+ *
+ * @throws FileTooLarge for a line that no store or ledger would take
+ */
+export function assertFits(
+  { maxObjectBytes = MAX_OBJECT_BYTES }: Pick<PublisherStorage, 'maxObjectBytes'>,
+  line: BundleLine,
+) {
+  const [what, bytes, most] =
+    line.kind === 'record'
+      ? [
+          `${line.key.partition}/${line.key.sort}`,
+          Buffer.byteLength(JSON.stringify(line.value)),
+          MAX_ITEM_BYTES - KEY_BYTES,
+        ]
+      : [line.key, Buffer.byteLength(line.body), maxObjectBytes];
+  if (bytes > most) throw new FileTooLarge(`${what} has ${bytes} bytes, and at most ${most} can be stored`);
+}
+
+/**
+ * The files of one projection in one generation. They join the bundle only when the plan of the projection is complete,
+ * so a plan that throws leaves nothing in it. At most one part is in memory; parts in vain are swept.
+ *
+ * Sizes are checked when a file is added, so that a file that is too large drops the plan, and not the generation.
+ */
+export class PlannedFiles {
+  readonly #storage: PublisherStorage;
+  readonly #bundle: BundleWriter;
+  readonly #parts: ObjectRef[] = [];
+  #lines: BundleLine[] = [];
+  #characters = 0;
+
+  constructor(storage: PublisherStorage, bundle: BundleWriter) {
+    this.#storage = storage;
+    this.#bundle = bundle;
+  }
+
+  /** @throws FileTooLarge */
+  async add(line: BundleLine): Promise<void> {
+    assertFits(this.#storage, line);
+    this.#lines.push(line);
+    this.#characters += line.kind === 'record' ? JSON.stringify(line).length : line.body.length;
+    if (this.#characters < BUNDLE_PART_BYTES) return;
+    this.#parts.push(await this.#bundle.putPart(this.#lines));
+    this.#lines = [];
+    this.#characters = 0;
+  }
+
+  /** To be called once, if the plan is complete. */
+  async join(): Promise<void> {
+    for (const part of this.#parts) await this.#bundle.appendPart(part);
+    for (const line of this.#lines) await this.#bundle.add(line);
+  }
 }

@@ -22,3 +22,28 @@ export async function changeMany(
   };
   return (await pMap(inBatches(changes, MAX_TRANSACT_CHANGES), changeBatch, { concurrency: BATCHES_AT_ONCE })).flat();
 }
+
+/** Well below the ledger's limit on a transaction, 4 MiB: records of the log's entries may be large. */
+const BATCH_CHARACTERS = 1024 * 1024;
+
+/** In order, and each key once in a batch, because a transaction takes each only once. @param most changes in a batch */
+export function* batchesOf(changes: Iterable<Change>, most: number): Generator<readonly Change[]> {
+  let batch: Change[] = [];
+  let characters = 0;
+  const keys = new Set<string>();
+  for (const change of changes) {
+    const size = JSON.stringify(change).length;
+    const key = JSON.stringify([change.key.partition, change.key.sort]);
+    const isFull = batch.length === most || characters + size > BATCH_CHARACTERS;
+    if (batch.length > 0 && (isFull || keys.has(key))) {
+      yield batch;
+      batch = [];
+      characters = 0;
+      keys.clear();
+    }
+    batch.push(change);
+    characters += size;
+    keys.add(key);
+  }
+  if (batch.length > 0) yield batch;
+}

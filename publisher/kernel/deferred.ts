@@ -22,25 +22,25 @@ interface Planned {
   readonly isRefreshLeft: boolean;
 }
 
-export interface DeferredMarket {
+export interface Deferred {
   readonly slug: string;
   readonly sinceMs: number;
   readonly reason: string;
 }
 
 /** Whether the market needs a repair: waiting would not help any more. */
-export function isDeferredTooLong({ sinceMs }: Pick<DeferredMarket, 'sinceMs'>, nowMs: number): boolean {
+export function isDeferredTooLong({ sinceMs }: Pick<Deferred, 'sinceMs'>, nowMs: number): boolean {
   return nowMs - sinceMs > DEFERRED_TOO_LONG_MS;
 }
 
 /** The first markets with their reasons, in one line. */
-export function firstOf(deferred: readonly DeferredMarket[]): string {
+export function firstOf(deferred: readonly Deferred[]): string {
   const shown = deferred.slice(0, MARKETS_SHOWN).map(({ slug, reason }) => `${slug}: ${reason}`);
   return [...shown, ...(deferred.length > MARKETS_SHOWN ? ['…'] : [])].join('; ');
 }
 
 /** Projections that HEAD names as deferred, for the same alarms. */
-export function deferredProjections({ deferred = {} }: HeadValue): readonly DeferredMarket[] {
+export function deferredProjections({ deferred = {} }: HeadValue): readonly Deferred[] {
   return Object.entries(deferred).map(([name, { sinceMs, reason }]) => ({
     slug: `projection ${name}`,
     sinceMs,
@@ -48,7 +48,7 @@ export function deferredProjections({ deferred = {} }: HeadValue): readonly Defe
   }));
 }
 
-export async function readDeferred({ ledger }: Pick<PublisherStorage, 'ledger'>): Promise<readonly DeferredMarket[]> {
+export async function readDeferred({ ledger }: Pick<PublisherStorage, 'ledger'>): Promise<readonly Deferred[]> {
   return (await readAll(ledger, DEFERRED)).map(({ sort, value }) => ({ slug: sort, ...value }));
 }
 
@@ -61,12 +61,12 @@ export async function readDeferred({ ledger }: Pick<PublisherStorage, 'ledger'>)
  */
 export async function recordDeferred(
   storage: PublisherStorage,
-  before: readonly DeferredMarket[],
+  before: readonly Deferred[],
   { planned, deferred, isFreshLeft, isRefreshLeft }: Planned,
-): Promise<readonly DeferredMarket[]> {
+): Promise<readonly Deferred[]> {
   const known = new Set(before.map(({ slug }) => slug));
   const areAllRead = !isFreshLeft && !isRefreshLeft;
-  const isDone = ({ slug }: DeferredMarket) => planned.has(slug) || (areAllRead && !deferred.has(slug));
+  const isDone = ({ slug }: Deferred) => planned.has(slug) || (areAllRead && !deferred.has(slug));
   const sinceMs = storage.nowMs();
   const added = [...deferred].flatMap(([slug, reason]) => (known.has(slug) ? [] : [{ slug, sinceMs, reason }]));
   await changeMany(storage, [

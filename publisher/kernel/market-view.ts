@@ -25,7 +25,7 @@ import {
   parseMark,
   publishedHeadsKey,
 } from '../../storage/records/publication.ts';
-import type { IndexedPage, OrderedObservation } from './history-plan.ts';
+import type { Rendered } from './rendered.ts';
 
 export interface MarketView {
   readonly slug: string;
@@ -162,6 +162,41 @@ function lowestOrder(marks: readonly Item[]): string | null {
   return orders[0] ?? null;
 }
 
-function orderedObservation(item: Item<ObservationValue>): OrderedObservation {
+export function orderedObservation(item: Item<ObservationValue>): OrderedObservation {
   return { order: orderOfObservation(item), revision: item.revision, observation: item.value };
+}
+
+/** A published closed page: its index, counted from the oldest, and its record. */
+export interface IndexedPage {
+  readonly index: number;
+  readonly page: PublishedPage;
+}
+
+/** An observation with its place in the history, and the market's revision that wrote it. */
+export interface OrderedObservation {
+  readonly order: string;
+  readonly revision: number;
+  readonly observation: ObservationValue;
+}
+
+export interface CutPage extends IndexedPage {
+  /** Whether the published page at this index has other bytes, or there is no such page. */
+  readonly isNew: boolean;
+  /** Whether the ledger has this record of the page already. */
+  readonly isRecorded: boolean;
+}
+
+export interface HistoryPlan {
+  readonly head: Rendered & { readonly nextCursor: string | null };
+  /** The observations of the head, oldest first. */
+  readonly newest: readonly ObservationValue[];
+  /** The closed pages after the kept ones, oldest first. */
+  readonly pages: readonly CutPage[];
+  /** Published pages that are no longer part of the history. */
+  readonly superseded: readonly IndexedPage[];
+  readonly closedPages: number;
+  /** The sum of the whole history, kept pages included. */
+  readonly sum: string;
+  /** The number of observations that were cut. */
+  readonly rendered: number;
 }

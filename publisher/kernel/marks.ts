@@ -2,6 +2,7 @@
 import { removed } from '../../storage/ports/changes.ts';
 import type { Item, Ledger } from '../../storage/ports/ledger.ts';
 import { queryPages } from '../../storage/ports/paging.ts';
+import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import { FRESH_MARKS, parseMark, REFRESH_MARKS } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { changeMany } from './change-many.ts';
@@ -90,6 +91,16 @@ async function* marksAround(ledger: Ledger, slug: string): AsyncGenerator<Item> 
 
 async function* refreshMarks(ledger: Ledger): AsyncGenerator<Item> {
   for await (const some of queryPages(ledger, REFRESH_MARKS)) yield* some;
+}
+
+/** Slugs in the index, and slugs that are only in marks: a lost market stays marked until a generation without it is applied. */
+export async function knownSlugs(ledger: Ledger): Promise<Set<string>> {
+  const slugs = new Set<string>();
+  for await (const items of queryPages(ledger, MARKET_INDEX)) for (const { sort } of items) slugs.add(sort);
+  for (const lane of [FRESH_MARKS, REFRESH_MARKS]) {
+    for await (const items of queryPages(ledger, lane)) for (const mark of items) slugs.add(parseMark(mark).slug);
+  }
+  return slugs;
 }
 
 /** If a mark was set again since it was read, it stays, and the next generation takes it. */

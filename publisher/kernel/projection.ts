@@ -10,16 +10,14 @@ import type { PublicObjectKind, PublicObjectName } from '../../contract/files/pu
 import type { Json } from '../../contract/values/canonical-json.ts';
 import type { Snapshot } from '../../contract/values/market.ts';
 import type { Change, Item } from '../../storage/ports/ledger.ts';
-import type { MarketRecordValue, ObservationValue } from '../../storage/records/markets.ts';
+import type { MarketRecordValue } from '../../storage/records/markets.ts';
 import type { FilesPosition, HeadValue, ObjectRef, PublishedHeads } from '../../storage/records/publication.ts';
 import type { PublisherDependencies, PublisherStorage } from '../dependencies.ts';
 import type { CheckContext, MarketBodies, ProjectionCheck } from '../verify/projection-check.ts';
-import type { BundleLine, BundleWriter, HeadPut } from './bundle.ts';
-import type { DeferredMarket } from './deferred.ts';
-import type { HistoryPlan, OrderedObservation } from './history-plan.ts';
-import type { MarketView } from './market-view.ts';
+import type { BundleLine, BundleWriter, HeadPut, PlannedFiles } from './bundle.ts';
+import type { Deferred } from './deferred.ts';
+import type { HistoryPlan, MarketView, OrderedObservation } from './market-view.ts';
 import type { MarkedMarket } from './marks.ts';
-import type { PlannedFiles } from './planned-files.ts';
 
 export interface Projector {
   /** Its folder, its state in HEAD, and its name in alarms. */
@@ -141,10 +139,8 @@ export interface PlanContext {
   readonly isBehind: boolean;
   /** Another renderer, with other settings perhaps, has published the last generation. */
   readonly isRenderedOtherwise: boolean;
-  /** Whether no market is marked. */
-  readonly isAlone: boolean;
   /** The markets that are deferred, by slug. */
-  readonly deferred: ReadonlyMap<string, Pick<DeferredMarket, 'sinceMs'>>;
+  readonly deferred: ReadonlyMap<string, Pick<Deferred, 'sinceMs'>>;
   readonly files: PlannedFiles;
 }
 
@@ -199,22 +195,22 @@ export interface MarketContext {
   readonly bundle: Pick<BundleWriter, 'putPart'>;
 }
 
+/** Takes the rows of a history after the kept pages, oldest first, as they are cut into pages. */
+export interface RowReader {
+  read(row: OrderedObservation): void;
+  /**
+   * How far the files reach: recorded with each closed page, so that they can be continued from there. Only one projection
+   * has files.
+   */
+  readonly position?: FilesPosition | undefined;
+}
+
 /** The share of one market while its history is cut. */
-export interface MarketStep {
-  /** Takes the rows of the history after the kept pages, oldest first. */
-  readonly rows?: HistoryRows;
-  /** Gets these observations, too, as they are read. Only one projection may have `rows`. */
-  readonly read?: (observations: readonly OrderedObservation[]) => void;
+export interface MarketStep extends Partial<RowReader> {
   /** To be called again and again, so that only some rows are in memory. */
   flush?(): Promise<void>;
   /** To be called once, after the last row. Null: as of `market`. */
   finish(history: HistoryPlan): Promise<MarketPart | null>;
-}
-
-export interface HistoryRows {
-  add(order: string, observation: ObservationValue): void;
-  /** How far the files reach: recorded with each closed page, so that they can be continued from there. */
-  readonly position: FilesPosition | undefined;
 }
 
 /** What projections add to the plan of one market. */

@@ -5,7 +5,7 @@ import { publicKey } from '../../contract/files/public-objects.ts';
 import { MAX_OBJECT_BYTES } from '../../storage/ports/object-rules.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { FileTooLarge } from '../errors.ts';
-import { publicMetadata } from './put-immutable.ts';
+import { publicMetadata } from './fenced-put.ts';
 
 /** @param generation that the file shows. @throws FileTooLarge */
 export async function putDailyFile(

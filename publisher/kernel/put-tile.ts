@@ -1,12 +1,12 @@
 /** Puts tiles of the log. Only a committed generation may: a tile's key is its place in the log. */
 import { gunzipSync } from 'node:zlib';
-import { parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
+import { LOG_ROOT, PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
 import { parseCheckpoint } from '../../contract/log/checkpoint.ts';
 import { parseNote } from '../../contract/log/notes.ts';
+import { hashesOnLevel, parseTilePath, TILE_WIDTH } from '../../contract/log/tiles.ts';
 import type { ObjectStore, PutCondition } from '../../storage/ports/object-store.ts';
 import { ImmutableMismatch, ledgerBehind } from '../errors.ts';
-import { isTileBeyond } from './expired-tiles.ts';
-import { publicMetadata } from './put-immutable.ts';
+import { publicMetadata } from './fenced-put.ts';
 
 /** As of `TilePut`. */
 interface NewTile {
@@ -74,4 +74,37 @@ function isSameText(one: Uint8Array, other: Uint8Array): boolean {
   } catch {
     return false;
   }
+}
+
+const ROOT = `${PUBLIC_PREFIX}${LOG_ROOT}/`;
+
+interface TileEnd {
+  /** The number of hashes of its level up to the end of the tile. */
+  readonly end: number;
+  readonly level: number;
+  readonly width: number;
+}
+
+function tileEnd(key: string): TileEnd | null {
+  const tile = key.startsWith(ROOT) ? parseTilePath(key.slice(ROOT.length)) : null;
+  if (tile === null) return null;
+  const { n, width } = tile;
+  return { end: n * TILE_WIDTH + width, level: typeof tile.level === 'number' ? tile.level : 0, width };
+}
+
+/** Whether a log of this size does not reach the end of the tile: it is of a generation that was given up. */
+export function isTileBeyond(key: string, size: number): boolean {
+  const tile = tileEnd(key);
+  return tile !== null && tile.end > hashesOnLevel(tile.level, size);
+}
+
+/**
+ * Whether no reader can hold a checkpoint that needs the tile. Only checkpoints that were signed while a partial tile was the
+ * last one need that tile: it stays until the cursor lifetime after the last of them. Full tiles are never removed.
+ *
+ * @param size of the log in the oldest generation that may still be read; 0: none has expired
+ */
+export function isTileExpired(key: string, size: number): boolean {
+  const tile = tileEnd(key);
+  return tile !== null && tile.width < TILE_WIDTH && tile.end < hashesOnLevel(tile.level, size);
 }

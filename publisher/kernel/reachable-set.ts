@@ -7,7 +7,7 @@
 import pMap from 'p-map';
 import { cursorGeneration } from '../../contract/files/cursors.ts';
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
-import { parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
+import { parsePublicKey } from '../../contract/files/public-objects.ts';
 import type { Change, Item, ItemKey } from '../../storage/ports/ledger.ts';
 import { queryPages, readAll, readMany } from '../../storage/ports/paging.ts';
 import { marketIndexKey } from '../../storage/records/markets.ts';
@@ -15,7 +15,6 @@ import {
   GENERATIONS,
   HEAD_KEY,
   type HeadValue,
-  historyPageKey,
   historyPagesOf,
   listChangeKey,
   publishedHeadsKey,
@@ -24,10 +23,10 @@ import {
 } from '../../storage/records/publication.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { changeMany } from './change-many.ts';
-import { isTileBeyond, isTileExpired } from './expired-tiles.ts';
 import { LAYOUT_PREFIX, readLayout, readLayoutAt } from './list-layout.ts';
 import { packedGeneration } from './packed-object.ts';
-import { type OwnedObject, type Projector, stateOf } from './projection.ts';
+import { type Projector, stateOf } from './projection.ts';
+import { isTileBeyond, isTileExpired } from './put-tile.ts';
 
 /** The market list of an applied generation. */
 export interface SettledList {
@@ -126,16 +125,20 @@ export class ReachableSet {
   readonly isExpired = ({ value }: Item<SupersededValue>): boolean => value.generation <= this.newestExpired;
 
   /**
-   * Judges any number of objects, some thousands at a time. For each history page and market body in use, it reads one
-   * record, in batches of {@link MAX_GET_KEYS}.
+   * Judges any number of objects, some thousands at a time. For each market body in use, it reads one record, in batches of
+   * {@link MAX_GET_KEYS}; for the pages of each history, its layout.
+   *
+   * @param head by which projections decide. Default: as the run has found it
    */
-  async judge(keys: readonly string[]): Promise<Verdict> {
+  async judge(keys: readonly string[], head = this.#list.head): Promise<Verdict> {
     const objects = keys.map((key) => ({ key, ...this.#classOf(key) }));
     const ofClass = <Kind extends ObjectClass['kind']>(kind: Kind) =>
       objects.filter((one): one is { key: string } & Extract<ObjectClass, { kind: Kind }> => one.kind === kind);
     const unreachable = new Set(ofClass('garbage').map(({ key }) => key));
     for (const [owner, owned] of Map.groupBy(ofClass('owned'), (object) => object.owner)) {
-      for (const key of await this.#unreachableOf(owner, owned, this.#list.head)) unreachable.add(key);
+      // A projection that cannot tell keeps all of its objects.
+      const found = await owner.reachable?.unreachable(this.#storage, owned, stateOf(owner, head));
+      for (const key of found ?? []) unreachable.add(key);
     }
     for (const { key } of await this.#withoutMarket(ofClass('body'))) unreachable.add(key);
     const lostPages = [...(await this.#lostHistoryPages(ofClass('history-page')))];
@@ -153,7 +156,7 @@ export class ReachableSet {
     const written = packedGeneration(key);
     if (written !== null) return unless(!this.#isPackedDone(key, written));
     const name = parsePublicKey(key);
-    const owner = this.#ownerOf(key, name);
+    const owner = this.#owners.get(name?.kind ?? key);
     if (owner !== undefined) return { kind: 'owned', owner, name };
     if (name === null) return { kind: 'unknown' };
     if ('tile' in name) return unless(!isTileExpired(key, this.#expiredLogSize) && !this.#isStray(key));
@@ -195,35 +198,17 @@ export class ReachableSet {
     return logSize !== null && isTileBeyond(key, logSize);
   }
 
-  #ownerOf(key: string, name: PublicObjectName | null): Projector | undefined {
-    return this.#owners.get(name?.kind ?? key);
-  }
-
-  /** Of objects of a projection, those that it does not reach. One that cannot tell keeps them all. */
-  async #unreachableOf(owner: Projector, objects: readonly OwnedObject[], head: HeadValue): Promise<readonly string[]> {
-    return (await owner.reachable?.unreachable(this.#storage, objects, stateOf(owner, head))) ?? [];
-  }
-
   /** Whether this is a tile, a file, or a body of a market that is in use now, even if it was not when it was judged. */
   async isBodyInUse(key: string): Promise<boolean> {
-    if (this.#isStray(key)) {
-      const head = await this.#storage.ledger.get(HEAD_KEY);
-      return head?.revision !== this.generation;
-    }
-    const name = parsePublicKey(key);
-    const owner = this.#ownerOf(key, name);
-    const isBody = name?.kind === 'market' || name?.kind === 'history';
-    if (owner === undefined && !isBody) return false;
-    // While a generation is being applied, its records become visible one after the other. The next run looks again.
+    const { kind } = this.#classOf(key);
+    const isStray = this.#isStray(key);
+    if (!isStray && kind !== 'owned' && kind !== 'body') return false;
     const before = await this.#storage.ledger.get(HEAD_KEY);
-    const lost =
-      owner === undefined
-        ? await this.#withoutMarket(isBody ? [{ key, slug: name.slug }] : [])
-        : before === null
-          ? []
-          : await this.#unreachableOf(owner, [{ key, name }], before.value);
+    if (before === null || isStray) return before?.revision !== this.generation;
+    const { unreachable } = await this.judge([key], before.value);
+    // While a generation is being applied, its records become visible one after the other. The next run looks again.
     const after = await this.#storage.ledger.get(HEAD_KEY);
-    return lost.length === 0 || before?.value.applied !== true || after?.attemptId !== before.attemptId;
+    return unreachable.length === 0 || !before.value.applied || after?.attemptId !== before.attemptId;
   }
 
   /** Bundles of earlier generations, unless they are kept; layouts and kept bundles of expired ones, unless they are in use. */
@@ -276,30 +261,10 @@ export class ReachableSet {
     return left;
   }
 
-  /**
-   * Pages that are in no layout. If no page of a market is garbage, its n pages have the first n places of its layout.
-   * Only if a page is not found there, the whole layout is read.
-   */
+  /** Pages that are in no layout. */
   async #lostHistoryPages(pages: readonly HistoryPage[]): Promise<readonly string[]> {
-    const places = [...Map.groupBy(pages, ({ slug }) => slug)].flatMap(([slug, some]) =>
-      some.map((_, index) => ({ slug, record: historyPageKey(slug, index) })),
-    );
-    const records = await readMany(
-      this.#storage.ledger,
-      places.map(({ record }) => record),
-    );
-    const found = new Set(
-      places.flatMap(({ slug }, index) => {
-        const page = records[index]?.value;
-        return page === undefined ? [] : [publicKey({ kind: 'history-page', slug, cursor: page.cursor })];
-      }),
-    );
-    const doubtful = Map.groupBy(
-      pages.filter(({ key }) => !found.has(key)),
-      ({ slug }) => slug,
-    );
     const lost = await pMap(
-      doubtful,
+      Map.groupBy(pages, ({ slug }) => slug),
       async ([slug, some]) => {
         const layout = await readAll(this.#storage.ledger, historyPagesOf(slug));
         const cursors = new Set(layout.map((item) => item.value.cursor));

@@ -4,7 +4,7 @@ import type { PublicObjectName } from '../../contract/files/public-object-names.
 import { publicKey } from '../../contract/files/public-objects.ts';
 import type { ETag, ObjectStore } from '../../storage/ports/object-store.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
-import { publicMetadata } from './put-immutable.ts';
+import { publicMetadata } from './fenced-put.ts';
 
 /** SHA-256 in hex of a body in the store; null if it is missing or has wrong metadata. */
 export async function storedDigest(

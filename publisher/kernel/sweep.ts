@@ -4,11 +4,7 @@
  * newest release does not have. Nothing else deletes public objects. A run ends when all is done, or when its cap or its time
  * is reached. A dry run lists what a run would remove.
  *
- * The garbage of a day's generations is known by name, and is removed first in every run: layouts name the list pages
- * that they superseded, ledger records name the history pages, and the partial tiles of the log follow from its sizes.
- * So a run costs as much as there is to remove. Only
- * objects that nothing names (leftovers and bodies of removed markets) need a walk through all public objects. Each run
- * walks a part, from where the run before stopped; the ledger keeps the position.
+ * Each run walks a part of the public objects, from where the run before stopped; the ledger keeps the position.
  *
  * Safety of objects: only objects whose generation is at or below an *applied* HEAD are considered, and names of pages
  * and bundles are never used again. So nothing of a generation in preparation is removed. A head body is deleted only
@@ -23,7 +19,7 @@
  *
  * Records are removed when no later sweep depends on them. Of expired generations only the newest is needed. A page
  * that an expired generation superseded is treated like a page that was never in use. So its record may be removed
- * before the page, or the page may be left: a walk finds it later.
+ * before the page: a walk finds the page.
  *
  * Safety of tiles: a partial tile that the log has outgrown never comes back. A tile beyond the end of the log is of a
  * generation that was given up. It is removed unless HEAD has moved. A later generation could put it with the same
@@ -35,7 +31,7 @@
  */
 import pMap from 'p-map';
 import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/files/limits.ts';
-import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
+import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
 import { removed } from '../../storage/ports/changes.ts';
 import type { Item } from '../../storage/ports/ledger.ts';
 import { queryPages } from '../../storage/ports/paging.ts';
@@ -43,15 +39,13 @@ import {
   GENERATIONS,
   type GenerationValue,
   SUPERSEDED_PAGES,
-  supersededPage,
   WALK_KEY,
   type WalkValue,
 } from '../../storage/records/publication.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { REDO_PREFIX } from './bundle.ts';
 import { changeMany } from './change-many.ts';
-import { tilesOutgrown } from './expired-tiles.ts';
-import { LAYOUT_PREFIX, readLayoutAt } from './list-layout.ts';
+import { LAYOUT_PREFIX } from './list-layout.ts';
 import type { Projector } from './projection.ts';
 import { type NewestExpired, ReachableSet, readSettledList, type SettledList } from './reachable-set.ts';
 
@@ -132,9 +126,8 @@ class Sweep {
 
   /**
    * Finds the newest expired generation. A generation has expired when no cache can still serve a valid cursor of a page
-   * that it superseded. Removes the list pages that it superseded, and the tiles that the log has outgrown. Also removes
-   * the records of earlier generations while reading them, so that no run reads much more than it removes. If this ends
-   * early, an older generation is found, and more is kept.
+   * that it superseded. Removes the records of earlier generations while reading them, so that no run reads much more than
+   * it removes. If this ends early, an older generation is found, and more is kept.
    */
   async pruneGenerations(): Promise<NewestExpired> {
     const { ledger, nowMs } = this.#storage;
@@ -149,25 +142,21 @@ class Sweep {
         0,
         read.findLastIndex((item) => appliedAtMs(item) !== null),
       );
-      const swept = await this.#removeSupersededBy(read.slice(0, newest + 1));
-      const due = read.slice(0, Math.min(newest, swept, this.#room));
-      await this.#prune(due);
+      const isDone = await this.#prune(read.slice(0, newest));
       last = read.slice(newest);
-      if (due.length < newest || !this.#mayGoOn()) this.#endedEarly = true;
-      if (retainedAt >= 0 || this.#endedEarly) break;
+      if (retainedAt >= 0 || !isDone || !this.#mayGoOn()) break;
     }
     const newest = last[0];
     if (newest === undefined || appliedAtMs(newest) === null) return { generation: 0, logSize: 0 };
     return { generation: newest.revision, logSize: newest.value.logSize ?? 0 };
   }
 
-  /** First the objects that are known by name, then a part of the walk. */
   async removeAll(reach: ReachableSet): Promise<GarbageReport> {
     await this.#removeListed(reach, REDO_PREFIX, '', Number.POSITIVE_INFINITY);
     await this.#removeListed(reach, LAYOUT_PREFIX, '', Number.POSITIVE_INFINITY);
-    await this.#removeSuperseded(reach);
     await this.#removeExpired();
     if (reach.newestExpired >= this.#list.knownSince) await this.#walk(reach);
+    await this.#pruneSuperseded(reach);
     return {
       removed: [...this.#removed],
       kept: this.#kept,
@@ -177,40 +166,11 @@ class Sweep {
     };
   }
 
-  /**
-   * Removes the list pages that these generations superseded, and the tiles that only the logs before the last one of
-   * them have. Returns for how many generations it has finished.
-   */
-  async #removeSupersededBy(generations: readonly Item<GenerationValue>[]): Promise<number> {
-    for (const [index, { value }] of generations.entries()) {
-      const logSize = generations[index + 1]?.value.logSize ?? 0;
-      const tiles = value.logSize === undefined ? [] : tilesOutgrown(value.logSize, logSize);
-      if (value.layout === null && tiles.length === 0) continue;
-      if (!this.#mayGoOn()) return index;
-      const layout = value.layout === null ? null : await readLayoutAt(this.#storage.objects, value.layout);
-      const superseded = layout?.superseded.filter((cursor) => !this.#list.cursors.has(cursor)) ?? [];
-      const pages = superseded.map((cursor) => publicKey({ kind: 'market-list-page', cursor }));
-      const keys = [...pages, ...tiles];
-      const due = keys.slice(0, this.#room);
-      await this.#remove(due);
-      if (due.length < keys.length) return index;
-    }
-    return generations.length;
-  }
-
-  /**
-   * Every run reads all records, also those of retained pages. For an expired page, both the page and its record are
-   * removed.
-   */
-  async #removeSuperseded(reach: ReachableSet): Promise<void> {
+  /** Every run reads all records, also those of retained pages. */
+  async #pruneSuperseded(reach: ReachableSet): Promise<void> {
     for await (const items of queryPages(this.#storage.ledger, SUPERSEDED_PAGES)) {
       if (!this.#mayGoOn()) return;
-      const expired = items.filter(reach.isExpired);
-      const due = expired.slice(0, this.#room);
-      const { unreachable } = await reach.judge(due.map(supersededPage));
-      await this.#remove(unreachable, reach);
-      await this.#prune(due);
-      if (due.length < expired.length) this.#endedEarly = true;
+      await this.#prune(items.filter(reach.isExpired));
     }
   }
 
@@ -246,12 +206,10 @@ class Sweep {
       }
       const page = await this.#storage.objects.list(prefix, { after });
       const { unreachable, unknown } = await reach.judge(page.keys);
-      // In a dry run, objects that were removed by name are still there.
-      const left = unreachable.filter((key) => !this.#removed.has(key));
-      const due = left.slice(0, this.#room);
+      const due = unreachable.slice(0, this.#room);
       await this.#remove(due, reach);
       const done =
-        due.length < left.length ? page.keys.slice(0, page.keys.indexOf(due.at(-1) as string) + 1) : page.keys;
+        due.length < unreachable.length ? page.keys.slice(0, page.keys.indexOf(due.at(-1) as string) + 1) : page.keys;
       this.#kept += done.filter((key) => !this.#removed.has(key)).length;
       this.#unknown.push(...unknown.filter((key) => done.includes(key)));
       looked += done.length;
@@ -281,17 +239,18 @@ class Sweep {
     for (const key of keys) if (gone.has(key)) this.#removed.add(key);
   }
 
-  /** A record that was written again since it was read stays. True: none was. */
+  /** A record that was written again since it was read stays. True: all are removed. */
   async #prune(records: readonly Item<unknown>[]): Promise<boolean> {
-    const due = records.map(removed);
+    const due = records.slice(0, this.#options.maxRemovals - this.#prunedRecords).map(removed);
+    if (due.length < records.length) this.#endedEarly = true;
     const pruned = this.#options.dryRun ? due : await changeMany(this.#storage, due);
     this.#prunedRecords += pruned.length;
-    return pruned.length === due.length;
+    return pruned.length === records.length;
   }
 
-  /** How many more objects and records may be removed. */
+  /** How many more objects may be removed. */
   get #room(): number {
-    return this.#options.maxRemovals - Math.max(this.#removed.size, this.#prunedRecords);
+    return this.#options.maxRemovals - this.#removed.size;
   }
 
   #mayGoOn(): boolean {

@@ -12,7 +12,6 @@ import { type Change, type ItemKey, MAX_TRANSACT_CHANGES } from '../../storage/p
 import { inBatches, queryPages, readAll } from '../../storage/ports/paging.ts';
 import {
   announcedMarketKey,
-  MARKET_INDEX,
   type MarketRecordValue,
   marketIndexKey,
   marketKey,
@@ -21,15 +20,13 @@ import {
 import {
   AWAITING_GENERATION,
   deferredKey,
-  FRESH_MARKS,
   historyMarkKey,
   historyMarksOf,
   marketMarkKey,
-  parseMark,
-  REFRESH_MARKS,
   refreshMark,
 } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
+import { knownSlugs } from '../kernel/marks.ts';
 import { lastChangeOf, mendedVersions, type Recount, recountOf, type StoredObservation } from './recount.ts';
 
 /**
@@ -88,11 +85,7 @@ export async function repairMarkets(
 
 /** Slugs in the index, and slugs that are only in marks or in waiting items. */
 async function slugsToRepair({ ledger }: Repair, after: string): Promise<readonly string[]> {
-  const slugs = new Set<string>();
-  for await (const items of queryPages(ledger, MARKET_INDEX)) for (const { sort } of items) slugs.add(sort);
-  for (const lane of [FRESH_MARKS, REFRESH_MARKS]) {
-    for await (const items of queryPages(ledger, lane)) for (const mark of items) slugs.add(parseMark(mark).slug);
-  }
+  const slugs = await knownSlugs(ledger);
   for await (const items of queryPages(ledger, AWAITING_GENERATION)) {
     for (const { value } of items) for (const slug of Object.keys(value?.revisions ?? {})) slugs.add(slug);
   }

@@ -37,7 +37,7 @@ export async function copyAll(storage: CopyStorage, state: StateFile): Promise<b
   for (let { after } = filling; ; ) {
     if (!hasTime()) return false;
     const { keys, next } = await readGroups(first, after);
-    await copyGroups(storage, after, keys);
+    await copyGroups(storage, keys);
     if (next === null) break;
     after = next;
     await state.save({ filling: { ...filling, after } });
@@ -117,13 +117,12 @@ async function readGroups(
   }
 }
 
-async function copyGroups(storage: CopyStorage, after: string, keys: readonly string[]): Promise<void> {
-  const present = await presentAmong(storage.second, after, keys.at(-1) ?? '');
+async function copyGroups(storage: CopyStorage, keys: readonly string[]): Promise<void> {
   const tops = new Set(TOPS);
   const isLater = (key: string) => tops.has(key) || key.startsWith(LIST_PAGES) || isMadeDaily(parsePublicKey(key));
   const wanted = keys.filter((key) => !isLater(key));
   const groups = [...Map.groupBy(wanted, groupOf).values()];
-  await pMap(groups, (group) => copyGroup(storage, group, present), { concurrency: GROUPS_AT_ONCE });
+  await pMap(groups, (group) => copyGroup(storage, group), { concurrency: GROUPS_AT_ONCE });
 }
 
 const LIST_PAGES = publicKey({ kind: 'market-list-page', cursor: '' }).replace(/[^/]*$/, '');
@@ -133,13 +132,12 @@ const LIST_PAGES = publicKey({ kind: 'market-list-page', cursor: '' }).replace(/
  * generations come with those, too.
  */
 async function copyListPages(storage: CopyStorage, generation: number): Promise<boolean> {
-  const { first, second, hasTime, concurrency } = storage;
+  const { first, hasTime, concurrency } = storage;
   for (let after: string | null = ''; after !== null; ) {
     if (!hasTime()) return false;
     const page: Awaited<ReturnType<ObjectStore['list']>> = await first.list(LIST_PAGES, { after });
-    const present = await presentAmong(second, after || LIST_PAGES, page.keys.at(-1) ?? '');
-    const missing = page.keys.filter((key) => !present.has(key) && pageGeneration(key) <= generation);
-    await pMap(missing, (key) => copyImmutable(storage, key), { concurrency: concurrency.objects });
+    const due = page.keys.filter((key) => pageGeneration(key) <= generation);
+    await pMap(due, (key) => copyImmutable(storage, key), { concurrency: concurrency.objects });
     after = page.next;
   }
   return true;
@@ -152,17 +150,16 @@ function pageGeneration(key: string): number {
 
 const isPage = (key: string) => 'cursor' in (parsePublicKey(key) ?? {});
 
-async function copyGroup(storage: CopyStorage, keys: readonly string[], present: ReadonlySet<string>): Promise<void> {
+async function copyGroup(storage: CopyStorage, keys: readonly string[]): Promise<void> {
   const bodies = keys
     .filter((key) => !isPage(key))
     .sort((left, right) => putPlace({ key: right }) - putPlace({ key: left }));
   const read: ReadObject[] = [];
   for (const key of bodies) {
-    const object = await readObject(storage, key, present.has(key));
+    const object = await readObject(storage, key);
     if (object !== null) read.push(object);
   }
-  const pages = keys.filter((key) => isPage(key) && !present.has(key));
-  await pMap(pages, (key) => copyImmutable(storage, key), { concurrency: storage.concurrency.objects });
+  await pMap(keys.filter(isPage), (key) => copyImmutable(storage, key), { concurrency: storage.concurrency.objects });
   for (const object of read.reverse()) {
     await copyNewerPages(storage, object, keys);
     await putObject(storage.second, object);
@@ -179,15 +176,4 @@ async function copyNewerPages(storage: CopyStorage, history: ReadObject, listed:
     if (listed.includes(key) || !(await copyImmutable(storage, key))) return;
     cursor = (await storage.second.stat(key))?.metadata.nextCursor ?? null;
   }
-}
-
-/** The keys of a store after one key, up to another. */
-async function presentAmong(objects: ObjectStore, after: string, last: string): Promise<ReadonlySet<string>> {
-  const present = new Set<string>();
-  for (let from: string | null = after; from !== null && from < last; ) {
-    const page: Awaited<ReturnType<ObjectStore['list']>> = await objects.list(EVERYTHING, { after: from });
-    for (const key of page.keys) if (key <= last) present.add(key);
-    from = page.next;
-  }
-  return present;
 }

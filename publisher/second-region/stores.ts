@@ -30,17 +30,9 @@ export interface ReadObject extends StoredObject {
 /** More rounds than writers that could ever race for one object. */
 const MAX_ROUNDS = 20;
 
-/**
- * Null: the first store does not have it, or the second has the same bytes.
- *
- * @param mayBeThere false: the second store does not have it, as far as a listing tells
- */
-export async function readObject(
-  { first, second }: Stores,
-  key: string,
-  mayBeThere = true,
-): Promise<ReadObject | null> {
-  const there = mayBeThere ? await second.stat(key) : null;
+/** Null: the first store does not have it, or the second has the same bytes. */
+export async function readObject({ first, second }: Stores, key: string): Promise<ReadObject | null> {
+  const there = await second.stat(key);
   const found = await first.get(key, there === null ? {} : { ifNoneMatch: there.etag });
   return found.kind === 'found' ? { ...found, key, replaces: there?.etag ?? null } : null;
 }

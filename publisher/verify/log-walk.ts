@@ -38,7 +38,7 @@ export class LogWalk {
   constructor(files: LogFiles, findings: Findings, sink: LogSink | null = null) {
     this.#files = files;
     this.#findings = findings;
-    this.fold = new LogFold({ keepsPast: true });
+    this.fold = new LogFold();
     this.#sink = sink;
   }
 

@@ -1,6 +1,6 @@
 /** How often the embedded server publishes: docs/decisions/013 gives the reasons. */
 import { MARKETS_PAGE_SIZE } from '../../contract/files/limits.ts';
-import { defaultListEverySeconds, type HistoryFileBytes } from '../../publisher/dependencies.ts';
+import { defaultListEverySeconds } from '../../publisher/dependencies.ts';
 
 /** Readers' caches are fresh for 15 s. Under steady writes, more generations would only fill the disk. */
 export const PUBLISH_PACE_MS = 1_000;
@@ -18,8 +18,5 @@ export function listEverySeconds(markets: number): number {
   return Math.max(Math.min(pages, LONGEST_SECONDS), defaultListEverySeconds(markets));
 }
 
-/**
- * A generation beside writes spends about a tenth of a second on files, so that a small batch is soon public beside a large
- * upload. One without writes spends a second.
- */
-export const HISTORY_FILE_BYTES: HistoryFileBytes = { besideMarks: 4 * 1024 * 1024, alone: 32 * 1024 * 1024 };
+/** A generation spends about a fifth of a second on files, so that a small batch is soon public beside a large upload. */
+export const HISTORY_FILE_BYTES = 8 * 1024 * 1024;

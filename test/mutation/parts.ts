@@ -6,7 +6,7 @@ const tests = (folder: string, ...names: readonly string[]) => names.map((name) 
 export const PARTS: Readonly<Record<string, readonly string[]>> = {
   contract: [
     ...['contract', 'http', 'ingest', 'mapping', 'clients/typescript', 'publisher/compat'],
-    ...tests('publisher', 'plan/list-cutter', 'walk', 'log/publish-log'),
+    ...tests('publisher', 'walk', 'log/publish-log'),
     ...['bundles/entry-parts.test.ts', 'write-api/audit.test.ts'],
   ],
   'lambdas/markets': [

@@ -13,14 +13,11 @@ import { repairMarket } from '../../publisher/repair/repair-market.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { verifyLog } from '../../publisher/verify/verify-log.ts';
 import { nextEffectiveAt } from '../../storage/ports/announced-values.ts';
-import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import { readAll } from '../../storage/ports/paging.ts';
 import { ANNOUNCED_MARKETS, announcedMarketKey, marketKey, observationsOf } from '../../storage/records/markets.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { runs } from '../runs.ts';
-import { failsWithEffect, failsWithoutEffect, faultyStorage } from './faulty-storage.ts';
-import { laggingLedger } from './lagging-ledger.ts';
 import { readTexts } from './log/test-log.ts';
 import { removeMarket } from './remove-market.ts';
 import { begun, copyOf, loggedWorld, OWN_KEY } from './repair/world-from-log.ts';
@@ -268,39 +265,6 @@ describe('the worker', () => {
     world.clock.nowMs += HOUR_MS;
     expect(await work(world)).toBe(0);
     expect(await readAll(world.ledger, ANNOUNCED_MARKETS)).toEqual([]);
-  });
-
-  test('waits for what is not visible yet', async () => {
-    const world = await powerWorld([ahead(0)]);
-    const lagging = laggingLedger(world.ledger);
-    const slow = { ...world.dependencies, ledger: lagging.writer };
-    lagging.hold();
-    await ingest(slow, [ahead(1), ahead(2)]);
-    world.clock.nowMs += 2 * HOUR_MS;
-    lagging.show(({ partition, sort }) => partition !== 'market/power' || sort === 'record');
-    lagging.hold();
-    expect(await work(world, lagging.reader)).toBe(0);
-    lagging.show();
-    expect(await work(world, lagging.reader)).toBe(2);
-    await shown(world);
-    await expectSound(world);
-  });
-
-  test.each([
-    ['without effect', failsWithoutEffect],
-    ['with effect, and its answer is lost', failsWithEffect],
-  ])('goes on after any operation of the ledger has failed %s', async (_, fault) => {
-    for (let operation = 0; ; operation++) {
-      const world = await powerWorld([ahead(0), ahead(1), ahead(2), ahead(3)]);
-      world.clock.nowMs += 2 * HOUR_MS;
-      const { ledger, operations } = faultyStorage(world.ledger, world.objects, operation, fault);
-      await work(world, ledger).catch((error: unknown) => expect(error).toBeInstanceOf(StorageUnavailable));
-      await work(world);
-      const market = await shown(world);
-      expect([priceOf(market), announcedBy(market), market.history.count]).toEqual([[at(2), 1_002], [at(3), 1_003], 6]);
-      await expectSound(world);
-      if (operations.length <= operation) return;
-    }
   });
 });
 

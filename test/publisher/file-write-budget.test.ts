@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../contract/files/public-objects.ts';
 import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import type { IngestMode } from '../../contract/ingest/ingest-records.ts';
-import { DEFAULT_PAGE_SIZES, type HistoryFileBytes } from '../../publisher/dependencies.ts';
+import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { verify } from '../../publisher/verify/verify.ts';
@@ -22,10 +22,10 @@ import { removeMarket } from './remove-market.ts';
 import { createWorld, market, price, readerOf, SMALL_PAGES, type World } from './world.ts';
 
 /** The first file always gets its turn, and no other beside it. */
-const ONE_AT_A_TIME: HistoryFileBytes = { besideMarks: 1, alone: 1 };
+const ONE_AT_A_TIME = 1;
 const SLUGS = ['a', 'b', 'c'] as const;
 
-function waitingWorld(historyFileBytes: HistoryFileBytes = ONE_AT_A_TIME, world: World = createWorld()): FilesWorld {
+function waitingWorld(historyFileBytes = ONE_AT_A_TIME, world: World = createWorld()): FilesWorld {
   return createFilesWorld({ ...world, dependencies: { ...world.dependencies, historyFileBytes } });
 }
 
@@ -224,7 +224,7 @@ describe('the work of a generation does not grow with the histories that get one
   test('it writes as many bytes of files as are allowed, and reads the rows since their last turn', async () => {
     const allowed = 500_000;
     const plain = createWorld(DEFAULT_PAGE_SIZES);
-    const world = waitingWorld({ besideMarks: allowed, alone: 2 * allowed }, plain);
+    const world = waitingWorld(allowed, plain);
     const slugs = Array.from({ length: 8 }, (_, index) => `m${index}`);
     await world.ingest(slugs.map((slug) => market(slug)));
     for (const slug of slugs) {
@@ -280,7 +280,7 @@ test('any changes, published at any moments with any bounds, end in the files of
         world.clock.nowMs += 1_000;
         await world.ingest([price(slug, day, amount)], mode).catch(() => undefined);
         if (bytes === null) continue;
-        await publish({ ...world.dependencies, historyFileBytes: { besideMarks: bytes, alone: bytes } });
+        await publish({ ...world.dependencies, historyFileBytes: bytes });
         expect(await findingsOf(world)).toEqual([]);
       }
       while ((await world.publish()).isMoreDue);

@@ -22,11 +22,12 @@ import {
   ProcessDied,
 } from './faulty-storage.ts';
 import { faultsOfLog } from './log/log-oracle.ts';
-import { readTexts, withLog } from './log/test-log.ts';
+import { withLog } from './log/test-log.ts';
 import { removeMarket } from './remove-market.ts';
 import { answerTo, wait, waitForPublication, waiting } from './waiting.ts';
 import {
   createWorld,
+  days,
   dependenciesOn,
   market,
   price,
@@ -84,10 +85,6 @@ async function changeOnceMore(world: World): Promise<void> {
   await world.ingest([price('a', 0, 7), price('j', 0, 8)]);
 }
 
-function days(slug: string, count: number) {
-  return Array.from({ length: count }, (_, day) => price(slug, day, 100 * day + 1));
-}
-
 async function expectVerified(world: World, settled: boolean): Promise<void> {
   const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled });
   expect(report.findings).toEqual([]);
@@ -129,9 +126,6 @@ const recording = faultyStorage(undisturbed.ledger, undisturbed.objects, -1, NO_
 await publishThrough(undisturbed, recording.ledger, recording.objects);
 const operations = recording.operations.map(({ what, isWrite }, number) => ({ number, what, isWrite }));
 const expectedBytes = publicObjects(undisturbed.objects);
-const swept = await worldWithChanges();
-await publish(swept.dependencies);
-const expectedBytesAfterSweep = await afterSweep(swept);
 await changeAgain(undisturbed);
 await publish(undisturbed.dependencies);
 const expectedBytesAfterNext = await afterSweep(undisturbed);
@@ -179,19 +173,6 @@ describe.each(faults)(
     });
   },
 );
-
-describe('when a second publisher does all the work before an operation of the first, both end with the same bytes', () => {
-  test.each(sampled(operations, 3, 1))('$number: $what', async ({ number }) => {
-    const world = await worldWithChanges();
-    await publishWithFault(world, number, async ({ run }) => {
-      await publish(withLog(dependenciesOn(world.ledger, world.objects, world.clock)));
-      return await run();
-    });
-    await expectVerified(world, true);
-    await expectToldOfSecondGeneration(world);
-    expect(await afterSweep(world)).toEqual(expectedBytesAfterSweep);
-  });
-});
 
 describe('when the next generation is published before an operation of the first publisher, the newer one stays', () => {
   test.each(sampled(operations, 3, 2))('$number: $what', async ({ number }) => {
@@ -256,18 +237,6 @@ describe('records that are taken in between two storage operations are neither t
     const before = withoutSnapshot();
     await rebuild(world.dependencies);
     expect(withoutSnapshot()).toEqual(before);
-  });
-});
-
-describe('between any two storage operations of a publish, readers find whole generations', () => {
-  test.each(sampled(operations, 3, 4))('$number: $what', async ({ number }) => {
-    const world = await worldWithChanges();
-    await publishWithFault(world, number, async ({ run }) => {
-      await expectVerified(world, false);
-      await readTexts(world.objects);
-      return await run();
-    });
-    expect(publicObjects(world.objects)).toEqual(expectedBytes);
   });
 });
 

@@ -5,7 +5,6 @@ import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/files/p
 import { DEFAULT_PAGE_SIZES, type LogSettings, type PublisherDependencies } from '../../publisher/dependencies.ts';
 import { LAYOUT_PREFIX } from '../../publisher/kernel/list-layout.ts';
 import { type PublishOutcome, publish } from '../../publisher/publish.ts';
-import { verify } from '../../publisher/verify/verify.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectHead } from '../../storage/ports/object-store.ts';
 import { readAll } from '../../storage/ports/paging.ts';
@@ -14,7 +13,7 @@ import { FRESH_MARKS, historyMarkKey, marketMarkKey } from '../../storage/record
 import { faultyStorage } from './faulty-storage.ts';
 import { TEST_LOG, withLog } from './log/test-log.ts';
 import { removeMarket } from './remove-market.ts';
-import { createWorld, dependenciesOn, market, price, readerOf, type World } from './world.ts';
+import { createWorld, dependenciesOn, market, price, type World } from './world.ts';
 
 type PutKind = PublicObjectKind | 'bundle' | 'layout';
 
@@ -396,23 +395,6 @@ describe('a history of any length', () => {
       .split(`ledger.query ${marketPartition('b')}`)
       .slice(1);
     expect(putAfterEachRead.map((puts) => puts.trim().split('\n').filter(isPut).length)).toEqual([15, 16, 15]);
-  });
-
-  test('with a write during its rendering is read once, and published first without the write, then with it', async () => {
-    const world = await longWorld();
-    let reads = 0;
-    const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
-      const result = await run();
-      if (what === `ledger.query ${marketPartition('b')}` && ++reads === 2)
-        await world.ingest([price('b', -LENGTH - 1, 9_999)]);
-      return result;
-    });
-    await publish(dependenciesOn(ledger, objects, world.clock, DEFAULT_PAGE_SIZES));
-    expect(reads).toBe(3);
-    const verified = () => verify(readerOf(world.objects), { settled: true });
-    expect(await verified()).toMatchObject({ findings: [], observations: LENGTH });
-    await publish(dependenciesOn(world.ledger, world.objects, world.clock, DEFAULT_PAGE_SIZES));
-    expect(await verified()).toMatchObject({ findings: [], observations: LENGTH + 1 });
   });
 });
 

@@ -1,14 +1,12 @@
 /** How a removal becomes public, and stays public. */
 import { describe, expect, test } from 'vitest';
 import { ALL_PROJECTIONS } from '../../contract/files/projections.ts';
-import type { PublicObjectKind } from '../../contract/files/public-object-names.ts';
 import { PUBLIC_OBJECTS, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
 import { removedMarketDocument } from '../../contract/files/removed-market.ts';
 import { historyUrl, MARKETS_URL, marketUrl } from '../../contract/files/routes.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
 import { canonicalJson } from '../../contract/values/canonical-json.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
-import { publicMetadata } from '../../publisher/kernel/put-immutable.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import { publish } from '../../publisher/publish.ts';
 import { findLostObjects } from '../../publisher/repair/lost-objects.ts';
@@ -16,7 +14,6 @@ import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { repairOne } from '../../publisher/repair/repair-market.ts';
 import { restore } from '../../publisher/repair/restore.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { openMemoryObjects } from '../storage/memory-objects.ts';
 import { removeMarket } from './remove-market.ts';
 import {
   damagedReader,
@@ -27,16 +24,7 @@ import {
   withStatus,
   withText,
 } from './verify/damaged-reader.ts';
-import {
-  createWorld,
-  dependenciesOn,
-  market,
-  price,
-  publicObjects,
-  readerOf,
-  SMALL_PAGES,
-  type World,
-} from './world.ts';
+import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from './world.ts';
 
 test('two markets are removed in one generation, whatever kinds of files are published', async () => {
   const plain = createWorld();
@@ -109,14 +97,6 @@ test('the bodies are the problem document, with the metadata of their kind but f
   }
 });
 
-test.each((Object.keys(PUBLIC_OBJECTS) as PublicObjectKind[]).filter((kind) => !PUBLIC_OBJECTS[kind].mayBeGone))(
-  'a %s cannot be gone',
-  (kind) => {
-    const name = { kind, slug: 'b', cursor: `1-${'0'.repeat(32)}` } as Parameters<typeof publicMetadata>[0];
-    expect(() => publicMetadata(name, 1, null, true)).toThrow(RangeError);
-  },
-);
-
 test('a sweep keeps the bodies, and its pages for the lifetime of a cursor', async () => {
   const world = await worldWithRemoval();
   await publish(world.dependencies);
@@ -143,16 +123,6 @@ describe('what is public stays, byte for byte', () => {
     await rebuild(world.dependencies);
     expect(bytesOf(world)).toEqual(before);
     expect(await findingsIn(world)).toEqual([]);
-  });
-
-  test('if the store is lost, and with it the bodies', async () => {
-    const world = await worldWithRemoval();
-    await publish(world.dependencies);
-    const objects = openMemoryObjects();
-    await rebuild(dependenciesOn(world.ledger, objects, world.clock));
-    expect(bytesOf({ objects })).toEqual(bytesOf(world));
-    expect(await findingsIn({ ...world, objects })).toEqual([]);
-    expect(JSON.parse(publicObjects(objects).get('public/api/v1/snapshot.json') ?? '').counts.markets).toBe(4);
   });
 
   test('if one of the bodies is lost, which is noticed', async () => {

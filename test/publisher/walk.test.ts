@@ -6,10 +6,10 @@ import type { Observation } from '../../contract/values/metric.ts';
 import { Superseded } from '../../publisher/errors.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
-import { verify } from '../../publisher/verify/verify.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { runs } from '../runs.ts';
-import { createWorld, dependenciesOn, market, price, readerOf, SMALL_PAGES, type World } from './world.ts';
+import { expectVerified } from './expect-verified.ts';
+import { createWorld, dependenciesOn, market, price, readerOf, type World } from './world.ts';
 
 type Page<Item> = { data: Item[]; page: { nextCursor: string | null } };
 
@@ -96,8 +96,7 @@ test('a walk that begins at any moment, while two publishers publish, stays in o
           await note();
           for (const { firstPage, items } of done[0]) expect(items).toEqual(published.get(firstPage));
         }
-        const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
-        expect(report.findings).toEqual([]);
+        await expectVerified(world);
       },
     ),
     { numRuns: runs(20, 50) },

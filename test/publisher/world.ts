@@ -102,6 +102,11 @@ export function readerOf(objects: ObjectStore): PublicReader {
   };
 }
 
+/** A price a day, from day 0 on. */
+export function days(slug: string, count: number): readonly IngestRecordInput[] {
+  return Array.from({ length: count }, (_, day) => price(slug, day, 100 * day + 1));
+}
+
 /** A market record in the given currency. */
 export function market(slug: string, currency = 'USD'): IngestRecordInput {
   const unit = { quantity: 1, of: 'unit' };

@@ -112,7 +112,7 @@ function projectionsOf(seed: number): readonly Projection[] {
   return seed % 8 === 0 ? files : ['log', ...files];
 }
 
-const ONE_AT_A_TIME: Settings['historyFileBytes'] = { besideMarks: 1, alone: 1 };
+const ONE_AT_A_TIME: Settings['historyFileBytes'] = 1;
 
 function drawSettings(random: Random): Partial<Settings> {
   return {

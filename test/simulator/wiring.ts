@@ -28,7 +28,6 @@ import { rendererOf } from '../../publisher/core/bodies/render.ts';
 import type { StaticBodies } from '../../publisher/dependencies.ts';
 import {
   DEFAULT_HISTORY_FILE_BYTES,
-  type HistoryFileBytes,
   type PageSizes,
   type PublisherDependencies,
 } from '../../publisher/dependencies.ts';
@@ -74,7 +73,7 @@ export interface Settings {
   /** A version of the static bodies. */
   readonly version: number;
   readonly projections: readonly Projection[];
-  readonly historyFileBytes: HistoryFileBytes;
+  readonly historyFileBytes: number;
   /** Of a worker. */
   readonly transactionsAtOnce: number;
   /** No commit wakes a worker. Each looks once a minute, and finds many batches. */

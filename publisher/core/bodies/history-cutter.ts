@@ -14,8 +14,8 @@ import { NEXT_OF_HISTORY, NEXT_OF_PAGE } from '../../../contract/files/object-pa
 import { EMPTY_SUM, HistorySum } from '../../../storage/ports/history-sum.ts';
 import type { ObservationValue } from '../../../storage/records/markets.ts';
 import type { PublishedPage } from '../../../storage/records/publication.ts';
-import type { CutPage, HistoryPlan, IndexedPage, OrderedObservation } from '../../kernel/history-plan.ts';
-import type { HistoryRows } from '../../kernel/projection.ts';
+import type { CutPage, HistoryPlan, IndexedPage, OrderedObservation } from '../../kernel/market-view.ts';
+import type { RowReader } from '../../kernel/projection.ts';
 import { rendered } from '../../kernel/rendered.ts';
 import { historyPageBody } from './render.ts';
 
@@ -28,8 +28,10 @@ export interface HistoryInput {
   readonly keptPages: number;
   /** The published page at `keptPages - 1`, and all from `keptPages` on. */
   readonly publishedPages: readonly IndexedPage[];
-  /** Takes the rows of the history's files. Default: nothing. */
-  readonly files?: HistoryRows | null;
+  /** Takes the rows too. */
+  readonly reader?: RowReader;
+  /** The cursor of a page that the store has with this digest. Default: it has none. */
+  readonly cursorOf?: (digest: string) => string | undefined;
 }
 
 export interface ClosedPage extends CutPage {
@@ -51,12 +53,21 @@ export class HistoryCutter {
   readonly #published: Map<number, IndexedPage>;
   readonly #pages: CutPage[] = [];
   readonly #sum: HistorySum;
-  readonly #files: NonNullable<HistoryInput['files']> | null;
+  readonly #reader: RowReader | undefined;
+  readonly #cursorOf: NonNullable<HistoryInput['cursorOf']>;
   #open: OrderedObservation[] = [];
   #nextCursor: string | null;
 
   /** @throws RangeError if the newest kept page is not among the published ones, or its sum is unknown */
-  constructor({ generation, pageSize, quantity, keptPages, publishedPages, files = null }: HistoryInput) {
+  constructor({
+    generation,
+    pageSize,
+    quantity,
+    keptPages,
+    publishedPages,
+    reader,
+    cursorOf = () => undefined,
+  }: HistoryInput) {
     this.#generation = generation;
     this.#pageSize = pageSize;
     this.#quantity = quantity;
@@ -67,7 +78,8 @@ export class HistoryCutter {
       throw new RangeError(`closed page ${keptPages - 1} is kept, but its record was not given, or has no sum`);
     }
     this.#nextCursor = kept?.cursor ?? null;
-    this.#files = files;
+    this.#reader = reader;
+    this.#cursorOf = cursorOf;
     this.#sum = new HistorySum(kept?.sum ?? EMPTY_SUM);
   }
 
@@ -79,7 +91,7 @@ export class HistoryCutter {
       if (this.#open.length === this.#pageSize) closed.push(this.#close());
       this.#open.push(entry);
       this.#sum.add(entry.order, entry.revision);
-      this.#files?.add(entry.order, entry.observation);
+      this.#reader?.read(entry);
     }
     return closed;
   }
@@ -108,10 +120,11 @@ export class HistoryCutter {
     const before = this.#published.get(index)?.page;
     const isNew = before?.digest !== digest;
     // Without rows, the position of an unchanged page is still right.
-    const files = this.#files?.position ?? (isNew ? undefined : before?.files);
+    const files = this.#reader?.position ?? (isNew ? undefined : before?.files);
     if (!isNew) this.#published.delete(index);
+    const known = before === undefined || isNew ? this.#cursorOf(digest) : before.cursor;
     const page: PublishedPage = {
-      cursor: before === undefined || isNew ? pageCursor(this.#generation, digest) : before.cursor,
+      cursor: known ?? pageCursor(this.#generation, digest),
       digest,
       first: covered[0]?.order ?? '',
       last: covered.at(-1)?.order ?? '',

@@ -1,7 +1,7 @@
 /** The part of a generation that one market contributes. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import { publicKey } from '../../../contract/files/public-objects.ts';
-import { type Removal, removedMarketDocument } from '../../../contract/files/removed-market.ts';
+import { removedMarketDocument } from '../../../contract/files/removed-market.ts';
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import {
@@ -10,12 +10,10 @@ import {
   publishedHeadsKey,
   supersededPageKey,
 } from '../../../storage/records/publication.ts';
-import { etagsOf } from '../../kernel/body-etags.ts';
 import type { BundleLine, HeadPut } from '../../kernel/bundle.ts';
-import type { HistoryPlan } from '../../kernel/history-plan.ts';
-import type { MarketView } from '../../kernel/market-view.ts';
+import type { HistoryPlan, MarketView } from '../../kernel/market-view.ts';
 import type { MarketPart } from '../../kernel/projection.ts';
-import { rendered } from '../../kernel/rendered.ts';
+import { etagsOf, rendered } from '../../kernel/rendered.ts';
 import { marketBody } from './render.ts';
 
 /** SHA-256 in hex of the published head bodies; null for a body that is not published, or has wrong metadata. */
@@ -54,58 +52,55 @@ export interface MarketPlanInput {
   readonly objects: Pick<ObjectStore, 'etagOf'>;
 }
 
-/** Renders the market. Leaves out bodies and pages that are byte-identical to the published ones. */
+/**
+ * Renders the market. Leaves out bodies and pages that are byte-identical to the published ones. Of a removed market, both bodies
+ * are the problem document; its pages stay for readers who are on their way through them.
+ */
 export function planMarket(input: MarketPlanInput): MarketPlan {
   const { view, history, generation, logged, part, objects } = input;
   const { slug, record, published } = view;
   if (record === null) return planLoss(view, generation, part);
-  if (record.value.removal !== undefined) return planRemoval(input);
+  const { removal, observations, unknownValues } = record.value;
+  const document = removal && rendered(canonicalJson(removedMarketDocument(removal)));
+  const market = document ?? rendered(marketBody(slug, record.revision, record.value));
+  const bodies = { history: document ?? history.head, market };
   const shown = storedDigests(input);
-  const market = rendered(marketBody(slug, record.revision, record.value));
-  const isPut = market.digest !== shown.market;
-  const lines: BundleLine[] = [...part.lines];
-  if (history.head.digest !== shown.history) {
-    const { body, nextCursor } = history.head;
-    lines.push({
-      kind: 'put',
-      key: publicKey({ kind: 'history', slug }),
-      body,
-      nextCursor,
-      ...replaced(view, 'history'),
-    });
-  }
-  if (isPut) {
-    const key = publicKey({ kind: 'market', slug });
-    lines.push({ kind: 'put', key, body: market.body, nextCursor: null, ...replaced(view, 'market') });
-  }
+  const puts = (['history', 'market'] as const).flatMap((kind): HeadPut[] => {
+    const { body, digest } = bodies[kind];
+    if (digest === shown[kind]) return [];
+    const nextCursor = document === undefined && kind === 'history' ? history.head.nextCursor : null;
+    const isGone = document === undefined ? {} : { isGone: true };
+    return [{ kind: 'put', key: publicKey({ kind, slug }), body, nextCursor, ...isGone, ...replaced(view, kind) }];
+  });
+  const ofShown = { closedPages: history.closedPages, observations, unknownValues };
   const heads: PublishedHeads = {
     marketDigest: market.digest,
-    historyDigest: history.head.digest,
+    historyDigest: bodies.history.digest,
     revision: record.revision,
-    closedPages: history.closedPages,
-    observations: record.value.observations,
-    unknownValues: record.value.unknownValues,
-    joined: published === null ? generation : published.joined,
-    ...etagsOf(objects, { market: market.body, history: history.head.body }),
-    ...filesOf(part),
+    ...(document === undefined ? ofShown : { closedPages: 0, observations: 0, unknownValues: 0 }),
+    joined: published?.joined ?? generation,
+    ...(document === undefined
+      ? etagsOf(objects, { market: market.body, history: history.head.body })
+      : { isRemoved: true }),
+    ...(part.files && { files: part.files }),
     ...(logged ?? loggedBefore(published)),
   };
-  if (lines.length > 0 || view.isReset || !isDeepStrictEqual(heads, published)) {
+  const gone = document === undefined ? [] : [...part.gone, ...puts];
+  const lines: BundleLine[] = document === undefined ? [...part.lines, ...puts] : [...part.lines];
+  if (lines.length + gone.length > 0 || view.isReset || !isDeepStrictEqual(heads, published)) {
     lines.push({ kind: 'record', key: publishedHeadsKey(slug), value: heads });
   }
   lines.push(...pageRecords(slug, generation, history));
   // A lost generation may have put the body: then it is in place, but no list shows the market.
-  return { body: market.body, isChanged: isPut || published === null, lines, parts: part.parts, gone: [] };
+  const isChanged =
+    document === undefined ? market.digest !== shown.market || published === null : !published?.isRemoved;
+  return { body: document === undefined ? market.body : null, isChanged, lines, parts: part.parts, gone };
 }
 
 /** A market that was never published has no body. A refresh does not believe the records, so it looks. */
 function replaced({ published, isRefresh }: MarketView, kind: 'market' | 'history'): Pick<HeadPut, 'replaces'> {
   const etag = published === null ? null : published.etags?.[kind];
   return isRefresh || etag === undefined ? {} : { replaces: etag };
-}
-
-function filesOf({ files }: MarketPart): Pick<PublishedHeads, 'files'> {
-  return files === undefined ? {} : { files };
 }
 
 /** While there is no log, what it said stays known, so that it can continue. */
@@ -122,39 +117,6 @@ function storedDigests({ view: { published }, stored }: MarketPlanInput): Stored
 /** Whether the published list may show the market. */
 export function isListed(published: PublishedHeads | null): boolean {
   return published !== null && !published.isRemoved;
-}
-
-/** Puts the problem document in the place of both bodies. The pages stay for readers who are on their way through them. */
-function planRemoval(input: MarketPlanInput): MarketPlan {
-  const { view, history, generation, logged, part } = input;
-  const { slug, record, published, isReset } = view;
-  const shown = storedDigests(input);
-  const { revision, value } = record as NonNullable<MarketView['record']>;
-  const { body, digest } = rendered(canonicalJson(removedMarketDocument(value.removal as Removal)));
-  const gone: HeadPut[] = [...part.gone];
-  for (const kind of ['history', 'market'] as const) {
-    if (digest === shown[kind]) continue;
-    const key = publicKey({ kind, slug });
-    gone.push({ kind: 'put', key, body, nextCursor: null, isGone: true, ...replaced(view, kind) });
-  }
-  const heads: PublishedHeads = {
-    marketDigest: digest,
-    historyDigest: digest,
-    revision,
-    closedPages: 0,
-    observations: 0,
-    unknownValues: 0,
-    joined: published?.joined ?? generation,
-    isRemoved: true,
-    ...filesOf(part),
-    ...(logged ?? loggedBefore(published)),
-  };
-  const lines: BundleLine[] = [...part.lines];
-  if (gone.length > 0 || isReset || !isDeepStrictEqual(heads, published)) {
-    lines.push({ kind: 'record', key: publishedHeadsKey(slug), value: heads });
-  }
-  lines.push(...pageRecords(slug, generation, history));
-  return { body: null, isChanged: !published?.isRemoved, lines, parts: [], gone };
 }
 
 /** The bodies stay for the sweep. It removes bodies of markets without a published record. */

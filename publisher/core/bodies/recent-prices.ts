@@ -6,7 +6,7 @@ import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
 import { moneyTexts } from '../../../contract/values/money-texts.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
-import type { HistoryPlan } from '../../kernel/history-plan.ts';
+import type { HistoryPlan } from '../../kernel/market-view.ts';
 
 /** Prices of the newest page, and the cursor of the page before it, which is in the store. */
 export interface NewestPrices {

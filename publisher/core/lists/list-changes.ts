@@ -19,25 +19,24 @@ import { isListed } from '../bodies/plan-market.ts';
 import type { MarketsPlan } from '../plan-markets.ts';
 import { type ListChange, type ListChanges, readPublishedBody } from './list-items.ts';
 
-type Changed = Pick<MarketsPlan, 'changedItems' | 'joinedBefore'>;
-type Planned = Changed & Pick<MarketsPlan, 'deferred'>;
-
 /** Remembers the changes of a generation that publishes no list. */
 export async function rememberListChanges(
   { ledger }: PublisherStorage,
   bundle: BundleWriter,
   list: ListState,
-  markets: Changed,
+  { changedItems }: Pick<MarketsPlan, 'changedItems'>,
 ): Promise<void> {
-  const wasShown = (slug: string) => wasListed(list, markets.joinedBefore.get(slug) ?? null);
-  const slugs = [...markets.changedItems.keys()];
+  const changed = [...changedItems].map(([slug, { joined }]) => ({ slug, wasShown: wasListed(list, joined) }));
   // A market that has joined since the last list may have left before: then its change is remembered already.
-  const joined = slugs.filter((slug) => !wasShown(slug));
-  const known = await readMany(ledger, joined.map(listChangeKey));
+  const joined = changed.filter(({ wasShown }) => !wasShown);
+  const known = await readMany(
+    ledger,
+    joined.map(({ slug }) => listChangeKey(slug)),
+  );
   const isKnown = new Set(known.map((item) => item?.sort));
-  for (const slug of slugs) {
+  for (const { slug, wasShown } of changed) {
     if (isKnown.has(slug)) continue;
-    await bundle.add({ kind: 'record', key: listChangeKey(slug), value: { wasListed: wasShown(slug) } });
+    await bundle.add({ kind: 'record', key: listChangeKey(slug), value: { wasListed: wasShown } });
   }
 }
 
@@ -46,7 +45,7 @@ export async function takeListChanges(
   { ledger, objects }: PublisherStorage,
   bundle: BundleWriter,
   list: ListState | null,
-  markets: Planned,
+  { changedItems, deferred }: Pick<MarketsPlan, 'changedItems' | 'deferred'>,
 ): Promise<ListChanges> {
   const changes = new Map<string, ListChange>();
   const remembered = await readAll(ledger, LIST_CHANGES);
@@ -60,12 +59,12 @@ export async function takeListChanges(
       item: () => readPublishedBody(objects, slug),
     });
   }
-  for (const [slug, body] of markets.changedItems) {
-    const before = changes.get(slug)?.wasListed ?? wasListed(list, markets.joinedBefore.get(slug) ?? null);
+  for (const [slug, { body, joined }] of changedItems) {
+    const before = changes.get(slug)?.wasListed ?? wasListed(list, joined);
     changes.set(slug, { wasListed: before, isListed: body !== null, item: async () => body as string });
   }
   if (list?.isDoubtful) {
-    for (const slug of await lostBodies(objects, markets.deferred)) {
+    for (const slug of await lostBodies(objects, deferred)) {
       changes.set(slug, { wasListed: false, isListed: false, item: async () => '' });
     }
   }

@@ -27,6 +27,7 @@ export interface CutListPage {
   readonly isNew: boolean;
 }
 
+/** The first page. */
 export type ListHead = Rendered & { readonly nextCursor: string | null };
 
 export interface ListInput {
@@ -50,57 +51,29 @@ export class ItemsMiscounted extends Error {
   override readonly name = 'ItemsMiscounted';
 }
 
-export class ListCutter {
-  readonly #input: ListInput;
-  readonly #source: AsyncIterator<readonly ListItem[]>;
-  /** Items that are not cut yet, from index `#start` of the list on. */
-  #items: ListItem[] = [];
-  #start: number;
-  #nextCursor: string | null;
-
-  constructor(input: ListInput) {
-    this.#input = input;
-    this.#source = input.items[Symbol.asyncIterator]();
-    this.#start = input.total;
-    this.#nextCursor = input.keptCursor;
-  }
-
-  /** All pages after the head, the last page first. @throws ItemsMiscounted */
-  async *pages(): AsyncGenerator<CutListPage> {
-    const { pageSize, total } = this.#input;
-    for (let number = Math.ceil(total / pageSize) - 1; number >= 1; number--) {
-      const from = number * pageSize;
-      while (this.#start > from) if (!(await this.#readMore())) throw new ItemsMiscounted();
-      yield this.#cut(this.#items.splice(from - this.#start));
+/** All pages, the last page first and the head at the end. @throws ItemsMiscounted */
+export async function* cutPages(input: ListInput): AsyncGenerator<CutListPage | ListHead> {
+  const { generation, pageSize, total, reusable } = input;
+  /** Items that are not cut yet, from index `start` of the list on. */
+  let items: ListItem[] = [];
+  let start = total;
+  let nextCursor = input.keptCursor;
+  let from = (Math.ceil(total / pageSize) - 1) * pageSize;
+  for await (const piece of input.items) {
+    items = [...piece, ...items];
+    start -= piece.length;
+    for (; from > 0 && start <= from; from -= pageSize) {
+      const covered = items.splice(from - start);
+      const { body, digest } = rendered(collectionBody(bodiesOf(covered), nextCursor, NEXT_OF_PAGE));
+      const published = reusable.get(digest);
+      reusable.delete(digest);
+      const page = published ?? { cursor: pageCursor(generation, digest), digest, first: covered[0]?.slug ?? '' };
+      yield { page, body, nextCursor, isNew: published === undefined };
+      nextCursor = page.cursor;
     }
   }
-
-  /** To be called when all pages are cut. @throws ItemsMiscounted */
-  async finish(): Promise<ListHead> {
-    while (await this.#readMore());
-    if (this.#start !== 0) throw new ItemsMiscounted();
-    const nextCursor = this.#nextCursor;
-    return { ...rendered(collectionBody(bodiesOf(this.#items), nextCursor, NEXT_OF_LIST)), nextCursor };
-  }
-
-  #cut(covered: readonly ListItem[]): CutListPage {
-    const { generation, reusable } = this.#input;
-    const nextCursor = this.#nextCursor;
-    const { body, digest } = rendered(collectionBody(bodiesOf(covered), nextCursor, NEXT_OF_PAGE));
-    const published = reusable.get(digest);
-    reusable.delete(digest);
-    const page = published ?? { cursor: pageCursor(generation, digest), digest, first: covered[0]?.slug ?? '' };
-    this.#nextCursor = page.cursor;
-    return { page, body, nextCursor, isNew: published === undefined };
-  }
-
-  async #readMore(): Promise<boolean> {
-    const { done, value } = await this.#source.next();
-    if (done) return false;
-    this.#items = [...value, ...this.#items];
-    this.#start -= value.length;
-    return true;
-  }
+  if (start !== 0) throw new ItemsMiscounted();
+  yield { ...rendered(collectionBody(bodiesOf(items), nextCursor, NEXT_OF_LIST)), nextCursor };
 }
 
 function bodiesOf(items: readonly ListItem[]): readonly string[] {

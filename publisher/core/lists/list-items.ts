@@ -1,5 +1,6 @@
 /** The items of a new list: from the pages of the previous list, or from the published bodies of all markets. */
 import pMap, { pMapIterable } from 'p-map';
+import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { statusOfObject } from '../../../contract/problems/edge-problems.ts';
 import { StorageCorrupt } from '../../../storage/ports/errors.ts';
@@ -10,6 +11,7 @@ import { MARKET_INDEX } from '../../../storage/records/markets.ts';
 import { publishedHeadsKey } from '../../../storage/records/publication.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
 import { HOW_TO_REBUILD } from '../../errors.ts';
+import { isListed } from '../bodies/plan-market.ts';
 import { collectionItems } from '../bodies/render.ts';
 import type { ListItem } from './list-cutter.ts';
 
@@ -25,19 +27,19 @@ export interface ListChange {
 
 export type ListChanges = ReadonlyMap<string, ListChange>;
 
-/** A page of the previous list, the first page included. */
-export interface ListSource {
-  readonly key: string;
-  readonly digest: string;
-  /** Its first slug; '' for the first page, which also takes every slug before its own. */
+/** Neighbours in the list: those of a published page, or some markets with their bodies. */
+export interface ListPiece {
+  /** Its first slug; '' for the first piece, which also takes every slug before its own. */
   readonly first: string;
+  /** Its items by slug. */
+  readonly read: () => Promise<Map<string, string>>;
 }
 
-/** Bounds the memory if many markets are new. */
-const ITEMS_AT_ONCE = 1_000;
+/** Bounds the memory. */
+const BODIES_AT_ONCE = 250;
 
-/** Pages that are read ahead. */
-const PAGES_AT_ONCE = 8;
+/** Pieces that are read ahead. */
+const PIECES_AT_ONCE = 8;
 
 /** A page of the published list is missing or damaged. */
 export class ListPageLost extends Error {
@@ -45,28 +47,24 @@ export class ListPageLost extends Error {
 }
 
 /**
- * The items of these pages with the changes applied, the last page first. Unchanged items come from the published
- * pages, not from the ledger, which may already be newer. So a list item and the market's body belong to one
- * generation.
+ * The items of these pieces with the changes applied, the last piece first. Unchanged items come from what is published,
+ * not from the ledger, which may already be newer. So a list item and the market's body belong to one generation.
  *
- * @param end the first slug behind the pages; null: there is no page behind them
+ * @param end the first slug behind the pieces; null: there is none
  * @throws ListPageLost
  */
-export async function* itemsOfPages(
-  objects: ObjectStore,
-  pages: readonly ListSource[],
+export async function* itemsOf(
+  pieces: readonly ListPiece[],
   end: string | null,
   changes: ListChanges,
 ): AsyncGenerator<readonly ListItem[]> {
   const changed = [...changes].sort(([left], [right]) => (left < right ? 1 : -1));
   let next = 0;
   while (end !== null && (changed[next]?.[0] ?? '') >= end) next++;
-  const read = async (page: ListSource) => ({ page, items: await readItems(objects, page) });
-  for await (const { page, items } of pMapIterable(pages.toReversed(), read, { concurrency: PAGES_AT_ONCE })) {
-    if (items === null) throw new ListPageLost(page.key);
+  const read = async (piece: ListPiece) => ({ first: piece.first, items: await piece.read() });
+  for await (const { first, items } of pMapIterable(pieces.toReversed(), read, { concurrency: PIECES_AT_ONCE })) {
     const own: [string, ListChange][] = [];
-    for (let entry = changed[next]; entry !== undefined && entry[0] >= page.first; entry = changed[++next])
-      own.push(entry);
+    for (let entry = changed[next]; entry !== undefined && entry[0] >= first; entry = changed[++next]) own.push(entry);
     for (const [slug, { isListed }] of own) if (!isListed) items.delete(slug);
     const listed = own.filter(([, { isListed }]) => isListed);
     await pMap(listed, async ([slug, { item }]) => items.set(slug, await item()), { concurrency: OBJECT_CONCURRENCY });
@@ -74,74 +72,77 @@ export async function* itemsOfPages(
   }
 }
 
-/** A market of the new list. */
-export interface ListedMarket {
-  readonly slug: string;
-  /** SHA-256 of its published body, in hex; null if it is not known. */
-  readonly digest: string | null;
+/** A page of the previous list, the first page included. @param first as of {@link ListPiece} */
+export function pieceOfPage(objects: ObjectStore, name: PublicObjectName, digest: string, first: string): ListPiece {
+  return {
+    first,
+    async read() {
+      const body = await readListPage(objects, name, digest);
+      return new Map(collectionItems(body).map((item) => [item.slug, item.body]));
+    },
+  };
+}
+
+/** @throws ListPageLost if the page is missing or damaged */
+export async function readListPage(objects: ObjectStore, name: PublicObjectName, digest: string): Promise<string> {
+  const key = publicKey(name);
+  const found = await objects.get(key);
+  if (found.kind !== 'found' || sha256Hex(found.body) !== digest) throw new ListPageLost(key);
+  return Buffer.from(found.body).toString();
 }
 
 /**
- * All markets that the new list must show, in order. Read once, because the index of markets may change at any moment.
+ * All markets that the new list must show, for a list whose previous list cannot be trusted. An item of the previous list
+ * is taken if it has the digest of the published body. Otherwise the body is read.
  *
+ * @param pages the previous list, as far as it is known, its first page first
  * @param isDue whether this generation plans the market, or puts it off: the ledger may know another body than the
  *   published one
  */
-export async function listedMarkets(
-  { ledger }: PublisherStorage,
+export async function piecesOfBodies(
+  { ledger, objects }: PublisherStorage,
+  pages: readonly ListPiece[],
   changes: ListChanges,
   isDue: (slug: string) => boolean,
-): Promise<readonly ListedMarket[]> {
-  const listed: ListedMarket[] = [];
+): Promise<{ readonly pieces: readonly ListPiece[]; readonly markets: number }> {
+  const digests = new Map<string, string | null>();
+  for (const [slug, { isListed }] of changes) if (isListed) digests.set(slug, null);
+  // Read once, because the index of markets may change at any moment.
   for await (const items of queryPages(ledger, MARKET_INDEX)) {
-    const heads = await readMany(
-      ledger,
-      items.map(({ sort }) => publishedHeadsKey(sort)),
-    );
-    for (const [index, { sort: slug }] of items.entries()) {
-      const { marketDigest: digest = null, isRemoved = false } = heads[index]?.value ?? {};
-      const isKnown = !changes.has(slug) && !isDue(slug);
-      if (changes.get(slug)?.isListed ?? (digest !== null && !isRemoved))
-        listed.push({ slug, digest: isKnown ? digest : null });
+    const others = items.map(({ sort }) => sort).filter((slug) => !changes.has(slug));
+    for (const [index, item] of (await readMany(ledger, others.map(publishedHeadsKey))).entries()) {
+      const slug = others[index] as string;
+      if (item !== null && isListed(item.value)) digests.set(slug, isDue(slug) ? null : item.value.marketDigest);
     }
   }
-  return listed;
+  const slugs = [...digests.keys()].sort();
+  let begin = 0;
+  const pieces = pages.flatMap(({ first, read }, index): ListPiece[] => {
+    const next = pages[index + 1]?.first;
+    let end = begin;
+    while (end < slugs.length && (next === undefined || (slugs[end] as string) < next)) end++;
+    const own = slugs.slice(begin, end);
+    begin = end;
+    return inBatches(own, BODIES_AT_ONCE).map((some, part) => ({
+      first: part === 0 ? first : (some[0] as string),
+      read: async () => {
+        const known = await read().catch(withoutLostPage);
+        const itemOf = async (slug: string): Promise<readonly [string, string]> => {
+          const item = known.get(slug);
+          const isRight = item !== undefined && sha256Hex(item) === digests.get(slug);
+          return [slug, isRight ? item : await readPublishedBody(objects, slug)];
+        };
+        const unchanged = some.filter((slug) => !changes.has(slug));
+        return new Map(await pMap(unchanged, itemOf, { concurrency: OBJECT_CONCURRENCY }));
+      },
+    }));
+  });
+  return { pieces, markets: slugs.length };
 }
 
-/**
- * The items of these markets, the last ones first, for a list whose previous list cannot be trusted. An item of the
- * previous list is taken if it has the digest of the published body. Otherwise the body is read.
- *
- * @param pages the previous list, as far as it is known
- */
-export async function* itemsOfBodies(
-  { objects }: PublisherStorage,
-  markets: readonly ListedMarket[],
-  pages: readonly ListSource[],
-  changes: ListChanges,
-): AsyncGenerator<readonly ListItem[]> {
-  let end = markets.length;
-  for (const page of pages.toReversed()) {
-    const known = (await readItems(objects, page)) ?? new Map<string, string>();
-    const itemOf = async ({ slug, digest }: ListedMarket): Promise<ListItem> => {
-      const item = known.get(slug);
-      if (item !== undefined && sha256Hex(item) === digest) return { slug, body: item };
-      return { slug, body: await (changes.get(slug)?.item() ?? readPublishedBody(objects, slug)) };
-    };
-    let begin = end;
-    while (begin > 0 && (markets[begin - 1] as ListedMarket).slug >= page.first) begin--;
-    for (const some of inBatches(markets.slice(begin, end), ITEMS_AT_ONCE).toReversed()) {
-      yield await pMap(some, itemOf, { concurrency: OBJECT_CONCURRENCY });
-    }
-    end = begin;
-  }
-}
-
-/** The items of a page by slug; null if the page is missing or damaged. */
-async function readItems(objects: ObjectStore, { key, digest }: ListSource): Promise<Map<string, string> | null> {
-  const found = await objects.get(key);
-  if (found.kind !== 'found' || sha256Hex(found.body) !== digest) return null;
-  return new Map(collectionItems(Buffer.from(found.body).toString()).map(({ slug, body }) => [slug, body]));
+function withoutLostPage(error: unknown): Map<string, string> {
+  if (error instanceof ListPageLost) return new Map();
+  throw error;
 }
 
 /** The published body of a market. @throws StorageCorrupt if it is missing, or is the problem document of a removed one */

@@ -5,7 +5,7 @@ import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import { currencyExponent } from '../../../contract/values/currencies.ts';
 import { type ObservationValue, observationIdAt, orderKey } from '../../../storage/records/markets.ts';
-import type { OrderedObservation } from '../../kernel/history-plan.ts';
+import type { OrderedObservation } from '../../kernel/market-view.ts';
 
 interface Version {
   readonly entry: ObservationEntry;

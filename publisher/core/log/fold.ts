@@ -24,9 +24,8 @@ export interface PlacedEntry {
 
 /** Takes the entries of a log, in order and each once, and gives the markets that they add up to. */
 export class LogFold {
-  readonly #keepsPast: boolean;
   readonly #markets = new Map<string, MarketFacts>();
-  /** Observations; with the past, all entries of markets. Each text is behind its index and a space. */
+  /** All entries of markets. Each text is behind its index and a space. */
   readonly #texts = new TextSpool();
   readonly #vkeys: string[] = [];
   #service: ServiceEntry | null = null;
@@ -37,13 +36,6 @@ export class LogFold {
   /** Indexes that `takedown` entries name. */
   readonly #announced = new Set<number>();
   #size = 0;
-
-  /**
-   * @param options `keepsPast`: also gives what earlier entries said; default: it does not, and needs less memory
-   */
-  constructor({ keepsPast = false } = {}) {
-    this.#keepsPast = keepsPast;
-  }
 
   /**
    * @param text the exact text of the next entry
@@ -68,9 +60,7 @@ export class LogFold {
     this.#last.set(market, index);
     if (entry.type === 'reset') this.#markets.delete(market);
     else this.#addFact(entry);
-    // The history of a removed market is no longer public.
-    if (!this.#keepsPast && (entry.type === 'reset' || entry.type === 'removal')) this.#texts.drop(market);
-    if (this.#keepsPast || entry.type === 'observation') this.#texts.add(market, `${index} ${text}`);
+    this.#texts.add(market, `${index} ${text}`);
   }
 
   /** In the place of the next entry: its text was taken down. */

@@ -12,7 +12,7 @@ import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
 import { laterInstant } from '../../../contract/values/instants.ts';
 import type { Source, SourceVerification } from '../../../contract/values/market.ts';
 import { type MarketRecordValue, observationKey } from '../../../storage/records/markets.ts';
-import type { OrderedObservation } from '../../kernel/history-plan.ts';
+import type { OrderedObservation } from '../../kernel/market-view.ts';
 import { type Recount, recountOf } from '../../repair/recount.ts';
 
 /** The standing entries of a market, but for its observations. */

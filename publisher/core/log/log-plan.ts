@@ -22,12 +22,10 @@ import { DUE_TAKEDOWNS, idOfDueTakedown } from '../../../storage/records/takedow
 import type { LogSettings, PublisherDependencies } from '../../dependencies.ts';
 import { LogForked } from '../../errors.ts';
 import type { BundleWriter } from '../../kernel/bundle.ts';
-import type { LogNeed, MarketView } from '../../kernel/market-view.ts';
-import { EntrySpool } from './entry-spool.ts';
+import type { LogNeed } from '../../kernel/market-view.ts';
 import { chunkRecords } from './log-chunks.ts';
 import { hashRecords, type LogEdge, NO_LOG, readEdge } from './log-edge.ts';
 import { entryTiles, hashTile, type MadeTile } from './log-tiles.ts';
-import { MarketEntries } from './market-entries.ts';
 import type { reconcileLog } from './reconcile-log.ts';
 
 /** Loaded after a repair or a restore, which is rare. */
@@ -103,19 +101,14 @@ export class LogPlan {
     return logged === published.value.revision ? 'unpublished' : 'all';
   };
 
-  entriesOf(view: MarketView): { readonly entries: MarketEntries; readonly spool: EntrySpool } {
-    return { entries: new MarketEntries(view), spool: new EntrySpool(this.#dependencies.objects, this.#generation) };
-  }
-
   /** Whether a takedown has entries left. @param hasGone whether the generation publishes the removal of a market */
   isTakedownLeft(hasGone: boolean): boolean {
     return this.#isTakedownDue || (this.#hasTakedown && hasGone);
   }
 
-  async append(texts: readonly string[]): Promise<void> {
-    if (texts.length === 0) return;
-    const edge = await this.#openEdge();
+  async append(texts: Iterable<string>): Promise<void> {
     for (const text of texts) {
+      const edge = this.#edge ?? (await this.#openEdge());
       edge.open.push(text);
       const filled = edge.tree.append(leafHash(text));
       if (filled.length === 0) continue;

@@ -16,8 +16,7 @@ import type { Source } from '../../../contract/values/market.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import type { MarketRecordValue } from '../../../storage/records/markets.ts';
 import type { LoggedParts, PublishedHeads } from '../../../storage/records/publication.ts';
-import type { OrderedObservation } from '../../kernel/history-plan.ts';
-import type { MarketView } from '../../kernel/market-view.ts';
+import type { MarketView, OrderedObservation } from '../../kernel/market-view.ts';
 import { disputedMetricsOf } from '../bodies/render.ts';
 
 /** Nothing is stated: every revision is later. */

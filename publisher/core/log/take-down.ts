@@ -66,7 +66,7 @@ export async function nextTakedownStep(
     if (from === undefined) continue;
     hidden.push(...places.map((index) => n * TILE_WIDTH + index));
     if (width < TILE_WIDTH) open = { entries: changed, from };
-    else lines.push(...changedChunks(n, entries, changed));
+    else lines.push(...chunkRecords(n, changed, from));
     lines.push(...(await publicTiles(storage, n, changed)));
   }
   const next = Math.max(value.next, Math.min(end, endTile * TILE_WIDTH));
@@ -97,11 +97,6 @@ function isOf(slug: string, text: string): boolean {
 
 function tombstone(text: string): string {
   return takenDownLine(leafHash(text));
-}
-
-function changedChunks(n: number, before: readonly string[], after: readonly string[]): readonly BundleLine[] {
-  const [old, now] = [chunkRecords(n, before, 0), chunkRecords(n, after, 0)];
-  return now.filter((line, chunk) => JSON.stringify(line) !== JSON.stringify(old[chunk]));
 }
 
 /** The files with the entries of a tile: the full one, and those that it outgrew and that the sweep has not removed. */

@@ -4,7 +4,7 @@ import { removedMarketDocument } from '../../../contract/files/removed-market.ts
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { HeadPut } from '../../kernel/bundle.ts';
-import type { HistoryPlan } from '../../kernel/history-plan.ts';
+import type { HistoryPlan } from '../../kernel/market-view.ts';
 import { type MarketContext, type MarketPart, NO_PART } from '../../kernel/projection.ts';
 import { rendered } from '../../kernel/rendered.ts';
 import { compareWithStored } from '../../kernel/stored-digest.ts';

@@ -42,9 +42,7 @@ export async function planFeeds(context: PlanContext): Promise<ProjectionPlan> {
     const removal = record?.value.removal;
     const events = new MarketEvents(slug, record?.value.unit ?? NO_UNIT);
     return {
-      read(observations) {
-        for (const { observation } of observations) events.add(observation);
-      },
+      read: ({ observation }) => events.add(observation),
       async finish() {
         if (removal !== undefined) events.remove(removal);
         const files = areMarketsOn ? await planMarketFeed(of, origin, events) : NO_PART;

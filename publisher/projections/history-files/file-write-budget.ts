@@ -35,16 +35,14 @@ export class FileWriteBudget {
    * Reads those that wait.
    *
    * @param isAnyWaiting by HEAD
-   * @param isAlone whether no market is marked
    * @param deferred the slugs of markets that are deferred: they keep no other from its turn
    */
   static async read(
     { ledger, historyFileBytes = DEFAULT_HISTORY_FILE_BYTES }: PublisherDependencies,
     isAnyWaiting: boolean,
-    isAlone: boolean,
     deferred: Pick<ReadonlySet<string>, 'has'>,
   ): Promise<FileWriteBudget> {
-    const budget = new FileWriteBudget(isAlone ? historyFileBytes.alone : historyFileBytes.besideMarks);
+    const budget = new FileWriteBudget(historyFileBytes);
     if (!isAnyWaiting) return budget;
     for await (const items of queryPages(ledger, FILES_BEHIND)) {
       for (const item of items) {

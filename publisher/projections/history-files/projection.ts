@@ -33,8 +33,8 @@ export const historyFiles: Projector = {
   shownOf: (state) => ({ filesGeneration: (state as State).behindSince - 1 }),
 };
 
-async function plan({ dependencies, before, state, isAlone, deferred }: PlanContext): Promise<ProjectionPlan> {
-  const budget = await FileWriteBudget.read(dependencies, state !== undefined, isAlone, deferred);
+async function plan({ dependencies, before, state, deferred }: PlanContext): Promise<ProjectionPlan> {
+  const budget = await FileWriteBudget.read(dependencies, state !== undefined, deferred);
   const mayHaveMore = before !== null && wasInDoubt(before);
   const withTurn = ({ view: { slug, published } }: MarketContext, part: MarketPart): MarketPart => ({
     ...part,
@@ -49,7 +49,10 @@ async function plan({ dependencies, before, state, isAlone, deferred }: PlanCont
       const files = await openFiles(context, mayHaveMore);
       if (!(files instanceof MarketFiles)) return files && { finish: async () => withTurn(context, files) };
       return {
-        rows: files.rows,
+        read: ({ order, observation }) => files.rows.add(order, observation),
+        get position() {
+          return files.rows.position;
+        },
         flush: () => files.flush(),
         async finish(history) {
           const part = await files.finish(history);

@@ -26,11 +26,8 @@ export class Waits {
     if (record.revision <= published.revision) return undefined;
     let sinceMs = Number.POSITIVE_INFINITY;
     return {
-      read(observations) {
-        for (const { revision, observation } of observations) {
-          const { firstRevision = revision, recordedAt } = observation;
-          if (firstRevision > published.revision) sinceMs = Math.min(sinceMs, Date.parse(recordedAt));
-        }
+      read({ revision, observation: { firstRevision = revision, recordedAt } }) {
+        if (firstRevision > published.revision) sinceMs = Math.min(sinceMs, Date.parse(recordedAt));
       },
       finish: async () => ({
         ...NO_PART,

@@ -7,31 +7,18 @@
  * these bytes; the refresh renders them again.
  */
 import { cursorGeneration, isCursorOf } from '../../../contract/files/cursors.ts';
-import { NEXT_OF_PAGE } from '../../../contract/files/object-paths.ts';
 import { parsePublicKey, publicKey } from '../../../contract/files/public-objects.ts';
-import { HistorySum } from '../../../storage/ports/history-sum.ts';
 import type { Item } from '../../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { queryPages, readMany } from '../../../storage/ports/paging.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
-import {
-  MARKET_INDEX,
-  type MarketRecordValue,
-  marketKey,
-  type ObservationValue,
-  observationsOf,
-  orderOfObservation,
-} from '../../../storage/records/markets.ts';
-import {
-  HEAD_KEY,
-  historyPageKey,
-  type ObjectRef,
-  type PublishedPage,
-  publishedHeadsKey,
-} from '../../../storage/records/publication.ts';
-import { collectionItems, historyPageBody } from '../../core/bodies/render.ts';
+import { MARKET_INDEX, type MarketRecordValue, marketKey, observationsOf } from '../../../storage/records/markets.ts';
+import { HEAD_KEY, historyPageKey, type ObjectRef, publishedHeadsKey } from '../../../storage/records/publication.ts';
+import { HistoryCutter } from '../../core/bodies/history-cutter.ts';
+import { collectionItems } from '../../core/bodies/render.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { type ListedPage, putLayout } from '../../kernel/list-layout.ts';
+import { orderedObservation } from '../../kernel/market-view.ts';
 import { resume } from '../resume.ts';
 import { LedgerWriter, put } from './ledger-writer.ts';
 
@@ -74,33 +61,22 @@ async function keepPagesOf(
   const cursors = await cursorsInStore(objects, slug);
   const heads = await ledger.get(publishedHeadsKey(slug));
   if (cursors.length === 0 || heads === null) return;
-  const sum = new HistorySum();
-  let open: Item<ObservationValue>[] = [];
-  let before: string | null = null;
   let closedPages = 0;
-  const close = async (): Promise<boolean> => {
-    const values = open.map(({ value }) => value);
-    const digest = sha256Hex(historyPageBody(values, before, unit.quantity, NEXT_OF_PAGE));
-    const cursor = cursors.find((known) => isCursorOf(known, digest));
-    if (cursor === undefined) return false;
-    const [first, last] = [open[0], open.at(-1)].map((item) => (item === undefined ? '' : orderOfObservation(item)));
-    const page: PublishedPage = {
-      ...{ cursor, digest, first: first as string, last: last as string, count: open.length, sum: sum.text },
-    };
-    await writer.add(put(historyPageKey(slug, closedPages++), heads.revision, page));
-    before = cursor;
-    return true;
-  };
   let isKnown = true;
+  const cutter = new HistoryCutter({
+    ...{ generation: heads.revision, pageSize: pageSizes.observations, quantity: unit.quantity },
+    ...{ keptPages: 0, publishedPages: [] },
+    cursorOf(digest) {
+      const cursor = cursors.find((known) => isCursorOf(known, digest));
+      isKnown &&= cursor !== undefined;
+      return cursor;
+    },
+  });
   for await (const items of queryPages(ledger, observationsOf(slug))) {
     for (const item of items) {
-      if (open.length === pageSizes.observations) {
-        isKnown = await close();
-        open = [];
-      }
+      const [closed] = cutter.add([orderedObservation(item)]);
       if (!isKnown) break;
-      open.push(item);
-      sum.add(orderOfObservation(item), item.revision);
+      if (closed !== undefined) await writer.add(put(historyPageKey(slug, closedPages++), heads.revision, closed.page));
     }
     if (!isKnown) break;
   }

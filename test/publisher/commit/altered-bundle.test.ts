@@ -3,20 +3,11 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { BundleLost } from '../../../publisher/errors.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { verify } from '../../../publisher/verify/verify.ts';
 import type { StoredObject } from '../../../storage/ports/object-store.ts';
 import { HEAD_KEY } from '../../../storage/records/publication.ts';
+import { expectVerified } from '../expect-verified.ts';
 import { diesAfter, type Fault, faultyStorage } from '../faulty-storage.ts';
-import {
-  createWorld,
-  dependenciesOn,
-  market,
-  price,
-  publicObjects,
-  readerOf,
-  SMALL_PAGES,
-  type World,
-} from '../world.ts';
+import { createWorld, dependenciesOn, market, price, publicObjects, type World } from '../world.ts';
 
 const PRICE = 7771;
 const OTHER_PRICE = 7772;
@@ -69,5 +60,5 @@ test.each<[string, (body: Uint8Array) => Uint8Array]>([
 
   await publish(world.dependencies);
   expect([...publicObjects(world.objects).values()].join()).toContain(`${PRICE}`);
-  expect((await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true })).findings).toEqual([]);
+  await expectVerified(world);
 });

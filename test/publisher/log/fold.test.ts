@@ -47,20 +47,6 @@ function observation(day: number, ordinal = 0, more: Partial<ObservationEntry> =
   } as ObservationEntry;
 }
 
-const SOURCE: LogEntry = {
-  format: 1,
-  type: 'source',
-  market: 'a',
-  revision: 3,
-  position: 0,
-  label: 'one',
-  url: 'https://example.com/',
-  publisher: null,
-  licence: null,
-  attribution: null,
-  cadence: null,
-  verification: { outcome: 'gone', subject: 'source', verifiedAt: '2026-02-01T00:00:00Z' },
-};
 const REMOVAL: LogEntry = {
   format: 1,
   type: 'removal',
@@ -85,31 +71,6 @@ function shown(...entries: readonly LogEntry[]) {
 }
 
 describe('the fold gives', () => {
-  test('histories in their order, with the links that later versions give to earlier ones', () => {
-    const { observations, revision, value } = shown(MARKET, observation(3), observation(1), observation(3, 1));
-    const links = observations.map(({ observation: { observedAt, supersededBy, supersededAt } }) => [
-      observedAt.slice(8, 10),
-      supersededBy,
-      supersededAt,
-    ]);
-    expect(links).toEqual([
-      ['01', null, null],
-      ['03', observation(3, 1).id, '2026-02-02T00:00:00Z'],
-      ['03', null, null],
-    ]);
-    expect([revision, value.updatedAt, value.observations]).toEqual([3, '2026-02-02T00:00:00Z', 3]);
-    expect(value.latest.price?.metric).toMatchObject({ amountMinor: 301 });
-  });
-
-  test('the newest definition, and no source beyond its number', () => {
-    const two = { ...MARKET, revision: 3, sourceCount: 1, name: 'B' };
-    expect(shown(MARKET, two, SOURCE).value).toMatchObject({ name: 'B', sources: [{ label: 'one' }] });
-    expect(shown(two, SOURCE).value.standing?.verifications).toMatchObject({
-      'https://example.com/': { outcome: 'gone' },
-    });
-    expect(shown(two, SOURCE, MARKET).value.sources).toEqual([]);
-  });
-
   test('the same, if an observation is stated again at another revision', () => {
     const again = { ...observation(1), revision: 7 };
     expect(shown(MARKET, observation(1), again).observations).toHaveLength(1);
@@ -126,26 +87,6 @@ describe('the fold gives', () => {
     const removal = { reason: 'why', replacedBy: null, removedAt: '2026-03-01T00:00:00Z' };
     expect(fold(MARKET, observation(1), REMOVAL)).toEqual({ kind: 'removed', removal });
     expect(fold(REMOVAL)).toEqual({ kind: 'removed', removal });
-  });
-
-  test('keys that entries announce', () => {
-    const log = new LogFold();
-    const vkey = 'example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k';
-    log.add(entryText({ format: 1, type: 'key', vkey }));
-    expect([log.vkeys, log.slugs()]).toEqual([[vkey], []]);
-  });
-
-  test('every observation of many markets, more than wait in memory at once', () => {
-    const log = new LogFold();
-    log.add(entryText(MARKET));
-    for (let at = 0; at < 400; at++) {
-      const observedAt = new Date(Date.UTC(2026, 0, 1, at)).toISOString().replace('.000', '');
-      const identity = { market: 'a', metric: 'price', observedAt, sourceUrl: 'https://example.com/a' };
-      const id = observationId({ ...identity, ordinal: 0 });
-      log.add(entryText(observation(1, 0, { observedAt, id, sourceLabel: 'x'.repeat(500) })));
-    }
-    const folded = log.market('a');
-    expect(folded?.kind === 'shown' && folded.observations.length).toBe(400);
   });
 });
 

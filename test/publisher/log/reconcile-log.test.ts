@@ -6,7 +6,7 @@ import { ndjsonPath, TILE_WIDTH, tilePath } from '../../../contract/log/tiles.ts
 import type { Json } from '../../../contract/values/canonical-json.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { BundleLost, ImmutableMismatch, LedgerBehind, LogForked } from '../../../publisher/errors.ts';
-import { publicMetadata } from '../../../publisher/kernel/put-immutable.ts';
+import { publicMetadata } from '../../../publisher/kernel/fenced-put.ts';
 import { putTile } from '../../../publisher/kernel/put-tile.ts';
 import type { PurgeTargets } from '../../../publisher/notify/purge.ts';
 import { publish } from '../../../publisher/publish.ts';
@@ -47,16 +47,6 @@ const filesOfLog = (world: Pick<World, 'objects'>) =>
 async function settle(dependencies: World['dependencies']): Promise<void> {
   while ((await publish(dependencies)).isMoreDue);
 }
-
-test('when the store is lost, the ledger gives every tile and the checkpoint again, byte for byte', async () => {
-  const world = await publishedWorld();
-  const before = filesOfLog(world);
-  expect(before.size).toBeGreaterThan(7);
-  const objects = openMemoryObjects();
-  await rebuild(withLog(dependenciesOn(world.ledger, objects, world.clock)));
-  expect(filesOfLog({ objects })).toEqual(before);
-  expect(await faultsOfLog(objects)).toEqual([]);
-});
 
 test('each lost tile is found, and put again', async () => {
   const world = await publishedWorld();
@@ -252,14 +242,4 @@ test('a tile that the checkpoint leads to is never replaced, nor one of a newer 
   await expect(putTile(world.objects, 6, { key: later, body })).rejects.toThrow(LedgerBehind);
   expect(await putTile(world.objects, 7, { key: later, body })).toBe(true);
   expect(await putTile(world.objects, 7, { key: later, body })).toBe(false);
-});
-
-test('a store that shows only tiles is not empty', async () => {
-  const world = loggedWorld();
-  await leaveTiles(world, 0, 3);
-  await world.ingest([market('a'), market('b')]);
-  await expect(publish(world.dependencies)).rejects.toThrow(LedgerBehind);
-  await restore(world.dependencies);
-  await settle(world.dependencies);
-  expect(await faultsOfLog(world.objects)).toEqual([]);
 });

@@ -7,14 +7,12 @@ import { ingestBatch } from '../../../lambdas/ingest/ingest-batch.ts';
 import { Superseded } from '../../../publisher/errors.ts';
 import type { PurgeTargets } from '../../../publisher/notify/purge.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { StorageUnavailable } from '../../../storage/ports/errors.ts';
 import { marketKey } from '../../../storage/records/markets.ts';
 import { AWAITING_GENERATION } from '../../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
 import { runs } from '../../runs.ts';
 import { diesAfter, type Fault, faultyStorage } from '../faulty-storage.ts';
 import { type LaggingLedger, laggingLedger } from '../lagging-ledger.ts';
-import { refresh } from '../refresh.ts';
 import { removeMarket } from '../remove-market.ts';
 import { answerTo, wait, waitForPublication, waiting } from '../waiting.ts';
 import {
@@ -59,14 +57,6 @@ describe('a waiting batch gets', () => {
     const world = await publishedWorld();
     await wait(world, 'batch/one', ['a']);
     expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged', generation: 1 });
-    expect(await answerTo(world, 'batch/one')).toEqual({ generation: 1, publishedAt: at(0) });
-  });
-
-  test('the first generation, never generation 0', async () => {
-    const world = createWorld();
-    await world.ingest([market('a')]);
-    await wait(world, 'batch/one', ['a']);
-    await publish(world.dependencies);
     expect(await answerTo(world, 'batch/one')).toEqual({ generation: 1, publishedAt: at(0) });
   });
 
@@ -159,20 +149,6 @@ describe('a batch waits for the revisions that it has written', () => {
       expect(await isPublic(world, records)).toBe(true);
     },
   );
-
-  test('also if its new market is refreshed before its record is visible', async () => {
-    const world = await laggingWorld();
-    const records = [market('c'), price('c', 0, 1)];
-    await take({ ...world, dependencies: { ...world.dependencies, ledger: world.lag.writer } }, records);
-    world.lag.show((place) => isOfBatch(place) || isAwaiting(place));
-    await refresh(world, ['a', 'b', 'c']);
-    await publish(world.dependencies);
-    expect(await answerTo(world, 'batch/one')).toBeNull();
-    world.lag.show();
-    await publish(world.dependencies);
-    expect(await answerTo(world, 'batch/one')).toMatchObject({ generation: 2 });
-    expect(await isPublic(world, records)).toBe(true);
-  });
 
   test('in whatever order its items become visible', async () => {
     const writes = fc.constantFrom(...Object.values(WRITES));
@@ -270,21 +246,6 @@ describe('a publication', () => {
   });
 });
 
-test('a batch that waits again while its answer is being written keeps waiting; others do not', async () => {
-  const world = await publishedWorld();
-  await wait(world, 'batch/one', ['a']);
-  await wait(world, 'batch/two', ['a']);
-  await publishWithFault(world, 'ledger.transact', async ({ run }) => {
-    await wait(world, 'batch/one', ['a']);
-    return await run();
-  });
-  expect(await answerTo(world, 'batch/one')).toBeNull();
-  expect(await answerTo(world, 'batch/two')).toMatchObject({ generation: 1 });
-  expect(await waiting(world)).toEqual(['batch/one']);
-  await publish(world.dependencies);
-  expect(await waiting(world)).toEqual([]);
-});
-
 describe('two publishers, of which one is paused while the other works', () => {
   /** A publish that pauses before one of its operations. */
   function pausing(world: World, operation: number) {
@@ -362,12 +323,6 @@ describe('a publication that asks for a purge', () => {
     expect(await purged(world)).toEqual([]);
   });
 
-  test('purges even if nothing had to be published', async () => {
-    const world = await publishedWorld();
-    await waitForPublication(world, 'one', ['b'], true);
-    expect(await purged(world)).toMatchObject([{ targets: { tags: ['b', 'markets', 'snapshot'] } }]);
-  });
-
   test.each<[string, (string[] | null)[], PurgeTargets]>([
     ['shares one purge with others', [['b'], ['a', 'b']], { tags: ['a', 'b', 'markets', 'snapshot'] }],
     ['of all markets purges everything', [['b'], null], 'everything'],
@@ -399,15 +354,5 @@ describe('a publication that asks for a purge', () => {
     expect(await waiting(world)).toEqual(['publication/one']);
     expect(await purged(world)).toHaveLength(1);
     expect(await answerTo(world, 'publication/one')).toMatchObject({ generation: 2 });
-  });
-
-  test('purges again if the publisher dies before its answer', async () => {
-    const world = await publishedWorld();
-    await waitForPublication(world, 'one', ['a'], true);
-    await publishWithFault(world, 'ledger.transact', async ({ what }) => {
-      throw new StorageUnavailable(`${what}: injected`);
-    });
-    expect(await purged(world)).toHaveLength(1);
-    expect(await waiting(world)).toEqual([]);
   });
 });

@@ -5,26 +5,17 @@ import { publicKey } from '../../../contract/files/public-objects.ts';
 import { isDeferredTooLong } from '../../../publisher/kernel/deferred.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { repairOne } from '../../../publisher/repair/repair-market.ts';
-import { verify } from '../../../publisher/verify/verify.ts';
 import type { ItemKey } from '../../../storage/ports/ledger.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import { marketIndexKey, marketPartition } from '../../../storage/records/markets.ts';
 import { DEFERRED, FRESH_MARKS, parseMark } from '../../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
 import { runs } from '../../runs.ts';
+import { expectVerified } from '../expect-verified.ts';
 import { faultyStorage } from '../faulty-storage.ts';
 import { type LaggingLedger, laggingLedger } from '../lagging-ledger.ts';
 import { refresh } from '../refresh.ts';
-import {
-  createWorld,
-  dependenciesOn,
-  market,
-  price,
-  publicObjects,
-  readerOf,
-  SMALL_PAGES,
-  type World,
-} from '../world.ts';
+import { createWorld, dependenciesOn, market, price, publicObjects, SMALL_PAGES, type World } from '../world.ts';
 
 type Place = Pick<ItemKey, 'partition' | 'sort'>;
 
@@ -45,11 +36,6 @@ async function publishedWorld(): Promise<LaggingWorld> {
   return world;
 }
 
-async function expectVerified(world: World): Promise<void> {
-  const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
-  expect(report.findings).toEqual([]);
-}
-
 const bodyOf = (world: World, slug: string) => publicObjects(world.objects).get(publicKey({ kind: 'market', slug }));
 const marked = async ({ ledger }: World) => (await readAll(ledger, FRESH_MARKS)).map((mark) => parseMark(mark).slug);
 const recorded = async ({ ledger }: World) => await readAll(ledger, DEFERRED);
@@ -68,9 +54,7 @@ type Write = (world: World) => Promise<unknown>;
 const WRITES: { readonly [what: string]: Write } = {
   'an append': ({ ingest }) => ingest([price('gold', 50, 1)]),
   'an append that closes a page': ({ ingest }) => ingest([1, 2, 3].map((day) => price('gold', 50 + day, day))),
-  'an observation on the newest page': ({ ingest }) => ingest([price('gold', 17, 1)]),
   'an observation on a closed page': ({ ingest }) => ingest([price('gold', 3, 1)]),
-  'a correction on the newest page': ({ ingest }) => ingest([price('gold', 18, 1)], 'correct'),
   'a correction on a closed page': ({ ingest }) => ingest([price('gold', 4, 1)], 'correct'),
   'corrections on two closed pages': ({ ingest }) => ingest([price('gold', 4, 1), price('gold', 12, 2)], 'correct'),
 };
@@ -130,69 +114,7 @@ describe('while a part of a transaction is visible', () => {
     expect(bodyOf(world, 'zinc')).toBeDefined();
     await expectVerified(world);
   });
-
-  test('the market is read again at once, which is usually enough', async () => {
-    const world = await publishedWorld();
-    world.lag.hold();
-    await world.ingest([price('gold', 50, 1)]);
-    world.lag.show(isMark);
-    let reads = 0;
-    const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
-      if (what.startsWith('ledger.get {"partition":"market/gold","sort":"record"') && ++reads === 2) world.lag.show();
-      return await run();
-    });
-    expect(await publish(dependenciesOn(ledger, objects, world.clock))).toMatchObject({
-      kind: 'published',
-      deferred: [],
-    });
-    await expectVerified(world);
-  });
 });
-
-describe('writes while a view is read', () => {
-  test.each(Object.entries(WRITES))('%s: the market is published without it, or with all of it', async (_, write) => {
-    for (let number = 0, reached = true; reached; number += runs(2, 1)) {
-      const world = await publishedWorld();
-      await world.ingest([price('gold', 30, 5)]);
-      reached = false;
-      const { ledger, objects } = faultyStorage(world.ledger, world.objects, number, async ({ run }) => {
-        reached = true;
-        await write(world);
-        return await run();
-      });
-      expect((await publish(dependenciesOn(ledger, objects, world.clock))).deferred).toEqual([]);
-      await expectVerified(world);
-      if (reached) await publish(world.dependencies);
-      expect(await marked(world)).toEqual([]);
-      await expectVerified(world);
-      if (reached) await expectAsFromScratch(world);
-    }
-  });
-
-  test('an append after the record was read is not in the view, and does not make the publisher read again', async () => {
-    const world = await publishedWorld();
-    await world.ingest([price('gold', 30, 5)]);
-    let reads = 0;
-    const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
-      if (what === 'ledger.query market/gold' && ++reads === 1) await world.ingest([price('gold', 40, 5)]);
-      return await run();
-    });
-    await publish(dependenciesOn(ledger, objects, world.clock));
-    expect(reads).toBe(1);
-    expect(bodyOf(world, 'gold')).toContain('"count":11');
-    expect(await marked(world)).toEqual(['gold']);
-    await expectVerified(world);
-  });
-});
-
-/** The public objects equal those of a first publication into an empty store. */
-async function expectAsFromScratch(world: World): Promise<void> {
-  const bodies = () => [...publicObjects(world.objects)].filter(([key]) => /\/markets\/(?!pages\/)/.test(key));
-  const before = bodies();
-  await refresh(world, ['gold', 'tin']);
-  await publish(world.dependencies);
-  expect(bodies()).toEqual(before);
-}
 
 test('in whatever order items become visible, and whenever it is published, nothing is torn or lost', async () => {
   const slug = fc.constantFrom('gold', 'tin', 'zinc');
@@ -255,13 +177,6 @@ describe('a market that is deferred', () => {
     expect(await recorded(world)).toEqual(before);
   });
 
-  test('is no longer deferred once it is published, even if nothing had to be put', async () => {
-    const world = await worldDeferred();
-    world.lag.show();
-    expect((await publish(world.dependencies)).deferred).toEqual([]);
-    expect(await recorded(world)).toEqual([]);
-  });
-
   test('is no longer deferred once it is published, even if more is due', async () => {
     const world = await worldDeferred();
     world.lag.show();
@@ -269,24 +184,6 @@ describe('a market that is deferred', () => {
     const outcome = await publish({ ...world.dependencies, maxMarkedMarkets: 2 });
     expect(outcome).toMatchObject({ isMoreDue: true, deferred: [] });
     expect(await recorded(world)).toEqual([]);
-  });
-
-  test('is deferred since the first of two publishers put it off', async () => {
-    const world = await publishedWorld();
-    world.lag.hold();
-    await world.ingest([price('gold', 50, 1)]);
-    world.lag.show(isMark);
-    const sinceMs = world.clock.nowMs;
-    const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
-      // By then it has read which markets are deferred.
-      if (what.startsWith('ledger.query dirty/') && world.clock.nowMs === sinceMs) {
-        await publish(world.dependencies);
-        world.clock.nowMs += 60_000;
-      }
-      return await run();
-    });
-    await publish(dependenciesOn(ledger, objects, world.clock));
-    expect(await recorded(world)).toMatchObject([{ sort: 'gold', value: { sinceMs } }]);
   });
 
   test('has been deferred for too long after five minutes, and not before', async () => {

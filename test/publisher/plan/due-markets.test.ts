@@ -1,14 +1,13 @@
 /** More markets are marked than one generation takes. So several generations follow one another, each whole. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parsePublicKey } from '../../../contract/files/public-objects.ts';
 import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
 import { type PublishOutcome, publish } from '../../../publisher/publish.ts';
-import { verify } from '../../../publisher/verify/verify.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import { FRESH_MARKS, HEAD_KEY, parseMark } from '../../../storage/records/publication.ts';
+import { expectVerified } from '../expect-verified.ts';
 import { answerTo, wait, waiting } from '../waiting.ts';
-import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from '../world.ts';
+import { createWorld, market, price, publicObjects, type World } from '../world.ts';
 
 const slugsOf = (count: number) => Array.from({ length: count }, (_, index) => `m-${String(index).padStart(3, '0')}`);
 
@@ -29,8 +28,7 @@ async function publishAll(world: World, max: number): Promise<readonly PublishOu
   const outcomes: PublishOutcome[] = [];
   do {
     outcomes.push(await publish(capped(world, max)));
-    const { findings } = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
-    expect(findings).toEqual([]);
+    await expectVerified(world);
   } while (outcomes.at(-1)?.isMoreDue);
   return outcomes;
 }
@@ -44,20 +42,6 @@ describe('a publish with a limit on its markets', () => {
   ])('of %i, with %i marked, says whether more is due', async (max, markets, more) => {
     const expected = more.map((isMoreDue, index) => ({ kind: 'published', generation: index + 1, isMoreDue }));
     expect(await publishAll(await worldWith(markets), max)).toMatchObject(expected);
-  });
-
-  test('ends with the same bodies as a publish without a limit', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 12 }), async (markets, max) => {
-        const [one, many] = [await worldWith(markets), await worldWith(markets)];
-        await publish(one.dependencies);
-        await publishAll(many, max);
-        const heads = (world: World) =>
-          [...publicObjects(world.objects)].filter(([key]) => parsePublicKey(key)?.kind === 'market');
-        expect(heads(many)).toEqual(heads(one));
-      }),
-      { numRuns: 20 },
-    );
   });
 
   test('answers each batch as soon as its own markets are public', async () => {
@@ -140,20 +124,5 @@ describe('while more markets are marked all the time than one generation takes',
       behind.push((await publish(capped(world, max))).behindMs);
     }
     expect(behind).toEqual([0, 60_000, 0, 0]);
-  });
-
-  test('after a generation that takes all the rest, the next one begins at the first slug', async () => {
-    const world = await worldWith(4);
-    const [first = ''] = slugsOf(4);
-    const takenTo = async () => (await world.ledger.get(HEAD_KEY))?.value.marksTakenTo;
-    await publish(capped(world, 3));
-    expect(await takenTo()).toBe(slugsOf(4)[2]);
-    await world.ingest([price(first, 1, 101)]);
-    expect((await publish(capped(world, 2))).isMoreDue).toBe(false);
-    expect(await markedNow(world)).toEqual([]);
-    expect(await takenTo()).toBeUndefined();
-    await world.ingest(slugsOf(4).map((slug) => price(slug, 2, 102)));
-    await publish(capped(world, 1));
-    expect(await takenTo()).toBe(first);
   });
 });

@@ -72,21 +72,6 @@ describe('while the list is not due', () => {
     expect(await publish(paced(world))).toMatchObject({ kind: 'unchanged', generation: 3, listDueAtMs: null });
   });
 
-  test('it stays due at the same moment, however many records are written', async () => {
-    const world = await publishedWorld();
-    const dueAtMs = world.clock.nowMs + EVERY_MS;
-    for (let day = 0; day < 5; day++) {
-      world.clock.nowMs += 10_000;
-      await world.ingest([price('m-05', day, 1)]);
-      expect((await publish(paced(world))).listDueAtMs).toBe(dueAtMs);
-    }
-    world.clock.nowMs = dueAtMs;
-    expect((await publish(paced(world))).listDueAtMs).toBeNull();
-    // The cadence begins again here.
-    await world.ingest([price('m-05', 9, 1)]);
-    expect((await publish(paced(world))).listDueAtMs).toBe(dueAtMs + EVERY_MS);
-  });
-
   test('after the clock was set back by a day, a list is published at once, and then in its cadence', async () => {
     const world = await publishedWorld();
     world.clock.nowMs -= 24 * 60 * 60 * 1000;

@@ -2,51 +2,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/files/public-objects.ts';
-import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
-import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { marketKey } from '../../../storage/records/markets.ts';
 import { HEAD_KEY } from '../../../storage/records/publication.ts';
-import { faultyStorage } from '../faulty-storage.ts';
 import { loseMarket } from '../lose-market.ts';
 import { removeMarket } from '../remove-market.ts';
-import { createWorld, market, price, publicObjects } from '../world.ts';
+import { market, price, publicObjects } from '../world.ts';
 import { EVERY_MS, expectVerified, listed, paced, publishedWorld, remembered, SLUGS, snapshot } from './paced-world.ts';
-
-test('a sweep keeps the bodies of a listed market, even if a publication without the list overtakes the sweep', async () => {
-  const many = Array.from({ length: 60 }, (_, index) => `n-${String(index).padStart(3, '0')}`);
-  let operations = 0;
-  for (let reached = true; reached; operations++) {
-    const world = createWorld();
-    await world.ingest([...many, 'zz'].map((slug) => market(slug)));
-    await publish(paced(world));
-    // Two transactions record the generation: the market is gone; the list still shows it.
-    await world.ingest(many.map((slug) => ({ ...market(slug), name: 'Renamed' }) as IngestRecordInput));
-    await loseMarket(world, 'zz');
-    const gate = Promise.withResolvers<void>();
-    const paused = Promise.withResolvers<void>();
-    let transactions = 0;
-    const slow = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
-      if (what.startsWith('ledger.transact') && ++transactions === 3) {
-        paused.resolve();
-        await gate.promise;
-      }
-      return await run();
-    });
-    let published: Promise<unknown> | null = null;
-    const overtaken = faultyStorage(world.ledger, world.objects, operations, async ({ run }) => {
-      published = publish({ ...paced(world), ledger: slow.ledger, objects: slow.objects });
-      await paused.promise;
-      return await run();
-    });
-    await collectGarbage({ ...world.dependencies, ...overtaken }, { dryRun: false });
-    reached = published !== null;
-    gate.resolve();
-    await published;
-    await expectVerified(world);
-  }
-  expect(operations).toBeGreaterThan(10);
-});
 
 describe('a list that shows the changes of several generations', () => {
   const step = fc.record({

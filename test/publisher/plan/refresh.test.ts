@@ -4,22 +4,13 @@ import { publicKey } from '../../../contract/files/public-objects.ts';
 import { Superseded } from '../../../publisher/errors.ts';
 import type { PurgeTargets } from '../../../publisher/notify/purge.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { verify } from '../../../publisher/verify/verify.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
-import { historyPagesOf, parseMark, REFRESH_MARKS } from '../../../storage/records/publication.ts';
+import { parseMark, REFRESH_MARKS } from '../../../storage/records/publication.ts';
+import { expectVerified } from '../expect-verified.ts';
 import { faultyStorage } from '../faulty-storage.ts';
 import { askForEverything, refresh, renameUnmarked } from '../refresh.ts';
-import { answerTo, wait, waitForPublication, waiting } from '../waiting.ts';
-import {
-  createWorld,
-  dependenciesOn,
-  market,
-  price,
-  publicObjects,
-  readerOf,
-  SMALL_PAGES,
-  type World,
-} from '../world.ts';
+import { answerTo, waiting } from '../waiting.ts';
+import { createWorld, dependenciesOn, market, price, publicObjects, type World } from '../world.ts';
 
 /** Market `a` is marked. `b` is not, and its published body differs from the ledger. */
 async function worldWithHiddenChange(): Promise<World> {
@@ -34,11 +25,6 @@ async function worldWithHiddenChange(): Promise<World> {
 const marked = async ({ ledger }: World) => (await readAll(ledger, REFRESH_MARKS)).map((mark) => parseMark(mark).slug);
 const shownSince = async ({ objects }: World, slug: string) =>
   (await objects.stat(publicKey({ kind: 'market', slug })))?.metadata.generation;
-
-async function expectVerified(world: World): Promise<void> {
-  const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
-  expect(report.findings).toEqual([]);
-}
 
 function rememberingPurges(world: World) {
   const purges: PurgeTargets[] = [];
@@ -55,14 +41,6 @@ describe('a refresh mark', () => {
     expect([await shownSince(world, 'a'), await shownSince(world, 'b')]).toEqual([2, 2]);
     expect(await marked(world)).toEqual([]);
     await expectVerified(world);
-  });
-
-  test('is cleared without a generation if nothing has changed', async () => {
-    const world = await worldWithHiddenChange();
-    await publish(world.dependencies);
-    await refresh(world, ['a']);
-    expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged', generation: 2 });
-    expect(await marked(world)).toEqual([]);
   });
 
   test('stays if it is set again meanwhile', async () => {
@@ -132,23 +110,6 @@ describe('a refresh', () => {
     expect(world.objects.puts.map(({ key }) => key).toSorted()).toEqual(pages);
     expect(publicObjects(world.objects)).toEqual(before);
   });
-
-  test('writes records of pages that lack their sum again, once', async () => {
-    const world = await publishedWorld();
-    const pagesOf = () => readAll(world.ledger, historyPagesOf('h'));
-    const before = (await pagesOf()).map(({ value }) => value);
-    for (const { partition, sort, revision, value } of await pagesOf()) {
-      const { sum, count, ...older } = value;
-      const put = { kind: 'put', key: { partition, sort }, revision, value: older, if: { kind: 'any' } } as const;
-      await world.ledger.transact([put], { attemptId: `older-${sort}` });
-    }
-    world.objects.resetCounts();
-    await world.ingest([price('h', 20, 5)]);
-    await publish(world.dependencies);
-    expect((await pagesOf()).map(({ value }) => value)).toEqual(before);
-    expect(world.objects.puts.filter(({ key }) => key.includes('/pages/'))).toEqual([]);
-    await expectVerified(world);
-  });
 });
 
 describe('fresh and refresh marks in one generation', () => {
@@ -205,38 +166,6 @@ describe('fresh and refresh marks in one generation', () => {
 });
 
 describe('a publication of all markets', () => {
-  test.each(['published', 'unchanged'] as const)(
-    'waits until all are rendered, and delays no other publication, after a generation that is %s',
-    async (kind) => {
-      const world = await worldWithHiddenChange();
-      if (kind === 'unchanged') await publish(world.dependencies);
-      await askForEverything(world, ['a', 'b']);
-      await wait(world, 'batch/one', ['a']);
-      const { purges, dependencies } = rememberingPurges(world);
-      const first = { ...dependencies, maxMarkedMarkets: 1 };
-      expect(await publish(first)).toMatchObject({ kind, generation: 2, isMoreDue: true });
-      expect(await waiting(world)).toEqual(['publication/all']);
-      expect(await answerTo(world, 'publication/all')).toBeNull();
-      expect(purges).toEqual([]);
-
-      while ((await publish(first)).isMoreDue);
-      expect(await answerTo(world, 'publication/all')).toMatchObject({ generation: 3 });
-      expect(purges).toEqual(['everything']);
-      expect(await waiting(world)).toEqual([]);
-    },
-  );
-
-  test('does not delay one of a single market, which is answered when that market is rendered', async () => {
-    const world = await worldWithHiddenChange();
-    await publish(world.dependencies);
-    await askForEverything(world, ['a', 'b']);
-    await waitForPublication(world, 'of-a', ['a'], true);
-    const { purges, dependencies } = rememberingPurges(world);
-    await publish({ ...dependencies, maxMarkedMarkets: 1 });
-    expect(await waiting(world)).toEqual(['publication/all']);
-    expect(purges).toEqual([{ tags: ['a', 'markets', 'snapshot'] }]);
-  });
-
   test('is answered by a later generation if the first answer was lost', async () => {
     const world = await worldWithHiddenChange();
     await askForEverything(world, ['a', 'b']);
@@ -276,21 +205,9 @@ describe('a publication of all markets gets the number of a generation that show
     expect(await waiting(world)).toEqual([]);
   }
 
-  test('it is asked for during a publish', async () => {
-    let operations = 0;
-    for (let reached = true; reached; operations++) {
-      const world = await worldWithHiddenChange();
-      reached = await publishWithin(world, 1, operations, () => askForEverything(world, ['a', 'b']));
-      if (reached) await expectToldRightly(world);
-    }
-    expect(operations).toBeGreaterThan(20);
-  });
-
   test.each([
     [1, 5],
     [5, 1],
-    [1, 1],
-    [5, 5],
   ])('%i markets are published, and meanwhile %i by a rival', async (slow, quick) => {
     let operations = 0;
     for (let reached = true; reached; operations++) {

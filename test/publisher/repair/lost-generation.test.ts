@@ -5,10 +5,10 @@ import { BundleLost } from '../../../publisher/errors.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { rebuild } from '../../../publisher/repair/rebuild.ts';
 import { resume } from '../../../publisher/repair/resume.ts';
-import { verify } from '../../../publisher/verify/verify.ts';
+import { expectVerified } from '../expect-verified.ts';
 import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
 import { removeMarket } from '../remove-market.ts';
-import { createWorld, dependenciesOn, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
+import { createWorld, dependenciesOn, market, price, type World } from '../world.ts';
 
 const SWAP = 'ledger.transact [{"kind":"put","key":{"partition":"head"';
 
@@ -17,11 +17,6 @@ async function publishedWorld(): Promise<World> {
   await world.ingest([market('a'), price('a', 0, 1), market('b'), price('b', 0, 1)]);
   await publish(world.dependencies);
   return world;
-}
-
-async function expectVerified(world: World): Promise<void> {
-  const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
-  expect(report.findings).toEqual([]);
 }
 
 /** Runs `act`, which dies after the operation that begins with `begins`. */

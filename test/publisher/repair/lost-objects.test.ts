@@ -3,8 +3,8 @@ import { publicKey } from '../../../contract/files/public-objects.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { findLostObjects } from '../../../publisher/repair/lost-objects.ts';
 import { rebuild } from '../../../publisher/repair/rebuild.ts';
-import { verify } from '../../../publisher/verify/verify.ts';
-import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from '../world.ts';
+import { expectVerified } from '../expect-verified.ts';
+import { createWorld, market, price, publicObjects, type World } from '../world.ts';
 
 async function publishedWorld(): Promise<World> {
   const world = createWorld();
@@ -42,6 +42,5 @@ test('the layout of the list is reported too, and the next list is cut without i
   await world.ingest([price('a', 0, 1)]);
   await publish(world.dependencies);
   expect(await findLostObjects(world.dependencies)).toEqual([]);
-  const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
-  expect(report.findings).toEqual([]);
+  await expectVerified(world);
 });

@@ -214,18 +214,6 @@ test('a market is read again if a writer commits during the repair', async () =>
   await expectPublished();
 });
 
-test('a repair gives up if each of its tries is overtaken by a write', async () => {
-  let day = 30;
-  const { ledger } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
-    if (what.startsWith('ledger.transact')) {
-      await world.ingest([price('gold', ++day, 3)]);
-    }
-    return await run();
-  });
-  await remove(...(await observations()).slice(-1));
-  await expect(repairMarket({ ...world.dependencies, ledger }, 'gold')).rejects.toThrow('gold');
-});
-
 test('all markets are repaired in order while there is time, and the next call continues', async () => {
   await remove(...(await observations()).slice(-1));
   await remove(...(await readAll(world.ledger, observationsOf('tin'))));

@@ -6,21 +6,11 @@ import { publish } from '../../../publisher/publish.ts';
 import { findLostObjects } from '../../../publisher/repair/lost-objects.ts';
 import { rebuild } from '../../../publisher/repair/rebuild.ts';
 import { resume } from '../../../publisher/repair/resume.ts';
-import { verify } from '../../../publisher/verify/verify.ts';
-import { StorageCorrupt, StorageUnavailable } from '../../../storage/ports/errors.ts';
+import { StorageCorrupt } from '../../../storage/ports/errors.ts';
 import { HEAD_KEY, marketMarkKey } from '../../../storage/records/publication.ts';
-import { openMemoryObjects } from '../../storage/memory-objects.ts';
+import { expectVerified } from '../expect-verified.ts';
 import { diesAfter, faultyStorage } from '../faulty-storage.ts';
-import {
-  createWorld,
-  dependenciesOn,
-  market,
-  price,
-  publicObjects,
-  readerOf,
-  SMALL_PAGES,
-  type World,
-} from '../world.ts';
+import { createWorld, dependenciesOn, market, price, publicObjects, type World } from '../world.ts';
 
 const SLUGS = ['a', 'b', 'c', 'd', 'e'];
 
@@ -91,17 +81,7 @@ describe.each(SITUATIONS)('where %s', (_, happen) => {
     expect(await findLostObjects(restored)).toEqual([]);
     await older.ingest([price('b', 9, 5)]);
     await publish(restored);
-    expect((await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true })).findings).toEqual([]);
-  });
-
-  test('a rebuild continues into an emptied store', async () => {
-    await happen();
-    const emptied = dependenciesOn(older.ledger, openMemoryObjects(), world.clock);
-    await rebuild(emptied);
-    expect(await findLostObjects(emptied)).toEqual([]);
-    await older.ingest([price('b', 9, 5)]);
-    await publish(emptied);
-    expect((await verify(readerOf(emptied.objects), { pageSizes: SMALL_PAGES, settled: true })).findings).toEqual([]);
+    await expectVerified(world);
   });
 });
 
@@ -125,22 +105,7 @@ describe('where the snapshot does not show it', () => {
     await loseSnapshot();
     const { generation } = await rebuild(restored);
     expect(generation).toBeGreaterThan(4);
-    const { findings } = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
-    expect(findings).toEqual([]);
-  });
-
-  test('a ledger that does not answer is not taken for an older one', async () => {
-    await loseSnapshot();
-    await older.ingest([price('a', 9, 777)]);
-    let applying = false;
-    const { ledger, objects } = faultyStorage(older.ledger, world.objects, 'all', async ({ what, run }) => {
-      if (applying && what.startsWith('ledger.get')) throw new StorageUnavailable(what);
-      if (what.startsWith('objects.stat') && what.includes('/history.json')) applying = true;
-      return await run();
-    });
-    const publishing = publish(dependenciesOn(ledger, objects, world.clock));
-    await expect(publishing).rejects.toThrow(StorageUnavailable);
-    expect(applying).toBe(true);
+    await expectVerified(world);
   });
 });
 

@@ -4,10 +4,10 @@ import { publicKey } from '../../../contract/files/public-objects.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { type ListLayout, readLayoutAt } from '../../../publisher/kernel/list-layout.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { verify } from '../../../publisher/verify/verify.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
-import { GENERATIONS, HEAD_KEY, SUPERSEDED_PAGES } from '../../../storage/records/publication.ts';
-import { createWorld, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
+import { GENERATIONS, HEAD_KEY } from '../../../storage/records/publication.ts';
+import { expectVerified } from '../expect-verified.ts';
+import { createWorld, market, price, type World } from '../world.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 /** A cursor is valid for a day, and a cache may hand it out 315 s late. Not imported: readers are promised these numbers. */
@@ -44,8 +44,7 @@ const stored = (world: World) => keysOf(world, '/markets/pages/');
 async function sweepAfter(world: World, elapsedMs: number): Promise<readonly string[]> {
   world.clock.nowMs += elapsedMs;
   const { removed } = await collectGarbage(world.dependencies, { dryRun: false });
-  const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
-  expect(report.findings).toEqual([]);
+  await expectVerified(world);
   return removed;
 }
 
@@ -86,35 +85,6 @@ describe('where a layout is lost', () => {
 });
 
 describe('the layout of a list', () => {
-  test('is one object with the pages and the superseded pages; the ledger has no item of a page', async () => {
-    const world = await publishedWorld();
-    const first = await layoutOf(world);
-    expect(first).toMatchObject({
-      markets: 10,
-      superseded: [],
-      pages: ['d', 'g', 'j'].map((slug) => ({ first: slug })),
-    });
-    await change(world, 'e', 0);
-    const second = await layoutOf(world);
-    expect(second.superseded).toEqual([first.pages[0]?.cursor]);
-    expect(second.pages.slice(1)).toEqual(first.pages.slice(1));
-    expect(keysOf(world, 'layout/')).toHaveLength(2);
-    const records = await readAll(world.ledger, GENERATIONS);
-    expect(records.map(({ value }) => value.layout?.key)).toEqual(keysOf(world, 'layout/'));
-    expect(await readAll(world.ledger, SUPERSEDED_PAGES)).toEqual([]);
-  });
-
-  test('is not changed by a generation without the list', async () => {
-    const world = await publishedWorld();
-    const { layout } = (await world.ledger.get(HEAD_KEY))?.value.list ?? {};
-    const openapi = { body: '{"other":true}', digest: 'a'.repeat(64) };
-    await publish({ ...world.dependencies, staticBodies: { ...world.dependencies.staticBodies, openapi } });
-    expect((await world.ledger.get(HEAD_KEY))?.value.list.layout).toEqual(layout);
-    expect(keysOf(world, 'layout/')).toEqual([layout?.key]);
-    const records = await readAll(world.ledger, GENERATIONS);
-    expect(records.map(({ value }) => value.layout?.key)).toEqual([layout?.key, undefined]);
-  });
-
   test('is removed when it has expired, except the layout of the current list', async () => {
     const world = await publishedWorld();
     await change(world, 'e', 0);
