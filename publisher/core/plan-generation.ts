@@ -98,6 +98,7 @@ export async function planGeneration(
     generation,
     publishedAt: new Date(atMs).toISOString(),
     applied: false,
+    staticDigests: {},
     list,
     renderer,
     ...ofProjections,

@@ -99,6 +99,8 @@ export type HeadValue = {
   projections?: { [name: string]: Json };
   /** Projections that could not be planned, by name: their files are as of an earlier generation. */
   deferred?: { [name: string]: DeferredProjection };
+  /** Empty. Older processes of ledger format 4, which may run beside this version, read it. */
+  staticDigests: { readonly [kind: string]: never };
   counts: { markets: number; observations: number; unknownValues: number };
   /** Absent if there was never a log. */
   log?: LogState;
