@@ -22,7 +22,7 @@ const LONG = Object.entries({
   'server/edge-host': 'edge-thread',
   'server/mirror': 'cost',
   server:
-    'backup backup-faults ingest-file main metrics misspelt-settings operator-key-file restore-command restore-from-log restored-copy restored-keys sample static-host stop vanished-folder write-api',
+    'backup backup-faults main metrics misspelt-settings operator-key-file restore-command restore-from-log restored-copy restored-keys sample static-host stop vanished-folder write-api',
   sources: 'internal-source secrets',
 }).flatMap(([room, names]) => names.split(' ').map((name) => `test/${room}/${name}.test.ts`));
 /**

@@ -3,13 +3,20 @@
  * what people have stored since, and a signed log cannot give it back.
  */
 import { readFile } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
+import { BATCH_RECORDS_MAX } from '../../contract/ingest/ingest-records.ts';
 import type { BatchDependencies } from '../../lambdas/ingest/batch-changes.ts';
+import { ingestBatch } from '../../lambdas/ingest/ingest-batch.ts';
+import { mapCsv } from '../../mapping/declared/map-csv.ts';
+import type { MappedRecord } from '../../mapping/declared/mapped-rows.ts';
+import { parseMappingText } from '../../mapping/declared/parse-mapping.ts';
+import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { readPage } from '../../storage/ports/paging.ts';
-import { INGESTED_FILES, type IngestedFileValue } from '../../storage/records/batches.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
+import { INGESTED_FILES, type IngestedFileValue, ingestedFileKey } from '../../storage/records/batches.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { StartError } from '../service/start-error.ts';
 import { type EmbeddedConfig, SAMPLES, type SampleName } from '../settings/config.ts';
-import { type IngestFile, ingestFile } from './ingest-file.ts';
 
 export interface SampleProgress {
   ingesting(records: number): void;
@@ -31,9 +38,9 @@ export async function ingestSample(
 ): Promise<SampleName | null> {
   const { ledger } = dependencies;
   if (sample !== 'no' && (await ledger.get(HEAD_KEY)) === null) {
-    const ingested = await ingestFile(dependencies, await readSample(sample), progress.ingesting);
-    progress.ingested(ingested && ingested.accepted + ingested.unchanged);
-    return sample === 'unsaid' ? DEFAULT : sample;
+    const name = sample === 'unsaid' ? DEFAULT : sample;
+    progress.ingested(await ingestFile(dependencies, name, progress.ingesting));
+    return name;
   }
   // The file may be the sample of an earlier version. That one stays as it is.
   const [ingested] = (await readPage(ledger, INGESTED_FILES, { limit: 1 })).items;
@@ -54,9 +61,61 @@ const FILES = {
   models: { csv: 'models.csv', mapping: 'models.json' },
 } as const;
 
-async function readSample(wanted: SampleName | 'unsaid'): Promise<IngestFile> {
-  const name = wanted === 'unsaid' ? DEFAULT : wanted;
-  const { csv, mapping } = FILES[name];
-  const read = (file: string) => readFile(new URL(`../../mapping/sample/${file}`, import.meta.url), 'utf8');
-  return { name, path: `mapping/sample/${csv}`, csv: await read(csv), mapping: await read(mapping) };
+/**
+ * Takes the file in, unless that was done before. After a crash the next start sends it again, and finds its first records
+ * unchanged.
+ *
+ * @param progress receives the number of records after each batch
+ * @returns the number of its records; null if it was taken in before
+ * @throws StartError if a row is refused. It was accepted on other machines, so the clock of this one may be wrong
+ */
+async function ingestFile(
+  dependencies: BatchDependencies,
+  name: SampleName,
+  progress: (records: number) => void,
+): Promise<number | null> {
+  const { ledger, nowMs, newAttemptId } = dependencies;
+  const [csv, mapping] = await Promise.all(
+    [FILES[name].csv, FILES[name].mapping].map((file) =>
+      readFile(new URL(`../../mapping/sample/${file}`, import.meta.url), 'utf8'),
+    ),
+  );
+  const key = ingestedFileKey(sha256Hex(`${sha256Hex(csv as string)}\n${sha256Hex(mapping as string)}`));
+  if ((await ledger.get(key)) !== null) return null;
+  const total = { accepted: 0, unchanged: 0 };
+  for await (const rows of batchesOf(csv as string, mapping as string)) {
+    const records = rows.map(({ record }) => record);
+    const { errors, counts } = await ingestBatch(dependencies, { id: systemRuntime.newId('bat'), ...OPTIONS }, records);
+    const [fault] = errors;
+    if (fault !== undefined) {
+      const place = `mapping/sample/${FILES[name].csv}, line ${rows[fault.index]?.line}`;
+      throw new StartError(`${place}: ${fault.code}: ${fault.detail}. Or is this machine's clock behind?`);
+    }
+    total.accepted += counts.accepted;
+    total.unchanged += counts.unchanged;
+    progress(total.accepted + total.unchanged);
+    // A ledger in this process answers without ever waiting, so signals and requests get their turn here.
+    await setImmediate();
+  }
+  const value: IngestedFileValue = { ingestedAt: new Date(nowMs()).toISOString(), ...total, name };
+  await ledger.transact([{ kind: 'put', key, revision: 0, value, if: { kind: 'any' } }], { attemptId: newAttemptId() });
+  return total.accepted + total.unchanged;
+}
+
+const OPTIONS = { subject: 'system:sample', mode: 'append', partial: false, dryRun: false } as const;
+
+/** Tests map the bundled files, so every row has a record. */
+async function* batchesOf(csv: string, mapping: string): AsyncGenerator<readonly MappedRecord[]> {
+  const parsed = parseMappingText(mapping);
+  if (!('mapping' in parsed)) throw new Error(parsed.faults[0].detail);
+  let batch: MappedRecord[] = [];
+  for await (const mapped of mapCsv(parsed.mapping, csv)) {
+    if (mapped.kind === 'refusal') throw new Error(`line ${mapped.line}: ${mapped.detail}`);
+    batch.push(mapped);
+    if (batch.length === BATCH_RECORDS_MAX) {
+      yield batch;
+      batch = [];
+    }
+  }
+  if (batch.length > 0) yield batch;
 }

@@ -4,18 +4,13 @@ import { resolve } from 'node:path';
 import type { PastVersion, PastVersions } from '../../lambdas/sources/past/version-reader.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { StartError, WrongArgument } from '../service/start-error.ts';
-import { openGitBlobs } from './git-blobs.ts';
-import { runGit } from './run-git.ts';
+import { readGitFile, runGit } from './run-git.ts';
 
 export interface GitFile {
   /** An https URL, or a folder with a repository. */
   readonly repository: string;
   /** Of the file, from the root of the repository. */
   readonly path: string;
-}
-
-export interface GitVersions extends PastVersions {
-  close(): Promise<void>;
 }
 
 interface Commit extends PastVersion {
@@ -37,7 +32,7 @@ const FETCHED_AT_ONCE = 200;
 export async function openGitVersions(
   file: GitFile,
   { folder, nowMs }: { readonly folder: string; readonly nowMs: number },
-): Promise<GitVersions> {
+): Promise<PastVersions> {
   const { path } = file;
   const remote = checkGitFile(file);
   const own = resolve(folder, `${sha256Hex(Buffer.from(remote.place)).slice(0, 16)}.git`);
@@ -49,7 +44,6 @@ export async function openGitVersions(
   const linkOf = permanentLink(remote.isHost ? remote.place : await originOf(remote.place), path);
   const versions = commitsIn(await logOf(own, path), nowMs, linkOf);
   if (versions.length === 0) throw new StartError(`No commit of ${file.repository} has a file ${path}.`);
-  const blobs = openGitBlobs(own);
   const places = new Map(versions.map(({ id }, index) => [id, index]));
   let fetchedTo = remote.isHost ? -1 : versions.length;
   return {
@@ -63,9 +57,8 @@ export async function openGitVersions(
         fetchedTo = place + FETCHED_AT_ONCE - 1;
       }
       const { blob } = versions[place] as Commit;
-      return blob === null ? null : await blobs.read(blob, maxBytes);
+      return blob === null ? null : await readGitFile(own, blob, maxBytes);
     },
-    close: () => blobs.close(),
   };
 }
 

@@ -2,7 +2,7 @@
  * The `git` program, without a shell. The repository and its contents are a stranger's, so nothing of them becomes an option, a hook or
  * a program: git works in a bare repository of our own, and speaks https and to folders alone.
  */
-import { type ChildProcessWithoutNullStreams, type ExecFileException, execFile, spawn } from 'node:child_process';
+import { type ExecFileException, execFile } from 'node:child_process';
 import { StartError } from '../service/start-error.ts';
 
 const SETTINGS = [
@@ -36,11 +36,28 @@ function environment(): NodeJS.ProcessEnv {
 
 /** @throws StartError with the last words of git */
 export async function runGit(folder: string, words: readonly string[], input = ''): Promise<string> {
+  return (await outputOf(folder, words, OUTPUT_BYTES_MAX, input)).toString('utf8');
+}
+
+const OBJECT_ID = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
+
+/** A file of any version. Null: it has more bytes. @throws StartError if git cannot read it */
+export async function readGitFile(folder: string, id: string, maxBytes: number): Promise<Uint8Array | null> {
+  if (!OBJECT_ID.test(id)) throw new RangeError(`${id} is no object of git`);
+  return await outputOf(folder, ['cat-file', 'blob', id], maxBytes).catch((error: StartError) => {
+    if ((error.cause as ExecFileException).code === TOO_LONG) return null;
+    throw error;
+  });
+}
+
+const TOO_LONG: unknown = 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
+
+async function outputOf(folder: string, words: readonly string[], maxBuffer: number, input = ''): Promise<Buffer> {
   return await new Promise((resolve, reject) => {
-    const options = { env: environment(), maxBuffer: OUTPUT_BYTES_MAX, encoding: 'utf8' } as const;
+    const options = { env: environment(), maxBuffer, encoding: 'buffer' } as const;
     const child = execFile('git', wordsOf(folder, words), options, (error, output, errors) => {
       if (error === null) resolve(output);
-      else reject(failure(words[0] ?? '', error, errors));
+      else reject(failure(words[0] ?? '', error, errors.toString('utf8')));
     });
     // A program that fails at once does not read.
     child.stdin?.on('error', () => {});
@@ -48,15 +65,11 @@ export async function runGit(folder: string, words: readonly string[], input = '
   });
 }
 
-/** A program that goes on: for `cat-file --batch`. */
-export function startGit(folder: string, words: readonly string[]): ChildProcessWithoutNullStreams {
-  return spawn('git', wordsOf(folder, words), { env: environment() });
-}
-
 function failure(command: string, error: ExecFileException, errors: string): StartError {
   if (error.code === 'ENOENT')
     return new StartError(
       '--git needs the program git, which is not installed or not in PATH. Install git, and run the command again.',
+      { cause: error },
     );
   const said = errors.trim().split('\n').slice(-3).join(' ').slice(-SHOWN_CHARACTERS);
   return new StartError(`git ${command} failed: ${said || error.message}`, { cause: error });

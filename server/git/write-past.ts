@@ -36,26 +36,22 @@ export async function writePast(
   const past = await openGitVersions(file, { folder, nowMs });
   const path = join(folder, 'records.ndjson');
   const valuesPath = join(folder, 'values.ndjson');
-  try {
-    const reader = new VersionReader(list, past);
-    // Their definitions are known at the end, and come first: a history may be larger than the memory.
-    const chunk = new Chunk();
-    await writing(valuesPath, async (values) => {
-      for (const [index, version] of past.versions.entries()) {
-        progress(index, past.versions.length);
-        for await (const record of reader.news(version)) chunk.add(record);
-        if (chunk.characters > HELD_CHARACTERS) await append(values, chunk.takeValues());
-      }
-      await append(values, chunk.takeValues());
-    });
-    await writing(path, async (records) => {
-      await append(records, chunk.definitions);
-      for await (const bytes of createReadStream(valuesPath)) await records.appendFile(bytes as Buffer);
-    });
-    return { path, past: reader.summary };
-  } finally {
-    await past.close();
-  }
+  const reader = new VersionReader(list, past);
+  // Their definitions are known at the end, and come first: a history may be larger than the memory.
+  const chunk = new Chunk();
+  await writing(valuesPath, async (values) => {
+    for (const [index, version] of past.versions.entries()) {
+      progress(index, past.versions.length);
+      for await (const record of reader.news(version)) chunk.add(record);
+      if (chunk.characters > HELD_CHARACTERS) await append(values, chunk.takeValues());
+    }
+    await append(values, chunk.takeValues());
+  });
+  await writing(path, async (records) => {
+    await append(records, chunk.definitions);
+    for await (const bytes of createReadStream(valuesPath)) await records.appendFile(bytes as Buffer);
+  });
+  return { path, past: reader.summary };
 }
 
 function checkedList(recipe: unknown): ReturnType<typeof listRecipe> {

@@ -212,10 +212,3 @@ export const ingestedFileKey = (digest: string) => keyIn(INGESTED_FILES, digest)
 export function partBatchId(uploadId: string, part: number): string {
   return `bat_${digestedUlid(decodeTime(uploadId.slice('upl_'.length)), `${uploadId}\n${part}`)}`;
 }
-
-/**
- * The id of the batch with a part of a file that is ingested by its digest. The same file and part give the same id.
- */
-export function fileBatchId(fileDigest: string, records: readonly unknown[]): string {
-  return `bat_${digestedUlid(0, `${fileDigest}\n${JSON.stringify(records)}`)}`;
-}

@@ -1,9 +1,13 @@
 /** The bundled sample never comes into a folder of somebody's own data. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { LatestEntry } from '../../contract/bodies/latest-entries.ts';
+import { ingestSample } from '../../server/commands/sample.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
 import { tidemark } from '../cli/tidemark.ts';
+import { openRecordedLedger, type RecordedLedger, recordsOf } from '../ingest/recorded-ledger.ts';
+import { ProcessDied } from '../publisher/faulty-storage.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { type ServerProcess, startServerForTest } from './server-process.ts';
 
@@ -84,4 +88,50 @@ test('a folder that was begun with the models has them alone, and refuses the cu
   const next = startServerForTest({ TIDEMARK_DATA: folder });
   expect((await shown(next)).slugs).toEqual(slugs);
   expect(next.output()).toContain('/api/v1/markets/claude-opus-5-5');
+});
+
+describe('the sample is taken in', () => {
+  const take = async (ledger: Ledger, nowMs = Date.parse('2026-12-01T00:00:00Z')) => {
+    let attempts = 0;
+    let records: number | null = null;
+    const dependencies = { ledger, nowMs: () => nowMs, newAttemptId: () => `attempt-${nowMs}-${++attempts}` };
+    const ingested = (count: number | null) => {
+      records = count;
+    };
+    await ingestSample(dependencies, { sample: 'models', dataFolder: 'data' }, { ingesting() {}, ingested });
+    return records;
+  };
+
+  test('once, also if a process dies after any transaction', async () => {
+    const undisturbed = openRecordedLedger();
+    const records = await take(undisturbed);
+    // After a death, fewer records are new.
+    const shown = async (ledger: RecordedLedger) =>
+      [...recordsOf(await ledger.dump())].filter(([key]) => !key.startsWith('ingested-files'));
+    const expected = await shown(undisturbed);
+    const total = undisturbed.transactions.length;
+    for (const share of [0, 0.4, 1]) {
+      const ledger = openRecordedLedger();
+      const deadly = Math.round(share * (total - 1));
+      let transactions = 0;
+      const dying: Ledger = {
+        ...ledger,
+        async transact(changes, options) {
+          if (transactions > deadly) throw new ProcessDied('after its death');
+          const result = await ledger.transact(changes, options);
+          if (transactions++ === deadly) throw new ProcessDied('after a transaction');
+          return result;
+        },
+      };
+      await expect(take(dying)).rejects.toThrow(ProcessDied);
+      expect(await take(ledger)).toBe(share === 1 ? null : records);
+      expect(await shown(ledger)).toEqual(expected);
+    }
+  });
+
+  test('is refused under a clock that is behind, until it is right', async () => {
+    const ledger = openRecordedLedger();
+    await expect(take(ledger, Date.parse('2025-06-01T00:00:00Z'))).rejects.toThrow(/models.csv, line \d+.*clock/);
+    expect(await take(ledger)).toBeGreaterThan(59);
+  });
 });
