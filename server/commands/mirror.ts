@@ -16,13 +16,12 @@ import { createEdgeServer, type EdgeServer } from '../edge/server.ts';
 import { readSite } from '../folder/site-folder.ts';
 import { listen } from '../http/listen.ts';
 import { MirrorFull } from '../mirror/copy.ts';
-import { FORK_FILE } from '../mirror/fork-evidence.ts';
 import { Mirror } from '../mirror/mirror.ts';
 import { divertMirror, type MirrorDocument } from '../mirror/mirror-document.ts';
-import { openMirrorFolder } from '../mirror/mirror-folder.ts';
+import { FORK_FILE, openMirrorFolder } from '../mirror/mirror-folder.ts';
 import { UpstreamForked } from '../mirror/mirror-log.ts';
-import type { MirrorStep } from '../mirror/step-progress.ts';
 import { type Log, openLog, readLogFormat } from '../service/log.ts';
+import { openProgressLine } from '../terminal/progress-line.ts';
 import { hostReader } from './static-host.ts';
 import { onStopSignal } from './stop-signals.ts';
 
@@ -81,19 +80,10 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
   const { timeoutMs } = DEFAULT_READ_LIMITS;
   const limits = { ...DEFAULT_READ_LIMITS, signal, timeoutMs: (command.timeoutSeconds ?? timeoutMs / 1000) * 1000 };
   const upstream = hostReader(boundedReader(url, limits, 'tidemark-mirror'));
-  const onProgress = (progress: MirrorStep) => log.info('copying', { ...progress });
+  const progress = openProgressLine({ write: (text) => log.info('copying', { progress: text.trimEnd() }) });
   const site = await readSite();
   const mirror = new Mirror({
-    folder,
-    upstream,
-    signal,
-    site,
-    maxBytes,
-    logKeys,
-    onTrusted,
-    onProgress,
-    nowMs,
-    pause,
+    ...{ folder, upstream, signal, site, maxBytes, logKeys, onTrusted, progress, nowMs, pause },
   });
   try {
     await mirror.open();

@@ -13,14 +13,13 @@ import { CHECKPOINT_URL } from '../../publisher/verify/log-files.ts';
 import type { ProvenMarket } from '../../publisher/verify/log-pass.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
+import type { ProgressLine } from '../terminal/progress-line.ts';
 import { MirrorCopy } from './copy.ts';
-import { hasForkEvidence, keepForkEvidence } from './fork-evidence.ts';
 import type { MirrorDocument } from './mirror-document.ts';
-import type { MirrorFolder } from './mirror-folder.ts';
+import { hasForkEvidence, keepForkEvidence, type MirrorFolder } from './mirror-folder.ts';
 import { MirrorLog, UpstreamForked } from './mirror-log.ts';
 import { copyDaily, copyOnce, type MirrorWorld, type RoundReport } from './round.ts';
 import { Stage } from './stage.ts';
-import { MirrorProgress, type MirrorStep } from './step-progress.ts';
 import { countBytes, sweepCopy } from './sweep-copy.ts';
 
 export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
@@ -35,8 +34,7 @@ export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
   readonly site: Site;
   /** Receives the key of a log that was trusted because the service shows it. */
   readonly onTrusted: (vkey: string) => void;
-  /** Receives how far a step is that takes long. */
-  readonly onProgress?: (progress: MirrorStep) => void;
+  readonly progress?: ProgressLine;
   readonly pageSizes?: PageSizes;
   /** Entries of the log in a part of an export. */
   readonly partEntries?: number;
@@ -44,6 +42,7 @@ export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
 
 /** A day has one export and one run of compat: what is new is found by small GETs. */
 const DAILY_EVERY_MS = 10 * 60 * 1000;
+const SILENT: ProgressLine = { at: () => {}, clear: () => {} };
 /** Reads the whole copy again, and removes what the walk does not reach. */
 const FULL_EVERY_MS = 6 * 3600 * 1000;
 
@@ -51,9 +50,6 @@ export class Mirror {
   readonly #options: MirrorOptions;
   readonly #copy: MirrorCopy;
   readonly #proven = new Map<string, ProvenMarket>();
-  /** The newest bodies of what is made once a day. */
-  readonly #leads = new Map<string, string>();
-  readonly #progress: MirrorProgress;
   #log: MirrorLog | null = null;
   #fullAtMs = Number.NEGATIVE_INFINITY;
   /** What the walks have read since the copy is read again. Null: that is done. */
@@ -65,12 +61,11 @@ export class Mirror {
   constructor(options: MirrorOptions) {
     this.#options = options;
     this.#copy = new MirrorCopy(options.folder.objects, options.maxBytes);
-    this.#progress = new MirrorProgress(options.nowMs, options.onProgress ?? (() => {}));
   }
 
   /** To be called before anything else: reads what earlier processes left. */
   async open(): Promise<void> {
-    if (hasForkEvidence(this.#options.folder.path)) this.#state = 'forked';
+    if (hasForkEvidence(this.#options.folder)) this.#state = 'forked';
     await countBytes(this.#copy);
     this.#generation = (await this.#copy.snapshot())?.value.generation ?? null;
   }
@@ -98,7 +93,7 @@ export class Mirror {
       this.#state = error instanceof UpstreamUnavailable ? 'unreachable' : 'faulty';
       if (error instanceof UpstreamForked) {
         this.#state = 'forked';
-        keepForkEvidence(folder.path, folder.state.url, error, new Date(nowMs()).toISOString());
+        keepForkEvidence(folder, error, new Date(nowMs()).toISOString());
       }
       throw error;
     }
@@ -106,7 +101,7 @@ export class Mirror {
 
   async #follow(): Promise<RoundReport> {
     const { folder, upstream, nowMs, pause, signal, pageSizes = DEFAULT_PAGE_SIZES } = this.#options;
-    const { partEntries = EXPORT_PART_ENTRIES } = this.#options;
+    const { partEntries = EXPORT_PART_ENTRIES, progress = SILENT } = this.#options;
     if (nowMs() - this.#fullAtMs >= FULL_EVERY_MS) await this.#forget();
     const isFull = this.#reached !== null;
     const reached = this.#reached ?? new Set();
@@ -120,7 +115,7 @@ export class Mirror {
       copy,
       log,
       proven,
-      progress: this.#progress,
+      progress,
       pageSizes,
       partEntries,
       nowMs,
@@ -137,7 +132,7 @@ export class Mirror {
       let daily: Awaited<ReturnType<typeof copyDaily>> = { findings: [], isConfirmed: false };
       if (nowMs() - this.#dailyAtMs >= DAILY_EVERY_MS) {
         await stage.forget();
-        daily = await copyDaily(world, this.#leads, isFull);
+        daily = await copyDaily(world, isFull);
         if (daily.findings.length === 0) this.#dailyAtMs = nowMs();
       }
       const { findings, isConfirmed } = daily;
@@ -146,6 +141,7 @@ export class Mirror {
       const state = isConfirmed || report.state === 'faulty' ? 'faulty' : 'behind';
       return { ...report, state, findings: [...report.findings, ...(isConfirmed ? findings : [])] };
     } finally {
+      progress.clear();
       await stage.close();
     }
   }
@@ -207,7 +203,8 @@ export class Mirror {
     const copied = status === 200 ? parseCheckpoint(parseNote(Buffer.from(body).toString('utf8')).text).size : 0;
     const logSizes = [this.#log?.size ?? 0, copied];
     const options = { reached, logSizes, siteFiles: site.files, nowMs: nowMs() };
-    folder.unreached = await sweepCopy(this.#copy, folder.unreached, options);
+    const unreached = await sweepCopy(this.#copy, folder.state.unreached ?? {}, options);
+    folder.state = { ...folder.state, unreached };
     folder.save();
     this.#reached = null;
   }

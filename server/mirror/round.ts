@@ -24,10 +24,10 @@ import { checkAnswer, Findings } from '../../publisher/verify/check-body.ts';
 import { type Keeper, type ProvenMarket, passOver } from '../../publisher/verify/log-pass.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
+import type { ProgressLine } from '../terminal/progress-line.ts';
 import { type MirrorCopy, nameOfUrl } from './copy.ts';
 import type { MirrorLog } from './mirror-log.ts';
 import type { Stage } from './stage.ts';
-import type { MirrorProgress } from './step-progress.ts';
 
 export interface MirrorWorld extends Pick<Runtime, 'nowMs' | 'pause'> {
   readonly stage: Stage;
@@ -38,7 +38,7 @@ export interface MirrorWorld extends Pick<Runtime, 'nowMs' | 'pause'> {
   readonly log: MirrorLog;
   /** What the copy is proven to have, by slug. */
   readonly proven: Map<string, ProvenMarket>;
-  readonly progress: MirrorProgress;
+  readonly progress: ProgressLine;
 }
 
 export interface RoundReport {
@@ -100,12 +100,13 @@ export async function copyOnce(world: MirrorWorld, isFull: boolean): Promise<Rou
 const NOTHING = { findings: [], removed: new Set<string>(), copied: 0 };
 
 /** After the bodies: files of a day that do not fit, or are broken, hold nothing else back. */
-export async function copyDaily(world: MirrorWorld, leads: Map<string, string>, isFull: boolean) {
+export async function copyDaily(world: MirrorWorld, isFull: boolean) {
   const { stage } = world;
   const isNew = async ({ leadUrl }: Projector) => {
     if (leadUrl === undefined || isFull) return true;
     await stage.reader(leadUrl);
-    return leads.get(leadUrl) !== (await stage.seenAt(leadUrl));
+    // It is put last, so a copy that has it has all that it leads to.
+    return !(await stage.isCopied(leadUrl));
   };
   const { look, isConfirmed } = await lookUntilSure(world, async () => {
     const snapshot = await readSnapshot(world);
@@ -118,8 +119,6 @@ export async function copyDaily(world: MirrorWorld, leads: Map<string, string>, 
     if (look.findings.some(({ url }) => isOf([projector], nameOfUrl(url)))) continue;
     const count = await stage.put(({ kind }) => projector.kinds.includes(kind), look.generation);
     if (count > 0) await removeOld(world, projector);
-    const { leadUrl } = projector;
-    if (leadUrl !== undefined) leads.set(leadUrl, await stage.seenAt(leadUrl));
   }
   return { findings: look.findings, isConfirmed };
 }
@@ -188,9 +187,8 @@ async function isUnchanged({ stage, copy, log }: MirrorWorld, snapshot: Snapshot
 }
 
 async function lookAt(world: MirrorWorld, snapshot: Snapshot, projectors: readonly Projector[]): Promise<Look> {
-  const { generation } = snapshot;
-  const keeping = keepingOf(world, generation);
-  world.progress.begin(snapshot.counts.markets);
+  const { generation, counts } = snapshot;
+  const keeping = keepingOf(world, generation, counts.markets);
   const findings = await walkLog(world, keeping, snapshot, projectors);
   // They are taken over only together with a list without them.
   for (const slug of keeping.result.removed) world.proven.delete(slug);
@@ -198,10 +196,11 @@ async function lookAt(world: MirrorWorld, snapshot: Snapshot, projectors: readon
 }
 
 /** Takes over markets one by one: one that does not hold keeps no other back. */
-function keepingOf({ stage, copy, progress }: MirrorWorld, generation: number) {
+function keepingOf({ stage, copy, progress }: MirrorWorld, generation: number, markets: number) {
+  let count = 0;
   const result = { copied: 0, removed: new Set<string>() };
   const take: Keeper['take'] = async (slug, check) => {
-    progress.did();
+    progress.at('Reading the markets', { share: Math.min(1, ++count / markets), count, unit: 'market' });
     if ((await copy.head({ kind: 'market', slug })) !== null) {
       const own = new Findings();
       stage.readFromCopy(slug, true);

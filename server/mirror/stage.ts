@@ -107,6 +107,13 @@ export class Stage {
     return `${read?.status} ${read?.etag}`;
   }
 
+  /** Whether the copy has what was read at a URL. */
+  async isCopied(url: string): Promise<boolean> {
+    const name = nameOfUrl(url);
+    const read = name === null ? undefined : await this.#groupOf(name).get(publicKey(name));
+    return read !== undefined && read.body === null && read.status === 200;
+  }
+
   /** Puts the bodies of a market, without what is made once a day. */
   async putMarket(slug: string, generation: number): Promise<void> {
     await this.#putGroup(this.#groups.get(slug), () => true, generation);

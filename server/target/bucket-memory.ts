@@ -1,6 +1,7 @@
 /** What a data folder remembers of its bucket, in a file beside its index. */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { putFileSync } from '../../storage/directory/durable-files.ts';
 import { ignoreMissing, STORE_FOLDER } from '../../storage/directory/object-places.ts';
 import type { BucketPlace } from '../../storage/s3/bucket-target.ts';
 import type { Conditions } from '../../storage/s3/s3-objects.ts';
@@ -33,9 +34,7 @@ export function readBucketMemory(dataFolder: string): BucketMemory | null {
 }
 
 export function rememberBucket(dataFolder: string, memory: BucketMemory): void {
-  const path = pathIn(dataFolder);
-  writeFileSync(`${path}.new`, `${JSON.stringify(memory, null, 2)}\n`);
-  renameSync(`${path}.new`, path);
+  putFileSync(pathIn(dataFolder), `${JSON.stringify(memory, null, 2)}\n`);
 }
 
 export function forgetBucket(dataFolder: string): void {

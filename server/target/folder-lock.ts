@@ -50,7 +50,7 @@ export function lockTarget(folder: string): () => void {
 }
 
 function inUse(folder: string, cause?: unknown): FolderInUse {
-  return new FolderInUse(`Another process publishes into ${folder}: wait for its end, or stop it.`, { cause });
+  return new FolderInUse(`Another process writes into ${folder}: wait for its end, or stop it.`, { cause });
 }
 
 /** https://sqlite.org/rescode.html#busy */

@@ -91,5 +91,7 @@ test('doctor', async () => {
 
 test('the first round of a mirror', async () => {
   await run('mirror', url, join(temporary.folder, 'mirror'), '--once');
-  expect(errors).toMatch(/ copying step=markets done=\d+ of=60 perSecond=\d+ secondsLeft=\d+$/m);
+  expect(errors).toMatch(
+    / copying progress="Reading the markets +\d+ %, \d+ markets, [\d.]+\/s, [\d.]+ (s|min|h) left"$/m,
+  );
 });

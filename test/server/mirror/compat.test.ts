@@ -1,18 +1,16 @@
 /** A mirror of the files for other programs: the parts, what leads to them, and rates. */
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { RATES_KEPT_DAYS } from '../../../contract/bodies/compat-limits.ts';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
-import { openMirrorFolder } from '../../../server/mirror/mirror-folder.ts';
 import { COMPAT, compatWorld, DAY_MS, PATHS } from '../../publisher/compat/compat-world.ts';
 import { TEST_LOG } from '../../publisher/log/test-log.ts';
 import { refresh } from '../../publisher/refresh.ts';
 import { removeMarket } from '../../publisher/remove-market.ts';
 import { market, price, publicObjects, readerOf, SMALL_PAGES } from '../../publisher/world.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';
-import { temporaryFolder } from '../../storage/temporary-folder.ts';
-import { mirrorIn } from './mirrored-world.ts';
+import { folderWith, mirrorIn } from './mirrored-world.ts';
 
 type Objects = Parameters<typeof publicObjects>[0];
 
@@ -27,9 +25,7 @@ async function mirrored() {
   await world.ingest([market('a'), rate('eur', 'EUR'), price('a', 0, 100), price('a', 1, 101), price('eur', 0, 117)]);
   await world.nextDay();
   const copied = openMemoryObjects();
-  const folder = await openMirrorFolder(await temporaryFolder(), new URL('https://data.example'));
-  onTestFinished(() => folder.close());
-  Object.assign(folder, { objects: copied });
+  const folder = await folderWith(copied);
   const pauses: number[] = [];
   const pause = async (durationMs: number) => void pauses.push(durationMs);
   /** A round of a new process. */
@@ -76,7 +72,7 @@ test('it follows from day to day', async () => {
   await world.nextDay();
   await follow();
   // Those of the first days, without the newest one.
-  expect(Object.keys(folder.unreached).filter((key) => key.includes('/compat/'))).toHaveLength(3 * 3);
+  expect(Object.keys(folder.state.unreached ?? {}).filter((key) => key.includes('/compat/'))).toHaveLength(3 * 3);
 });
 
 test('a mirror that asks every few minutes has the compat files of a new day', async () => {
@@ -161,7 +157,7 @@ test('a service without compat has none in its mirror; one that switches them of
   await follow(without);
   expect(compatIn(copied)).toEqual({});
   expect(await follow()).toEqual([]);
-  expect(folder.unreached).toEqual({});
+  expect(folder.state.unreached).toEqual({});
   Object.assign(world.dependencies, { projections: new Set(['log']) });
   await world.ingest([price('a', 2, 102)]);
   await world.publish();
@@ -169,6 +165,6 @@ test('a service without compat has none in its mirror; one that switches them of
   await refresh(world, ['a', 'eur']);
   await world.publish();
   await follow();
-  const keys = Object.keys(folder.unreached).filter((key) => key.includes('/compat/'));
+  const keys = Object.keys(folder.state.unreached ?? {}).filter((key) => key.includes('/compat/'));
   expect(keys.sort()).toEqual(Object.keys(compatIn(copied)).sort());
 });

@@ -4,9 +4,6 @@ import { expect, test } from 'vitest';
 import { RECENT_MARKETS_MAX } from '../../../contract/files/limits.ts';
 import { MARKETS_URL } from '../../../contract/files/routes.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { boundedReader } from '../../../publisher/verify/bounded-reader.ts';
-import type { PublicReader } from '../../../publisher/verify/reader.ts';
-import type { MirrorStep } from '../../../server/mirror/step-progress.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { TEST_LOG } from '../../publisher/log/test-log.ts';
 import { createWorld, market, price, readerOf } from '../../publisher/world.ts';
@@ -64,40 +61,6 @@ function counted(store: ObjectStore, counts: { reads: number; writes: number }):
     },
   };
 }
-
-test('a long first round tells how far it is, every few seconds, and a short one does not', async () => {
-  const world = createWorld(PAGES);
-  const dependencies = { ...world.dependencies, log: TEST_LOG, projections: new Set(SHOWN) };
-  const slugs = Array.from({ length: 60 }, (_, index) => `m${index + 10}`);
-  await world.ingest(slugs.flatMap((slug) => [market(slug), price(slug, 0, 5)]));
-  while ((await publish(dependencies)).isMoreDue);
-  const origin = await hostileOrigin(readerOf(world.objects));
-  const reports: (MirrorStep & { readonly atMs: number })[] = [];
-  let slowMs = 200;
-  const slow: PublicReader = async (url, headers) => {
-    world.clock.nowMs += slowMs;
-    return await boundedReader(origin.url)(url, headers);
-  };
-  const copy = await followerOf(origin, world.clock, {
-    pageSizes: PAGES,
-    reader: slow,
-    onProgress: (progress) => void reports.push({ ...progress, atMs: world.clock.nowMs }),
-  });
-  expect(await copy.round()).toBe('current');
-  const markets = reports.filter(({ step }) => step === 'markets');
-  expect(markets.length).toBeGreaterThan(2);
-  for (const [index, { done, of, perSecond, secondsLeft, atMs }] of markets.entries()) {
-    expect([of, done <= 60, perSecond >= 0]).toEqual([60, true, true]);
-    expect(secondsLeft).toBeGreaterThanOrEqual(0);
-    expect(atMs - (markets[index - 1]?.atMs ?? 0)).toBeGreaterThanOrEqual(5_000);
-  }
-  reports.length = 0;
-  slowMs = 1;
-  await world.ingest([price('m10', 1, 6)]);
-  await publish(dependencies);
-  expect(await copy.round()).toBe('current');
-  expect(reports).toEqual([]);
-});
 
 test('a round after one entry costs the same with 500 markets as with 60', async () => {
   const [small, large] = [await costsOf(60), await costsOf(500)];

@@ -2,20 +2,15 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { PageSizes } from '../../../publisher/dependencies.ts';
-import { siteOf } from '../../../publisher/site.ts';
 import { boundedReader } from '../../../publisher/verify/bounded-reader.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
-import { Mirror } from '../../../server/mirror/mirror.ts';
-import { openMirrorFolder } from '../../../server/mirror/mirror-folder.ts';
-import type { MirrorStep } from '../../../server/mirror/step-progress.ts';
+import type { Mirror } from '../../../server/mirror/mirror.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
-import { testSigner } from '../../publisher/log/test-log.ts';
-import { readerOf, SMALL_PAGES } from '../../publisher/world.ts';
+import { readerOf, type World } from '../../publisher/world.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';
-import { temporaryFolder } from '../../storage/temporary-folder.ts';
+import { folderWith, mirrorIn } from './mirrored-world.ts';
 
 /** The answer in the place of the true one; `read` gives others. Null: 404. */
 export type Forge = (
@@ -84,28 +79,20 @@ export async function followerOf(
     readonly reader?: PublicReader;
     readonly objects?: ObjectStore;
     readonly pageSizes?: PageSizes;
-    readonly onProgress?: (progress: MirrorStep) => void;
   } = {},
 ): Promise<Follower> {
-  const folder = await openMirrorFolder(join(await temporaryFolder(), 'mirror'), url);
-  onTestFinished(() => folder.close());
-  // A disk that keeps every write for good would take most of the time of a test.
-  Object.assign(folder, { objects: options.objects ?? openMemoryObjects() });
-  const mirror = new Mirror({
+  const folder = await folderWith(options.objects ?? openMemoryObjects(), url);
+  const mirror = await mirrorIn(
     folder,
-    upstream: options.reader ?? boundedReader(url),
-    maxBytes: 1e9,
-    logKeys: [testSigner().vkey],
-    site: siteOf(new Map()),
-    onTrusted: () => {},
-    onProgress: options.onProgress ?? (() => {}),
-    nowMs: () => clock.nowMs,
-    pause: async (durationMs) => {
-      clock.nowMs += durationMs;
+    { clock, objects: folder.objects as World['objects'] },
+    {
+      upstream: options.reader ?? boundedReader(url),
+      pause: async (durationMs) => {
+        clock.nowMs += durationMs;
+      },
+      ...(options.pageSizes && { pageSizes: options.pageSizes }),
     },
-    pageSizes: options.pageSizes ?? SMALL_PAGES,
-  });
-  await mirror.open();
+  );
   const { objects } = folder;
   return {
     mirror,

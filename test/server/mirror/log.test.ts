@@ -2,24 +2,28 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { LOG_ROOT } from '../../../contract/files/public-objects.ts';
 import { SNAPSHOT_URL } from '../../../contract/files/routes.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { siteOf } from '../../../publisher/site.ts';
 import { UpstreamInvalid } from '../../../publisher/verify/bounded-reader.ts';
 import type { PublicReader, PublicResponse } from '../../../publisher/verify/reader.ts';
-import { verify } from '../../../publisher/verify/verify.ts';
 import { verifyLog } from '../../../publisher/verify/verify-log.ts';
-import { Mirror } from '../../../server/mirror/mirror.ts';
-import { openMirrorFolder } from '../../../server/mirror/mirror-folder.ts';
 import { type MirrorLogState, UpstreamForked } from '../../../server/mirror/mirror-log.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { LOG_ORIGIN, readTexts, TEST_LOG, testSigner } from '../../publisher/log/test-log.ts';
 import { createWorld, market, price, readerOf, SMALL_PAGES, type World } from '../../publisher/world.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';
-import { temporaryFolder } from '../../storage/temporary-folder.ts';
-import { changeWorld, mirrorOf, mirrorWith, publishedWorld, roundOf, servedBy } from './mirrored-world.ts';
+import {
+  changeWorld,
+  folderWith,
+  mirrorIn,
+  mirrorOf,
+  mirrorWith,
+  publishedWorld,
+  roundOf,
+  servedBy,
+} from './mirrored-world.ts';
 
 const FIRST: MirrorLogState = { vkeys: [testSigner().vkey], checkpoint: null };
 
@@ -49,16 +53,6 @@ test('the copy has the whole log, and its files are those of the service', async
   ]);
 });
 
-test('the files of a history that has grown are proven as the service gives them, not as the copy has them', async () => {
-  const world = await publishedWorld(TEST_LOG, ['log', 'history-files']);
-  const copied = openMemoryObjects();
-  const first = await copyOf(world, copied);
-  await changeWorld(world);
-  const second = await copyOf(world, copied, first.state);
-  expect([first.findings, second.findings, second.outcome]).toEqual([[], [], 'current']);
-  expect(servedBy(copied)).toEqual(servedBy(world.objects));
-});
-
 test('verify --log finds nothing in the copy, and a key that came by no entry is not shown', async () => {
   const world = await publishedWorld(TEST_LOG);
   const copied = openMemoryObjects();
@@ -73,47 +67,6 @@ test('verify --log finds nothing in the copy, and a key that came by no entry is
   };
   await copyOf(world, copied, state, upstream);
   expect(servedBy(copied).get('public/api/v1/log/vkey')).toBe(`${testSigner().vkey}\n`);
-});
-
-test('a round without news asks for the checkpoint and the snapshot', async () => {
-  const world = await publishedWorld(TEST_LOG);
-  const copied = openMemoryObjects();
-  const asked: string[] = [];
-  const upstream: PublicReader = (url, headers) => {
-    asked.push(url);
-    return readerOf(world.objects)(url, headers);
-  };
-  const mirror = await mirrorOf(world, copied, { upstream });
-  await mirror.follow();
-  asked.length = 0;
-  await mirror.follow();
-  expect(asked.sort()).toEqual([`${LOG_ROOT}/checkpoint`, '/api/v1/snapshot']);
-});
-
-test('killed after any write, log and bodies are whole, and the next round ends it', async () => {
-  const world = await publishedWorld(TEST_LOG);
-  const before = openMemoryObjects();
-  const { state } = await copyOf(world, before);
-  await changeWorld(world);
-  for (let at = 0, isKilled = true; isKilled; at++) {
-    const copied = openMemoryObjects();
-    for (const [key, { body, metadata }] of before.snapshot())
-      await copied.put(key, body, metadata, { kind: 'absent' });
-    let writes = 0;
-    const put: ObjectStore['put'] = async (...call) => {
-      if (writes > at) throw new Error('killed');
-      writes++;
-      return await copied.put(...call);
-    };
-    isKilled = await copyOf(world, { ...copied, put }, state).then(
-      () => false,
-      () => true,
-    );
-    await readTexts(copied);
-    expect((await verify(readerOf(copied), { pageSizes: SMALL_PAGES })).findings, `after ${at}`).toEqual([]);
-    expect((await copyOf(world, copied, state)).outcome).toBe('current');
-    expect(await readTexts(copied)).toEqual(await readTexts(world.objects));
-  }
 });
 
 describe('a log that contradicts what was signed before is a fork:', () => {
@@ -173,25 +126,13 @@ describe('a log that contradicts what was signed before is a fork:', () => {
   });
 
   test('the evidence is kept, and nothing is followed until it is removed', async () => {
-    const folder = await openMirrorFolder(join(await temporaryFolder(), 'mirror'), new URL('https://data.example'));
-    onTestFinished(() => folder.close());
     const world = await publishedWorld(TEST_LOG);
     await world.ingest([price('c', 3, 1)]);
     await publish(world.dependencies);
     let { objects } = world;
-    const options = {
-      folder,
-      upstream: (url: string) => readerOf(objects)(url),
-      maxBytes: 1e9,
-      logKeys: [testSigner().vkey],
-      site: siteOf(new Map()),
-      onTrusted: () => {},
-      nowMs: () => world.clock.nowMs,
-      pause: async () => {},
-      pageSizes: SMALL_PAGES,
-    };
-    const mirror = new Mirror(options);
-    await mirror.open();
+    const folder = await folderWith(openMemoryObjects());
+    const open = () => mirrorIn(folder, world, { upstream: (url) => readerOf(objects)(url) });
+    const mirror = await open();
     expect((await mirror.follow()).state).toBe('current');
     const signed = Buffer.from((await readerOf(objects)(`${LOG_ROOT}/checkpoint`)).body).toString();
     ({ objects } = await otherPast(1));
@@ -200,8 +141,7 @@ describe('a log that contradicts what was signed before is a fork:', () => {
     const evidence = JSON.parse(await readFile(join(folder.path, 'fork-evidence.json'), 'utf8'));
     expect(evidence.earlierCheckpoint).toBe(signed);
     expect(evidence.laterCheckpoint).toMatch(/^tidemark\.test\/log\n\d+\n/);
-    const next = new Mirror(options);
-    await next.open();
+    const next = await open();
     expect([next.isForked, next.isComplete]).toEqual([true, true]);
     expect(next.document.log).toEqual(mirror.document.log);
   });

@@ -3,9 +3,9 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Projection } from '../../../contract/files/projections.ts';
-import type { LogSettings } from '../../../publisher/dependencies.ts';
+import type { LogSettings, PageSizes } from '../../../publisher/dependencies.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { siteOf } from '../../../publisher/site.ts';
+import { type Site, siteOf } from '../../../publisher/site.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { Mirror } from '../../../server/mirror/mirror.ts';
 import { type MirrorFolder, openMirrorFolder } from '../../../server/mirror/mirror-folder.ts';
@@ -51,6 +51,9 @@ export interface RoundOptions {
   /** What an earlier process knew of the log. */
   readonly logState?: MirrorLogState;
   readonly partEntries?: number;
+  readonly pageSizes?: PageSizes;
+  /** The pages for people. Default: none. */
+  readonly site?: Site;
   readonly pause?: (durationMs: number) => Promise<void>;
 }
 
@@ -60,23 +63,32 @@ export async function mirrorOf(world: World, copied: ObjectStore, options: Round
 }
 
 export async function mirrorWith(world: World, copied: ObjectStore, options: RoundOptions = {}) {
-  const folder = await openMirrorFolder(join(await temporaryFolder(), 'mirror'), new URL('https://data.example'));
-  onTestFinished(() => folder.close());
+  const folder = await folderWith(copied);
   if (options.logState) folder.state = { ...folder.state, log: options.logState };
-  const mirror = await mirrorIn(Object.assign(folder, { objects: copied }), world, options);
-  return { mirror, folder };
+  return { mirror: await mirrorIn(folder, world, options), folder };
+}
+
+/** A folder of a mirror with this copy: a disk that keeps every write for good would take most of the time of a test. */
+export async function folderWith(copied: ObjectStore, url = new URL('https://data.example')): Promise<MirrorFolder> {
+  const folder = await openMirrorFolder(join(await temporaryFolder(), 'mirror'), url);
+  onTestFinished(() => folder.close());
+  return Object.assign(folder, { objects: copied });
 }
 
 /** As a new process. */
-export async function mirrorIn(folder: MirrorFolder, world: World, options: RoundOptions = {}): Promise<Mirror> {
+export async function mirrorIn(
+  folder: MirrorFolder,
+  world: Pick<World, 'objects' | 'clock'>,
+  options: RoundOptions = {},
+): Promise<Mirror> {
   const mirror = new Mirror({
     folder,
     upstream: options.upstream ?? readerOf(world.objects),
     maxBytes: options.maxBytes ?? 1e9,
     logKeys: options.logKeys ?? [testSigner().vkey],
-    site: siteOf(new Map()),
+    site: options.site ?? siteOf(new Map()),
     onTrusted: () => {},
-    pageSizes: SMALL_PAGES,
+    pageSizes: options.pageSizes ?? SMALL_PAGES,
     ...(options.partEntries && { partEntries: options.partEntries }),
     nowMs: () => world.clock.nowMs,
     pause: options.pause ?? (async () => {}),

@@ -1,12 +1,10 @@
 /** What no walk reaches any more goes, but not before the cursors to it have expired. */
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { openMirrorFolder } from '../../../server/mirror/mirror-folder.ts';
 import { price } from '../../publisher/world.ts';
 import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
-import { temporaryFolder } from '../../storage/temporary-folder.ts';
-import { changeWorld, mirrorIn, publishedWorld, servedBy } from './mirrored-world.ts';
+import { changeWorld, folderWith, mirrorIn, publishedWorld, servedBy } from './mirrored-world.ts';
 
 const RETENTION_MS = PAGE_RETENTION_SECONDS * 1000;
 
@@ -14,14 +12,12 @@ const keysOf = (objects: MemoryObjects) => [...servedBy(objects).keys()];
 
 async function mirrored() {
   const world = await publishedWorld();
-  const folder = await openMirrorFolder(await temporaryFolder(), new URL('https://data.example'));
-  onTestFinished(() => folder.close());
   const copied = openMemoryObjects();
-  Object.assign(folder, { objects: copied });
+  const folder = await folderWith(copied);
   /** The first round of a process reads the whole copy, and sweeps. */
   const follow = async () => {
     expect((await (await mirrorIn(folder, world)).follow()).state).toBe('current');
-    return Object.keys(folder.unreached);
+    return Object.keys(folder.state.unreached ?? {});
   };
   return { world, copied, follow };
 }
