@@ -80,13 +80,13 @@ export function addLocalCommands(program: Command): void {
   stopped('repair', 'set the record of each market to what its observations add up to', 'repair gold-usd')
     .argument('<slug...>', 'the markets')
     .action(async (slugs: readonly string[], _, command: Command) => {
-      const { repairByName } = await import('../../server/commands/repair.ts');
+      const { repairByName } = await import('../../server/commands/stopped-server.ts');
       await repairByName(folderOf(command), slugs);
     });
 
   stopped('verify-audit', 'check the chains and seals of the audit', 'verify-audit --data .tidemark').action(
     async (_, command: Command) => {
-      const { checkAudit } = await import('../../server/commands/verify-audit.ts');
+      const { checkAudit } = await import('../../server/commands/stopped-server.ts');
       await checkAudit(folderOf(command));
     },
   );
@@ -94,7 +94,7 @@ export function addLocalCommands(program: Command): void {
   stopped('gc', 'remove objects that no reader can reach any more', 'gc --dry-run --data .tidemark')
     .option('--dry-run', 'only list them')
     .action(async ({ dryRun = false }: { readonly dryRun?: boolean }, command: Command) => {
-      const { removeGarbage } = await import('../../server/commands/gc.ts');
+      const { removeGarbage } = await import('../../server/commands/stopped-server.ts');
       await removeGarbage(folderOf(command), dryRun);
     });
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { syncFolderSync } from '../../storage/directory/durable-files.ts';
-import { StartError, unusable } from '../service/start-error.ts';
+import { StartError, withFolder } from '../service/start-error.ts';
 import { readOwnersFile, readPrivateFile } from './private-files.ts';
 
 /** The secret files of a data folder, by name. */
@@ -22,13 +22,8 @@ const UNSEEN: readonly SecretFile[] = ['log-key', 'log-key-previous'];
  * @throws StartError if somebody else may have put it there; for a key of the log also if somebody else may have read it
  */
 export function readSecretFile(folder: string, name: SecretFile): string | null {
-  try {
-    const path = join(folder, name);
-    return (UNSEEN.includes(name) ? readOwnersFile(path) : readPrivateFile(path))?.trim() ?? null;
-  } catch (error) {
-    if (error instanceof StartError) throw error;
-    throw unusable(folder, error as Error);
-  }
+  const read = UNSEEN.includes(name) ? readOwnersFile : readPrivateFile;
+  return withFolder(folder, () => read(join(folder, name)))?.trim() ?? null;
 }
 
 /**
@@ -57,12 +52,10 @@ export function keepSecretFile(
 
 /** Removes it durably, so that another can be made. @throws StartError if it cannot be removed */
 export function removeSecretFile(folder: string, name: SecretFile): void {
-  try {
+  withFolder(folder, () => {
     unlinkSync(join(folder, name));
     syncFolderSync(folder);
-  } catch (error) {
-    throw unusable(folder, error as Error);
-  }
+  });
 }
 
 /**
@@ -72,14 +65,12 @@ export function removeSecretFile(folder: string, name: SecretFile): void {
  * @throws StartError if the folder cannot be written
  */
 export function replaceSecretFile(folder: string, name: SecretFile, text: string, keptAs: SecretFile): void {
-  try {
+  withFolder(folder, () => {
     const unnamed = writeUnnamed(folder, name, text);
     if (readSecretFile(folder, keptAs) === null) linkSync(join(folder, name), join(folder, keptAs));
     renameSync(unnamed, join(folder, name));
     syncFolderSync(folder);
-  } catch (error) {
-    throw error instanceof StartError ? error : unusable(folder, error as Error);
-  }
+  });
 }
 
 /** The path of a new file with this content, which is on the disk. */
@@ -97,14 +88,12 @@ function writeUnnamed(folder: string, name: SecretFile, text: string): string {
 
 /** A name always has its complete content: the bytes are on the disk before they get the name. */
 function createFile(folder: string, name: SecretFile, text: string): void {
-  try {
+  withFolder(folder, () => {
     const unnamed = writeUnnamed(folder, name, text);
     // Fails if another process has made it in the meantime. If a symbolic link has this name, it is not written
     // through.
     linkSync(unnamed, join(folder, name));
     unlinkSync(unnamed);
     syncFolderSync(folder);
-  } catch (error) {
-    throw unusable(folder, error as Error);
-  }
+  });
 }

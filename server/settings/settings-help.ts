@@ -1,3 +1,6 @@
+/** Of secrets that recipes name. */
+export const SECRET_PREFIX = 'TIDEMARK_SECRET_';
+
 /** The settings of the server, as its help shows them. A setting that is not here counts as misspelt. */
 export const SETTINGS_HELP = `
 Settings in the environment:
@@ -30,3 +33,35 @@ Settings in the environment:
   TIDEMARK_LOCAL_ISSUER=everywhere  allow tokens of \`tidemark token\` from other machines
   TIDEMARK_ISSUER=URL           an OIDC issuer for users; with TIDEMARK_AUDIENCE, and perhaps
                                 TIDEMARK_JWKS_URI and TIDEMARK_SCOPE_PREFIX`;
+
+const PREFIX = 'TIDEMARK_';
+/** Of the server; and of runs, which also keep their state. */
+const SETTINGS = [
+  ...(SETTINGS_HELP.match(new RegExp(`(?<=${PREFIX})[A-Z_]+`, 'g')) ?? []),
+  ...['STATE_KEY', 'STATE_KEY_FILE'],
+].sort();
+/** Of the other commands, in the same shell. */
+const OTHERS = ['CONFIG', 'KEY', 'KEY_FILE', 'PROFILE', 'URL', 'WRITE_URL'];
+/** Of a name, from its first letter. Fewer letters in common may be a variable of somebody else. */
+const LETTERS_IN_COMMON = 3;
+
+/**
+ * Settings in the environment that no part of Tidemark reads, and that look like one that the server does or did: a line for
+ * each. Not an error: another version may know the setting.
+ */
+export function misspeltSettings(environment: NodeJS.ProcessEnv): readonly string[] {
+  return Object.keys(environment).flatMap((variable) => {
+    const name = variable.startsWith(PREFIX) ? variable.slice(PREFIX.length) : '';
+    if (name === '' || variable.startsWith(SECRET_PREFIX) || SETTINGS.includes(name) || OTHERS.includes(name))
+      return [];
+    const [nearest = ''] = SETTINGS.toSorted((one, other) => lettersInCommon(other, name) - lettersInCommon(one, name));
+    if (lettersInCommon(nearest, name) < LETTERS_IN_COMMON) return [];
+    return [`Unknown setting ${variable}, ignored. Did you mean ${PREFIX}${nearest}?`];
+  });
+}
+
+function lettersInCommon(setting: string, name: string): number {
+  let count = 0;
+  while (count < setting.length && setting[count] === name[count]) count++;
+  return count;
+}

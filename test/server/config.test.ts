@@ -126,6 +126,9 @@ test.each<[string, Record<string, string>]>([
   ['none and another projection', { TIDEMARK_PROJECTIONS: 'none,log' }],
   ['a place of readers without a scheme', { TIDEMARK_READ_BASE_URL: 'data.example.com' }],
   ['a place of readers with a query', { TIDEMARK_READ_BASE_URL: 'https://data.example.com/?a=b' }],
+  ...['https://data.example.com', 'Data.example.com', 'data.example.com/', 'a+b', 'a.example/\n1', 'a'.repeat(201)].map(
+    (origin): [string, Record<string, string>] => [`the name ${origin} of a log`, { TIDEMARK_LOG_ORIGIN: origin }],
+  ),
   ['a malformed address', { TIDEMARK_WAITLIST_EMAIL: 'keys at example' }],
   ['an operator of two lines', { TIDEMARK_OPERATOR_NAME: 'a\nb' }],
   ['a contact that cannot be reached', { TIDEMARK_OPERATOR_CONTACT: 'javascript:alert(1)' }],

@@ -10,7 +10,7 @@ import { askWithSecrets } from '../../lambdas/sources/fetch/secrets.ts';
 import { parseRecipe } from '../../mapping/recipe/recipe.ts';
 import { withoutSecretParameters } from '../../mapping/recipe/recipe-secrets.ts';
 import { StartError } from '../../server/service/start-error.ts';
-import { readSourceSecrets } from '../../server/settings/source-secrets.ts';
+import { readSourceSecrets } from '../../server/settings/given-secret.ts';
 import { filesIn, openRunWorld, type RunWorld } from '../run/run-world.ts';
 import { EXAMPLE_RECIPE, metalsCsv, recipeWith } from './example-recipe.ts';
 
