@@ -141,27 +141,25 @@ async function answerDaily(
  * @throws StartError if no process answers there, or it fails or ends in the meantime
  */
 export async function askForDaily(folder: string, ask: AskDaily) {
-  const asking = request({ socketPath: socketOf(folder), path: DAILY_URL_PATH, method: 'POST' });
-  asking.end(JSON.stringify(ask));
-  let answer: DailyAnswer;
-  try {
-    const [response] = (await once(asking, 'response')) as [IncomingMessage];
-    answer = (await json(response)) as DailyAnswer;
-  } catch (error) {
-    throw (
-      unreachable(folder, error) ??
-      new StartError(`No server answers for ${folder}: start it, then repeat this command.`)
-    );
-  }
+  const asked = await post(folder, DAILY_URL_PATH, JSON.stringify(ask));
+  const answer = asked && ((await json(asked.answer).catch(() => null)) as DailyAnswer | null);
+  if (answer === null) throw new StartError(`No server answers for ${folder}: start it, then repeat this command.`);
   if ('error' in answer) throw new StartError(`The server could not make the ${ask[0]}: ${answer.error}`);
   return answer.outcome;
 }
 
-/** Null: no process answers there. */
-function unreachable(folder: string, error: unknown): StartError | null {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code !== 'EACCES' && code !== 'EPERM') return null;
-  return new StartError(`${socketOf(folder)} belongs to another user: run this command as the user of the server.`);
+/** Null: no process answers there. @throws StartError if it is another user's */
+async function post(folder: string, path: string, body = '') {
+  const asking = request({ socketPath: socketOf(folder), path, method: 'POST' });
+  asking.end(body);
+  try {
+    const [answer] = (await once(asking, 'response')) as [IncomingMessage];
+    return { asking, answer };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EACCES' && code !== 'EPERM') return null;
+    throw new StartError(`${socketOf(folder)} belongs to another user: run this command as the user of the server.`);
+  }
 }
 
 export function newSnapshotName(): string {
@@ -203,16 +201,9 @@ export interface AskedSnapshot {
  * @throws StartError if it refuses, fails or ends in the meantime
  */
 export async function askForSnapshot(folder: string, progress: CopyProgress): Promise<AskedSnapshot | null> {
-  const asking = request({ socketPath: socketOf(folder), path: SNAPSHOT_URL_PATH, method: 'POST' });
-  asking.end();
-  let answer: IncomingMessage;
-  try {
-    [answer] = (await once(asking, 'response')) as [IncomingMessage];
-  } catch (error) {
-    const refused = unreachable(folder, error);
-    if (refused !== null) throw refused;
-    return null;
-  }
+  const asked = await post(folder, SNAPSHOT_URL_PATH);
+  if (asked === null) return null;
+  const { asking, answer } = asked;
   const hangUp = () => void asking.destroy();
   answer.on('error', () => {});
   if (answer.statusCode === 409) {

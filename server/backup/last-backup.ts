@@ -1,7 +1,7 @@
 /** When the data folder was last backed up, and where to: a file in it, for `tidemark doctor` and for monitoring. */
-import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { putFileSync } from '../../storage/directory/durable-files.ts';
 import { readPrivateFile } from '../settings/private-files.ts';
 
 const LAST_BACKUP_FILE = 'last-backup';
@@ -16,10 +16,8 @@ export type LastBackup = Readonly<z.infer<typeof lastBackupSchema>>;
 
 /** The backup itself is complete without this file. */
 export function leaveLastBackup(dataFolder: string, last: LastBackup): void {
-  const path = join(dataFolder, LAST_BACKUP_FILE);
   try {
-    writeFileSync(`${path}.new`, `${JSON.stringify(last)}\n`, { mode: 0o600 });
-    renameSync(`${path}.new`, path);
+    putFileSync(join(dataFolder, LAST_BACKUP_FILE), `${JSON.stringify(last)}\n`);
   } catch {
     // The disk of the data folder may be full: that is when a backup is wanted most.
   }

@@ -20,17 +20,13 @@ export const PARTIAL_SUFFIX = '.partial';
 export const SHARED_FOLDERS = ['uploads', 'archive'] as const;
 
 /** Grows when an earlier version of Tidemark could misread a backup. */
-const MANIFEST_FORMAT = 1;
+export const MANIFEST_FORMAT = 1;
 
 const NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z$/;
 /** Any other name could be put in place of a file or folder that a backup does not have, such as `objects`. */
 const FILE_NAMES: readonly string[] = [LEDGER_FILE, ...SECRET_FILES];
 /** A file that is not complete has a suffix, such as `.part`. */
-const SHARED_PATH = /^(uploads|archive)(\/[A-Za-z0-9_-]+)+$/;
-
-export function isSharedPath(path: string): boolean {
-  return SHARED_PATH.test(path);
-}
+export const SHARED_PATH = /^(uploads|archive)(\/[A-Za-z0-9_-]+)+$/;
 
 const contentSchema = z.strictObject({
   bytes: z.int().nonnegative(),
@@ -55,10 +51,6 @@ const manifestSchema = z.object({
 
 export type Content = Readonly<z.infer<typeof contentSchema>>;
 export type Manifest = Readonly<z.infer<typeof manifestSchema>>;
-
-export function newManifest(content: Omit<Manifest, 'format'>): Manifest {
-  return { format: MANIFEST_FORMAT, ...content };
-}
 
 /** The names of the complete backups, oldest first. Empty if the folder does not exist. */
 export function backupNames(dir: string): readonly string[] {

@@ -13,9 +13,9 @@ import { makeFolder, syncFolder } from '../../storage/directory/durable-files.ts
 import { PUBLIC_FOLDER, STORE_FOLDER } from '../../storage/directory/object-places.ts';
 import { openLedgerCopy } from '../../storage/sqlite/sqlite-ledger.ts';
 import { checkNotInUse, LEDGER_FILE, RESTORING_FILE } from '../folder/data-folder.ts';
-import { StartError, unusable } from '../service/start-error.ts';
+import { StartError, unusable, withFolder } from '../service/start-error.ts';
 import { checkFolderIsPrivate } from '../settings/private-files.ts';
-import { type CopyStep, checkRoom, copyDurably, isSame, writeDurably } from './copied-files.ts';
+import { type CopyStep, copyDurably, isSame, writeDurably } from './copied-files.ts';
 import { filesOfBackup, PARTIAL_SUFFIX } from './manifest.ts';
 import type { ChosenBackup } from './read-backup.ts';
 
@@ -50,7 +50,7 @@ export interface ReplaceOptions {
  * @throws StartError if the folder is in use, or holds a ledger without `replace`
  */
 export function checkMayBeReplaced(dataFolder: string, replace: boolean): void {
-  try {
+  withFolder(dataFolder, () => {
     if (!existsSync(dataFolder)) return;
     checkFolderIsPrivate(dataFolder);
     if (!existsSync(join(dataFolder, LEDGER_FILE))) return;
@@ -60,15 +60,13 @@ export function checkMayBeReplaced(dataFolder: string, replace: boolean): void {
       );
     }
     checkNotInUse(dataFolder);
-  } catch (error) {
-    throw error instanceof StartError ? error : unusable(dataFolder, error as Error);
-  }
+  });
 }
 
 /** As {@link replaceFiles} does, with the files of a backup. */
-export async function putBack({ dataFolder, nowMs, ...options }: PutBackOptions): Promise<string | null> {
-  const stage = async (folder: string) => await copyBackup(dataFolder, folder, options);
-  return await replaceFiles({ dataFolder, nowMs, name: options.backup.name, stage });
+export async function putBack({ dataFolder, nowMs, backup, progress }: PutBackOptions): Promise<string | null> {
+  const stage = async (folder: string) => await copyBackup(folder, backup, progress);
+  return await replaceFiles({ dataFolder, nowMs, name: backup.name, stage });
 }
 
 /**
@@ -109,17 +107,8 @@ export async function finishRestore(dataFolder: string): Promise<void> {
   await syncFolder(dataFolder);
 }
 
-async function copyBackup(
-  dataFolder: string,
-  staged: string,
-  { backup, progress }: Pick<PutBackOptions, 'backup' | 'progress'>,
-): Promise<void> {
-  const { dir, name, manifest } = backup;
+async function copyBackup(staged: string, { dir, name, manifest }: ChosenBackup, progress: CopyStep): Promise<void> {
   const files = filesOfBackup(name, manifest);
-  await checkRoom(
-    dataFolder,
-    [...files.values()].reduce((sum, { bytes }) => sum + bytes, 0),
-  );
   let done = 0;
   for (const [path, content] of files) {
     progress('Copying the backup', done++, files.size);

@@ -1,26 +1,190 @@
-/** `tidemark backup DIR`: a copy of everything that cannot be made again, while the server runs or not. */
-import { readFileSync } from 'node:fs';
-import type { CopyStep } from '../backup/copied-files.ts';
-import { type BackupReport, writeBackup } from '../backup/write-backup.ts';
+/** `tidemark backup`: a copy of all that cannot be made again, while the server runs or not (docs/decisions/034-backups.md). */
+import { readFileSync, realpathSync } from 'node:fs';
+import { readdir, rename, rm } from 'node:fs/promises';
+import { join, relative, resolve, sep } from 'node:path';
+import { makeFolder, syncFolder } from '../../storage/directory/durable-files.ts';
+import { type CopyStep, copyDurably, digestOf, findDamagedFiles, writeDurably } from '../backup/copied-files.ts';
+import { leaveLastBackup } from '../backup/last-backup.ts';
+import {
+  backupNames,
+  type Content,
+  filesOfBackup,
+  MANIFEST,
+  MANIFEST_FORMAT,
+  type Manifest,
+  PARTIAL_SUFFIX,
+  readManifest,
+} from '../backup/manifest.ts';
+import { copyShared, listShared } from '../backup/shared-files.ts';
+import { checkLedgerCopy, takeSnapshot } from '../backup/snapshot.ts';
+import { checkHasLedger, LEDGER_FILE } from '../folder/data-folder.ts';
+import { StartError } from '../service/start-error.ts';
 import { checkClock, type Environment, readConfig } from '../settings/config.ts';
+import { checkFolderIsPrivate } from '../settings/private-files.ts';
+import { SECRET_FILES } from '../settings/secret-files.ts';
 
 export interface BackupCommand {
+  /** The folder of backups. */
   readonly dir: string;
+  /** Backups to keep, with this one. */
   readonly keep: number;
+  /** Whether files that earlier backups have copied are read again. */
   readonly verify: boolean;
   readonly progress: CopyStep;
 }
 
-/** @throws StartError for a fault that an operator can correct */
+export interface BackupReport {
+  /** The path of the backup. */
+  readonly backup: string;
+  readonly generation: number | null;
+  readonly ledgerBytes: number;
+  /** Uploads and archived answers: all, and those that this backup has copied. */
+  readonly sharedFiles: number;
+  readonly copiedFiles: number;
+  /** The names of the backups that are kept, oldest first. */
+  readonly kept: readonly string[];
+}
+
+/**
+ * Everything that was acknowledged before the call is in the backup. A backup that fails leaves the earlier ones as they
+ * are.
+ *
+ * @throws StartError for a fault that an operator can correct
+ */
 export async function backUp(environment: Environment, command: BackupCommand): Promise<BackupReport> {
   process.umask(0o077);
   const nowMs = Date.now();
   checkClock(nowMs);
   const { dataFolder } = readConfig(environment);
-  return await writeBackup({ ...command, dataFolder, nowMs, version: readOwnVersion() });
+  const { keep, verify, progress } = command;
+  checkHasLedger(dataFolder);
+  const dir = await openBackups(command.dir, dataFolder);
+  const name = new Date(nowMs).toISOString().replaceAll(':', '-');
+  const before = await newestManifest(dir, dataFolder, name);
+  // Held until the end: it keeps a second backup of this folder out.
+  const snapshot = await takeSnapshot(dataFolder, (done, of) => progress('Taking a snapshot of the ledger', done, of));
+  try {
+    const partial = join(dir, name + PARTIAL_SUFFIX);
+    const files = await copyOwn(dataFolder, snapshot.path, partial, progress);
+    const known = await checkLedgerCopy(join(partial, LEDGER_FILE));
+    // After the snapshot: so every file that it names has arrived.
+    const { shared, copied } = await copyShared(dataFolder, dir, before, progress);
+    const createdAt = new Date(nowMs).toISOString();
+    const manifest = {
+      format: MANIFEST_FORMAT,
+      tidemark: readOwnVersion(),
+      createdAt,
+      ...known,
+      files,
+      shared,
+    } as const;
+    await writeDurably(join(partial, MANIFEST), `${JSON.stringify(manifest, null, 1)}\n`);
+    if (verify) await checkWhole(dir, name, manifest, progress);
+    await rename(partial, join(dir, name));
+    await syncFolder(dir);
+    leaveLastBackup(dataFolder, { at: createdAt, backup: join(dir, name) });
+    return {
+      backup: join(dir, name),
+      generation: known.generation,
+      ledgerBytes: files[LEDGER_FILE]?.bytes ?? 0,
+      sharedFiles: Object.keys(shared).length,
+      copiedFiles: copied,
+      kept: await removeOldBackups(dir, keep),
+    };
+  } finally {
+    await snapshot.release();
+  }
 }
 
 function readOwnVersion(): string {
   const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(manifest) as { readonly version: string }).version;
+}
+
+/** The absolute path of the folder of backups, made and checked. */
+async function openBackups(dir: string, dataFolder: string): Promise<string> {
+  const absolute = resolve(dir);
+  try {
+    await makeFolder(absolute);
+    checkFolderIsPrivate(absolute);
+    const inside = relative(realpathSync(dataFolder), realpathSync(absolute));
+    if (inside !== '..' && !inside.startsWith(`..${sep}`)) {
+      throw new StartError(`${absolute} is in the data folder itself: choose a folder on another disk.`);
+    }
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    throw new StartError(`${absolute} cannot be used for backups: ${(error as Error).message}`, { cause: error });
+  }
+  return absolute;
+}
+
+/** Null before the first backup. @throws StartError if the folder holds later backups, or those of another service */
+async function newestManifest(dir: string, dataFolder: string, name: string): Promise<Manifest | null> {
+  const newest = backupNames(dir).at(-1);
+  if (newest === undefined) return null;
+  // Otherwise the new one would count as an old one, and would not be kept.
+  if (newest >= name) {
+    throw new StartError(`${dir} holds a backup of a later time than this machine's clock: ${newest}. Set the clock.`);
+  }
+  const manifest = readManifest(dir, newest);
+  const secret = await digestOf(join(dataFolder, 'secret'));
+  if (secret === null || manifest.files.secret === undefined || manifest.files.secret.sha256 === secret.sha256) {
+    return manifest;
+  }
+  throw new StartError(`${dir} holds backups of another service (another secret): choose another folder.`);
+}
+
+/** The ledger and the secrets. */
+async function copyOwn(
+  dataFolder: string,
+  snapshot: string,
+  partial: string,
+  progress: CopyStep,
+): Promise<Record<string, Content>> {
+  progress('Copying the ledger', 0, 1);
+  await removePartial(partial);
+  const ledger = await copyDurably(snapshot, join(partial, LEDGER_FILE));
+  if (ledger === null)
+    throw new StartError(`The snapshot ${snapshot} is gone: was the server started anew? Try again.`);
+  const files: Record<string, Content> = { [LEDGER_FILE]: ledger };
+  for (const name of SECRET_FILES) {
+    const content = await copyDurably(join(dataFolder, name), join(partial, name));
+    if (content !== null) files[name] = content;
+  }
+  return files;
+}
+
+/** The folder of an interrupted backup. Backups run one at a time, so no other process writes to it. */
+async function removePartial(partial: string): Promise<void> {
+  const dir = resolve(partial, '..');
+  for (const name of await readdir(dir)) {
+    if (name.endsWith(PARTIAL_SUFFIX)) await rm(join(dir, name), { recursive: true, force: true });
+  }
+}
+
+async function checkWhole(dir: string, name: string, manifest: Manifest, progress: CopyStep): Promise<void> {
+  const files = filesOfBackup(name + PARTIAL_SUFFIX, manifest);
+  const damaged = await findDamagedFiles(dir, files, (done, of) => progress('Reading the backup again', done, of));
+  if (damaged.length === 0) return;
+  throw new StartError(
+    `In ${dir}, ${damaged.slice(0, 5).join('; ')}. Check that disk, delete the damaged files, and repeat the backup.`,
+  );
+}
+
+/** Returns the names of the backups that are kept, oldest first. */
+async function removeOldBackups(dir: string, keep: number): Promise<readonly string[]> {
+  const names = backupNames(dir);
+  const kept = names.slice(-keep);
+  for (const name of names.slice(0, -keep)) {
+    // A backup that is being removed must not look like a whole one.
+    await rename(join(dir, name), join(dir, name + PARTIAL_SUFFIX));
+    await syncFolder(dir);
+    await rm(join(dir, name + PARTIAL_SUFFIX), { recursive: true });
+  }
+  // If one of them cannot be read, its files are unknown: then all files stay, and the error is reported.
+  const used = new Set(kept.flatMap((name) => Object.keys(readManifest(dir, name).shared)));
+  for (const path of await listShared(dir)) {
+    if (!used.has(path)) await rm(join(dir, path), { force: true });
+  }
+  return kept;
 }

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { CopyStep } from '../backup/copied-files.ts';
 import { checkMayBeReplaced } from '../backup/put-back.ts';
 import { type BegunFolder, beginFromLog } from '../from-log/begin-from-log.ts';
-import { namedFilesReader } from '../from-log/published-files.ts';
 import { StartError } from '../service/start-error.ts';
 import { checkClock, type Environment, readConfig } from '../settings/config.ts';
 import { signingKeys } from '../settings/log-key.ts';
+import { namedFilesReader } from './static-host.ts';
 
 export interface RestoreFromLogCommand {
   /** A base URL, or a folder of published files. */

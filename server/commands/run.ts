@@ -14,7 +14,7 @@ import type { Service, StartProgress } from '../service/service.ts';
 import { SettingError, StartError } from '../service/start-error.ts';
 import { DEFAULT_DATA_FOLDER, forgetAddress, leaveAddress } from '../settings/address-file.ts';
 import { checkClock, type EmbeddedConfig, type Environment, readConfig, type SampleName } from '../settings/config.ts';
-import { misspeltSettings } from '../settings/misspelt-settings.ts';
+import { misspeltSettings } from '../settings/settings-help.ts';
 import { printable } from '../terminal/printable.ts';
 import { counted } from '../terminal/words.ts';
 import { onStopSignal } from './stop-signals.ts';

@@ -3,15 +3,20 @@
  * the header fields that such a host cannot send. So `verify` walks files as it walks a service, and judges their bytes; what
  * the host says of them is not judged.
  */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { PAGE_CONTENT_TYPE, pageHeaders } from '../../contract/files/page-headers.ts';
 import { cacheControlOf, PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
 import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import { PROBLEM_CONTENT_TYPE, statusOfObject } from '../../contract/problems/edge-problems.ts';
+import { boundedReader, DEFAULT_READ_LIMITS } from '../../publisher/verify/bounded-reader.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
-import { objectFile } from '../../storage/directory/object-places.ts';
+import { ignoreMissing, objectFile } from '../../storage/directory/object-places.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { CORS_FIELDS, NO_SNIFFING } from '../edge/representation.ts';
 import { loadRouter } from '../edge/router-sandbox.ts';
+import { StartError } from '../service/start-error.ts';
+import type { PublicTarget } from '../target/target.ts';
 
 /** Stores such as S3 answer 403 for a file that is not there, unless one may list them. */
 const MISSING: readonly number[] = [403, 404];
@@ -78,4 +83,35 @@ function mapOf(fields: readonly string[]): ReadonlyMap<string, string> {
   const map = new Map<string, string>();
   for (let at = 0; at < fields.length; at += 2) map.set((fields[at] as string).toLowerCase(), fields[at + 1] as string);
   return map;
+}
+
+/** As {@link publishedFilesReader}, for a URL or folder as a person types it. @throws StartError for a malformed URL */
+export function namedFilesReader(source: string, timeoutMs?: number): PublicReader {
+  if (!/^https?:\/\//.test(source)) return publishedFilesReader(source, timeoutMs);
+  const url = URL.parse(source);
+  if (url !== null) return publishedFilesReader(url, timeoutMs);
+  throw new StartError(`${JSON.stringify(source)} is no URL: give the base URL of the published files.`);
+}
+
+/**
+ * Every service has each file at its own path, too, so all sources are read as a static host is.
+ *
+ * @param source a base URL, or the folder that has `api/v1/`
+ * @returns a reader that rejects with `UpstreamUnavailable` or `UpstreamInvalid`, and with an error of the file system
+ */
+export function publishedFilesReader(source: URL | string, timeoutMs = DEFAULT_READ_LIMITS.timeoutMs): PublicReader {
+  if (typeof source === 'string') {
+    return filesReader(async (path) => (await readFile(join(source, path)).catch(ignoreMissing)) ?? null);
+  }
+  const base = new URL(source);
+  if (!base.pathname.endsWith('/')) base.pathname += '/';
+  return staticHostReader(boundedReader(base, { ...DEFAULT_READ_LIMITS, timeoutMs }));
+}
+
+/** @param read as of a target */
+export function filesReader(read: PublicTarget['read']): PublicReader {
+  return staticHostReader(async (path) => {
+    const body = await read(path.replace(/^\//, ''));
+    return { status: body === null ? 404 : 200, headers: new Map(), body: body ?? new Uint8Array() };
+  });
 }

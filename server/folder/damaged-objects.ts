@@ -3,6 +3,7 @@
  * again. Readers get 503 in the meantime: a 404 would say that there is no such thing, and caches would keep it.
  */
 import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
+import { changedStore } from '../../storage/ports/changed-store.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';
 import type { ETag, ObjectStore } from '../../storage/ports/object-store.ts';
 
@@ -122,4 +123,18 @@ export function watchDamage(store: ObjectStore): Damage {
       return untried;
     },
   };
+}
+
+/**
+ * The objects of the publisher: the edge learns of each put and delete, so that it shows no older body for longer.
+ *
+ * @param announce receives the key when the store has the new object, and before the publisher goes on. So a reader who sees that
+ *   a generation is published asks edges that have been told.
+ */
+export function announceChanges(store: ObjectStore, announce: (key: string) => void): ObjectStore {
+  return changedStore(store, {
+    // Also after a failure: the store may have done it.
+    put: (key, body, metadata, condition) => store.put(key, body, metadata, condition).finally(() => announce(key)),
+    delete: (key, etag) => store.delete(key, etag).finally(() => announce(key)),
+  });
 }

@@ -8,7 +8,7 @@ import { migrateLedger } from '../../storage/ports/migrate-ledger.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import type { CopyProgress } from '../../storage/sqlite/sqlite-copy.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
-import { FolderInUse, StartError, unusable } from '../service/start-error.ts';
+import { FolderInUse, StartError, unusable, withFolder } from '../service/start-error.ts';
 import { checkFileIsPrivate, checkFolderIsPrivate } from '../settings/private-files.ts';
 import { openTarget } from '../target/open-target.ts';
 import type { PublicTarget } from '../target/target.ts';
@@ -131,12 +131,10 @@ function checkNotHalf(folder: string): void {
 
 /** Before anything of the folder is read. */
 function checkIsPrivate(folder: string): void {
-  try {
+  withFolder(folder, () => {
     checkFolderIsPrivate(folder);
     for (const name of [LEDGER_FILE, OWNER_FILE]) checkFileIsPrivate(join(folder, name));
-  } catch (error) {
-    throw error instanceof StartError ? error : unusable(folder, error as Error);
-  }
+  });
 }
 
 /** Names the process that has the folder open. Only for messages: the lock on the ledger keeps others out. */

@@ -1,9 +1,9 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { syncFolderSync } from '../../storage/directory/durable-files.ts';
+import { putFileSync } from '../../storage/directory/durable-files.ts';
 import { assertIsKnown } from '../../storage/ports/format.ts';
 import { LEDGER_FORMAT } from '../../storage/records/formats.ts';
-import { StartError, unusable } from '../service/start-error.ts';
+import { StartError, withFolder } from '../service/start-error.ts';
 
 /** Holds the number of the format. */
 const FORMAT_FILE = 'format';
@@ -12,11 +12,7 @@ const FORMAT_FILE = 'format';
 export function checkFolderFormat(folder: string): void {
   const format = readFolderFormat(folder);
   if (format === null) return;
-  try {
-    assertIsKnown('data folder', format);
-  } catch (error) {
-    throw unusable(folder, error as Error);
-  }
+  withFolder(folder, () => assertIsKnown('data folder', format));
 }
 
 /** Null if the folder states no format. */
@@ -35,13 +31,5 @@ export function readFolderFormat(folder: string): number | null {
 /** Writes the format of this version, unless the folder states it already. */
 export function keepFolderFormat(folder: string): void {
   if (readFolderFormat(folder) === LEDGER_FORMAT) return;
-  const path = join(folder, FORMAT_FILE);
-  const unnamed = `${path}.new`;
-  try {
-    writeFileSync(unnamed, `${LEDGER_FORMAT}\n`, { flush: true });
-    renameSync(unnamed, path);
-    syncFolderSync(folder);
-  } catch (error) {
-    throw unusable(folder, error as Error);
-  }
+  withFolder(folder, () => putFileSync(join(folder, FORMAT_FILE), `${LEDGER_FORMAT}\n`));
 }

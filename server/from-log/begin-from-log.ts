@@ -12,7 +12,6 @@ import type { PublicReader } from '../../publisher/verify/reader.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { ignoreMissing, objectFile } from '../../storage/directory/object-places.ts';
 import { claimFormat } from '../../storage/ports/format.ts';
-import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { readPage } from '../../storage/ports/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
@@ -36,8 +35,6 @@ export interface BeginFromLog {
   readonly source: string;
   /** The keys with which this deployment signs, newest first. Those that the log has now, or their successor. */
   readonly keys: readonly LogKey[];
-  /** The store that will be published into. Default: that of the folder. */
-  readonly objects?: ObjectStore;
   /** Another folder for the public files: as of `openDataFolder`. Default: where they are. */
   readonly target?: string | null;
   /** The log is that of the target. Then its other files are looked at when something is published: see `takeOverStore`. */
@@ -112,7 +109,7 @@ async function takeOver({ dataFolder, target = null, progress, ...options }: Beg
   progress('Comparing what is published', 0, 1);
   const { ledger, objects, close } = await openDataFolder(dataFolder, { isRestoring: true, target });
   try {
-    const storage = { ...systemRuntime, ledger, objects: options.objects ?? objects, ...settingsOf(options) };
+    const storage = { ...systemRuntime, ledger, objects, ...settingsOf(options) };
     await takeOverStore(storage);
   } finally {
     close();

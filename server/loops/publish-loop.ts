@@ -3,15 +3,34 @@
  * and its schedule. A lost wake-up costs a minute, never a generation.
  */
 
+import { MARKETS_PAGE_SIZE } from '../../contract/files/limits.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
-import type { PublisherDependencies } from '../../publisher/dependencies.ts';
+import { defaultListEverySeconds, type PublisherDependencies } from '../../publisher/dependencies.ts';
 import { firstOf, isDeferredTooLong } from '../../publisher/kernel/deferred.ts';
 import { type PublishOutcome, publish } from '../../publisher/publish.ts';
 import type { LostObjects } from '../folder/lost-objects.ts';
 import { type Filling, MARKETS_OF_A_STEP } from '../service/filling.ts';
 import type { Log } from '../service/log.ts';
-import { PUBLISH_PACE_MS } from './pace.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
+
+/** Readers' caches are fresh for 15 s. Under steady writes, more generations would only fill the disk. */
+export const PUBLISH_PACE_MS = 1_000;
+
+const LONGEST_SECONDS = 60;
+
+/**
+ * One second for each page, up to a minute; from 100,000 markets on as everywhere. Every new list leaves superseded
+ * pages on the disk for a day. A list with every generation would soon take more space than everything that it lists.
+ */
+export function listEverySeconds(markets: number): number {
+  const pages = Math.ceil(markets / MARKETS_PAGE_SIZE);
+  // The first page is replaced, so it leaves no superseded page.
+  if (pages <= 1) return 0;
+  return Math.max(Math.min(pages, LONGEST_SECONDS), defaultListEverySeconds(markets));
+}
+
+/** A generation spends about a fifth of a second on files, so that a small batch is soon public beside a large upload. */
+export const HISTORY_FILE_BYTES = 8 * 1024 * 1024;
 
 const POLL_INTERVAL_MS = 60_000;
 /** How soon a generation tries deferred markets again. */

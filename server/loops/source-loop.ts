@@ -1,13 +1,16 @@
 /** Runs the sources that are due, in the background. */
+import { statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunUploads, SourceDependencies } from '../../lambdas/sources/run/dependencies.ts';
+import { fetchSource, INTERNET } from '../../lambdas/sources/fetch/fetch-source.ts';
+import { askWithSecrets } from '../../lambdas/sources/fetch/secrets.ts';
+import type { AskSource, RunUploads, SourceDependencies } from '../../lambdas/sources/run/dependencies.ts';
 import { runDueSources } from '../../lambdas/sources/run/run-due.ts';
 import { RunPool } from '../../lambdas/sources/run/run-pool.ts';
 import type { DirectoryUploads } from '../../storage/directory/directory-uploads.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { RunValue } from '../../storage/records/sources.ts';
-import { hasRoom } from '../folder/room.ts';
 import type { Log, LogFields } from '../service/log.ts';
+import type { EmbeddedConfig } from '../settings/config.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 
 /** Finds new sources, whose wake-up was lost, and clocks that were set. */
@@ -31,6 +34,18 @@ export interface SourceRunsOptions
 export interface SourceLoopOptions extends SourceRunsOptions {
   /** Called after each round: uploads may wait for the worker. */
   readonly onRound: () => void;
+}
+
+/** How this process asks sources. */
+export function sourceAsker({
+  sourceHosts,
+  sourceSecrets,
+}: Pick<EmbeddedConfig, 'sourceHosts' | 'sourceSecrets'>): AskSource {
+  const network = { ...INTERNET, internal: sourceHosts };
+  return askWithSecrets(
+    (request) => fetchSource(request, network),
+    (name) => sourceSecrets.get(name),
+  );
 }
 
 /** The surroundings of runs in this process. */
@@ -106,4 +121,16 @@ function runUploads(uploads: DirectoryUploads): RunUploads {
       throw new StorageUnavailable(`the records of upload ${id} could not be stored: ${received}`);
     },
   };
+}
+
+const GIB = 1024 ** 3;
+/** Left for the ledger and for everything that is published: of the disk, and at most. */
+const KEPT_SHARE = 0.05;
+const KEPT_BYTES_MAX = GIB;
+
+/** Whether this many more bytes leave enough for everything else. Some file systems report 0 blocks: then nothing is known. */
+async function hasRoom(folder: string, bytes: number): Promise<boolean> {
+  const { blocks, bavail, bsize } = await statfs(folder);
+  const kept = Math.min(KEPT_BYTES_MAX, KEPT_SHARE * blocks * bsize);
+  return blocks === 0 || bavail * bsize >= bytes + kept;
 }

@@ -22,14 +22,12 @@ import { ingestSample } from '../commands/sample.ts';
 import { watchDamage } from '../folder/damaged-objects.ts';
 import { type DataFolder, openDataFolder } from '../folder/data-folder.ts';
 import { watchLostObjects } from '../folder/lost-objects.ts';
-import { removeOldUploads } from '../folder/old-uploads.ts';
 import { isLedgerMissing } from '../from-log/begin-from-log.ts';
 import { checkGitFile, type GitFile, openGitVersions } from '../git/git-versions.ts';
 import { openUploads } from '../http/write-api.ts';
-import { sourceAsker } from '../loops/ask-source.ts';
 import { makeDailyFiles } from '../loops/daily-loop.ts';
-import { expire } from '../loops/expiry-loop.ts';
-import { sourceRuns } from '../loops/source-loop.ts';
+import { expire, removeOldUploads } from '../loops/expiry-loop.ts';
+import { sourceAsker, sourceRuns } from '../loops/source-loop.ts';
 import { openWitness } from '../loops/witness-client.ts';
 import { startWitnessLoop } from '../loops/witness-loop.ts';
 import { createWorkRound } from '../loops/work-loop.ts';
@@ -37,15 +35,13 @@ import { openCore, refusedStart } from '../service/core.ts';
 import { FolderInUse, StartError } from '../service/start-error.ts';
 import { checkClock, type EmbeddedConfig, type Environment, readConfig } from '../settings/config.ts';
 import { signingKeys } from '../settings/log-key.ts';
-import { misspeltSettings } from '../settings/misspelt-settings.ts';
+import { misspeltSettings } from '../settings/settings-help.ts';
 import type { TargetState } from '../state/target-state.ts';
 import { openTarget } from '../target/open-target.ts';
 import { beginIfEmpty, CHECKPOINT, hasNews, isUnused, isWhole } from './begin.ts';
-import { countFiles, type FileCounts } from './counted-objects.ts';
-import { endSourceRuns } from './end-source-runs.ts';
 import { fitsNote, leaveNote } from './files-note.ts';
 import { openLocalApi } from './local-api.ts';
-import { publishAll } from './publish-all.ts';
+import { countFiles, endSourceRuns, type FileCounts, publishAll } from './round-steps.ts';
 
 export interface RoundOptions {
   /** Publishes without a log, even if there is a key. */
@@ -274,8 +270,6 @@ async function runOn(
       return await takeInPast(runs, source, versions, { work, progress });
     } catch (error) {
       throw error instanceof NotTakenIn ? new StartError(error.message, { cause: error }) : error;
-    } finally {
-      await versions.close();
     }
   }
 

@@ -12,7 +12,7 @@ import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
 import { checkIsOwnLog } from '../folder/foreign-log.ts';
 import { readSite } from '../folder/site-folder.ts';
-import { HISTORY_FILE_BYTES, listEverySeconds } from '../loops/pace.ts';
+import { HISTORY_FILE_BYTES, listEverySeconds } from '../loops/publish-loop.ts';
 import type { EmbeddedConfig } from '../settings/config.ts';
 import { keepLogKeys, type LogKeys, readLogCheckpoint, signingKeys } from '../settings/log-key.ts';
 import type { PublicTarget } from '../target/target.ts';

@@ -24,3 +24,12 @@ export class FolderInUse extends StartError {
 export function unusable(folder: string, cause: Error): StartError {
   return new StartError(`The data folder ${folder} cannot be used: ${cause.message.replaceAll('\n', ' ')}`, { cause });
 }
+
+/** Does this with the folder. @throws StartError for each fault of the file system */
+export function withFolder<Result>(folder: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof StartError ? error : unusable(folder, error as Error);
+  }
+}

@@ -1,5 +1,5 @@
 /** Files whose presence survives a loss of power. A name is durable only after the folder that holds it is synced. */
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { chmod, mkdir, open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
@@ -21,6 +21,13 @@ export function syncFolderSync(folder: string): void {
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** Puts a small file in place, in one step. */
+export function putFileSync(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text, { mode: 0o600, flush: true });
+  renameSync(`${path}.new`, path);
+  syncFolderSync(dirname(path));
 }
 
 /**

@@ -4,7 +4,7 @@ import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { createUploadRunner } from '../../lambdas/ingest/run-upload.ts';
 import { PART_LIMITS } from '../../lambdas/ingest/upload-parts.ts';
 import { mayReceive } from '../../lambdas/ingest/upload-sender.ts';
-import { removeOldUploads } from '../../server/folder/old-uploads.ts';
+import { removeOldUploads } from '../../server/loops/expiry-loop.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { apiKeyKey, erasureKey } from '../../storage/records/accounts.ts';
 import { uploadKey } from '../../storage/records/batches.ts';

@@ -2,11 +2,8 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
 import { mappingOf } from './files-mapping.ts';
-import { filesIn, openRunWorld, verify } from './run-world.ts';
-
-const codeOf = (exit: keyof typeof EXIT_CODES) => EXIT_CODES[exit].code;
+import { codeOf, filesIn, openRunWorld, verify } from './run-world.ts';
 
 /** A service whose ledger begins from its log in each run. */
 async function serviceOfFiles() {

@@ -4,19 +4,16 @@ import { cpSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
 import { ed25519Signer, parseNote, privateNoteKey, signNote } from '../../contract/log/notes.ts';
 import { incidentId, incidentsText } from '../../publisher/projections/incidents/incident.ts';
 import { openDataFolder } from '../../server/folder/data-folder.ts';
-import { filesIn, openRunWorld, serveFiles, verify } from './run-world.ts';
+import { codeOf, filesIn, openRunWorld, serveFiles, verify } from './run-world.ts';
 
 const GOLD = 'api/v1/markets/gold.json';
 const COUNT_READS = join(import.meta.dirname, 'count-reads.ts');
 
 const generationIn = async (target: string) =>
   JSON.parse(await readFile(join(target, 'api/v1/snapshot.json'), 'utf8')).generation;
-
-const codeOf = (exit: keyof typeof EXIT_CODES) => EXIT_CODES[exit].code;
 
 /** The first run is done. Each `run` begins without a data folder. */
 async function jobs() {

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join, relative } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
+import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
 import { tidemarkHere } from '../cli/in-process.ts';
 import { finished, type Run, type RunOptions, spawnTidemark, tidemark } from '../cli/tidemark.ts';
 import { recipeWith } from '../sources/example-recipe.ts';
@@ -34,6 +35,8 @@ export interface RunResult extends Run {
 const DIE_AT_RENAME = join(import.meta.dirname, '../server/die-at-rename.ts');
 
 export const ORIGIN = 'run.test.example/prices';
+
+export const codeOf = (exit: keyof typeof EXIT_CODES) => EXIT_CODES[exit].code;
 
 /** @param settings of every run */
 export async function openRunWorld(settings: Readonly<Record<string, string>> = {}): Promise<RunWorld> {

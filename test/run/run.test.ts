@@ -3,15 +3,12 @@ import { existsSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
 import { ed25519Signer } from '../../contract/log/notes.ts';
 import { tidemarkHere as tidemark } from '../cli/in-process.ts';
 import { sampled } from '../runs.ts';
 import { startWitness } from '../server/witness.ts';
 import { metalsCsv } from '../sources/example-recipe.ts';
-import { filesIn, ORIGIN, openRunWorld, serveFiles, startSource, verify } from './run-world.ts';
-
-const codeOf = (exit: keyof typeof EXIT_CODES) => EXIT_CODES[exit].code;
+import { codeOf, filesIn, ORIGIN, openRunWorld, serveFiles, startSource, verify } from './run-world.ts';
 
 test('a run ingests a file and publishes it; the next one has nothing new, and writes nothing', async () => {
   const world = await openRunWorld();

@@ -3,11 +3,10 @@ import { cpSync, existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
 import { ed25519Signer } from '../../contract/log/notes.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { verifyLog } from '../../publisher/verify/verify-log.ts';
-import { publishedFilesReader } from '../../server/from-log/published-files.ts';
+import { publishedFilesReader } from '../../server/commands/static-host.ts';
 import { unsealState } from '../../server/state/sealed-state.ts';
 import { readStateKey } from '../../server/state/state-key.ts';
 import { STATE_NAME, type StoredState, stateInFolder } from '../../server/target/state-store.ts';
@@ -17,9 +16,8 @@ import { tidemarkHere } from '../cli/in-process.ts';
 import { sampled } from '../runs.ts';
 import { metalsCsv, recipeWith } from '../sources/example-recipe.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
-import { filesIn, openRunWorld, startSource } from './run-world.ts';
+import { codeOf, filesIn, openRunWorld, startSource } from './run-world.ts';
 
-const codeOf = (exit: keyof typeof EXIT_CODES) => EXIT_CODES[exit].code;
 const newKey = async () => (await tidemarkHere(['state', 'keys', 'new'])).output;
 
 /** Gold and silver are published. Each `job` begins without a data folder; `run` keeps it. */

@@ -5,13 +5,11 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
 import { parsePublicKey } from '../../contract/files/public-objects.ts';
 import { tidemarkHere as tidemark } from '../cli/in-process.ts';
 import { startServerForTest } from '../server/server-process.ts';
-import { filesIn, openRunWorld, type RunWorld, verify } from './run-world.ts';
+import { codeOf, filesIn, openRunWorld, type RunWorld, verify } from './run-world.ts';
 
-const codeOf = (exit: keyof typeof EXIT_CODES) => EXIT_CODES[exit].code;
 const SNAPSHOT = 'api/v1/snapshot.json';
 
 /** The files that no table knows, without the index of a git checkout. */

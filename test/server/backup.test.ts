@@ -28,6 +28,7 @@ import { openDataFolder } from '../../server/folder/data-folder.ts';
 import { type Run, tidemark } from '../cli/tidemark.ts';
 import { createWorld, dependenciesOn, market, price } from '../publisher/world.ts';
 import { makeTemporaryFolder, temporaryFolder } from '../storage/temporary-folder.ts';
+import { senderTo } from './sender.ts';
 import { type ServerProcess, startServer, startServerForTest } from './server-process.ts';
 
 const on = (data: string, ...words: readonly string[]): Promise<Run> => tidemark([...words, '--data', data]);
@@ -67,36 +68,20 @@ describe('beside a running server', () => {
     await temporary.remove();
   });
 
-  async function post(path: string, name: string, body: unknown): Promise<Response> {
-    return await fetch(url + path, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'idempotency-key': name, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-  }
-
   test('a backup has every acknowledged write and upload; restored, it publishes the same bytes', async () => {
     const bytes = Buffer.from(`${JSON.stringify(price('busy', 5_000, 7))}\n`);
     const sha256 = createHash('sha256').update(bytes).digest('hex');
-    const announced = await post('/api/v1/ingest/uploads', 'an-upload-of-one-row', {
-      sha256,
-      bytes: bytes.length,
-      records: 1,
-    });
-    const { id, put } = (await announced.json()) as {
-      id: string;
-      put: { url: string; headers: Record<string, string> };
-    };
+    const send = senderTo(url, key);
+    const { json } = await send('POST', '/api/v1/ingest/uploads', { sha256, bytes: bytes.length, records: 1 });
+    const { id, put } = json as { id: string; put: { url: string; headers: Record<string, string> } };
     expect((await fetch(url + put.url, { method: 'PUT', headers: put.headers, body: bytes })).status).toBe(204);
 
     let acknowledged = 0;
     let isWriting = true;
     const writing = (async () => {
       for (let minute = 0; isWriting; minute += 1) {
-        const answer = await post('/api/v1/ingest/batches', `a-batch-of-minute-${minute}`, {
-          records: [price('busy', minute, 1)],
-        });
-        expect(answer.status).toBe(202);
+        const { status } = await send('POST', '/api/v1/ingest/batches', { records: [price('busy', minute, 1)] });
+        expect(status).toBe(202);
         acknowledged = minute + 1;
       }
     })();
@@ -265,7 +250,7 @@ describe('without a server', () => {
     await upload('B');
     await writeFile(join(dir, 'uploads', idOf('B')), 'BBB');
     await chmod(dir, 0o700);
-    expect(await made()).toMatchObject({ copiedFiles: 1 });
+    expect(await made()).toMatchObject({ copiedFiles: 2 });
     expect(await readFile(join(dir, 'uploads', idOf('B')), 'utf8')).toBe('B'.repeat(10));
     expect((await names(dir)).filter((name) => !isBackup(name))).toEqual(['uploads']);
     expect((await names(data)).filter((name) => name.startsWith('snapshot-'))).toEqual([]);
@@ -392,76 +377,40 @@ describe('without a server', () => {
     const manifest = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
     await writeFile(path, JSON.stringify(change(manifest)));
   };
+  const spoiled = (spoil: (backup: string) => Promise<unknown>) => async () => spoil((await made()).backup);
   /** What other users could have put in place of a path of the backup. */
-  const instead = (path: (backup: string) => string, put: (path: string) => Promise<unknown>) => async () => {
-    const { backup } = await made();
-    const place = path(backup);
-    await rename(place, join(data, '..', 'moved'));
-    await put(place);
-  };
+  const instead = (path: (backup: string) => string, put: (path: string) => Promise<unknown>) =>
+    spoiled(async (backup) => {
+      await rename(path(backup), join(data, '..', 'moved'));
+      await put(path(backup));
+    });
   const ofBackup = (name: string) => (backup: string) => join(backup, name);
   const linkTo = (target: string) => (path: string) => symlink(target, path);
   const linkToMoved = (path: string) => symlink(join(data, '..', 'moved'), path);
   const pipe = async (path: string) => execFileSync('mkfifo', [path]);
-  const widened = (mode: number, path: (backup: string) => string) => async () => {
-    const { backup } = await made();
-    await chmod(path(backup), mode);
-  };
+  const widened = (mode: number, path: (backup: string) => string) => spoiled((backup) => chmod(path(backup), mode));
   const someContent = { bytes: 1, sha256: '0'.repeat(64) };
 
   test.each<[string, () => Promise<unknown>, string]>([
     ['there is none', async () => mkdir(dir), 'no complete backup'],
-    [
-      'it is under way',
-      async () => {
-        const { backup } = await made();
-        await rename(backup, `${backup}.partial`);
-      },
-      'no complete backup',
-    ],
+    ['it is under way', spoiled((backup) => rename(backup, `${backup}.partial`)), 'no complete backup'],
     [
       'a byte of the ledger differs',
-      async () => {
-        const { backup } = await made();
-        const path = join(backup, 'ledger.sqlite');
-        const bytes = await readFile(path);
+      spoiled(async (backup) => {
+        const bytes = await readFile(join(backup, 'ledger.sqlite'));
         bytes.writeUInt8(bytes.readUInt8(5_000) ^ 1, 5_000);
-        await writeFile(path, bytes);
-      },
+        await writeFile(join(backup, 'ledger.sqlite'), bytes);
+      }),
       'ledger.sqlite has other bytes',
     ],
     [
       'the ledger is cut off',
-      async () => {
-        const { backup } = await made();
-        await writeFile(join(backup, 'ledger.sqlite'), '');
-      },
+      spoiled((backup) => writeFile(join(backup, 'ledger.sqlite'), '')),
       'ledger.sqlite has other bytes',
     ],
-    [
-      'an upload is missing',
-      async () => {
-        await made();
-        await rm(join(dir, 'uploads', idOf('A')));
-      },
-      'upl_A+ is missing',
-    ],
-    [
-      'the manifest is missing',
-      async () => {
-        const { backup } = await made();
-        await rm(join(backup, 'manifest.json'));
-      },
-      'manifest.json',
-    ],
-    [
-      'the manifest is no JSON',
-      async () => {
-        const { backup } = await made();
-        await writeFile(join(backup, 'manifest.json'), '{');
-      },
-      'manifest.json',
-    ],
+    ['an upload is missing', spoiled(() => rm(join(dir, 'uploads', idOf('A')))), 'upl_A+ is missing'],
+    ['the manifest is missing', spoiled((backup) => rm(join(backup, 'manifest.json'))), 'manifest.json'],
+    ['the manifest is no JSON', spoiled((backup) => writeFile(join(backup, 'manifest.json'), '{')), 'manifest.json'],
     ['the manifest is of a later version', () => manifestOf((manifest) => ({ ...manifest, format: 99 })), 'format 99'],
     [
       'the ledger is of a later version',
@@ -513,10 +462,7 @@ describe('without a server', () => {
     ],
     [
       'a file is longer than announced',
-      async () => {
-        const { backup } = await made();
-        await appendFile(join(backup, 'secret'), 'more');
-      },
+      spoiled((backup) => appendFile(join(backup, 'secret'), 'more')),
       'secret has other bytes',
     ],
   ])('a backup is refused, and the folder stays as it is, if %s', async (_, prepare, part) => {

@@ -10,16 +10,6 @@ import { temporaryFolder } from '../storage/temporary-folder.ts';
 const key = { partition: 'a', sort: 'b' };
 const put = { kind: 'put', key, revision: 7, value: null, if: { kind: 'any' } } as const;
 
-test('missing parts are created, and written data is there when the folder is opened again', async () => {
-  const folder = join(await temporaryFolder(), 'not', 'yet');
-  const data = await openDataFolder(folder);
-  await data.ledger.transact([put], { attemptId: 'one' });
-  data.close();
-  const again = await openDataFolder(folder);
-  expect(await again.ledger.get(key)).toMatchObject({ revision: 7 });
-  again.close();
-});
-
 test('an open folder has one owner', async () => {
   const folder = await temporaryFolder();
   const data = await openDataFolder(folder);

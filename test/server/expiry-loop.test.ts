@@ -78,19 +78,6 @@ test('other tasks run between batches', async () => {
   expect(order).toEqual(['batch', 'other', 'batch', 'other', 'batch', 'other']);
 });
 
-test('a failed sweep is reported, and repeated an hour later', async () => {
-  const failure = new Error('for a while');
-  let sweeps = 0;
-  const { reports } = startLoop(() => {
-    if (++sweeps === 1) throw failure;
-    return 0;
-  });
-  await expect.poll(() => reports).toEqual([failure]);
-  vi.advanceTimersByTime(HOUR_MS);
-  await expect.poll(() => sweeps).toBe(2);
-  expect(reports).toHaveLength(1);
-});
-
 test('a stop ends an endless sweep, and the ledger is not used afterwards', async () => {
   let batches = 0;
   const { loop } = startLoop((_beforeMs, limit) => {

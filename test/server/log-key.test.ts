@@ -199,20 +199,3 @@ describe('the command', () => {
     expect(readLogKeys(folder)).toBeNull();
   });
 });
-
-test.each([
-  ['data.example.com', true],
-  ['data.example.com/prices', true],
-  ['tidemark.local/0a1b2c3d', true],
-  ['', false],
-  ['https://data.example.com', false],
-  ['Data.example.com', false],
-  ['data.example.com/', false],
-  ['data example', false],
-  ['data+example', false],
-  ['a'.repeat(201), false],
-  ['a.example/\n1', false],
-  ['a.example/é', false],
-])('%j as the name of a log: %s', (origin, expected) => {
-  expect(isLogOrigin(origin)).toBe(expected);
-});

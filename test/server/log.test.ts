@@ -1,5 +1,5 @@
 /** The log of the embedded server: its formats, and its lines from a real process. */
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -7,6 +7,7 @@ import { type LogFields, openLog, readLogFormat } from '../../server/service/log
 import { SettingError } from '../../server/service/start-error.ts';
 import { market, price } from '../publisher/world.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
+import { senderTo } from './sender.ts';
 import { startServerForTest } from './server-process.ts';
 
 const KEY = 'tdm_dev_0123456789_secret';
@@ -89,15 +90,7 @@ test('a process logs JSON lines only: its start, a batch, an upload, their gener
   const server = startServerForTest({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: 'no', TIDEMARK_LOG: 'json' });
   const url = await server.started;
   const key = (await readFile(join(data, 'operator-key'), 'utf8')).trim();
-  const post = async (path: string, body: object) => {
-    const headers = {
-      authorization: `Bearer ${key}`,
-      'content-type': 'application/json',
-      'idempotency-key': randomUUID(),
-    };
-    const response = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
-    return (await response.json()) as { id: string; put: { url: string; headers: Record<string, string> } };
-  };
+  const post = async (path: string, body: object) => (await senderTo(url, key)('POST', path, body)).json;
   const lines = () =>
     server
       .output()

@@ -97,15 +97,6 @@ describe('before the first request', () => {
     await expectVerified(world);
   });
 
-  test('a store that was emptied is filled again', async () => {
-    const world = await publishedWorld();
-    const before = bodies(world);
-    await lose(world, () => true);
-    await publishIfNothingIsShown(world.dependencies, NOT_FILLING);
-    expect(bodies(world)).toEqual(before);
-    await expectVerified(world);
-  });
-
   test('nothing is published if something is public, with any marks', async () => {
     const world = await publishedWorld();
     await world.ingest([price('a', 0, 5)]);
@@ -209,19 +200,6 @@ describe('while the server runs', () => {
     await expectVerified(world);
   });
 
-  test('objects that are lost repeatedly are put back each time, with one report each', async () => {
-    const world = await publishedWorld();
-    const watched = watch(world.dependencies);
-    for (let time = 1; time <= 3; time++) {
-      await lose(world, (key) => key.includes('/history/pages/'));
-      expect(await watched.lost.look()).toBe(true);
-      expect(await watched.lost.failed(new BundleLost('too'))).toBe(0);
-      expect(watched.reports).toHaveLength(time);
-      await publishAll(world, watched);
-      await expectVerified(world);
-    }
-  });
-
   test('objects that are lost while everything is published again are put back ten minutes later, with one report', async () => {
     const world = await publishedWorld();
     const { reports, lost } = watch(world.dependencies);
@@ -269,20 +247,5 @@ describe('while the server runs', () => {
     await publishAll(world, { reports, lost });
     expect(await world.ledger.get(HEAD_KEY)).toMatchObject({ revision: 3 });
     expect(reports).toHaveLength(2);
-  });
-
-  test('another failure is not a loss', async () => {
-    const world = await publishedWorld();
-    const { reports, lost } = watch(world.dependencies);
-    expect(await lost.failed(new StorageUnavailable('for a while'))).toBeNull();
-    expect(reports).toEqual([]);
-  });
-
-  test('the report counts the lost objects, and names the first', async () => {
-    const world = await publishedWorld();
-    const { reports, lost } = watch(world.dependencies);
-    const [key] = await lose(world, (each) => each === publicKey({ kind: 'market', slug: 'c' }));
-    await lost.look();
-    expect(reports[0]).toMatch(new RegExp(`: ${key} is lost or damaged$`));
   });
 });

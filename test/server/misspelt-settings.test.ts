@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { PROJECTIONS } from '../../contract/files/projections.ts';
-import { misspeltSettings } from '../../server/settings/misspelt-settings.ts';
+import { misspeltSettings } from '../../server/settings/settings-help.ts';
 import { tidemark } from '../cli/tidemark.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { startServerForTest } from './server-process.ts';

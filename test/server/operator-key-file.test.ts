@@ -1,10 +1,10 @@
 /** The file `operator-key` and the banner of `npm start` follow the keys in the ledger, or say that they do not. */
-import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ALL_SCOPES } from '../../contract/operations/scopes.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
+import { senderTo } from './sender.ts';
 import { startServerForTest } from './server-process.ts';
 
 const CURL = /curl -H "Authorization: Bearer \$\(cat [^)]*operator-key\)"/;
@@ -18,19 +18,8 @@ test('after a revocation, a rotation, and other changes', { timeout: STARTS_MS }
   let server = startServerForTest({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: 'no' });
   let baseUrl = await server.started;
 
-  async function send(method: string, path: string, as: string, body?: object) {
-    const response = await fetch(`${baseUrl}/api/v1/${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${as}`,
-        'idempotency-key': randomUUID(),
-        ...(body && { 'content-type': 'application/json' }),
-      },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    return { status: response.status, json: text === '' ? null : JSON.parse(text) };
-  }
+  const send = (method: string, path: string, as: string, body?: object) =>
+    senderTo(baseUrl, as)(method, `/api/v1/${path}`, body);
 
   /** Restarts; gives the note about the file, if there is one. */
   async function restarted(): Promise<string> {

@@ -100,32 +100,6 @@ describe('a wake-up', () => {
     expect(await readAll(world.ledger, REFRESH_MARKS)).toEqual([]);
     expect(watched.reports).toEqual([]);
   });
-
-  test('during a round leads, however often it comes, to one more round, which sees all new records', async () => {
-    const watched = watchedLoop();
-    const gate = Promise.withResolvers<void>();
-    watched.hold(gate.promise);
-    watched.loop.wake();
-    await expect.poll(() => watched.rounds()).toBe(1);
-    await watched.world.ingest([market('a'), price('a', 0, 1)]);
-    for (let time = 0; time < 100; time++) watched.loop.wake();
-    gate.resolve();
-    watched.hold(null);
-    await expect.poll(() => generation(watched)).toBeGreaterThan(0);
-    await expect.poll(() => watched.rounds()).toBe(2);
-    await watched.loop.stop();
-    expect(watched.rounds()).toBe(2);
-    expect(await publish(watched.world.dependencies)).toMatchObject({ kind: 'unchanged' });
-  });
-
-  test('that is lost costs a minute at most', async () => {
-    const watched = watchedLoop();
-    await watched.world.ingest([market('a')]);
-    vi.advanceTimersByTime(MINUTE_MS - 1);
-    expect(watched.rounds()).toBe(0);
-    vi.advanceTimersByTime(1);
-    await expect.poll(() => generation(watched)).toBe(1);
-  });
 });
 
 describe('a round that fails', () => {
@@ -147,34 +121,6 @@ describe('a round that fails', () => {
     await expect.poll(() => loop.lagMs()).toBe(0);
     expect(loop.stalledMs()).toBe(0);
     expect(await generation(watched)).toBe(1);
-  });
-});
-
-describe('a stop', () => {
-  test('waits for the running round, and begins no other', async () => {
-    const watched = watchedLoop();
-    await watched.world.ingest([market('a')]);
-    const gate = Promise.withResolvers<void>();
-    watched.hold(gate.promise);
-    watched.loop.wake();
-    await expect.poll(() => watched.rounds()).toBe(1);
-    watched.loop.wake();
-    let stopped = false;
-    const stopping = watched.loop.stop().then(() => {
-      stopped = true;
-    });
-    await Promise.resolve();
-    expect(stopped).toBe(false);
-    gate.resolve();
-    await stopping;
-    expect(await generation(watched)).toBe(1);
-    const { length } = watched.world.objects.puts;
-
-    watched.loop.wake();
-    vi.advanceTimersByTime(10 * MINUTE_MS);
-    await watched.loop.stop();
-    expect(watched.rounds()).toBe(1);
-    expect(watched.world.objects.puts).toHaveLength(length);
   });
 });
 

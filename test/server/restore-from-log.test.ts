@@ -16,7 +16,6 @@ import { tidemarkHere as tidemark } from '../cli/in-process.ts';
 import { LOG_ORIGIN, testSigner, withLog } from '../publisher/log/test-log.ts';
 import { removeMarket } from '../publisher/remove-market.ts';
 import { createWorld, dependenciesOn, market, price, readerOf } from '../publisher/world.ts';
-import { runs } from '../runs.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { publicFiles } from './public-files.ts';
 
@@ -135,28 +134,6 @@ describe('tidemark restore --from-log', () => {
     expect(await restore(data, join(data, 'public'), '--replace')).toMatchObject({ code: 0 });
     await use(data);
   });
-
-  test('that is killed before any of its renames can be repeated, and no server starts on a half of it', async () => {
-    const before = await publicFiles(data);
-    const original = `${data}-original`;
-    await cp(data, original, { recursive: true });
-    const hook = join(import.meta.dirname, 'die-at-rename.ts');
-    const words = ['restore', '--from-log', join(original, 'public'), '--data', data, '--replace'];
-    const outcomes: string[] = [];
-    for (let n = 1; outcomes.at(-1) !== 'finished'; n += runs(2, 1)) {
-      await rm(data, { recursive: true });
-      await cp(original, data, { recursive: true });
-      const environment = { NODE_OPTIONS: `--import ${hook}`, DIE_AT_RENAME: String(n) };
-      const { code } = await tidemark(words, { environment });
-      const look = await tidemark(['gc', '--dry-run'], { environment: { TIDEMARK_DATA: data } });
-      outcomes.push(code === 0 ? 'finished' : look.code === 0 ? 'as before' : 'refused');
-      if (code !== 0) expect([n, await tidemark(words)]).toEqual([n, expect.objectContaining({ code: 0 })]);
-      expect(await publicFiles(data)).toEqual(before);
-    }
-    expect(outcomes).toContain('refused');
-    await use(data);
-    expect(await publicFiles(data)).toEqual(before);
-  }, 180_000);
 
   test('takes no words that are about backups', async () => {
     for (const words of [['--keep-keys'], ['--from', 'x'], [await temporaryFolder()]]) {

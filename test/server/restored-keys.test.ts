@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { tidemarkHere as tidemark } from '../cli/in-process.ts';
 import { tidemarkOnTerminal } from '../cli/tidemark.ts';
 import { makeTemporaryFolder, temporaryFolder } from '../storage/temporary-folder.ts';
+import { senderTo } from './sender.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 
 const SCOPES = ['ingest:write'];
@@ -19,21 +20,7 @@ let operator: string;
 const keys = new Map<Name | 'rotated, new' | 'issued later', string>();
 let erased: string;
 
-const at = (url: string, credential: string) => ({
-  async send(method: string, path: string, body?: unknown) {
-    const answer = await fetch(`${url}/api/v1${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${credential}`,
-        ...(method === 'GET' ? {} : { 'idempotency-key': crypto.randomUUID() }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await answer.text();
-    return { status: answer.status, json: text === '' ? null : JSON.parse(text) };
-  },
-});
+const at = (url: string, credential: string) => ({ send: senderTo(`${url}/api/v1`, credential) });
 
 async function served<Result>(data: string, use: (server: ServerProcess, url: string) => Promise<Result>) {
   const server = startServer({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: 'no' });

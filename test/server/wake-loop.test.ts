@@ -55,15 +55,6 @@ test('no round begins before a wake-up or the end of the interval', async () => 
   expect(rounds).toHaveLength(1);
 });
 
-test('a wake-up begins a round, and has no effect after it', async () => {
-  const { loop, rounds } = watchedLoop();
-  loop.wake();
-  expect(rounds).toHaveLength(1);
-  rounds[0]?.end();
-  await settle();
-  expect(rounds).toHaveLength(1);
-});
-
 test('a moment in the past wakes it at once, without a warning', async () => {
   const warnings: unknown[] = [];
   const heard = (warning: unknown) => warnings.push(warning);
@@ -115,15 +106,6 @@ test('a wake-up at any moment during the end of a round is not lost', async () =
   }
 });
 
-test('a wake-up during a failing round is not lost', async () => {
-  const { loop, rounds } = watchedLoop();
-  loop.wake();
-  loop.wake();
-  rounds[0]?.fail(new Error('for a while'));
-  await settle();
-  expect(rounds).toHaveLength(2);
-});
-
 test('a stop aborts the running round, waits for it, and begins no other', async () => {
   const { loop, rounds } = watchedLoop();
   loop.wake();
@@ -141,11 +123,4 @@ test('a stop aborts the running round, waits for it, and begins no other', async
   vi.advanceTimersByTime(5 * INTERVAL_MS);
   await settle();
   expect(rounds).toHaveLength(1);
-});
-
-test('a stop may come before any round, and twice', async () => {
-  const { loop, rounds } = watchedLoop();
-  await loop.stop();
-  await loop.stop();
-  expect(rounds).toHaveLength(0);
 });

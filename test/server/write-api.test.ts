@@ -9,6 +9,7 @@ import type { Market } from '../../contract/values/market.ts';
 import { httpReader } from '../../publisher/verify/bounded-reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { senderTo } from './sender.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 import { copySample } from './taken-in-sample.ts';
 
@@ -19,7 +20,6 @@ let data: string;
 let server: ServerProcess;
 let baseUrl: string;
 let operatorKey: string;
-let keys = 0;
 
 beforeAll(async () => {
   temporary = await makeTemporaryFolder();
@@ -39,23 +39,10 @@ interface Sent {
   readonly as?: string;
   readonly body?: unknown;
   readonly key?: string;
-  readonly headers?: Record<string, string>;
 }
 
-async function send(method: string, path: string, { as = operatorKey, body, key, headers }: Sent = {}) {
-  const response = await fetch(baseUrl + path, {
-    method,
-    headers: {
-      authorization: `Bearer ${as}`,
-      ...(method === 'GET' ? {} : { 'idempotency-key': key ?? `embedded-test-${++keys}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, text, json: text === '' ? null : JSON.parse(text) };
-}
+const send = (method: string, path: string, { as = operatorKey, body, key }: Sent = {}) =>
+  senderTo(baseUrl, as)(method, path, body, key === undefined ? {} : { 'idempotency-key': key });
 
 async function token(...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [MAIN, 'token', ...args], {
