@@ -27,7 +27,7 @@ const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
   sources: 484 * KILOBYTE,
   'first-key': 250 * KILOBYTE,
   publish: 768 * KILOBYTE,
-  verify: 194 * KILOBYTE,
+  verify: 195 * KILOBYTE,
   'collect-garbage': 553 * KILOBYTE,
   export: 615 * KILOBYTE,
   repair: 500 * KILOBYTE,
