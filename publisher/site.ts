@@ -50,7 +50,7 @@ export function withOperator(site: Site, operator: Operator): Site {
   return edited(site, said, isPage, (text) => text.replaceAll(OPERATOR_PLACE, () => said));
 }
 
-const ASKING = /<div><dt>You want to write<\/dt>.*?<\/div>/s;
+const ASKING = /<li><strong>You want to write\.<\/strong>.*?<\/li>\n?/s;
 
 /** The same pages without the section on keys, for a service that issues none. */
 export function withoutKeys(site: Site): Site {
