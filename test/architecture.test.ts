@@ -51,6 +51,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'server/git/write-past.ts',
       'server/run/',
       'server/state/state-key.ts',
+      'server/target/static-host.ts',
       'server/terminal/',
       'server/service/start-error.ts',
       'server/settings/address-file.ts',

@@ -10,7 +10,7 @@ import { CHECKPOINT_URL, LogFiles, VKEY_URL } from '../../publisher/verify/log-f
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { type VerifyLogOptions, type VerifyLogReport, verifyLog } from '../../publisher/verify/verify-log.ts';
-import { hostReader, staticHostReader } from '../../server/commands/static-host.ts';
+import { hostReader, staticHostReader } from '../../server/target/static-host.ts';
 import type { ProgressLine } from '../../server/terminal/progress-line.ts';
 import { counted } from '../../server/terminal/words.ts';
 import { knownLogsOf, originOf, readKnownLogs, rememberLog } from '../log/known-logs.ts';

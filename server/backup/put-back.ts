@@ -15,7 +15,7 @@ import { openLedgerCopy } from '../../storage/sqlite/sqlite-ledger.ts';
 import { checkNotInUse, LEDGER_FILE, RESTORING_FILE } from '../folder/data-folder.ts';
 import { StartError, unusable, withFolder } from '../service/start-error.ts';
 import { checkFolderIsPrivate } from '../settings/private-files.ts';
-import { type CopyStep, copyDurably, isSame, writeDurably } from './copied-files.ts';
+import { type CopyStep, checkRoom, copyDurably, isSame, writeDurably } from './copied-files.ts';
 import { filesOfBackup, PARTIAL_SUFFIX } from './manifest.ts';
 import type { ChosenBackup } from './read-backup.ts';
 
@@ -109,6 +109,11 @@ export async function finishRestore(dataFolder: string): Promise<void> {
 
 async function copyBackup(staged: string, { dir, name, manifest }: ChosenBackup, progress: CopyStep): Promise<void> {
   const files = filesOfBackup(name, manifest);
+  const sizes = [...files.values()].map(({ bytes }) => bytes);
+  await checkRoom(
+    staged,
+    sizes.reduce((sum, bytes) => sum + bytes, 0),
+  );
   let done = 0;
   for (const [path, content] of files) {
     progress('Copying the backup', done++, files.size);

@@ -3,7 +3,15 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { makeFolder, syncFolder } from '../../storage/directory/durable-files.ts';
-import { type CopyStep, copyDurably, digestOf, findDamagedFiles, writeDurably } from '../backup/copied-files.ts';
+import {
+  type CopyStep,
+  checkRoom,
+  copyDurably,
+  digestOf,
+  findDamagedFiles,
+  sizeOf,
+  writeDurably,
+} from '../backup/copied-files.ts';
 import { leaveLastBackup } from '../backup/last-backup.ts';
 import {
   backupNames,
@@ -64,6 +72,8 @@ export async function backUp(environment: Environment, command: BackupCommand): 
   // Held until the end: it keeps a second backup of this folder out.
   const snapshot = await takeSnapshot(dataFolder, (done, of) => progress('Taking a snapshot of the ledger', done, of));
   try {
+    await removePartial(dir);
+    await checkRoom(dir, await bytesToCopy(dataFolder, dir, snapshot.path));
     const partial = join(dir, name + PARTIAL_SUFFIX);
     const files = await copyOwn(dataFolder, snapshot.path, partial, progress);
     const known = await checkLedgerCopy(join(partial, LEDGER_FILE));
@@ -142,7 +152,6 @@ async function copyOwn(
   progress: CopyStep,
 ): Promise<Record<string, Content>> {
   progress('Copying the ledger', 0, 1);
-  await removePartial(partial);
   const ledger = await copyDurably(snapshot, join(partial, LEDGER_FILE));
   if (ledger === null)
     throw new StartError(`The snapshot ${snapshot} is gone: was the server started anew? Try again.`);
@@ -155,11 +164,20 @@ async function copyOwn(
 }
 
 /** The folder of an interrupted backup. Backups run one at a time, so no other process writes to it. */
-async function removePartial(partial: string): Promise<void> {
-  const dir = resolve(partial, '..');
+async function removePartial(dir: string): Promise<void> {
   for (const name of await readdir(dir)) {
     if (name.endsWith(PARTIAL_SUFFIX)) await rm(join(dir, name), { recursive: true, force: true });
   }
+}
+
+/** The ledger, and what the shared files in the folder of backups lack. */
+async function bytesToCopy(dataFolder: string, dir: string, snapshot: string): Promise<number> {
+  let bytes = (await sizeOf(snapshot)) ?? 0;
+  for (const path of await listShared(dataFolder)) {
+    const [file, copy] = [await sizeOf(join(dataFolder, path)), await sizeOf(join(dir, path))];
+    bytes += Math.max(0, (file ?? 0) - (copy ?? 0));
+  }
+  return bytes;
 }
 
 async function checkWhole(dir: string, name: string, manifest: Manifest, progress: CopyStep): Promise<void> {

@@ -21,8 +21,8 @@ import { divertMirror, type MirrorDocument } from '../mirror/mirror-document.ts'
 import { FORK_FILE, openMirrorFolder } from '../mirror/mirror-folder.ts';
 import { UpstreamForked } from '../mirror/mirror-log.ts';
 import { type Log, openLog, readLogFormat } from '../service/log.ts';
+import { hostReader } from '../target/static-host.ts';
 import { openProgressLine } from '../terminal/progress-line.ts';
-import { hostReader } from './static-host.ts';
 import { onStopSignal } from './stop-signals.ts';
 
 export interface MirrorCommand {

@@ -6,7 +6,7 @@ import { type BegunFolder, beginFromLog } from '../from-log/begin-from-log.ts';
 import { StartError } from '../service/start-error.ts';
 import { checkClock, type Environment, readConfig } from '../settings/config.ts';
 import { signingKeys } from '../settings/log-key.ts';
-import { namedFilesReader } from './static-host.ts';
+import { namedFilesReader } from '../target/static-host.ts';
 
 export interface RestoreFromLogCommand {
   /** A base URL, or a folder of published files. */

@@ -10,10 +10,16 @@ import { ingestBatch } from '../../lambdas/ingest/ingest-batch.ts';
 import { mapCsv } from '../../mapping/declared/map-csv.ts';
 import type { MappedRecord } from '../../mapping/declared/mapped-rows.ts';
 import { parseMappingText } from '../../mapping/declared/parse-mapping.ts';
-import { systemRuntime } from '../../storage/aws/runtime.ts';
-import { readPage } from '../../storage/ports/paging.ts';
+import { removed } from '../../storage/ports/changes.ts';
+import { readAll, readPage } from '../../storage/ports/paging.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
-import { INGESTED_FILES, type IngestedFileValue, ingestedFileKey } from '../../storage/records/batches.ts';
+import { digestedUlid } from '../../storage/ports/ulid.ts';
+import {
+  batchPartition,
+  INGESTED_FILES,
+  type IngestedFileValue,
+  ingestedFileKey,
+} from '../../storage/records/batches.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { StartError } from '../service/start-error.ts';
 import { type EmbeddedConfig, SAMPLES, type SampleName } from '../settings/config.ts';
@@ -62,12 +68,12 @@ const FILES = {
 } as const;
 
 /**
- * Takes the file in, unless that was done before. After a crash the next start sends it again, and finds its first records
- * unchanged.
+ * Takes the file in, unless that was done before. The ids of its batches follow from their contents, so after a crash the
+ * next start finds them and goes on.
  *
  * @param progress receives the number of records after each batch
  * @returns the number of its records; null if it was taken in before
- * @throws StartError if a row is refused. It was accepted on other machines, so the clock of this one may be wrong
+ * @throws StartError if a row is refused. Its batch is removed, because the cause may be gone at the next start
  */
 async function ingestFile(
   dependencies: BatchDependencies,
@@ -80,16 +86,22 @@ async function ingestFile(
       readFile(new URL(`../../mapping/sample/${file}`, import.meta.url), 'utf8'),
     ),
   );
-  const key = ingestedFileKey(sha256Hex(`${sha256Hex(csv as string)}\n${sha256Hex(mapping as string)}`));
+  const digest = sha256Hex(`${sha256Hex(csv as string)}\n${sha256Hex(mapping as string)}`);
+  const key = ingestedFileKey(digest);
   if ((await ledger.get(key)) !== null) return null;
   const total = { accepted: 0, unchanged: 0 };
   for await (const rows of batchesOf(csv as string, mapping as string)) {
     const records = rows.map(({ record }) => record);
-    const { errors, counts } = await ingestBatch(dependencies, { id: systemRuntime.newId('bat'), ...OPTIONS }, records);
+    const id = `bat_${digestedUlid(0, `${digest}\n${JSON.stringify(records)}`)}`;
+    const { errors, counts } = await ingestBatch(dependencies, { id, ...OPTIONS }, records);
     const [fault] = errors;
     if (fault !== undefined) {
+      const items = await readAll<unknown>(ledger, { partition: batchPartition(id) });
+      await ledger.transact(items.map(removed), { attemptId: newAttemptId() });
       const place = `mapping/sample/${FILES[name].csv}, line ${rows[fault.index]?.line}`;
-      throw new StartError(`${place}: ${fault.code}: ${fault.detail}. Or is this machine's clock behind?`);
+      // It was accepted on other machines.
+      const hint = fault.code === 'date.future' ? ". Or is this machine's clock behind?" : '';
+      throw new StartError(`${place}: ${fault.code}: ${fault.detail}${hint}`);
     }
     total.accepted += counts.accepted;
     total.unchanged += counts.unchanged;

@@ -27,6 +27,8 @@ type Kept<View> =
   | { readonly kind: 'absent'; readonly validatedAtMs: number }
   | { readonly kind: 'unavailable'; readonly retryAtMs: number };
 
+type Missing = Exclude<Kept<never>, { kind: 'found' }>;
+
 export type CacheAnswer<View> = Kept<View> & { readonly provenance: Provenance };
 
 export interface ObjectCacheOptions<View> {
@@ -56,39 +58,50 @@ const FRESH_MS = FRESH_SECONDS * 1000;
 const SERVABLE_MS = FRESH_MS + STALE_IF_ERROR_SECONDS * 1000;
 /** The time between two reads of one key while the store fails: the same as CloudFront's error TTL in our settings. */
 const RETRY_AFTER_MS = 5_000;
+/** Keys without an object have a cache of their own, so that a scan of invented slugs pushes no bodies out. */
+const MISSING_KEYS = 10_000;
 /** The memory of an entry beside its view and the characters of its key: measured, rounded up. */
 const ENTRY_OVERHEAD_BYTES = 180;
 const PROVENANCES = { hit: 'hit', stale: 'stale', refresh: 'request', miss: 'uri-miss', inflight: 'uri-miss' } as const;
 
 export function createObjectCache<View>(options: ObjectCacheOptions<View>): ObjectCache<View> {
   const { objects, nowMs, view, sizeOf, maxBytes, deadlineMs, report } = options;
-  /** Keys that the store is asked for: lru-cache does not list those that it had not before. */
-  const pending = new Set<string>();
+  /** Reads of the store: lru-cache does not list those of keys that it had not before. */
+  const pending = new Set<{ readonly key: string }>();
+  const timed = { ttl: FRESH_MS, ttlResolution: 0, perf: { now: nowMs } };
+  const missing = new LRUCache<string, Missing>({ max: MISSING_KEYS, ...timed });
   const entries = new LRUCache<string, Kept<View>>({
     maxSize: maxBytes,
-    sizeCalculation: (kept, key) => ENTRY_OVERHEAD_BYTES + key.length + (kept.kind === 'found' ? sizeOf(kept.view) : 0),
-    ttl: FRESH_MS,
-    ttlResolution: 0,
-    perf: { now: nowMs },
+    // Too large for this cache: only `missing` keeps it.
+    sizeCalculation: (kept, key) =>
+      kept.kind === 'found' ? ENTRY_OVERHEAD_BYTES + key.length + sizeOf(kept.view) : maxBytes + 1,
+    ...timed,
     noDeleteOnStaleGet: true,
     ignoreFetchAbort: true,
-    async fetchMethod(key, known, { options }) {
+    async fetchMethod(key, known, { options, signal }) {
       const old = known?.kind === 'found' ? known : undefined;
       const validatedAtMs = nowMs();
-      pending.add(key);
+      const read = { key };
+      pending.add(read);
+      missing.delete(key);
+      const keepMissing = (kept: Missing): Missing => {
+        // Otherwise the key was dropped since.
+        if (!signal.aborted) missing.set(key, kept, { ttl: options.ttl ?? FRESH_MS });
+        return kept;
+      };
       try {
         const kept = await ask(key, old, validatedAtMs);
         // lru-cache counts from now, and up to and including the last millisecond.
         options.ttl = Math.max(1, validatedAtMs + FRESH_MS - nowMs() - 1);
-        return kept;
+        return kept.kind === 'found' ? kept : keepMissing(kept);
       } catch (cause) {
         report(key, cause);
         const servableMs = old === undefined ? 0 : old.validatedAtMs + SERVABLE_MS - nowMs();
         options.ttl = Math.max(1, (servableMs > 0 ? Math.min(RETRY_AFTER_MS, servableMs) : RETRY_AFTER_MS) - 1);
         if (old !== undefined && servableMs > 0) return { ...old, isHeld: true };
-        return { kind: 'unavailable', retryAtMs: nowMs() + RETRY_AFTER_MS };
+        return keepMissing({ kind: 'unavailable', retryAtMs: nowMs() + RETRY_AFTER_MS });
       } finally {
-        pending.delete(key);
+        pending.delete(read);
       }
     },
   });
@@ -108,8 +121,10 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
   return {
     async read(key, isNewest = false) {
       const status: LRUCache.Status<string, Kept<View>> = {};
+      const miss = missing.get(key);
+      if (miss && (miss.kind === 'unavailable' || !isNewest)) return { ...miss, provenance: 'hit' };
       const known = isNewest ? entries.peek(key) : undefined;
-      const isHeld = known?.kind === 'unavailable' || (known?.kind === 'found' && known.isHeld);
+      const isHeld = known?.kind === 'found' && known.isHeld;
       const kept = (await entries.fetch(key, { forceRefresh: isNewest && !isHeld, status })) as Kept<View>;
       const isStale = kept.kind === 'found' && nowMs() - kept.validatedAtMs >= FRESH_MS;
       return { ...kept, provenance: isStale ? 'stale-if-error' : PROVENANCES[status.fetch as 'hit'] };
@@ -118,11 +133,15 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
       const kept = entries.peek(key, { allowStale: true });
       if (kept?.kind === 'found') entries.set(key, { ...kept }, { ttl: 1, start: nowMs() - 2 });
       else entries.delete(key);
+      missing.delete(key);
     },
     drop(isDropped) {
-      const keys = [...pending];
-      entries.forEach((_kept, key) => void keys.push(key));
-      for (const key of keys) if (isDropped(key)) entries.delete(key);
+      const reads = [...pending].map(({ key }) => key);
+      const kept = [...entries.dump(), ...missing.dump()].map(([key]) => key);
+      for (const key of [...reads, ...kept].filter(isDropped)) {
+        entries.delete(key);
+        missing.delete(key);
+      }
     },
   };
 }

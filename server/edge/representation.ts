@@ -58,12 +58,17 @@ export class Representation {
     return OVERHEAD_BYTES + this.body.length * (this.isText ? 2 : 1);
   }
 
-  /** The bytes in this coding. They are made once, for any number of readers. */
+  /** The bytes in this coding. They are made once, for any number of waiting readers. */
   bytes(coding: Coding): Buffer | Promise<Buffer> {
     if (coding === 'identity') return this.body;
-    const known = this.#compressed.get(coding) ?? compress(this.body, coding);
-    this.#compressed.set(coding, known);
-    return known;
+    const known = this.#compressed.get(coding);
+    if (known !== undefined) return known;
+    const made = compress(this.body, coding);
+    this.#compressed.set(coding, made);
+    // `memoryBytes` counts the forms of texts alone; and a failure may pass.
+    const forget = () => void this.#compressed.delete(coding);
+    made.then(this.isText ? null : forget, forget);
+    return made;
   }
 
   /** The fields of a 304 (RFC 9110, section 15.4.5). */

@@ -62,7 +62,7 @@ export async function objectReply(
 }
 
 /** The places of the first and the last byte, counted from 0. */
-export interface ByteRange {
+interface ByteRange {
   readonly first: number;
   readonly last: number;
 }
@@ -75,10 +75,7 @@ const ONE_RANGE = /^bytes=[\t ,]*(?:(\d+)-(\d*)|-(\d+))[\t ,]*$/i;
  * ETag (RFC 9110, section 14). Null: it gets the whole body. A server may ignore any `Range`, so several ranges, other
  * units and malformed fields do that.
  */
-export function wantedRange(
-  { method, headers }: ObjectRequest,
-  object: Representation,
-): ByteRange | 'unsatisfiable' | null {
+function wantedRange({ method, headers }: ObjectRequest, object: Representation): ByteRange | 'unsatisfiable' | null {
   const { range = '', 'if-range': ifRange, 'accept-encoding': acceptEncoding } = headers;
   const match = ONE_RANGE.exec(range);
   // Section 14.2: defined for GET alone, and only where the answer would be 200.

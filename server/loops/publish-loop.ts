@@ -14,13 +14,14 @@ import type { Log } from '../service/log.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 
 /** Readers' caches are fresh for 15 s. Under steady writes, more generations would only fill the disk. */
-export const PUBLISH_PACE_MS = 1_000;
+const PUBLISH_PACE_MS = 1_000;
 
 const LONGEST_SECONDS = 60;
 
 /**
  * One second for each page, up to a minute; from 100,000 markets on as everywhere. Every new list leaves superseded
- * pages on the disk for a day. A list with every generation would soon take more space than everything that it lists.
+ * pages on the disk for a day, and then until a sweep comes by. A list with every generation would soon take more space than
+ * everything that it lists.
  */
 export function listEverySeconds(markets: number): number {
   const pages = Math.ceil(markets / MARKETS_PAGE_SIZE);

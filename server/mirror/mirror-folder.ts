@@ -116,6 +116,7 @@ export function keepForkEvidence(folder: MirrorFolder, { message, earlier, later
   writeJson(folder.path, FORK_FILE, { what: message, service: folder.state.url, foundAt: at, ...checkpoints });
 }
 
+/** Nothing in it is secret: others may look at it. */
 function writeJson(folder: string, name: string, value: unknown): void {
-  putFileSync(join(folder, name), `${JSON.stringify(value, null, 2)}\n`);
+  putFileSync(join(folder, name), `${JSON.stringify(value, null, 2)}\n`, 0o644);
 }

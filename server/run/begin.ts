@@ -12,12 +12,12 @@ import { verifyLog } from '../../publisher/verify/verify-log.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
-import { filesReader, namedFilesReader } from '../commands/static-host.ts';
 import { beginFromLog, isLedgerEmpty } from '../from-log/begin-from-log.ts';
 import { StartError } from '../service/start-error.ts';
 import type { EmbeddedConfig } from '../settings/config.ts';
 import { signingKeys } from '../settings/log-key.ts';
 import { openTarget } from '../target/open-target.ts';
+import { filesReader, namedFilesReader } from '../target/static-host.ts';
 import type { PublicTarget } from '../target/target.ts';
 
 /** Below a target. The checkpoint is put first. */

@@ -15,7 +15,7 @@ import { type Operator, operatorSchema } from '../../contract/values/operator.ts
 import { waitlistEmailSchema } from '../../contract/values/waitlist.ts';
 import { isLoopback } from '../../lambdas/http/network.ts';
 import { isInternalOrigin } from '../../mapping/recipe/recipe-url.ts';
-import { isProxy, type Proxies } from '../http/sender.ts';
+import { isProxy } from '../http/sender.ts';
 import { parseWitnesses, type WitnessAddress } from '../loops/witness-client.ts';
 import { SettingError, StartError } from '../service/start-error.ts';
 import { DEFAULT_DATA_FOLDER } from './address-file.ts';
@@ -64,6 +64,13 @@ export function readConfig(environment: Environment) {
     const value = parse(text);
     if (value !== undefined) return value;
     throw new SettingError(`${name} is ${JSON.stringify(text)}: set ${expected}.`);
+  };
+  /** Of parts between commas. */
+  const readList = (name: string, expected: string, isPart: (part: string) => boolean): readonly string[] => {
+    const parts = (environment[name] ?? '').split(',').flatMap((part) => part.trim() || []);
+    const wrong = parts.find((part) => !isPart(part));
+    if (wrong === undefined) return parts;
+    throw new SettingError(`${name} has ${JSON.stringify(wrong)}: set ${expected}.`);
   };
   // Other names may be in the DNS soon.
   const host = read('HOST', '127.0.0.1', 'an address, such as 127.0.0.1', (text) =>
@@ -114,17 +121,15 @@ export function readConfig(environment: Environment) {
       (text) => (/^[1-9]\d{0,4}$/.test(text) ? Number(text) : undefined),
     ),
     /** The proxies that are believed about the sender of a request. */
-    proxies: read<Proxies>(
+    proxies: readList(
       'TIDEMARK_PROXIES',
-      [],
       'addresses or networks, separated by commas, e.g. 127.0.0.1,10.0.0.0/8',
-      listOf(isProxy),
+      isProxy,
     ),
     /** Where metrics are served. Null: nowhere. Loopback, unless another address is named: they tell strangers how busy it is. */
     metrics:
       metricsPort === null ? null : { host: environment.TIDEMARK_METRICS_HOST || '127.0.0.1', port: metricsPort },
-    // At most three weeks: timers cannot wait longer than 24 days.
-    /** How often the server verifies what it serves; null: never. */
+    /** How often the server verifies what it serves; null: never. At most three weeks: timers cannot wait longer than 24 days. */
     verifyEveryHours: read<number | null>('TIDEMARK_VERIFY_HOURS', 24, 'hours from 1 to 504, or 0 for never', (text) =>
       /^\d{1,3}$/.test(text) && Number(text) <= 504 ? Number(text) || null : undefined,
     ),
@@ -145,12 +150,11 @@ export function readConfig(environment: Environment) {
       vkeyOf,
     ),
     /** Internal hosts that sources may be at, as origins such as `http://prices:8080`. */
-    sourceHosts: new Set<string>(
-      read<readonly string[]>(
+    sourceHosts: new Set(
+      readList(
         'TIDEMARK_SOURCE_HOSTS',
-        [],
         'names with scheme and port, separated by commas, e.g. http://prices:8080,https://files.corp.example. No addresses, no paths',
-        listOf(isInternalOrigin),
+        isInternalOrigin,
       ),
     ),
     /** By the name that recipes give them. */
@@ -177,11 +181,6 @@ const PORT = 'a number from 0 to 65535, where 0 picks a free port';
 const portOf = (text: string) => (/^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined);
 
 const isMail = (text: string | undefined) => waitlistEmailSchema.safeParse(text).success;
-
-const listOf = (isOne: (text: string) => boolean) => (text: string) => {
-  const parts = text.split(',').flatMap((part) => part.trim() || []);
-  return parts.every(isOne) ? parts : undefined;
-};
 
 function baseUrlOf(text: string): string | undefined {
   const { protocol = '', search, hash, username, href = '' } = URL.parse(text) ?? {};

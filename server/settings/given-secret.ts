@@ -29,7 +29,6 @@ export function readGivenSecret(
   return { place: file, text: content.trim() };
 }
 
-/** Secrets that recipes name: `TIDEMARK_SECRET_ENTSOE_TOKEN="web-api.tp.entsoe.eu <the token>"`, or `…_FILE`. */
 /** A host, and a value of printable ASCII. A short value would be found in any answer. */
 const HOST_AND_VALUE = /^([a-z0-9.-]+(?::\d+)?) +([!-~]{8,4096})$/;
 

@@ -57,6 +57,8 @@ export function openProgressLine(stream: ProgressStream, isSilent = false): Prog
 
   return {
     at(name, progress) {
+      // The first step, or the first one since the line was removed.
+      if (current === null) dueMs = Math.max(dueMs, performance.now() + SILENT_MS);
       if (current?.name !== name) current = { name, begunMs: performance.now(), first: progress, last: progress };
       current.last = progress;
       // A step that stands still shows that, too.

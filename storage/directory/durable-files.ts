@@ -23,9 +23,9 @@ export function syncFolderSync(folder: string): void {
   }
 }
 
-/** Puts a small file in place, in one step. */
-export function putFileSync(path: string, text: string): void {
-  writeFileSync(`${path}.new`, text, { mode: 0o600, flush: true });
+/** Puts a small file in place, in one step. @param mode default: for its owner alone */
+export function putFileSync(path: string, text: string, mode = 0o600): void {
+  writeFileSync(`${path}.new`, text, { mode, flush: true });
   renameSync(`${path}.new`, path);
   syncFolderSync(dirname(path));
 }

@@ -143,6 +143,12 @@ test.each<[string, Record<string, string>]>([
   expect(() => readConfig(environment)).toThrow(SettingError);
 });
 
+test('of a list, the wrong part is named', () => {
+  expect(() => readConfig({ TIDEMARK_PROXIES: '::1, 10.0.0.0/33' })).toThrow(
+    'TIDEMARK_PROXIES has "10.0.0.0/33": set ',
+  );
+});
+
 test('a clock that was never set is refused', () => {
   expect(() => checkClock(Date.parse('2019-12-31T23:59:59Z'))).toThrow(StartError);
   checkClock(Date.now());

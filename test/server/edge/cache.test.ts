@@ -159,6 +159,16 @@ describe('absence', () => {
     clock.advanceSeconds(15);
     expect(await look()).toBe('unavailable, 1 read');
   });
+
+  test('of ten thousand other keys does not push an object out', async () => {
+    objects.put(GOLD, 'one');
+    await look();
+    for (let index = 0; index < 20_000; index++) await cache.read(publicKey({ kind: 'market', slug: `no-${index}` }));
+    expect(await look()).toBe('one, 0 read');
+    // The oldest absences are forgotten, the newest are not.
+    expect(await look(publicKey({ kind: 'market', slug: 'no-0' }))).toBe('absent, 1 read');
+    expect(await look(publicKey({ kind: 'market', slug: 'no-19999' }))).toBe('absent, 0 read');
+  });
 });
 
 describe('simultaneous readers of one key', () => {
@@ -345,5 +355,23 @@ describe('dropping', () => {
     gate.resolve();
     expect(await underWay).toMatch(before ?? 'absent');
     expect(await look()).toBe('two, 0 read');
+  });
+
+  test('nor that of a second read after the first has ended', async () => {
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    objects.put(GOLD, 'one');
+    objects.gate = first.promise;
+    const before = look();
+    dropGold();
+    objects.gate = second.promise;
+    const underWay = look();
+    first.resolve();
+    await before;
+    objects.put(GOLD, 'two');
+    dropGold();
+    objects.gate = null;
+    second.resolve();
+    await underWay;
+    expect(await look()).toBe('two, 1 read');
   });
 });

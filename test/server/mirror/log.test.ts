@@ -1,5 +1,5 @@
 /** A mirror of a service with a log: it copies what is signed, and nothing else; a fork ends it. */
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -138,6 +138,8 @@ describe('a log that contradicts what was signed before is a fork:', () => {
     ({ objects } = await otherPast(1));
     await expect(mirror.follow()).rejects.toThrow(UpstreamForked);
     expect(mirror.document).toMatchObject({ state: 'forked', log: { origin: LOG_ORIGIN } });
+    // It is there to be shown to others.
+    expect((await stat(join(folder.path, 'fork-evidence.json'))).mode & 0o077).toBe(0o044);
     const evidence = JSON.parse(await readFile(join(folder.path, 'fork-evidence.json'), 'utf8'));
     expect(evidence.earlierCheckpoint).toBe(signed);
     expect(evidence.laterCheckpoint).toMatch(/^tidemark\.test\/log\n\d+\n/);

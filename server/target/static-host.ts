@@ -16,7 +16,7 @@ import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { CORS_FIELDS, NO_SNIFFING } from '../edge/representation.ts';
 import { loadRouter } from '../edge/router-sandbox.ts';
 import { StartError } from '../service/start-error.ts';
-import type { PublicTarget } from '../target/target.ts';
+import type { PublicTarget } from './target.ts';
 
 /** Stores such as S3 answer 403 for a file that is not there, unless one may list them. */
 const MISSING: readonly number[] = [403, 404];
