@@ -142,8 +142,10 @@ it('is used by keyboard: filter, sort, share, and go back to everything', async 
   const metals = ['silver-eur', 'platinum-eur', 'palladium-eur', 'gold-eur'];
   expect(await slugs(page)).toEqual(metals);
   expect(await page.locator('th[aria-sort]').getAttribute('aria-sort')).toBe('descending');
+  await page.getByLabel('Charts').press('Space');
+  expect(await page.locator('.of-chart svg').count()).toBe(0);
   const shared = page.url();
-  expect(new URL(shared).hash).toBe('#kind=metal&currency=EUR&sort=name-descending');
+  expect(new URL(shared).hash).toBe('#kind=metal&currency=EUR&sort=name-descending&charts=off');
 
   const other = await openPage();
   await other.page.goto(shared);

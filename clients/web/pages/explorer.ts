@@ -65,6 +65,7 @@ ${OPERATOR_MARK}
 <div class="explorer-line row small soft">
 <p id="count" class="explorer-count"></p>
 <button id="view-clear" type="button" hidden>Clear search</button>
+<label class="row"><input id="view-charts" type="checkbox" checked>Charts</label>
 </div>
 <p id="spoken" class="visually-hidden" role="status"></p>
 <table id="markets" class="explorer-table has-charts" role="table" aria-label="Markets and their newest prices">

@@ -1,6 +1,7 @@
 /** What the explorer makes of prices, moments and addresses, without a browser. */
 
 import { describe, expect, test } from 'vitest';
+import { DailyChanges } from '../../../clients/web/browser/explorer/daily-changes.ts';
 import { keepEqual, rowBadges } from '../../../clients/web/browser/explorer/latest-rows.ts';
 import { type OrderContext, sortedEntries } from '../../../clients/web/browser/explorer/list-order.ts';
 import {
@@ -14,6 +15,7 @@ import {
 import { marketMatcher } from '../../../clients/web/browser/explorer/market-search.ts';
 import { metricColumns } from '../../../clients/web/browser/explorer/metric-columns.ts';
 import { sparkLine } from '../../../clients/web/browser/explorer/spark-line.ts';
+import { clockOffsetMs } from '../../../clients/web/browser/service-clock.ts';
 import type { LatestEntry } from '../../../contract/bodies/latest-entries.ts';
 import { priceWords } from '../../../contract/bodies/latest-words.ts';
 import { changePercent, percentText, priceChange } from '../../../contract/bodies/price-change.ts';
@@ -165,7 +167,7 @@ describe('a view', () => {
     ['finds words without accents and capitals', { text: ' tome SAO ' }, ['b']],
     ['finds slugs', { text: 'a-' }, ['a-1', 'a-2']],
     ['finds nothing for a word that is not there', { text: 'tome x' }, []],
-    ['has one kind', { kind: 'food' }, ['b']],
+    ['has one kind', { kind: 'food', hasCharts: false }, ['b']],
     ['has one currency', { currency: 'HUF' }, ['a-1', 'a-2']],
     ['by age has the youngest first, and the unknown last', { sort: 'age' }, ['a-2', 'b', 'a-1']],
     ['by age downwards has the unknown last, too', { sort: 'age', isDescending: true }, ['b', 'a-2', 'a-1']],
@@ -190,7 +192,8 @@ describe('a view', () => {
   test('of everything has no fragment, and the target of a link is no view', () => {
     expect(viewFragment(WHOLE_VIEW)).toBe('');
     expect(parseView('#main')).toBeNull();
-    expect(parseView('#sort=2&x=1')).toEqual(WHOLE_VIEW);
+    expect(parseView('#sort=2&charts=no&x=1')).toEqual(WHOLE_VIEW);
+    for (const old of ['kind', 'notes-descending']) expect(parseView(`#sort=${old}`)).toEqual(WHOLE_VIEW);
   });
 
   test('offers each kind with its count', () => {
@@ -351,4 +354,47 @@ test('an entry that is the same stays the same object', () => {
   const [one, two] = [entry(), entry({ slug: 'b' })];
   const after = keepEqual([one, two], [entry(), entry({ slug: 'b', decimal: '1.00' }), entry({ slug: 'c' })]);
   expect(after.map((each) => each === one || each === two)).toEqual([true, false, false]);
+});
+
+describe('the clock of this computer', () => {
+  test.each<[string, string | null, string | null, number]>([
+    ['is right', 'Fri, 02 Oct 2026 12:00:00 GMT', '0', 0],
+    ['is right by a stored answer with its own date', 'Fri, 02 Oct 2026 11:56:00 GMT', '240', 0],
+    ['is right by a stored answer with the date of now', 'Fri, 02 Oct 2026 12:00:01 GMT', '240', 0],
+    ['is taken as right without headers', null, 'x', 0],
+    ['is taken as right by a date that is none', 'yesterday', null, 0],
+    ['is ahead', 'Fri, 02 Oct 2026 11:00:00 GMT', null, 3_600_000],
+    ['is behind', 'Fri, 02 Oct 2026 12:30:00 GMT', '0', -1_800_000],
+  ])('%s', (_, date, age, offsetMs) => {
+    expect(clockOffsetMs(date, age, NOW_MS)).toBe(offsetMs);
+  });
+});
+
+test('a part of the daily changes that fails late can be read again, and each part is counted once', async () => {
+  const asked: PromiseWithResolvers<{ readonly kind: 'found'; readonly body: object }>[] = [];
+  const parts = Object.fromEntries(Array.from({ length: 7 }, (_, n) => [`m-${n}`, `0${n}`]));
+  const readAgain = async (path: string) => {
+    if (path.endsWith('parts.json')) return { kind: 'found' as const, body: parts };
+    const part = Promise.withResolvers<{ readonly kind: 'found'; readonly body: object }>();
+    asked.push(part);
+    return await part.promise;
+  };
+  const turn = () => new Promise(setImmediate);
+  const changes = new DailyChanges({ readAgain }, () => {});
+  for (const failing of [0, 1]) {
+    changes.read();
+    changes.read();
+    await turn();
+    asked[failing]?.reject(new TypeError('planted'));
+    await turn();
+    expect([changes.state, changes.shares]).toEqual(['failed', null]);
+    for (const [at, part] of asked.entries()) if (at !== 1) part.resolve({ kind: 'found', body: {} });
+    await turn();
+  }
+  expect([changes.partsRead, asked.length]).toEqual([6, 8]);
+  changes.read();
+  await turn();
+  asked.at(-1)?.resolve({ kind: 'found', body: {} });
+  await turn();
+  expect([changes.state, changes.partsRead]).toEqual(['read', 7]);
 });

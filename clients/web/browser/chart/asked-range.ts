@@ -1,4 +1,4 @@
-/** The part of a history that a reader asks for, and how fields and addresses say it. All in UTC. Pure. */
+/** The part of a history that a reader asks for, how fields and addresses say it, its moves, and the ticks of axes. All in UTC. Pure. */
 import { MONTH_NAMES } from '../../../../contract/values/instants.ts';
 import { isAhead, msOf } from '../../../typescript/moments.ts';
 
@@ -120,7 +120,7 @@ export function wholeRange(seconds: readonly number[]): TimeRange {
 }
 
 /** The newest part of the history. */
-export function newestRange(seconds: readonly number[], name: keyof typeof RANGE_SECONDS): TimeRange {
+function newestRange(seconds: readonly number[], name: keyof typeof RANGE_SECONDS): TimeRange {
   const whole = wholeRange(seconds);
   const last = seconds.at(-1) ?? whole.max;
   const length = RANGE_SECONDS[name];

@@ -4,8 +4,7 @@ import type { ComparedHistory } from '../history/compared-markets.ts';
 import type { ShownHistory } from '../history/shown-history.ts';
 import type { PageState } from '../market/page-state.ts';
 import { dayText, many } from '../market/words.ts';
-import type { TimeRange } from './asked-range.ts';
-import { shownRange } from './asked-range.ts';
+import { shownRange, type TimeRange } from './asked-range.ts';
 import { type ChartData, type ChartSeries, firstAtOrAfter, isLeftOut, scaledChart } from './chart-data.ts';
 import { axisText, type ChartScale } from './chart-scale.ts';
 
@@ -131,7 +130,7 @@ function joined(main: ChartData, lines: readonly OwnLine[]): ChartData {
   return { ...main, seconds, series };
 }
 
-export interface ChartBase {
+interface ChartBase {
   /** The moment from which lines are compared, in seconds. */
   readonly from: number;
   /** Of each line the place of its base: its first value from that moment on. Null: it has none, and is left out. */
@@ -144,7 +143,7 @@ export interface ChartBase {
  *
  * @param range that is shown. @param hidden names of lines that are switched off: they do not count
  */
-export function chartBase({ seconds, series }: ChartData, range: TimeRange, hidden: ReadonlySet<string>): ChartBase {
+function chartBase({ seconds, series }: ChartData, range: TimeRange, hidden: ReadonlySet<string>): ChartBase {
   const [begin, end] = [firstAtOrAfter(seconds, range.min), firstAtOrAfter(seconds, range.max)];
   const lines = series.map(({ name, slug, values }) => {
     return { slug, values, first: values.findIndex((value) => value != null), isCounted: !hidden.has(name) };
@@ -166,7 +165,7 @@ export function chartBase({ seconds, series }: ChartData, range: TimeRange, hidd
 }
 
 /** The lines that are left out, or whose base is of another day. @param scaled the same lines, compared with their bases */
-export function baseNotes(
+function baseNotes(
   { seconds, series, title }: ChartData,
   scaled: ChartData,
   { from, places }: ChartBase,

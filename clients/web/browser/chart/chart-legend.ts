@@ -32,7 +32,7 @@ function sampleOfLine(index: number): Element {
 d="M0 4h28" stroke-dasharray="${dashes}"/></svg>`;
 }
 
-/** As the canvas draws them. */
+/** Signs of the forms that the canvas draws, in the colour of text. */
 const MARKS = {
   '◇': 'corrected',
   '◆': 'announced before',

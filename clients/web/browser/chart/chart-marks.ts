@@ -111,11 +111,7 @@ interface MarkLook {
 }
 
 /** A diamond: corrected; filled: announced. A cross: retracted. A hollow circle: unknown. A triangle with a stroke in it: disputed. */
-export function drawMark(
-  ctx: CanvasRenderingContext2D,
-  mark: NonNullable<PointMark> | 'disputed',
-  look: MarkLook,
-): void {
+function drawMark(ctx: CanvasRenderingContext2D, mark: NonNullable<PointMark> | 'disputed', look: MarkLook): void {
   const { x, y, size, ground, colours } = look;
   ctx.setLineDash([]);
   ctx.beginPath();

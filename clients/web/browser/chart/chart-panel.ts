@@ -3,8 +3,7 @@ import type uPlot from 'uplot';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { dom, element, fill } from '../market/elements.ts';
 import { many, momentText } from '../market/words.ts';
-import type { AskedRange } from './asked-range.ts';
-import { panned, rangeWith, zoomed } from './asked-range.ts';
+import { type AskedRange, panned, rangeWith, zoomed } from './asked-range.ts';
 import { ChartControls, type ControlContent, type ControlEvents } from './chart-controls.ts';
 import {
   beside,

@@ -41,26 +41,32 @@ export class DailyChanges {
 
   /** Reads what is not read yet. */
   read(): void {
+    if (this.state === 'reading') return;
     this.state = 'reading';
-    void this.#readAll()
-      .catch((cause: unknown) => {
-        const isKnown = cause instanceof UnreachableError;
-        [this.state, this.problem] = ['failed', isKnown ? cause.message : 'an answer cannot be read'];
-      })
-      .finally(() => this.#onStep());
+    this.#begin(() => this.#readAll());
+  }
+
+  /** A failure of one reader is one of all: the others end after their part. */
+  #begin(work: () => Promise<void>): void {
+    work().catch((cause: unknown) => {
+      const isKnown = cause instanceof UnreachableError;
+      [this.state, this.problem] = ['failed', isKnown ? cause.message : 'an answer cannot be read'];
+      this.#onStep();
+    });
   }
 
   async #readAll(): Promise<void> {
     const unread =
       this.#unread ?? new Set(Object.values(await this.#file<Readonly<Record<string, string>>>('parts.json')));
     if (this.#unread === null) [this.#unread, this.parts] = [unread, unread.size];
-    this.#onStep();
-    await Promise.all(Array.from({ length: AT_ONCE }, () => this.#readParts(unread)));
     if (this.parts === 0) this.state = 'read';
+    this.#onStep();
+    for (let reader = 0; reader < AT_ONCE; reader++) this.#begin(() => this.#readParts(unread));
   }
 
   async #readParts(unread: Set<string>): Promise<void> {
     for (const part of unread) {
+      if (this.state !== 'reading') return;
       unread.delete(part);
       try {
         this.#take(await this.#file(`changes/${part}.json`));
@@ -69,7 +75,7 @@ export class DailyChanges {
         throw cause;
       }
       if (++this.partsRead === this.parts) this.state = 'read';
-      if (this.state !== 'failed') this.#onStep();
+      this.#onStep();
     }
   }
 

@@ -14,6 +14,7 @@ export interface ListView {
   readonly currency: string;
   readonly sort: ListSort;
   readonly isDescending: boolean;
+  readonly hasCharts: boolean;
 }
 
 export const WHOLE_VIEW: ListView = {
@@ -22,6 +23,7 @@ export const WHOLE_VIEW: ListView = {
   currency: '',
   sort: 'name',
   isDescending: false,
+  hasCharts: true,
 };
 
 /** Reads the fragment of an address, with or without its `#`. Null: it describes no view, e.g. it is the target of a link. */
@@ -29,23 +31,26 @@ export function parseView(fragment: string): ListView | null {
   const text = fragment.replace(/^#/, '');
   if (text !== '' && !text.includes('=')) return null;
   const fields = new URLSearchParams(text);
-  const [sort = '', order] = (fields.get('sort') ?? '').split('-');
+  // Older links have two sorts that are no names of metrics.
+  const [sort = '', order] = (fields.get('sort') ?? '').replace(/^(kind|notes)\b.*/, '').split('-');
   return {
     text: fields.get('q') ?? '',
     kind: fields.get('kind') ?? '',
     currency: fields.get('currency') ?? '',
     sort: /^[a-z][a-zA-Z0-9]{0,39}$/.test(sort) ? sort : WHOLE_VIEW.sort,
     isDescending: order === 'descending',
+    hasCharts: fields.get('charts') !== 'off',
   };
 }
 
 /** The inverse of {@link parseView}, without `#`. Empty for the view of everything. */
-export function viewFragment({ text, kind, currency, sort, isDescending }: ListView): string {
+export function viewFragment({ text, kind, currency, sort, isDescending, hasCharts }: ListView): string {
   const fields = new URLSearchParams();
   if (text.trim() !== '') fields.set('q', text.trim());
   if (kind !== '') fields.set('kind', kind);
   if (currency !== '') fields.set('currency', currency);
   if (sort !== WHOLE_VIEW.sort || isDescending) fields.set('sort', isDescending ? `${sort}-descending` : sort);
+  if (!hasCharts) fields.set('charts', 'off');
   return fields.toString();
 }
 

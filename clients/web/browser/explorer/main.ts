@@ -3,7 +3,9 @@
 import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
 import { knownValue, newestKnownMoment } from '../../../../contract/bodies/latest-words.ts';
 import { CHANGE_SPANS } from '../../../../contract/bodies/price-change.ts';
+import { MARKETS_URL } from '../../../../contract/files/routes.ts';
 import { laterInstant } from '../../../../contract/values/instants.ts';
+import { addressOf } from '../base-url.ts';
 import { button, dom, fill } from '../market/elements.ts';
 import { agoText, dayText, many, momentText } from '../market/words.ts';
 import { POLL_SECONDS, pollWhileVisible } from '../poll.ts';
@@ -161,10 +163,10 @@ function sortsByDailyFiles(): boolean {
 
 /** @returns whether the rows have charts */
 function showRows(rows: readonly LatestEntry[]): boolean {
-  const hasCharts = columns === null && (feed.recent.size > 0 || areOfRows() || answeredMs === 0);
+  const hasCharts = view.hasCharts && columns === null && (feed.recent.size > 0 || areOfRows() || answeredMs === 0);
   // Until an answer comes, the page has its own rows.
   if (answeredMs > 0)
-    table.show(rows, Date.now(), hasCharts ? (areOfRows() ? rowPrices.recent : feed.recent) : null, columns);
+    table.show(rows, feed.nowMs, hasCharts ? (areOfRows() ? rowPrices.recent : feed.recent) : null, columns);
   return hasCharts;
 }
 
@@ -188,7 +190,7 @@ function showNotices(): void {
   }
   if (sortsByDailyFiles() && changes.state === 'failed') {
     const text = `The changes cannot be read: ${changes.problem}. The rows are sorted by name.`;
-    notes.push({ text, retry: button('Read again', () => changes.read()) });
+    notes.push({ text, retry: button('Read again', () => readChanges()) });
   }
   const notices = byId('notices');
   const shown = notes.map(({ text }) => text).join('\n');
@@ -210,7 +212,7 @@ function showFacts(): void {
       ? 'No price is known yet. '
       : [
           dom`<span>Newest price: <time datetime="${newest}" title="${momentText(newest)}">${dayText(newest)}</time></span>`,
-          ` (${agoText(Date.now() - Date.parse(newest))}). `,
+          ` (${agoText(feed.nowMs - Date.parse(newest))}). `,
         ],
     problem === null
       ? `Page updated ${agoText(Date.now() - answeredMs)}. ${counts}`
@@ -236,6 +238,11 @@ function showProgress(): void {
   showWords(countText(selector.select(ordered(), view).length));
 }
 
+function readChanges(): void {
+  changes.read();
+  show();
+}
+
 function showWords(text: string): void {
   byId('count').textContent = text;
   window.clearTimeout(speaking);
@@ -256,7 +263,10 @@ function showCount(selected: number): void {
   if (selected > ROWS_PER_PAGE) parts.push(pager(selected));
   if (hasMore) {
     const all = many(snapshot?.counts.markets ?? 0, 'market');
-    parts.push(` The first ${entries.length.toLocaleString('en')} of ${all} are read; search looks among them. `);
+    parts.push(
+      ` The first ${entries.length.toLocaleString('en')} of ${all} are read; search looks among them. `,
+      dom`<a href="${addressOf(`${MARKETS_URL}.json`)}">The list has all of them, page by page.</a>`,
+    );
   }
   const more = byId('more');
   const words = parts.map((part) => (typeof part === 'string' ? part : part.textContent)).join('');

@@ -8,6 +8,7 @@ import type { Market, Snapshot } from '../../../../contract/values/market.ts';
 import { below, pageOf, type ReadPage } from '../../../typescript/public-files.ts';
 import { BASE_URL, knowProjections } from '../base-url.ts';
 import { PublicAnswers, UnreachableError } from '../history/public-answers.ts';
+import { clockOffsetMs } from '../service-clock.ts';
 import { dataOf, entriesOfList, keepEqual } from './latest-rows.ts';
 
 /** Pages of the list that are read, where there is no file of all markets: 1,000 markets. */
@@ -20,6 +21,8 @@ export class MarketFeed {
   /** By slug. */
   entries: readonly LatestEntry[] = [];
   recent: ReadonlyMap<string, RecentEntry> = new Map();
+  /** How far this computer's clock is ahead, by the newest answer. */
+  #offsetMs = 0;
   /** Seconds. More than {@link FRESH_SECONDS}: the edge shows a copy, because the service behind it fails. */
   ageSeconds = 0;
   /** Whether a server of this software answers, and not a host of its files. */
@@ -31,11 +34,17 @@ export class MarketFeed {
   readonly answers = new PublicAnswers(async (...request) => {
     const response = await fetch(...request);
     const { headers, status } = response;
+    this.#offsetMs = clockOffsetMs(headers.get('Date'), headers.get('Age'), Date.now());
     // Its own name in RFC 9211's header.
     this.hasServer = headers.get('Cache-Status')?.startsWith('Tidemark') === true;
     if (status < 400) this.ageSeconds = Math.max(this.ageSeconds, Number(headers.get('Age') ?? 0));
     return response;
   }, BASE_URL);
+
+  /** The service's time, in milliseconds since the epoch. */
+  get nowMs(): number {
+    return Date.now() - this.#offsetMs;
+  }
 
   /** Whether there are too many markets for one file of their last prices. */
   get isTooLong(): boolean {

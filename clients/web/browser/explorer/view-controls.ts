@@ -1,4 +1,4 @@
-/** The form above the table: search, filters and order. */
+/** The form above the table: search, filters, order and the switch of the charts. */
 
 import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
 import { RECENT_MARKETS_MAX } from '../../../../contract/files/limits.ts';
@@ -15,6 +15,7 @@ export class ViewControls {
   readonly #kind = byId<HTMLSelectElement>('view-kind');
   readonly #currency = byId<HTMLSelectElement>('view-currency');
   readonly #sort = byId<HTMLSelectElement>('view-sort');
+  readonly #charts = byId<HTMLInputElement>('view-charts');
   readonly #clear = byId<HTMLButtonElement>('view-clear');
   #entries: readonly LatestEntry[] | null = null;
 
@@ -24,6 +25,7 @@ export class ViewControls {
     this.#kind.addEventListener('change', () => change({ kind: this.#kind.value }));
     this.#currency.addEventListener('change', () => change({ currency: this.#currency.value }));
     this.#sort.addEventListener('change', () => sortBy(this.#sort.value));
+    this.#charts.addEventListener('change', () => change({ hasCharts: this.#charts.checked }));
     this.#clear.addEventListener('click', () => {
       change({ text: '', kind: '', currency: '' });
       this.#text.focus();
@@ -40,6 +42,7 @@ export class ViewControls {
     this.#kind.value = view.kind;
     this.#currency.value = view.currency;
     this.#sort.value = view.sort;
+    this.#charts.checked = view.hasCharts;
     this.#clear.hidden = ['text', 'kind', 'currency'].every(
       (name) => view[name as 'text'] === WHOLE_VIEW[name as 'text'],
     );

@@ -6,8 +6,7 @@ import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { HistoryReader } from './history-reader.ts';
 import { ObservationStore } from './observation-store.ts';
 import { type PublicAnswers, UnreachableError } from './public-answers.ts';
-import type { HistoryWish, ShownHistory } from './shown-history.ts';
-import { PreparedHistory } from './shown-history.ts';
+import { type HistoryWish, PreparedHistory, type ShownHistory } from './shown-history.ts';
 
 export interface ComparedHistory {
   readonly market: Market;

@@ -80,6 +80,7 @@ export class MarketPage {
       await this.#parts.show();
     }
     await this.#readHistory(market !== null);
+    this.#parts.refresh();
   }
 
   async #begin(snapshot: object | null): Promise<void> {

@@ -10,8 +10,7 @@ import { joinedChart } from '../chart/chart-join.ts';
 import { ChartPanel } from '../chart/chart-panel.ts';
 import { ComparePanel } from '../chart/compare-panel.ts';
 import type { DrawnChart } from '../chart/market-chart.ts';
-import type { SeenChart } from '../chart/seen-chart.ts';
-import { sourceTerms } from '../chart/seen-chart.ts';
+import { type SeenChart, sourceTerms } from '../chart/seen-chart.ts';
 import { ToolsPanel } from '../chart/tools-panel.ts';
 import { chosenRow, instantOfMs, rowOfMetric } from '../history/as-of-view.ts';
 import { type ComparedHistory, ComparedMarkets } from '../history/compared-markets.ts';
@@ -19,8 +18,7 @@ import type { HistoryEnd, HistoryReader } from '../history/history-reader.ts';
 import type { ObservationStore } from '../history/observation-store.ts';
 import type { PublicAnswers } from '../history/public-answers.ts';
 import { END_WORDS, progressText } from '../history/reading-words.ts';
-import type { ShownHistory } from '../history/shown-history.ts';
-import { PreparedHistory } from '../history/shown-history.ts';
+import { PreparedHistory, type ShownHistory } from '../history/shown-history.ts';
 import { nextTurn } from '../history/turns.ts';
 import { priceChanges, valuesBefore } from '../history/value-changes.ts';
 import { AsOfPanel } from './as-of-panel.ts';
@@ -31,6 +29,7 @@ import { PageAddress } from './page-address.ts';
 import { PageSections } from './page-sections.ts';
 import { ProvenancePanel } from './provenance-panel.ts';
 import { type RowOwner, RowWords } from './row-words.ts';
+import { badgesText } from './words.ts';
 
 /** While a long history comes in, the chart is drawn again when it has this many times the rows. */
 const DRAW_FACTOR = 2;
@@ -78,6 +77,8 @@ export class MarketParts {
     () => void this.#showChange(),
     () => this.#showMoved(),
   );
+  /** Those that the head shows: a source becomes late while the page is open. */
+  #badges = '';
   readonly #prepared: PreparedHistory;
   #shown: ShownHistory | null = null;
   #showing: Promise<void> = Promise.resolve();
@@ -137,6 +138,12 @@ export class MarketParts {
       newest: () => this.#shown?.newest,
     };
     this.#provenance.choose(null);
+  }
+
+  /** Shows what has become late since. */
+  refresh(): void {
+    const isOther = this.#badges !== badgesText(this.#read.market as Market, Date.now());
+    if (this.#shown !== null && isOther) this.#showTop(this.#shown);
   }
 
   /** Only once there is something to show: the page of a market has its values in it already. */
@@ -309,6 +316,7 @@ export class MarketParts {
   #showTop(shownNow: ShownHistory): void {
     const { view, isStepped, words } = shownNow;
     const market = this.#read.market as Market;
+    this.#badges = badgesText(market, Date.now());
     const { asOf } = this.#address.state;
     this.#top.replaceChildren(
       marketTop({

@@ -4,8 +4,7 @@ import { groupedDigits } from '../../../../contract/values/decimal-text.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { metricTitle } from '../../../../contract/values/metric-words.ts';
 import { quantityText, shownQuantity } from '../../../../contract/values/shown-value.ts';
-import type { CheckedEntry } from './check-result.ts';
-import { checkedParts, checkFailure, checkWords } from './check-result.ts';
+import { type CheckedEntry, checkedParts, checkFailure, checkWords } from './check-result.ts';
 import { agedTime, badge, button, dom, element, facts, fill, outsideLink, type Slot, timeElement } from './elements.ts';
 import type { RowOwner, RowWords } from './row-words.ts';
 

@@ -70,6 +70,11 @@ function shownMetrics(metrics: Market['metrics']): readonly PublicMetric[] {
   return shown.filter((metric) => metric != null);
 }
 
+/** Equal for equal badges: see {@link badgesOf}. */
+export function badgesText(market: Market, nowMs: number): string {
+  return JSON.stringify(badgesOf(market, nowMs));
+}
+
 /** What a reader must know of the market before he uses its price. @param nowMs milliseconds since the epoch */
 export function badgesOf(market: Market, nowMs: number): readonly Badge[] {
   const shown = shownMetrics(market.metrics);

@@ -84,8 +84,7 @@ async function refresh(): Promise<void> {
 }
 
 function draw(): void {
-  const { snapshot, isStale, ageSeconds } = feed;
-  const nowMs = Date.now();
+  const { snapshot, nowMs, isStale, ageSeconds } = feed;
   const sources = sourceFreshness(feed.entries, nowMs);
   const mirror = health?.mirror ?? null;
   const logFault = log.fault?.isFound ? log.fault.text : null;
@@ -113,8 +112,8 @@ function figures(snapshot: Snapshot, sources: readonly SourceFreshness[]): HTMLE
   const late = sources.filter(({ lateSince, staleDays }) => lateSince !== null || staleDays !== null).length;
   const newest = sources.reduce<string | null>((last, { newestKnownAt }) => later(newestKnownAt, last), null);
   const day = newest === null ? 'none' : dayText(newest);
-  const age = newest === null ? 'no price yet' : agoText(Date.now() - Date.parse(newest));
-  const published = `files published ${agoText(Date.now() - Date.parse(snapshot.publishedAt))}`;
+  const age = newest === null ? 'no price yet' : agoText(feed.nowMs - Date.parse(newest));
+  const published = `files published ${agoText(feed.nowMs - Date.parse(snapshot.publishedAt))}`;
   return dom`<dl class="figures">${[
     figure('Newest price', day, age),
     figure('Markets', counts.markets.toLocaleString('en'), `${counts.observations.toLocaleString('en')} observations`),
@@ -131,11 +130,11 @@ function logWords(): string {
 }
 
 function sourcesPart(sources: readonly SourceFreshness[]): HTMLElement {
-  const { entries, hasMore } = feed;
+  const { entries, hasMore, nowMs } = feed;
   if (sources.length === 0) return softText('No value is published yet.');
   const never = entries.filter(({ source }) => source === null).length;
   const read = entries.length.toLocaleString('en');
-  return dom`<div>${sourcesTable(sources, Date.now())}
+  return dom`<div>${sourcesTable(sources, nowMs)}
 ${never === 0 ? null : softText(`Markets without any value: ${never.toLocaleString('en')}.`)}
 ${hasMore ? softText(`Only the first ${read} markets are counted.`) : null}</div>`;
 }
@@ -165,7 +164,7 @@ function exportPart({ projections }: Snapshot): HTMLElement {
 function incidentsPart({ projections }: Snapshot): HTMLElement {
   const { body, problem, isMissing } = incidents;
   if (isMissing || !projections?.includes('feeds')) return softText('This service publishes no incidents.');
-  return part(problem, body === null ? null : incidentsList(body as PublicIncidents, Date.now()));
+  return part(problem, body === null ? null : incidentsList(body as PublicIncidents, feed.nowMs));
 }
 
 const softText = (text: string): HTMLElement => dom`<p class="soft small">${text}</p>`;

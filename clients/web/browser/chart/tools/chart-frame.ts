@@ -18,7 +18,7 @@ export interface ChartFrame {
 }
 
 /** The days of the first and the last moment that are shown, `2024-02-12`. */
-export function seenDays({ data: { seconds }, range }: Pick<SeenChart, 'data' | 'range'>) {
+function seenDays({ data: { seconds }, range }: Pick<SeenChart, 'data' | 'range'>) {
   const day = (second: number): string => new Date(second * 1000).toISOString().slice(0, 10);
   const first = seconds[firstAtOrAfter(seconds, range.min)] ?? range.min;
   const last = seconds[firstAtOrAfter(seconds, range.max) - 1] ?? range.max;
