@@ -17,8 +17,9 @@ const MINIMUM_SHARE = 0.5;
 
 const HELP = `
 A file is NDJSON (.ndjson, .jsonl), JSON (.json: an array of records, or { "records": […] }), or CSV or any other JSON
-with --mapping, perhaps compressed by gzip or zstd. Without --partial, it goes in parts of up to 1,000 records, and ends before the first
-part with a refused row. With --partial, refused rows are set aside; a file of more than ten parts then goes as one upload.
+with --mapping, perhaps compressed by gzip or zstd. JSON has at most 16 million characters: write more as NDJSON.
+Without --partial, it goes in parts of up to 1,000 records, and ends before the first part with a refused row.
+With --partial, refused rows are set aside; a file of more than ten parts then goes as one upload.
 A dry run judges up to 50,000 records as a whole, and a longer file part by part.
 
 A run that was interrupted continues with --resume: parts that have arrived are recognised, and cost no quota. To send a

@@ -11,11 +11,10 @@ import type { TextLine } from './lines.ts';
  */
 export async function* readJsonRecords(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TextLine> {
   const text = await wholeText(bytes, JSON_DOCUMENT_CHARACTERS);
-  if (text === null)
-    return yield faultAt(
-      1,
-      `has more than ${JSON_DOCUMENT_CHARACTERS} characters: write NDJSON, a record on each line`,
-    );
+  if (text === null) {
+    const fault = `has more than ${JSON_DOCUMENT_CHARACTERS} characters: write NDJSON, a record on each line`;
+    return yield { line: 1, text: '', fault };
+  }
   let [line, counted] = [1, 0];
   const lineAt = (offset: number): number => {
     line += text.slice(counted, offset).split('\n').length - 1;

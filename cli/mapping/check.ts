@@ -30,8 +30,13 @@ export async function printMappingCheck(
         'versions of the file, a corrected row becomes the value of another source.',
     );
   }
+  if (file.hasDigests) note(DIGESTS);
   await printFile(file);
 }
+
+const DIGESTS =
+  'Some slugs end in a digest, because they do not spell their names exactly. Slugs cannot change later: if you do not want ' +
+  'digests, change market.slug, match or slugDigest now.';
 
 async function printFile({ rows, values, leftOut, markets, observations, refused, unusedColumns }: FileCheck) {
   const { count, unknown, rounded, observedAt } = observations;

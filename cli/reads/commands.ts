@@ -91,8 +91,8 @@ export function addReadCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-With --csv and --ndjson, the published file of the history is read; where the service has none, its pages. --as-of and --versions
-read the pages.
+With --csv and --ndjson, the published file of the history is read, or those of its years; where the service has none, its
+pages. --as-of and --versions read the pages.
 
 With --csv, = + - @ and their full-width forms get an apostrophe where they begin a text, or follow a semicolon in it, so that
 no spreadsheet takes it for a formula; numbers stay as they are.

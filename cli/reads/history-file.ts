@@ -1,12 +1,13 @@
 /**
- * The standing history of a market as CSV or NDJSON, oldest first: the published file. Where it is missing, or too long for one
- * file, the same bytes are made from the pages. At most one file is in memory, which the service limits to 24 MiB.
+ * The standing history of a market as CSV or NDJSON, oldest first: the published file, or those of its years. Where they are
+ * missing, the same bytes are made from the pages. At most one file is in memory, which the service limits to 24 MiB.
  */
 import { isMissing } from '../../clients/typescript/public-files.ts';
 import { HISTORY_FILE_FORMS, type HistoryFormat } from '../../contract/bodies/history-rows.ts';
 import { historyFileUrl, historyUrl } from '../../contract/files/routes.ts';
+import { millisecondInstant } from '../../contract/values/instants.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
-import type { Client } from '../http/client.ts';
+import { type Client, jsonOf } from '../http/client.ts';
 import { toCommandError } from '../http/refusals.ts';
 import { CommandError } from '../program/exit-codes.ts';
 import { printRaw } from '../program/output.ts';
@@ -16,17 +17,37 @@ export async function printHistoryFile(client: Client, name: string, format: His
   const { header, line } = HISTORY_FILE_FORMS[format];
   const answer = await client.read(historyFileUrl(slug, format, null), [404, 410]);
   if (answer.status === 200) return await printRaw(answer.text);
+  const years = answer.status === 410 ? yearsOf(answer.text) : [];
   // Printed when the history is found.
   let before = header;
-  for await (const row of standingRows(client, slug)) {
-    await printRaw(before + line(row));
-    before = '';
+  for (const year of years.length === 0 ? [null] : years) {
+    const file = year === null ? answer : await client.read(historyFileUrl(slug, format, year), [404, 410]);
+    if (file.status === 200) {
+      await printRaw(before + file.text.slice(header.length));
+      before = '';
+      continue;
+    }
+    for await (const row of standingRows(client, slug, year)) {
+      await printRaw(before + line(row));
+      before = '';
+    }
   }
   await printRaw(before);
 }
 
-/** From the pages: their cursors first, because each names the older one. */
-export async function* standingRows(client: Client, slug: string): AsyncGenerator<PublicObservation> {
+/** The years that the answer in the place of a long file names. None: the answer is another one. */
+function yearsOf(text: string): readonly string[] {
+  const { instead } = (jsonOf({ text }) ?? {}) as { readonly instead?: unknown };
+  const urls = Array.isArray(instead) ? instead.map(String) : [];
+  return [...new Set(urls.flatMap((url) => /\/(\d{4})\.(?:csv|ndjson)$/.exec(url)?.[1] ?? []))];
+}
+
+/** From the pages: their cursors first, because each names the older one. @param year null: of all years */
+export async function* standingRows(
+  client: Client,
+  slug: string,
+  year: string | null = null,
+): AsyncGenerator<PublicObservation> {
   const url = historyUrl(slug);
   const read = (cursor: string | null) =>
     client.files.page<PublicObservation>(url, cursor).catch((cause: unknown) => {
@@ -36,7 +57,8 @@ export async function* standingRows(client: Client, slug: string): AsyncGenerato
   const newest = await read(null);
   const cursors: string[] = [];
   for (let next = newest.page.nextCursor; next !== null; next = (await read(next)).page.nextCursor) cursors.push(next);
-  const stands = ({ supersededBy }: PublicObservation) => supersededBy === null;
-  for (const cursor of cursors.reverse()) yield* (await read(cursor)).data.filter(stands).reverse();
-  yield* newest.data.filter(stands).reverse();
+  const isWanted = ({ observedAt, supersededBy }: PublicObservation) =>
+    supersededBy === null && (year === null || millisecondInstant(observedAt).startsWith(year));
+  for (const cursor of cursors.reverse()) yield* (await read(cursor)).data.filter(isWanted).reverse();
+  yield* newest.data.filter(isWanted).reverse();
 }

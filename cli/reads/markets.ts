@@ -24,7 +24,7 @@ export async function listMarkets(client: Client, asJson: boolean): Promise<void
   });
 }
 
-export async function readMarket({ files }: Client, slug: string): Promise<Market> {
+async function readMarket({ files }: Client, slug: string): Promise<Market> {
   return (await files.resource(marketUrl(encodeURIComponent(slug))).catch(toCommandError)) as Market;
 }
 

@@ -22,7 +22,7 @@ import {
   refuseScopes,
   writeHandler,
 } from '../pipeline/handler.ts';
-import { refusedPut, unchanged } from '../pipeline/preconditions.ts';
+import { refusedByPrecondition, unchanged } from '../pipeline/preconditions.ts';
 import { endOfDayMs, grantOf } from '../pipeline/quota.ts';
 
 type Grants = EntitlementsValue['features'];
@@ -55,7 +55,7 @@ export const putEntitlement = writeHandler<'putEntitlement'>()({
     const counter = counters.get(params.feature);
     const { features } = knownEntitlements(item);
     const before = grantOf(features, params.feature, nowMs);
-    const refused = refusedGrant(params.feature, body, nowMs) ?? refusedPut(request, before);
+    const refused = refusedGrant(params.feature, body, nowMs) ?? refusedByPrecondition(request, before);
     if (refused !== null) return refused;
     const grant: EntitlementGrant = {
       limit: 'enabled' in body ? Number(body.enabled) : body.limit,
@@ -83,7 +83,7 @@ export const deleteEntitlement = writeHandler<'deleteEntitlement'>()({
     const { features } = knownEntitlements(item);
     const before = grantOf(features, params.feature, nowMs);
     if (before === null) return refuse('not-found', 'No such grant: the default applies.');
-    const refused = refusedPut(request, before);
+    const refused = refusedByPrecondition(request, before);
     if (refused !== null) return refused;
     const { [params.feature]: _, ...others } = features;
     return {

@@ -16,17 +16,18 @@ export function checkIfMatch<Found extends Item<unknown>>(ifMatch: IfMatch, item
 }
 
 /**
- * Refuses to create or to replace a resource that is not as the request says (RFC 9110, sections 13.1.1 and 13.1.2): if there is
- * none, `If-Match` never holds.
+ * Refuses to create, replace or delete a resource that is not as the request says (RFC 9110, sections 13.1.1 and 13.1.2): if
+ * there is none, `If-Match` never holds.
  */
-export function refusedPut(
+export function refusedByPrecondition(
   { ifMatch, mustCreate }: Pick<OperationRequest, 'ifMatch' | 'mustCreate'>,
   found: { readonly revision: number } | null,
 ): Refused | null {
   if (found === null && mustCreate) return null;
   if (found !== null && !mustCreate && (ifMatch === 'any' || ifMatch?.includes(found.revision))) return null;
+  if (found === null) return refuse('precondition-failed', 'It does not exist. To create it, send If-None-Match: *.');
   const detail = 'It has changed since you read it: read it again, and decide again.';
-  return refuse('precondition-failed', detail, found === null ? {} : { headers: { etag: etagOf(found.revision) } });
+  return refuse('precondition-failed', detail, { headers: { etag: etagOf(found.revision) } });
 }
 
 /** The resource is already as requested. Nothing changes, but the transaction checks that it is still so. */

@@ -24,11 +24,11 @@ export function batchAudits(
   changes: readonly Change[],
   atMs: number,
 ): readonly Change[] {
-  return systemAudits(BATCH_ACTION, batch, changes, atMs);
+  return marketAudits(BATCH_ACTION, batch, changes, atMs);
 }
 
 /** The same of another work of the service itself, which this id names. */
-export function systemAudits(
+export function marketAudits(
   action: string,
   { id: work, actor = action }: Pick<BatchValue, 'id' | 'actor'>,
   changes: readonly Change[],
@@ -45,7 +45,7 @@ export function systemAudits(
   });
 }
 
-/** The records of a transaction of the service itself, with their copies: one for each target, as a chain of their own. */
+/** The records of a transaction of the service itself, with their copies: one for each target, as a chain of their own. `action` is also the actor. */
 export function serviceAudits(
   action: string,
   targets: readonly string[],

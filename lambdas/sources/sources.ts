@@ -22,7 +22,7 @@ import {
   writeHandler,
 } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
-import { checkIfMatch, refusedPut, unchanged } from '../pipeline/preconditions.ts';
+import { checkIfMatch, refusedByPrecondition, unchanged } from '../pipeline/preconditions.ts';
 
 /** A source that is made, and one that was there before any run. */
 const NO_RUNS: Omit<SourceStateValue, 'nextRunAt'> = {
@@ -62,7 +62,7 @@ export const putSource = writeHandler<'putSource'>()({
     if (faults.length > 0) {
       return refuse('validation-failed', 'The recipe is not valid: see errors.', { errors: faults });
     }
-    const refused = refusedPut(request, source);
+    const refused = refusedByPrecondition(request, source);
     if (refused !== null) return refused;
     if (source === null || state === null) {
       const value: SourceValue = {

@@ -22,7 +22,7 @@ import { readAnnounced, readNextAnnounced } from '../markets/announced.ts';
 import { decideEffective } from '../markets/decide.ts';
 import type { KnownObservation } from '../markets/market-decision.ts';
 import { unchangedMarket } from '../markets/standing.ts';
-import { systemAudits } from '../review/audit-changes.ts';
+import { marketAudits } from '../review/audit-changes.ts';
 import { Contended, isRetryable } from './contended.ts';
 
 export interface AnnouncedDependencies extends Pick<Runtime, 'newAttemptId' | 'nowMs'> {
@@ -122,7 +122,7 @@ async function nextStep(ledger: Ledger, item: Item<null>, now: string): Promise<
     effective: due.length,
     changes: [
       ...decision.changes,
-      ...systemAudits(ANNOUNCED_ACTION, { id: item.sort }, decision.changes, Date.parse(now)),
+      ...marketAudits(ANNOUNCED_ACTION, { id: item.sort }, decision.changes, Date.parse(now)),
     ],
   };
 }

@@ -37,7 +37,7 @@ const SIGNED = /^([-\u2212]?)\s*(\p{Sc}?)\s*(.*?)\s*(\p{Sc}?)$/su;
 const TEXTS_TRIED = 500;
 /** The share of a column's different texts that are dates, if it is one of dates. */
 const LEAST_DATES = 0.75;
-/** A format that reads fewer is no second one: those texts are named instead. */
+/** The share of its cells that makes a further format. Fewer are named instead. */
 const LEAST_SECOND = 0.01;
 const FORMATS_MAX = 4;
 
@@ -116,7 +116,7 @@ export class Column {
 
   /** Null if it is no column of dates. */
   get dates(): DateFormats | null {
-    if (this.#dates === undefined) this.#dates = dateFormatsOf([...this.distinct]);
+    if (this.#dates === undefined) this.#dates = dateFormatsOf(this.cells.filter((cell) => cell !== ''));
     return this.#dates;
   }
 }
@@ -131,22 +131,26 @@ export function numberFormatOf(columns: readonly Column[]): Candidates<NumberFor
   return { ...best, formats: best.formats.map((format) => ({ ...format, signs })) };
 }
 
-function dateFormatsOf(texts: readonly string[]): DateFormats | null {
+function dateFormatsOf(cells: readonly string[]): DateFormats | null {
+  const texts = [...new Set(cells)];
   const tried = texts.slice(0, TEXTS_TRIED);
   const candidates = DATE_FORMATS.filter((format) => tried.some(dateIn(format)));
   const formats: string[] = [];
   let rest = texts;
   while (formats.length < FORMATS_MAX) {
     const best = bestOf(candidates, rest, momentIn);
-    if (best === null || best.count < LEAST_SECOND * texts.length) break;
+    if (best === null) break;
     const [format] = best.formats as [string];
     if (best.formats.length > 1 && formats.length === 0) {
       return best.count < LEAST_DATES * texts.length ? null : { ...best, isAmbiguous: true };
     }
     if (best.formats.length > 1 || ambiguousDate([...formats, format]) !== null) break;
-    formats.push(format);
     const read = dateIn(format);
-    rest = rest.filter((text) => read(text) === null);
+    const found = new Set(rest.filter((text) => read(text) !== null));
+    const count = cells.filter((cell) => found.has(cell)).length;
+    if (formats.length > 0 && count < LEAST_SECOND * cells.length) break;
+    formats.push(format);
+    rest = rest.filter((text) => !found.has(text));
   }
   const count = texts.length - rest.length;
   return count === 0 || count < LEAST_DATES * texts.length ? null : { formats, isAmbiguous: false, example: '' };

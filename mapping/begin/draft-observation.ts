@@ -7,7 +7,7 @@ import { hasOffset } from '../values/date-format.ts';
 import { Column, dateIn } from './column.ts';
 import { Commented } from './commented-json.ts';
 import type { Draft } from './draft.ts';
-import type { DateGuess } from './guess-columns.ts';
+import { type DateGuess, precisionOf } from './guess-columns.ts';
 import type { QuantityGuess } from './guess-quantity.ts';
 
 export function draftValue({ guess, added, isList }: Draft, { all }: QuantityGuess) {
@@ -116,13 +116,13 @@ export function draftDate({ table, guess: { date, wide }, added }: Draft) {
   if (date === null) return UNKNOWN_DATE;
   const { column, formats, precision, whenBlank } = date;
   const dated = column ?? new Column('', wide?.map(({ name }) => name) ?? []);
-  const facts = factsOf(dated, formats, table.lines);
+  const facts = factsOf(dated, formats, column === null ? [] : table.lines);
   const isMoment = precision === 'instant';
   const which = `${FILL_IN}: ${formats.join(' or ')}: all dates of the file, such as ${date.example}, are dates by each`;
   return {
     column: column === null ? added?.name : columnOf(column.name, date),
-    format: new Commented(date.isAmbiguous ? which : oneOrList(formats), facts.oddOnes),
-    precision: new Commented(doubtOfPrecision(facts, precision) ?? precision, isMoment ? INSTANT : ''),
+    format: new Commented(date.isAmbiguous ? which : oneOrList(formats), facts.remarks),
+    precision: new Commented(doubtOfPrecision(facts, date) ?? precision, isMoment ? INSTANT : ''),
     offset: isMoment && !formats.every(hasOffset) ? new Commented(OFFSET, 'Where do these times count?') : undefined,
     early:
       facts.early > 0
@@ -161,26 +161,31 @@ function oneOrList(formats: readonly string[]): string | readonly string[] {
 function factsOf({ cells, filled }: Column, formats: readonly string[], lines: readonly number[]) {
   const readers = formats.map(dateIn);
   const days = new Map<string, number>();
-  const [dates, odd] = [new Set<string>(), [] as number[]];
+  const dates = new Set<string>();
+  const rows = new Map<string | undefined, number[]>([undefined, ...formats].map((format) => [format, []]));
   let [early, hasTimes] = [0, false];
   for (const [row, cell] of cells.entries()) {
     if (cell === '') continue;
-    const found = readers.map((read) => read(cell)).find((each) => each !== null);
-    if (found == null) {
-      odd.push(row);
-      continue;
-    }
+    const readings = readers.map((read) => read(cell));
+    const index = readings.findIndex((each) => each !== null);
+    rows.get(formats[index])?.push(row);
+    const found = readings[index];
+    if (found == null) continue;
     const { date, timeMs } = found;
     dates.add(date);
     days.set(date.slice(8), (days.get(date.slice(8)) ?? 0) + 1);
     if (date < EARLIEST) early += 1;
     hasTimes ||= timeMs !== 0;
   }
-  const [first = 0] = odd;
-  const place = lines[first] === undefined ? cells[first] : `line ${lines[first]}, ${cells[first]}`;
-  const others = odd.length > 1 ? `, and ${odd.length - 1} more` : '';
-  const oddOnes = odd.length === 0 ? '' : `${filled - odd.length} of ${filled} are such dates. Not ${place}${others}.`;
-  return { early, hasTimes, days, different: dates.size, oddOnes };
+  const remarks = [...rows].map(([format, [first, ...others]]) => {
+    if (first === undefined || format === formats[0]) return '';
+    const place = lines[first] === undefined ? cells[first] : `line ${lines[first]}, ${cells[first]}`;
+    const places = others.length > 0 ? `${place}, and ${others.length} more` : place;
+    const count = others.length + 1;
+    if (format === undefined) return `${filled - count} of ${filled} are such dates. Not ${places}.`;
+    return `By ${format}, ${count} of ${filled}: ${places}.`;
+  });
+  return { early, hasTimes, days, different: dates.size, remarks: remarks.filter((text) => text !== '').join(' ') };
 }
 
 /** The share of the dates that is on one day of the month, from which on they may well name months. */
@@ -189,8 +194,12 @@ const MOSTLY = 0.9;
 /** The precision is a part of an observation's identity. Null: the file leaves no doubt. */
 function doubtOfPrecision(
   { hasTimes, days, different }: ReturnType<typeof factsOf>,
-  precision: DateGuess['precision'],
+  { formats, precision }: DateGuess,
 ): string | null {
+  const precisions = [...new Set(formats.map((format) => precisionOf([format])))];
+  if (precisions.length > 1) {
+    return `${FILL_IN}: ${precisions.join(' or ')}: the formats differ in precision. Remove those that you do not want: then their rows are refused`;
+  }
   if (precision === 'instant') return hasTimes ? null : `${FILL_IN}: day or instant: all times are 00:00`;
   const [[day, most] = ['', 0]] = [...days].sort((one, other) => other[1] - one[1]);
   const dates = [...days.values()].reduce((total, count) => total + count, 0);

@@ -175,7 +175,7 @@ function sharedNumberFormat(columns: readonly Column[]): ColumnGuess['number'] {
   return { formats: [...formats.values()], count: 0, example: '', differing: differs.name };
 }
 
-function precisionOf(formats: readonly string[]): DateGuess['precision'] {
+export function precisionOf(formats: readonly string[]): DateGuess['precision'] {
   if (formats.every(hasTime)) return 'instant';
   if (!formats.every(hasMonth)) return formats.every(hasQuarter) ? 'quarter' : 'year';
   return formats.every(hasDay) ? 'day' : 'month';

@@ -5,6 +5,7 @@ import type { CsvMapping, MappingFault } from '../declared/csv-mapping.ts';
 import { mapCsvRows } from '../declared/map-csv.ts';
 import type { MappedRecord, MappedRefusal } from '../declared/mapped-rows.ts';
 import { looseUrlColumns, requiredColumns } from '../declared/mapping-references.ts';
+import { ENDS_LIKE_DIGEST } from '../declared/slug-digest.ts';
 import type { CsvInput } from '../input/csv-input.ts';
 import { unpivotedColumns } from '../input/wide-rows.ts';
 import { runColumnsOf } from '../recipe/derive-records.ts';
@@ -24,6 +25,8 @@ export interface FileCheck {
   /** Values that the mapping leaves out: blank ones, and rows that a table does not list. */
   readonly leftOut: number;
   readonly markets: { readonly count: number; readonly first: readonly MarketRecord[] };
+  /** Whether a slug has a digest, because it does not spell its name exactly. Slugs never change later. */
+  readonly hasDigests: boolean;
   readonly observations: ObservationSummary;
   readonly refused: {
     /** Values that gave no observation, and rows that are not readable. */
@@ -80,6 +83,7 @@ async function checkFile(
   const refusals = new FaultGroups<MappedRefusal>();
   const firstMarkets: MarketRecord[] = [];
   let [rows, values, leftOut, markets, unreadable] = [0, 0, 0, 0, 0];
+  let hasDigests = false;
   let header: readonly string[] = [];
   let unpivoted: readonly string[] = [];
   for await (const row of mapCsvRows(mapping, csv, run)) {
@@ -97,6 +101,7 @@ async function checkFile(
         refusals.add(result);
       } else if (result.record.type === 'market') {
         markets += 1;
+        hasDigests ||= mapping.market.slugDigest === 'unless-exact' && ENDS_LIKE_DIGEST.test(result.record.slug);
         if (firstMarkets.length < FIRST_MARKETS) firstMarkets.push(result.record as MarketRecord);
       } else {
         observations.add(result.record);
@@ -114,6 +119,7 @@ async function checkFile(
     values,
     leftOut,
     markets: { count: markets, first: firstMarkets },
+    hasDigests,
     observations: summary,
     refused: { count: values - leftOut - summary.count + unreadable, groups },
     unusedColumns: header.filter((name) => name !== '' && !used.has(name) && !unpivoted.includes(name)),

@@ -4,7 +4,7 @@ import { type Columns, parseTemplate } from '../values/template.ts';
 
 /** A digest begins with a letter, so that a name may end in a date of eight digits. */
 const DIGEST = /[a-f][0-9a-f]{7}/;
-const ENDS_LIKE_DIGEST = new RegExp(`(^|-)${DIGEST.source}$`);
+export const ENDS_LIKE_DIGEST = new RegExp(`(^|-)${DIGEST.source}$`);
 const DIGEST_LENGTH = 8;
 
 /**

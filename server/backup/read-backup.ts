@@ -69,8 +69,8 @@ function foldersOf({ shared }: Manifest): readonly string[] {
 }
 
 /**
- * Refuses to put the backup of one service over the published objects of another. Changes nothing, and may be called while a server uses the folder. If the backup has no key of a log, or nothing is
- * published, there is nothing to compare.
+ * Refuses to put the backup of one service over the published objects of another. Changes nothing, and may be called while a
+ * server uses the folder. If the backup has no key of a log, or nothing is published, there is nothing to compare.
  *
  * @throws StartError if the published log has another name than the key of the backup
  */

@@ -358,9 +358,6 @@ export const SUPERSEDED_PAGES: KeyRange<SupersededValue> = { partition: 'superse
 /** Spelled as the page's key once was, because no record moves. */
 export const supersededPageKey = (objectKey: string) =>
   keyIn(SUPERSEDED_PAGES, objectKey.replace(/\/markets\/([^/]+)\/history\/pages\//, '/history-pages/$1/'));
-/** The inverse of {@link supersededPageKey}. */
-export const supersededPage = ({ sort }: Pick<Item, 'sort'>): string =>
-  sort.replace(/\/history-pages\/([^/]+)\//, '/markets/$1/history/pages/');
 
 /** Revision 0. */
 export const WALK_KEY: ItemKey<WalkValue> = { partition: 'garbage', sort: 'walk' };

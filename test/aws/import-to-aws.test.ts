@@ -1,7 +1,9 @@
 /** A data folder that moves to AWS, by its backup: the same markets and histories, byte for byte, and the same uploads. */
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { publish } from '../../publisher/publish.ts';
@@ -11,6 +13,7 @@ import { backUp } from '../../server/commands/backup.ts';
 import { openDataFolder } from '../../server/folder/data-folder.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import { putUploadFile } from '../../storage/s3/s3-upload-files.ts';
 import { openS3Uploads } from '../../storage/s3/s3-uploads.ts';
 import { createWorld, dependenciesOn, market, price, readerOf, SMALL_PAGES } from '../publisher/world.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
@@ -91,6 +94,14 @@ describe('node tools/run/import-to-aws.ts', () => {
     let found = '';
     for await (const chunk of uploads.read(UPLOAD, 0)) found += Buffer.from(chunk).toString();
     expect(found).toBe('a record\n');
+
+    const other = await makeBucket(endpoint);
+    const content = { bytes: 4, sha256: createHash('sha256').update('else').digest('hex') };
+    await putUploadFile(other, UPLOAD, content, Readable.from([Buffer.from('else')]));
+    await expect(run('--table', table.tableName, '--bucket', other.bucket)).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('another file may have its name'),
+    });
 
     await useFolder(({ ledger: changed }) => createWorld(SMALL_PAGES, changed).ingest([market('c')]));
     await backUp({ TIDEMARK_DATA: data }, { dir: backups, keep: 1, verify: false, progress: () => {} });

@@ -231,19 +231,24 @@ describe('history --csv and --ndjson', () => {
     return output;
   };
   const missing = refusal('not-found');
+  const tooLong = (...years: readonly string[]) =>
+    json({ code: 'history-too-long', instead: years.map((year) => path(`/${year}.csv`)) }, 410);
+
   test.each(['csv', 'ndjson'])('print the published %s file, byte for byte', async (format) => {
     const stub = await serverWith({});
     expect(await printed(stub.url, `--${format}`)).toBe(await fileOf(`.${format}`));
     expect(stub.seen.map((request) => request.url)).toEqual([path(`.${format}`)]);
   });
 
-  test.each([
-    ['csv', 'there is no file', missing],
-    ['ndjson', 'there is no file', missing],
-    ['csv', 'it would be too long', json({ code: 'history-too-long', instead: [path('/2026.csv')] }, 410)],
-  ])('make the same bytes of %s from pages where %s', async (format, _, reply) => {
-    const stub = await serverWith({ [path(`.${format}`)]: reply });
+  test.each(['csv', 'ndjson'])('make the same bytes from pages where there is no %s file', async (format) => {
+    const stub = await serverWith({ [path(`.${format}`)]: missing });
     expect(await printed(stub.url, `--${format}`)).toBe(await fileOf(`.${format}`));
+  });
+
+  test('print the files of the years if the whole is too long, and the pages of a year that is too long', async () => {
+    const stub = await serverWith({ [path('.csv')]: tooLong('2024', '2025', '2026'), [path('/2026.csv')]: tooLong() });
+    expect(await printed(stub.url, '--csv')).toBe(await fileOf('.csv'));
+    expect(stub.seen.map((request) => request.url)).toContain(path('/2025.csv'));
   });
 
   test('say that a market is unknown, and print nothing', async () => {

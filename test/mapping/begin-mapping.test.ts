@@ -167,6 +167,11 @@ describe('the table', () => {
       { observation: { value: { column: 'gold' }, date: { column: 'day' } } },
     ],
     [
+      'of days, with one year among 620 cells',
+      `${['day,item,price', ...[...'abcdefghijklmnopqrst'].flatMap((item) => days(31).map((day) => `${day},${item},1.5`))].join('\n')}\n2024,a,1.5`,
+      { observation: { date: { column: 'day', format: 'YYYY-MM-DD', precision: 'day' } } },
+    ],
+    [
       'without dates and prices: numbers that name a thing or its place are no prices',
       'item_id,name,latitude\n1,Rice,1.5\n2,Maize,2.5\n3,Beans,3.5',
       { observation: { value: { column: FILL_IN }, date: { column: FILL_IN, format: FILL_IN, precision: FILL_IN } } },
@@ -217,6 +222,12 @@ describe('dates', () => {
     expect(mapping).toContain(
       `${dates.length - 1} of ${dates.length + 1} are such dates. Not line ${line}, ${text}, and 1 more.`,
     );
+  });
+
+  test('by a further format are counted; of another precision, they ask for a decision', async () => {
+    const { text, document } = await begin(dated([...days(31), '2024']));
+    expect(document.observation.date).toMatchObject({ format: ['YYYY-MM-DD', 'YYYY'], precision: FILL_IN });
+    expect(text).toContain('By YYYY, 1 of 32: line 33, 2024.');
   });
 
   test('of which many are impossible are no dates', async () => {

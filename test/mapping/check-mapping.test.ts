@@ -53,6 +53,14 @@ describe('a check', () => {
     });
   });
 
+  test.each([
+    ['yen-9', true],
+    ['yen', false],
+  ])('says whether a slug got a digest, while it can still be changed: tea,%s', async (currency, hasDigests) => {
+    const mapping = withChange(exampleMapping, '/market/slugDigest', 'unless-exact');
+    expect(await check(mapping, `tea,${currency},2,2026-01-05,,actual,`)).toMatchObject({ hasDigests });
+  });
+
   test('counts only markets with an observation that is not refused', async () => {
     const file = await check(
       exampleMapping,

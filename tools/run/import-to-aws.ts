@@ -90,6 +90,13 @@ async function importUploads(source: LedgerReader, dir: string, manifest: Manife
     progress.at('Uploads', `${done} of ${files.length}`);
     const id = basename(file);
     await putUploadFile({ client: s3, bucket: bucketName }, id, content, createReadStream(join(dir, file)));
+    const stored = await uploads.head(id);
+    if (stored?.bytes !== content.bytes) {
+      throw new Error(
+        `${bucketName} has ${stored?.bytes ?? 'no'} bytes as the upload ${id}, and the backup has ${content.bytes}: ` +
+          'another file may have its name. Use a bucket without uploads, or remove that object, and repeat the command.',
+      );
+    }
     // Only then may the bucket's lifecycle remove it.
     if ((await source.get(uploadKey(id)))?.value.finishedAt) await uploads.markEnded(id);
   }
