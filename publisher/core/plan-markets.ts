@@ -16,9 +16,9 @@ import type { MarkedMarket } from '../kernel/marks.ts';
 import { storedDigest } from '../kernel/stored-digest.ts';
 import { type ClosedPage, HistoryCutter } from './bodies/history-cutter.ts';
 import { isListed, type MarketPlan, planMarket, type StoredDigests } from './bodies/plan-market.ts';
+import { EntrySpool } from './log/entry-spool.ts';
 import type { LogPlan } from './log/log-plan.ts';
 import { MarketEntries } from './log/market-entries.ts';
-import { PackedTexts } from './log/text-spool.ts';
 import type { MarketSteps, PlannedProjections } from './planned-projections.ts';
 
 export interface ChangedItem {
@@ -78,7 +78,7 @@ type Planned = {
   readonly plan: MarketPlan;
   readonly rendered: number;
   /** The market's entries of the log. */
-  readonly entries: PackedTexts;
+  readonly entries: EntrySpool;
   /** Whether a projection has missed the market. */
   readonly hasFailed: boolean;
   readonly taken: (() => void) | undefined;
@@ -120,7 +120,7 @@ export async function planMarkets(
     taken?.();
     for (const part of plan.parts) bundle.addPart(part);
     for (const line of plan.lines) await bundle.add(line);
-    await log?.append(entries);
+    for await (const texts of entries.parts()) await log?.append(texts);
     gone.push(...plan.gone);
     if (plan.isChanged) changedItems.set(slug, { body: plan.body, joined: view.published?.joined ?? null });
     marks.push(...market.marks, ...view.historyMarks);
@@ -219,11 +219,10 @@ async function planView(
   const steps = await projections.market({ dependencies, bundle, generation, view, isRefresh });
   if (steps === null) return null;
   const facts = log === null ? null : new MarketEntries(view);
-  // Several markets are read at once, and the order of the log is that in which the plan takes them.
-  const entries = new PackedTexts();
-  for (const text of facts?.opening() ?? []) entries.add(text);
+  const entries = new EntrySpool(objects, generation);
+  await entries.add(facts?.opening() ?? []);
   const history = await cutHistory(objects, view, generation, { pageSize, isRefresh, steps, facts, entries });
-  for (const text of facts?.closing() ?? []) entries.add(text);
+  await entries.add(facts?.closing() ?? []);
   // A page without one of its observations would stay published for good. The sweep removes pages that were put in
   // vain.
   if (view.isShown && history.sum !== record?.value.sum) {
@@ -259,7 +258,7 @@ interface CutOptions {
   readonly isRefresh: boolean;
   readonly steps: MarketSteps;
   readonly facts: MarketEntries | null;
-  readonly entries: PackedTexts;
+  readonly entries: EntrySpool;
 }
 
 /** Puts each new page when it is cut, so that only some pages of a history are in memory. */
@@ -276,10 +275,7 @@ async function cutHistory(
   for await (const some of observations()) {
     await Promise.all(cutter.add(some).map(put));
     await steps.flush();
-    for (const row of some) {
-      const text = facts?.observation(row) ?? null;
-      if (text !== null) entries.add(text);
-    }
+    await entries.add(some.flatMap((row) => facts?.observation(row) ?? []));
   }
   return cutter.finish();
 }

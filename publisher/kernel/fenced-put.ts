@@ -1,5 +1,7 @@
 /**
- * Heads: the mutable bodies. Each carries the generation that wrote it, and is replaced only by a newer one.
+ * Puts public objects, with the metadata of their kinds: pages, which never change ({@link putPage}), and heads.
+ *
+ * Heads are the mutable bodies. Each carries the generation that wrote it, and is replaced only by a newer one.
  *
  * Safety: a swap names the ETag that was seen together with an older generation. So the store refuses a late request if
  * another publisher has swapped in the meantime. An ETag never comes back under a newer generation, because the bytes

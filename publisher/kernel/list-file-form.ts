@@ -3,11 +3,12 @@ import type { Market } from '../../contract/values/market.ts';
 import type { PublisherDependencies } from '../dependencies.ts';
 import type { Projector } from './projection.ts';
 
-/** `check` is that of the rows, if the log proves them. Default: the whole file is rendered again from the list. */
-export interface ListFile<Row, Beside> extends Pick<Projector, 'check' | 'isInLog'> {
+export interface ListFile<Row, Beside> {
   readonly kind: 'modified' | 'releases' | 'sources';
   readonly url: string;
   readonly what: string;
+  /** Of its rows, if the log proves them. By the bodies, the whole file is rendered again from the list. */
+  readonly checkByLog?: NonNullable<Projector['check']>;
   /** Loaded when a generation or a check needs it. */
   readonly load: () => Promise<ListFileForm<Row, Beside>>;
 }

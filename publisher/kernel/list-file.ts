@@ -20,14 +20,17 @@ interface State {
 const isThere = (state: Json | undefined): boolean => (state as State | undefined)?.digest !== undefined;
 
 export function listFile<Row, Beside>(file: ListFile<Row, Beside>): Projector {
-  const { kind, url, what, check, isInLog } = file;
+  const { kind, url, what, checkByLog } = file;
   return {
     name: kind,
     kinds: [kind],
     plan: async (context) =>
       context.dependencies.projections?.has('feeds') === true ? await planListFile(context, file) : NO_PLAN,
-    check: check ?? (async (context) => (await import('../verify/check-list-file.ts')).checkListFile(context, file)),
-    ...(isInLog && { isInLog }),
+    check: async (context) =>
+      context.log !== null && checkByLog !== undefined
+        ? await checkByLog(context)
+        : (await import('../verify/check-list-file.ts')).checkListFile(context, file),
+    ...(checkByLog && { isInLog: true }),
     reachable: {
       unreachable: async (_storage, objects, state) => (isThere(state) ? [] : objects.map(({ key }) => key)),
       async *published(_storage, state): AsyncGenerator<PublicObjectName> {

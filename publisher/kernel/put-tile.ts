@@ -1,4 +1,7 @@
-/** Puts tiles of the log. Only a committed generation may: a tile's key is its place in the log. */
+/**
+ * Puts tiles of the log, and says which of them the sweep may remove. Only a committed generation may put one: a tile's
+ * key is its place in the log.
+ */
 import { gunzipSync } from 'node:zlib';
 import { LOG_ROOT, PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
 import { parseCheckpoint } from '../../contract/log/checkpoint.ts';

@@ -102,6 +102,8 @@ export class ReachableSet {
   readonly newestExpired: number;
   readonly #expiredLogSize: number;
   #retainedListPages: Promise<ReadonlySet<string> | null> | null = null;
+  /** Of the last market that was judged: a listing may go on with its pages. */
+  #lastLayout: { readonly slug: string; readonly cursors: ReadonlySet<string> } | null = null;
 
   constructor(
     storage: PublisherStorage,
@@ -199,7 +201,7 @@ export class ReachableSet {
   }
 
   /** Whether this is a tile, a file, or a body of a market that is in use now, even if it was not when it was judged. */
-  async isBodyInUse(key: string): Promise<boolean> {
+  async isInUseAgain(key: string): Promise<boolean> {
     const { kind } = this.#classOf(key);
     const isStray = this.#isStray(key);
     if (!isStray && kind !== 'owned' && kind !== 'body') return false;
@@ -263,15 +265,21 @@ export class ReachableSet {
 
   /** Pages that are in no layout. */
   async #lostHistoryPages(pages: readonly HistoryPage[]): Promise<readonly string[]> {
-    const lost = await pMap(
+    const last = this.#lastLayout;
+    const judged = await pMap(
       Map.groupBy(pages, ({ slug }) => slug),
       async ([slug, some]) => {
-        const layout = await readAll(this.#storage.ledger, historyPagesOf(slug));
-        const cursors = new Set(layout.map((item) => item.value.cursor));
-        return some.filter(({ cursor }) => !cursors.has(cursor)).map(({ key }) => key);
+        const cursors = last?.slug === slug ? last.cursors : await this.#layoutOf(slug);
+        return { slug, cursors, lost: some.filter(({ cursor }) => !cursors.has(cursor)).map(({ key }) => key) };
       },
       { concurrency: OBJECT_CONCURRENCY },
     );
-    return lost.flat();
+    this.#lastLayout = judged.at(-1) ?? last;
+    return judged.flatMap(({ lost }) => lost);
+  }
+
+  async #layoutOf(slug: string): Promise<ReadonlySet<string>> {
+    const layout = await readAll(this.#storage.ledger, historyPagesOf(slug));
+    return new Set(layout.map(({ value }) => value.cursor));
   }
 }

@@ -16,9 +16,11 @@
 import { created, removed } from '../../storage/ports/changes.ts';
 import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
 import { inBatches, queryPages, readAll, readMany } from '../../storage/ports/paging.ts';
+import { marketKey } from '../../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,
   type AwaitingGenerationValue,
+  awaitingGenerationKey,
   type GenerationOfValue,
   generationOfKey,
   HEAD_KEY,
@@ -29,7 +31,7 @@ import {
   refreshMarkKey,
 } from '../../storage/records/publication.ts';
 import type { GenerationPlan } from '../core/plan-generation.ts';
-import type { PublisherDependencies } from '../dependencies.ts';
+import type { PublisherDependencies, PublisherStorage } from '../dependencies.ts';
 import type { PurgeTargets } from './purge.ts';
 
 type Awaiting = Item<AwaitingGenerationValue>;
@@ -60,7 +62,7 @@ export async function answerAwaiting(
   const isPublication = ({ sort }: Item) => sort.startsWith(PUBLICATION_PREFIX);
   const batches: Awaiting[] = [];
   for (const item of awaiting) {
-    if (!isPublication(item) && (await isPublished(dependencies.ledger, item, coverage))) batches.push(item);
+    if (!isPublication(item) && (await isPublished(dependencies, item, coverage))) batches.push(item);
   }
   await answerAll(dependencies, generation, batches, () => publishedAt);
   const asking = awaiting.filter(isPublication);
@@ -82,7 +84,8 @@ export async function answerAwaiting(
 }
 
 /** Whether every market is published at the awaited revision. A removed market counts as published. */
-async function isPublished(ledger: Ledger, { value }: Awaiting, coverage: Coverage): Promise<boolean> {
+async function isPublished(storage: PublisherStorage, item: Awaiting, coverage: Coverage): Promise<boolean> {
+  const { value } = item;
   // Written by an earlier version.
   if (value === null) return !coverage.isFreshLeft && !coverage.isRefreshLeft && coverage.deferred.size === 0;
   const waited = Object.entries(value.revisions).filter(
@@ -90,10 +93,29 @@ async function isPublished(ledger: Ledger, { value }: Awaiting, coverage: Covera
     ([slug, revision]) => (coverage.planned.get(slug) ?? -1) < revision,
   );
   const heads = await readMany(
-    ledger,
+    storage.ledger,
     waited.map(([slug]) => publishedHeadsKey(slug)),
   );
-  return waited.every(([, revision], index) => (heads[index]?.value.revision ?? -1) >= revision);
+  for (const [index, [slug, revision]] of waited.entries()) {
+    const published = heads[index]?.value.revision ?? null;
+    if (published !== null && published < revision) return false;
+    if (published === null && !(await isRemoved(storage, item, slug))) return false;
+  }
+  return true;
+}
+
+/** A missing record alone proves nothing: the record may belong to the waiting transaction and not be visible yet. */
+async function isRemoved(
+  { ledger, newAttemptId }: PublisherStorage,
+  { sort, attemptId }: Awaiting,
+  slug: string,
+): Promise<boolean> {
+  if ((await ledger.get(marketKey(slug))) !== null) return false;
+  const checks: readonly Change[] = [
+    { kind: 'check', key: awaitingGenerationKey(sort), if: { kind: 'written-by', attemptId } },
+    { kind: 'check', key: marketKey(slug), if: { kind: 'absent' } },
+  ];
+  return (await ledger.transact(checks, { attemptId: newAttemptId() })).committed;
 }
 
 /**

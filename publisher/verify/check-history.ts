@@ -37,6 +37,8 @@ export interface CheckedHistory {
   readonly pages: number;
   /** Values that the cadences of the market's sources expected between two others. No fault of the service. */
   readonly missingValues: number;
+  /** Otherwise nothing can be rendered from them: a currency may not exist. */
+  readonly areAmountsRight: boolean;
 }
 
 /**
@@ -71,9 +73,9 @@ export async function checkHistory(
   }
   checkOrder(findings, market, observations);
   checkLinks(findings, market, observations);
-  checkTotals(findings, market, observations as readonly PublicObservation[]);
+  const areAmountsRight = checkAmounts(findings, market, observations as readonly PublicObservation[]);
+  checkTotals(findings, market, observations as readonly PublicObservation[], areAmountsRight);
   checkTimes(findings, market, observations);
-  checkAmounts(findings, market, observations as readonly PublicObservation[]);
   const unknownValues = observations.filter(({ unknownReason }) => unknownReason !== null).length;
   return {
     observations: observations as readonly PublicObservation[],
@@ -82,6 +84,7 @@ export async function checkHistory(
     unknownValues,
     pages,
     missingValues: missingValues(market, observations),
+    areAmountsRight,
   };
 }
 
@@ -133,13 +136,19 @@ function checkLinks(findings: Findings, market: Market, observations: readonly O
   }
 }
 
-/** Without the amounts, which have a check of their own, the market is rendered again from its history. */
-function checkTotals(findings: Findings, market: Market, observations: readonly PublicObservation[]): void {
+/** The market is rendered again from its history, if the amounts there are right. */
+function checkTotals(
+  findings: Findings,
+  market: Market,
+  observations: readonly PublicObservation[],
+  areAmountsRight: boolean,
+): void {
   const { count, href } = market.history;
   if (observations.length < count) {
     findings.add(href, 'older-than-its-link', `shows ${observations.length} observations, the market counts ${count}`);
   }
-  if (observations.length === count && bodyByHistory(market, observations) !== canonicalJson(market as unknown as Json))
+  if (observations.length !== count || !areAmountsRight) return;
+  if (bodyByHistory(market, observations) !== canonicalJson(market as unknown as Json))
     findings.add(href, 'count', 'the market shows other values than those that stand in its history');
 }
 
@@ -180,7 +189,11 @@ function checkTimes(findings: Findings, { history, updatedAt }: Market, observat
 }
 
 /** The texts of an amount must say what its minor units say. The market's metrics are observations too. */
-function checkAmounts(findings: Findings, { history, unit }: Market, observations: readonly PublicObservation[]): void {
+function checkAmounts(
+  findings: Findings,
+  { history, unit }: Market,
+  observations: readonly PublicObservation[],
+): boolean {
   const wrong = observations.find((observation) => {
     if (observation.kind !== 'money') return false;
     const { amountMinor, currency, minorDigits, decimal, decimalPerUnit } = observation;
@@ -189,4 +202,5 @@ function checkAmounts(findings: Findings, { history, unit }: Market, observation
     return canonicalJson({ minorDigits, decimal, decimalPerUnit }) !== canonicalJson({ ...expected });
   });
   if (wrong !== undefined) findings.add(history.href, 'amount', `the decimals of ${wrong.id} are not its amount`);
+  return wrong === undefined;
 }

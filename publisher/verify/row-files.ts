@@ -43,10 +43,9 @@ function byList(context: CheckContext, forms: readonly RowFile[]): ProjectionChe
         const rows = await readRows({ ...context, findings }, form);
         if (rows === null) continue;
         const isListed = new Set(entries.map(({ slug }) => slug));
-        const isWhole = rows.size === Math.min(form.rowsMax, entries.length);
         const isRight = ([slug, row]: readonly [string, string]) =>
           isListed.has(slug) && (expected.get(slug)?.[index] ?? row) === row;
-        if (!isWhole || ![...rows].every(isRight))
+        if (rows.size !== entries.length || ![...rows].every(isRight))
           findings.add(form.url, context.rule, 'differs from the list or the histories');
       }
     },

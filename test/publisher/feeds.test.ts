@@ -1,9 +1,11 @@
 /** Feeds: their entries, what they cost, and the faults that verify finds in them. */
 import { expect, test } from 'vitest';
+import { verify } from '../../publisher/verify/verify.ts';
 import { readSite } from '../../server/folder/site-folder.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
 import { removeMarket } from './remove-market.ts';
-import { createWorld, market, price, readerOf } from './world.ts';
+import { damagedReader, withField } from './verify/damaged-reader.ts';
+import { createWorld, market, price, readerOf, SMALL_PAGES } from './world.ts';
 
 const CHANGES = '/feeds/changes.atom';
 const CORRECTIONS = '/feeds/corrections.atom';
@@ -191,4 +193,12 @@ test('verify finds a feed with another value, without its newest entry, and none
   }
   await world.lose(`public${CORRECTIONS}`);
   expect(await world.findings()).toMatchObject([{ url: CORRECTIONS, rule: 'status' }]);
+});
+
+test('verify goes on if an amount of a history is in a currency that does not exist', async () => {
+  const { objects } = await feedsWorld(['feeds', 'market-feeds']);
+  const url = '/api/v1/markets/a/history';
+  const damaged = damagedReader(readerOf(objects), { [url]: withField('data.0.currency', 'ZZZ') });
+  const { findings } = await verify(damaged, { pageSizes: SMALL_PAGES, settled: true });
+  expect(findings).toMatchObject([{ url, rule: 'amount' }]);
 });

@@ -1,9 +1,16 @@
 /** The file of the markets that have changed last: its bytes, its costs, and the faults that are found in it. */
 import { expect, test } from 'vitest';
+import { lastModified, MODIFIED_ROWS_MAX, type ModifiedRow, modifiedCsv } from '../../contract/bodies/modified.ts';
+import { PUBLIC_OBJECTS } from '../../contract/files/public-objects.ts';
+import { modified } from '../../publisher/projections/modified/projection.ts';
 import { publish } from '../../publisher/publish.ts';
+import { Findings } from '../../publisher/verify/check-body.ts';
+import type { CheckContext, ReadListing } from '../../publisher/verify/projection-check.ts';
+import { verify } from '../../publisher/verify/verify.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
 import { removeMarket } from './remove-market.ts';
-import { createWorld, market, price, readerOf } from './world.ts';
+import { damagedReader, withText } from './verify/damaged-reader.ts';
+import { createWorld, market, price, readerOf, SMALL_PAGES } from './world.ts';
 
 const URL = '/api/v1/modified.csv';
 const SLUGS = ['a', 'b', 'c', 'd', 'e'];
@@ -53,4 +60,31 @@ test('a deployment that switches it on publishes it at once', async () => {
   await publish({ ...world.dependencies, projections: new Set() });
   await world.publish();
   expect(await linesOf(world)).toHaveLength(SLUGS.length + 2);
+});
+
+test('each share of a walk finds a wrong revision of any market', async () => {
+  const { objects } = await modifiedWorld();
+  const damaged = damagedReader(readerOf(objects), { [URL]: withText((text) => text.replace('\nb,1,', '\nb,9,')) });
+  for (const index of [0, 1]) {
+    const { findings } = await verify(damaged, { pageSizes: SMALL_PAGES, settled: true, share: { index, of: 2 } });
+    expect(findings).toMatchObject([{ url: URL, rule: 'file' }]);
+  }
+});
+
+test('verify finds that the newest change of a long list is missing', async () => {
+  const rows = Array.from({ length: MODIFIED_ROWS_MAX + 1 }, (_, index): ModifiedRow => {
+    return { slug: `m${index}`, revision: 1, updatedAt: new Date(1000 * index).toISOString() };
+  });
+  const found = async (shown: readonly ModifiedRow[]) => {
+    const body = Buffer.from(modifiedCsv(lastModified(shown)));
+    const headers = new Map([['content-type', PUBLIC_OBJECTS.modified.contentType]]);
+    const context = { rule: 'file', log: null, read: async () => ({ status: 200, headers, body }) };
+    const check = await modified.check?.(context as unknown as CheckContext);
+    for (const row of rows) check?.item?.(row as Parameters<NonNullable<typeof check.item>>[0]);
+    const findings = new Findings();
+    await check?.ofList?.({ head: null, entries: rows as unknown as ReadListing['entries'] }, findings);
+    return findings.all;
+  };
+  expect(await found(rows)).toEqual([]);
+  expect(await found(rows.slice(0, -1))).toMatchObject([{ url: URL, rule: 'file' }]);
 });

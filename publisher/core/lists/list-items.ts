@@ -117,6 +117,8 @@ export async function piecesOfBodies(
   }
   const slugs = [...digests.keys()].sort();
   let begin = 0;
+  /** The page that was read last: its pieces follow each other. */
+  let known: { readonly page: number; readonly items: Promise<ReadonlyMap<string, string>> } | null = null;
   const pieces = pages.flatMap(({ first, read }, index): ListPiece[] => {
     const next = pages[index + 1]?.first;
     let end = begin;
@@ -126,9 +128,10 @@ export async function piecesOfBodies(
     return inBatches(own, BODIES_AT_ONCE).map((some, part) => ({
       first: part === 0 ? first : (some[0] as string),
       read: async () => {
-        const known = await read().catch(withoutLostPage);
+        if (known?.page !== index) known = { page: index, items: read().catch(withoutLostPage) };
+        const items = await known.items;
         const itemOf = async (slug: string): Promise<readonly [string, string]> => {
-          const item = known.get(slug);
+          const item = items.get(slug);
           const isRight = item !== undefined && sha256Hex(item) === digests.get(slug);
           return [slug, isRight ? item : await readPublishedBody(objects, slug)];
         };

@@ -8,7 +8,7 @@ const BLOCK_LENGTH = 64 * 1024;
 const WAITING_LENGTH_MAX = 16 * 1024 * 1024;
 
 /** Texts without line breaks, in order. */
-export class PackedTexts {
+class PackedTexts {
   readonly #blocks: Uint8Array[] = [];
   #waiting: string[] = [];
   /** Characters that are not compressed yet. */

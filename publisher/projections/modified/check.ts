@@ -1,4 +1,4 @@
-/** What must hold of the markets that have changed last: each row is what the body of its market says, the newest first. */
+/** What must hold of the markets that have changed last, by the log: each row is what it had of its market, the newest first. */
 import { lastModified, MODIFIED_ROWS_MAX, modifiedCsv, readModifiedCsv } from '../../../contract/bodies/modified.ts';
 import { LATEST_MARKETS_MAX } from '../../../contract/files/limits.ts';
 import { PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';

@@ -13,6 +13,7 @@ import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
 import { runs } from '../../runs.ts';
 import { diesAfter, type Fault, faultyStorage } from '../faulty-storage.ts';
 import { type LaggingLedger, laggingLedger } from '../lagging-ledger.ts';
+import { loseMarket } from '../lose-market.ts';
 import { removeMarket } from '../remove-market.ts';
 import { answerTo, wait, waitForPublication, waiting } from '../waiting.ts';
 import {
@@ -191,6 +192,15 @@ describe('a batch waits for the revisions that it has written', () => {
     await removeMarket(world, 'c');
     await publish(world.dependencies);
     await wait(world, 'batch/three', ['a']);
+    await publish(world.dependencies);
+    expect(await waiting(world)).toEqual([]);
+  });
+
+  test('and not for a new market that a repair took away, because its record was lost', async () => {
+    const world = await publishedWorld();
+    await world.ingest([market('c'), price('c', 0, 1)]);
+    await wait(world, 'batch/one', ['a', 'c']);
+    await loseMarket(world, 'c');
     await publish(world.dependencies);
     expect(await waiting(world)).toEqual([]);
   });

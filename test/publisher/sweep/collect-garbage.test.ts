@@ -380,8 +380,8 @@ describe('a run costs', () => {
       'objects.get': 1,
       // The previous generation, 300 superseded pages, the place where the walk begins, and checks that 99 pages of the list have no record.
       'ledger.transact': 1 + 3 + 1 + 1,
-      // A second page of superseded pages, and the pages of 300 histories, of which one is in two listings.
-      'ledger.query': 4 + 301,
+      // A second page of superseded pages, and the pages of 300 histories, each once.
+      'ledger.query': 4 + 300,
     });
   });
 });
@@ -473,9 +473,11 @@ test('in any sequence of generations, a sweep removes expired objects and nothin
           await witness.noteGeneration();
         }
         if (next.kind === 'sweep') {
+          // A walk that goes on from where a capped one stopped does not see what comes before.
+          const isFromStart = ((await world.ledger.get(WALK_KEY))?.value.after ?? '') === '';
           const { endedEarly: capped } = await sweep(world, { maxRemovals: next.maxRemovals });
           await expectVerified(world);
-          await witness.expectKept(!capped);
+          await witness.expectKept(!capped && isFromStart);
           const items = await readAll(world.ledger, SUPERSEDED_PAGES);
           if (!capped && next.maxRemovals === 1000) expect(items).toHaveLength(witness.retainedOfHistories());
         }

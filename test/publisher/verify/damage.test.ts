@@ -122,6 +122,11 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
       rules: ['amount', 'digest'],
     },
     {
+      damage: 'the newest amount is in a currency that does not exist',
+      edits: { [historyOf('b')]: withField('data.0.currency', 'ZZZ') },
+      rules: ['amount'],
+    },
+    {
       damage: 'a page of the list holds the bytes of another',
       edits: { [SECOND_LIST_PAGE]: answerOf(LAST_LIST_PAGE) },
       rules: ['count', 'digest'],

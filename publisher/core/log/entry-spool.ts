@@ -1,0 +1,49 @@
+/**
+ * The entries of one market, from the reading of its view until the plan takes it. Several markets are read at once, and
+ * the order of the log is that in which the plan takes them. A spool keeps a bounded part in memory and puts the rest
+ * into the store, as objects of the generation that nothing names. The sweep removes them.
+ */
+import { StorageCorrupt } from '../../../storage/ports/errors.ts';
+import type { ObjectStore } from '../../../storage/ports/object-store.ts';
+import type { ObjectRef } from '../../../storage/records/publication.ts';
+import { REDO_PREFIX } from '../../kernel/bundle.ts';
+import { putPacked, readPacked } from '../../kernel/packed-object.ts';
+
+/** In memory for each spool, in characters. As many markets as are planned at once are read and not yet taken: 64 on AWS. */
+const KEPT_CHARACTERS = 1024 * 1024;
+
+export class EntrySpool {
+  readonly #objects: ObjectStore;
+  readonly #generation: number;
+  readonly #kept: number;
+  readonly #spilled: ObjectRef[] = [];
+  #texts: string[] = [];
+  #characters = 0;
+
+  constructor(objects: ObjectStore, generation: number, kept = KEPT_CHARACTERS) {
+    this.#objects = objects;
+    this.#generation = generation;
+    this.#kept = kept;
+  }
+
+  async add(texts: readonly string[]): Promise<void> {
+    for (const text of texts) {
+      this.#texts.push(text);
+      this.#characters += text.length;
+    }
+    if (this.#characters < this.#kept) return;
+    this.#spilled.push(await putPacked(this.#objects, REDO_PREFIX, this.#generation, this.#texts.join('\n')));
+    this.#texts = [];
+    this.#characters = 0;
+  }
+
+  /** In parts, in the order in which they were added. @throws StorageCorrupt if an object is lost */
+  async *parts(): AsyncGenerator<readonly string[]> {
+    for (const ref of this.#spilled) {
+      const text = await readPacked(this.#objects, ref);
+      if (text === null) throw new StorageCorrupt(`${ref.key} is lost, although the generation is not committed yet`);
+      yield text.split('\n');
+    }
+    yield this.#texts;
+  }
+}
