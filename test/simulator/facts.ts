@@ -60,11 +60,14 @@ function partsOf(range: AnyRange<unknown>): readonly { readonly partition: strin
   return shards.map((partition) => ({ partition, ...rest }));
 }
 
-function leftOf({ applied, generation, list }: HeadValue): readonly string[] {
+/** A publisher tries every minute, whether it knows of work or not. So what only HEAD still says must be worked off, too. */
+function leftOf(head: HeadValue): readonly string[] {
+  const { applied, generation, list } = head;
   return [
     ...(applied ? [] : [`generation ${generation} is not applied`]),
     ...(list.shows === generation ? [] : [`the list shows generation ${list.shows} of ${generation}`]),
     ...(list.isDoubtful ? ['the list is doubtful'] : []),
+    ...(areFilesBehind(head) ? ['files of histories wait'] : []),
   ];
 }
 
@@ -119,13 +122,14 @@ export interface PublishedState {
   readonly areFilesBehind: boolean;
 }
 
+const areFilesBehind = (head: HeadValue | undefined): boolean => head?.projections?.['history-files'] !== undefined;
+
 export function publishedIn(items: LedgerItems): PublishedState {
   const head = items.committed(HEAD_KEY)?.value as HeadValue | undefined;
-  const { generation = 0, list, log, renderer = '', projections: states } = head ?? {};
+  const { generation = 0, list, log, renderer = '' } = head ?? {};
   const isDoubtful = list?.isDoubtful === true;
   // Behind the version and the two sizes of pages.
   const projections = renderer.split('/')[3]?.split(',') ?? [];
-  const areFilesBehind = states?.['history-files'] !== undefined;
   const layout = list?.layout?.key ?? null;
   return {
     generation,
@@ -134,7 +138,7 @@ export function publishedIn(items: LedgerItems): PublishedState {
     logSize: log?.size ?? 0,
     isLogDoubtful: log?.isDoubtful === true,
     projections,
-    areFilesBehind,
+    areFilesBehind: areFilesBehind(head),
   };
 }
 
