@@ -42,7 +42,7 @@ export function functionsOf({ secondRegion }: { readonly secondRegion?: string |
 /** Partitions of the ledger; `*` stands for a variable rest. */
 type Partitions = readonly string[];
 
-/** What is left out is not allowed; so below. */
+/** A member that is left out allows nothing. The same holds for the other tables of this file. */
 export interface TableAccess {
   /** Get, query, and condition checks in a transaction. */
   readonly read?: Partitions;

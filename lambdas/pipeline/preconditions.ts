@@ -16,8 +16,8 @@ export function checkIfMatch<Found extends Item<unknown>>(ifMatch: IfMatch, item
 }
 
 /**
- * Refuses to create, replace or delete a resource that is not as the request says (RFC 9110, sections 13.1.1 and 13.1.2): if
- * there is none, `If-Match` never holds.
+ * Refuses to create, replace or delete a resource that is not as the request says (RFC 9110, sections 13.1.1 and 13.1.2).
+ * `If-Match` fails if the resource does not exist.
  */
 export function refusedByPrecondition(
   { ifMatch, mustCreate }: Pick<OperationRequest, 'ifMatch' | 'mustCreate'>,

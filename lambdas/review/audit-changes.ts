@@ -45,7 +45,11 @@ export function marketAudits(
   });
 }
 
-/** The records of a transaction of the service itself, with their copies: one for each target, as a chain of their own. `action` is also the actor. */
+/**
+ * The records of a transaction of the service itself, with their copies: one for each target, as a chain of their own.
+ *
+ * @param action also the actor
+ */
 export function serviceAudits(
   action: string,
   targets: readonly string[],

@@ -6,7 +6,7 @@ import { numberReader } from '../values/number-format.ts';
 import type { Draft } from './draft.ts';
 
 export interface QuantityGuess {
-  /** The smallest power of ten at which each number is whole minor units. Null: there is none. */
+  /** The smallest power of ten at which each number is whole minor units. Null: no power does it. */
   readonly all: number | null;
   /** Of the rows, the one in the middle, by the power that its own numbers need. */
   readonly usual: number;

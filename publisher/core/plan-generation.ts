@@ -58,7 +58,7 @@ export async function planGeneration(
   const atMs = nowMs();
   const bundle = new BundleWriter(dependencies, generation);
 
-  // What is due.
+  // The markets that are due.
   const log = await LogPlan.open(dependencies, bundle, generation, before);
   const due = await readDue(ledger, before?.marksTakenTo ?? '', maxMarkedMarkets, deferredBefore);
   // While the published list is not known, the published history pages are not known either.

@@ -1,4 +1,4 @@
-/** What a projection says of its one file that is made from the list. */
+/** The face of a projection with one file, which is made from the list. */
 import type { Market } from '../../contract/values/market.ts';
 import type { PublisherDependencies } from '../dependencies.ts';
 import type { Projector } from './projection.ts';
@@ -16,10 +16,10 @@ export interface ListFile<Row, Beside> {
 export interface ListFileForm<Row, Beside> {
   /** Of the markets of one page. */
   readonly rowsOf: (markets: readonly Market[]) => readonly Row[];
-  /** What the file shows that is not in the list. A change of it asks for a list, too. */
+  /** Reads facts that the file shows and the list has not. If they change, a new list is due. */
   readonly beside: (dependencies: PublisherDependencies) => Promise<Beside>;
   /** Pure. Null: there is no file. @param rows of all pages, in order */
   readonly text: (rows: readonly Row[], beside: Beside) => string | null;
-  /** What a published file shows beside the list. Null: it has another form. */
+  /** Reads these facts from a published file. Null: the file has another form. */
   readonly besideIn: (text: string) => Beside | null;
 }

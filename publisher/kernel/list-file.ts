@@ -11,7 +11,7 @@ import { addFileIfChanged } from './add-file.ts';
 import type { ListFile } from './list-file-form.ts';
 import { NO_PLAN, type PlanContext, type ProjectionPlan, type Projector } from './projection.ts';
 
-/** SHA-256, in hex. `digest`: of the file. Absent: there is none. */
+/** SHA-256, in hex: of the facts beside the list, and of the file. Without `digest`, there is no file. */
 interface State {
   readonly beside: string;
   readonly digest?: string;

@@ -17,8 +17,8 @@ interface BodyCheckOptions {
   readonly projectors: readonly Projector[];
   readonly share?: Share;
   /**
-   * What is read is kept as a copy: then files that the snapshot does not name are left alone. The service may just have switched
-   * them off.
+   * A mirror keeps the files that are read. Then files that the snapshot does not name are left alone, because the service may
+   * just have switched them off.
    */
   readonly isKept: boolean;
 }

@@ -25,7 +25,7 @@ export interface CheckContext {
   readonly snapshot: Snapshot | null;
   /** Null: the bodies are the judge. */
   readonly log: LogOfCheck | null;
-  /** Whether files of a kind are published. Null: nobody says so. */
+  /** Whether files of a kind are published. Null: no snapshot says so. */
   readonly isStated: (kind: Projection) => boolean | null;
   /**
    * Reads a file of a kind that may be switched off. Null: it is not there, or not asked for. That is a finding, if the kind is
@@ -51,7 +51,7 @@ export interface LogOfCheck {
   readonly listed: number;
   /** Of files with the list's cadence. */
   readonly lateness: Lateness;
-  /** What is read is kept as a copy: files beside the list must be of this list, and not only of a recent one. */
+  /** A mirror keeps the files that are read: files beside the list must be of this list, and not only of a recent one. */
   readonly isKept: boolean;
 }
 
@@ -89,7 +89,7 @@ export interface MarketBodies extends Pick<CheckedMarket, 'slug' | 'shown' | 're
   readonly rule: FileRule;
   /** Of its history, oldest first. */
   readonly closedPages: readonly PageSpan[];
-  /** Whether such files are published. Null: nobody says so. */
+  /** Whether such files are published. Null: no snapshot says so. */
   readonly isStated: (kind: Projection) => boolean | null;
   /**
    * Whether there need be no file of the kind, and this one is not there. A file that answers although its kind is not published is

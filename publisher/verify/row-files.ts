@@ -25,7 +25,7 @@ export async function checkRowFiles(context: CheckContext, forms: readonly RowFi
   return context.log === null ? byList(context, forms) : await byLog(context, context.log, forms);
 }
 
-/** What the files say of a market whose history was not read with its list item is taken as it is. */
+/** The rows of a market whose history was not read with its list item are not compared. */
 function byList(context: CheckContext, forms: readonly RowFile[]): ProjectionCheck {
   const expected = new Map<string, readonly string[]>();
   return {

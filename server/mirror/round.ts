@@ -232,7 +232,7 @@ async function walkLog(
   const keeper: Keeper = { proven, take };
   const { reader } = stage;
   const found = new Findings();
-  // What no entry proves: documents, what the list says of sources, and files by their manifests.
+  // The log proves no documents, no sources of the list, and no files by their manifests: the bodies do.
   const checks = await BodyChecks.open(reader, found, { snapshot, projectors, isKept: true });
   const settings = { reader, pageSizes, partEntries, nowMs: nowMs(), projectors, keeper, onItem: checks.item };
   const { findings, list } = await passOver({ ...followed, ...settings });

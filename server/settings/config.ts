@@ -97,7 +97,7 @@ export function readConfig(environment: Environment) {
       'one e-mail address',
       (text) => (isMail(text) ? text : undefined),
     ),
-    /** What the pages say about the operator; published. */
+    /** Name and address of the operator, which the pages show to everybody. */
     operator,
     /** The kinds of public files that are published besides the bodies. */
     projections: read<ReadonlySet<Projection>>(

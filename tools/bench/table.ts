@@ -12,7 +12,7 @@ export function markdownTable(header: readonly string[], rows: readonly (readonl
 /** Each table of a text of Markdown. */
 export const TABLES = /^\|.*\n(\|.*(\n|$))+/gm;
 
-/** The document with these tables in the place of those that begin alike. @throws Error if there is none */
+/** Replaces each table of the document whose first cell is that of a new one. @throws Error if the document has no such table */
 export function withTables(document: string, tables: readonly string[]): string {
   const beginning = (table: string) => table.split('|')[1]?.trim();
   const missing = tables.find((table) => !document.match(TABLES)?.some((old) => beginning(old) === beginning(table)));

@@ -1,6 +1,5 @@
 /**
- * What every benchmark gets, and its temporary folders and child processes: all of them are removed when this process ends, also
- * by Ctrl-C.
+ * The folders and child processes of benchmarks. All of them are removed when this process ends, also by Ctrl-C.
  */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';

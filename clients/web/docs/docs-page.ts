@@ -14,7 +14,7 @@ export interface DocsPage extends DocsLink {
   readonly description: string;
   /** The pages above this one, below `/docs/`. */
   readonly above: readonly DocsLink[];
-  /** What follows the title. It begins with a paragraph. */
+  /** The text below the title. It begins with a paragraph. */
   readonly markdown: string;
 }
 

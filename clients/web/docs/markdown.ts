@@ -3,7 +3,7 @@ import { Marked, type Token, type Tokens } from 'marked';
 import { escapedHtml } from '../../../contract/values/html-text.ts';
 import { type Html, html, trustedHtml } from '../pages/html.ts';
 
-/** What a fence of Markdown calls a language, and what a reader calls it. */
+/** Names of languages for readers, by their names in a fence of Markdown. */
 const LANGUAGES: Readonly<Record<string, string>> = { sh: 'curl', ts: 'TypeScript', python: 'Python', json: 'JSON' };
 /** Of a block that is folded up until somebody wants it. */
 export const FOLDED = 'json folded';

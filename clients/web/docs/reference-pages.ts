@@ -202,7 +202,7 @@ function problemsText(codes: readonly ProblemCode[]): string {
   return byStatus.map(([status, each]) => `- ${status}: ${links(each)}`).join('\n');
 }
 
-/** What the example needs before it runs. Null: nothing. */
+/** Says which values and conditions the example needs before it runs. Null: it needs nothing. */
 function needsText(operation: OperationView): string | null {
   const condition = CONDITIONS[operation.operationId];
   const needs = neededExamples(operation).map((id) => {

@@ -50,7 +50,7 @@ export class ListPageLost extends Error {
  * The items of these pieces with the changes applied, the last piece first. Unchanged items come from what is published,
  * not from the ledger, which may already be newer. So a list item and the market's body belong to one generation.
  *
- * @param end the first slug behind the pieces; null: there is none
+ * @param end the first slug behind the pieces; null: the pieces go to the end of the list
  * @throws ListPageLost
  */
 export async function* itemsOf(

@@ -91,7 +91,7 @@ class RowsCheck {
     return lines;
   }
 
-  /** Nobody can tell which of its entries were taken down: a hash does not say. */
+  /** A hash does not tell which of the market's entries were taken down. */
   readonly #isLoose = (slug: string): boolean => {
     const { fold } = this.#log.walk;
     return fold.takenDown > 0 && fold.isRemoved(slug);

@@ -1,4 +1,4 @@
-/** What must hold of the newest and of the last prices: each row is what the bodies of its market give. */
+/** Checks the files of newest and last prices: each row must follow from the bodies of its market. */
 import { LATEST_CSV_HEADER, latestCsvRow, latestEntry } from '../../../contract/bodies/latest-entries.ts';
 import { csvFileAt, generationOfFile, jsonFileAt } from '../../../contract/files/file-generation.ts';
 import { LATEST_MARKETS_MAX, RECENT_MARKETS_MAX } from '../../../contract/files/limits.ts';

@@ -1,4 +1,4 @@
-/** What must hold of the markets that have changed last, by the log: each row is what it had of its market, the newest first. */
+/** Checks `modified.csv` by the log: each row must be a state that the log had of its market, and the newest comes first. */
 import { lastModified, MODIFIED_ROWS_MAX, modifiedCsv, readModifiedCsv } from '../../../contract/bodies/modified.ts';
 import { LATEST_MARKETS_MAX } from '../../../contract/files/limits.ts';
 import { PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';

@@ -45,8 +45,8 @@ export class DocsSearch {
   }
 
   /**
-   * Finds the entries that have every word. If there are none, it finds those that have the most words. The one of that very name is
-   * first, then the one whose title and text have most of the words.
+   * Finds the entries that have every word, or else those that have the most words. An entry with exactly this title comes
+   * first, then the entries with the most words in title and text.
    */
   find(query: string): readonly SearchResult[] {
     const wanted = wantedWords(query);

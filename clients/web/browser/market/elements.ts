@@ -19,7 +19,7 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** What a template has in a place. An array: one after the other; null: nothing. */
+/** A value for one place of a template. An array is put in order; null adds nothing. */
 export type Slot = Node | string | number | null | readonly Slot[];
 
 /** An element of a template in HTML. Slots become texts, attributes and nodes: none is read as HTML. */
