@@ -212,6 +212,19 @@ export function cacheTagOf(name: PublicObjectName): string | null {
   return PUBLIC_OBJECTS[name.kind].cacheTag(name);
 }
 
+/**
+ * The header fields that a store keeps with an object, from the table.
+ *
+ * @param isGone its body is a problem document, which answers 410
+ * @throws RangeError if objects of this kind cannot be gone
+ */
+export function storedHeaders(name: PublicObjectName, isGone = false) {
+  const { contentType, mayBeGone } = PUBLIC_OBJECTS[name.kind];
+  if (isGone && !mayBeGone) throw new RangeError(`a ${name.kind} cannot be gone`);
+  const cacheTag = cacheTagOf(name);
+  return { contentType: isGone ? PROBLEM_CONTENT_TYPE : contentType, cacheControl: cacheControlOf(name), cacheTag };
+}
+
 /** The object-store key of an object, e.g. `public/api/v1/markets/gold-usd.json`. */
 export function publicKey(name: PublicObjectName): string {
   return PUBLIC_PREFIX + publicPath(name);

@@ -27,14 +27,7 @@
 
 import { cursorGeneration } from '../../contract/files/cursors.ts';
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
-import {
-  cacheControlOf,
-  cacheTagOf,
-  PUBLIC_OBJECTS,
-  parsePublicKey,
-  publicKey,
-} from '../../contract/files/public-objects.ts';
-import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
+import { parsePublicKey, publicKey, storedHeaders } from '../../contract/files/public-objects.ts';
 import type { ETag, ObjectMetadata, ObjectStore, PutCondition } from '../../storage/ports/object-store.ts';
 import { ImmutableMismatch, ledgerBehind } from '../errors.ts';
 import type { HeadPut, OwnHeaders } from './bundle.ts';
@@ -81,27 +74,14 @@ function conditionOf(etag: ETag | null): PutCondition {
   return etag === null ? { kind: 'absent' } : { kind: 'matches', etag };
 }
 
-/**
- * The metadata of a public object, from the table of kinds.
- *
- * @param isGone the object is the problem document of a removed market
- */
+/** The metadata of a public object, from the table of kinds: see `storedHeaders`. */
 export function publicMetadata(
   name: PublicObjectName,
   generation: number,
   nextCursor: string | null = null,
   isGone = false,
 ): ObjectMetadata {
-  const { contentType, mayBeGone } = PUBLIC_OBJECTS[name.kind];
-  if (isGone && !mayBeGone) throw new RangeError(`a ${name.kind} cannot be gone`);
-  const cacheTag = cacheTagOf(name);
-  return {
-    contentType: isGone ? PROBLEM_CONTENT_TYPE : contentType,
-    cacheControl: cacheControlOf(name),
-    cacheTag,
-    generation,
-    nextCursor,
-  };
+  return { ...storedHeaders(name, isGone), generation, nextCursor };
 }
 
 /**

@@ -1,14 +1,7 @@
 /** The verified copy: an object folder with the keys of the service, which the embedded edge can serve. */
 
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
-import {
-  cacheControlOf,
-  cacheTagOf,
-  PUBLIC_OBJECTS,
-  PUBLIC_PREFIX,
-  parsePublicKey,
-  publicKey,
-} from '../../contract/files/public-objects.ts';
+import { PUBLIC_PREFIX, parsePublicKey, publicKey, storedHeaders } from '../../contract/files/public-objects.ts';
 import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import { statusOfObject } from '../../contract/problems/edge-problems.ts';
 import { type Snapshot, snapshotSchema } from '../../contract/values/market.ts';
@@ -28,8 +21,8 @@ export interface CopiedBody {
   /** Of the snapshot that was read before. For operators; nothing compares it. */
   readonly generation: number;
   readonly nextCursor?: string | null;
-  /** Default: that of the kind. */
-  readonly contentType?: string;
+  /** It answers 410. */
+  readonly isGone?: boolean;
 }
 
 const route = loadRouter();
@@ -89,17 +82,13 @@ export class MirrorCopy {
    *
    * @throws MirrorFull if it does not fit
    */
-  async put(name: PublicObjectName, { body, generation, nextCursor = null, contentType }: CopiedBody): Promise<void> {
+  async put(
+    name: PublicObjectName,
+    { body, generation, nextCursor = null, isGone = false }: CopiedBody,
+  ): Promise<void> {
     const key = publicKey(name);
     const bytes = Buffer.from(body as Uint8Array);
-    const policy = PUBLIC_OBJECTS[name.kind];
-    const metadata = {
-      contentType: contentType ?? policy.contentType,
-      cacheControl: cacheControlOf(name),
-      cacheTag: cacheTagOf(name),
-      generation,
-      nextCursor,
-    };
+    const metadata = { ...storedHeaders(name, isGone), generation, nextCursor };
     const present = await this.objects.stat(key);
     const isThere = present?.etag === etagOfDigest(bodyDigest(bytes));
     if (isThere && present?.metadata.contentType === metadata.contentType) return;

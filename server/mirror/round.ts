@@ -12,7 +12,6 @@ import { FRESH_SECONDS } from '../../contract/files/limits.ts';
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
 import { PUBLIC_OBJECTS, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
 import { marketUrl, SNAPSHOT_URL } from '../../contract/files/routes.ts';
-import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
 import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
 import { type Snapshot, snapshotSchema } from '../../contract/values/market.ts';
 import type { PageSizes } from '../../publisher/dependencies.ts';
@@ -278,7 +277,7 @@ async function putRemovals(
     const body = name !== null && 'slug' in name ? documents.get(name.slug) : undefined;
     // Its list item was the first to go, its market is the last.
     const isFile = name !== null && PUBLIC_OBJECTS[name.kind].mayBeGone && name.kind !== 'market';
-    if (body !== undefined && isFile) await copy.put(name, { body, generation, contentType: PROBLEM_CONTENT_TYPE });
+    if (body !== undefined && isFile) await copy.put(name, { body, generation, isGone: true });
   }
   for (const slug of slugs) await stage.putMarket(slug, generation);
 }

@@ -137,11 +137,11 @@ export class Stage {
       if (this.#isClosed) throw new Error('the round has ended');
       if (staged.body === null || !isWanted(staged.name)) continue;
       const body = await readFile(staged.body);
-      const contentType = contentTypeOf(staged.name, staged.status);
+      const isGone = staged.status === 410;
       await this.#settings.copy.put(staged.name, {
         body,
         generation,
-        contentType,
+        isGone,
         nextCursor: nextCursorOf(staged.name, body),
       });
       this.#drop(staged);

@@ -2,14 +2,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { cursorGeneration } from '../../contract/files/cursors.ts';
-import {
-  cacheControlOf,
-  cacheTagOf,
-  PUBLIC_OBJECTS,
-  parsePublicKey,
-  publicKey,
-} from '../../contract/files/public-objects.ts';
-import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
+import { PUBLIC_OBJECTS, parsePublicKey, publicKey, storedHeaders } from '../../contract/files/public-objects.ts';
 import { bodyDigest } from '../ports/object-rules.ts';
 import type { ObjectMetadata } from '../ports/object-store.ts';
 import { type IndexedObject, ObjectIndex } from './object-index.ts';
@@ -73,7 +66,7 @@ async function rebuild(root: string, index: ObjectIndex): Promise<void> {
   }
 }
 
-/** As the publisher's `publicMetadata`. Null: no public object. */
+/** As it was put. Null: no public object. */
 function publicMetadata(key: string, bytes: Buffer, newest: number, path: string): ObjectMetadata | null {
   const name = parsePublicKey(key);
   if (name === null) return null;
@@ -81,9 +74,7 @@ function publicMetadata(key: string, bytes: Buffer, newest: number, path: string
   const isGone = path.endsWith('.gone.json');
   if (isGone && !mayBeGone) return null;
   return {
-    contentType: isGone ? PROBLEM_CONTENT_TYPE : contentType,
-    cacheControl: cacheControlOf(name),
-    cacheTag: cacheTagOf(name),
+    ...storedHeaders(name, isGone),
     generation: 'cursor' in name ? cursorGeneration(name.cursor) : newest,
     nextCursor: contentType === 'application/json' && !isGone ? nextCursorOf(bytes) : null,
   };
