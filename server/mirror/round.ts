@@ -199,7 +199,9 @@ function keepingOf({ stage, copy, progress }: MirrorWorld, generation: number, m
   let count = 0;
   const result = { copied: 0, removed: new Set<string>() };
   const take: Keeper['take'] = async (slug, check) => {
-    progress.at('Reading the markets', { share: Math.min(1, ++count / markets), count, unit: 'market' });
+    const share = Math.min(1, ++count / markets);
+    if (share < 1) progress.at('Reading the markets', { share, count, unit: 'market' });
+    else progress.at('Checking the other files', { share: null });
     if ((await copy.head({ kind: 'market', slug })) !== null) {
       const own = new Findings();
       stage.readFromCopy(slug, true);

@@ -1,7 +1,7 @@
 /** Shows that a long run goes on: a line now and then. */
 
 /** Often enough to show that a run goes on, rarely enough for a log. */
-export const LINE_EVERY_MS = 15_000;
+const LINE_EVERY_MS = 15_000;
 
 export interface Progress {
   /** The progress of a running step. */
