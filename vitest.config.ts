@@ -56,8 +56,8 @@ export default defineConfig({
       set === null ? [...SETS.map((name) => `test/${name}/**`), ...leftOut] : slowPart === 'others' ? COMPUTING : [],
     pool: 'forks',
     // The fast tests share a process per core, so that modules are loaded and compiled once: that halves the CPU time of
-    // the many small files. Hence no fast test mocks a module, and each restores what it changes in its process; mocks
-    // and variables of the environment are restored here.
+    // the many small files. Hence no fast test mocks a module, and each restores what it changes in its process; mocks,
+    // variables of the environment and the umask are restored here.
     isolate: set !== null,
     ...(set === null || set === 'tools' ? { maxWorkers: '100%' } : {}),
     globalSetup: [
@@ -65,6 +65,7 @@ export default defineConfig({
       'test/server/taken-in-sample.ts',
       ...(set === 'browser' ? ['test/browser/service.ts'] : []),
     ],
+    setupFiles: ['test/restore-umask.ts'],
     restoreMocks: true,
     unstubEnvs: true,
     // The slow tests clone, install and measure: one at a time in each part.

@@ -1,5 +1,15 @@
 /** Files whose presence survives a loss of power. A name is durable only after the folder that holds it is synced. */
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { chmod, mkdir, open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
@@ -23,9 +33,10 @@ export function syncFolderSync(folder: string): void {
   }
 }
 
-/** Puts a small file in place, in one step. @param mode default: for its owner alone */
+/** Puts a small file in place, in one step. @param mode whatever the umask of the process; default: for its owner alone */
 export function putFileSync(path: string, text: string, mode = 0o600): void {
   writeFileSync(`${path}.new`, text, { mode, flush: true });
+  chmodSync(`${path}.new`, mode);
   renameSync(`${path}.new`, path);
   syncFolderSync(dirname(path));
 }

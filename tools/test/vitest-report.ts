@@ -8,7 +8,7 @@ export interface TestReport {
   readonly passed: number;
   /** Failed tests, and failures outside a test: a file that does not load, a hook, an unhandled rejection. */
   readonly failed: number;
-  /** Of each failed test its file and name. */
+  /** Of each failed test its file, its name, and the beginning of its error. */
   readonly failures: readonly string[];
   /** Of each skipped test its file, with the reason that was given to `context.skip`. */
   readonly skipped: readonly string[];
@@ -41,9 +41,11 @@ export default class VitestReport implements Reporter {
     const report: TestReport = {
       passed: count('passed'),
       failed: count('failed') + count('pending') + outside,
-      failures: tests.flatMap((test) =>
-        test.result().state === 'failed' ? [`${test.module.relativeModuleId} > ${test.fullName}`] : [],
-      ),
+      failures: tests.flatMap((test) => {
+        const { state, errors = [] } = test.result();
+        if (state !== 'failed') return [];
+        return [`${test.module.relativeModuleId} > ${test.fullName}: ${errors[0]?.message.slice(0, 200)}`];
+      }),
       skipped: tests.flatMap((test) => {
         const result = test.result();
         if (result.state !== 'skipped') return [];

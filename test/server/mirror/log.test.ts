@@ -135,10 +135,11 @@ describe('a log that contradicts what was signed before is a fork:', () => {
     const mirror = await open();
     expect((await mirror.follow()).state).toBe('current');
     const signed = Buffer.from((await readerOf(objects)(`${LOG_ROOT}/checkpoint`)).body).toString();
+    process.umask(0o077);
     ({ objects } = await otherPast(1));
     await expect(mirror.follow()).rejects.toThrow(UpstreamForked);
     expect(mirror.document).toMatchObject({ state: 'forked', log: { origin: LOG_ORIGIN } });
-    // It is there to be shown to others.
+    // It is there to be shown to others, whatever the umask of the process.
     expect((await stat(join(folder.path, 'fork-evidence.json'))).mode & 0o077).toBe(0o044);
     const evidence = JSON.parse(await readFile(join(folder.path, 'fork-evidence.json'), 'utf8'));
     expect(evidence.earlierCheckpoint).toBe(signed);
