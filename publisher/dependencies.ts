@@ -6,7 +6,7 @@ import type { NoteSigner } from '../contract/log/notes.ts';
 import type { Runtime } from '../storage/aws/runtime.ts';
 import type { Ledger } from '../storage/ports/ledger.ts';
 import type { ObjectStore } from '../storage/ports/object-store.ts';
-import type { Rendered } from './kernel/rendered.ts';
+import type { Rendered } from './kernel/files/rendered.ts';
 import type { Purge } from './notify/purge.ts';
 import type { Site } from './site.ts';
 

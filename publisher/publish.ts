@@ -12,8 +12,8 @@ import { type Deferred, deferredProjections, readDeferred, recordDeferred } from
 import { withDrainedWrites } from './kernel/drained-writes.ts';
 import { clearMarks } from './kernel/marks.ts';
 import type { Projector } from './kernel/projection.ts';
-import { assertSameOrigin } from './kernel/same-origin.ts';
 import { type Head, supersededIfMoved, swapHead } from './kernel/swap-head.ts';
+import { assertSameOrigin } from './kernel/text/same-origin.ts';
 import { answerAwaiting, readAwaiting } from './notify/awaiting.ts';
 import { PROJECTORS } from './projections.ts';
 

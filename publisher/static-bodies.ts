@@ -4,8 +4,8 @@ import { NOT_FOUND_PROBLEM } from '../contract/problems/edge-problems.ts';
 import { problemCatalogue } from '../contract/problems/problems.ts';
 import { canonicalJson, type Json } from '../contract/values/canonical-json.ts';
 import type { StaticBodies } from './dependencies.ts';
+import { rendered } from './kernel/files/rendered.ts';
 import type { Projector } from './kernel/projection.ts';
-import { rendered } from './kernel/rendered.ts';
 import { PROJECTORS } from './projections.ts';
 
 /** Renders the documents of the deployment, and the body of the CDN's error page for 404. */

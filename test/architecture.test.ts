@@ -178,6 +178,8 @@ const CAST_ITEM =
   /\b(?:value\)?|item) as (?!const\b)|\bas (?:readonly )?\(?(?:Item|WorkItem|Versioned)\b|\bas \w+Value\b(?!\[)/;
 
 const LINES_AT_MOST = 400;
+/** A room with more files is two concerns. */
+const FILES_OF_A_ROOM = 20;
 
 interface Import {
   readonly file: string;
@@ -469,6 +471,15 @@ describe('files', () => {
   it(`have at most ${LINES_AT_MOST} lines, tests apart`, () => {
     const long = files.filter((file) => topFolder(file) !== 'test' && lines(file) > LINES_AT_MOST);
     expect(long.map((file) => `${file}: ${lines(file)} lines`)).toEqual([]);
+  });
+
+  it(`are at most ${FILES_OF_A_ROOM} in a room, tests apart`, () => {
+    const rooms = Map.groupBy(
+      files.filter((file) => topFolder(file) !== 'test'),
+      (file) => dirname(file),
+    );
+    const large = [...rooms].filter(([, { length }]) => length > FILES_OF_A_ROOM);
+    expect(large.map(([room, { length }]) => `${room}: ${length} files`)).toEqual([]);
   });
 });
 

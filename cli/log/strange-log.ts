@@ -1,6 +1,6 @@
 /** What to say if none of the keys that this user remembers for a base URL has signed the log there. */
 import { nameOfKey } from '../../contract/log/notes.ts';
-import { CHECKPOINT_URL, LogFileError, type LogFiles } from '../../publisher/verify/log-files.ts';
+import { CHECKPOINT_URL, LogFileError, type LogFiles } from '../../publisher/verify/log/log-files.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { isLoopbackName } from '../program/profile.ts';
 

@@ -6,7 +6,7 @@ import type { ObservationEntry } from '../../contract/log/entries.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { nameOfKey } from '../../contract/log/notes.ts';
 import { parseEntry } from '../../contract/log/parse-entry.ts';
-import { decimalText } from '../../contract/values/decimal-text.ts';
+import { decimalText } from '../../contract/values/money/decimal-text.ts';
 import { CommandError } from '../program/exit-codes.ts';
 import { printFields, printJson } from '../program/output.ts';
 import { knownLogsOf, knownLogsPath, originOf } from './known-logs.ts';

@@ -5,7 +5,7 @@ import { receiptOf } from '../../clients/typescript/receipts.ts';
 import { importLogKey, LogVerificationError, SignedLog } from '../../clients/typescript/signed-log.ts';
 import { LOG_ROOT } from '../../contract/files/public-objects.ts';
 import { canonicalInstant, instantSchema, type PublicObservation } from '../../contract/values/metric.ts';
-import { LogFileError, LogFiles } from '../../publisher/verify/log-files.ts';
+import { LogFileError, LogFiles } from '../../publisher/verify/log/log-files.ts';
 import type { Client } from '../http/client.ts';
 import { CommandError } from '../program/exit-codes.ts';
 import { note, printRaw } from '../program/output.ts';

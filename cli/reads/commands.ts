@@ -1,8 +1,8 @@
 /** Commands that read the public interface, and `publish`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AsOf } from '../../clients/typescript/as-of.ts';
-import { currencyExponent } from '../../contract/values/currencies.ts';
-import type { Share } from '../../publisher/verify/share.ts';
+import { currencyExponent } from '../../contract/values/money/currencies.ts';
+import type { Share } from '../../publisher/verify/reading/share.ts';
 import { openClient } from '../http/client.ts';
 import { logKeyOption } from '../log/commands.ts';
 import { CommandError } from '../program/exit-codes.ts';

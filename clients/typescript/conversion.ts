@@ -3,9 +3,10 @@
  * fractions instead of floats, rounded once, at the end. The client for Python does the same; both have one table of cases,
  * test/clients/conversion.json.
  */
-import { currencyExponent } from '../../contract/values/currencies.ts';
-import { decimalText } from '../../contract/values/decimal-text.ts';
+
 import type { PublicObservation } from '../../contract/values/metric.ts';
+import { currencyExponent } from '../../contract/values/money/currencies.ts';
+import { decimalText } from '../../contract/values/money/decimal-text.ts';
 import type { AsOf } from './as-of.ts';
 import type { Moment } from './moments.ts';
 

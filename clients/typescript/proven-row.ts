@@ -1,5 +1,5 @@
-import { decimalText } from '../../contract/values/decimal-text.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
+import { decimalText } from '../../contract/values/money/decimal-text.ts';
 import { LogVerificationError, type ProvenEntry, type SignedLog } from './signed-log.ts';
 
 /** Members of an entry that are no members of a row. */

@@ -1,8 +1,8 @@
 /** Words of the entries of `latest`: what the first page says of each market, with and without a script. Pure. */
 
-import { groupedDigits } from '../values/decimal-text.ts';
 import { laterInstant } from '../values/instants.ts';
 import { leadMetric, metricTitle, unknownWords } from '../values/metric-words.ts';
+import { groupedDigits } from '../values/money/decimal-text.ts';
 import { several, shownAmount, unitText } from '../values/shown-value.ts';
 import type { LatestEntry, LatestMetric } from './latest-entries.ts';
 

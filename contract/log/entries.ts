@@ -5,7 +5,6 @@
 import * as z from 'zod';
 import { CALENDAR_PERIODS, WEEKDAYS } from '../freshness/cadence.ts';
 import { canonicalJson, type Json } from '../values/canonical-json.ts';
-import { currencyExponent } from '../values/currencies.ts';
 import { slugSchema, verificationOutcomeSchema } from '../values/market.ts';
 import {
   amountMinorSchema,
@@ -18,6 +17,7 @@ import {
   sourceDigitsSchema,
   unknownReasonSchema,
 } from '../values/metric.ts';
+import { currencyExponent } from '../values/money/currencies.ts';
 import { ENTRY_BYTES_MAX } from './entry-bundle.ts';
 import { parseVkey } from './notes.ts';
 

@@ -37,20 +37,20 @@ import {
   scalarObservationRecordSchema,
 } from '../ingest/ingest-records.ts';
 import { uploadSchema } from '../ingest/ingest-uploads.ts';
+import { apiKeySchema, issuedApiKeySchema } from '../operations/accounts/api-keys.ts';
+import { claimSchema } from '../operations/accounts/claims.ts';
+import { entitlementSchema, entitlementsSchema } from '../operations/accounts/entitlements.ts';
+import { meSchema } from '../operations/accounts/me.ts';
+import { waitlistRequestSchema, waitlistRequestWithContactSchema } from '../operations/accounts/waitlist-requests.ts';
+import { watchlistSchema } from '../operations/accounts/watchlists.ts';
 import { ALL_OPERATIONS } from '../operations/all-operations.ts';
-import { apiKeySchema, issuedApiKeySchema } from '../operations/api-keys.ts';
 import { auditRecordSchema } from '../operations/audit-records.ts';
-import { claimSchema } from '../operations/claims.ts';
-import { entitlementSchema, entitlementsSchema } from '../operations/entitlements.ts';
 import { erasureSchema } from '../operations/erasures.ts';
-import { meSchema } from '../operations/me.ts';
 import type { OperationDefinition } from '../operations/operation.ts';
-import { historyPageSchema, marketPageSchema } from '../operations/public-reads.ts';
 import { publicationSchema } from '../operations/publications.ts';
+import { historyPageSchema, marketPageSchema } from '../operations/reads/public-reads.ts';
 import { sourceVerificationRecordSchema } from '../operations/source-verifications.ts';
 import { TAGS } from '../operations/tags.ts';
-import { waitlistRequestSchema, waitlistRequestWithContactSchema } from '../operations/waitlist-requests.ts';
-import { watchlistSchema } from '../operations/watchlists.ts';
 import type { Json } from '../values/canonical-json.ts';
 import { FEATURES, type FeatureDefinition } from '../values/features.ts';
 import { marketSchema, slugSchema, snapshotSchema } from '../values/market.ts';

@@ -4,22 +4,22 @@
  * (all-operations.ts), because static files answer them, not our functions.
  */
 import type * as z from 'zod';
-import { apiKeyOperations } from './api-keys.ts';
+import { apiKeyOperations } from './accounts/api-keys.ts';
+import { claimOperations } from './accounts/claims.ts';
+import { entitlementOperations } from './accounts/entitlements.ts';
+import { meOperations } from './accounts/me.ts';
+import { waitlistRequestOperations } from './accounts/waitlist-requests.ts';
+import { watchlistOperations } from './accounts/watchlists.ts';
 import { auditRecordOperations } from './audit-records.ts';
-import { claimOperations } from './claims.ts';
-import { entitlementOperations } from './entitlements.ts';
 import { erasureOperations } from './erasures.ts';
 import { ingestOperations } from './ingest.ts';
 import { marketOperations } from './markets.ts';
-import { meOperations } from './me.ts';
 import type { WriteApiOperation } from './operation.ts';
 import { publicationOperations } from './publications.ts';
 import { ALL_SCOPES, type Scope } from './scopes.ts';
 import { sourceVerificationOperations } from './source-verifications.ts';
 import { sourceOperations } from './sources.ts';
 import { takedownOperations } from './takedowns.ts';
-import { waitlistRequestOperations } from './waitlist-requests.ts';
-import { watchlistOperations } from './watchlists.ts';
 
 export const OPERATIONS = {
   ...watchlistOperations,

@@ -1,5 +1,5 @@
 /** How people are shown a value, by pages, badges and embeds alike: the price of one unit, or of a million. Pure. */
-import { decimalText, groupedDigits } from './decimal-text.ts';
+import { decimalText, groupedDigits } from './money/decimal-text.ts';
 
 /** Tiny prices, such as those of tokens and kilowatt hours, are shown for a million. */
 const SHOWN_MAX = 1_000_000;

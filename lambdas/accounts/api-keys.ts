@@ -7,7 +7,7 @@
  * and its lifetime; to revoke one, its scopes and markets. Keys of the operators are for operators only.
  */
 import { coversMarket } from '../../contract/files/feed-authority.ts';
-import { ACCOUNT_SCOPES, type ApiKey } from '../../contract/operations/api-keys.ts';
+import { ACCOUNT_SCOPES, type ApiKey } from '../../contract/operations/accounts/api-keys.ts';
 import { UNLIMITED_SCOPES } from '../../contract/operations/operations.ts';
 import type { Scope } from '../../contract/operations/scopes.ts';
 import { canonicalInstant } from '../../contract/values/metric.ts';

@@ -4,7 +4,7 @@
  * revision.
  */
 
-import type { Entitlement } from '../../contract/operations/entitlements.ts';
+import type { Entitlement } from '../../contract/operations/accounts/entitlements.ts';
 import type { BodyOf } from '../../contract/operations/operations.ts';
 import type { ProblemError } from '../../contract/problems/problems.ts';
 import { ALL_FEATURES, FEATURES, type Feature } from '../../contract/values/features.ts';

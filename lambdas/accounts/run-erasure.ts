@@ -30,7 +30,7 @@ import {
 } from '../../storage/records/review.ts';
 import { LAST_WRITE_MS } from '../credentials/account-cache.ts';
 import { changedMarket } from '../markets/market-changes.ts';
-import { standingOf } from '../markets/standing.ts';
+import { standingOf } from '../markets/rules/standing.ts';
 import { serviceAudits } from '../review/audit-changes.ts';
 import { changedClaim, claimTarget } from '../review/claim-record.ts';
 import { CLAIM_TRANSITIONS } from '../review/transitions.ts';

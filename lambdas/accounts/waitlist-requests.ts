@@ -3,7 +3,7 @@
  * Answers to writes leave them out, because these answers are stored for replays.
  */
 
-import type { WaitlistRequest } from '../../contract/operations/waitlist-requests.ts';
+import type { WaitlistRequest } from '../../contract/operations/accounts/waitlist-requests.ts';
 import { canonicalInstant } from '../../contract/values/metric.ts';
 import { created, replaced } from '../../storage/ports/changes.ts';
 import { WAITLIST, type WaitlistRequestValue, waitlistRequestKey } from '../../storage/records/accounts.ts';

@@ -2,8 +2,8 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { decodeTime } from 'ulid';
+import type { Watchlist } from '../../contract/operations/accounts/watchlists.ts';
 import type { OperationId } from '../../contract/operations/operations.ts';
-import type { Watchlist } from '../../contract/operations/watchlists.ts';
 import type { ProblemError } from '../../contract/problems/problems.ts';
 import { created, replaced } from '../../storage/ports/changes.ts';
 import type { ConflictItems } from '../../storage/ports/conflict-items.ts';

@@ -5,10 +5,10 @@
  */
 import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
+import { retriedOnce } from '../../storage/concurrency/retried-once.ts';
 import { createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb/dynamodb-ledger.ts';
 import { checkFormat } from '../../storage/ports/format.ts';
-import { retriedOnce } from '../../storage/ports/retried-once.ts';
 import { uploadOfObjectKey } from '../../storage/ports/upload-store.ts';
 import { queueUpload } from '../ingest/queue-upload.ts';
 import { log } from './log.ts';

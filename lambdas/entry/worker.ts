@@ -7,12 +7,12 @@
 import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
 import { type LambdaInvocation, WORK_WAITED } from '../../storage/aws/names.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
+import { retriedOnce } from '../../storage/concurrency/retried-once.ts';
 import { createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb/dynamodb-ledger.ts';
 import { handleStreamEvent, type StreamAnswer } from '../../storage/dynamodb/table-stream.ts';
 import { faultText } from '../../storage/ports/fault-text.ts';
 import { checkFormat, claimFormat } from '../../storage/ports/format.ts';
-import { retriedOnce } from '../../storage/ports/retried-once.ts';
 import { workIdOf } from '../../storage/records/batches.ts';
 import { createUploadRunner, type UploadRunner } from '../ingest/run-upload.ts';
 import { createAuditSealer } from '../review/seal-audit.ts';

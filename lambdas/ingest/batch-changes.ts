@@ -11,9 +11,9 @@ import {
   strandKey,
 } from '../../storage/records/batches.ts';
 import { awaitingGenerationKey } from '../../storage/records/publication.ts';
-import type { YieldToEventLoop } from '../markets/check-rows.ts';
 import type { DryRunLedger } from '../markets/dry-run-ledger.ts';
 import type { DecideOptions } from '../markets/examine-batch.ts';
+import type { YieldToEventLoop } from '../markets/rules/check-rows.ts';
 import type { Checkpoint, StoredBatch } from './stored-batch.ts';
 import { COMMIT_FAULT_PARTS } from './stored-faults.ts';
 

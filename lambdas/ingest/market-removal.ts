@@ -2,7 +2,7 @@
 import { marketKey } from '../../storage/records/markets.ts';
 import { changedMarket } from '../markets/market-changes.ts';
 import { removedDetail } from '../markets/removal.ts';
-import { unchangedMarket } from '../markets/standing.ts';
+import { unchangedMarket } from '../markets/rules/standing.ts';
 import { refuse, refuseInvalid, writeHandler } from '../pipeline/handler.ts';
 
 /** Reads the market, and the one that replaces it: both must be unchanged at the moment of commit. */

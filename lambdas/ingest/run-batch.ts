@@ -14,11 +14,11 @@
 import { type Change, MAX_TRANSACT_CHANGES, type Refusal, type TransactResult } from '../../storage/ports/ledger.ts';
 import { inBatches, readAll } from '../../storage/ports/paging.ts';
 import { type BatchValue, checkpointKey, strandsOf, workKey } from '../../storage/records/batches.ts';
-import { neverYield, parseRows, type RowFault } from '../markets/check-rows.ts';
 import { asOneTransaction, DECISIONS_AT_MOST } from '../markets/commit-markets.ts';
 import { type Examination, examineBatch, type PlannedMarket, planMarketParts } from '../markets/examine-batch.ts';
 import { type MarketItems, readMarkets } from '../markets/read-markets.ts';
 import { groupByMarket } from '../markets/rows.ts';
+import { neverYield, parseRows, type RowFault } from '../markets/rules/check-rows.ts';
 import { tallyOf } from '../markets/tally.ts';
 import { batchAudits } from '../review/audit-changes.ts';
 import { Contended, contendedOn, isRetryable } from '../worker/contended.ts';

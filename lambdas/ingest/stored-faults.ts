@@ -3,7 +3,7 @@ import { BATCH_FAILED } from '../../contract/ingest/ingest-records.ts';
 import type { LedgerReader, PutChange } from '../../storage/ports/ledger.ts';
 import { readAll } from '../../storage/ports/paging.ts';
 import { type FaultsValue, faultsKey, faultsOfBatch } from '../../storage/records/batches.ts';
-import type { RowFault } from '../markets/check-rows.ts';
+import type { RowFault } from '../markets/rules/check-rows.ts';
 import type { StoredBatch } from './stored-batch.ts';
 
 const POINTER_CHARACTERS = 200;

@@ -1,15 +1,15 @@
 /** Reads announced values of a market by the places that its record names. */
 import type { Metric } from '../../contract/values/metric.ts';
-import { announcedPlaces } from '../../storage/ports/announced-values.ts';
 import type { Item, LedgerReader } from '../../storage/ports/ledger.ts';
-import { metricPart } from '../../storage/ports/newest-values.ts';
 import { readMany } from '../../storage/ports/paging.ts';
+import { announcedPlaces } from '../../storage/records/announced-values.ts';
 import {
   firstOrderOf,
   type MarketRecordValue,
   type ObservationValue,
   observationKey,
 } from '../../storage/records/markets.ts';
+import { metricPart } from '../../storage/records/newest-values.ts';
 import { Contended } from '../worker/contended.ts';
 import type { MarketInput } from './market-decision.ts';
 

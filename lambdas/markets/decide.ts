@@ -26,8 +26,7 @@ import {
   isEffectiveAt,
   nextEffectiveAt,
   unannounce,
-} from '../../storage/ports/announced-values.ts';
-import { metricPart, newestValues, valuesIn } from '../../storage/ports/newest-values.ts';
+} from '../../storage/records/announced-values.ts';
 import {
   firstOrderOf,
   type MarketRecordValue,
@@ -35,6 +34,7 @@ import {
   type PlacedMetric,
   versionOrder,
 } from '../../storage/records/markets.ts';
+import { metricPart, newestValues, valuesIn } from '../../storage/records/newest-values.ts';
 import { ANNOUNCED_CHANGES, MARKET_CHANGES, marketChanges } from './market-changes.ts';
 import type { KnownObservation, MarketDecision, MarketInput, RowOutcome } from './market-decision.ts';
 import { refused } from './market-decision.ts';
@@ -51,12 +51,12 @@ import {
   retracted,
   showValues,
 } from './observation-value.ts';
-import { amountOf, OutlierGuard } from './outlier.ts';
 import { hasOtherReason, repetition } from './public-reason.ts';
 import { isTooLarge, isTooLargeWith, mayOutgrow, TOO_LARGE } from './record-size.ts';
 import { removedFault } from './removal.ts';
 import { orderOfRow, type Row } from './rows.ts';
-import { restate, unchangedMarket, withoutDispute, withSources } from './standing.ts';
+import { amountOf, OutlierGuard } from './rules/outlier.ts';
+import { restate, unchangedMarket, withoutDispute, withSources } from './rules/standing.ts';
 
 /** Decides every row of one market as one transaction, with any number of changes. */
 export function decideMarket(input: MarketInput): MarketDecision {

@@ -7,13 +7,20 @@ import type { FeedAuthority } from '../../contract/files/feed-authority.ts';
 import type { IngestMode } from '../../contract/ingest/ingest-records.ts';
 import type { Change, LedgerReader } from '../../storage/ports/ledger.ts';
 import { observationKey } from '../../storage/records/markets.ts';
-import { checkRows, neverYield, parseRows, type RowFault, type RowRules, type YieldToEventLoop } from './check-rows.ts';
 import { decideInParts } from './decide.ts';
 import type { MarketDecision } from './market-decision.ts';
-import { readNeighbours } from './neighbours.ts';
 import { type MarketItems, type MarketState, readMarketItems, readMarkets } from './read-markets.ts';
 import { groupByMarket, orderOfRow, type Row, slugOf } from './rows.ts';
-import { unchangedMarket } from './standing.ts';
+import {
+  checkRows,
+  neverYield,
+  parseRows,
+  type RowFault,
+  type RowRules,
+  type YieldToEventLoop,
+} from './rules/check-rows.ts';
+import { readNeighbours } from './rules/neighbours.ts';
+import { unchangedMarket } from './rules/standing.ts';
 import { faultsOf } from './tally.ts';
 
 /** Rows that come late cost reads, one after the other in a market. */

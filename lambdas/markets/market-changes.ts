@@ -1,8 +1,8 @@
 /** The changes of a decision beside those of observations: the market's record, and the items that lead to it. Pure. */
 import { laterInstant } from '../../contract/values/instants.ts';
-import { nextEffectiveAt } from '../../storage/ports/announced-values.ts';
 import { replaced } from '../../storage/ports/changes.ts';
 import type { Change, Item, PutChange } from '../../storage/ports/ledger.ts';
+import { nextEffectiveAt } from '../../storage/records/announced-values.ts';
 import {
   announcedMarketKey,
   type MarketRecordValue,

@@ -2,8 +2,8 @@ import type { IngestMode, RowError, RowErrorCode } from '../../contract/ingest/i
 import type { Metric, Observation } from '../../contract/values/metric.ts';
 import type { Change, Item, PutChange } from '../../storage/ports/ledger.ts';
 import type { MarketRecordValue, PlacedMetric } from '../../storage/records/markets.ts';
-import type { NeighboursRead } from './outlier.ts';
 import type { Row } from './rows.ts';
+import type { NeighboursRead } from './rules/outlier.ts';
 
 export type RowOutcome =
   | { readonly kind: 'accepted' | 'unchanged' }

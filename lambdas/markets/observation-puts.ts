@@ -1,6 +1,7 @@
 /** The observations that one transaction writes or checks, and their effect on the sum of the history. */
-import { HistorySum } from '../../storage/ports/history-sum.ts';
+
 import type { Change } from '../../storage/ports/ledger.ts';
+import { HistorySum } from '../../storage/records/history-sum.ts';
 import { type ObservationValue, observationKey } from '../../storage/records/markets.ts';
 
 interface ObservationPut {

@@ -12,13 +12,13 @@ import {
   RETRACTED,
   type RetractionKind,
 } from '../../contract/values/metric.ts';
-import { plainDecimal } from '../../contract/values/money.ts';
-import { announce } from '../../storage/ports/announced-values.ts';
-import { EMPTY_SUM } from '../../storage/ports/history-sum.ts';
-import { metricPart, valuesIn, withValue } from '../../storage/ports/newest-values.ts';
+import { plainDecimal } from '../../contract/values/money/money.ts';
+import { announce } from '../../storage/records/announced-values.ts';
+import { EMPTY_SUM } from '../../storage/records/history-sum.ts';
 import type { MarketRecordValue, NewestValues } from '../../storage/records/markets.ts';
-import { amountOfRecord } from './amount-rules.ts';
-import { restate, withoutComparison } from './standing.ts';
+import { metricPart, valuesIn, withValue } from '../../storage/records/newest-values.ts';
+import { amountOfRecord } from './rules/amount-rules.ts';
+import { restate, withoutComparison } from './rules/standing.ts';
 
 type OwnRule = Pick<MarketRecordValue, 'outliers' | 'outliersReason'>;
 type OwnAttributes = Pick<MarketRecordValue, 'attributes'>;

@@ -1,10 +1,9 @@
 /** Reads the state that a batch's rows are decided on. */
 import type { Observation } from '../../contract/values/metric.ts';
 import { isShowable } from '../../contract/values/showable.ts';
-import { HistorySum } from '../../storage/ports/history-sum.ts';
 import type { Item, LedgerReader } from '../../storage/ports/ledger.ts';
-import { metricPart, valuesIn, withValue } from '../../storage/ports/newest-values.ts';
 import { queryPages, readMany, readPage } from '../../storage/ports/paging.ts';
+import { HistorySum } from '../../storage/records/history-sum.ts';
 import {
   firstOrderOf,
   type MarketRecordValue,
@@ -17,6 +16,7 @@ import {
   versionOrder,
   versionsOf,
 } from '../../storage/records/markets.ts';
+import { metricPart, valuesIn, withValue } from '../../storage/records/newest-values.ts';
 import { Contended } from '../worker/contended.ts';
 import { readNextAnnounced } from './announced.ts';
 import type { KnownObservation, MarketInput } from './market-decision.ts';

@@ -2,9 +2,9 @@
  * The size of a market's record. It grows with sources and metrics from many rows, so no limit on a single row bounds
  * it.
  */
-import { announce } from '../../storage/ports/announced-values.ts';
-import { valuesIn, withValue } from '../../storage/ports/newest-values.ts';
+import { announce } from '../../storage/records/announced-values.ts';
 import type { MarketRecordValue, PlacedMetric } from '../../storage/records/markets.ts';
+import { valuesIn, withValue } from '../../storage/records/newest-values.ts';
 import { refused } from './market-decision.ts';
 
 /**

@@ -1,6 +1,7 @@
 /** Counts rows by their outcome. */
-import type { RowFault } from './check-rows.ts';
+
 import type { MarketDecision } from './market-decision.ts';
+import type { RowFault } from './rules/check-rows.ts';
 
 export interface Tally {
   readonly accepted: number;

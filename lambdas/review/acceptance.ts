@@ -1,6 +1,6 @@
 /** The effect of an accepted claim on its market. Pure; the claim's decision and this effect are one transaction. */
 import type { RetractionRecord } from '../../contract/ingest/ingest-records.ts';
-import type { ClaimAssertion } from '../../contract/operations/claims.ts';
+import type { ClaimAssertion } from '../../contract/operations/accounts/claims.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import type { Change, Item } from '../../storage/ports/ledger.ts';
 import { type MarketRecordValue, observationId } from '../../storage/records/markets.ts';
@@ -10,7 +10,7 @@ import { changedMarket } from '../markets/market-changes.ts';
 import type { MarketState } from '../markets/read-markets.ts';
 import { removedDetail } from '../markets/removal.ts';
 import { type Row, rowOf } from '../markets/rows.ts';
-import { disputedByClaim, newRepresentationSalt, standingOf, unchangedMarket } from '../markets/standing.ts';
+import { disputedByClaim, newRepresentationSalt, standingOf, unchangedMarket } from '../markets/rules/standing.ts';
 import { type Refused, refuse } from '../pipeline/handler.ts';
 import { type Correction, correctionOf } from './correction.ts';
 

@@ -1,6 +1,6 @@
 /** The record of a claim: reading, changing and showing it. */
 
-import type { Claim } from '../../contract/operations/claims.ts';
+import type { Claim } from '../../contract/operations/accounts/claims.ts';
 import { created, replaced } from '../../storage/ports/changes.ts';
 import type { Change, Item, ItemKey, LedgerReader } from '../../storage/ports/ledger.ts';
 import { type ClaimValue, claimInStateKey, claimKey, claimOfSubjectKey } from '../../storage/records/review.ts';

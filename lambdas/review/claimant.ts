@@ -1,5 +1,5 @@
 /** The handlers of a claim's owner: add evidence, withdraw. */
-import { CLAIM_EVIDENCE_MAX } from '../../contract/operations/claims.ts';
+import { CLAIM_EVIDENCE_MAX } from '../../contract/operations/accounts/claims.ts';
 import type { Item } from '../../storage/ports/ledger.ts';
 import type { ClaimValue } from '../../storage/records/review.ts';
 import { isRefused, type OperationRequest, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';

@@ -1,4 +1,4 @@
-import type { ClaimAssertion } from '../../contract/operations/claims.ts';
+import type { ClaimAssertion } from '../../contract/operations/accounts/claims.ts';
 import type { ProblemError } from '../../contract/problems/problems.ts';
 import type { ConflictItems } from '../../storage/ports/conflict-items.ts';
 import type { Change, Item, ItemKey } from '../../storage/ports/ledger.ts';
@@ -11,7 +11,7 @@ import {
 } from '../../storage/records/markets.ts';
 import { type ClaimValue, claimKey, claimsInState, claimsOfSubject } from '../../storage/records/review.ts';
 import { removedDetail } from '../markets/removal.ts';
-import { checkObservation } from '../markets/row-rules.ts';
+import { checkObservation } from '../markets/rules/row-rules.ts';
 import {
   type OperationRequest,
   type ReadHandler,

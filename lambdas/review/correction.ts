@@ -1,6 +1,6 @@
 /** The correction that a claim asserts, as a record of a correcting batch. */
 import type { ObservationRecord } from '../../contract/ingest/ingest-records.ts';
-import type { ClaimAssertion } from '../../contract/operations/claims.ts';
+import type { ClaimAssertion } from '../../contract/operations/accounts/claims.ts';
 
 export type Correction = Extract<ClaimAssertion, { type: 'correction' }>;
 

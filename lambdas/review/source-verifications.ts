@@ -15,7 +15,7 @@ import { changedMarket } from '../markets/market-changes.ts';
 import { type MarketState, readMarkets } from '../markets/read-markets.ts';
 import { removedDetail } from '../markets/removal.ts';
 import { rowOf } from '../markets/rows.ts';
-import { isSameStanding, standingOf, unchangedMarket, type Verified, verified } from '../markets/standing.ts';
+import { isSameStanding, standingOf, unchangedMarket, type Verified, verified } from '../markets/rules/standing.ts';
 import { type OperationRequest, type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
 

@@ -1,5 +1,5 @@
 /** The states of a claim, and the actions that lead from one to another: all of them, in one table. */
-import type { ClaimState } from '../../contract/operations/claims.ts';
+import type { ClaimState } from '../../contract/operations/accounts/claims.ts';
 import type { ProblemError } from '../../contract/problems/problems.ts';
 import { type Refused, refuse } from '../pipeline/handler.ts';
 

@@ -6,10 +6,10 @@
  * nothing left. A worker that comes late records its own time. Nothing is taken back if a clock is set back.
  */
 import type { Runtime } from '../../storage/aws/runtime.ts';
-import { announcedPlaces, isEffectiveAt, nextEffectiveAt } from '../../storage/ports/announced-values.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Change, Item, Ledger } from '../../storage/ports/ledger.ts';
 import { queryPages } from '../../storage/ports/paging.ts';
+import { announcedPlaces, isEffectiveAt, nextEffectiveAt } from '../../storage/records/announced-values.ts';
 import {
   ANNOUNCED_MARKETS,
   announcedMarketKey,
@@ -21,7 +21,7 @@ import {
 import { readAnnounced, readNextAnnounced } from '../markets/announced.ts';
 import { decideEffective } from '../markets/decide.ts';
 import type { KnownObservation } from '../markets/market-decision.ts';
-import { unchangedMarket } from '../markets/standing.ts';
+import { unchangedMarket } from '../markets/rules/standing.ts';
 import { marketAudits } from '../review/audit-changes.ts';
 import { Contended, isRetryable } from './contended.ts';
 

@@ -1,5 +1,5 @@
 /** Guesses the meaning of a file's columns. */
-import { checkCurrencyCode } from '../../contract/values/currencies.ts';
+import { checkCurrencyCode } from '../../contract/values/money/currencies.ts';
 import type { MappedDate } from '../declared/csv-mapping.ts';
 import { hasDay, hasMonth, hasQuarter, hasTime } from '../values/date-format.ts';
 import { type NumberFormat, numberReader } from '../values/number-format.ts';

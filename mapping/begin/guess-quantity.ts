@@ -1,7 +1,7 @@
 /** Guesses the quantity for which prices keep their digits. It is fixed from the first observation on, so nothing may be lost. */
 import { QUANTITY_MAX } from '../../contract/files/limits.ts';
-import { currencyExponent } from '../../contract/values/currencies.ts';
-import { plainDecimal } from '../../contract/values/money.ts';
+import { currencyExponent } from '../../contract/values/money/currencies.ts';
+import { plainDecimal } from '../../contract/values/money/money.ts';
 import { numberReader } from '../values/number-format.ts';
 import type { Draft } from './draft.ts';
 

@@ -2,8 +2,8 @@
 
 import { QUANTITY_MAX } from '../../contract/files/limits.ts';
 import type { MarketRecord } from '../../contract/ingest/ingest-records.ts';
-import { currencyExponent } from '../../contract/values/currencies.ts';
-import { toMinorUnits } from '../../contract/values/money.ts';
+import { currencyExponent } from '../../contract/values/money/currencies.ts';
+import { toMinorUnits } from '../../contract/values/money/money.ts';
 import type { MappedRecord, MappedRow } from './mapped-rows.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { type MarketRecord, marketRecordSchema } from '../../contract/ingest/ingest-records.ts';
-import { checkCurrencyCode } from '../../contract/values/currencies.ts';
 import type { Source } from '../../contract/values/market.ts';
+import { checkCurrencyCode } from '../../contract/values/money/currencies.ts';
 import { flattenIssues, pointerOf, valueAt } from '../../contract/values/zod-pointers.ts';
 import { plainWords } from '../../contract/values/zod-words.ts';
 import { type RowColumns, type RowRefusal, textFault } from '../input/row-columns.ts';

@@ -2,9 +2,9 @@
 import { QUANTITY_MAX } from '../../contract/files/limits.ts';
 import type { IngestRecordInput, MarketRecord } from '../../contract/ingest/ingest-records.ts';
 import { quotedText } from '../../contract/problems/row-refusal-text.ts';
-import { checkCurrency, checkCurrencyCode, currencyExponent } from '../../contract/values/currencies.ts';
 import { quotedQuantitySchema } from '../../contract/values/metric.ts';
-import { plainDecimal, toMinorUnits } from '../../contract/values/money.ts';
+import { checkCurrency, checkCurrencyCode, currencyExponent } from '../../contract/values/money/currencies.ts';
+import { plainDecimal, toMinorUnits } from '../../contract/values/money/money.ts';
 import { type RowPart, type RowRefusal, refusedPart } from '../input/row-columns.ts';
 import { adviceOnNumber, describeNumberFormat, numberReader } from '../values/number-format.ts';
 import { type Columns, compileTemplate } from '../values/template.ts';

@@ -1,5 +1,5 @@
 /** Signs beside numbers that name a currency. */
-import { checkCurrencyCode } from '../../contract/values/currencies.ts';
+import { checkCurrencyCode } from '../../contract/values/money/currencies.ts';
 import type { MappedMetric, MappingFault } from '../declared/csv-mapping.ts';
 import { columnsOf } from './template.ts';
 

@@ -1,6 +1,6 @@
 /** Plans the marked markets, and puts their new closed pages in place. */
 import { pMapIterable } from 'p-map';
-import { concurrencyLimit } from '../../storage/ports/concurrency-limit.ts';
+import { concurrencyLimit } from '../../storage/concurrency/concurrency-limit.ts';
 import type { Item } from '../../storage/ports/ledger.ts';
 import { MAX_OBJECT_BYTES } from '../../storage/ports/object-rules.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
@@ -9,11 +9,11 @@ import { DEFAULT_CONCURRENCY, type PublisherDependencies } from '../dependencies
 import { FileTooLarge } from '../errors.ts';
 import type { BundleWriter, HeadPut } from '../kernel/bundle.ts';
 import { assertFits } from '../kernel/bundle.ts';
-import { putPage } from '../kernel/fenced-put.ts';
+import { putPage } from '../kernel/files/fenced-put.ts';
+import { storedDigest } from '../kernel/files/stored-digest.ts';
 import type { HistoryPlan } from '../kernel/market-view.ts';
 import { type MarketView, type ViewOptions, viewMarket } from '../kernel/market-view.ts';
 import type { MarkedMarket } from '../kernel/marks.ts';
-import { storedDigest } from '../kernel/stored-digest.ts';
 import { type ClosedPage, HistoryCutter } from './bodies/history-cutter.ts';
 import { isListed, type MarketPlan, planMarket, type StoredDigests } from './bodies/plan-market.ts';
 import { EntrySpool } from './log/entry-spool.ts';

@@ -4,8 +4,8 @@
  */
 import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
 import type { LambdaInvocation } from '../../storage/aws/names.ts';
+import { retriedOnce } from '../../storage/concurrency/retried-once.ts';
 import { checkFormat } from '../../storage/ports/format.ts';
-import { retriedOnce } from '../../storage/ports/retried-once.ts';
 import { createS3Client } from '../../storage/s3/s3-client.ts';
 import { openS3Objects } from '../../storage/s3/s3-objects.ts';
 import { collectGarbage } from '../collect-garbage.ts';

@@ -7,8 +7,8 @@
 
 import { keptLabelSchema } from '../../contract/bodies/export-manifest.ts';
 import type { LambdaInvocation } from '../../storage/aws/names.ts';
+import { retriedOnce } from '../../storage/concurrency/retried-once.ts';
 import { checkFormat } from '../../storage/ports/format.ts';
-import { retriedOnce } from '../../storage/ports/retried-once.ts';
 import { eachDaily } from '../daily.ts';
 import { Superseded } from '../errors.ts';
 import { PROJECTORS } from '../projections.ts';

@@ -4,10 +4,10 @@
  */
 import { setTimeout } from 'node:timers/promises';
 import type { LambdaInvocation } from '../../storage/aws/names.ts';
+import { retriedOnce } from '../../storage/concurrency/retried-once.ts';
 import { changedAuditRecords, handleStreamEvent, type StreamAnswer } from '../../storage/dynamodb/table-stream.ts';
 import { faultText } from '../../storage/ports/fault-text.ts';
 import { claimFormat } from '../../storage/ports/format.ts';
-import { retriedOnce } from '../../storage/ports/retried-once.ts';
 import type { LogSettings } from '../dependencies.ts';
 import { Superseded } from '../errors.ts';
 import { isDeferredTooLong } from '../kernel/deferred.ts';

@@ -15,9 +15,9 @@ import { type Concurrency, DEFAULT_CONCURRENCY, type PublisherStorage } from '..
 import { Superseded } from '../errors.ts';
 import { type BundleLine, type HeadPut, readBundle, type TilePut } from './bundle.ts';
 import { batchesOf } from './change-many.ts';
-import { countPublished } from './count-published.ts';
-import { fencedPut } from './fenced-put.ts';
-import { putTile } from './put-tile.ts';
+import { countPublished } from './files/count-published.ts';
+import { fencedPut } from './files/fenced-put.ts';
+import { putTile } from './files/put-tile.ts';
 import { type Head, isRaised, markApplied, supersededIfMoved } from './swap-head.ts';
 
 /**

@@ -14,7 +14,7 @@ import { keyOfToday } from '../../storage/records/format-3.ts';
 import type { ObjectRef } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { BundleLost, FileTooLarge, HOW_TO_REBUILD } from '../errors.ts';
-import { putPacked, readPacked } from './packed-object.ts';
+import { putPacked, readPacked } from './files/packed-object.ts';
 
 export type OwnHeaders = Pick<ObjectMetadata, 'contentType' | 'cacheControl' | 'cacheTag'>;
 

@@ -25,7 +25,7 @@ import {
   parseMark,
   publishedHeadsKey,
 } from '../../storage/records/publication.ts';
-import type { Rendered } from './rendered.ts';
+import type { Rendered } from './files/rendered.ts';
 
 export interface MarketView {
   readonly slug: string;

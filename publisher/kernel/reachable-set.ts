@@ -23,10 +23,10 @@ import {
 } from '../../storage/records/publication.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { changeMany } from './change-many.ts';
-import { LAYOUT_PREFIX, readLayout, readLayoutAt } from './list-layout.ts';
-import { packedGeneration } from './packed-object.ts';
+import { packedGeneration } from './files/packed-object.ts';
+import { isTileBeyond, isTileExpired } from './files/put-tile.ts';
+import { LAYOUT_PREFIX, readLayout, readLayoutAt } from './list/list-layout.ts';
 import { type Projector, stateOf } from './projection.ts';
-import { isTileBeyond, isTileExpired } from './put-tile.ts';
 
 /** The market list of an applied generation. */
 export interface SettledList {

@@ -45,7 +45,7 @@ import {
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { REDO_PREFIX } from './bundle.ts';
 import { changeMany } from './change-many.ts';
-import { LAYOUT_PREFIX } from './list-layout.ts';
+import { LAYOUT_PREFIX } from './list/list-layout.ts';
 import type { Projector } from './projection.ts';
 import { type NewestExpired, ReachableSet, readSettledList, type SettledList } from './reachable-set.ts';
 

@@ -5,10 +5,10 @@ import { queryPages, readAll, readMany } from '../../storage/ports/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import { historyPagesOf, publishedHeadsKey } from '../../storage/records/publication.ts';
 import type { PublisherDependencies } from '../dependencies.ts';
-import { readLayout } from '../kernel/list-layout.ts';
+import { readLayout } from '../kernel/list/list-layout.ts';
 import { stateOf } from '../kernel/projection.ts';
-import { assertSameOrigin } from '../kernel/same-origin.ts';
 import type { Head } from '../kernel/swap-head.ts';
+import { assertSameOrigin } from '../kernel/text/same-origin.ts';
 import { PROJECTORS } from '../projections.ts';
 
 /**

@@ -26,7 +26,7 @@ import { namesOfLog } from '../core/log/log-plan.ts';
 import { readShownEntries } from '../core/log/reconcile-log.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { changeMany } from '../kernel/change-many.ts';
-import { publishedSize } from '../kernel/put-tile.ts';
+import { publishedSize } from '../kernel/files/put-tile.ts';
 import type { RepairOutcome } from './repair-market.ts';
 import { restore } from './restore.ts';
 

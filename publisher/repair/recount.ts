@@ -2,10 +2,9 @@
 import { laterInstant } from '../../contract/values/instants.ts';
 import { isUnknown } from '../../contract/values/metric.ts';
 import { isAnnouncement, isShowable } from '../../contract/values/showable.ts';
-import { announce } from '../../storage/ports/announced-values.ts';
-import { HistorySum } from '../../storage/ports/history-sum.ts';
 import type { Item } from '../../storage/ports/ledger.ts';
-import { metricPart, withValue } from '../../storage/ports/newest-values.ts';
+import { announce } from '../../storage/records/announced-values.ts';
+import { HistorySum } from '../../storage/records/history-sum.ts';
 import {
   type MarketRecordValue,
   type ObservationValue,
@@ -14,6 +13,7 @@ import {
   orderOfObservation,
   versionOrder,
 } from '../../storage/records/markets.ts';
+import { metricPart, withValue } from '../../storage/records/newest-values.ts';
 
 export type StoredObservation = Item<ObservationValue>;
 

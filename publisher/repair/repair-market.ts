@@ -7,9 +7,9 @@
  * may not be completely visible yet. So each repaired market is looked at again, until nothing is left to repair.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { nextEffectiveAt } from '../../storage/ports/announced-values.ts';
 import { type Change, type ItemKey, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
 import { inBatches, queryPages, readAll } from '../../storage/ports/paging.ts';
+import { nextEffectiveAt } from '../../storage/records/announced-values.ts';
 import {
   announcedMarketKey,
   type MarketRecordValue,

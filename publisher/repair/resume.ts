@@ -27,8 +27,8 @@ import { BundleLost, ImmutableMismatch, Superseded } from '../errors.ts';
 import { applyGeneration } from '../kernel/apply.ts';
 import { changeMany } from '../kernel/change-many.ts';
 import { withDrainedWrites } from '../kernel/drained-writes.ts';
-import { storeGeneration } from '../kernel/same-origin.ts';
 import { type Head, isRaised, raiseHead } from '../kernel/swap-head.ts';
+import { storeGeneration } from '../kernel/text/same-origin.ts';
 
 export interface ResumeOptions {
   /** The ledger may be older than the log: then the log states everything anew. */

@@ -18,7 +18,7 @@ import {
 import { BundleLost } from '../errors.ts';
 import { putBodies, putPlace } from '../kernel/apply.ts';
 import { type BundleLine, readBundle } from '../kernel/bundle.ts';
-import { readLayoutAt } from '../kernel/list-layout.ts';
+import { readLayoutAt } from '../kernel/list/list-layout.ts';
 import type { StateFile } from './state.ts';
 import { type CopyStorage, copyImmutable } from './stores.ts';
 

@@ -7,10 +7,10 @@ import type { Projector } from '../kernel/projection.ts';
 import { checkHeaders, Findings } from './check-body.ts';
 import type { CheckedHistory } from './check-history.ts';
 import type { CheckContext, ProjectionCheck } from './projection-check.ts';
-import type { PublicReader } from './reader.ts';
-import { ALL_MARKETS, type Share } from './share.ts';
+import type { PublicReader } from './reading/reader.ts';
+import { ALL_MARKETS, type Share } from './reading/share.ts';
+import type { ListWalk } from './reading/walk-pages.ts';
 import type { ShownMarket } from './shown-market.ts';
-import type { ListWalk } from './walk-pages.ts';
 
 interface BodyCheckOptions {
   readonly snapshot: Snapshot | null;

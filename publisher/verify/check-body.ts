@@ -7,7 +7,7 @@ import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
 import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
 import { INTERNAL_FIELDS, NEVER_PUBLIC, readableForms } from '../../contract/values/public-text.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
-import type { PublicReader, PublicResponse } from './reader.ts';
+import type { PublicReader, PublicResponse } from './reading/reader.ts';
 import type { Finding, VerifyRule } from './report.ts';
 
 /** Collects findings. Several checks look at the same bytes. */

@@ -3,7 +3,7 @@ import { type Removal, removedMarketDocument } from '../../contract/files/remove
 import { canonicalJson } from '../../contract/values/canonical-json.ts';
 import { checkHeaders } from './check-body.ts';
 import type { MarketBodies } from './projection-check.ts';
-import type { PublicResponse } from './reader.ts';
+import type { PublicResponse } from './reading/reader.ts';
 
 type FileCheck = Pick<MarketBodies, 'findings' | 'rule'>;
 

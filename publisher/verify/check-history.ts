@@ -4,7 +4,6 @@ import { OBSERVATIONS_PAGE_SIZE } from '../../contract/files/limits.ts';
 import { historyUrl } from '../../contract/files/routes.ts';
 import { missingBetween } from '../../contract/freshness/expected-next.ts';
 import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
-import { currencyExponent } from '../../contract/values/currencies.ts';
 import { millisecondInstant } from '../../contract/values/instants.ts';
 import { collectionSchema, type Market } from '../../contract/values/market.ts';
 import {
@@ -13,15 +12,16 @@ import {
   observationSchema,
   type PublicObservation,
 } from '../../contract/values/metric.ts';
-import { moneyTexts } from '../../contract/values/money-texts.ts';
+import { currencyExponent } from '../../contract/values/money/currencies.ts';
+import { moneyTexts } from '../../contract/values/money/money-texts.ts';
 import { isShowable } from '../../contract/values/showable.ts';
 import { observationKey, orderKey } from '../../storage/records/markets.ts';
 import { marketBody } from '../core/bodies/render.ts';
 import { recountOf } from '../repair/recount.ts';
 import type { Findings } from './check-body.ts';
 import type { PageSpan } from './projection-check.ts';
-import type { PublicReader } from './reader.ts';
-import { walkPages } from './walk-pages.ts';
+import type { PublicReader } from './reading/reader.ts';
+import { walkPages } from './reading/walk-pages.ts';
 
 const pageSchema = collectionSchema(observationSchema, OBSERVATIONS_PAGE_SIZE);
 

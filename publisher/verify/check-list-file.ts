@@ -2,7 +2,7 @@
 import { LATEST_MARKETS_MAX, MARKETS_PAGE_SIZE } from '../../contract/files/limits.ts';
 import { PUBLIC_OBJECTS } from '../../contract/files/public-objects.ts';
 import type { Market } from '../../contract/values/market.ts';
-import type { ListFile } from '../kernel/list-file-form.ts';
+import type { ListFile } from '../kernel/list/list-file-form.ts';
 import { bodyText } from './check-file.ts';
 import type { CheckContext, ProjectionCheck } from './projection-check.ts';
 

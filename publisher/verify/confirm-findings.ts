@@ -1,5 +1,5 @@
 /** Verifies through a shared cache, which may mix bodies of different times within the lifetime of a cached body. */
-import type { PublicReader } from './reader.ts';
+import type { PublicReader } from './reading/reader.ts';
 import type { VerifyReport } from './report.ts';
 import { type VerifyOptions, verify } from './verify.ts';
 

@@ -7,10 +7,10 @@ import type { Projection } from '../../contract/files/projections.ts';
 import type { Removal } from '../../contract/files/removed-market.ts';
 import type { Market, Snapshot } from '../../contract/values/market.ts';
 import type { Checked, Findings } from './check-body.ts';
-import type { ReadLog } from './log-walk.ts';
-import type { Lateness, PastMarket } from './past-market.ts';
-import type { PublicReader, PublicResponse } from './reader.ts';
-import type { Share } from './share.ts';
+import type { ReadLog } from './log/log-walk.ts';
+import type { Lateness, PastMarket } from './log/past-market.ts';
+import type { PublicReader, PublicResponse } from './reading/reader.ts';
+import type { Share } from './reading/share.ts';
 import type { ShownMarket } from './shown-market.ts';
 
 /** Of a file that shows something else than it should: than the bodies, or than the log. */

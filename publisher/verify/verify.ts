@@ -12,12 +12,12 @@ import { PROJECTORS } from '../projections.ts';
 import { BodyChecks } from './body-checks.ts';
 import { type Checked, checkAnswer, checkBody, Findings } from './check-body.ts';
 import { checkHistory } from './check-history.ts';
-import { checkRemoved } from './check-removed.ts';
-import { checkPublishedAt, checkTransport } from './check-transport.ts';
-import type { PublicReader } from './reader.ts';
+import { checkRemoved } from './log/check-removed.ts';
+import { checkPublishedAt, checkTransport } from './reading/check-transport.ts';
+import type { PublicReader } from './reading/reader.ts';
+import { ALL_MARKETS, assertShare, type Share } from './reading/share.ts';
+import { ListWalk } from './reading/walk-pages.ts';
 import type { VerifyReport } from './report.ts';
-import { ALL_MARKETS, assertShare, type Share } from './share.ts';
-import { ListWalk } from './walk-pages.ts';
 
 export interface VerifyOptions {
   readonly pageSizes?: PageSizes;

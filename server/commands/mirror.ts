@@ -8,7 +8,7 @@ import {
   DEFAULT_READ_LIMITS,
   UpstreamInvalid,
   UpstreamUnavailable,
-} from '../../publisher/verify/bounded-reader.ts';
+} from '../../publisher/verify/reading/bounded-reader.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';

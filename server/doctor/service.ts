@@ -10,7 +10,7 @@ import { connect, type TLSSocket } from 'node:tls';
 import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/files/limits.ts';
 import { PUBLIC_CACHE_CONTROL } from '../../contract/files/public-objects.ts';
 import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL } from '../../contract/files/routes.ts';
-import { DEFAULT_READ_LIMITS } from '../../publisher/verify/bounded-reader.ts';
+import { DEFAULT_READ_LIMITS } from '../../publisher/verify/reading/bounded-reader.ts';
 import { type Diagnosis, diagnose, fault, ok, warning } from './diagnosis.ts';
 
 const ME_URL = '/api/v1/me';

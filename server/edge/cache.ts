@@ -4,9 +4,9 @@
  */
 import { LRUCache } from 'lru-cache';
 import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/files/limits.ts';
+import { withTimeout } from '../../storage/concurrency/with-timeout.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { ETag, ObjectStore, StoredObject } from '../../storage/ports/object-store.ts';
-import { withTimeout } from '../../storage/ports/with-timeout.ts';
 
 /**
  * How an answer came about: from the cache, also although it has expired, because the store fails (`stale-if-error`); or

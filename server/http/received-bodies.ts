@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import { problem } from '../../contract/problems/problems.ts';
 import { networkOf } from '../../lambdas/http/network.ts';
 import { RefusedRequest } from '../../lambdas/pipeline/handler.ts';
-import { withTimeout } from '../../storage/ports/with-timeout.ts';
+import { withTimeout } from '../../storage/concurrency/with-timeout.ts';
 
 export interface BodyLimits {
   /** All bodies together. */

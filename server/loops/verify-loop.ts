@@ -1,8 +1,8 @@
 /** Verifies what readers of this server get: a while after the start, and then every few hours, at a gentle pace. */
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
 import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
-import type { PublicReader } from '../../publisher/verify/reader.ts';
-import { shareDue } from '../../publisher/verify/share-due.ts';
+import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
+import { shareDue } from '../../publisher/verify/reading/share-due.ts';
 import type { Log } from '../service/log.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 

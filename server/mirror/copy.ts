@@ -5,7 +5,7 @@ import { PUBLIC_PREFIX, parsePublicKey, publicKey, storedHeaders } from '../../c
 import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import { statusOfObject } from '../../contract/problems/edge-problems.ts';
 import { type Snapshot, snapshotSchema } from '../../contract/values/market.ts';
-import type { PublicReader } from '../../publisher/verify/reader.ts';
+import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';
 import { bodyDigest, etagOfDigest } from '../../storage/ports/object-rules.ts';
 import type { GetResult, ObjectHead, ObjectStore } from '../../storage/ports/object-store.ts';

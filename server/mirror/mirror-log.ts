@@ -3,12 +3,12 @@
 import type { LogCheckpoint } from '../../contract/log/checkpoint.ts';
 import { openCheckpoint } from '../../contract/log/checkpoint.ts';
 import { verifierKey } from '../../contract/log/notes.ts';
-import { UpstreamInvalid } from '../../publisher/verify/bounded-reader.ts';
 import { Findings } from '../../publisher/verify/check-body.ts';
-import { LogFileError, LogFiles, openSigned, VKEY_URL } from '../../publisher/verify/log-files.ts';
-import { checkTakedowns } from '../../publisher/verify/log-pass.ts';
-import { LogWalk } from '../../publisher/verify/log-walk.ts';
-import type { PublicReader } from '../../publisher/verify/reader.ts';
+import { LogFileError, LogFiles, openSigned, VKEY_URL } from '../../publisher/verify/log/log-files.ts';
+import { checkTakedowns } from '../../publisher/verify/log/log-pass.ts';
+import { LogWalk } from '../../publisher/verify/log/log-walk.ts';
+import { UpstreamInvalid } from '../../publisher/verify/reading/bounded-reader.ts';
+import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import type { Stage } from './stage.ts';
 

@@ -6,12 +6,12 @@ import { openCheckpoint, parseCheckpoint } from '../../contract/log/checkpoint.t
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { nameOfKey, parseNote, verifierKey } from '../../contract/log/notes.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../../publisher/dependencies.ts';
-import { bytesOfBody } from '../../publisher/kernel/rendered.ts';
+import { bytesOfBody } from '../../publisher/kernel/files/rendered.ts';
 import { type Site, siteObject } from '../../publisher/site.ts';
-import { UpstreamInvalid, UpstreamUnavailable } from '../../publisher/verify/bounded-reader.ts';
-import { CHECKPOINT_URL } from '../../publisher/verify/log-files.ts';
-import type { ProvenMarket } from '../../publisher/verify/log-pass.ts';
-import type { PublicReader } from '../../publisher/verify/reader.ts';
+import { CHECKPOINT_URL } from '../../publisher/verify/log/log-files.ts';
+import type { ProvenMarket } from '../../publisher/verify/log/log-pass.ts';
+import { UpstreamInvalid, UpstreamUnavailable } from '../../publisher/verify/reading/bounded-reader.ts';
+import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import type { ProgressLine } from '../terminal/progress-line.ts';
 import { MirrorCopy } from './copy.ts';

@@ -17,7 +17,7 @@ import { ndjsonPath, parseTilePath } from '../../contract/log/tiles.ts';
 import { PROBLEM_CONTENT_TYPE, statusOfObject } from '../../contract/problems/edge-problems.ts';
 import { takenDownAnswer } from '../../publisher/core/log/log-tiles.ts';
 import { PROJECTORS } from '../../publisher/projections.ts';
-import type { PublicReader, PublicResponse } from '../../publisher/verify/reader.ts';
+import type { PublicReader, PublicResponse } from '../../publisher/verify/reading/reader.ts';
 import { bodyDigest, etagOfDigest } from '../../storage/ports/object-rules.ts';
 import { type MirrorCopy, MirrorFull, nameOfUrl } from './copy.ts';
 

@@ -7,7 +7,7 @@ import type { Market } from '../../contract/values/market.ts';
 import { createAuditSealer } from '../../lambdas/review/seal-audit.ts';
 import type { AskSource } from '../../lambdas/sources/run/dependencies.ts';
 import type { PublisherDependencies } from '../../publisher/dependencies.ts';
-import { httpReader } from '../../publisher/verify/bounded-reader.ts';
+import { httpReader } from '../../publisher/verify/reading/bounded-reader.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { openDirectoryArchive } from '../../storage/directory/directory-archive.ts';
 import type { DirectoryUploads } from '../../storage/directory/directory-uploads.ts';

@@ -5,7 +5,7 @@ import type { Json } from '../../contract/values/canonical-json.ts';
 import { waitlistBody } from '../../contract/values/waitlist.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../../publisher/dependencies.ts';
 import { ImmutableMismatch, LogForked } from '../../publisher/errors.ts';
-import { assertSameOrigin } from '../../publisher/kernel/same-origin.ts';
+import { assertSameOrigin } from '../../publisher/kernel/text/same-origin.ts';
 import { type Site, withBasePath, withHosts, withOperator, withoutKeys } from '../../publisher/site.ts';
 import { staticBodies } from '../../publisher/static-bodies.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';

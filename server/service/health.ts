@@ -2,11 +2,11 @@
 
 import { publicKey } from '../../contract/files/public-objects.ts';
 import type { Json } from '../../contract/values/canonical-json.ts';
+import { withTimeout } from '../../storage/concurrency/with-timeout.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { type AnyRange, readPage } from '../../storage/ports/paging.ts';
-import { withTimeout } from '../../storage/ports/with-timeout.ts';
 import { WORK_QUEUE } from '../../storage/records/batches.ts';
 import { DEFERRED, FRESH_MARKS, HEAD_KEY, REFRESH_MARKS } from '../../storage/records/publication.ts';
 import type { HealthReport } from '../edge/answer.ts';

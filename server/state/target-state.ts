@@ -22,7 +22,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { TarSource } from 'modern-tar/fs';
 import { publicPath } from '../../contract/files/public-objects.ts';
-import { type PackedPrefix, packedMetadata } from '../../publisher/kernel/packed-object.ts';
+import { type PackedPrefix, packedMetadata } from '../../publisher/kernel/files/packed-object.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { checkIsKnown } from '../../storage/ports/format.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';

@@ -9,8 +9,8 @@ import { PAGE_CONTENT_TYPE, pageHeaders } from '../../contract/files/page-header
 import { cacheControlOf, PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
 import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import { PROBLEM_CONTENT_TYPE, statusOfObject } from '../../contract/problems/edge-problems.ts';
-import { boundedReader, DEFAULT_READ_LIMITS } from '../../publisher/verify/bounded-reader.ts';
-import type { PublicReader } from '../../publisher/verify/reader.ts';
+import { boundedReader, DEFAULT_READ_LIMITS } from '../../publisher/verify/reading/bounded-reader.ts';
+import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import { ignoreMissing, objectFile } from '../../storage/directory/object-places.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { CORS_FIELDS, NO_SNIFFING } from '../edge/representation.ts';

@@ -21,8 +21,8 @@ import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { open, readdir, readFile, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { keyQueue } from '../concurrency/key-queue.ts';
 import { StorageCorrupt } from '../ports/errors.ts';
-import { keyQueue } from '../ports/key-queue.ts';
 import { bodyDigest, checkListPrefix, checkObjectBody, checkObjectKey, LIST_PAGE_SIZE } from '../ports/object-rules.ts';
 import type {
   ETag,

@@ -1,7 +1,7 @@
 /** The DynamoDB client of this service. The SDK's default client has no timeout. */
 
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
-import { withTimeout } from '../ports/with-timeout.ts';
+import { withTimeout } from '../concurrency/with-timeout.ts';
 
 /** Timeouts. DynamoDB usually answers in tens of milliseconds, also for a transaction of 100 items. */
 export interface RequestTimeouts {

@@ -9,7 +9,7 @@
  * | `verifications`               | `<verification id>` | {@link VerificationValue}            |
  * | `verifications/market/<slug>` | `<verification id>` | the same, for the listing by market  |
  */
-import type { ClaimAssertion, ClaimState } from '../../contract/operations/claims.ts';
+import type { ClaimAssertion, ClaimState } from '../../contract/operations/accounts/claims.ts';
 import type { KeyRange } from '../ports/paging.ts';
 import { keyIn, keyOf } from './keys.ts';
 

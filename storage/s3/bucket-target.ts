@@ -13,9 +13,9 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
+import { keyQueue } from '../concurrency/key-queue.ts';
 import { changedStore } from '../ports/changed-store.ts';
 import { StorageUnavailable } from '../ports/errors.ts';
-import { keyQueue } from '../ports/key-queue.ts';
 import type { ObjectStore } from '../ports/object-store.ts';
 import { publicFiles } from './public-files.ts';
 import { createS3Client } from './s3-client.ts';

@@ -22,7 +22,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { CACHE_TAG_METADATA } from '../aws/names.ts';
-import { concurrencyLimit } from '../ports/concurrency-limit.ts';
+import { concurrencyLimit } from '../concurrency/concurrency-limit.ts';
 import { StorageCorrupt, StorageUnavailable } from '../ports/errors.ts';
 import {
   checkListPrefix,

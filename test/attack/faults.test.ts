@@ -1,8 +1,8 @@
 /** Attack: small batches that make the worker find, keep and store more faults than anybody can read. */
 import { expect, test } from 'vitest';
 import { readReport } from '../../lambdas/ingest/read-report.ts';
-import { FAULTS_OF_BATCH } from '../../lambdas/markets/check-rows.ts';
-import { FAULTS_OF_RECORD, parseRecord } from '../../lambdas/markets/row-rules.ts';
+import { FAULTS_OF_BATCH } from '../../lambdas/markets/rules/check-rows.ts';
+import { FAULTS_OF_RECORD, parseRecord } from '../../lambdas/markets/rules/row-rules.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import { readAll } from '../../storage/ports/paging.ts';
 import { faultsOfBatch } from '../../storage/records/batches.ts';

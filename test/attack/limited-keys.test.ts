@@ -1,6 +1,6 @@
 /** Attack: an API key that is limited to some markets is used for others, by every operation of the write API. */
 import { describe, expect, it, test } from 'vitest';
-import { ACCOUNT_SCOPES } from '../../contract/operations/api-keys.ts';
+import { ACCOUNT_SCOPES } from '../../contract/operations/accounts/api-keys.ts';
 import { OPERATIONS, operationOf, UNLIMITED_SCOPES } from '../../contract/operations/operations.ts';
 import { ALL_SCOPES } from '../../contract/operations/scopes.ts';
 import { workOff } from '../ingest/work-off.ts';

@@ -12,7 +12,7 @@ import {
   type WriteRequest,
 } from '@aws-sdk/client-dynamodb';
 import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/files/routes.ts';
-import type { PublicReader } from '../../publisher/verify/reader.ts';
+import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import { TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../storage/aws/names.ts';
 import { inBatches } from '../../storage/ports/paging.ts';
 import { marketPartition, OBSERVATION_PREFIX } from '../../storage/records/markets.ts';

@@ -16,9 +16,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { LOG_ROOT } from '../../contract/files/public-objects.ts';
 import { marketUrl } from '../../contract/files/routes.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../../infra/deployment/permissions.ts';
-import { httpReader } from '../../publisher/verify/bounded-reader.ts';
+import { verifyLog } from '../../publisher/verify/log/verify-log.ts';
+import { httpReader } from '../../publisher/verify/reading/bounded-reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { verifyLog } from '../../publisher/verify/verify-log.ts';
 import { ENVIRONMENT } from '../../storage/aws/names.ts';
 import { createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts';
 import type { buildLambdas } from '../../tools/build/build-lambdas.ts';

@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { marketUrl, SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import type { Upload } from '../../contract/ingest/ingest-uploads.ts';
 import { FUNCTION_NAMES } from '../../infra/deployment/permissions.ts';
-import { httpReader } from '../../publisher/verify/bounded-reader.ts';
+import { httpReader } from '../../publisher/verify/reading/bounded-reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { ENVIRONMENT, PUBLISHER_METRICS } from '../../storage/aws/names.ts';
 import { BULK_TIMEOUTS, createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts';

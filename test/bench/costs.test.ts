@@ -6,8 +6,8 @@ import { expect, test } from 'vitest';
 import { BY_CANARY } from '../../infra/constructs/service-function.ts';
 import { apiAlarms, edgeAlarms } from '../../infra/deployment/alarms.ts';
 import { readConfiguration } from '../../infra/deployment/configuration.ts';
-import { ALARM_METRICS, ALARMS, benchCosts, METRICS } from '../../tools/bench/month.ts';
-import { benchScale } from '../../tools/bench/scale.ts';
+import { ALARM_METRICS, ALARMS, benchCosts, METRICS } from '../../tools/bench/aws/month.ts';
+import { benchScale } from '../../tools/bench/aws/scale.ts';
 import { TABLES } from '../../tools/bench/table.ts';
 
 const TEXT = readFileSync(join(import.meta.dirname, '../../docs/deploy.md'), 'utf8');

@@ -1,6 +1,6 @@
 /** `tidemark exports make`, beside a running server. */
 import { expect, test } from 'vitest';
-import { httpReader } from '../../publisher/verify/bounded-reader.ts';
+import { httpReader } from '../../publisher/verify/reading/bounded-reader.ts';
 import { rowsOf } from '../publisher/exports/exported.ts';
 import { market, price } from '../publisher/world.ts';
 import { startServerForTest } from '../server/server-process.ts';

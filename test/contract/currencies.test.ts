@@ -1,7 +1,7 @@
 import { data as listOne } from 'currency-codes';
 import { describe, expect, test } from 'vitest';
-import { checkCurrency, checkCurrencyCode, currencyExponent } from '../../contract/values/currencies.ts';
-import { ACTIVE_BY_EXPONENT, MINOR_UNIT_ALIASES, NOT_MONEY, WITHDRAWN } from '../../contract/values/iso-4217.ts';
+import { checkCurrency, checkCurrencyCode, currencyExponent } from '../../contract/values/money/currencies.ts';
+import { ACTIVE_BY_EXPONENT, MINOR_UNIT_ALIASES, NOT_MONEY, WITHDRAWN } from '../../contract/values/money/iso-4217.ts';
 
 const NOW = '2026-10-01T00:00:00Z';
 const active = new Map(

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { QUANTITY_MAX } from '../../contract/files/limits.ts';
-import { currencyExponent } from '../../contract/values/currencies.ts';
-import { ACTIVE_BY_EXPONENT, NOT_MONEY, WITHDRAWN } from '../../contract/values/iso-4217.ts';
 import { decimalSchema } from '../../contract/values/metric.ts';
-import { toMinorUnits } from '../../contract/values/money.ts';
-import { moneyTexts } from '../../contract/values/money-texts.ts';
+import { currencyExponent } from '../../contract/values/money/currencies.ts';
+import { ACTIVE_BY_EXPONENT, NOT_MONEY, WITHDRAWN } from '../../contract/values/money/iso-4217.ts';
+import { toMinorUnits } from '../../contract/values/money/money.ts';
+import { moneyTexts } from '../../contract/values/money/money-texts.ts';
 
 const CURRENCIES = [
   ...ACTIVE_BY_EXPONENT.flatMap(([, codes]) => codes.split(' ')),

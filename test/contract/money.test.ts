@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { QUANTITY_MAX } from '../../contract/files/limits.ts';
-import { plainDecimal, toMinorUnits } from '../../contract/values/money.ts';
+import { plainDecimal, toMinorUnits } from '../../contract/values/money/money.ts';
 
 describe('amounts in minor units', () => {
   test.each([

@@ -15,7 +15,7 @@ import {
   publicPath,
 } from '../../contract/files/public-objects.ts';
 import { ndjsonPath } from '../../contract/log/tiles.ts';
-import { publicMetadata } from '../../publisher/kernel/fenced-put.ts';
+import { publicMetadata } from '../../publisher/kernel/files/fenced-put.ts';
 import { checkObjectKey } from '../../storage/ports/object-rules.ts';
 
 const kinds = Object.keys(PUBLIC_OBJECTS) as PublicObjectKind[];

@@ -9,9 +9,9 @@ import { publish } from '../../publisher/publish.ts';
 import { mendedVersions } from '../../publisher/repair/recount.ts';
 import { repairOne } from '../../publisher/repair/repair-market.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { metricPart } from '../../storage/ports/newest-values.ts';
 import { readAll } from '../../storage/ports/paging.ts';
 import { observationKey, observationsOf, orderOfObservation } from '../../storage/records/markets.ts';
+import { metricPart } from '../../storage/records/newest-values.ts';
 import { createWorld, market, price, readerOf, type World } from '../publisher/world.ts';
 
 const volume = (value: string): IngestRecordInput => ({

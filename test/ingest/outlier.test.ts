@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { IngestRecordInput, ObservationRecord } from '../../contract/ingest/ingest-records.ts';
-import { LOOK_AROUND } from '../../lambdas/markets/neighbours.ts';
 import { metricOfRecord } from '../../lambdas/markets/observation-value.ts';
-import { isOutlier } from '../../lambdas/markets/outlier.ts';
-import { parseRecord } from '../../lambdas/markets/row-rules.ts';
+import { LOOK_AROUND } from '../../lambdas/markets/rules/neighbours.ts';
+import { isOutlier } from '../../lambdas/markets/rules/outlier.ts';
+import { parseRecord } from '../../lambdas/markets/rules/row-rules.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import { OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
 import { market, price } from '../publisher/world.ts';

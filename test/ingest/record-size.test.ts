@@ -9,7 +9,7 @@ import { runBatch } from '../../lambdas/ingest/run-batch.ts';
 import { decideMarket } from '../../lambdas/markets/decide.ts';
 import type { KnownObservation } from '../../lambdas/markets/market-decision.ts';
 import { rowOf } from '../../lambdas/markets/rows.ts';
-import { disputedByClaim, standingOf, verified } from '../../lambdas/markets/standing.ts';
+import { disputedByClaim, standingOf, verified } from '../../lambdas/markets/rules/standing.ts';
 import type { PutChange } from '../../storage/ports/ledger.ts';
 import { MAX_ITEM_BYTES } from '../../storage/ports/ledger-rules.ts';
 import {

@@ -1,7 +1,7 @@
 /** The effect of retractions and corrections on an observation and on disputes about it. */
 import { describe, expect, test } from 'vitest';
 import type { IngestMode, IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
-import { parseRecord } from '../../lambdas/markets/row-rules.ts';
+import { parseRecord } from '../../lambdas/markets/rules/row-rules.ts';
 import type { MarketStanding } from '../../storage/records/markets.ts';
 import { market, price } from '../publisher/world.ts';
 import { createMarketModel } from './market-model.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ObservationRecord } from '../../contract/ingest/ingest-records.ts';
-import { checkObservation, type MarketTerms, parseRecord } from '../../lambdas/markets/row-rules.ts';
+import { checkObservation, type MarketTerms, parseRecord } from '../../lambdas/markets/rules/row-rules.ts';
 
 const NOW_MS = Date.parse('2026-10-01T12:00:00Z');
 const unit = { quantity: 1, of: 'barrel' };

@@ -1,7 +1,7 @@
 /** Mappings of JSON documents. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { plainDecimal } from '../../contract/values/money.ts';
+import { plainDecimal } from '../../contract/values/money/money.ts';
 import { mapCsv, mapCsvRows } from '../../mapping/declared/map-csv.ts';
 import { parseMapping } from '../../mapping/declared/parse-mapping.ts';
 import type { CsvInput } from '../../mapping/input/csv-input.ts';

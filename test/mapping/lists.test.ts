@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { slugSchema } from '../../contract/values/market.ts';
-import { toMinorUnits } from '../../contract/values/money.ts';
+import { toMinorUnits } from '../../contract/values/money/money.ts';
 import { mapCsv } from '../../mapping/declared/map-csv.ts';
 import { parseMapping } from '../../mapping/declared/parse-mapping.ts';
 import { withChange } from './example-mapping.ts';

@@ -6,7 +6,7 @@ import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { parse } from 'jsonc-parser';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { MarketRecord } from '../../contract/ingest/ingest-records.ts';
-import { checkObservation, parseRecord } from '../../lambdas/markets/row-rules.ts';
+import { checkObservation, parseRecord } from '../../lambdas/markets/rules/row-rules.ts';
 import { beginMapping } from '../../mapping/begin/begin-mapping.ts';
 import { checkMapping, type FileCheck } from '../../mapping/check/check-mapping.ts';
 import type { CsvMapping } from '../../mapping/declared/csv-mapping.ts';

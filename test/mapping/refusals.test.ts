@@ -1,7 +1,7 @@
 /** A refusal names the field, the value as it can be seen, and the rule: of a mapping, and of the service. */
 import { describe, expect, test } from 'vitest';
 import { faultLines } from '../../cli/ingest/fault-log.ts';
-import { parseRecord } from '../../lambdas/markets/row-rules.ts';
+import { parseRecord } from '../../lambdas/markets/rules/row-rules.ts';
 import { FaultGroups } from '../../mapping/check/fault-groups.ts';
 import { mapCsv } from '../../mapping/declared/map-csv.ts';
 import type { MappedRecord, MappedRefusal } from '../../mapping/declared/mapped-rows.ts';

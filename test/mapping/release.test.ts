@@ -1,6 +1,6 @@
 /** The time of release of a row: from a template or a column, or not known; never guessed. */
 import { describe, expect, test } from 'vitest';
-import { parseRecord } from '../../lambdas/markets/row-rules.ts';
+import { parseRecord } from '../../lambdas/markets/rules/row-rules.ts';
 import { mapCsv } from '../../mapping/declared/map-csv.ts';
 import { parseMapping } from '../../mapping/declared/parse-mapping.ts';
 import { exampleMapping, withChange } from './example-mapping.ts';

@@ -8,7 +8,7 @@ type Accepted = readonly [
 ];
 
 export const ACCEPTED: Readonly<Record<string, readonly Accepted[]>> = {
-  'contract/values/money.ts': [
+  'contract/values/money/money.ts': [
     ['["Stryker was here"]', 'DECIMAL.exec(decimal)', 'equivalent: without a power, the text is returned as it is'],
   ],
   'contract/problems/problem-words.ts': [
@@ -24,7 +24,7 @@ export const ACCEPTED: Readonly<Record<string, readonly Accepted[]>> = {
   'contract/values/zod-pointers.ts': [
     ['true', 'branch.length > 0', 'equivalent: a branch without a fault is taken, so it has no issue'],
   ],
-  'lambdas/markets/amount-rules.ts': [
+  'lambdas/markets/rules/amount-rules.ts': [
     ['""', "'more than 2^53−1'", 'only the text of a message'],
     ['false', 'return quantity === 1 ? text', 'only the text of a message'],
   ],
@@ -38,7 +38,7 @@ export const ACCEPTED: Readonly<Record<string, readonly Accepted[]>> = {
       'equivalent: the size of the record counts, and all orders are of one length',
     ],
   ],
-  'lambdas/markets/neighbours.ts': [
+  'lambdas/markets/rules/neighbours.ts': [
     [
       'false',
       "order === null || record.type === 'market'",

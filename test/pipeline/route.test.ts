@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { OPERATIONS, type OperationId, operationOf } from '../../contract/operations/operations.ts';
-import { publicReadOperations } from '../../contract/operations/public-reads.ts';
+import { publicReadOperations } from '../../contract/operations/reads/public-reads.ts';
 import { route, WRITE_RESOURCES } from '../../lambdas/pipeline/route.ts';
 import { isWritePath } from '../../lambdas/pipeline/write-paths.ts';
 

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
-import { countLedger, countObjects } from '../../tools/bench/counting-storage.ts';
+import { countLedger, countObjects } from '../../tools/bench/aws/counting-storage.ts';
 import { differences, OperationCounter, type Operations, sumOf } from '../../tools/bench/operations.ts';
 import { createWorld, dependenciesOn, market, price, type World } from './world.ts';
 

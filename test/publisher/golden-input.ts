@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { zstdDecompressSync } from 'node:zlib';
 import type { IngestMode, IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
-import { packedGeneration } from '../../publisher/kernel/packed-object.ts';
+import { packedGeneration } from '../../publisher/kernel/files/packed-object.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectMetadata, ObjectStore } from '../../storage/ports/object-store.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { PublicObjectKind } from '../../contract/files/public-object-names.ts';
 import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
 import { DEFAULT_PAGE_SIZES, type LogSettings, type PublisherDependencies } from '../../publisher/dependencies.ts';
-import { LAYOUT_PREFIX } from '../../publisher/kernel/list-layout.ts';
+import { LAYOUT_PREFIX } from '../../publisher/kernel/list/list-layout.ts';
 import { type PublishOutcome, publish } from '../../publisher/publish.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectHead } from '../../storage/ports/object-store.ts';

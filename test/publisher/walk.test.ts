@@ -5,7 +5,7 @@ import type { Market } from '../../contract/values/market.ts';
 import type { Observation } from '../../contract/values/metric.ts';
 import { Superseded } from '../../publisher/errors.ts';
 import { publish } from '../../publisher/publish.ts';
-import type { PublicReader } from '../../publisher/verify/reader.ts';
+import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { runs } from '../runs.ts';
 import { expectVerified } from './expect-verified.ts';

@@ -8,7 +8,7 @@ import { waitlistBody } from '../../contract/values/waitlist.ts';
 import type { PageSizes, PublisherDependencies } from '../../publisher/dependencies.ts';
 import { NO_CACHES } from '../../publisher/notify/purge.ts';
 import { staticBodies } from '../../publisher/static-bodies.ts';
-import type { PublicReader } from '../../publisher/verify/reader.ts';
+import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import { loadRouter } from '../../server/edge/router-sandbox.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';

@@ -4,8 +4,8 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ed25519Signer } from '../../contract/log/notes.ts';
+import { verifyLog } from '../../publisher/verify/log/verify-log.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { verifyLog } from '../../publisher/verify/verify-log.ts';
 import { unsealState } from '../../server/state/sealed-state.ts';
 import { readStateKey } from '../../server/state/state-key.ts';
 import { STATE_NAME, type StoredState, stateInFolder } from '../../server/target/state-store.ts';

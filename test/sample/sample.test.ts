@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { MarketRecord, ObservationRecord } from '../../contract/ingest/ingest-records.ts';
-import { currencyExponent } from '../../contract/values/currencies.ts';
-import { checkObservation, parseRecord } from '../../lambdas/markets/row-rules.ts';
+import { currencyExponent } from '../../contract/values/money/currencies.ts';
+import { checkObservation, parseRecord } from '../../lambdas/markets/rules/row-rules.ts';
 import { type Mapped, type MoneyObservation, readMapped, readMapping } from './read-mapped.ts';
 
 const CSV = new URL('../../mapping/sample/currency-api.csv', import.meta.url);

@@ -1,6 +1,6 @@
 /** An account: asked for by e-mail, approved, given an API key, and what its owner does with it. */
 import assert from 'node:assert/strict';
-import { ACCOUNT_SCOPES } from '../../contract/operations/api-keys.ts';
+import { ACCOUNT_SCOPES } from '../../contract/operations/accounts/api-keys.ts';
 import { fieldOf, refused, succeeded } from './answers.ts';
 import type { Session } from './session.ts';
 import type { Step } from './step.ts';

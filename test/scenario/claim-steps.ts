@@ -1,7 +1,7 @@
 /** The account claims, the operator verifies and decides, readers see the result. */
 import assert from 'node:assert/strict';
 import { historyUrl, marketUrl } from '../../contract/files/routes.ts';
-import type { Claim } from '../../contract/operations/claims.ts';
+import type { Claim } from '../../contract/operations/accounts/claims.ts';
 import { fieldOf, refused, succeeded } from './answers.ts';
 import { listAll } from './listing.ts';
 import { published } from './operator-steps.ts';

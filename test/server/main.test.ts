@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PAGE_HEADERS } from '../../contract/files/page-headers.ts';
 import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
-import { httpReader } from '../../publisher/verify/bounded-reader.ts';
+import { httpReader } from '../../publisher/verify/reading/bounded-reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';

@@ -27,7 +27,7 @@ import {
   REFRESH_MARKS,
 } from '../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
-import { LOG } from '../../tools/bench/deployment.ts';
+import { LOG } from '../../tools/bench/aws/deployment.ts';
 import { workOff } from '../ingest/work-off.ts';
 import { dependenciesOn, readerOf, SMALL_PAGES } from '../publisher/world.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';

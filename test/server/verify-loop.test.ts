@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
-import type { PublicReader } from '../../publisher/verify/reader.ts';
+import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import { startVerifyLoop } from '../../server/loops/verify-loop.ts';
 import type { LogFields } from '../../server/service/log.ts';
 import { damagedReader, withField } from '../publisher/verify/damaged-reader.ts';

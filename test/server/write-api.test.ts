@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Market } from '../../contract/values/market.ts';
-import { httpReader } from '../../publisher/verify/bounded-reader.ts';
+import { httpReader } from '../../publisher/verify/reading/bounded-reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 import { senderTo } from './sender.ts';

@@ -2,11 +2,11 @@
 import { zstdDecompressSync } from 'node:zlib';
 import type { Json } from '../../contract/values/canonical-json.ts';
 import { type BundleLine, REDO_PREFIX } from '../../publisher/kernel/bundle.ts';
-import { putTile } from '../../publisher/kernel/put-tile.ts';
+import { putTile } from '../../publisher/kernel/files/put-tile.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
-import { HistorySum } from '../../storage/ports/history-sum.ts';
 import type { Item, ItemKey, ItemsOf, Ledger, QueryPage } from '../../storage/ports/ledger.ts';
 import type { ObjectStore, PutResult } from '../../storage/ports/object-store.ts';
+import { HistorySum } from '../../storage/records/history-sum.ts';
 import {
   type MarketRecordValue,
   OBSERVATION_PREFIX,

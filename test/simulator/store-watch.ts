@@ -142,7 +142,7 @@ export class StoreWatch implements StoreWitness {
 
   /**
    * A late request of a former generation. The bytes of some kinds can come back: then such a request cannot be fenced
-   * (publisher/kernel/fenced-put.ts).
+   * (publisher/kernel/files/fenced-put.ts).
    */
   #checkLate(
     key: string,

@@ -1,7 +1,7 @@
 /** A day after the last generation, a sweep must leave exactly what readers can reach. */
 import { cursorGeneration } from '../../contract/files/cursors.ts';
 import { parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
-import { packedGeneration } from '../../publisher/kernel/packed-object.ts';
+import { packedGeneration } from '../../publisher/kernel/files/packed-object.ts';
 import { isFileRecorded, isMarket, publishedIn } from './facts.ts';
 import { chainOf, isGone } from './published.ts';
 import { isFile, isFileInUse, isProjected } from './published-files.ts';

@@ -37,7 +37,7 @@ import { type PublishOutcome, publish } from '../../publisher/publish.ts';
 import { repairOne } from '../../publisher/repair/repair-market.ts';
 import { restore } from '../../publisher/repair/restore.ts';
 import { staticBodies } from '../../publisher/static-bodies.ts';
-import type { PublicReader } from '../../publisher/verify/reader.ts';
+import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { loadRouter } from '../../server/edge/router-sandbox.ts';
 // The publisher loads it when it needs it. That would take real time, which a world does not have.

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { openDirectoryObjects } from '../../storage/directory/directory-objects.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
-import { DEPLOYMENT, LOG } from '../../tools/bench/deployment.ts';
+import { DEPLOYMENT, LOG } from '../../tools/bench/aws/deployment.ts';
 import { publishDue, SettableClock } from '../../tools/bench/publish-due.ts';
 import { dependenciesOn, fillLedger } from '../../tools/bench/synthetic-ledger.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';

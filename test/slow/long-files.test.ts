@@ -11,7 +11,7 @@ import { BATCH_RECORDS_MAX } from '../../contract/ingest/ingest-records.ts';
 import { openDirectoryObjects } from '../../storage/directory/directory-objects.ts';
 import { changedStore } from '../../storage/ports/changed-store.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
-import { DEPLOYMENT } from '../../tools/bench/deployment.ts';
+import { DEPLOYMENT } from '../../tools/bench/aws/deployment.ts';
 import type { PublishReport } from '../../tools/bench/publish-child.ts';
 import { publishDue, SettableClock } from '../../tools/bench/publish-due.ts';
 import { dependenciesOn, ingest } from '../../tools/bench/synthetic-ledger.ts';

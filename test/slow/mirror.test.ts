@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { httpReader } from '../../publisher/verify/bounded-reader.ts';
+import { httpReader } from '../../publisher/verify/reading/bounded-reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { MAIN, tidemark } from '../cli/tidemark.ts';
 import { market, price } from '../publisher/world.ts';

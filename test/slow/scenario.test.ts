@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
-import { httpReader } from '../../publisher/verify/bounded-reader.ts';
+import { httpReader } from '../../publisher/verify/reading/bounded-reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { tidemark } from '../cli/tidemark.ts';
 import { STEPS } from '../scenario/scenario.ts';

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { IngestRecordInput, MarketRecord } from '../../contract/ingest/ingest-records.ts';
-import { checkCurrency } from '../../contract/values/currencies.ts';
+import { checkCurrency } from '../../contract/values/money/currencies.ts';
 import { fetchSource } from '../../lambdas/sources/fetch/fetch-source.ts';
 import { mapCsv } from '../../mapping/declared/map-csv.ts';
 import { parseMappingText } from '../../mapping/declared/parse-mapping.ts';

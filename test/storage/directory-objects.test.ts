@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
 import { publicKey } from '../../contract/files/public-objects.ts';
-import { publicMetadata } from '../../publisher/kernel/fenced-put.ts';
+import { publicMetadata } from '../../publisher/kernel/files/fenced-put.ts';
 import { findDamagedObjects } from '../../storage/directory/damaged-files.ts';
 import { openDirectoryObjects } from '../../storage/directory/directory-objects.ts';
 import { ObjectIndex } from '../../storage/directory/object-index.ts';

@@ -1,7 +1,7 @@
 /** Schemathesis as a customer: with keys of an account, beside schemathesis-operator.test.ts. */
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ACCOUNT_SCOPES } from '../../contract/operations/api-keys.ts';
+import { ACCOUNT_SCOPES } from '../../contract/operations/accounts/api-keys.ts';
 import { succeeded } from '../scenario/answers.ts';
 import { openSession } from '../scenario/session.ts';
 import { type JudgedServer, judge, startJudgedServer } from './schemathesis.ts';

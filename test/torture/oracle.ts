@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { historyUrl, marketUrl } from '../../contract/files/routes.ts';
 import type { Observation } from '../../contract/values/metric.ts';
-import { httpReader } from '../../publisher/verify/bounded-reader.ts';
-import type { PublicReader } from '../../publisher/verify/reader.ts';
+import { verifyLog } from '../../publisher/verify/log/verify-log.ts';
+import { httpReader } from '../../publisher/verify/reading/bounded-reader.ts';
+import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { verifyLog } from '../../publisher/verify/verify-log.ts';
 import type { Account, AcknowledgedWrite, Row } from './account.ts';
 import { ANSWER_LIMIT_MS, type Answer, type Connection, openConnection } from './exchange.ts';
 import type { ServiceProcess } from './service-process.ts';

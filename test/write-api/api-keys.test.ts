@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ACCOUNT_SCOPES } from '../../contract/operations/api-keys.ts';
+import { ACCOUNT_SCOPES } from '../../contract/operations/accounts/api-keys.ts';
 import { ALL_SCOPES, type Scope } from '../../contract/operations/scopes.ts';
 import { formatApiKey, hashSecret, newApiKey, parseApiKey } from '../../lambdas/credentials/api-key-format.ts';
 import { registerFirstKey } from '../../lambdas/credentials/operator-key.ts';

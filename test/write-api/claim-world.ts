@@ -1,7 +1,7 @@
 /** The write API with a market to make claims about: alice and bob file them, rita reviews them. */
 import { expect } from 'vitest';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
-import { claimSchema } from '../../contract/operations/claims.ts';
+import { claimSchema } from '../../contract/operations/accounts/claims.ts';
 import type { Scope } from '../../contract/operations/scopes.ts';
 import type { Observation } from '../../contract/values/metric.ts';
 import type { Item, Ledger } from '../../storage/ports/ledger.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { CLAIM_EVIDENCE_MAX } from '../../contract/operations/claims.ts';
+import { CLAIM_EVIDENCE_MAX } from '../../contract/operations/accounts/claims.ts';
 import { type AuditValue, auditOfTarget } from '../../storage/records/audit.ts';
 import { ACTIONS, type Action, act, CLAIMS, filed, filedIn, KEY, openClaimWorld, REQUESTS } from './claim-world.ts';
 import type { ApiWorld } from './world.ts';

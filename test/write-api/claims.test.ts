@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { CLAIM_EVIDENCE_MAX, type ClaimAssertion, claimSchema } from '../../contract/operations/claims.ts';
+import { CLAIM_EVIDENCE_MAX, type ClaimAssertion, claimSchema } from '../../contract/operations/accounts/claims.ts';
 import { LISTING_PAGE_SIZE, pageSchema } from '../../contract/operations/resources.ts';
 import { createdClaim } from '../../lambdas/review/claim-record.ts';
 import { type AuditValue, auditOfTarget } from '../../storage/records/audit.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ClaimAssertion } from '../../contract/operations/claims.ts';
+import type { ClaimAssertion } from '../../contract/operations/accounts/claims.ts';
 import { runErasure } from '../../lambdas/accounts/run-erasure.ts';
 import { CLAIM_TRANSITIONS } from '../../lambdas/review/transitions.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';

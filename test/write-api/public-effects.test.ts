@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Market } from '../../contract/values/market.ts';
 import type { Observation } from '../../contract/values/metric.ts';
 import { publish } from '../../publisher/publish.ts';
-import type { PublicReader } from '../../publisher/verify/reader.ts';
+import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import { createWorld, publicObjects, readerOf, SMALL_PAGES, type World } from '../publisher/world.ts';

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { pageSchema } from '../../contract/operations/resources.ts';
 import { sourceVerificationRecordSchema } from '../../contract/operations/source-verifications.ts';
-import { standingOf, verified } from '../../lambdas/markets/standing.ts';
+import { standingOf, verified } from '../../lambdas/markets/rules/standing.ts';
 import type { MarketStanding } from '../../storage/records/markets.ts';
 import { marketMarkKey } from '../../storage/records/publication.ts';
 import {

@@ -9,7 +9,7 @@ import { makeExport } from '../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../publisher/publish.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { restore } from '../../publisher/repair/restore.ts';
-import { verifyLog } from '../../publisher/verify/verify-log.ts';
+import { verifyLog } from '../../publisher/verify/log/verify-log.ts';
 import { readAll } from '../../storage/ports/paging.ts';
 import { auditOfTarget } from '../../storage/records/audit.ts';
 import { ingest } from '../ingest/ingest.ts';

@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import { parseProjections } from '../../contract/files/projections.ts';
 import { openDirectoryObjects } from '../../storage/directory/directory-objects.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
-import { DEPLOYMENT, LOG } from './deployment.ts';
+import { DEPLOYMENT, LOG } from './aws/deployment.ts';
 import { residentBytes } from './processor-time.ts';
 import { publishDue, SettableClock } from './publish-due.ts';
 import { elapsedMs } from './rounds.ts';

@@ -4,11 +4,11 @@ import { redact } from '../../../contract/values/redact.ts';
 import { readLambdaEnvironment } from '../../../storage/aws/lambda-environment.ts';
 import type { LambdaInvocation } from '../../../storage/aws/names.ts';
 import { systemRuntime } from '../../../storage/aws/runtime.ts';
+import { retriedOnce } from '../../../storage/concurrency/retried-once.ts';
 import { createDynamoDbClient } from '../../../storage/dynamodb/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../../storage/dynamodb/dynamodb-ledger.ts';
 import { faultText } from '../../../storage/ports/fault-text.ts';
 import { checkFormat } from '../../../storage/ports/format.ts';
-import { retriedOnce } from '../../../storage/ports/retried-once.ts';
 import { runDueSources } from '../run/run-due.ts';
 
 /**

@@ -11,12 +11,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { pageCursor } from '../../../contract/files/cursors.ts';
 import { NEXT_OF_HISTORY, NEXT_OF_PAGE } from '../../../contract/files/object-paths.ts';
-import { EMPTY_SUM, HistorySum } from '../../../storage/ports/history-sum.ts';
+import { EMPTY_SUM, HistorySum } from '../../../storage/records/history-sum.ts';
 import type { ObservationValue } from '../../../storage/records/markets.ts';
 import type { PublishedPage } from '../../../storage/records/publication.ts';
+import { rendered } from '../../kernel/files/rendered.ts';
 import type { CutPage, HistoryPlan, IndexedPage, OrderedObservation } from '../../kernel/market-view.ts';
 import type { RowReader } from '../../kernel/projection.ts';
-import { rendered } from '../../kernel/rendered.ts';
 import { historyPageBody } from './render.ts';
 
 export interface HistoryInput {

@@ -11,9 +11,9 @@ import {
   supersededPageKey,
 } from '../../../storage/records/publication.ts';
 import type { BundleLine, HeadPut } from '../../kernel/bundle.ts';
+import { etagsOf, rendered } from '../../kernel/files/rendered.ts';
 import type { HistoryPlan, MarketView } from '../../kernel/market-view.ts';
 import type { MarketPart } from '../../kernel/projection.ts';
-import { etagsOf, rendered } from '../../kernel/rendered.ts';
 import { marketBody } from './render.ts';
 
 /** SHA-256 in hex of the published head bodies; null for a body that is not published, or has wrong metadata. */

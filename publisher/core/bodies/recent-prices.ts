@@ -4,7 +4,7 @@ import { RecentPrices } from '../../../contract/bodies/recent-prices.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
-import { moneyTexts } from '../../../contract/values/money-texts.ts';
+import { moneyTexts } from '../../../contract/values/money/money-texts.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import type { HistoryPlan } from '../../kernel/market-view.ts';
 

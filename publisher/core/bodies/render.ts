@@ -10,9 +10,9 @@ import { sourceExpectedNextAt } from '../../../contract/freshness/expected-next.
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Snapshot, Source, SourceVerification } from '../../../contract/values/market.ts';
 import type { Metric } from '../../../contract/values/metric.ts';
-import { moneyTexts } from '../../../contract/values/money-texts.ts';
-import { valuesIn } from '../../../storage/ports/newest-values.ts';
+import { moneyTexts } from '../../../contract/values/money/money-texts.ts';
 import type { MarketRecordValue, ObservationValue } from '../../../storage/records/markets.ts';
+import { valuesIn } from '../../../storage/records/newest-values.ts';
 import type { Site } from '../../site.ts';
 
 /** Increased when the same records give other bytes. Then every market is rendered again. */

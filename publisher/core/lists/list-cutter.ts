@@ -9,8 +9,8 @@
  */
 import { pageCursor } from '../../../contract/files/cursors.ts';
 import { NEXT_OF_LIST, NEXT_OF_PAGE } from '../../../contract/files/object-paths.ts';
-import type { ListedPage } from '../../kernel/list-layout.ts';
-import { type Rendered, rendered } from '../../kernel/rendered.ts';
+import { type Rendered, rendered } from '../../kernel/files/rendered.ts';
+import type { ListedPage } from '../../kernel/list/list-layout.ts';
 import { collectionBody } from '../bodies/render.ts';
 
 /** One list item: a slug and its market's canonical body. */

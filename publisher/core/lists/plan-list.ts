@@ -2,8 +2,8 @@
 import pMap, { pMapIterable } from 'p-map';
 import type { ListState } from '../../../storage/records/publication.ts';
 import { DEFAULT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
-import { putPage } from '../../kernel/fenced-put.ts';
-import { type ListedPage, type ListLayout, readLayout } from '../../kernel/list-layout.ts';
+import { putPage } from '../../kernel/files/fenced-put.ts';
+import { type ListedPage, type ListLayout, readLayout } from '../../kernel/list/list-layout.ts';
 import type { PageEntries } from '../planned-projections.ts';
 import { type CutListPage, cutPages, ItemsMiscounted, type ListHead, type ListInput } from './list-cutter.ts';
 import {

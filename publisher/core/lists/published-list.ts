@@ -7,7 +7,7 @@ import { bodyDigest } from '../../../storage/ports/object-rules.ts';
 import type { ListState } from '../../../storage/records/publication.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { Superseded } from '../../errors.ts';
-import { readLayout } from '../../kernel/list-layout.ts';
+import { readLayout } from '../../kernel/list/list-layout.ts';
 
 const PAGES_AT_ONCE = 8;
 

@@ -7,7 +7,7 @@ import { StorageCorrupt } from '../../../storage/ports/errors.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import type { ObjectRef } from '../../../storage/records/publication.ts';
 import { REDO_PREFIX } from '../../kernel/bundle.ts';
-import { putPacked, readPacked } from '../../kernel/packed-object.ts';
+import { putPacked, readPacked } from '../../kernel/files/packed-object.ts';
 
 /** In memory for each spool, in characters. As many markets as are planned at once are read and not yet taken: 64 on AWS. */
 const KEPT_CHARACTERS = 1024 * 1024;

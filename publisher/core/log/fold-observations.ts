@@ -3,7 +3,7 @@
 import type { ObservationEntry } from '../../../contract/log/entries.ts';
 import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
-import { currencyExponent } from '../../../contract/values/currencies.ts';
+import { currencyExponent } from '../../../contract/values/money/currencies.ts';
 import { type ObservationValue, observationIdAt, orderKey } from '../../../storage/records/markets.ts';
 import type { OrderedObservation } from '../../kernel/market-view.ts';
 

@@ -21,7 +21,7 @@ import { LogForked } from '../../errors.ts';
 import { writeRecords } from '../../kernel/apply.ts';
 import type { BundleLine } from '../../kernel/bundle.ts';
 import { changeMany } from '../../kernel/change-many.ts';
-import { putTile } from '../../kernel/put-tile.ts';
+import { putTile } from '../../kernel/files/put-tile.ts';
 import { chunkRecords, readEntries } from './log-chunks.ts';
 import { hashRecords, type LogEdge, ledgerTiles, NO_LOG, readEdge } from './log-edge.ts';
 import { entryTiles, hashTile, logKeyOf } from './log-tiles.ts';

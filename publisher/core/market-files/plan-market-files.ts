@@ -4,10 +4,10 @@ import { removedMarketDocument } from '../../../contract/files/removed-market.ts
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { HeadPut } from '../../kernel/bundle.ts';
+import { rendered } from '../../kernel/files/rendered.ts';
+import { compareWithStored } from '../../kernel/files/stored-digest.ts';
 import type { HistoryPlan } from '../../kernel/market-view.ts';
 import { type MarketContext, type MarketPart, NO_PART } from '../../kernel/projection.ts';
-import { rendered } from '../../kernel/rendered.ts';
-import { compareWithStored } from '../../kernel/stored-digest.ts';
 import { newestPrices, readRecentPrices } from '../bodies/recent-prices.ts';
 import { marketBody } from '../bodies/render.ts';
 import { type FileSettings, type FilesOfMarkets, type MarketFileKind, nameOfFile } from './files-of-markets.ts';

@@ -1,11 +1,11 @@
 /** Prices as people read them, exactly. Pure. */
 import { CHANGE_SPANS, changePercent, priceChange } from '../../../contract/bodies/price-change.ts';
 import type { RecentEntry } from '../../../contract/bodies/recent-prices.ts';
-import { groupedDigits } from '../../../contract/values/decimal-text.ts';
 import { MONTH_NAMES } from '../../../contract/values/instants.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { PublicMetric } from '../../../contract/values/metric.ts';
 import { leadMetric, metricTitle, unknownWords } from '../../../contract/values/metric-words.ts';
+import { groupedDigits } from '../../../contract/values/money/decimal-text.ts';
 import { scalarUnit, shownAmount, unitText } from '../../../contract/values/shown-value.ts';
 
 export interface ReadablePrice {

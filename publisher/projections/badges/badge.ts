@@ -2,7 +2,7 @@
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import type { FileInput, MarketTexts } from '../../core/market-files/files-of-markets.ts';
 import { readableMoment, readableValue } from '../../core/market-files/readable.ts';
-import { xmlText } from '../../kernel/xml-text.ts';
+import { xmlText } from '../../kernel/text/xml-text.ts';
 
 /** Seconds. Shields accepts no less than 300 from an endpoint. */
 const CACHE_SECONDS = 300;

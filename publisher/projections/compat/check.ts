@@ -6,9 +6,9 @@ import { type CompatRate, compatCurrenciesSchema, compatRatesSchema } from '../.
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicPath } from '../../../contract/files/public-objects.ts';
 import type { Market } from '../../../contract/values/market.ts';
-import { moneyTexts } from '../../../contract/values/money-texts.ts';
+import { moneyTexts } from '../../../contract/values/money/money-texts.ts';
 import { checkAnswer } from '../../verify/check-body.ts';
-import { DAILY_MS, SLACK_MS } from '../../verify/past-market.ts';
+import { DAILY_MS, SLACK_MS } from '../../verify/log/past-market.ts';
 import type { CheckContext, CheckedMarket, ProjectionCheck } from '../../verify/projection-check.ts';
 import type { ShownMarket } from '../../verify/shown-market.ts';
 import { ModelCheck } from './check-models.ts';

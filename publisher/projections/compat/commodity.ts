@@ -1,6 +1,7 @@
 /** The names of commodities in price files: valid in beancount and hledger, and a different one for each market. */
-import { isIso4217 } from '../../../contract/values/currencies.ts';
+
 import type { Market } from '../../../contract/values/market.ts';
+import { isIso4217 } from '../../../contract/values/money/currencies.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 
 /** Of beancount 2: a capital letter, then letters, digits and some signs; the last one a letter or digit. */

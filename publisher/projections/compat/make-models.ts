@@ -4,7 +4,7 @@ import type { compatModelsIndexSchema } from '../../../contract/bodies/compat.ts
 import { MODELS_MAX } from '../../../contract/bodies/compat-limits.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
-import { putDailyFile } from '../../kernel/put-daily-file.ts';
+import { putDailyFile } from '../../kernel/files/put-daily-file.ts';
 import { genaiText } from './genai-prices.ts';
 import { type ModelMarket, ModelPrices } from './model-prices.ts';
 import { GENAI_PRICES, modelsName } from './names.ts';

@@ -3,10 +3,11 @@
  * with the newest day of its price; then, for a rate, a market that quotes the pair in this direction before one of the
  * inverse; then the first one by slug. So two sources of the same day never take turns.
  */
-import { isIso4217 } from '../../../contract/values/currencies.ts';
+
 import { millisecondInstant } from '../../../contract/values/instants.ts';
 import type { Market } from '../../../contract/values/market.ts';
-import { approximateMoney } from '../../../contract/values/money-texts.ts';
+import { isIso4217 } from '../../../contract/values/money/currencies.ts';
+import { approximateMoney } from '../../../contract/values/money/money-texts.ts';
 import { commodityOf } from './commodity.ts';
 
 /** A rate from `base` to `quote`, and the price that it was derived from. */

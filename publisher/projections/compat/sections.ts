@@ -8,7 +8,7 @@ import { type ChangeSpan, PriceBefore } from '../../../contract/bodies/price-bef
 import { historyUrl, marketUrl } from '../../../contract/files/routes.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
-import { approximateMoney } from '../../../contract/values/money-texts.ts';
+import { approximateMoney } from '../../../contract/values/money/money-texts.ts';
 import { commodityOf } from './commodity.ts';
 import type { DayPrice } from './day-prices.ts';
 import { type CompatFile, changesName, FORMATS, pricesName, quotesName } from './names.ts';

@@ -1,7 +1,7 @@
 /** A line of the last prices, as an image that fills its place. Pure. */
 import type { RecentEntry } from '../../../contract/bodies/recent-prices.ts';
 import { readableMoment } from '../../core/market-files/readable.ts';
-import { xmlText } from '../../kernel/xml-text.ts';
+import { xmlText } from '../../kernel/text/xml-text.ts';
 
 /** Units of the image: it is stretched, and its lines are not. */
 const [WIDTH, HEIGHT, MARGIN] = [400, 100, 4];

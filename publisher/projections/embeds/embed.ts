@@ -7,7 +7,7 @@ import { EMBEDS_URL, PAGES_OF_MARKETS_URL } from '../../../contract/files/routes
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import type { FileInput, FileSettings, MarketTexts } from '../../core/market-files/files-of-markets.ts';
 import { attributionOf, readableChange, readableMoment, readableValue } from '../../core/market-files/readable.ts';
-import { xmlText } from '../../kernel/xml-text.ts';
+import { xmlText } from '../../kernel/text/xml-text.ts';
 import { chartSvg } from './chart.ts';
 
 /** CSS pixels of the frame that oEmbed asks for. */

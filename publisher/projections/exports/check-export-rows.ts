@@ -7,7 +7,7 @@ import type * as z from 'zod';
 import type { exportManifestSchema } from '../../../contract/bodies/export-manifest.ts';
 import type { ExportTable } from '../../../contract/bodies/export-tables.ts';
 import { EXPORT_ROOT, EXPORTS_URL } from '../../../contract/files/routes.ts';
-import { DAILY_MS, PastMarket } from '../../verify/past-market.ts';
+import { DAILY_MS, PastMarket } from '../../verify/log/past-market.ts';
 import type { CheckContext, LogOfCheck } from '../../verify/projection-check.ts';
 import { ExpectedPart, expectedParts, provenText } from './expected-rows.ts';
 import { BadRows, linesIn } from './export-lines.ts';

@@ -5,7 +5,7 @@ import { EXPORT_ROOT, EXPORTS_URL, exportUrl } from '../../../contract/files/rou
 import { bodyDigest } from '../../../storage/ports/object-rules.ts';
 import { type Checked, checkAnswer, checkBody, type Findings } from '../../verify/check-body.ts';
 import type { CheckContext } from '../../verify/projection-check.ts';
-import type { PublicReader, PublicResponse } from '../../verify/reader.ts';
+import type { PublicReader, PublicResponse } from '../../verify/reading/reader.ts';
 import { checkExportRows, isLateFrom, type ReadManifest } from './check-export-rows.ts';
 import { BadRows, linesIn } from './export-lines.ts';
 import { withKept } from './manifest.ts';

@@ -27,8 +27,8 @@ import {
 } from '../../../storage/records/exports.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { Superseded } from '../../errors.ts';
-import { publicMetadata } from '../../kernel/fenced-put.ts';
-import { putDailyFile } from '../../kernel/put-daily-file.ts';
+import { publicMetadata } from '../../kernel/files/fenced-put.ts';
+import { putDailyFile } from '../../kernel/files/put-daily-file.ts';
 import { dataPackage, type ExportManifest, schemaFile, tableSchema } from './manifest.ts';
 import type { PartFile } from './part-file.ts';
 

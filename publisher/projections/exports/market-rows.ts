@@ -2,7 +2,7 @@
 import type { ExportRow } from '../../../contract/bodies/export-tables.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { PublicMetric } from '../../../contract/values/metric.ts';
-import { approximateMoney } from '../../../contract/values/money-texts.ts';
+import { approximateMoney } from '../../../contract/values/money/money-texts.ts';
 
 /** One row for each metric. The representative is left out: the name of a person must not be in an immutable file. */
 export function marketRows(market: Market): readonly ExportRow[] {

@@ -1,7 +1,7 @@
 /** From entries of the log to the rows of one part of the observations. */
 import type { ExportRow } from '../../../contract/bodies/export-tables.ts';
 import { millisecondInstant } from '../../../contract/values/instants.ts';
-import { approximateMoney, moneyTexts } from '../../../contract/values/money-texts.ts';
+import { approximateMoney, moneyTexts } from '../../../contract/values/money/money-texts.ts';
 
 /** The members of an entry that a row is made from. The log's own code has checked them when they were written. */
 export interface ObservationFacts {

@@ -6,7 +6,7 @@ import type { Removal } from '../../../contract/files/removed-market.ts';
 import { millisecondInstant } from '../../../contract/values/instants.ts';
 import type { Unit } from '../../../contract/values/market.ts';
 import { isUnknown, type Observation } from '../../../contract/values/metric.ts';
-import { moneyTexts } from '../../../contract/values/money-texts.ts';
+import { moneyTexts } from '../../../contract/values/money/money-texts.ts';
 import { Newest } from './newest.ts';
 
 export const FEED_ENTRIES_MAX = 100;

@@ -5,8 +5,8 @@
  */
 import { ANY_MARKET_PAGE } from '../../../contract/files/object-paths.ts';
 import { FEED_TITLES, type FeedName, type PublicObjectName } from '../../../contract/files/public-object-names.ts';
-import { atomFeed, uuidOf } from '../../kernel/atom.ts';
-import { xmlText } from '../../kernel/xml-text.ts';
+import { atomFeed, uuidOf } from '../../kernel/text/atom.ts';
+import { xmlText } from '../../kernel/text/xml-text.ts';
 import {
   type Candidate,
   type EventKind,

@@ -8,12 +8,12 @@ import { removedMarketDocument } from '../../../contract/files/removed-market.ts
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
-import { addFileIfChanged } from '../../kernel/add-file.ts';
-import { NO_ORIGIN } from '../../kernel/atom.ts';
 import type { HeadPut } from '../../kernel/bundle.ts';
+import { addFileIfChanged } from '../../kernel/files/add-file.ts';
+import { storedDigest } from '../../kernel/files/stored-digest.ts';
 import type { MarketContext, MarketPart, MarketStep, PlanContext, ProjectionPlan } from '../../kernel/projection.ts';
 import { NO_PART } from '../../kernel/projection.ts';
-import { storedDigest } from '../../kernel/stored-digest.ts';
+import { NO_ORIGIN } from '../../kernel/text/atom.ts';
 import { MarketEvents, noEvents } from './feed-events.ts';
 import { entriesOf, type FeedEntry, type FeedOf, feedObject, feedText, merged, readFeed } from './feed-file.ts';
 

@@ -22,7 +22,7 @@ import type { PublicObservation } from '../../../contract/values/metric.ts';
 import { checkAnswer, checkBody, Findings } from '../../verify/check-body.ts';
 import { bodyText, checkFile, checkGone } from '../../verify/check-file.ts';
 import type { MarketBodies } from '../../verify/projection-check.ts';
-import type { PublicReader } from '../../verify/reader.ts';
+import type { PublicReader } from '../../verify/reading/reader.ts';
 import type { ShownMarket } from '../../verify/shown-market.ts';
 
 /**

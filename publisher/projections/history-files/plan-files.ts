@@ -27,10 +27,10 @@ import {
 } from '../../../storage/records/publication.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { assertFits, BUNDLE_PART_BYTES, type BundleLine, type HeadPut } from '../../kernel/bundle.ts';
+import { etagsOf, rendered } from '../../kernel/files/rendered.ts';
+import { storedDigest } from '../../kernel/files/stored-digest.ts';
 import type { HistoryPlan } from '../../kernel/market-view.ts';
 import { type MarketContext, type MarketPart, NO_PART } from '../../kernel/projection.ts';
-import { etagsOf, rendered } from '../../kernel/rendered.ts';
-import { storedDigest } from '../../kernel/stored-digest.ts';
 import { historyFileName, readPrefixes } from './file-prefixes.ts';
 import { FILES_START, type HistoryFile, HistoryFiles, isFileTooLong } from './history-files.ts';
 

@@ -1,7 +1,7 @@
 /** The feed of incidents. It follows from their file and from the name of the service. Pure. */
 import type { IncidentValue } from '../../../storage/records/incidents.ts';
-import { atomFeed, uuidOf } from '../../kernel/atom.ts';
-import { xmlText } from '../../kernel/xml-text.ts';
+import { atomFeed, uuidOf } from '../../kernel/text/atom.ts';
+import { xmlText } from '../../kernel/text/xml-text.ts';
 import { type Incidents, newestFirst, sentenceOf } from './incident.ts';
 
 /** @param since when recording began: the feed was last updated then, if nothing has happened since */

@@ -13,9 +13,9 @@ import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { type NewestPrices, newestPrices, readRecentPrices } from '../../core/bodies/recent-prices.ts';
 import { DEFAULT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
 import type { PlannedFiles } from '../../kernel/bundle.ts';
+import { rendered } from '../../kernel/files/rendered.ts';
+import { storedDigest } from '../../kernel/files/stored-digest.ts';
 import { type NewList, NO_PART, type PlanContext, type ProjectionPlan } from '../../kernel/projection.ts';
-import { rendered } from '../../kernel/rendered.ts';
-import { storedDigest } from '../../kernel/stored-digest.ts';
 
 type Wanted = Pick<PublisherStorage, 'projections'>;
 

@@ -7,7 +7,7 @@ import { historyFileUrl, historyUrl, marketUrl, PAGES_OF_MARKETS_URL } from '../
 import { metricTitle } from '../../../contract/values/metric-words.ts';
 import { unitText } from '../../../contract/values/shown-value.ts';
 import type { FileInput } from '../../core/market-files/files-of-markets.ts';
-import { download, licenceOf, linkedData, organization, publisherOf } from '../../kernel/linked-data.ts';
+import { download, licenceOf, linkedData, organization, publisherOf } from '../../kernel/text/linked-data.ts';
 
 export function datasetOf({ market, readBaseUrl, projections, frame }: FileInput): string {
   const { slug, name, unit, metrics, sources, history, updatedAt } = market;

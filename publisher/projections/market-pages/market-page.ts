@@ -22,7 +22,7 @@ import {
   readablePrice,
   readableValue,
 } from '../../core/market-files/readable.ts';
-import { xmlText } from '../../kernel/xml-text.ts';
+import { xmlText } from '../../kernel/text/xml-text.ts';
 import { datasetOf, isHistoryOneFile } from './dataset.ts';
 import { frameOf, isOwnFrame } from './frame.ts';
 

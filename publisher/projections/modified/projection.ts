@@ -1,7 +1,7 @@
 /** The markets that have changed last, as a file of the list's cadence. */
 import { lastModified, type ModifiedRow, modifiedCsv, readModifiedCsv } from '../../../contract/bodies/modified.ts';
 import { MODIFIED_URL } from '../../../contract/files/routes.ts';
-import { listFile } from '../../kernel/list-file.ts';
+import { listFile } from '../../kernel/list/list-file.ts';
 
 export const modified = listFile<ModifiedRow, '' | null>({
   kind: 'modified',

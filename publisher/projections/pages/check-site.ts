@@ -6,7 +6,7 @@ import { MARKETS_URL } from '../../../contract/files/routes.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { checkEntityTag, checkHeaders, type Findings } from '../../verify/check-body.ts';
 import type { ReadListing } from '../../verify/projection-check.ts';
-import type { PublicReader, PublicResponse } from '../../verify/reader.ts';
+import type { PublicReader, PublicResponse } from '../../verify/reading/reader.ts';
 import { FRONT_ROWS, frontRows } from './front-page.ts';
 
 /** Scripts, stylesheets and images of the same host. Links of a built page are relative to its file. */

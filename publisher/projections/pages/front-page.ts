@@ -12,8 +12,8 @@ import type { Projection } from '../../../contract/files/projections.ts';
 import { FEED_NAMES, FEED_TITLES } from '../../../contract/files/public-object-names.ts';
 import { FEEDS_URL, LATEST_CSV_URL, PAGES_OF_MARKETS_URL } from '../../../contract/files/routes.ts';
 import { readableDay } from '../../core/market-files/readable.ts';
-import { download, licenceOf, linkedData, publisherOf } from '../../kernel/linked-data.ts';
-import { xmlText } from '../../kernel/xml-text.ts';
+import { download, licenceOf, linkedData, publisherOf } from '../../kernel/text/linked-data.ts';
+import { xmlText } from '../../kernel/text/xml-text.ts';
 
 /** As many as the script shows at once. */
 export const FRONT_ROWS = 50;

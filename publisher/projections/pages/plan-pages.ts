@@ -7,7 +7,7 @@ import { latestEntry } from '../../../contract/bodies/latest-entries.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import { PUBLISHED_SITE_KEY } from '../../../storage/records/publication.ts';
-import { addFileIfChanged } from '../../kernel/add-file.ts';
+import { addFileIfChanged } from '../../kernel/files/add-file.ts';
 import type { PlanContext, ProjectionPlan } from '../../kernel/projection.ts';
 import { type Site, siteObject } from '../../site.ts';
 import { FRONT_ROWS, frontPage } from './front-page.ts';

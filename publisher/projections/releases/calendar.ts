@@ -4,7 +4,7 @@ import type { CalendarCadence } from '../../../contract/freshness/expected-next.
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
-import type { ListFileForm } from '../../kernel/list-file-form.ts';
+import type { ListFileForm } from '../../kernel/list/list-file-form.ts';
 import { recurrenceOf } from './recurrence.ts';
 
 /** Events of the calendar: the first ones by name. Most services have fewer sources. */

@@ -8,7 +8,7 @@ import { laterInstant, millisecondInstant } from '../../../contract/values/insta
 import type { Market } from '../../../contract/values/market.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import { SOURCE_STATES } from '../../../storage/records/sources.ts';
-import type { ListFileForm } from '../../kernel/list-file-form.ts';
+import type { ListFileForm } from '../../kernel/list/list-file-form.ts';
 
 /** What the list of markets says of a source. */
 type SourceRow = Omit<PublicSource, 'lastFetchedAt' | 'late'>;

@@ -6,7 +6,7 @@ import { PROBLEM_CONTENT_TYPE } from '../../../contract/problems/edge-problems.t
 import type { Json } from '../../../contract/values/canonical-json.ts';
 import { waitlistSchema } from '../../../contract/values/waitlist.ts';
 import { checkBody, type Excuse, type Findings } from '../../verify/check-body.ts';
-import type { PublicReader } from '../../verify/reader.ts';
+import type { PublicReader } from '../../verify/reading/reader.ts';
 
 /** The members that every reader of OpenAPI 3.1 relies on. The rest is validated where the document is made. */
 const openapiSchema = z.looseObject({

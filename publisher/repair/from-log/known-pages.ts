@@ -17,7 +17,7 @@ import { HEAD_KEY, historyPageKey, type ObjectRef, publishedHeadsKey } from '../
 import { HistoryCutter } from '../../core/bodies/history-cutter.ts';
 import { collectionItems } from '../../core/bodies/render.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
-import { type ListedPage, putLayout } from '../../kernel/list-layout.ts';
+import { type ListedPage, putLayout } from '../../kernel/list/list-layout.ts';
 import { orderedObservation } from '../../kernel/market-view.ts';
 import { resume } from '../resume.ts';
 import { LedgerWriter, put } from './ledger-writer.ts';

@@ -26,12 +26,12 @@ import { hashRecords } from '../../core/log/log-edge.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import type { BundleLine } from '../../kernel/bundle.ts';
 import { checkBody, Findings } from '../../verify/check-body.ts';
-import { isNamed, representativeOf } from '../../verify/check-folded.ts';
-import { keysOf, LogFileError, LogFiles, openSigned, seenCheckpoint, VKEY_URL } from '../../verify/log-files.ts';
-import { checkTakedowns, type LogPass } from '../../verify/log-pass.ts';
-import { type LogSink, LogWalk } from '../../verify/log-walk.ts';
-import { PastMarket } from '../../verify/past-market.ts';
-import type { PublicReader } from '../../verify/reader.ts';
+import { isNamed, representativeOf } from '../../verify/log/check-folded.ts';
+import { keysOf, LogFileError, LogFiles, openSigned, seenCheckpoint, VKEY_URL } from '../../verify/log/log-files.ts';
+import { checkTakedowns, type LogPass } from '../../verify/log/log-pass.ts';
+import { type LogSink, LogWalk } from '../../verify/log/log-walk.ts';
+import { PastMarket } from '../../verify/log/past-market.ts';
+import type { PublicReader } from '../../verify/reading/reader.ts';
 import { LedgerWriter, put } from './ledger-writer.ts';
 import { recordsOfRemoved, recordsOfShown } from './market-records.ts';
 

@@ -7,9 +7,9 @@
 
 import { historyFilesDue } from '../../../contract/bodies/history-files.ts';
 import type { Removal } from '../../../contract/files/removed-market.ts';
-import { nextEffectiveAt } from '../../../storage/ports/announced-values.ts';
-import { EMPTY_SUM } from '../../../storage/ports/history-sum.ts';
 import type { Change } from '../../../storage/ports/ledger.ts';
+import { nextEffectiveAt } from '../../../storage/records/announced-values.ts';
+import { EMPTY_SUM } from '../../../storage/records/history-sum.ts';
 import {
   announcedMarketKey,
   type MarketRecordValue,

@@ -10,8 +10,8 @@ import {
   rateWays,
   readRates,
 } from '../../../clients/typescript/conversion.ts';
-import { ACTIVE_BY_EXPONENT, WITHDRAWN } from '../../../contract/values/iso-4217.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
+import { ACTIVE_BY_EXPONENT, WITHDRAWN } from '../../../contract/values/money/iso-4217.ts';
 
 type Case = readonly [
   name: string,

@@ -6,7 +6,7 @@ import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
 import { PROJECTORS } from '../../../publisher/projections.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { staticBodies } from '../../../publisher/static-bodies.ts';
-import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import type { PublicReader } from '../../../publisher/verify/reading/reader.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { HEAD_KEY } from '../../../storage/records/publication.ts';
 import { createWorld, market, readerOf, SMALL_PAGES, type World } from '../world.ts';

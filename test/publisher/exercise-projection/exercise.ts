@@ -1,6 +1,7 @@
 /** A new projection, as an exercise: the names of all markets as one text file. It is this folder and one line in a list. */
+
+import { rendered } from '../../../publisher/kernel/files/rendered.ts';
 import type { PlanContext, Projector } from '../../../publisher/kernel/projection.ts';
-import { rendered } from '../../../publisher/kernel/rendered.ts';
 
 export const NAMES_URL = '/api/v1/names.txt';
 const KEY = `public${NAMES_URL}`;

@@ -4,7 +4,7 @@ import type { Projection } from '../../../contract/files/projections.ts';
 import type { IngestMode, IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { type ExportOptions, makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { verifyLog } from '../../../publisher/verify/verify-log.ts';
+import { verifyLog } from '../../../publisher/verify/log/verify-log.ts';
 import { testSigner, withLog } from '../log/test-log.ts';
 import { loggedReader } from '../verify/logged-reader.ts';
 import { createWorld, price, readerOf, SMALL_PAGES, type World } from '../world.ts';

@@ -1,7 +1,7 @@
 /** Reads an export as its readers do: from a manifest, by the paths that it names. */
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import type { PublicReader } from '../../../publisher/verify/reading/reader.ts';
 
 export interface Resource {
   readonly name: string;

@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { verifyLog } from '../../../publisher/verify/verify-log.ts';
+import { verifyLog } from '../../../publisher/verify/log/verify-log.ts';
 import { createWorld, readerOf, SMALL_PAGES } from '../world.ts';
 import { faultsOfLog } from './log-oracle.ts';
 import { readLog, testSigner, withLog } from './test-log.ts';

@@ -5,7 +5,7 @@ import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
 import { ed25519Signer, privateNoteKey } from '../../../contract/log/notes.ts';
 import { LogForked } from '../../../publisher/errors.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { verifyLog } from '../../../publisher/verify/verify-log.ts';
+import { verifyLog } from '../../../publisher/verify/log/verify-log.ts';
 import { publishedHeadsKey } from '../../../storage/records/publication.ts';
 import { removeMarket } from '../remove-market.ts';
 import { setStanding } from '../standing.ts';

@@ -6,8 +6,8 @@ import { ndjsonPath, TILE_WIDTH, tilePath } from '../../../contract/log/tiles.ts
 import type { Json } from '../../../contract/values/canonical-json.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { BundleLost, ImmutableMismatch, LedgerBehind, LogForked } from '../../../publisher/errors.ts';
-import { publicMetadata } from '../../../publisher/kernel/fenced-put.ts';
-import { putTile } from '../../../publisher/kernel/put-tile.ts';
+import { publicMetadata } from '../../../publisher/kernel/files/fenced-put.ts';
+import { putTile } from '../../../publisher/kernel/files/put-tile.ts';
 import type { PurgeTargets } from '../../../publisher/notify/purge.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { findLostObjects } from '../../../publisher/repair/lost-objects.ts';

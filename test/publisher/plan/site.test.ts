@@ -4,7 +4,7 @@ import { READ_HOST, WRITE_HOST } from '../../../contract/files/example-hosts.ts'
 import { OPERATOR_PLACE } from '../../../contract/files/operator-html.ts';
 import { parsePublicKey } from '../../../contract/files/public-objects.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
-import { publicMetadata } from '../../../publisher/kernel/fenced-put.ts';
+import { publicMetadata } from '../../../publisher/kernel/files/fenced-put.ts';
 import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { findLostObjects } from '../../../publisher/repair/lost-objects.ts';

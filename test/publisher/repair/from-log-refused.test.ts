@@ -8,7 +8,7 @@ import { signNote } from '../../../contract/log/notes.ts';
 import { LogTree } from '../../../contract/log/tree.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { type FromLogOptions, LogUnusable, ledgerFromLog } from '../../../publisher/repair/from-log/ledger-from-log.ts';
-import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import type { PublicReader } from '../../../publisher/verify/reading/reader.ts';
 import { HEAD_KEY } from '../../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
 import { LOG_ORIGIN, readCheckpoint, readTexts, testSigner } from '../log/test-log.ts';

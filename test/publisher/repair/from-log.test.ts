@@ -8,8 +8,8 @@ import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { takeOverStore } from '../../../publisher/repair/from-log/known-pages.ts';
 import { LogUnusable, ledgerFromLog } from '../../../publisher/repair/from-log/ledger-from-log.ts';
+import { verifyLog } from '../../../publisher/verify/log/verify-log.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
-import { verifyLog } from '../../../publisher/verify/verify-log.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import { MARKET_INDEX } from '../../../storage/records/markets.ts';
 import { TAKEDOWNS } from '../../../storage/records/takedowns.ts';

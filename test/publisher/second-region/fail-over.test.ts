@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
 import { Superseded } from '../../../publisher/errors.ts';
 import { restore } from '../../../publisher/repair/restore.ts';
-import type { PublicReader, PublicResponse } from '../../../publisher/verify/reader.ts';
+import type { PublicReader, PublicResponse } from '../../../publisher/verify/reading/reader.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { runs } from '../../runs.ts';
 import { Random } from '../../simulator/random.ts';

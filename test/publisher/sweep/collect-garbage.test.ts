@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
-import { publicMetadata } from '../../../publisher/kernel/fenced-put.ts';
+import { publicMetadata } from '../../../publisher/kernel/files/fenced-put.ts';
 import { type GarbageOptions, PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
-import { type ListLayout, readLayoutAt } from '../../../publisher/kernel/list-layout.ts';
+import { type ListLayout, readLayoutAt } from '../../../publisher/kernel/list/list-layout.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import { GENERATIONS, HEAD_KEY } from '../../../storage/records/publication.ts';

@@ -4,7 +4,11 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
-import { boundedReader, UpstreamInvalid, UpstreamUnavailable } from '../../../publisher/verify/bounded-reader.ts';
+import {
+  boundedReader,
+  UpstreamInvalid,
+  UpstreamUnavailable,
+} from '../../../publisher/verify/reading/bounded-reader.ts';
 
 const PATIENT_MS = 30_000;
 

@@ -6,7 +6,7 @@ import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../../contract/files/page-he
 import { PUBLIC_CACHE_CONTROL } from '../../../contract/files/public-objects.ts';
 import { checkSite } from '../../../publisher/projections/pages/check-site.ts';
 import { Findings } from '../../../publisher/verify/check-body.ts';
-import type { PublicResponse } from '../../../publisher/verify/reader.ts';
+import type { PublicResponse } from '../../../publisher/verify/reading/reader.ts';
 import { bodyDigest, etagOfDigest } from '../../../storage/ports/object-rules.ts';
 
 function answer(text: string, contentType: string, more: Readonly<Record<string, string>> = {}): PublicResponse {

@@ -1,6 +1,6 @@
 /** A reader of the published world with some answers changed, for tests of `verify`. */
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
-import type { PublicReader, PublicResponse } from '../../../publisher/verify/reader.ts';
+import type { PublicReader, PublicResponse } from '../../../publisher/verify/reading/reader.ts';
 
 /** Changes the answer to one URL. */
 export type Edit = (

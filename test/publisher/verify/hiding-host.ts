@@ -4,7 +4,7 @@ import { LOG_ROOT } from '../../../contract/files/public-objects.ts';
 import { takenDownLine } from '../../../contract/log/entry-bundle.ts';
 import { leafHash } from '../../../contract/log/merkle.ts';
 import { publish } from '../../../publisher/publish.ts';
-import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import type { PublicReader } from '../../../publisher/verify/reading/reader.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';
 import { readCheckpoint } from '../log/test-log.ts';
 import { price, readerOf, type World } from '../world.ts';

@@ -8,9 +8,9 @@ import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.
 import { makeCompat } from '../../../publisher/projections/compat/make-compat.ts';
 import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../../publisher/publish.ts';
-import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import { verifyLog } from '../../../publisher/verify/log/verify-log.ts';
+import type { PublicReader } from '../../../publisher/verify/reading/reader.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
-import { verifyLog } from '../../../publisher/verify/verify-log.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { PATHS } from '../compat/compat-world.ts';
 import { testSigner, withLog } from '../log/test-log.ts';

@@ -1,8 +1,8 @@
 /** Reads a small deployment with a log. */
 
 import { PUBLIC_CACHE_CONTROL } from '../../../contract/files/public-objects.ts';
-import { VKEY_URL } from '../../../publisher/verify/log-files.ts';
-import type { PublicReader, PublicResponse } from '../../../publisher/verify/reader.ts';
+import { VKEY_URL } from '../../../publisher/verify/log/log-files.ts';
+import type { PublicReader, PublicResponse } from '../../../publisher/verify/reading/reader.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { testSigner } from '../log/test-log.ts';
 import { readerOf } from '../world.ts';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import type { PublicReader } from '../../../publisher/verify/reading/reader.ts';
 
 export interface ServedReader {
   readonly url: string;

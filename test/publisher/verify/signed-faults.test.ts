@@ -5,8 +5,8 @@ import { cacheControlOf, LOG_ROOT, PUBLIC_PREFIX, parsePublicKey } from '../../.
 import { entryText, type LogEntry, type ObservationEntry } from '../../../contract/log/entries.ts';
 import { parseEntry } from '../../../contract/log/parse-entry.ts';
 import { publish } from '../../../publisher/publish.ts';
-import type { PublicReader } from '../../../publisher/verify/reader.ts';
-import { verifyLog } from '../../../publisher/verify/verify-log.ts';
+import { verifyLog } from '../../../publisher/verify/log/verify-log.ts';
+import type { PublicReader } from '../../../publisher/verify/reading/reader.ts';
 import { observationIdAt, orderKey } from '../../../storage/records/markets.ts';
 import { growLog, type LogFiles, SIGNER } from '../../contract/log/sample-log.ts';
 import { readTexts, testSigner, withLog } from '../log/test-log.ts';

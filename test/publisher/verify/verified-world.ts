@@ -1,6 +1,6 @@
 /** A sound published world, for tests that damage it. */
 import { publish } from '../../../publisher/publish.ts';
-import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import type { PublicReader } from '../../../publisher/verify/reading/reader.ts';
 import type { VerifyRule } from '../../../publisher/verify/report.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { createWorld, market, price, readerOf, SMALL_PAGES, START_MS, type World } from '../world.ts';

@@ -5,7 +5,7 @@ import { openApiDocument } from '../../../contract/openapi/openapi.ts';
 import { waitlistBody } from '../../../contract/values/waitlist.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { staticBodies } from '../../../publisher/static-bodies.ts';
-import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import type { PublicReader } from '../../../publisher/verify/reading/reader.ts';
 import type { VerifyRule } from '../../../publisher/verify/report.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { readMapped, readMapping } from '../../sample/read-mapped.ts';

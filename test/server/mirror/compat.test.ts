@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { RATES_KEPT_DAYS } from '../../../contract/bodies/compat-limits.ts';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
-import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import type { PublicReader } from '../../../publisher/verify/reading/reader.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { COMPAT, compatWorld, DAY_MS, PATHS } from '../../publisher/compat/compat-world.ts';
 import { TEST_LOG } from '../../publisher/log/test-log.ts';

@@ -8,7 +8,7 @@ import { exports } from '../../../publisher/projections/exports/projection.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { BodyChecks } from '../../../publisher/verify/body-checks.ts';
 import { Findings } from '../../../publisher/verify/check-body.ts';
-import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import type { PublicReader } from '../../../publisher/verify/reading/reader.ts';
 import { MirrorFull } from '../../../server/mirror/copy.ts';
 import { DAY_MS, days, exportWorld } from '../../publisher/exports/export-world.ts';
 import { testSigner } from '../../publisher/log/test-log.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { publish } from '../../../publisher/publish.ts';
-import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import type { PublicReader } from '../../../publisher/verify/reading/reader.ts';
 import { TEST_LOG } from '../../publisher/log/test-log.ts';
 import { market, price, readerOf } from '../../publisher/world.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';

@@ -6,7 +6,7 @@ import type { Projection } from '../../../contract/files/projections.ts';
 import type { LogSettings, PageSizes } from '../../../publisher/dependencies.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { type Site, siteOf } from '../../../publisher/site.ts';
-import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import type { PublicReader } from '../../../publisher/verify/reading/reader.ts';
 import { Mirror } from '../../../server/mirror/mirror.ts';
 import { type MirrorFolder, openMirrorFolder } from '../../../server/mirror/mirror-folder.ts';
 import type { MirrorLogState } from '../../../server/mirror/mirror-log.ts';

@@ -4,8 +4,8 @@ import { LOG_ROOT, PUBLIC_CACHE_CONTROL } from '../../../contract/files/public-o
 import { historyUrl, MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
 import { PROJECTORS } from '../../../publisher/projections.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { UpstreamInvalid, UpstreamUnavailable } from '../../../publisher/verify/bounded-reader.ts';
-import type { PublicReader, PublicResponse } from '../../../publisher/verify/reader.ts';
+import { UpstreamInvalid, UpstreamUnavailable } from '../../../publisher/verify/reading/bounded-reader.ts';
+import type { PublicReader, PublicResponse } from '../../../publisher/verify/reading/reader.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { MirrorCopy, MirrorFull } from '../../../server/mirror/copy.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';

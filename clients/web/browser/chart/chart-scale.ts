@@ -1,7 +1,7 @@
 /** How a chart shows its values: as they are, on a logarithmic axis, or compared with the first one of their line that is shown. Pure. */
 
 import { percentText } from '../../../../contract/bodies/price-change.ts';
-import { groupedDigits } from '../../../../contract/values/decimal-text.ts';
+import { groupedDigits } from '../../../../contract/values/money/decimal-text.ts';
 
 /** By name, with the words of the choice. */
 export const CHART_SCALES = {

@@ -5,8 +5,8 @@ import { digitsOfMetric, newestMoment, priceWords, unitOfMetric } from '../../..
 import type { ChangeSpan } from '../../../../contract/bodies/price-before.ts';
 import { changePercent, type PriceChange } from '../../../../contract/bodies/price-change.ts';
 import type { RecentEntry } from '../../../../contract/bodies/recent-prices.ts';
-import { groupedDigits } from '../../../../contract/values/decimal-text.ts';
 import { metricTitle } from '../../../../contract/values/metric-words.ts';
+import { groupedDigits } from '../../../../contract/values/money/decimal-text.ts';
 import { shownAmount } from '../../../../contract/values/shown-value.ts';
 import { marketAddress } from '../base-url.ts';
 import { badgeClass, breakable, dom, fill, type Slot } from '../market/elements.ts';

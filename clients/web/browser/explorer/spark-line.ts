@@ -1,6 +1,6 @@
 /** The small chart of a market's last prices: where its line goes, and its words. Pure. */
 import type { RecentEntry } from '../../../../contract/bodies/recent-prices.ts';
-import { groupedDigits } from '../../../../contract/values/decimal-text.ts';
+import { groupedDigits } from '../../../../contract/values/money/decimal-text.ts';
 import { dayText } from '../market/words.ts';
 
 export const SPARK_WIDTH = 120;

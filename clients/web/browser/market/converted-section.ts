@@ -1,9 +1,9 @@
 /** The price of a market in another currency: derived in the browser from rates of the same service, when it is asked for. */
 
-import { groupedDigits } from '../../../../contract/values/decimal-text.ts';
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { unknownWords } from '../../../../contract/values/metric-words.ts';
+import { groupedDigits } from '../../../../contract/values/money/decimal-text.ts';
 import { shownAmount, unitText } from '../../../../contract/values/shown-value.ts';
 import { type AsOf, AsOfReading } from '../../../typescript/as-of.ts';
 import {

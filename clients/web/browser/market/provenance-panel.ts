@@ -1,8 +1,8 @@
 /** Where one number comes from: its source, its four times, its digits, its corrections, and its place in the log. */
 
-import { groupedDigits } from '../../../../contract/values/decimal-text.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { metricTitle } from '../../../../contract/values/metric-words.ts';
+import { groupedDigits } from '../../../../contract/values/money/decimal-text.ts';
 import { quantityText, shownQuantity } from '../../../../contract/values/shown-value.ts';
 import { type CheckedEntry, checkedParts, checkFailure, checkWords } from './check-result.ts';
 import { agedTime, badge, button, dom, element, facts, fill, outsideLink, type Slot, timeElement } from './elements.ts';

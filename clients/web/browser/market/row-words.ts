@@ -1,9 +1,9 @@
 /** The words for values of one market, which depend on its unit and on versions that were replaced. Pure. */
 
-import { groupedDigits } from '../../../../contract/values/decimal-text.ts';
 import type { Unit } from '../../../../contract/values/market.ts';
 import type { PublicMetric, PublicObservation } from '../../../../contract/values/metric.ts';
 import { unknownWords } from '../../../../contract/values/metric-words.ts';
+import { groupedDigits } from '../../../../contract/values/money/decimal-text.ts';
 import { scalarUnit, shownAmount, shownQuantity, unitText } from '../../../../contract/values/shown-value.ts';
 import { decimalOf } from '../../../typescript/decimal-of.ts';
 import { momentText } from './words.ts';

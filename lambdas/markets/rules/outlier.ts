@@ -1,0 +1,193 @@
+/**
+ * Finds values so far from a neighbouring one that an operator must look: a slipped decimal point, minor units taken
+ * for major ones, pounds for kilograms, another token's price under the same symbol. Nothing is dropped or changed: the
+ * row is set aside, and taken in when it is sent again with the operator's confirmation. A new value, also of a backfill or
+ * a correction, is compared with the nearest one on each side in time: see `neighbours.ts`.
+ *
+ * Prices that cross zero, as those of electric power do, have no ratio. Such a value is compared by its distance from
+ * the middle of many neighbours. A market may have that rule for all of its values, or no guard: `docs/mapping.md`.
+ */
+import { OUTLIER_NEIGHBOURS_MAX, type OutlierRule } from '../../../contract/values/market.ts';
+import type { Metric, Observation } from '../../../contract/values/metric.ts';
+import { moneyTexts } from '../../../contract/values/money/money-texts.ts';
+import { firstOrderOf, type PlacedMetric } from '../../../storage/records/markets.ts';
+
+/**
+ * The factor for money. In the bundled sample (175 pairs, two and a half years, steps of up to a fortnight), every
+ * value that differs tenfold from its neighbour is wrong, and no right value does. A slip of a decimal point or of
+ * minor units is a factor of ten or more.
+ */
+const MONEY_FACTOR = 10;
+
+/**
+ * The factor for scalars. Traded volumes can differ tenfold around a holiday. A wrong unit is usually a factor of a
+ * thousand.
+ */
+const SCALAR_FACTOR = 100;
+
+/** Smaller amounts count as this many minor units, because 3 cents are known to one digit only. */
+const COARSE_MINOR_UNITS = 100;
+
+/** Values further apart in time are not compared. More than a year, so that yearly series are compared. */
+const COMPARABLE_MS = 400 * 24 * 60 * 60 * 1000;
+
+/**
+ * Whether an observation is too far from another one of the same metric to be believed without confirmation. A zero is
+ * not an outlier: it needs its own confirmation (`zeroAsserted`), and nothing can be compared with it.
+ */
+export function isOutlier(metric: Metric, reference: Metric): boolean {
+  return isLeap(metric, reference) && timeBetweenMs(metric, reference) <= COMPARABLE_MS;
+}
+
+/**
+ * The rule for money with this many negative neighbours, in a market without a rule of its own. A value does not
+ * vouch for itself, and one wrong sign of long ago must not widen the guard. So an operator confirms the first negative
+ * values that leap, or gives the market a rule.
+ */
+const CROSSES_ZERO = { factor: 20, neighbours: OUTLIER_NEIGHBOURS_MAX, leastNegative: 3 } as const;
+
+/** The comparable values of the metric around a moment: on each side the nearest first. */
+export interface Neighbours {
+  readonly before: readonly PlacedMetric[];
+  readonly after: readonly PlacedMetric[];
+}
+
+/** The neighbours in the ledger of some rows. */
+export interface NeighboursRead {
+  /** By the order of the row. */
+  readonly of: ReadonlyMap<string, Neighbours>;
+  /** Whether there are as many on each side as any rule takes, or only the nearest. */
+  readonly areAll: boolean;
+}
+
+/**
+ * The value that this one is too far from, or null.
+ *
+ * @param rule of the market; undefined: it has none of its own
+ * @param areAll whether there are as many neighbours as the history has, up to the most that a rule names. If not, they
+ *   are the nearest on each side, and money that crosses zero is refused too: read all, and ask again
+ */
+export function contradictionOf(
+  metric: Metric,
+  { before, after }: Neighbours,
+  rule: OutlierRule | undefined,
+  areAll: boolean,
+): Metric | null {
+  if (rule === 'off') return null;
+  const [earlier, later] = [before[0]?.metric, after[0]?.metric];
+  if (rule !== undefined) {
+    const others = nearest(metric, { before, after }, rule.neighbours);
+    return isBeyond(metric, others, rule.factor) ? (earlier ?? later ?? null) : null;
+  }
+  const other = [earlier, later].find((one) => one !== undefined && isOutlier(metric, one));
+  if (other === undefined || !areAll || metric.kind !== 'money') return other ?? null;
+  const others = nearest(metric, { before, after }, CROSSES_ZERO.neighbours);
+  const crossesZero = others.filter((one) => numberIn(one) < 0).length >= CROSSES_ZERO.leastNegative;
+  return crossesZero && !isBeyond(metric, others, CROSSES_ZERO.factor) ? null : other;
+}
+
+/** At most this many values, the nearest in time. */
+function nearest(metric: Metric, { before, after }: Neighbours, most: number): readonly Metric[] {
+  const others = [...before.slice(0, most), ...after.slice(0, most)].map((placed) => placed.metric);
+  return others
+    .filter((other) => isSameMeasure(metric, other) && timeBetweenMs(metric, other) <= COMPARABLE_MS)
+    .sort((left, right) => timeBetweenMs(metric, left) - timeBetweenMs(metric, right))
+    .slice(0, most);
+}
+
+/**
+ * Whether a value is further from the median of others than this many times their usual size: the median of their
+ * absolute values. A single wrong neighbour moves neither.
+ */
+function isBeyond(metric: Metric, others: readonly Metric[], factor: number): boolean {
+  if (others.length === 0 || !isComparable(metric)) return false;
+  const least = metric.kind === 'money' ? COARSE_MINOR_UNITS : 0;
+  const size = Math.max(medianOf(others.map((other) => Math.abs(numberIn(other)))), least);
+  return Math.abs(numberIn(metric) - medianOf(others.map(numberIn))) > factor * size;
+}
+
+function medianOf(numbers: readonly number[]): number {
+  const sorted = [...numbers].sort((left, right) => left - right);
+  const [low = 0, high = 0] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
+  return low + (high - low) / 2;
+}
+
+/** 0 for an unknown value. */
+function numberIn(metric: Metric): number {
+  return metric.kind === 'money' ? (metric.amountMinor ?? 0) : Number(metric.value ?? 0);
+}
+
+function isSameMeasure(metric: Metric, other: Metric): boolean {
+  if (metric.kind === 'money') return other.kind === 'money' && metric.currency === other.currency;
+  return other.kind === 'scalar' && metric.unit === other.unit;
+}
+
+function isLeap(metric: Metric, reference: Metric): boolean {
+  if (!isSameMeasure(metric, reference) || !isComparable(metric) || !isComparable(reference)) return false;
+  const [value, other] = [numberIn(metric), numberIn(reference)];
+  if (metric.kind === 'money') return isMoneyLeap(value, other);
+  // Values that swing around zero, as rates of change do, have no scale to compare them by.
+  return value * other > 0 && Math.max(value / other, other / value) > SCALAR_FACTOR;
+}
+
+/** Whether other values can be compared with this one: it is known and not zero. */
+export function isComparable(metric: Metric): boolean {
+  return numberIn(metric) !== 0;
+}
+
+/** Milliseconds between two observations, in either order. */
+function timeBetweenMs(one: Metric, other: Metric): number {
+  return Math.abs(Date.parse(one.observedAt) - Date.parse(other.observedAt));
+}
+
+/**
+ * For amounts of one sign: whether one is more than ten times the other. Written as a distance, so that it also works
+ * across zero: WTI fell from 18.27 to −36.98 USD in a day, which is not a slip.
+ */
+function isMoneyLeap(one: number, other: number): boolean {
+  const smaller = Math.max(Math.min(Math.abs(one), Math.abs(other)), COARSE_MINOR_UNITS);
+  return Math.abs(one - other) > (MONEY_FACTOR - 1) * smaller;
+}
+
+/** The value as people read it. */
+export function amountOf(metric: Metric): string {
+  if (metric.kind !== 'money') return `${metric.value} ${metric.unit}`;
+  const { decimal } = moneyTexts(metric.amountMinor, metric.currency, 1);
+  return `${decimal} ${metric.currency} (amountMinor ${metric.amountMinor})`;
+}
+
+/** Compares the rows of one market with the ledger's values, and with the rows before them. */
+export class OutlierGuard {
+  readonly #neighbours: NeighboursRead | undefined;
+  /** The newest comparable values that the rows so far gave for a metric, the newest first. Rows come in order of time. */
+  readonly #previous = new Map<string, readonly PlacedMetric[]>();
+
+  /** @param neighbours undefined: no value is an outlier */
+  constructor(neighbours: NeighboursRead | undefined) {
+    this.#neighbours = neighbours;
+  }
+
+  /** The newest version of a row's observation: later rows are compared with it. */
+  add(newest: Observation, first: string): void {
+    if (this.#neighbours === undefined || !isComparable(newest)) return;
+    const before = this.#previous.get(newest.metric) ?? [];
+    const kept = before.slice(0, OUTLIER_NEIGHBOURS_MAX - 1);
+    this.#previous.set(newest.metric, [{ order: first, metric: newest }, ...kept]);
+  }
+
+  /** A neighbour in time, in the batch or in the ledger, if the value is too far from them. */
+  contradictionOf(metric: Metric, name: string, order: string, rule: OutlierRule | undefined): Metric | null {
+    if (this.#neighbours === undefined) return null;
+    const { before, after } = this.#neighbours.of.get(order) ?? { before: [], after: [] };
+    const all = merged(this.#previous.get(name) ?? [], before);
+    return contradictionOf(metric, { before: all, after }, rule, this.#neighbours.areAll);
+  }
+}
+
+/** Both are newest first. A row that the ledger has already is in both. */
+function merged(rows: readonly PlacedMetric[], known: readonly PlacedMetric[]): readonly PlacedMetric[] {
+  if (rows.length === 0 || known.length === 0) return rows.length === 0 ? known : rows;
+  const ofRows = new Set(rows.map(({ order }) => firstOrderOf(order)));
+  const others = known.filter(({ order }) => !ofRows.has(firstOrderOf(order)));
+  return [...rows, ...others].sort((left, right) => (left.order < right.order ? 1 : -1));
+}

@@ -1,0 +1,123 @@
+/**
+ * The effect of accepted claims, source verifications and new observations on the standing of a market. Pure. See
+ * {@link MarketStanding}.
+ */
+import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
+import type { Source, SourceVerification } from '../../../contract/values/market.ts';
+import type { Runtime } from '../../../storage/aws/runtime.ts';
+import type { Change, Item } from '../../../storage/ports/ledger.ts';
+import { type MarketRecordValue, type MarketStanding, marketKey } from '../../../storage/records/markets.ts';
+
+type Comparisons = MarketStanding['comparisons'];
+
+export function standingOf({ standing }: Pick<MarketRecordValue, 'standing'>): MarketStanding {
+  return { comparisons: {}, disputes: {}, representedBy: null, verifications: {}, ...standing };
+}
+
+const SALT_BYTES = 32;
+
+/**
+ * A salt for the name of a representative. The log holds only the digest of both, because nothing can be erased from it.
+ * Without the salt nobody can try out names.
+ */
+export function newRepresentationSalt(randomBytes: Runtime['randomBytes']): string {
+  return Buffer.from(randomBytes(SALT_BYTES)).toString('hex');
+}
+
+/** An accepted claim disputes a metric of the market. */
+export function disputedByClaim(standing: MarketStanding, metric: string, claim: string): MarketStanding {
+  return { ...standing, disputes: { ...standing.disputes, [metric]: claim } };
+}
+
+/** A source verification, reduced to its effect on the market. */
+export interface Verified {
+  readonly id: string;
+  /** The market's source that shows the verification. */
+  readonly source: Source;
+  /** The metrics whose latest observation, in this version, was compared. */
+  readonly metrics: readonly string[];
+  readonly shown: SourceVerification;
+}
+
+/**
+ * The source shows the latest verification by `verifiedAt`. For a metric, the latest one that compared its latest
+ * observation counts. The order of arrival does not matter.
+ */
+export function verified(standing: MarketStanding, { id, source, metrics, shown }: Verified): MarketStanding {
+  const verifications = isOlder(shown, standing.verifications[source.url])
+    ? standing.verifications
+    : { ...standing.verifications, [source.url]: shown };
+  const { outcome, verifiedAt } = shown;
+  if (outcome !== 'mismatch' && outcome !== 'confirmed') return { ...standing, verifications };
+  const comparisons: Comparisons = { ...standing.comparisons };
+  for (const metric of metrics) {
+    if (!isOlder(shown, comparisons[metric])) comparisons[metric] = { outcome, verifiedAt, verification: id };
+  }
+  return { ...standing, comparisons, verifications };
+}
+
+type Dated = Pick<SourceVerification, 'verifiedAt'>;
+
+function isOlder(one: Dated, other: Dated | undefined): boolean {
+  return other !== undefined && Date.parse(one.verifiedAt) < Date.parse(other.verifiedAt);
+}
+
+/** Whether two standings have the same public effect, whichever claims and verifications they come from. */
+export function isSameStanding(left: MarketStanding, right: MarketStanding): boolean {
+  return canonicalJson(withoutIds(left)) === canonicalJson(withoutIds(right));
+}
+
+function withoutIds({ comparisons, disputes, representedBy, verifications }: MarketStanding): Json {
+  const compared = Object.entries(comparisons).map(([metric, { outcome, verifiedAt }]) => {
+    return [metric, outcome, verifiedAt].join(' ');
+  });
+  const disputed = Object.keys(disputes).sort();
+  return { compared: compared.sort(), disputed, representedBy: representedBy?.name ?? null, verifications };
+}
+
+/** A check that the market's record is as the decision saw it. For `null`, it checks that the market has no record. */
+export function unchangedMarket(slug: string, market: Pick<Item, 'revision'> | null): Change {
+  const condition = market === null ? ABSENT : ({ kind: 'revision-is', revision: market.revision } as const);
+  return { kind: 'check', key: marketKey(slug), if: condition };
+}
+
+const ABSENT = { kind: 'absent' } as const;
+
+/** Undefined if the standing is empty. */
+type StandingLeft = MarketStanding | undefined;
+
+/** Changes the standing of a market's record in place, if it has one. */
+export function restate(value: MarketRecordValue, change: (standing: MarketStanding) => StandingLeft): void {
+  if (value.standing === undefined) return;
+  const standing = change(value.standing);
+  if (standing === undefined) delete value.standing;
+  else value.standing = standing;
+}
+
+/** The standing after a metric's latest observation was corrected or retracted. */
+export function withoutDispute(standing: MarketStanding, metric: string): StandingLeft {
+  const { [metric]: _, ...disputes } = standing.disputes;
+  return unlessEmpty({ ...standing, disputes });
+}
+
+/** The standing after another observation became a metric's latest. */
+export function withoutComparison(standing: MarketStanding, metric: string): StandingLeft {
+  const { [metric]: _, ...comparisons } = standing.comparisons;
+  return unlessEmpty({ ...standing, comparisons });
+}
+
+/**
+ * The standing of a market that from now on lists these sources. Entries of other sources are dropped, because they
+ * would grow beyond the record's size.
+ */
+export function withSources(standing: MarketStanding, sources: readonly Source[]): StandingLeft {
+  const urls = new Set(sources.map(({ url }) => url));
+  const listed = Object.entries(standing.verifications).filter(([url]) => urls.has(url));
+  return unlessEmpty({ ...standing, verifications: Object.fromEntries(listed) });
+}
+
+function unlessEmpty(standing: MarketStanding): StandingLeft {
+  const { representedBy, ...maps } = standing;
+  const isEmpty = representedBy === null && Object.values(maps).every((map) => Object.keys(map).length === 0);
+  return isEmpty ? undefined : standing;
+}

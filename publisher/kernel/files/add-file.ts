@@ -1,0 +1,26 @@
+/** A file of a projection that is one for all markets: put only if its bytes change, or if the store has lost it. */
+import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import type { PlanContext } from '../projection.ts';
+import { rendered } from './rendered.ts';
+import { storedDigest } from './stored-digest.ts';
+
+/**
+ * @param known the digest of the published file, by the state of the projection. Undefined: not known
+ * @returns the digest of this one
+ */
+export async function addFileIfChanged(
+  { dependencies: { objects }, before, files }: Pick<PlanContext, 'dependencies' | 'before' | 'files'>,
+  name: PublicObjectName,
+  text: string,
+  known: string | undefined,
+): Promise<string> {
+  const { body, digest } = rendered(text);
+  const key = publicKey(name);
+  const isDoubtful = known === undefined || before?.list.isDoubtful === true;
+  const isThere = isDoubtful
+    ? digest === (await storedDigest(objects, name))
+    : digest === known && (await objects.stat(key)) !== null;
+  if (!isThere) await files.add({ kind: 'put', key, body, nextCursor: null });
+  return digest;
+}

@@ -1,0 +1,28 @@
+/** Puts a file that is made apart from generations, unless it is in place with the same bytes, or one of a later generation. */
+
+import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import { MAX_OBJECT_BYTES } from '../../../storage/ports/object-rules.ts';
+import type { PublisherStorage } from '../../dependencies.ts';
+import { FileTooLarge } from '../../errors.ts';
+import { publicMetadata } from './fenced-put.ts';
+
+/** @param generation that the file shows. @throws FileTooLarge */
+export async function putDailyFile(
+  { objects, maxObjectBytes = MAX_OBJECT_BYTES }: PublisherStorage,
+  { name, text }: { readonly name: PublicObjectName; readonly text: string },
+  generation: number,
+): Promise<void> {
+  const key = publicKey(name);
+  const body = Buffer.from(text);
+  if (body.length > maxObjectBytes)
+    throw new FileTooLarge(`${key} has ${body.length} bytes, and at most ${maxObjectBytes} can be stored`);
+  for (;;) {
+    const present = await objects.get(key);
+    if (present.kind === 'found' && (present.metadata.generation > generation || body.equals(present.body))) return;
+    const condition =
+      present.kind === 'found' ? ({ kind: 'matches', etag: present.etag } as const) : ({ kind: 'absent' } as const);
+    const result = await objects.put(key, body, publicMetadata(name, generation), condition);
+    if (result.kind === 'stored') return;
+  }
+}

@@ -1,0 +1,42 @@
+/** The published bodies, read from the store: the ledger's record of them may be of another time. */
+import { isDeepStrictEqual } from 'node:util';
+import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import type { ETag, ObjectStore } from '../../../storage/ports/object-store.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
+import { publicMetadata } from './fenced-put.ts';
+
+/** SHA-256 in hex of a body in the store; null if it is missing or has wrong metadata. */
+export async function storedDigest(
+  objects: ObjectStore,
+  name: PublicObjectName,
+  nextCursor: string | null = null,
+  isGone = false,
+): Promise<string | null> {
+  const found = await objects.get(publicKey(name));
+  if (found.kind !== 'found') return null;
+  const right = publicMetadata(name, found.metadata.generation, nextCursor, isGone);
+  const isRight = isDeepStrictEqual(found.metadata, right);
+  return isRight ? sha256Hex(found.body) : null;
+}
+
+/**
+ * Compares a body with that in the store, by its ETag where the store tells the ETag of bytes: then no body is read.
+ *
+ * @returns null: the store has these bytes with the right metadata. Else the ETag of the body to replace; null: the store has no body.
+ */
+export async function compareWithStored(
+  objects: ObjectStore,
+  name: PublicObjectName,
+  body: Buffer,
+  isGone: boolean,
+): Promise<{ readonly replaces: ETag | null } | null> {
+  const found = await objects.stat(publicKey(name));
+  if (found === null) return { replaces: null };
+  const isSame =
+    objects.etagOf === undefined
+      ? (await storedDigest(objects, name, null, isGone)) === sha256Hex(body)
+      : objects.etagOf(body) === found.etag &&
+        isDeepStrictEqual(found.metadata, publicMetadata(name, found.metadata.generation, null, isGone));
+  return isSame ? null : { replaces: found.etag };
+}

@@ -1,0 +1,25 @@
+/** The face of a projection with one file, which is made from the list. */
+import type { Market } from '../../../contract/values/market.ts';
+import type { PublisherDependencies } from '../../dependencies.ts';
+import type { Projector } from '../projection.ts';
+
+export interface ListFile<Row, Beside> {
+  readonly kind: 'modified' | 'releases' | 'sources';
+  readonly url: string;
+  readonly what: string;
+  /** Of its rows, if the log proves them. By the bodies, the whole file is rendered again from the list. */
+  readonly checkByLog?: NonNullable<Projector['check']>;
+  /** Loaded when a generation or a check needs it. */
+  readonly load: () => Promise<ListFileForm<Row, Beside>>;
+}
+
+export interface ListFileForm<Row, Beside> {
+  /** Of the markets of one page. */
+  readonly rowsOf: (markets: readonly Market[]) => readonly Row[];
+  /** Reads facts that the file shows and the list has not. If they change, a new list is due. */
+  readonly beside: (dependencies: PublisherDependencies) => Promise<Beside>;
+  /** Pure. Null: there is no file. @param rows of all pages, in order */
+  readonly text: (rows: readonly Row[], beside: Beside) => string | null;
+  /** Reads these facts from a published file. Null: the file has another form. */
+  readonly besideIn: (text: string) => Beside | null;
+}

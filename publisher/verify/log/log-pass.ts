@@ -1,0 +1,230 @@
+/** One pass over everything public: compares it with a log that was read. */
+import { dirname } from 'node:path/posix';
+import pMap from 'p-map';
+import { PROBLEMS_PATH } from '../../../contract/files/object-paths.ts';
+import type { Projection } from '../../../contract/files/projections.ts';
+import { LOG_ROOT } from '../../../contract/files/public-objects.ts';
+import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../../contract/files/routes.ts';
+import type { LogCheckpoint } from '../../../contract/log/checkpoint.ts';
+import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
+import { openNote } from '../../../contract/log/notes.ts';
+import { ndjsonPath, TILE_WIDTH, widthOfTile } from '../../../contract/log/tiles.ts';
+import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
+import { type Market, type Snapshot, snapshotSchema } from '../../../contract/values/market.ts';
+import type { Folded } from '../../core/log/fold.ts';
+import type { PageSizes } from '../../dependencies.ts';
+import type { Projector } from '../../kernel/projection.ts';
+import { checkBody, checkEntityTag, Findings } from '../check-body.ts';
+import type { PublicReader, PublicResponse } from '../reading/reader.ts';
+import { ListWalk } from '../reading/walk-pages.ts';
+import type { Finding } from '../report.ts';
+import { checkFolded, type FoldedBodies, type FoldedCounts, foldedMarket } from './check-folded.ts';
+import { LaterFiles } from './check-later.ts';
+import { keysOf, LogFileError, type LogFiles, VKEY_URL } from './log-files.ts';
+import type { LogWalk } from './log-walk.ts';
+import { DAILY_MS, PastMarket } from './past-market.ts';
+
+export interface LogPass {
+  readonly reader: PublicReader;
+  readonly files: LogFiles;
+  readonly walk: LogWalk;
+  /** The end of the log that was read, and the note that signs it. */
+  readonly checkpoint: LogCheckpoint;
+  readonly note: string;
+  readonly pageSizes: PageSizes;
+  readonly partEntries: number;
+  readonly nowMs: number | null;
+  readonly projectors: readonly Projector[];
+  /** Gets each item of the list. */
+  readonly onItem?: (item: Market) => void;
+  /** A mirror keeps what it reads. Absent: nothing is kept, and every market is compared. */
+  readonly keeper?: Keeper;
+}
+
+export interface Keeper {
+  /** By slug. Kept from pass to pass. */
+  readonly proven: Map<string, ProvenMarket>;
+  /** Compares the bodies of a market, with answers of its choice, and keeps them if they are right. */
+  readonly take: (slug: string, check: (findings: Findings) => Promise<void>) => Promise<readonly Finding[]>;
+}
+
+/** A market whose bodies are kept, byte for byte as the log has them. */
+export interface ProvenMarket {
+  /** Of the log: its newest entry about the market. */
+  readonly lastIndex: number;
+  /** Null: it is removed. */
+  readonly counts: Omit<FoldedCounts, 'markets'> | null;
+  /** What the list and the files beside it showed when they were compared. Null: they showed something earlier. */
+  readonly shown: string | null;
+}
+
+export interface PassReport {
+  readonly findings: readonly Finding[];
+  readonly list: ListWalk;
+  readonly snapshot: Snapshot | null;
+}
+
+const MARKETS_AT_ONCE = 8;
+
+const NO_ANSWER: PublicResponse = { status: 404, headers: new Map(), body: new Uint8Array() };
+
+/** @param again looks only at the markets of these findings, and at everything that is about all markets */
+export async function passOver(pass: LogPass, again?: readonly Finding[]): Promise<PassReport> {
+  const { reader, walk, pageSizes, keeper } = pass;
+  const findings = new Findings();
+  const { fold } = walk;
+  const wanted = again && new Set(again.map(({ url }) => marketOfUrl(url)));
+  // Next to the checkpoint: the longer after it they are read, the more often they are of a later generation.
+  const snapshot = await checkBody(reader, findings, SNAPSHOT_URL, snapshotSchema);
+  const list = new ListWalk(reader, findings, pageSizes.markets, pass.onItem);
+  const isLeftOut = ({ leadUrl }: Projector) =>
+    leadUrl !== undefined && wanted !== undefined && !again?.some(({ url }) => url.startsWith(dirname(leadUrl)));
+  const projectors = pass.projectors.filter((projector) => !isLeftOut(projector));
+  const isKept = keeper !== undefined;
+  const later = await LaterFiles.read(reader, findings, {
+    ...pass,
+    ...{ list, projectors, isKept, snapshot: snapshot?.value ?? null },
+  });
+  // Files that wait for their turn are older than the log. Who keeps them waits, too.
+  const strict: PublicReader = async (url) => (url === SNAPSHOT_URL ? NO_ANSWER : await reader(url));
+  // The list has a cadence.
+  const isListCurrent = snapshot !== null && snapshot.value.listGeneration === snapshot.value.generation;
+  const isDaily = projectors.some(({ daily }) => daily !== undefined);
+  const counts: FoldedCounts = { markets: 0, observations: 0, unknownValues: 0 };
+  const shown = new Set<string>();
+  const count = (slug: string, ofMarket: ProvenMarket['counts']) => {
+    if (ofMarket === null) return;
+    shown.add(slug);
+    counts.markets++;
+    counts.observations += ofMarket.observations;
+    counts.unknownValues += ofMarket.unknownValues;
+  };
+  const isStated = (kind: Projection) => fold.service?.projections.includes(kind) ?? null;
+  const bodiesOf = (
+    slug: string,
+    folded: Folded,
+    past: PastMarket,
+    reader: PublicReader,
+  ): Omit<FoldedBodies, 'findings'> => ({
+    ...{ reader, rule: 'not-in-log', slug, folded, isStated, pageSize: pageSizes.observations },
+    async isWithout(kind, url) {
+      const isOld = past.isLateIfMissing({ nowMs: pass.nowMs, mostMs: DAILY_MS });
+      return (await reader(url)).status === 404 && !(isOld && isStated(kind));
+    },
+  });
+  const market = async (slug: string): Promise<void> => {
+    const lastIndex = fold.lastIndexOf(slug);
+    const before = keeper?.proven.get(slug);
+    const isProven = before?.lastIndex === lastIndex;
+    const look = later.shownOf(slug);
+    if (before && isProven && before.shown === look && !isDaily) {
+      later.skip(slug, before.counts !== null);
+      count(slug, before.counts);
+      return;
+    }
+    const folded = foldedMarket(fold, slug, findings);
+    if (folded === null) return;
+    const past = new PastMarket(fold, slug, walk.size);
+    const ofMarket =
+      folded.kind === 'removed'
+        ? null
+        : { observations: folded.observations.length, unknownValues: folded.record(null).unknownValues };
+    count(slug, ofMarket);
+    let isRight = isProven;
+    if (keeper === undefined) {
+      if (wanted?.has(slug) !== false) await checkFolded({ ...bodiesOf(slug, folded, past, reader), findings });
+    } else if (!isProven) {
+      const found = await keeper.take(slug, (findings) =>
+        checkFolded({ ...bodiesOf(slug, folded, past, strict), findings }),
+      );
+      findings.all.push(...found);
+      isRight = found.length === 0;
+      if (isRight) keeper.proven.set(slug, { lastIndex, counts: ofMarket, shown: null });
+    }
+    const found = findings.all.length;
+    const isCurrent = await later.market(past, folded);
+    if (keeper !== undefined && isListCurrent && !isCurrent && later.listed.has(slug))
+      findings.add(MARKETS_URL, 'time', `shows another revision of ${slug} than the log`);
+    const isWhole = isRight && isCurrent && findings.all.length === found;
+    // The files that change often were not looked at together with those of a day.
+    if (isWhole && !isDaily) keeper?.proven.set(slug, { lastIndex, counts: ofMarket, shown: look });
+  };
+  await pMap(fold.slugs(), market, { concurrency: MARKETS_AT_ONCE });
+  await later.end(list);
+  checkTakedowns(pass, findings);
+  await checkKeys(pass, findings);
+  await checkDocuments(pass, findings);
+  for (const slug of later.listed.keys()) {
+    if (!shown.has(slug)) findings.add(marketUrl(slug), 'not-in-log', 'is in the list, and not in the log');
+  }
+  if (snapshot !== null) {
+    checkSnapshot(pass, findings, snapshot.value, list, counts);
+    const missing = isListCurrent ? [...shown].filter((slug) => !later.listed.has(slug)) : [];
+    for (const slug of missing) findings.add(marketUrl(slug), 'not-in-log', 'is in the log, and not in the list');
+  }
+  return { findings: findings.all, list, snapshot: snapshot?.value ?? null };
+}
+
+/** A tombstone is not signed: any host of the files can write one. One finding for each file. */
+export function checkTakedowns({ walk: { fold, size } }: Pick<LogPass, 'walk'>, findings: Findings): void {
+  const first = new Map<number, number>();
+  for (const index of fold.unannounced()) {
+    const n = Math.floor(index / TILE_WIDTH);
+    if (!first.has(n)) first.set(n, index);
+  }
+  for (const [n, index] of first) {
+    const url = `${LOG_ROOT}/${ndjsonPath(n, widthOfTile(0, n, size))}`;
+    findings.add(url, 'not-in-log', `hides entry ${index}, and no takedown in the log names it`);
+  }
+}
+
+/** Each key that the log names must have signed the checkpoint: else its readers would trust the wrong ones. */
+async function checkKeys({ files, note }: LogPass, findings: Findings): Promise<void> {
+  try {
+    const named = keysOf(await files.vkeys(), VKEY_URL);
+    const { signedBy } = openNote(note, named);
+    const missing = named.find((key) => !signedBy.includes(key));
+    if (missing) findings.add(VKEY_URL, 'signature', `names ${missing.vkey}, which has not signed the checkpoint`);
+  } catch (error) {
+    if (!(error instanceof LogFileError || error instanceof LogFaultError)) throw error;
+    findings.add(VKEY_URL, 'signature', error.message);
+  }
+}
+
+/** They explain the use of the API, and are in no log. Their own entity tags say whether they are whole. */
+async function checkDocuments({ reader }: LogPass, findings: Findings): Promise<void> {
+  for (const url of [WAITLIST_URL, OPENAPI_URL, PROBLEMS_PATH]) {
+    const answer = await reader(url);
+    if (answer.status === 200) checkEntityTag(findings, url, answer);
+  }
+}
+
+function checkSnapshot(
+  { checkpoint: { size, root }, walk, keeper }: LogPass,
+  findings: Findings,
+  value: Snapshot,
+  { head }: ListWalk,
+  counts: FoldedCounts,
+): void {
+  const differ = (one: Json, other: Json) => canonicalJson(one) !== canonicalJson(other);
+  if (differ(value.log ?? null, { size, root: root.toString('base64') })) {
+    findings.add(SNAPSHOT_URL, 'not-in-log', 'names another log than the checkpoint');
+  }
+  if (head !== null && head.digest !== value.listDigest)
+    findings.add(SNAPSHOT_URL, 'digest', 'names another list than the one published');
+  if (differ(value.counts, { ...counts })) {
+    const detail = `counts ${canonicalJson(value.counts)}, by the log ${canonicalJson({ ...counts })}`;
+    findings.add(SNAPSHOT_URL, 'count', detail);
+  }
+  // A snapshot is not signed, and a copy of it must not say less than the log.
+  if (keeper === undefined) return;
+  const named: readonly string[] = value.projections ?? [];
+  for (const kind of walk.fold.service?.projections ?? []) {
+    if (!named.includes(kind)) findings.add(SNAPSHOT_URL, 'not-in-log', `does not name ${kind}, which the log does`);
+  }
+}
+
+/** The market that a URL is about; the URL itself for any other. */
+function marketOfUrl(url: string): string {
+  return /^\/api\/v1\/markets\/([^/?]+)/.exec(url)?.[1] ?? url;
+}

@@ -1,0 +1,68 @@
+/** Checks how bodies are sent: the fields for browsers, and the conditions by which pollers save bodies. */
+import { SNAPSHOT_URL } from '../../../contract/files/routes.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
+import { type Findings, isEntityTag } from '../check-body.ts';
+import type { PublicReader, PublicResponse } from './reader.ts';
+
+/** Pages of any origin read the API, and no browser guesses another type than the one that is named. */
+const FOR_BROWSERS = { 'access-control-allow-origin': '*', 'x-content-type-options': 'nosniff' } as const;
+
+/** No body has it: an entity tag says something about bytes. */
+const NO_BODY_HAS_IT = '"no-body-has-this-entity-tag"';
+
+/** Clocks differ. */
+const CLOCK_SLACK_MS = 5 * 60 * 1000;
+
+/**
+ * Asks for each URL twice: with an entity tag that no body has, and with its own.
+ *
+ * @param settled whether nothing is published meanwhile
+ */
+export async function checkTransport(
+  reader: PublicReader,
+  findings: Findings,
+  urls: readonly string[],
+  settled: boolean,
+): Promise<void> {
+  const byTag = new Map<string, string>();
+  for (const url of urls) {
+    const answer = await reader(url, { 'if-none-match': NO_BODY_HAS_IT });
+    if (answer.status === 304) findings.add(url, 'conditional', 'answered 304 to an ETag that no body has');
+    // The walk has a finding of any other status.
+    if (answer.status !== 200) continue;
+    for (const [name, expected] of Object.entries(FOR_BROWSERS)) {
+      const found = answer.headers.get(name);
+      if (found !== expected) findings.add(url, 'headers', `${name} is ${found ?? 'missing'}, expected ${expected}`);
+    }
+    const tag = answer.headers.get('etag') ?? '';
+    if (!isEntityTag(tag)) continue;
+    const digest = sha256Hex(answer.body);
+    if ((byTag.get(tag) ?? digest) !== digest)
+      findings.add(url, 'digest', `its entity tag ${tag} names another body, too`);
+    byTag.set(tag, digest);
+    await checkOwnTag(reader, findings, url, tag, digest, settled);
+  }
+}
+
+/** A poller with the newest bytes gets 304 and no body (RFC 9110, section 15.4.5). A tag that changes by itself is useless. */
+async function checkOwnTag(
+  reader: PublicReader,
+  findings: Findings,
+  url: string,
+  tag: string,
+  digest: string,
+  settled: boolean,
+): Promise<void> {
+  const isSame = ({ body }: PublicResponse) => sha256Hex(body) === digest;
+  const known = await reader(url, { 'if-none-match': tag });
+  if (known.status === 304 && known.body.length === 0) return;
+  // It may have changed meanwhile.
+  if (known.status === 200 && !settled && !isSame(known)) return;
+  findings.add(url, 'conditional', `answered ${known.status} to its own ETag, expected 304`);
+}
+
+/** A generation of the future would keep mirrors and clients from taking a later one for new. */
+export function checkPublishedAt(findings: Findings, publishedAt: string, nowMs: number): void {
+  if (Date.parse(publishedAt) - nowMs > CLOCK_SLACK_MS)
+    findings.add(SNAPSHOT_URL, 'time', `was published at ${publishedAt}, which is in the future`);
+}

@@ -1,0 +1,143 @@
+/**
+ * How far a deployment on AWS goes: what each step does a second, and the write units of each partition of the ledger, counted on
+ * a service in memory. Writes the tables of docs/scale.md.
+ */
+import { DEFAULT_PROJECTIONS } from '../../../contract/files/projections.ts';
+import { defaultListEverySeconds } from '../../../publisher/dependencies.ts';
+import { FRESH_MARKS } from '../../../storage/records/publication.ts';
+import { readSample, syntheticMarket } from '../synthetic-markets.ts';
+import { markdownTable, number } from '../table.ts';
+import { countCosts, type MonthCosts } from './costs.ts';
+import { type CountedService, openCountedService } from './counted-service.ts';
+import { monthLines } from './month.ts';
+
+/** DynamoDB's limit on one partition key, in write units a second. */
+const UNITS_PER_SECOND = 1_000;
+/**
+ * By `npm run bench -- aws`. On a quiet machine, the publisher did 335 markets a second; with the processor time of the SDK for
+ * five PUTs a market, one processor does 200 (docs/decisions/101-requests-in-flight.md). The worker did 397 batches on a busy one.
+ */
+const MEASURED = { workerBatches: 390, publisherMarkets: 200 };
+/** Changes within this time become one generation: PUBLISHER_COALESCE of infra/stacks/api.ts. */
+const COALESCE_SECONDS = 5;
+/** Of a generation without markets, of a batch, and of what the edge keeps. */
+const SECONDS = { generation: 1, batch: 1, edge: 15 };
+const MONTH_SECONDS = 30 * 24 * 60 * 60;
+const BATCHES = 200;
+/** How the keys of a range end that several partitions share, and their number. */
+const SHARED = '/{shard}';
+const SHARDS = FRESH_MARKS.shards.length;
+
+interface Load {
+  readonly name: string;
+  readonly markets: number;
+  /** Batches of one row, each of another market. */
+  readonly writesPerSecond: number;
+  readonly reads: number;
+  readonly shards: number;
+}
+
+const LOADS: readonly Load[] = [
+  { name: '200 markets, a write a minute', markets: 200, writesPerSecond: 1 / 60, reads: 1e6, shards: 1 },
+  { name: '20,000 markets, 10 writes/s', markets: 20_000, writesPerSecond: 10, reads: 1e8, shards: 1 },
+  { name: '200,000 markets, 50 writes/s', markets: 200_000, writesPerSecond: 50, reads: 1e9, shards: 1 },
+  {
+    name: '1,000,000 markets, 1,000 writes/s, 64 shards',
+    markets: 1e6,
+    writesPerSecond: 1_000,
+    reads: 1e9,
+    shards: 64,
+  },
+];
+
+/** A step, or partitions that all writes share: how many writes of one row it takes a second. */
+interface Limit {
+  readonly name: string;
+  readonly unitsPerWrite: number | null;
+  readonly writesPerSecond: number;
+}
+
+/** The loads, and the limits. */
+export async function benchScale(): Promise<string> {
+  const limits = await limitsOf();
+  const month = await countCosts();
+  const loads = LOADS.map((load) => rowOf(load, limits, month));
+  const rows = limits.map(({ name, unitsPerWrite, writesPerSecond }) => [
+    name,
+    unitsPerWrite === null ? '' : number(unitsPerWrite),
+    number(writesPerSecond),
+  ]);
+  return [
+    markdownTable(['load', 'public after', 'first limit', 'used', '$ a month'], loads),
+    markdownTable(['limit', 'write units of a write', 'writes a second'], rows),
+  ].join('\n\n');
+}
+
+function rowOf(load: Load, limits: readonly Limit[], month: MonthCosts): readonly string[] {
+  const { name, shards } = load;
+  const [markets, writesPerSecond] = [load.markets / shards, load.writesPerSecond / shards];
+  const [first] = limits as [Limit, ...Limit[]];
+  const used = writesPerSecond / first.writesPerSecond;
+  const everySeconds = Math.max(COALESCE_SECONDS + SECONDS.generation, 1 / writesPerSecond);
+  const changed = Math.min(markets, Math.max(1, writesPerSecond * everySeconds));
+  const publishSeconds = SECONDS.generation + changed / MEASURED.publisherMarkets;
+  const generations = MONTH_SECONDS / Math.max(everySeconds, publishSeconds);
+  const lists = Math.min(generations, MONTH_SECONDS / Math.max(1, defaultListEverySeconds(markets)));
+  const traffic = { name, markets, reads: load.reads / shards, batches: writesPerSecond * MONTH_SECONDS, rows: 1 };
+  const lines = monthLines({ ...traffic, generations, changed, lists }, month);
+  const dollars = shards * lines.reduce((sum, [, each]) => sum + each, 0);
+  const publicSeconds = SECONDS.batch + COALESCE_SECONDS + publishSeconds;
+  const after = `${number(publicSeconds)} s, and ${SECONDS.edge} s in caches`;
+  return [name, used > 1 ? 'never: it falls behind' : after, first.name, `${number(used * 100)} %`, number(dollars)];
+}
+
+/** The lowest first. */
+async function limitsOf(): Promise<readonly Limit[]> {
+  const units = await unitsOfAWrite();
+  const partitions = [...units].map(([range, unitsPerWrite]) => {
+    const shards = range.endsWith(SHARED) ? SHARDS : 1;
+    const name = `${shards === 1 ? 'partition' : `${shards} partitions`} \`${range}\``;
+    return { name, unitsPerWrite, writesPerSecond: (shards * UNITS_PER_SECOND) / unitsPerWrite };
+  });
+  return [
+    { name: 'worker, batches of one row', unitsPerWrite: null, writesPerSecond: MEASURED.workerBatches },
+    { name: 'publisher, changed markets', unitsPerWrite: null, writesPerSecond: MEASURED.publisherMarkets },
+    ...partitions,
+  ].sort((one, other) => about(one) - about(other) || (one.name < other.name ? -1 : 1));
+}
+
+/** A retry on a busy machine adds a unit or two to the count, and must not change the order. */
+const about = ({ writesPerSecond }: Limit): number => Number(writesPerSecond.toPrecision(2));
+
+/**
+ * By the partitions that all writes share, from the request to the list. Those of one sender are left out: see its own limits. The
+ * batches of this model have one sender, so they are in one lane of the queue; many senders have all its partitions.
+ */
+async function unitsOfAWrite(): Promise<ReadonlyMap<string, number>> {
+  const sample = await readSample();
+  const service = await openCountedService([...DEFAULT_PROJECTIONS]);
+  const markets = Array.from({ length: BATCHES }, (_, index) => syntheticMarket(sample, index));
+  await service.accept(markets.map(({ market }) => market));
+  await service.work();
+  await service.publish();
+  service.written.clear();
+  for (const { observations } of markets)
+    await service.accept([{ ...observations.at(-1), observedAt: '2026-01-01T00:00:00Z' }]);
+  await service.work();
+  // First without the list, as between two of them: then the list's own records count too.
+  await service.publish('not-due');
+  await service.publish();
+  return shared(service);
+}
+
+function shared({ written }: CountedService): ReadonlyMap<string, number> {
+  const units = new Map<string, number>();
+  for (const [partition, items] of written) {
+    const sum = [...items.values()].reduce((all, each) => all + each, 0);
+    const isOfOneSender = /^(usage|entitlements|idempotency|audit\/actor)\//.test(partition);
+    const range = partition.replace(/\/\d{4}-\d\d-\d\d/, '/{day}').replace(/\/\d$/, SHARED);
+    if (!isOfOneSender) units.set(range, (units.get(range) ?? 0) + sum / BATCHES);
+  }
+  // Partitions of one market or batch have fewer.
+  return new Map([...units].filter(([, unitsPerWrite]) => unitsPerWrite >= 1));
+}
