@@ -55,7 +55,7 @@ export interface PublisherStorage extends Pick<Runtime, 'nowMs' | 'newAttemptId'
 /** Some seconds of rendering, compressing and putting. */
 export const DEFAULT_HISTORY_FILE_BYTES = 64 * 1024 * 1024;
 
-/** Who signs the log. */
+/** The signers of the log. */
 export interface LogSettings {
   /** The name of the log. */
   readonly origin: string;

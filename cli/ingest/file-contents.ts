@@ -1,4 +1,4 @@
-/** What a file says, in 64 bits for each observation: enough to find published observations that it lacks. */
+/** The observations of a file, 64 bits each: enough to find published observations that it lacks. */
 import { createHash } from 'node:crypto';
 import { millisecondInstant } from '../../contract/values/instants.ts';
 import type { SourceFault, SourceRecord } from './source-records.ts';

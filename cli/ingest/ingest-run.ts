@@ -15,7 +15,7 @@ export interface IngestOptions {
   /** A run has no port that an upload could go to. */
   readonly inBatches?: true;
   readonly dryRun: boolean;
-  /** What is said of each observation of the file: `outlierConfirmed`, `reinstated`. */
+  /** Fields that every observation of the file gets: `outlierConfirmed`, `reinstated`. */
   readonly asserted: Asserted;
   /** The file has all observations of its markets, metrics and sources: those that it lacks are reported. */
   readonly complete?: boolean;

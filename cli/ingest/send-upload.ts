@@ -75,7 +75,7 @@ async function announce(run: IngestRun, { path, sha256, bytes, lines }: Spooled)
     if (sent !== null && sent.status >= 300 && sent.status < 400) {
       throw new CommandError('refused', `The upload host redirects (${sent.status}). Uploads do not follow redirects.`);
     }
-    // The answer of a storage need not be a problem document. 412: a file is there, which the next reading tells.
+    // Storage may answer without a problem document. 412: a file is there already; the next read shows it.
     if (sent !== null && sent.status >= 400 && sent.status !== 412 && (sent.status < 500 || attempt === PUT_ATTEMPTS)) {
       const exit = sent.status < 500 ? 'refused' : 'unreachable';
       throw new CommandError(exit, `The storage refused the file: ${sent.status}.`, sent.text.slice(0, 500));

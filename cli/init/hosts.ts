@@ -1,5 +1,5 @@
 /**
- * Who runs the scheduled job: where its workflow lies, and the steps that its pages ask of a person, in Markdown. `CRON` stands
+ * The services that run the scheduled job: where the workflow file lies, and the steps for a person, in Markdown. `CRON` stands
  * for the times of the recipe.
  */
 export const HOSTS = {

@@ -1,4 +1,4 @@
-/** What to say if none of the keys that this user remembers for a base URL has signed the log there. */
+/** The message for a log that is signed by none of the keys that this user has stored for the base URL. */
 import { nameOfKey } from '../../contract/log/notes.ts';
 import { CHECKPOINT_URL, LogFileError, type LogFiles } from '../../publisher/verify/log/log-files.ts';
 import type { Finding } from '../../publisher/verify/report.ts';

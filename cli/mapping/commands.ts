@@ -1,4 +1,4 @@
-/** `tidemark mapping`: a mapping for a file that nobody has described, and what it makes of the file. */
+/** `tidemark mapping`: drafts a mapping for a file, and shows the records that it makes. */
 import type { Command } from 'commander';
 import type { GlobalOptions } from '../program/profile.ts';
 

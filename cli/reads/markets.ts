@@ -88,7 +88,7 @@ export async function showMarketAsOf(client: Client, slug: string, asOf: AsOf, a
   ]);
 }
 
-/** What a table shows of an observation; its CSV has all fields. */
+/** The columns of an observation in a table; the CSV has all fields. */
 const SHOWN = ['OBSERVEDAT', 'METRIC', 'VALUE', 'UNIT', 'STATUS', 'CONFIDENCE', 'SOURCELABEL', 'NOTE'];
 
 export type HistoryForm = 'table' | 'csv' | 'ndjson' | 'json';

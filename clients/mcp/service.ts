@@ -10,7 +10,7 @@ import type { LogPlace } from './values.ts';
 export interface ServiceOptions {
   /** E.g. `https://data.example`. */
   readonly url: string;
-  /** The verifier keys of the log, as its operator tells them. Without one, those that the host names are taken, and said so. */
+  /** The verifier keys of the log, from its operator. Without one, the keys that the host names are used, and answers say so. */
   readonly vkeys: readonly string[];
   /** Milliseconds since the epoch. */
   readonly nowMs: () => number;

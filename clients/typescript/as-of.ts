@@ -1,5 +1,5 @@
 /**
- * What a market showed at an earlier moment, from the rows of its history alone. Pure: a reader needs nothing but
+ * A market as it was shown at an earlier moment, from the rows of its history alone. Pure: a reader needs nothing but
  * `GET /api/v1/markets/{slug}/history`.
  */
 import { BY_SOURCE_MAX } from '../../contract/files/limits.ts';

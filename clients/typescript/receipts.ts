@@ -27,7 +27,7 @@ export async function receiptOf(log: SignedLog, { index, text }: ProvenEntry): P
 /**
  * Opens a receipt. It proves that the log had the entry, not that no later entry replaces it.
  *
- * @param vkeys the keys of the log, as its operator tells them
+ * @param vkeys the keys of the log, from its operator
  * @throws LogVerificationError unless one of the keys has signed a log with this entry at this place
  */
 export async function openReceipt(receipt: string, vkeys: readonly string[]): Promise<OpenedReceipt> {

@@ -18,7 +18,7 @@ type RouteOf<Row> = Row extends { readonly success: { readonly mediaType: string
     ? `${Method} ${Path}`
     : never;
 
-/** What each operation takes, and what it answers. `undefined`: it takes none; `null`: it answers without a body. */
+/** Input and answer of each operation. `undefined`: it takes none; `null`: it answers without a body. */
 export type Routes = {
   [Id in keyof Table as RouteOf<Table[Id]>]: {
     params: Part<Table[Id], 'params'>;

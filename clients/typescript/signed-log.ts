@@ -25,7 +25,7 @@ export class LogVerificationError extends Error {
 
 /** A public key of a log. */
 export interface VerifyingKey {
-  /** Its text, as its operator tells it. */
+  /** Its text, from the operator of the log. */
   readonly vkey: string;
   /** The origin of the log that it signs. */
   readonly name: string;
@@ -125,7 +125,7 @@ export class SignedLog {
 
   /** Reads and checks the checkpoint, and the tiles whose hashes give its root. */
   static async open(read: LogFileReader, keys: readonly VerifyingKey[]): Promise<SignedLog> {
-    // Bytes that are no UTF-8 become a text that nobody has signed.
+    // Bytes that are not UTF-8 become another text, whose signature fails.
     const note = new TextDecoder().decode(await read('checkpoint'));
     const checkpoint = await readSignedCheckpoint(note, keys);
     const edge = new Map<number, Bytes>();

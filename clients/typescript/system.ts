@@ -10,7 +10,7 @@ export interface System {
   readonly nowMs: () => number;
   /** From 0 to below 1. */
   readonly random: () => number;
-  /** A new idempotency key. Nobody can guess it. */
+  /** A new idempotency key, which cannot be guessed. */
   readonly newKey: () => string;
   /** Rejects with the reason of the signal when that is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>;

@@ -46,7 +46,7 @@ export interface TidemarkOptions {
   readonly key?: string | undefined;
   /** Of the write API, if it is at another address than the public reads. */
   readonly writeUrl?: string | URL;
-  /** The verifier keys of the log, as the operator tells them. Without one, nothing can be proven. */
+  /** The verifier keys of the log, from its operator. Without one, nothing can be proven. */
   readonly vkeys?: readonly string[];
   /** For one answer. Default: 10,000. */
   readonly timeoutMs?: number;

@@ -42,7 +42,7 @@ const exportSourceSchema = z.looseObject({
   attribution: nullableText('The words with which to credit it. Null: none are asked for.'),
 });
 
-/** What an operator may say about an export that is kept. */
+/** The operator's label of a kept export. */
 export const keptLabelSchema = publicTextSchema(200).nullable();
 
 const keptExportSchema = z.looseObject({

@@ -71,7 +71,7 @@ export function percentText(share: number, decimals: 0 | 2 = 0): string {
   return `${sign}${Math.abs(percent).toLocaleString('en', { minimumFractionDigits: decimals })} %`;
 }
 
-/** `+12.50 %`; from 100 % on without decimals, which nobody compares: `+983 %`. */
+/** `+12.50 %`; from 100 % on without decimals, which do not matter there: `+983 %`. */
 export function changePercent({ share }: PriceChange): string {
   return Math.abs(share) < 1 ? percentText(share, 2) : percentText(Math.round(share * 100) / 100);
 }

@@ -1,4 +1,4 @@
-/** What the published pages say about the operator of a service. Without the schema library. */
+/** The operator of a service in the published pages. Without the schema library. */
 import { escapedHtml, unescapedHtml } from '../values/html-text.ts';
 import type { Operator } from '../values/operator.ts';
 

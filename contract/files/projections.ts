@@ -24,7 +24,7 @@ export function projectionOf(name: string): string {
   return name === 'faces' ? 'compat' : name;
 }
 
-/** What a value must look like, for messages about faulty ones. */
+/** The form of a value, for messages about faulty ones. */
 export const PROJECTIONS_EXPECTED = `all, none, or some of ${PROJECTIONS.join(', ')}, separated by commas`;
 
 /** Reads `all`, `none`, or names separated by commas, e.g. `log,latest`. Null for anything else. */

@@ -38,7 +38,7 @@ import {
 /** On every public object that a correction, a removal or a takedown may concern: readers hear of it after 15 seconds. */
 export const PUBLIC_CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-if-error=${STALE_IF_ERROR_SECONDS}`;
 
-/** Of objects whose bytes never change and that nobody will ever have to take back. See {@link cacheControlOf}. */
+/** Of objects whose bytes never change and that are never taken back. See {@link cacheControlOf}. */
 const IMMUTABLE_CACHE_CONTROL = `public, max-age=${IMMUTABLE_SECONDS}, immutable`;
 
 /** A reader can reach only keys below this prefix: the origin path adds it, never a query or a header. */

@@ -8,7 +8,7 @@ export const LATEST_URL = '/api/v1/latest';
 export const LATEST_CSV_URL = `${LATEST_URL}.csv`;
 export const WAITLIST_URL = '/api/v1/waitlist';
 export const RECENT_URL = '/api/v1/recent';
-/** What to fetch again. */
+/** The URL to fetch again. */
 export const MODIFIED_URL = '/api/v1/modified.csv';
 /** Of the write API. Public is only the file with the extension: the sources of all markets. */
 export const SOURCES_URL = '/api/v1/sources';

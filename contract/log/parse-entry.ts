@@ -18,7 +18,7 @@ export function parseEntry(text: string): LogEntry {
     const [issue] = parsed.error.issues;
     throw new LogFaultError(`not an entry: ${issue?.path.join('/') ?? ''}: ${issue?.message ?? 'unknown'}`);
   }
-  // The schema changes nothing. What was read is in the order of canonical JSON, so this is fast.
+  // The schema changes nothing. The value is in the order of canonical JSON already, so this is fast.
   if (canonicalText(json as Json) !== text) throw new LogFaultError('the entry is not canonical JSON');
   return parsed.data;
 }

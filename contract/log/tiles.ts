@@ -75,7 +75,7 @@ export function ndjsonPath(n: number, width: number): string {
 const PATH =
   /^(?:tile\/(?<level>0|[1-9]|[1-5][0-9]|6[0-3]|entries)|(?<ndjson>ndjson))\/(?<index>(?:x\d{3}\/)*\d{3})(?:\.p\/(?<width>[1-9]\d{0,2}))?(?<gz>\.gz)?$/;
 
-/** What a path below the root of the log names. */
+/** The object that a path below the root of the log names. */
 export interface ParsedTilePath {
   readonly level: number | 'entries' | 'ndjson';
   readonly n: number;

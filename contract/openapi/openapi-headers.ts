@@ -149,7 +149,7 @@ export const RATE_HEADERS = ['RateLimit', 'RateLimit-Policy'] as const;
 export const CORS_HEADERS = ['Access-Control-Allow-Origin', 'Access-Control-Expose-Headers'] as const;
 
 /**
- * Whether readers are told that they may ask for ranges: of files. The edge serves ranges of every public body, but a part
+ * Whether the document offers ranges: for files. The edge serves ranges of every public body, but a part
  * of a JSON body is of no use.
  */
 export function hasRanges({ scopes, success }: OperationDefinition): boolean {

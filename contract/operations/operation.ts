@@ -21,7 +21,7 @@ export type Precondition =
 
 /** How the limit of an API key to some markets binds an operation of the write API. */
 export type MarketLimit =
-  /** It changes no market, and gives nobody the power to change one. */
+  /** It changes no market, and grants no right to change one. */
   | 'touches-no-market'
   /** Its handler names the markets, before it decides. Others than those of the key are refused, in one place. */
   | 'handler-names-markets'
@@ -61,7 +61,7 @@ export interface OperationDefinition {
    * One of these is enough. With an empty list, every credential is enough. Null: a public read, without credential.
    */
   readonly scopes: readonly Scope[] | null;
-  /** Of every write. What a limited key may read, its scopes alone say. */
+  /** Of every write. Reads of a limited key depend on its scopes alone. */
   readonly marketLimit?: MarketLimit;
   /** Path parameters, each of them a string. */
   readonly params?: z.ZodObject;

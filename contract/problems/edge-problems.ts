@@ -22,7 +22,7 @@ export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
 
 /**
  * The HTTP status of a stored object. The problem document of a removed market is stored at the market's own keys, that of
- * a file that became too long at the file's key. Its content type tells it from a body. So every host can see the status: the
+ * a file that became too long at the file's key. Its content type distinguishes it from a body. So every host can see the status: the
  * CDN sees header fields, and no metadata.
  */
 export function statusOfObject(contentType: string): 200 | 410 {

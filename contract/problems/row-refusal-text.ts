@@ -35,7 +35,7 @@ export function quotedText(text: string, most = Number.POSITIVE_INFINITY): strin
   return JSON.stringify(redact(characters)).replaceAll(HIDDEN, (hidden) => hidden.split('').map(escaped).join(''));
 }
 
-/** Whether a text holds a character that nobody sees, or a space that is not the plain one. */
+/** Whether a text holds an invisible character, or a space that is not the plain one. */
 export function holdsHidden(text: string): boolean {
   return text.search(HIDDEN) !== -1;
 }

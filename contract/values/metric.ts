@@ -194,7 +194,7 @@ export type PublicMetric = z.infer<typeof metricSchema>;
 export const metricNameSchema = z
   .string()
   .regex(/^[a-z][a-zA-Z0-9]{0,39}$/)
-  // Markets hold their metrics by name. A name that every object inherits would be found where nobody put it.
+  // Markets hold their metrics by name. A name that every object inherits would be found although it was never set.
   .refine((name) => !(name in Object.prototype), { error: 'is a name that every object has already: choose another' })
   // `verify` searches public bodies for these names, wherever they are.
   .refine((name) => !INTERNAL_FIELDS.some((internal) => internal === name), {

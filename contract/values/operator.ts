@@ -1,4 +1,4 @@
-/** Who operates a service, and on which terms its data may be used, as its pages say it. Nothing is said by default. */
+/** The operator of a service and the terms of use of its data, for its pages. Empty by default. */
 import * as z from 'zod';
 import { waitlistEmailSchema } from './waitlist.ts';
 

@@ -109,7 +109,7 @@ function decodedForms(text: string): readonly string[] {
   return forms;
 }
 
-/** Nobody can read what is encoded more often. */
+/** A text that is encoded more often is not readable. */
 const ENCODINGS_MAX = 5;
 const PERCENT_ENCODED = /(?:%[\dA-F]{2})+/gi;
 
@@ -223,7 +223,7 @@ function faultOf(text: string): string | null {
   const unprintable = PLAIN_ASCII.test(text) ? null : unprintableIn(text);
   if (unprintable !== null) return unprintable;
   if (text !== '' && !VISIBLE.test(text)) return 'must not look blank';
-  // In a URL, a slash tells an address from a package. Texts have no such rule, so the second search ignores slashes.
+  // In a URL, a slash distinguishes an address from a package. Texts have no such rule, so the second search ignores slashes.
   const found = neverPublicIn(text) ?? neverPublicIn(inFormKc(text).replaceAll('/', ' '));
   return found === null ? null : `becomes public: leave out ${found}`;
 }

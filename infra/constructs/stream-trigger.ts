@@ -21,7 +21,7 @@ export interface StreamTriggerProps {
   readonly partitions: readonly string[];
   /** Without removals, which mean that work is done. */
   readonly events: readonly ItemEvent[];
-  /** The beginning of partitions whose items never change: the function is told if one does. */
+  /** The prefix of partitions whose items never change: the function is invoked if one does. */
   readonly unchanging?: string;
   /** Records within this time lead to one invocation. */
   readonly coalesce: Duration;

@@ -1,6 +1,6 @@
 /**
- * The policy of the ledger's table: nobody changes an audit record, whatever the policy of a role allows. Administrators
- * are nobody else here, until they change this policy.
+ * The policy of the ledger's table: no role may change an audit record, whatever its own policy allows. Administrators
+ * are bound by it too, until they change this policy.
  */
 import { PolicyDocument } from 'aws-cdk-lib/aws-iam';
 import { APPEND_ONLY } from '../../storage/records/keys.ts';

@@ -296,7 +296,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     table: {
       read: [...FORMAT_READS, P.exportFiles, P.exports, P.compat, P.head, P.logEntries, P.market],
       put: [P.exportFiles, P.exports, P.compat],
-      // What is to be made again.
+      // Objects to be made again.
       delete: [P.compat, P.exports],
     },
     publicObjects: { read: [PUBLIC_OBJECTS, LAYOUT_OBJECTS], put: [EXPORT_OBJECTS, COMPAT_OBJECTS] },

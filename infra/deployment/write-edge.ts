@@ -1,7 +1,7 @@
 /**
  * The CloudFront Function of the write host, in the language of its runtime (a part of ECMAScript).
  *
- * - It tells the origin the viewer's address. API Gateway's own word for the sender is an address of CloudFront, and
+ * - It sends the viewer's address to the origin. API Gateway's own word for the sender is an address of CloudFront, and
  *   `X-Forwarded-For` may begin with anything that the viewer has made up.
  * - Problem types are relative URLs, so on this host too they must lead to their pages.
  *

@@ -135,7 +135,7 @@ export class DataStack extends Stack {
   }
 
   /**
-   * Uploaded files, verbatim. Nobody deletes one. S3 removes a file that is old enough, if that is configured, and if the
+   * Uploaded files, verbatim. No role may delete one. S3 removes a file that is old enough, if that is configured, and if the
    * worker has marked it: a file of which something is still to be taken in has no mark, however old it is.
    */
   #addUploadsBucket({ uploadsKeptDays }: Configuration): Bucket {

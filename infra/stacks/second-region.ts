@@ -16,7 +16,7 @@ export class SecondRegionStack extends Stack {
   constructor(scope: Construct, id: string, { configuration, secondRegion, ...props }: SecondRegionStackProps) {
     super(scope, id, props);
     const bucket = addPublicBucket(this, secondBucketName(configuration, secondRegion));
-    // The distribution is made after the bucket, so that nobody else can have the bucket's name by then. Until it is made, its
+    // The distribution is made after the bucket, so that no other account can take the bucket's name meanwhile. Until it is made, its
     // id is not known: any distribution of the account may read what is public anyway.
     const distributions = `arn:${this.partition}:cloudfront::${this.account}:distribution/*`;
     new CfnBucketPolicy(this, 'PublicObjectsPolicy', {

@@ -3,7 +3,7 @@
  * lists the account's keys. So an erasure of the account knows all its keys, and a key issued at the same time is not
  * missed.
  *
- * Managing keys gives nobody more power: to issue or rotate a key, a credential must have all of its scopes and markets,
+ * Managing keys grants no additional rights: to issue or rotate a key, a credential must have all of its scopes and markets,
  * and its lifetime; to revoke one, its scopes and markets. Keys of the operators are for operators only.
  */
 import { coversMarket } from '../../contract/files/feed-authority.ts';

@@ -24,7 +24,7 @@ import { erasureChanges, readAccount } from './erasures.ts';
 
 const ACTION = 'system:restore';
 
-/** What one ledger knows of accounts. */
+/** The accounts of one ledger. */
 export interface KnownAccounts {
   /** The newest generation that it knows; 0: none. */
   readonly generation: number;
@@ -160,7 +160,7 @@ export async function repeatErasures(
   return repeated;
 }
 
-/** A counter of quotas may refuse once: then it is left out. Nobody else writes. */
+/** A quota counter may refuse once: then it is left out. There is no other writer. */
 async function commit(
   { ledger, nowMs, newAttemptId, newId }: CarryOverDependencies,
   target: string,

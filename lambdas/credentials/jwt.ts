@@ -147,7 +147,7 @@ function claimsFault({ header, payload }: DecomposedJwt, options: TokenVerifierO
   return null;
 }
 
-/** An ID token tells a client who signed in. It gives no permission to act for them. */
+/** An ID token informs a client about a sign-in. It is no permission to act for the user. */
 function isAccessToken({ typ }: Header, tokenUse: unknown): boolean {
   if (tokenUse !== undefined) return tokenUse === 'access';
   return typeof typ === 'string' && /^(application\/)?at\+jwt$/i.test(typ);

@@ -16,7 +16,7 @@ export function createOriginGate(secrets: readonly string[]): OriginGate {
   return (event) => {
     const { [ORIGIN_SECRET_HEADER]: sent = '', [VIEWER_ADDRESS_HEADER]: viewer = '', ...headers } = event.headers;
     const digest = digestOf(sent);
-    // Compares with every value, so that the time tells nothing.
+    // Compares with every value, so that the time reveals nothing.
     const matches = digests.filter((accepted) => timingSafeEqual(accepted, digest));
     if (matches.length === 0) return null;
     const { http, ...context } = event.requestContext;

@@ -30,7 +30,7 @@ export type OpenedCursor = { readonly after: string } | 'malformed' | 'expired';
 export interface Cursors {
   /** @throws RangeError if the sort key is so long that {@link open} would refuse the cursor */
   sign(cursor: CursorContext & CursorPosition): string;
-  /** A cursor of another actor or filter is `malformed`, like any other text, so nobody learns that it exists. */
+  /** A cursor of another actor or filter is `malformed`, like any other text: its existence stays hidden. */
   open(text: string, request: CursorContext & { readonly nowMs: number }): OpenedCursor;
 }
 

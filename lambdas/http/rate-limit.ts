@@ -2,7 +2,7 @@
  * The rate limit of a credential: one token bucket each, in the memory of this process.
  *
  * The limit is per process: N instances of a function admit up to N times the limit, and a restart forgets. It protects
- * an instance from one busy client, and tells well-behaved clients when to slow down. Limits that must be exact (the
+ * an instance from one busy client, and asks well-behaved clients to slow down. Limits that must be exact (the
  * quotas of entitlements) are counted in the ledger, in the transaction of the write. To count all requests in the
  * ledger would cost a ledger write for each, reads included. That is more than most refused requests would cost.
  */

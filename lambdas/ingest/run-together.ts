@@ -26,7 +26,7 @@ interface Decided {
  * behind it in its lane, and the others are committed: their decisions do not depend on it. That is so because no key is
  * written or checked by two of them. Each try leaves a batch out, so this ends.
  *
- * The other batches stay as if nobody had tried them: a batch with faults, one that does not fit, one of a market that another batch is
+ * The other batches stay untouched: a batch with faults, one that does not fit, one of a market that another batch is
  * about, one that storage refused. `runBatch` applies it, or says why it cannot. So does it if the outcome is unknown,
  * because a transaction was not answered, or because this worker died: it finds the checkpoint of a batch that has ended.
  *

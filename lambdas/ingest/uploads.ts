@@ -15,7 +15,7 @@ import { authorityOf, refusedMode } from './authority.ts';
 
 const NO_PLACE = 'This deployment has no place for large files: send batches.';
 
-/** Signing a target makes no request and changes nothing. If the write is not committed, nobody gets the URL. */
+/** Signing a target makes no request and changes nothing. If the write is not committed, the URL is not sent. */
 export const createIngestUpload = writeHandler<'createIngestUpload'>()({
   async read({ body, newId }, _, { uploads }) {
     const id = newId('upl');

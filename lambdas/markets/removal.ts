@@ -1,4 +1,4 @@
-/** What a removed market means for records and requests about it. Pure. */
+/** The effect of a removed market on records and requests about it. Pure. */
 
 import type { Removal } from '../../contract/files/removed-market.ts';
 import type { IngestRecord, RowError } from '../../contract/ingest/ingest-records.ts';

@@ -68,7 +68,7 @@ export interface Counters {
 const count = (item: Item<number> | null | undefined) => item?.value ?? 0;
 const inReserves = ({ reserves }: Counters) => reserves.reduce((sum, item) => sum + count(item), 0);
 
-/** What was used. */
+/** The use of a quota. */
 export function usedOf(counters: Counters): number {
   return count(counters.counter) - inReserves(counters);
 }

@@ -152,7 +152,7 @@ async function answer(
   trace.actor = principal.actor;
   trace.rateFields = takeFromRate(dependencies, principal);
   authorise(definition, principal);
-  // From here on the sender is known. Nobody else's body is read.
+  // From here on the sender is authenticated. Bodies of other senders are not read.
   const event = await receive({ operation: definition, actor: principal.actor });
   const validated = validate(event, definition, params);
   const requestOf = requestFactory(

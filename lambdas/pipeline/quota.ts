@@ -1,5 +1,5 @@
 /**
- * The quotas of a subject. What a write uses is counted in the write's own transaction, within limits that the same
+ * The quotas of a subject. The use of a write is counted in the write's own transaction, within limits that the same
  * transaction checks. Pure.
  */
 import { FEATURES, type Feature, type FeatureDefinition } from '../../contract/values/features.ts';

@@ -23,7 +23,7 @@ export type LaneDependencies = LeaseDependencies &
     /**
      * Awaited after each new lease, before any work under it; rejects if a later version has changed the ledger's format. A
      * migration changes the format first, and then waits for the leases that it sees: so no worker of the version before is
-     * left. Default: nobody else can change the format.
+     * left. Default: no other process can change the format.
      */
     readonly checkFormat?: () => Promise<unknown>;
     /** Receives, of each batch that is seen on the queue, how long it has waited. */

@@ -1,4 +1,4 @@
-/** Begins a mapping for a file that nobody has described yet. */
+/** Drafts a mapping for a file that has none yet. */
 import type { MappingFault } from '../declared/csv-mapping.ts';
 import { parseMappingText } from '../declared/parse-mapping.ts';
 import type { Column } from './column.ts';

@@ -116,7 +116,7 @@ export function guessColumns(columns: readonly Column[], ownName?: string): Colu
   const candidates = named.filter((column) => !isTime(column) && !values.includes(column));
   const ofCurrency = currency.kind === 'column' ? currency.column : null;
   const market = guessMarketColumns(candidates, date?.column ?? null, ofCurrency);
-  // Rows of one date that no column tells apart: then it may not be their date.
+  // Several rows have this date, and no column distinguishes them: it may not be their date.
   const isOpen = !market.isUnique && market.match.length === 0 && market.others.length === 0;
   return {
     ...{ wide: null, values, number: sharedNumberFormat(values), market, currency },

@@ -279,7 +279,7 @@ export const csvMappingSchema = z.strictObject({
   description: z.string().optional(),
   csv: csvSchema.prefault({}),
   /**
-   * Characters that nobody sees, such as a zero-width space, in cells and names of columns. They cannot become public: a text with
+   * Invisible characters, such as a zero-width space, in cells and names of columns. They cannot become public: a text with
    * one is refused. `strip` removes them, and makes a line break a space.
    */
   invisible: z.enum(['refuse', 'strip']).default('refuse'),

@@ -188,7 +188,7 @@ function refusalsOf(
   return refusals.map((refusal) => ({ kind: 'refusal', line, ...refusal, column: inFile(refusal.column) }));
 }
 
-/** Names stay as they are, unless they hold characters that nobody sees. */
+/** Names stay as they are, unless they hold invisible characters. */
 function nameInWords(name: string): string {
   return holdsHidden(name) ? quotedText(name) : name;
 }

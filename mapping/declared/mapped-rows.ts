@@ -17,7 +17,7 @@ export interface MappedRefusal extends RowRefusal {
   readonly line: number;
   /** The number of the row, from 1: rows of a JSON document may share a line. Left out: the whole file is refused. */
   readonly row?: number;
-  /** The market of the row, if it could be told. */
+  /** The market of the row, if it is known. */
   readonly market?: string;
 }
 

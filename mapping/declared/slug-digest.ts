@@ -22,7 +22,7 @@ export function slugWithDigest(
   spelled: (columns: Columns) => string,
 ): (columns: Columns) => string {
   const isInvertible = canBeReadBack(template, match);
-  // In a slug of several values nobody could tell where one ends, if they held hyphens.
+  // Values with hyphens would make a slug of several values ambiguous.
   const exact = match.length === 1 ? /^[a-z0-9]+(-[a-z0-9]+)*$/ : /^[a-z0-9]+$/;
   return (columns) => {
     const slug = spelled(columns);

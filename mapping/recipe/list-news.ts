@@ -54,7 +54,7 @@ export class ListAnswers {
   }
 
   /**
-   * What the next answer says that the one before it does not. An answer without a value is no list, and does not count.
+   * The difference between an answer and the one before it. An answer without a value is not a list, and is passed over.
    *
    * @param minimumShare of the values of the answer before
    * @throws ListShrunk at the end, if the answer has fewer of them

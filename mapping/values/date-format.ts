@@ -29,7 +29,7 @@ const UNIX: ReadonlyMap<string, number> = new Map([
 const LAST_MS = 8.64e15 - 86_400_000;
 
 const TOKEN = /(YYYY|MMMM|MMM|MM|M|DD|D|Q|HH|H|mm|ss|S|Z)/;
-/** Tokens of one or more digits. Directly beside other digits, nobody could say where they end. */
+/** Tokens of one or more digits. Directly beside other digits, their end is ambiguous. */
 const OF_ANY_LENGTH: readonly string[] = ['M', 'D', 'H', 'S'];
 const NOT_DIGITS: readonly string[] = ['MMMM', 'MMM', 'Q', 'Z'];
 /** A token that has the first letter needs one that has the second. */
@@ -143,7 +143,7 @@ export function offsetMinutes(offset: string): number {
   return (sign === '-' ? -1 : 1) * (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) + 0;
 }
 
-/** What the clocks show, as if they showed UTC, in milliseconds since the epoch. */
+/** The local clock time read as UTC, in milliseconds since the epoch. */
 export function wallOf({ date, timeMs }: WrittenDate): number {
   return Date.parse(`${date}T00:00:00Z`) + timeMs;
 }

@@ -28,7 +28,7 @@ const CLASSES = {
 const CHARACTERS_MAX = 64;
 
 /**
- * Could be a thousand and more, or one and some thousandths: nobody can say it where both marks are used. A group never
+ * Could be a thousand and more, or one and some thousandths: ambiguous where both marks are used. A group never
  * begins with zero.
  */
 const UNDECIDED = /^[-\u2212]?[1-9]\d{0,2}[.,]\d{3}$/;

@@ -40,7 +40,7 @@ interface Opened {
 
 type Working = Opened & { readonly plan: ProjectionPlan };
 
-/** What the projections took from one page of the list, by name. */
+/** The result of each projection for one page of the list, by name. */
 export type PageEntries = ReadonlyMap<string, readonly unknown[]>;
 
 type ForPlan = Pick<PlanContext, 'dependencies' | 'generation' | 'before' | 'isRenderedOtherwise' | 'deferred'>;
@@ -108,7 +108,7 @@ export class PlannedProjections {
     return this.#working.some(({ projection, plan }) => plan.needsList === true && !isEarly(projection.name));
   }
 
-  /** What the projections take from each page of a list of this many markets. Null: no projection needs the pages. */
+  /** Lets the projections read each page of a list of this many markets. Null: no projection needs the pages. */
   ofPage(markets: number): ((body: string) => PageEntries) | null {
     const readers = this.#working.flatMap((opened) => {
       const read = this.#ask(opened, (plan) => plan.ofPage?.(markets)) ?? null;
@@ -286,7 +286,7 @@ export class MarketSteps implements RowReader {
       if (part === null) return null;
       if (part !== undefined) this.#parts.push(part);
     }
-    // What is published of a projection that was dropped stays published.
+    // Files of a dropped projection stay published.
     const known = this.hasFailed ? this.#context.view.published?.files : undefined;
     const files = this.#parts.find((part) => part.files !== undefined)?.files ?? known;
     return {

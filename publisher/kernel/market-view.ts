@@ -60,7 +60,7 @@ export interface ViewOptions {
   readonly pageSize: number;
   /** Whether the history's files are due: then only pages from which they can be continued are kept. */
   readonly areFilesDue: (published: PublishedHeads | null, record: Item<MarketRecordValue> | null) => boolean;
-  /** What the log needs of a published market. Null: there is no log. */
+  /** The part of a published market that the log needs. Null: there is no log. */
   readonly needOfLog:
     | ((published: Item<PublishedHeads> | null, record: Item<MarketRecordValue> | null) => LogNeed)
     | null;

@@ -32,7 +32,7 @@ export interface Projector {
   readonly daily?: (context: DailyContext) => Promise<DailyOutcome | null>;
   /** Keeps the daily files of a day, so that readers can cite them. `kept` null: the sweep may remove them again. */
   readonly keep?: (storage: PublisherStorage, date: string, kept: Kept | null) => Promise<KeepOutcome>;
-  /** What the sweep must keep. Absent: all of its files. */
+  /** The files that the sweep must keep. Absent: all of its files. */
   readonly reachable?: Reachability;
   /** Opens the check of its files that are about all markets. Loaded when it is called: publishing needs none. */
   readonly check?: (context: CheckContext) => Promise<ProjectionCheck>;
@@ -46,7 +46,7 @@ export interface Projector {
   readonly leadUrl?: string;
   /** For the OpenAPI document and the documents. */
   readonly describe: Description;
-  /** What the snapshot says of its state. */
+  /** The fields of its state in the snapshot. */
   readonly shownOf?: (state: Json) => Partial<Snapshot>;
 }
 
@@ -96,7 +96,7 @@ export interface Kept {
 export type KeepOutcome = 'done' | 'absent' | 'of-an-earlier-version';
 
 export interface Description {
-  /** What it is, in one sentence. */
+  /** The projection in one sentence. */
   readonly what: string;
   /** Its paths in the OpenAPI document. */
   readonly paths: readonly string[];
@@ -161,13 +161,13 @@ export interface ProjectionPlan {
   readonly missed?: (context: MarketContext) => MarketPart;
   /** A new list. Absent: the projection shows none. */
   readonly list?: (list: NewList) => Promise<void>;
-  /** What one page of the list gives. `list` gets that of all pages, in order. Null: it is not needed. */
+  /** Reads one page of the list. `list` gets the results of all pages, in order. Null: it is not needed. */
   readonly ofPage?: (markets: number) => ((body: string) => readonly unknown[]) | null;
   /** To be called once, at the end. */
   readonly finish: (left: LeftMarkets) => Promise<PlanEnd>;
 }
 
-/** What a generation leaves for the next one. */
+/** The state that a generation leaves for the next one. */
 export interface LeftMarkets {
   /** Markets that this generation defers. */
   readonly deferred: Pick<ReadonlySet<string>, 'has'>;
@@ -220,7 +220,7 @@ export interface MarketPart {
   readonly parts: readonly ObjectRef[];
   /** The problem documents of a removed market, to be put after a list without it. */
   readonly gone: readonly HeadPut[];
-  /** What is published then, for the market's record. */
+  /** The published state after it, for the market's record. */
   readonly files?: PublishedHeads['files'];
   /** To be called if the generation takes the market. */
   readonly taken?: () => void;

@@ -9,7 +9,7 @@ import type { Purge } from './purge.ts';
 export const MAX_PURGE_TAGS = 30;
 
 const EVERYTHING = '/*';
-/** The prefix that tells a tag from a path in an invalidation. */
+/** The prefix that distinguishes a tag from a path in an invalidation. */
 const TAG_PREFIX = '#';
 
 export interface CloudFrontPurgeOptions {

@@ -56,7 +56,7 @@ export class LogEntriesLost extends Error {
 }
 
 /**
- * Nobody else may write to the ledger or the store meanwhile. May be repeated. Publishing continues by itself afterwards.
+ * No other process may write to the ledger or the store meanwhile. May be repeated. Publishing continues by itself afterwards.
  *
  * @throws LogEntriesLost if the log cannot go on, and no name of another one is given
  * @throws RangeError if that is the name of this log
@@ -140,7 +140,7 @@ async function markLogged(storage: PublisherStorage, { log, isWhole, size }: Arr
   const ofLedger = isWhole ? log.size : 0;
   for (let n = 0; n * TILE_WIDTH < ofLedger; n++)
     add(await readEntries(storage.ledger, n, widthOfTile(0, n, ofLedger)));
-  // What is only in the store, the next generation takes from there.
+  // The next generation reads from the store what the ledger lacks.
   for (let n = Math.floor(ofLedger / TILE_WIDTH); ofLedger < size && n * TILE_WIDTH < size; n++) {
     add(await readShownEntries(storage, n, widthOfTile(0, n, size)));
   }

@@ -144,7 +144,7 @@ function changesOf(mended: ReadonlyMap<string, StoredObservation>): readonly Cha
   });
 }
 
-/** Without its item, nobody would notice that an announced value becomes effective. */
+/** Without its item, the publisher would miss the moment at which an announced value becomes effective. */
 async function isDueKnown(ledger: Repair['ledger'], slug: string, record: MarketRecordValue): Promise<boolean> {
   const at = record.removal === undefined ? nextEffectiveAt(record) : null;
   return at === null || (await ledger.get(announcedMarketKey(at, slug))) !== null;

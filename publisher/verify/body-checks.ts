@@ -65,7 +65,7 @@ export class BodyChecks {
   readonly isStated = (kind: Projection): boolean => this.#named?.includes(kind) === true;
 
   /**
-   * Whether the snapshot names the kind, or this file of it answers. Nobody signs the snapshot. So a file that answers is checked
+   * Whether the snapshot names the kind, or this file of it answers. The snapshot is not signed. So a file that answers is checked
    * in any case, and one of a kind that it does not name is a finding.
    */
   readonly has = async (kind: Projection, url: string): Promise<boolean> => {

@@ -57,7 +57,7 @@ export interface LogOfCheck {
 
 /** Of the files that are about all markets. */
 export interface ProjectionCheck {
-  /** What the files show of a market: equal texts, if they show the same. */
+  /** The files' data about a market as one text: equal texts if they show the same. */
   readonly shown?: (slug: string) => string;
   /** An item of the list. To be called for every one, in order. */
   readonly item?: (item: Market) => void;
@@ -67,7 +67,7 @@ export interface ProjectionCheck {
   readonly skip?: (slug: string, isShown: boolean) => void;
   /** To be called once, after the last market. */
   readonly end?: (list: ReadListing) => Promise<void>;
-  /** The same for files that are made from the list. What is found is dropped if there is another list by then. */
+  /** The same for files that are made from the list. The findings are dropped if there is another list by then. */
   readonly ofList?: (list: ReadListing, findings: Findings) => Promise<void>;
 }
 

@@ -45,7 +45,7 @@ async function readOne(path: string): Promise<KnownAccounts | null> {
   }
 }
 
-/** The keys that the backup would revive. None of them may have been revoked or rotated; nobody knows. */
+/** The keys that the backup would revive. It is unknown whether they have been revoked or rotated since. */
 export async function keysRevivedBy(
   { dir, name }: ChosenBackup,
   aside: readonly KnownAccounts[],

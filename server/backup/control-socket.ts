@@ -14,7 +14,7 @@ export function socketOf(folder: string): string {
 }
 
 /**
- * Whether the folder's own server answers. Only the folder's owner can make the socket. So after a crash nobody else can
+ * Whether the folder's own server answers. Only the folder's owner can make the socket. So after a crash no other user can
  * pretend to be the server, as somebody could who takes its port.
  */
 export async function hasControl(folder: string): Promise<boolean> {

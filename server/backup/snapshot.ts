@@ -9,7 +9,7 @@ import { openDataFolder } from '../folder/data-folder.ts';
 import { StartError } from '../service/start-error.ts';
 import { askForSnapshot, makeSnapshot, newSnapshotName, removeSnapshots } from './control.ts';
 
-/** Nobody else can make one of the same folder until the release, which removes it. */
+/** No other process can make one of the same folder until the release, which removes it. */
 export interface LedgerSnapshot {
   readonly path: string;
   release(): Promise<void>;
@@ -36,7 +36,7 @@ export async function takeSnapshot(dataFolder: string, progress: CopyProgress): 
   }
 }
 
-/** What the manifest says about a ledger. @throws StartError if the copy is damaged: then the ledger is, too */
+/** The ledger's part of the manifest. @throws StartError if the copy is damaged: then the ledger is, too */
 export async function checkLedgerCopy(
   path: string,
 ): Promise<{ readonly ledgerFormat: number | null; readonly generation: number | null }> {

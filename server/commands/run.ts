@@ -1,4 +1,4 @@
-/** `tidemark start`: runs Tidemark in this process, and tells the person who started it what it serves. */
+/** `tidemark start`: runs Tidemark in this process, and prints what it serves. */
 
 import { relative, sep } from 'node:path';
 import { inspect, styleText } from 'node:util';
@@ -167,7 +167,7 @@ ${logKeys === null ? '' : `  ${label('Log')}${logKeys.origin}, signed by ${shown
 ${commands('Write, as the operator or as a user (more at /docs/ of this address)', writes)}${commands('Read', reads)}`;
 }
 
-/** A stop that takes longer is announced, so that nobody takes it for a hang. */
+/** A stop that takes longer is announced, so that it does not look like a hang. */
 const SOON_MS = 500;
 
 /** The first signal ends the process cleanly, also during the start. A second signal ends it at once. */

@@ -3,7 +3,7 @@ export interface Diagnosis {
   readonly check: string;
   readonly state: 'ok' | 'warning' | 'fault';
   readonly detail: string;
-  /** What to do about it; null if nothing is to be done. */
+  /** The remedy; null if none is needed. */
   readonly hint: string | null;
 }
 

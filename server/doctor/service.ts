@@ -1,5 +1,5 @@
 /**
- * What a reader gets at a base URL, through whatever stands before the service: a proxy that changes headers breaks
+ * Checks the answers at a base URL, through any proxy before the service: a proxy that changes headers breaks
  * promises without an error anywhere.
  */
 import { randomUUID } from 'node:crypto';

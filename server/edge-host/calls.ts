@@ -19,7 +19,7 @@ export interface EdgeSettings {
   readonly isMeasured: boolean;
 }
 
-/** What the edge must know to take writes. */
+/** The settings that the edge needs to accept writes. */
 export interface WriteTerms {
   /** Verifies the targets of uploads. */
   readonly uploadKey: Uint8Array;
@@ -34,7 +34,7 @@ export interface EdgeMeasured {
   readonly reads: CountedReads;
 }
 
-/** What the core asks of the edge. */
+/** Calls from the core to the edge. */
 export type EdgeCalls = {
   /** Binds the port, and gives the base URL. Every request is answered 503 until `ready`. @throws StartError */
   open(settings: EdgeSettings): Promise<string>;
@@ -53,7 +53,7 @@ export type EdgeCalls = {
   stop(): Promise<void>;
 };
 
-/** What the edge asks of the core. */
+/** Calls from the edge to the core. */
 export type CoreCalls = {
   health(): Promise<HealthReport>;
   /** One request of the write API, without its body. @param write names it for `receiveBody` */

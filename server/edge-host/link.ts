@@ -28,7 +28,7 @@ type Message =
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'failure'; readonly id: number; readonly failure: Failure };
 
-/** An error as plain data. The kinds are those that a caller tells apart. */
+/** An error as plain data. The kinds are those that callers distinguish. */
 type Failure =
   | { readonly kind: 'refused'; readonly problem: Problem; readonly headers: Readonly<Record<string, string>> }
   | { readonly kind: keyof typeof KINDS | 'other'; readonly message: string };

@@ -129,7 +129,7 @@ export function watchDamage(store: ObjectStore): Damage {
  * The objects of the publisher: the edge learns of each put and delete, so that it shows no older body for longer.
  *
  * @param announce receives the key when the store has the new object, and before the publisher goes on. So a reader who sees that
- *   a generation is published asks edges that have been told.
+ *   a generation is published asks edges that have been informed.
  */
 export function announceChanges(store: ObjectStore, announce: (key: string) => void): ObjectStore {
   return changedStore(store, {

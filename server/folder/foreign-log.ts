@@ -44,7 +44,7 @@ async function isBeginningOf(ledger: LedgerReader, log: LogState, { size, root }
   return size < log.size && (await LogTree.at(size, ledgerTiles(ledger))).root().equals(root);
 }
 
-/** Null: it is damaged, and will be published again. Of other keys, nobody knows here whether they have signed it. */
+/** Null: it is damaged, and will be published again. Signatures of other keys cannot be judged here. */
 function shownLog(note: string, signers: readonly NoteSigner[]): LogCheckpoint | null {
   try {
     const { text, signatures } = parseNote(note);

@@ -83,7 +83,7 @@ export async function isLedgerEmpty(dataFolder: string): Promise<boolean> {
  * the log, and with the cursors of pages that the store has. Without other marks they change nothing but the snapshot in a
  * store that has all of it.
  *
- * Nobody else may have the folder open, and it is closed on return. After a kill, call it again: everything is done from
+ * No other process may have the folder open, and it is closed on return. After a kill, call it again: everything is done from
  * the start, and no server starts on a half.
  *
  * @throws StartError if the folder is in use or cannot be written, if the source gives no answer, and if its log is not

@@ -62,7 +62,7 @@ export async function openGitVersions(
   };
 }
 
-/** Where the repository is. Asks nobody. @throws WrongArgument for a repository or path that cannot be one */
+/** The location of the repository. Makes no request. @throws WrongArgument for a repository or path that cannot be one */
 export function checkGitFile(file: GitFile): { readonly place: string; readonly isHost: boolean } {
   const remote = remoteOf(file);
   checkPath(file.path);
@@ -123,7 +123,7 @@ function commitsIn(log: string, nowMs: number, linkOf: ((commit: string) => stri
   return commits;
 }
 
-/** In one request. What is there already is not sent. */
+/** In one request. Objects that are here already are not sent. */
 async function fetchBlobs(folder: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   const how = ['--no-tags', '--no-write-fetch-head', '--recurse-submodules=no', '--filter=blob:none', '--stdin'];

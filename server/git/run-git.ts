@@ -26,7 +26,7 @@ const wordsOf = (folder: string, words: readonly string[]) => [
   ...words,
 ];
 
-/** Without our own secrets, the variables by which git tells its hooks where they are, and without a question to anybody. */
+/** Without our own secrets, the variables by which git tells its hooks where they are, and without prompts. */
 function environment(): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(
     ([name]) => !/^TIDEMARK_|^GIT_(?!SSL_|TRACE|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)$)/.test(name),

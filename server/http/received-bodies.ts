@@ -30,7 +30,7 @@ export const BODY_LIMITS: BodyLimits = {
 export interface ReceivedBodies {
   /** Bytes in memory. */
   readonly bytes: number;
-  /** A body that nobody has begun to send. `address` is that of its sender. */
+  /** A body of which no byte has arrived. `address` is that of its sender. */
   open(request: IncomingMessage, address: string): ReceivedBody;
 }
 

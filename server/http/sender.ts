@@ -1,4 +1,4 @@
-/** Who sends a request: the other end of the connection, or the client of a proxy that the operator has named. */
+/** The sender of a request: the other end of the connection, or the client of a proxy that the operator has named. */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 

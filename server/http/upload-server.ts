@@ -53,7 +53,7 @@ export function createUploadServer(options: UploadServerOptions): (request: Inco
     const length = request.headers['content-length'];
     // S3 requires a length (411): otherwise a client that works here would fail there.
     if (length === undefined) return 'no-length';
-    // The head announces another file, so nobody has to wait for its end.
+    // The head announces another file, so the rest need not be read.
     if (length !== query.get('bytes')) return 'content-differs';
     try {
       if (!(await mayReceive(id))) return 'credential-ended';

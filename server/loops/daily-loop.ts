@@ -91,7 +91,7 @@ export function startDailyLoop({ report, ...options }: DailyLoopOptions): DailyL
           if (askers.length > 0) loop.wakeIn(RETRY_MS);
           return;
         }
-        // Who has asked meanwhile wants to see what was published meanwhile.
+        // A request that came meanwhile asks for what was published meanwhile.
         end(askers, ({ resolve }) => resolve(outcome));
       });
     },

@@ -15,7 +15,7 @@ export interface Family {
   readonly samples: readonly Sample[];
 }
 
-/** What a sample's name has after that of its family. */
+/** The suffix of a sample's name after that of its family. */
 const SUFFIXES = { gauge: '', counter: '_total', summary: '' } as const;
 
 export function openMetricsText(families: readonly Family[]): string {

@@ -12,7 +12,7 @@ import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import type { Stage } from './stage.ts';
 
-/** What a mirror's folder keeps of the log. */
+/** The state of the log in a mirror's folder. */
 export interface MirrorLogState {
   /** The keys that may sign it, oldest first: the first one was given or trusted, the others came by its entries. */
   readonly vkeys: readonly string[];
@@ -127,7 +127,7 @@ export class MirrorLog {
     }));
   }
 
-  /** Wrong files are no proof. The whole log is read again: if it is the signed one, it tells. */
+  /** Wrong files prove nothing. The whole log is read again: only two signed roots that contradict each other are a fork. */
   async #isFork(stage: Stage, before: LogCheckpoint, note: string): Promise<boolean> {
     try {
       const now = openSigned(note, this.#state.vkeys.map(verifierKey));

@@ -1,4 +1,4 @@
-/** A mirror in its folder: rounds, sweeps, and what it tells about itself. */
+/** A mirror in its folder: rounds, sweeps, and its status document. */
 
 import { EXPORT_PART_ENTRIES } from '../../contract/bodies/export-tables.ts';
 import { LOG_ROOT, PUBLIC_OBJECTS } from '../../contract/files/public-objects.ts';
@@ -52,7 +52,7 @@ export class Mirror {
   readonly #proven = new Map<string, ProvenMarket>();
   #log: MirrorLog | null = null;
   #fullAtMs = Number.NEGATIVE_INFINITY;
-  /** What the walks have read since the copy is read again. Null: that is done. */
+  /** The keys that walks have read since the full check of the copy began. Null: no full check is under way. */
   #reached: Set<string> | null = null;
   #dailyAtMs = Number.NEGATIVE_INFINITY;
   #generation: number | null = null;
@@ -210,7 +210,7 @@ export class Mirror {
   }
 
   /**
-   * The pages are those of the mirror's own version. A copy of the service's would be scripts that nobody has verified,
+   * The pages are those of the mirror's own version. A copy of the service's pages would be unverified scripts,
    * and readers of the mirror would run them.
    */
   async #putSite(): Promise<void> {

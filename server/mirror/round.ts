@@ -35,7 +35,7 @@ export interface MirrorWorld extends Pick<Runtime, 'nowMs' | 'pause'> {
   /** Entries of the log in a part of an export. */
   readonly partEntries: number;
   readonly log: MirrorLog;
-  /** What the copy is proven to have, by slug. */
+  /** The proven state of the copy, by slug. */
   readonly proven: Map<string, ProvenMarket>;
   readonly progress: ProgressLine;
 }
@@ -44,7 +44,7 @@ export interface RoundReport {
   /**
    * - `current`: the copy is that of the snapshot.
    * - `behind`: the service gave bodies of several generations. The copy is consistent, and the next round goes on.
-   * - `faulty`: broken promises of the service. What they concern was not taken over.
+   * - `faulty`: broken promises of the service. The files concerned were not copied.
    */
   readonly state: 'current' | 'behind' | 'faulty';
   readonly snapshot: Snapshot;
@@ -62,7 +62,7 @@ const MOST_LOOKS = 3;
 const OFTEN = PROJECTORS.filter(({ daily }) => daily === undefined);
 const DAILY = PROJECTORS.filter(({ daily }) => daily !== undefined);
 
-/** What one look has found. Markets that hold are in the copy; everything else is on the stage. */
+/** The result of one look. Markets that passed are in the copy; everything else is on the stage. */
 interface Look {
   readonly snapshot: Snapshot;
   readonly generation: number;
@@ -154,7 +154,7 @@ async function lookUntilSure(
   }
 }
 
-/** The snapshot says that such files wait for their turn, or could not be made. Nobody signs that: the copy waits. */
+/** The snapshot says that such files wait for their turn, or could not be made. It is not signed, so the copy waits for them. */
 function isExcused({ filesGeneration, deferred = [] }: Snapshot, { url, rule }: Finding): boolean {
   if (rule === 'unsettled') return true;
   return (filesGeneration !== undefined || deferred.length > 0) && isOf(PROJECTORS, nameOfUrl(url));

@@ -1,5 +1,5 @@
 /**
- * What a round has read of the service, as the copy would serve it: with the header fields of the copy, each body once.
+ * The answers that a round has read, as the copy would serve them: with the header fields of the copy, each body once.
  * Nothing of it is served before it is put. The checks of `verify` read it, so they judge what the copy will be.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -38,11 +38,11 @@ export interface StageSettings {
   readonly copy: MirrorCopy;
   /** Where bodies wait. */
   readonly folder: string;
-  /** Whether the copy is proven to have the newest bodies of this market: then nobody is asked for them. */
+  /** Whether the copy is proven to have the newest bodies of this market: then the service is not asked. */
   readonly isKept: (slug: string) => boolean;
   /** Gets the key of each body that answers. */
   readonly reached: Set<string>;
-  /** Ends the walks that read: also those of a copy that asks nobody. */
+  /** Ends the walks that read, also those that read the copy alone. */
   readonly signal: AbortSignal | undefined;
 }
 
@@ -151,7 +151,7 @@ export class Stage {
     return count;
   }
 
-  /** Forgets what was read and not put: it may have changed meanwhile, and nobody has proven it. */
+  /** Forgets bodies that were read and not put: they may have changed meanwhile, and are not proven. */
   async forget(isUnwanted: (name: PublicObjectName) => boolean = () => true): Promise<void> {
     for (const group of this.#groups.values()) {
       for (const [key, read] of [...group]) {
@@ -196,7 +196,7 @@ export class Stage {
     const { status } = answer;
     if (!(status === 200 || (status === 410 && PUBLIC_OBJECTS[name.kind].mayBeGone)))
       return { name, status: status === 410 ? 404 : status, etag: '', bytes: 0, body: null };
-    // Nobody signs what stands in the place of a bundle.
+    // The answer in the place of a bundle is not signed.
     const body = 'tile' in name && status === 410 ? goneBundle(name) : answer.body;
     const etag = etagOfDigest(bodyDigest(body)) as string;
     if (copied?.etag === etag && copied.metadata.contentType === contentTypeOf(name, status))

@@ -69,7 +69,7 @@ function nullIfCorrupt(error: unknown): null {
   throw error;
 }
 
-/** The first line is the name of no log, so nobody takes the note for a checkpoint. */
+/** The first line is not the name of a log, so the note cannot pass for a checkpoint. */
 async function textOf(rendered: Rendered, headOf: HeadOf): Promise<string> {
   const { objects, ...renderer } = rendered;
   return `tidemark public files\n${rendererOf(renderer)}\n${await digestOf(objects, (key) => headOf(rendered, key))}\n`;

@@ -1,4 +1,4 @@
-/** What this process takes of the machine. */
+/** The processor time, memory and files of this process. */
 
 export interface ProcessUsage {
   /** Since the epoch. */

@@ -135,7 +135,7 @@ async function startOn(
         health,
         measureEdge: edge.measure,
         writes,
-        // Of a ledger that cannot be read, the health check tells.
+        // The health check reports a ledger that cannot be read.
         sources: () => readSourceHealth(data.ledger, nowMs()).catch(() => []),
         expectations: () => background?.expectations() ?? null,
         report,

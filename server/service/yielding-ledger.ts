@@ -44,7 +44,7 @@ export function createTurns(nowMs: () => number = () => performance.now()): Turn
  */
 export function yieldingLedger(ledger: Ledger, turns: Turns = createTurns()): Ledger {
   // `isDue` is asked in the step that makes the call. If it were asked in an earlier one, tasks that ask together would
-  // all be told that the stretch is short, and then call one after the other.
+  // all see a short stretch, and then call one after the other.
   return {
     async transact(changes, options) {
       if (turns.isDue()) await turns.next();

@@ -1,5 +1,5 @@
 /**
- * Files that nobody else on this machine may have put there. A folder or file of somebody else, or one that others can
+ * Files that no other user of this machine can have put there. A folder or file of somebody else, or one that others can
  * write, is refused: its keys could be theirs. Links are not followed: they could lead to another file.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
@@ -34,7 +34,7 @@ export function checkFileIsPrivate(path: string): void {
 }
 
 /**
- * The content; null if the file does not exist. What is checked is the open file, so nobody can exchange it in between.
+ * The content; null if the file does not exist. The open file is checked, so it cannot be exchanged in between.
  *
  * @throws StartError as {@link openPrivateFile} does
  */
@@ -80,7 +80,7 @@ export function openRegularFile(path: string): number | null {
 function open(path: string, check: (path: string, stats: Stats) => void): number | null {
   let file: number;
   try {
-    // Without waiting: a pipe has perhaps nobody who writes.
+    // Without waiting: a pipe may have no writer.
     file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

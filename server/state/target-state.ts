@@ -6,14 +6,14 @@
  *
  * - *No fork of the log.* Two runs that begin from one copy both commit a generation, each in a ledger of its own. One
  *   replaces the copy. The other is refused, and has made nothing public.
- * - *No public fact is lost.* What is public was in the copy before. A run that is killed at any point leaves a copy at or
+ * - *No public fact is lost.* Every public fact was in the copy before. A run that is killed at any point leaves a copy at or
  *   ahead of the public files. The next run restores it and applies the generation again, as after any crash: same bundle,
  *   same bytes.
  * - *An old copy is noticed.* The public log is a beginning of the copy's log, or the copy is stale or of another log: then
  *   nothing is restored.
  * - *A ledger in the data folder* is kept if it has, or made, the copy that the target has. If the target has a copy that
  *   was made after the ledger's newest one, it takes the ledger's place: what the ledger has besides, no run has
- *   acknowledged. It is moved aside, not deleted. Otherwise nobody knows which one is right, and the run is refused.
+ *   acknowledged. It is moved aside, not deleted. Otherwise it is unknown which one is right, and the run is refused.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';

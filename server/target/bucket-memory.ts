@@ -1,4 +1,4 @@
-/** What a data folder remembers of its bucket, in a file beside its index. */
+/** The memory that a data folder has of its bucket, in a file beside its index. */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { putFileSync } from '../../storage/directory/durable-files.ts';

@@ -39,7 +39,7 @@ export interface LeaseOptions extends Pick<Runtime, 'pause'> {
   readonly owner: string;
   /** Whether the store evaluates the conditions of puts. */
   readonly isConditional: () => Promise<boolean>;
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   readonly nowMs: () => number;
 }
 

@@ -22,7 +22,7 @@ import type { PublicTarget } from './target.ts';
 const MISSING: readonly number[] = [403, 404];
 
 /**
- * Reads a service by its API, and a host that knows only files by its files. The first answer tells which of both it is.
+ * Reads a service by its API, and a host that knows only files by its files. The first answer shows which of the two it is.
  *
  * @param read GETs a URL or file below the base URL
  * @param onFiles is called once if the host knows only files
@@ -32,7 +32,7 @@ export function hostReader(read: PublicReader, onFiles = () => {}): PublicReader
   const readerOf = async () => {
     if ((await read(SNAPSHOT_URL)).status === 200) return read;
     const hasFiles = (await read(`${SNAPSHOT_URL}.json`)).status === 200;
-    // Otherwise the caller tells what is wrong, and the next read asks again.
+    // Otherwise the caller reports the fault, and the next read asks again.
     if (!hasFiles) return null;
     onFiles();
     return staticHostReader(read);

@@ -8,7 +8,7 @@ import { printable } from './printable.ts';
 export interface StepProgress {
   /** 0 to 1; null: the end is not known. */
   readonly share: number | null;
-  /** What is done, in units. */
+  /** The number of units that are done. */
   readonly count?: number;
   /** One of them, such as `record`. */
   readonly unit?: string;

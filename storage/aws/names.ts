@@ -29,7 +29,7 @@ export const VIEWER_ADDRESS_HEADER = 'x-tidemark-viewer-address';
 /** Prefix of the state of a copy, in the bucket of the second region. No reader can reach it. */
 export const COPY_PREFIX = 'copy/';
 
-/** The tag of an uploaded object that nobody will read any more: only such an object may expire. */
+/** The tag of an uploaded object that will not be read again: only such an object may expire. */
 export const ENDED_UPLOAD_TAG = { key: 'upload', value: 'ended' } as const;
 
 /** Environment variables of the Lambda functions. */
@@ -83,7 +83,7 @@ export const PUBLISHER_METRICS = {
   behind: 'PublishBehind',
   /** Markets that have been deferred for longer than five minutes. */
   deferredTooLong: 'MarketsDeferredTooLong',
-  /** Audit records that were changed or removed, which the stream has told. */
+  /** Audit records that were changed or removed, as the stream reported. */
   auditChanged: 'AuditRecordsChanged',
 } as const;
 

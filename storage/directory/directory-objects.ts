@@ -236,7 +236,7 @@ class DirectoryObjects implements ObjectStore {
       ignoreMissing(error);
       this.#folders.delete(folder);
       await this.#ensureFolder(folder, mode);
-      // Only an empty one. What is in another is not ours.
+      // Only an empty one. Files in another are not ours.
       await rmdir(path).catch(ignoreMissing);
       await moveAcross(from, path);
     }

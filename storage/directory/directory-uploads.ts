@@ -45,7 +45,7 @@ export interface DirectoryUploads extends UploadStore {
   removePartial(): Promise<void>;
   /** The ids of the files that have arrived. */
   list(): Promise<readonly string[]>;
-  /** Removes the file of an upload that nobody will read again. Does nothing if the file does not exist. */
+  /** Removes the file of an upload that will not be read again. Does nothing if the file does not exist. */
   remove(id: string): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a directory store remembers beside the bytes of its files: the digest and the metadata of each object. A SQLite
+ * The index of a directory store: the digest and the metadata of each object beside the bytes of its files. A SQLite
  * file, which other threads may read. If it is lost, it is made again from the files (open-index.ts).
  *
  * While an object is being replaced, its entry names both versions, and the digest of the file says which one is there.

@@ -11,7 +11,7 @@ export class DynamoDbContention extends Error {
 /** The clock, the pauses and the randomness of retries. */
 export type RetryTime = Pick<Runtime, 'nowMs' | 'random' | 'pause'>;
 
-/** `nowMs` counts from the start of the process: nobody can set it back. */
+/** `nowMs` counts from the start of the process, and never goes back. */
 export const PROCESS_TIME: RetryTime = { ...systemRuntime, nowMs: () => performance.now() };
 
 export const MAX_TRIES = 10;

@@ -18,7 +18,7 @@ import { MAX_TRANSACT_BYTES } from './ledger-rules.ts';
 import { queryPages } from './paging.ts';
 
 export interface ImportOptions {
-  /** Nobody writes to it meanwhile. */
+  /** It has no other writer meanwhile. */
   readonly source: LedgerReader;
   readonly partitions: readonly string[];
   /** The SHA-256 of the source, in hex. */

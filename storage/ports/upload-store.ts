@@ -45,7 +45,7 @@ export interface UploadFiles {
   /** Null until the file has arrived. */
   head(id: string): Promise<{ readonly bytes: number } | null>;
   read(id: string, fromByte: number): AsyncIterable<Uint8Array>;
-  /** Says that nobody will read the file any more. From then on the store may remove it. Harmless if repeated. */
+  /** Says that the file will not be read again. From then on the store may remove it. Harmless if repeated. */
   markEnded(id: string): Promise<void>;
 }
 

@@ -73,7 +73,7 @@ export function examineLedgerFile(path: string): readonly string[] {
   }
 }
 
-/** Opens a file that nobody writes any more, and makes no file beside it. Errors as of `openSqliteLedger`. */
+/** Opens a file that has no writer any more, and makes no file beside it. Errors as of `openSqliteLedger`. */
 export function openImmutable(path: string): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {

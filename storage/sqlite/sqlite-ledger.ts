@@ -104,7 +104,7 @@ export function openSqliteLedger(path: string, options: SqliteLedgerOptions = {}
   }
 }
 
-/** A ledger that nobody writes any more: a copy. The file is only read, and no file is made beside it. */
+/** A ledger without a writer: a copy. The file is only read, and no file is made beside it. */
 export type LedgerCopy = LedgerReader & Pick<SqliteLedger, 'findDamage' | 'close'>;
 
 /** Errors as of {@link openSqliteLedger}. Every method but the reading ones fails. */
@@ -245,7 +245,7 @@ class OpenSqliteLedger implements SqliteLedger {
   }
 
   /**
-   * Makes the change if its condition holds, and tells whether it did. Common conditions are part of the statement, so
+   * Makes the change if its condition holds, and returns whether it did. Common conditions are part of the statement, so
    * that the stored item need not be read first.
    */
   #apply(change: Change, text: string | null, attemptId: string): boolean {

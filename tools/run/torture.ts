@@ -64,7 +64,7 @@ function describe({ name, seed, counts, broken, skipped, seconds }: Outcome): vo
   if (broken.length > 0) console.log(`  again: npm run torture -- ${name} --seed ${seed}`);
 }
 
-/** What was counted, a line each. The order of events differs between runs; that of names does not. */
+/** The counts, a line each. The order of events differs between runs; that of names does not. */
 function inWords(counts: Outcome['counts']): readonly string[] {
   return [...counts]
     .sort(([a], [b]) => (a < b ? -1 : 1))

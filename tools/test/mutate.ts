@@ -37,7 +37,7 @@ if (!(share > 0 && share <= 100)) refuseArguments('--share is a number of percen
 const jobs = Number(values.jobs);
 if (!(Number.isInteger(jobs) && jobs > 0)) refuseArguments('--jobs is a number of 1 or more', USAGE);
 const isWithin = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`);
-/** What is mutated of each part: all of it, or the path in it that was asked for. */
+/** The mutated files of each part: all of it, or the path in it that was asked for. */
 const asked = (positionals.length > 0 ? positionals : Object.keys(PARTS)).flatMap((path) => {
   const parts = Object.keys(PARTS).filter((part) => isWithin(part, path) || isWithin(path, part));
   if (parts.length === 0) refuseArguments(`${path} has no tests here`, USAGE);
@@ -71,7 +71,7 @@ function print(path: string, outcomes: readonly Outcome[]): void {
   );
 }
 
-/** Prints the survivors that nobody has accepted. */
+/** Prints the survivors that are not on the accepted list. */
 async function mutate(path: string): Promise<readonly Outcome[]> {
   const results = await new Stryker({
     testRunner: 'vitest',

@@ -71,7 +71,7 @@ const LONG_HISTORY = 'a market with more than one page of history';
 const OTHER_SUBJECT = 'the key of another subject than the one that made the claim';
 const LANGUAGE_MODELS = 'markets of language models, as `tidemark ingest --recipe` of LiteLLM makes them';
 
-/** What a new service with the sample, and one key, does not have. There, these examples are refused. */
+/** Things that a new service with the sample and one key lacks. It refuses these examples. */
 export const CONDITIONS: Readonly<Record<string, string>> = {
   getHistoryIndex: LONG_HISTORY,
   getHistoryYearCsv: LONG_HISTORY,

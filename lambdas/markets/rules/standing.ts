@@ -18,7 +18,7 @@ const SALT_BYTES = 32;
 
 /**
  * A salt for the name of a representative. The log holds only the digest of both, because nothing can be erased from it.
- * Without the salt nobody can try out names.
+ * Without the salt, names cannot be guessed by trying.
  */
 export function newRepresentationSalt(randomBytes: Runtime['randomBytes']): string {
   return Buffer.from(randomBytes(SALT_BYTES)).toString('hex');

@@ -27,7 +27,7 @@ export interface AfterRun {
   readonly takenIn?: TakenInValue;
   /** Of a list. */
   readonly listed?: NonNullable<SourceStateValue['listed']>;
-  /** What the source, or the network, answered. */
+  /** The answer of the source or of the network. */
   readonly failure?: Pick<FetchFailure, 'isRetryable' | 'retryAfterSeconds'>;
 }
 

@@ -272,7 +272,7 @@ async function archivedAnswer({ archive }: SourceDependencies, { id, run }: Clai
     recipe: recipeIn(await read(recipeSha256 as string, 'recipe')),
     answer: answerOf({ sha256: sha256 as string, ...context, isWhole: true }),
     earlier: listed.map(answerOf),
-    // What was taken in once is replayed as it was.
+    // A batch that was taken in before is replayed unchanged.
     mayShrink: unconditional || cause === 'replay',
   };
 }

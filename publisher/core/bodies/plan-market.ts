@@ -44,7 +44,7 @@ export interface MarketPlanInput {
   readonly view: MarketView;
   readonly history: HistoryPlan;
   readonly generation: number;
-  /** What the log says of the market after this generation; null: there is no log. */
+  /** The market in the log after this generation; null: there is no log. */
   readonly logged: LoggedFields | null;
   /** Undefined: as recorded. */
   readonly stored: StoredDigests | undefined;

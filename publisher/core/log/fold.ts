@@ -92,7 +92,7 @@ export class LogFold {
     return this.#vkeys;
   }
 
-  /** What is published, as the log says it last. Null: it does not say so. */
+  /** The newest service entry of the log, which names the projections. Null: there is none. */
   get service(): ServiceEntry | null {
     return this.#service;
   }

@@ -233,7 +233,7 @@ export function namesOfLog({ vkeys, name }: Pick<LogState, 'vkeys' | 'name'>): r
   return name === undefined ? vkeys.map((vkey) => parseVkey(vkey).name) : [name];
 }
 
-/** Its entries would be those of the other log, under a name that nobody follows. */
+/** Its entries would be those of the other log, under a name without followers. */
 function assertSameName({ origin }: LogSettings, state: LogState): void {
   const names = namesOfLog(state);
   if (names.length === 0 || names.includes(origin)) return;

@@ -1,4 +1,4 @@
-/** What a projection says of its files of each market. */
+/** The files that a projection has for each market. */
 
 import type { MarkedPrices } from '../../../contract/bodies/recent-prices.ts';
 import type { Projection } from '../../../contract/files/projections.ts';
@@ -9,7 +9,7 @@ import type { Market } from '../../../contract/values/market.ts';
 /** Kinds of which each market has one file. */
 export type MarketFileKind = Extract<PublicObjectName, { readonly slug: string }>['kind'];
 
-/** What a deployment gives to its files. */
+/** Settings of the deployment for these files. */
 export interface FileSettings {
   /** The base URL of the service for readers, without a slash at the end. Null: it is not known. */
   readonly readBaseUrl: string | null;
@@ -18,7 +18,7 @@ export interface FileSettings {
   readonly frame: string | null;
 }
 
-/** What a file may show. */
+/** The data that a file may show. */
 export interface FileInput extends FileSettings {
   /** The log has only a digest of the name of its representative. */
   readonly market: Omit<Market, 'representedBy' | 'representedBySalt'>;

@@ -8,7 +8,7 @@
  * of a head never come back: a market's revision, a history's length and the snapshot's generation only grow.
  *
  * For the same reason a put need not look first if the records of the published state have the ETag. They are of an
- * earlier generation. If the store has that ETag, nobody has put anything since; if not, the put is refused, and looks.
+ * earlier generation. If the store still has that ETag, the object is unchanged; if not, the put is refused, and reads the object.
  *
  * One exception is a market that is removed and then defined again exactly as before. A publisher's request from before
  * could then put the body from before the removal. A delete request of the sweep from before could remove the new body

@@ -21,7 +21,7 @@ export async function storedDigest(
 }
 
 /**
- * Compares a body with that in the store, by its ETag where the store tells the ETag of bytes: then no body is read.
+ * Compares a body with that in the store, by its ETag where the store derives the ETag from the bytes: then no body is read.
  *
  * @returns null: the store has these bytes with the right metadata. Else the ETag of the body to replace; null: the store has no body.
  */

@@ -37,7 +37,7 @@ export interface ModelHistory {
   readonly changes: readonly Change[];
 }
 
-/** What the files need of a market. */
+/** The part of a market that the files need. */
 export type ModelMarket = Pick<Market, 'attributes' | 'kind' | 'name' | 'revision' | 'slug' | 'sources' | 'unit'>;
 
 /** Whether the market has a place in the files. */

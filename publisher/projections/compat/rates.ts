@@ -6,7 +6,7 @@ import { canonicalJson, type Json } from '../../../contract/values/canonical-jso
 import { type CompatFile, ratesName } from './names.ts';
 import type { Rate } from './pairs.ts';
 
-/** What the rates show. */
+/** The data of the rates. */
 export interface RatesMade {
   /** The day on which they are made. */
   readonly date: string;

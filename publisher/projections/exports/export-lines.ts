@@ -4,7 +4,7 @@ import { createGunzip } from 'node:zlib';
 
 /** Some dozens of rows. Above 128 KB, V8 keeps each text apart until all of the heap is tidied: that took 60 MB. */
 const TEXT_BYTES = 32 * 1024;
-/** A row has some hundred bytes. What is longer is not read. */
+/** A row has some hundred bytes. Longer lines are not read. */
 const LINE_LENGTH_MAX = 1024 * 1024;
 
 /** A file is no gzip, or holds something else than lines. */

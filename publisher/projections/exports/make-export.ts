@@ -99,7 +99,7 @@ async function isDueAgain(
   return (await readAll(ledger, EXPORT_DAYS)).length === 1;
 }
 
-/** The size of the log in the generation that the published list shows. Null: nobody remembers it. */
+/** The size of the log in the generation that the published list shows. Null: its record is gone. */
 async function logSizeAt({ ledger }: PublisherStorage, { list, generation, log }: HeadValue): Promise<number | null> {
   if (list.shows === generation) return log?.size ?? null;
   return (await ledger.get(generationKey(list.shows)))?.value.logSize ?? null;

@@ -39,7 +39,7 @@ async function expired(storage: PublisherStorage): Promise<readonly ExpiredRecor
       keys: [...(record === newest ? latest : []), manifestKey(dateOfExportDay(record))],
     }));
   const kept = await filesOfKept(storage, days);
-  // A kept manifest is lost: until it is made again, nobody knows its files.
+  // A kept manifest is lost: its files are unknown until it is made again.
   if (kept === null) return ofDays;
   const files = await readAll(ledger, EXPORT_FILES);
   const ofFiles = files

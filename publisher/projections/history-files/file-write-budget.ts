@@ -51,7 +51,7 @@ export class FileWriteBudget {
         else if (budget.#waiting.size < MAX_MARKED_MARKETS && budget.#hasRoomFor(item.value.bytes)) {
           if (!budget.#waiting.has(slug)) budget.#waiting.set(slug, since);
         } else {
-          // Nobody who did not wait may overtake.
+          // A file that did not wait may not overtake.
           budget.#bytes = budget.#maxBytes;
           budget.#left.push(since);
           budget.#isMoreDue = true;

@@ -119,7 +119,7 @@ export class MarketFiles {
   /** Plans the years that are finished. To be called again and again, so that only some are in memory. */
   async flush(): Promise<void> {
     const { dependencies, view } = this.#context;
-    // Up to one page, nobody knows yet whether the history has years.
+    // Up to one page, it is not known yet whether the history has years.
     if (view.keptPages === 0 && this.rows.added <= dependencies.pageSizes.observations) return;
     await this.#planYears();
   }

@@ -168,7 +168,7 @@ async function readStored({ dependencies: { ledger, objects }, state }: PlanCont
   };
 }
 
-/** What the commit writes and removes. Removals for which there is no room follow with the next incident. */
+/** The records that the commit writes and removes. Removals without room follow with the next incident. */
 function recordsOf({ isSinceRecorded, recorded }: Stored, since: string, incidents: Incidents): readonly Change[] {
   const any = { kind: 'any' } as const;
   const begun = isSinceRecorded ? [] : [created(INCIDENTS_SINCE_KEY, { at: since })];

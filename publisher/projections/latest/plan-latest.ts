@@ -32,7 +32,7 @@ function latestOfPage(body: string): readonly LatestEntry[] {
   return data.map((market) => latestEntry(market, null));
 }
 
-/** What the files show of one market besides its list item. */
+/** The data of one market besides its list item. */
 interface Shown {
   readonly recordedAt: string | null;
   readonly recent: RecentEntry | null;

@@ -40,7 +40,7 @@ export function pageTexts(shown: FileInput): MarketTexts {
   return { 'market-page': `${before}${headOf(shown)}${between}${contentOf(shown)}\n${after}` };
 }
 
-/** What a published page says of its deployment. */
+/** The deployment's part of a published page. */
 export function pageSettingsIn(texts: MarketTexts) {
   const published = texts['market-page'] ?? null;
   const page = published === null || !isOwnFrame(published) ? null : published;

@@ -53,7 +53,7 @@ export async function planPages(context: PlanContext): Promise<ProjectionPlan> {
 }
 
 async function addChanged({ dependencies: { ledger }, state, files }: PlanContext, site: Site): Promise<void> {
-  // Without a state, nobody knows what is public: everything is put.
+  // Without a state, it is unknown what is public: everything is put.
   const published = state === undefined ? {} : ((await ledger.get(PUBLISHED_SITE_KEY))?.value ?? {});
   for (const [file, digest] of Object.entries(site.files)) {
     // The list puts the first page.

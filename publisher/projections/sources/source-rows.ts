@@ -10,7 +10,7 @@ import { readAll } from '../../../storage/ports/paging.ts';
 import { SOURCE_STATES } from '../../../storage/records/sources.ts';
 import type { ListFileForm } from '../../kernel/list/list-file-form.ts';
 
-/** What the list of markets says of a source. */
+/** A source in the list of markets. */
 type SourceRow = Omit<PublicSource, 'lastFetchedAt' | 'late'>;
 
 /** When a source was fetched, by its label. */

@@ -49,7 +49,7 @@ export interface OwnKey {
 }
 
 export interface FromLogOptions {
-  /** The ledger is empty, and nobody else uses it. */
+  /** The ledger is empty, and has no other user. */
   readonly storage: Pick<PublisherStorage, 'ledger' | 'newAttemptId' | 'nowMs' | 'pageSizes' | 'projections'>;
   /** Anybody's copy of the published files. */
   readonly reader: PublicReader;
@@ -75,7 +75,7 @@ export interface LedgerFromLog {
   readonly takenDown: number;
   /** Markets of which the log has a digest of a representative, and no body has the name. They show none from now on. */
   readonly lostNames: readonly string[];
-  /** What was read and proven, for those who look at more of the copy. */
+  /** The log as it was read and proven, for later checks of the copy. */
   readonly proven: ProvenLog;
 }
 
@@ -178,7 +178,7 @@ async function vkeysOf(files: LogFiles, keys: readonly OwnKey[]): Promise<readon
   return [...own, ...shown.filter(({ keyId }) => lost.has(keyId)).map(({ vkey }) => vkey)];
 }
 
-/** Nobody signs it. Its generation only has to be later than what readers know. Null: the copy has none. */
+/** The snapshot is not signed. Its generation only has to be later than any that readers know. Null: the copy has none. */
 async function readSnapshot(reader: PublicReader): Promise<Snapshot | null> {
   const { status } = await reader(SNAPSHOT_URL);
   if (status === 404) return null;
@@ -189,7 +189,7 @@ async function readSnapshot(reader: PublicReader): Promise<Snapshot | null> {
   throw new LogUnusable(`${SNAPSHOT_URL}: ${detail}`);
 }
 
-/** What was published after the end of the log would be lost. */
+/** Changes that were published after the end of the log would be lost. */
 function assertIsWhole(snapshot: Snapshot | null, size: number): void {
   if (snapshot === null) return;
   if (snapshot.log === undefined) {

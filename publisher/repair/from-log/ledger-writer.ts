@@ -1,4 +1,4 @@
-/** Fills a ledger that nobody else uses, in transactions that are as large as a ledger takes. */
+/** Fills a ledger that has no other user, in the largest possible transactions. */
 import type { Json } from '../../../contract/values/canonical-json.ts';
 import { type Change, type ItemKey, MAX_TRANSACT_CHANGES } from '../../../storage/ports/ledger.ts';
 import type { PublisherStorage } from '../../dependencies.ts';

@@ -42,7 +42,7 @@ const FORGOTTEN = 'forgotten';
 export interface RecordsOptions {
   /** Of HEAD. */
   readonly generation: number;
-  /** Null: nobody represents the market, or the name is lost. */
+  /** Null: the market has no representative, or the name is lost. */
   readonly representative: PublicRepresentative | null;
   /** The log has the digest of a name, and the name is lost. So the next generation states that the market has no representative. */
   readonly isNameLost: boolean;
@@ -89,7 +89,7 @@ export function* recordsOfRemoved(
   const value: MarketRecordValue = { ...definition, ...NO_HISTORY, updatedAt: removal.removedAt, removal };
   const observations = before?.observations ?? [];
   const closedPages = Math.max(0, Math.ceil(observations.length / pageSize) - 1);
-  // Of texts that were taken down nobody knows how many there were. An answer too many is right as well.
+  // The number of texts that were taken down is unknown. One answer too many does no harm.
   const { hasWhole, hasYears } = historyFilesDue(before === null ? Infinity : observations.length, closedPages);
   const files = { sum: '', all: hasWhole ? UNKNOWN_FILE : null, index: hasYears ? '' : null };
   yield* recordsOf(slug, revision, value, generation, {

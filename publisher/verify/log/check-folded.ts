@@ -119,7 +119,7 @@ async function compare(
 }
 
 /**
- * Whether a body names the representative of whom the log has the digest, or names nobody as the log does. A name that was
+ * Whether a body names the representative whose digest is in the log, or no one if the log has none. A name that was
  * public before the log began has no digest.
  */
 export function isNamed(logged: FoldedMarket['representedBy'], representative: PublicRepresentative | null): boolean {

@@ -1,6 +1,6 @@
 /**
- * Compares with the log what is published later than the markets: the list, and the files of projections. Whoever serves
- * the files can say in the snapshot that there are none, so everything is asked for.
+ * Compares with the log the files that are published after the markets: the list, and those of projections. A host of
+ * the files could claim in the snapshot that there are none, so everything is asked for.
  */
 
 import type { Projection } from '../../../contract/files/projections.ts';
@@ -81,7 +81,7 @@ export class LaterFiles {
     this.#log = log;
   }
 
-  /** What the list and the files of projections show of a market: equal texts, if they show the same. */
+  /** The list item and the files of projections about a market as one text: equal texts if they show the same. */
   shownOf(slug: string): string {
     return [this.listed.get(slug)?.digest, ...this.#checks.map((check) => check.shown?.(slug))].join(' ');
   }

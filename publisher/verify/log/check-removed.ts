@@ -44,7 +44,7 @@ async function checkOne(reader: PublicReader, findings: Findings, slug: string):
   }
 }
 
-/** The replacement may have been removed later, in favour of another one. Nobody is led in a circle. */
+/** The replacement may have been removed later, in favour of another one. Readers must not be led in a circle. */
 async function checkReplacement(
   reader: PublicReader,
   findings: Findings,

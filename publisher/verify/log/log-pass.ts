@@ -54,7 +54,7 @@ export interface ProvenMarket {
   readonly lastIndex: number;
   /** Null: it is removed. */
   readonly counts: Omit<FoldedCounts, 'markets'> | null;
-  /** What the list and the files beside it showed when they were compared. Null: they showed something earlier. */
+  /** The text of the list item and the files beside it when they were compared. Null: they were behind. */
   readonly shown: string | null;
 }
 
@@ -85,7 +85,7 @@ export async function passOver(pass: LogPass, again?: readonly Finding[]): Promi
     ...pass,
     ...{ list, projectors, isKept, snapshot: snapshot?.value ?? null },
   });
-  // Files that wait for their turn are older than the log. Who keeps them waits, too.
+  // Files that wait for their turn are older than the log. A mirror waits for them.
   const strict: PublicReader = async (url) => (url === SNAPSHOT_URL ? NO_ANSWER : await reader(url));
   // The list has a cadence.
   const isListCurrent = snapshot !== null && snapshot.value.listGeneration === snapshot.value.generation;

@@ -42,7 +42,7 @@ export interface VerifyLogReport {
   readonly vkeys: readonly string[];
   readonly size: number;
   readonly takenDown: number;
-  /** What the service publishes, as the log says it. Null: it does not say so. */
+  /** The projections that the service publishes, by the log. Null: the log does not name them. */
   readonly service: ServiceEntry | null;
 }
 
@@ -92,7 +92,7 @@ export async function verifyLog(reader: PublicReader, options: VerifyLogOptions)
   };
 }
 
-/** Whether the snapshot says that no log is written. What is left of the log is true, and not complete. */
+/** Whether the snapshot says that no log is written. The rest of the log is true, but not complete. */
 async function isSwitchedOff(reader: PublicReader): Promise<boolean> {
   const snapshot = await checkBody(reader, new Findings(), SNAPSHOT_URL, snapshotSchema);
   if (snapshot === null) return false;

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PublicReader, PublicResponse } from './reader.ts';
 
-/** No answer that tells anything. Ask again later. */
+/** No usable answer. Try again later. */
 export class UpstreamUnavailable extends Error {
   override readonly name = 'UpstreamUnavailable';
 }

@@ -58,7 +58,7 @@ const eventSchema = z.strictObject({
   removed: z.array(slugSchema).max(1_000).default([]),
 });
 
-/** What an invocation by hand asks for: a share, or null for the one that is due; and removed markets to check. */
+/** The input of an invocation by hand: a share, or null for the one that is due; and removed markets to check. */
 export interface Asked {
   readonly share: Share | null;
   readonly removed: readonly string[];

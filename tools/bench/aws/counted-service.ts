@@ -21,7 +21,7 @@ import { DEPLOYMENT, LOG } from './deployment.ts';
 
 /** Each part of the service, with the operations that it asks of storage. */
 export interface CountedService {
-  /** What was written since the last `clear()`. */
+  /** The writes since the last `clear()`. */
   readonly written: ItemUnits;
   /** Takes one batch in. */
   accept(records: readonly unknown[]): Promise<OperationCounts>;

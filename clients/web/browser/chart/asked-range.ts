@@ -18,7 +18,7 @@ const DAY = 86_400;
 /** Moments of a shorter range are kept to the minute, of a longer one to the day. */
 const EXACT_SECONDS = 20 * DAY;
 
-/** What the time axis shows. Never more than the history; of a range without any of it, the range itself. @param seconds ascending */
+/** The range of the time axis: the asked range within the history, or the asked range itself if the history lies outside. @param seconds ascending */
 export function shownRange(asked: AskedRange, seconds: readonly number[]): TimeRange {
   const whole = wholeRange(seconds);
   if (asked === null) return whole;

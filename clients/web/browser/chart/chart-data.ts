@@ -1,4 +1,4 @@
-/** What a chart draws: one line for each source, side by side on one time axis. Never blended. Pure. */
+/** The data of a chart: one line for each source, side by side on one time axis. Never blended. Pure. */
 
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { metricTitle } from '../../../../contract/values/metric-words.ts';
@@ -26,7 +26,7 @@ export interface ChartSeries {
 }
 
 export interface ChartData {
-  /** What it is of: `Price`. */
+  /** The measured quantity: `Price`. */
   readonly title: string;
   /** Whether a value stands until the next one, so that the line has steps. */
   readonly isStepped: boolean;

@@ -10,7 +10,7 @@ import { axisText, type ChartScale } from './chart-scale.ts';
 
 export interface JoinedChart {
   readonly data: ChartData;
-  /** What each axis measures. */
+  /** The quantity of each axis. */
   readonly axisTexts: readonly string[];
   /** Why the chart has another scale than the one that was asked for, and what that scale cannot show. */
   readonly notes: readonly string[];

@@ -1,4 +1,4 @@
-/** What is drawn over the lines of a chart: marks of corrections and gaps, lone points, the last value, the chosen point. */
+/** The layer over the lines of a chart: marks of corrections and gaps, lone points, the last value, the chosen point. */
 import type uPlot from 'uplot';
 import type { PointMark } from '../market/row-words.ts';
 import type { ChartColours } from './chart-colours.ts';

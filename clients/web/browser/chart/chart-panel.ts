@@ -35,7 +35,7 @@ export interface ChartContent extends Omit<ControlContent, 'scale'> {
   readonly data: ChartData;
   readonly marketName: string;
   readonly isDisputed: boolean;
-  /** What each axis measures. */
+  /** The quantity of each axis. */
   readonly axisTexts: readonly string[];
   readonly range: AskedRange;
   /** Below the chart. */

@@ -38,7 +38,7 @@ export function besideAxis(text: string): string {
   return text.length > AXIS_TEXT_MAX ? `${text.slice(0, AXIS_TEXT_MAX)}…` : text;
 }
 
-/** What the axis measures. @param unit of the values themselves. @param since the day of the values that are compared */
+/** The label of the axis. @param unit of the values themselves. @param since the day of the values that are compared */
 export function axisText(scale: ChartScale, unit: string, since: string): string {
   if (scale === 'percent') return `change since ${since}, %`;
   return scale === 'index' ? `${since} = 100` : unit;

@@ -30,7 +30,7 @@ export interface ShownChart {
   /** E.g. `USD per troy ounce`; of each axis. */
   readonly axisTexts: readonly string[];
   readonly range: AskedRange;
-  /** What a reader must know of the lines. */
+  /** Notes that a reader needs beside the lines. */
   readonly notes: readonly string[];
 }
 

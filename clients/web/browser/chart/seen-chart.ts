@@ -12,7 +12,7 @@ export interface SeenLines {
   readonly hidden: ReadonlySet<string>;
   readonly axisTexts: readonly string[];
   readonly range: TimeRange;
-  /** What a reader must know of the lines. */
+  /** Notes that a reader needs beside the lines. */
   readonly notes: readonly string[];
   /** Of the picture, in CSS pixels. */
   readonly width: number;

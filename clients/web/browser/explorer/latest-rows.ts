@@ -29,7 +29,7 @@ export function keepEqual(before: readonly LatestEntry[], after: readonly Latest
   });
 }
 
-/** Since when the next price is late. Null: it is not late, or nobody says when it is due. @param nowMs since the epoch */
+/** The moment since which the next price is late. Null: it is not late, or has no due time. @param nowMs since the epoch */
 export function lateSince({ expectedNextAt, graceSeconds }: LatestEntry, nowMs: number): string | null {
   if (expectedNextAt === null || graceSeconds === null) return null;
   return latenessSeconds(expectedNextAt, graceSeconds, nowMs) > 0 ? expectedNextAt : null;

@@ -7,7 +7,7 @@ import { changeSince, type PriceChange, priceChange } from '../../../../contract
 import type { RecentEntry } from '../../../../contract/bodies/recent-prices.ts';
 import type { ChangeShares } from './daily-changes.ts';
 
-/** What an order depends on besides the entries. */
+/** Inputs of an order besides the entries. */
 export interface OrderContext {
   /** The last prices, by slug. */
   readonly recent: ReadonlyMap<string, RecentEntry>;
@@ -18,7 +18,7 @@ export interface OrderContext {
 const NAMES = new Intl.Collator('en', { numeric: true });
 
 /**
- * Equal ones by name, then by slug. What is not known is last in both directions. Prices are compared within their currency; the
+ * Equal ones by name, then by slug. Unknown values come last in both directions. Prices are compared within their currency; the
  * currencies come by name. @param sort as `ListView` has it */
 export function sortedEntries(
   entries: readonly LatestEntry[],

@@ -57,7 +57,7 @@ export function viewFragment({ text, kind, currency, sort, isDescending, hasChar
 /** Selects from the same entries again and again. */
 export class ListSelector {
   #entries: readonly LatestEntry[] = [];
-  /** Null: nobody has searched among the entries yet. */
+  /** Null: there was no search among the entries yet. */
   #index: SearchIndex<LatestEntry> | null = null;
   #view = WHOLE_VIEW;
   #selected: readonly LatestEntry[] = [];

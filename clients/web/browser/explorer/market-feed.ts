@@ -1,4 +1,4 @@
-/** What the explorer reads: the snapshot, the newest prices of all markets, and their last prices. */
+/** The files that the explorer reads: the snapshot, the newest prices of all markets, and their last prices. */
 
 import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
 import type { RecentEntry } from '../../../../contract/bodies/recent-prices.ts';

@@ -1,4 +1,4 @@
-/** What the page shows of a history: now, or as of a moment. Pure. */
+/** The view of a history: now, or as of a moment. Pure. */
 
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicMetric, PublicObservation } from '../../../../contract/values/metric.ts';

@@ -94,7 +94,7 @@ export class ComparedMarkets {
   }
 }
 
-/** Markets in one chart, the page's own included: more lines are not told apart. */
+/** Markets in one chart, the page's own included: more lines cannot be distinguished. */
 export const COMPARED_MAX = 6;
 
 /** Slugs in an address, each once. Other words are left out. */

@@ -1,4 +1,4 @@
-/** Reads the public files beside the pages: revalidates by ETag, and tells what is missing from what cannot be reached. */
+/** Reads the public files beside the pages: revalidates by ETag, and distinguishes a missing file from a failed request. */
 import { below, PublicFiles } from '../../../typescript/public-files.ts';
 import { decodedText, Requests, type SentRequest, type SettledAnswer } from '../../../typescript/requests.ts';
 import { THIS_SYSTEM } from '../../../typescript/system.ts';

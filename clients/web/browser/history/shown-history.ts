@@ -1,4 +1,4 @@
-/** What the page shows of one market's history: the metric, its lines, its rows and its words. Made in turns, pure. */
+/** The parts of a page about one market's history: metric, lines, rows and texts. Built in steps, pure. */
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { compareMetrics, metricTitle } from '../../../../contract/values/metric-words.ts';

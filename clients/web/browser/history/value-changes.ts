@@ -1,4 +1,4 @@
-/** What has changed: a price in some time, and each value of a list from the one that stood before it. Pure. */
+/** Changes: of a price over some time, and of each value in a list from the value before it. Pure. */
 
 import type { PricePoint } from '../../../../contract/bodies/price-before.ts';
 import {

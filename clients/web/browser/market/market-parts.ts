@@ -36,7 +36,7 @@ const DRAW_FACTOR = 2;
 /** The parts of a page with more rows, and of one that is new, appear one after the other. */
 const LONG_ROWS = 5000;
 
-/** What the page has read so far. */
+/** The data that the page has read so far. */
 export interface MarketReading {
   readonly slug: string;
   readonly answers: PublicAnswers;

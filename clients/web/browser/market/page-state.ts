@@ -1,4 +1,4 @@
-/** What the page of a market shows, as its address keeps it. Pure. */
+/** The state of a market's page in its address. Pure. */
 import type { AsOf } from '../../../typescript/as-of.ts';
 import { isAhead, msOf } from '../../../typescript/moments.ts';
 import { type AskedRange, readRange, writeRange } from '../chart/asked-range.ts';
@@ -9,7 +9,7 @@ import { comparedSlugs } from '../history/compared-markets.ts';
 /** Ids have fewer characters. */
 const POINT_MAX = 60;
 
-/** What the fragment of the address keeps. */
+/** The state in the fragment of the address. */
 export interface PageState {
   readonly asOf: AsOf | null;
   /** Null: `price`. */

@@ -1,4 +1,4 @@
-/** What the page says instead of a market: removed, unknown, or not reachable. */
+/** The pages in the place of a market: removed, unknown, or not reachable. */
 import { addressOf, marketAddress } from '../base-url.ts';
 import { timeOf } from '../history/reading-words.ts';
 import { button, dom, facts, type Slot, timeElement } from './elements.ts';

@@ -8,7 +8,7 @@ import { scalarUnit, shownAmount, shownQuantity, unitText } from '../../../../co
 import { decimalOf } from '../../../typescript/decimal-of.ts';
 import { momentText } from './words.ts';
 
-/** What is special about a version of an observation, for its mark and its words. */
+/** The special kind of a version of an observation, for its mark and its text. */
 export type PointMark = 'unknown' | 'retracted' | 'corrected' | 'announced' | null;
 
 /** The market that a row is of. */

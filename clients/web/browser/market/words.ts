@@ -75,7 +75,7 @@ export function badgesText(market: Market, nowMs: number): string {
   return JSON.stringify(badgesOf(market, nowMs));
 }
 
-/** What a reader must know of the market before he uses its price. @param nowMs milliseconds since the epoch */
+/** Warnings before the use of the market's price. @param nowMs milliseconds since the epoch */
 export function badgesOf(market: Market, nowMs: number): readonly Badge[] {
   const shown = shownMetrics(market.metrics);
   const stale = staleDaysOf(market, nowMs);

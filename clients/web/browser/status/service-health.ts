@@ -1,11 +1,11 @@
-/** What a server says of itself. Hosts of files have none: they are not asked, because a 404 is an error in the browser's log. */
+/** The health document of a server. File hosts have none, and are not asked: a 404 would show as an error in the browser's console. */
 import { addressOf } from '../base-url.ts';
 
 export interface ServiceHealth {
   readonly status: 'ok' | 'starting' | 'failing';
   /** In sentences. */
   readonly faults: readonly string[];
-  /** What the status means. */
+  /** The status in words. */
   readonly detail: string;
   /** The state of a mirror, as `GET /api/v1/mirror` gives it. Null: this host is not a mirror. */
   readonly mirror: Readonly<Record<string, unknown>> | null;

@@ -23,7 +23,7 @@ export interface SourceFreshness {
   readonly unknown: number;
   /** Whether it is known when a price is due. */
   readonly hasCadence: boolean;
-  /** The age of its newest price, if that is old and nobody says when the next one is due. Null: it is not. */
+  /** The age of its newest price, if that is old and the next one has no due time. Null otherwise. */
   readonly staleDays: number | null;
 }
 

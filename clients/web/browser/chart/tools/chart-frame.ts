@@ -1,4 +1,4 @@
-/** What is written around the picture of a chart: its title, its lines, its sources and the moment at which it was true. Pure. */
+/** The texts around the picture of a chart: its title, its lines, its sources and the moment at which it was true. Pure. */
 
 import { instantOfMs } from '../../history/as-of-view.ts';
 import { dayText, momentText } from '../../market/words.ts';
