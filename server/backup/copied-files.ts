@@ -15,7 +15,7 @@ export type CopyStep = (step: string, done: number, of: number) => void;
 /**
  * Null if the file does not exist.
  *
- * @param announced the length that the manifest of a backup says. Another program may have written such a file; reading stops
+ * @param announced the length that the manifest of a backup says. Such a file must not be writable by other users; reading stops
  *   one byte after that length. Null: a file of this service, of any length
  * @throws StartError if it cannot be read, is no regular file, or somebody else may have written it
  */
