@@ -198,9 +198,9 @@ function currencyOf(columns: readonly Column[]): CurrencyGuess {
   return { kind: 'column', column: best.name, codes: [...best.distinct] };
 }
 
-/** A code in capitals, or at the end after `_`, as in `close_usd`. */
+/** A code in capitals, or after `_` at the end or before `_per_`: `close_usd`, `price_eur_per_litre`. */
 function currencyNamedBy([value, ...others]: readonly Column[]): CurrencyGuess | null {
-  const words = value?.name.match(/(?<![A-Za-z])[A-Z]{3}(?![A-Za-z])|(?<=_)[a-z]{3}$/g) ?? [];
+  const words = value?.name.match(/(?<![A-Za-z])[A-Z]{3}(?![A-Za-z])|(?<=_)[a-z]{3}(?=$|_per_)/g) ?? [];
   const [code, ...more] = words.map((word) => word.toUpperCase()).filter((word) => checkCurrencyCode(word) === null);
   return code === undefined || more.length > 0 || others.length > 0 ? null : { kind: 'named', code };
 }

@@ -137,6 +137,8 @@ function draftCurrency({ guess: { currency }, added, table: { columns } }: Draft
 }
 
 const UNIT_NAME = /^(unit|uom|unit[_ ]?of[_ ]?measure)$/i;
+/** The thing that a price buys, in the name of its column: `price_eur_per_litre`, `Price per kg`. */
+const PER = /(?:^|[_ ])per[_ ]([a-z]+)$/i;
 
 function draftMarket({ guess, match, isList }: Draft, fileName: string, currency: string, quantity: QuantityGuess) {
   const file = fileName
@@ -145,13 +147,14 @@ function draftMarket({ guess, match, isList }: Draft, fileName: string, currency
     .match(/[a-z0-9]+/g);
   const slug = [file?.join('-') ?? 'market', ...match.map((column) => `{${column}}`)].join('-');
   const unitColumn = guess.market.match.find(({ name }) => UNIT_NAME.test(name));
+  const named = guess.values.length === 1 ? PER.exec(guess.values[0]?.name ?? '')?.[1] : undefined;
   const isExact = isList || quantity.all === null;
   const unit = {
     quantity: isExact ? 'exact' : String(quantity.all),
     atLeast: isList ? String(quantity.usual) : undefined,
     of:
       unitColumn === undefined
-        ? `${FILL_IN}: the thing that the price buys, such as barrel, kg or EUR`
+        ? (named ?? `${FILL_IN}: the thing that the price buys, such as barrel, kg or EUR`)
         : `{${unitColumn.name}}`,
   };
   return {

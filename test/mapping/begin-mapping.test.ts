@@ -407,6 +407,8 @@ describe('a doubt', () => {
   test.each([
     ['Price (EUR)', 'EUR'],
     ['close_usd', 'USD'],
+    ['price_eur_per_litre', 'EUR'],
+    ['price_per_kg', null],
     ['Price GBP/t', 'GBP'],
     ['price', null],
     ['Price per kg', null],
@@ -417,6 +419,17 @@ describe('a doubt', () => {
     const places = ['/market/nativeCurrency', '/observation/currency'];
     expect(toFill.filter((pointer) => places.includes(pointer))).toEqual(code === null ? places : []);
     if (code !== null) expect([document.market.nativeCurrency, document.observation.currency]).toEqual([code, code]);
+  });
+
+  test.each([
+    ['price_eur_per_litre', 'litre'],
+    ['Price per kg', 'kg'],
+    ['percent', null],
+    ['price', null],
+  ])('the column %j names the thing that a price buys: %s', async (column, of) => {
+    const { document, toFill } = await begin(daily(`date,${column}`, '1.5'));
+    expect(toFill.includes('/market/unit/of')).toBe(of === null);
+    if (of !== null) expect(document.market.unit.of).toBe(of);
   });
 });
 
