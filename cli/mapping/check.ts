@@ -38,7 +38,8 @@ const DIGESTS =
   'Some slugs end in a digest, because they do not spell their names exactly. Slugs cannot change later: if you do not want ' +
   'digests, change market.slug, match or slugDigest now.';
 
-async function printFile({ rows, values, leftOut, markets, observations, refused, unusedColumns }: FileCheck) {
+async function printFile(file: FileCheck) {
+  const { rows, values, leftOut, markets, observations, firstObservation, refused, unusedColumns } = file;
   const { count, unknown, rounded, observedAt } = observations;
   const refusedValues = values - leftOut - count;
   await printFields([
@@ -50,6 +51,7 @@ async function printFile({ rows, values, leftOut, markets, observations, refused
     ['observations', count],
     ['of them unknown', Object.values(unknown).reduce((sum, each) => sum + each, 0)],
     ['of them rounded', rounded],
+    ['the first one', firstObservation && JSON.stringify(firstObservation)],
     ['observed', observedAt === null ? null : `${observedAt.first} to ${observedAt.last}`],
     ['market definitions', [markets.count, ...markets.first.map(({ slug }) => slug)].join(', ')],
     ['records: definitions and observations', markets.count + count],

@@ -136,11 +136,17 @@ function draftCurrency({ guess: { currency }, added, table: { columns } }: Draft
   };
 }
 
+const QUANTITY_NAME = /quantity|qty|pack|lot|unit[ _-]?size/i;
 const UNIT_NAME = /^(unit|uom|unit[_ ]?of[_ ]?measure)$/i;
 /** The thing that a price buys, in the name of its column: `price_eur_per_litre`, `Price per kg`. */
 const PER = /(?:^|[_ ])per[_ ]([a-z]+)$/i;
 
-function draftMarket({ guess, match, isList }: Draft, fileName: string, currency: string, quantity: QuantityGuess) {
+function draftMarket(
+  { table, guess, match, isList }: Draft,
+  fileName: string,
+  currency: string,
+  quantity: QuantityGuess,
+) {
   const file = fileName
     .replace(/\.[^.]*?(\.gz|\.zst)?$/i, '')
     .toLowerCase()
@@ -168,7 +174,7 @@ function draftMarket({ guess, match, isList }: Draft, fileName: string, currency
     name: match.length === 0 ? `${FILL_IN}: the name of the market` : match.map((column) => `{${column}}`).join(', '),
     kind: `${FILL_IN}: a word such as fx, metal, commodity or food`,
     nativeCurrency: currency,
-    unit: new Commented(unit, isExact ? EXACT : quantityComment(quantity)),
+    unit: new Commented(unit, `${isExact ? EXACT : quantityComment(quantity)} ${quantityColumn(table)}`.trim()),
     sources: [
       {
         label: `${FILL_IN}: the name of the source, as readers see it`,
@@ -183,6 +189,13 @@ function draftMarket({ guess, match, isList }: Draft, fileName: string, currency
 
 const EXACT =
   'How many one price buys: for each market, the smallest power of ten (from "atLeast" on, if it is there) for which each number is a whole number of minor units.';
+
+/** A hint, and no guess: such a number may also be of what was traded. */
+function quantityColumn({ columns }: Draft['table']): string {
+  const found = columns.find(({ name, isIntegers }) => isIntegers && QUANTITY_NAME.test(name));
+  if (found === undefined) return '';
+  return `If one price buys as many as the column ${found.name} says, write "{${found.name}}" as the quantity, without quotedQuantity.`;
+}
 
 function quantityComment({ all, unfit, numbers, example }: QuantityGuess): string {
   if (all === 1) return '';

@@ -28,6 +28,8 @@ export interface FileCheck {
   /** Whether a slug has a digest, because it does not spell its name exactly. Slugs never change later. */
   readonly hasDigests: boolean;
   readonly observations: ObservationSummary;
+  /** As it would be sent. Null: no row gives one. */
+  readonly firstObservation: MappedRecord['record'] | null;
   readonly refused: {
     /** Values that gave no observation, and rows that are not readable. */
     readonly count: number;
@@ -84,6 +86,7 @@ async function checkFile(
   const firstMarkets: MarketRecord[] = [];
   let [rows, values, leftOut, markets, unreadable] = [0, 0, 0, 0, 0];
   let hasDigests = false;
+  let firstObservation: FileCheck['firstObservation'] = null;
   let header: readonly string[] = [];
   let unpivoted: readonly string[] = [];
   for await (const row of mapCsvRows(mapping, csv, run)) {
@@ -104,6 +107,7 @@ async function checkFile(
         hasDigests ||= mapping.market.slugDigest === 'unless-exact' && ENDS_LIKE_DIGEST.test(result.record.slug);
         if (firstMarkets.length < FIRST_MARKETS) firstMarkets.push(result.record as MarketRecord);
       } else {
+        firstObservation ??= result.record;
         observations.add(result.record);
       }
     }
@@ -121,6 +125,7 @@ async function checkFile(
     markets: { count: markets, first: firstMarkets },
     hasDigests,
     observations: summary,
+    firstObservation,
     refused: { count: values - leftOut - summary.count + unreadable, groups },
     unusedColumns: header.filter((name) => name !== '' && !used.has(name) && !unpivoted.includes(name)),
     looseUrlColumns: looseUrlColumns(mapping),

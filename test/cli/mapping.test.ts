@@ -64,6 +64,7 @@ test('check tells what a mapping makes of a file', async () => {
     errors: '',
   });
   expect(fine.output).toContain('columns not used\tnone\n');
+  expect(fine.output).toContain('the first one\t{"type":"observation","market":"');
   const faulty = await tidemark([...words, '-', '--json'], { input: `${csv}\nx,y\n` });
   expect(faulty).toMatchObject({ code: 4 });
   expect(JSON.parse(faulty.output)).toMatchObject({ rows: 3, refused: { count: 1 } });

@@ -308,6 +308,13 @@ describe('numbers', () => {
     expect(document).toMatchObject({ market: { unit: { quantity } }, observation: { value: { rounding: 'refuse' } } });
   });
 
+  test('for the quantity of a column are a hint', async () => {
+    const { text } = await begin('Date,Item,unit_quantity,Price\n2026-01-01,a,100,1.25\n2026-01-01,b,1000,1.35\n');
+    expect(text.replaceAll(/\s+(\/\/ )?/g, ' ')).toContain(
+      'as the column unit_quantity says, write "{unit_quantity}" as the quantity, without quotedQuantity.',
+    );
+  });
+
   test('of gold since 1833: ten ounces, and not one value is rounded', async () => {
     const monthOf = (month: number) => `${1833 + Math.floor(month / 12)}-${String((month % 12) + 1).padStart(2, '0')}`;
     const prices = Array.from(

@@ -1,5 +1,11 @@
 /** `/status/`: how fresh and how whole the published data is, from public files alone. */
-import { INCIDENTS_FEED_URL, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
+import {
+  INCIDENTS_FEED_URL,
+  INCIDENTS_FILE_URL,
+  LATEST_CSV_URL,
+  SNAPSHOT_URL,
+  SOURCES_URL,
+} from '../../../contract/files/routes.ts';
 import { html } from './html.ts';
 import { page } from './layout.ts';
 
@@ -13,7 +19,7 @@ export function statusPage(): string {
     feed: { title: 'Incidents', url: INCIDENTS_FEED_URL },
     main: html`<h1>Status</h1>
 <p class="soft small">Your browser reads the public files of this host and judges them here.</p>
-<noscript><p class="notice">This page is made by JavaScript. The same facts are in the <a href="${SNAPSHOT_URL}">snapshot</a>.</p></noscript>
+<noscript><p class="notice">This page is made by JavaScript. The same facts are in public files: the <a href="${SNAPSHOT_URL}">newest publication</a>, the <a href="${SOURCES_URL}">sources, and which are late</a>, the <a href="${INCIDENTS_FILE_URL}">incidents</a> and the <a href="${LATEST_CSV_URL}">prices as CSV</a>. Programs <a href="/docs/guides/log">check the log</a>.</p></noscript>
 <div id="status">
 <div id="status-verdict" role="status"><p class="soft">Reading the public files …</p></div>
 <div id="status-notices"></div>

@@ -1,15 +1,14 @@
 /** Files and citations of what a chart shows. */
 import { describe, expect, it } from 'vitest';
 import { type ChartSeries, chartData } from '../../../clients/web/browser/chart/chart-data.ts';
-import type { SeenChart } from '../../../clients/web/browser/chart/seen-chart.ts';
-import { creditTexts, sourceTerms } from '../../../clients/web/browser/chart/seen-chart.ts';
+import type { SeenChart, SourceOf } from '../../../clients/web/browser/chart/seen-chart.ts';
+import { creditTexts } from '../../../clients/web/browser/chart/seen-chart.ts';
 import { seenCsv } from '../../../clients/web/browser/chart/tools/chart-csv.ts';
 import { framed, seenName } from '../../../clients/web/browser/chart/tools/chart-frame.ts';
 import { citationOf } from '../../../clients/web/browser/chart/tools/citation.ts';
 import { finished } from '../../../clients/web/browser/history/turns.ts';
 import { RowWords } from '../../../clients/web/browser/market/row-words.ts';
 import { HISTORY_COLUMNS } from '../../../contract/bodies/history-rows.ts';
-import type { Market } from '../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
 import { row as priceRow } from './price-row.ts';
 
@@ -29,7 +28,7 @@ function seen(more: Partial<SeenChart> = {}): SeenChart {
     ...{ slug: 'gold-usd', metric: 'price', asOf: null, chosen: null },
     readAtMs: Date.UTC(2026, 1, 1),
     width: 800,
-    termsOf: () => '',
+    sourceOf: () => undefined,
     addressAt: ({ atMs }, point) => `https://x.example/#as-of=${new Date(atMs).toISOString()}${point ?? ''}`,
     ...more,
   } as SeenChart;
@@ -41,12 +40,14 @@ describe('the CSV of what is seen', () => {
       seenCsv(chart)
         .split('\r\n')
         .map((line) => line.slice(0, 'gold-usd,2026-01-02'.length));
-    const head = `market,${HISTORY_COLUMNS.join(',')}`;
+    const head = `market,${HISTORY_COLUMNS.join(',')},licence,attribution`;
     expect(seenCsv(seen()).split('\r\n')[0]).toBe(head);
     const day = (number: number) => `gold-usd,2026-01-0${number}`;
     expect(dates(seen()).slice(1)).toEqual([day(2), day(3), day(3), '']);
     expect(dates(seen({ hidden: new Set(['other']) })).slice(1)).toEqual([day(2), day(3), '']);
     expect(seenCsv(seen())).toContain(",'=1+1,");
+    const stated = { licence: 'CC-BY-4.0', attribution: 'A, B' };
+    expect(seenCsv(seen({ sourceOf: () => stated }))).toContain(',CC-BY-4.0,"A, B"\r\n');
   });
 });
 
@@ -147,28 +148,28 @@ it('BibTeX counts all braces, so those of names have no sign of their own', () =
 
 describe('credits', () => {
   const LONG = `Contains data of A & B${', and of one of its many offices'.repeat(14)}`;
-  const sources = [{ label: 'A & B', attribution: LONG, licence: 'CC-BY-4.0' }] as Market['sources'];
-  const termsOf = (_slug: string, label: string) => sourceTerms({ sources }, label);
+  const sourceOf: SourceOf = (_slug, label) =>
+    label === 'A & B' ? { attribution: LONG, licence: 'CC-BY-4.0' } : undefined;
 
   it('stand under a picture with attribution and licence, in lines that fit it', () => {
-    const { notes } = framed(seen({ termsOf, width: 400 }), 'Grain watch');
+    const { notes } = framed(seen({ sourceOf, width: 400 }), 'Grain watch');
     expect(notes.join(' ')).toContain(`Source: A & B. ${LONG}. Licence: CC-BY-4.0. Source: other. Published by`);
     expect(Math.max(...notes.map((line) => line.length))).toBeLessThan(400 / 6.5);
   });
 
   it('are part of a citation, after the name of the source if there are several', () => {
-    const { text, bibtex } = citationOf(seen({ termsOf, chosen: owned(rows[2]) }), 'x.example');
+    const { text, bibtex } = citationOf(seen({ sourceOf, chosen: owned(rows[2]) }), 'x.example');
     expect(text).toContain(`as of 1 Feb 2026, 00:00 UTC. ${LONG}. Licence: CC-BY-4.0. https://x.example/`);
     expect(bibtex).toContain(`${LONG.replaceAll('&', '\\&')}. Licence: CC-BY-4.0.`);
-    expect(citationOf(seen({ termsOf }), 'x.example').text).toContain(`UTC. A & B: ${LONG}. Licence`);
+    expect(citationOf(seen({ sourceOf }), 'x.example').text).toContain(`UTC. A & B: ${LONG}. Licence`);
   });
 
   it('name the market of each source where several are compared', () => {
     const [line] = seen().data.series as [ChartSeries];
     const other = { ...line, slug: 'silver-usd', marketName: 'Silver' };
     const third = { ...line, slug: 'tin-usd', marketName: 'Tin' };
-    const terms = (slug: string) => (slug === 'silver-usd' ? 'Silver must be credited.' : '');
-    expect(creditTexts([line, other, third], terms)).toEqual([
+    const silver: SourceOf = (slug) => (slug === 'silver-usd' ? { attribution: 'Silver must be credited.' } : {});
+    expect(creditTexts([line, other, third], silver)).toEqual([
       'Gold; Tin: A & B.',
       'Silver: A & B. Silver must be credited.',
     ]);

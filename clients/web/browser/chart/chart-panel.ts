@@ -20,7 +20,7 @@ import { dayOfSecond } from './chart-join.ts';
 import { legendOf, marksKey } from './chart-legend.ts';
 import { pointOf } from './chart-marks.ts';
 import { type DrawnChart, MarketChart } from './market-chart.ts';
-import { creditTexts, type TermsOf } from './seen-chart.ts';
+import { creditTexts, type SourceOf } from './seen-chart.ts';
 
 export interface ChartPanelEvents extends Pick<ControlEvents, 'onMetric' | 'onScale' | 'onRange'> {
   /** A point was chosen by mouse, touch or keyboard; null: none any more. */
@@ -40,7 +40,7 @@ export interface ChartContent extends Omit<ControlContent, 'scale'> {
   readonly range: AskedRange;
   /** Below the chart. */
   readonly notes: readonly string[];
-  readonly termsOf: TermsOf;
+  readonly sourceOf: SourceOf;
 }
 
 /** Page up and Page down move by this many points, or by a tenth of those on the screen. */
@@ -191,10 +191,10 @@ ${this.#live}</section>`;
   }
 
   #showCredits(): void {
-    const { data, termsOf } = this.#content as ChartContent;
+    const { data, sourceOf } = this.#content as ChartContent;
     const texts = creditTexts(
       data.series.filter(({ name }) => !this.#hidden.has(name)),
-      termsOf,
+      sourceOf,
     );
     const shown = [...this.#credits.children].map(({ textContent }) => textContent);
     if (shown.join('\n') !== texts.join('\n'))

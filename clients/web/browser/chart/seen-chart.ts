@@ -30,7 +30,7 @@ export interface SeenChart extends SeenLines {
   readonly chosen: (RowOwner & { readonly row: PublicObservation }) | null;
   /** The row of the value that the page shows first. Undefined: no value stands. */
   readonly newest: PublicObservation | undefined;
-  readonly termsOf: TermsOf;
+  readonly sourceOf: SourceOf;
   /** The address of the page as it was at a moment. @param point the id of a row */
   readonly addressAt: (asOf: AsOf, point: string | null) => string;
 }
@@ -45,23 +45,22 @@ export function citedAsOf({ asOf, readAtMs }: Pick<SeenChart, 'asOf' | 'readAtMs
   return asOf ?? { atMs: Math.floor(readAtMs / 1000) * 1000, clock: 'recorded' };
 }
 
-/** The licence and the attribution of a source. Empty: neither is stated. */
-export type TermsOf = (slug: string, sourceLabel: string) => string;
+/** The source of a market, as it is stated today. Undefined: none of this name is. */
+export type SourceOf = (slug: string, sourceLabel: string) => Partial<Market['sources'][number]> | undefined;
 
-/** `Prices by the Exchange of Paris. Licence: CC-BY-4.0.` */
-export function sourceTerms({ sources }: Pick<Market, 'sources'>, sourceLabel: string): string {
-  const { attribution = null, licence = null } = sources.find(({ label }) => label === sourceLabel) ?? {};
+/** `Prices by the Exchange of Paris. Licence: CC-BY-4.0.` Empty: neither is stated. */
+export function sourceTerms({ attribution = null, licence = null }: ReturnType<SourceOf> = {}): string {
   const sentences = [attribution, licence === null ? null : `Licence: ${licence}`].filter((text) => text !== null);
   return sentences.map(sentence).join(' ');
 }
 
 /** One text for each source of the lines. Sources of several markets are said with the names of their markets. */
-export function creditTexts(lines: readonly ChartSeries[], termsOf: TermsOf): readonly string[] {
+export function creditTexts(lines: readonly ChartSeries[], sourceOf: SourceOf): readonly string[] {
   const marketsBy = new Map<string, Set<string>>();
   for (const { slug, marketName, rows } of lines) {
     const label = rows.find((row) => row !== undefined)?.sourceLabel;
     if (label === undefined) continue;
-    const text = `${sentence(label)} ${termsOf(slug, label)}`.trimEnd();
+    const text = `${sentence(label)} ${sourceTerms(sourceOf(slug, label))}`.trimEnd();
     marketsBy.set(text, (marketsBy.get(text) ?? new Set()).add(marketName));
   }
   const areSeveral = new Set(lines.map(({ slug }) => slug)).size > 1;

@@ -59,6 +59,7 @@ function files(content: DownloadsContent): readonly Slot[] {
   ];
   return [
     dom`<li>${whole}</li>`,
+    dom`<li>Each row names its source. The licences of the sources are in ${link(`${marketUrl(slug)}.json`, 'this market as JSON')}.</li>`,
     years.length === 0 ? null : dom`<li>By year of observation (UTC): ${years}</li>`,
     part === null || count === 0
       ? null

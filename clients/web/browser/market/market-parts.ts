@@ -10,7 +10,7 @@ import { joinedChart } from '../chart/chart-join.ts';
 import { ChartPanel } from '../chart/chart-panel.ts';
 import { ComparePanel } from '../chart/compare-panel.ts';
 import type { DrawnChart } from '../chart/market-chart.ts';
-import { type SeenChart, sourceTerms } from '../chart/seen-chart.ts';
+import type { SeenChart, SourceOf } from '../chart/seen-chart.ts';
 import { ToolsPanel } from '../chart/tools-panel.ts';
 import { chosenRow, instantOfMs, rowOfMetric } from '../history/as-of-view.ts';
 import { type ComparedHistory, ComparedMarkets } from '../history/compared-markets.ts';
@@ -213,12 +213,10 @@ export class MarketParts {
     return { slug: market.slug, marketName: market.name, words: new RowWords(market.unit, versionOf), versionOf };
   }
 
-  /** As they are stated today. */
-  #termsOf(slug: string, label: string): string {
+  readonly #sourceOf: SourceOf = (slug, sourceLabel) => {
     const markets = [this.#read.market as Market, ...this.#others.map(({ market }) => market)];
-    const market = markets.find((each) => each.slug === slug);
-    return market === undefined ? '' : sourceTerms(market, label);
-  }
+    return markets.find((each) => each.slug === slug)?.sources.find(({ label }) => label === sourceLabel);
+  };
 
   #seen(): (SeenChart & DrawnChart) | null {
     const drawn = this.#chart.drawn;
@@ -233,7 +231,7 @@ export class MarketParts {
       readAtMs: this.#read.readAtMs,
       chosen: this.#chosen === null ? null : { row: this.#chosen, ...this.#ownerOf(this.#chosen) },
       newest: this.#shown?.newest,
-      termsOf: (of, label) => this.#termsOf(of, label),
+      sourceOf: this.#sourceOf,
       addressAt: (at, point) => this.#address.at(at, point),
     };
   }
@@ -294,7 +292,7 @@ export class MarketParts {
       isDisputed: shown.isDisputed,
       range,
       refused: refusedRange,
-      termsOf: (slug, label) => this.#termsOf(slug, label),
+      sourceOf: this.#sourceOf,
     });
     this.#showProgress();
     this.#asOfPanel.show(shown.moments, this.#address.state.asOf, END_WORDS[this.#read.end ?? 'whole']);

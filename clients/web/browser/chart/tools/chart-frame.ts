@@ -50,7 +50,7 @@ export function framed(seen: SeenChart, publisher: string): ChartFrame {
   const about = `${spanText(seen)} · ${axisTexts.join(' · ')}`;
   const notes = [
     ...seen.notes,
-    ...creditTexts(lines, seen.termsOf),
+    ...creditTexts(lines, seen.sourceOf),
     `Published by ${publisher}. As of ${momentText(instantOfMs(asOf.atMs))}.`,
     seen.addressAt(asOf, null),
   ];

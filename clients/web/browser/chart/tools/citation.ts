@@ -5,7 +5,7 @@ import { metricTitle } from '../../../../../contract/values/metric-words.ts';
 import { instantOfMs } from '../../history/as-of-view.ts';
 import { momentText } from '../../market/words.ts';
 import type { ChartSeries } from '../chart-data.ts';
-import { citedAsOf, type SeenChart, seenSeries } from '../seen-chart.ts';
+import { citedAsOf, type SeenChart, seenSeries, sourceTerms } from '../seen-chart.ts';
 import { seenName, spanText, titleOf } from './chart-frame.ts';
 
 export interface Citation {
@@ -29,7 +29,7 @@ export function citationOf(seen: SeenChart, publisher: string): Citation {
   const proven = cited.find(({ id }) => id === seen.newest?.id) ?? cited[0];
   const sources = [...new Set(cited.map(({ sourceLabel }) => sourceLabel))];
   const terms = owned.map(({ slug, row: { sourceLabel } }) => {
-    const text = seen.termsOf(slug, sourceLabel);
+    const text = sourceTerms(seen.sourceOf(slug, sourceLabel));
     return text === '' || sources.length === 1 ? text : `${sourceLabel}: ${text}`;
   });
   const credit = [...new Set(terms)].filter((text) => text !== '').join(' ');
