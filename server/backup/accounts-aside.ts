@@ -1,4 +1,4 @@
-/** Keys and erasures of the ledgers that a restore moves aside, or that an interrupted one has moved aside. */
+/** Key changes and erasures in the ledgers that this restore, or an interrupted one, moves aside. */
 import { existsSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { LEDGER_FILE, RESTORING_FILE } from '../folder/data-folder.ts';
 import { ASIDE } from './put-back.ts';
 import type { ChosenBackup } from './read-backup.ts';
 
-/** To be called when no process has the folder open. A ledger that cannot be read says nothing. */
+/** Call it when no process has the folder open. A ledger that cannot be read is left out. */
 export async function readAccountsAside(dataFolder: string): Promise<readonly KnownAccounts[]> {
   const isInterrupted = existsSync(join(dataFolder, RESTORING_FILE));
   const aside = isInterrupted ? (await readdir(dataFolder)).filter((name) => name.startsWith(ASIDE)) : [];
@@ -30,7 +30,7 @@ export async function readAccountsAside(dataFolder: string): Promise<readonly Kn
 const UNREADABLE = [StorageCorrupt, StorageUnavailable, FormatTooNew, FormatTooOld];
 
 async function readOne(path: string): Promise<KnownAccounts | null> {
-  // A write-ahead log that could not be moved into the file, e.g. for a full disk, may hold the revocation.
+  // The write-ahead log may hold the revocation, if it could not be merged into the file, e.g. because the disk is full.
   if (!existsSync(path) || (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return null;
   let copy: LedgerCopy | undefined;
   try {
@@ -45,7 +45,7 @@ async function readOne(path: string): Promise<KnownAccounts | null> {
   }
 }
 
-/** The keys that the backup would revive. It is unknown whether they have been revoked or rotated since. */
+/** The keys that the backup would make valid again. It is unknown whether they were revoked or rotated after the backup. */
 export async function keysRevivedBy(
   { dir, name }: ChosenBackup,
   aside: readonly KnownAccounts[],

@@ -30,7 +30,7 @@ export interface ControlOptions {
   readonly report: (what: string, cause: unknown) => void;
 }
 
-/** To make the daily files of a projection, or to keep those of a day, or not any more. */
+/** A request to make the daily files of a projection, to keep the files of a day, or to stop keeping them. */
 export type AskDaily = readonly [projection: string] | readonly [projection: string, ...toKeep: ToKeep];
 
 export type AskedOutcome = DailyOutcome['kind'] | KeepOutcome;
@@ -40,7 +40,7 @@ type DailyAnswer =
   | { readonly error: string };
 
 export interface Control {
-  /** Gives up a snapshot that is being made. Resolves when the ledger is not used any more. */
+  /** Cancels a snapshot that is being made. Resolves when the ledger is no longer used. */
   stop(): Promise<void>;
 }
 
@@ -69,7 +69,7 @@ export async function openControl({ folder, copyLedger, daily, report }: Control
         shownPercent = percent;
       });
       say({ file: name });
-      // The asker copies the file, and hangs up.
+      // The client copies the file, and closes the connection.
       if (!isGone()) await closed;
     } catch (error) {
       if (isGone()) return;
@@ -83,11 +83,11 @@ export async function openControl({ folder, copyLedger, daily, report }: Control
   const server = createServer((asked: IncomingMessage, response: ServerResponse) => {
     if (asked.method === 'POST' && asked.url === DAILY_URL_PATH) return void answerDaily(asked, response, daily);
     if (asked.method !== 'POST' || asked.url !== SNAPSHOT_URL_PATH) return void response.writeHead(404).end();
-    // A client that has hung up is not served any more, but its file is perhaps still being removed.
+    // A client that has closed the connection gets nothing more, but its file may still have to be removed.
     const before = running;
     if (before !== null && !before.response.destroyed) return void response.writeHead(409).end();
     response.writeHead(200, { 'content-type': 'application/x-ndjson' });
-    // At once: if this process is killed before the first line, the asker must know that it was there.
+    // Sent at once, so that the client can distinguish a process that was killed before the first line from no process at all.
     response.flushHeaders();
     const done = Promise.resolve(before?.done).then(() => serveSnapshot(response));
     running = { response, done };
@@ -95,11 +95,11 @@ export async function openControl({ folder, copyLedger, daily, report }: Control
       if (running?.done === done) running = null;
     });
   });
-  // A backup of a large ledger is copied slowly to a slow disk.
+  // No time limit: a large backup on a slow disk takes long.
   server.requestTimeout = 0;
   const path = socketOf(folder);
   try {
-    // A killed process has left it. This process holds the lock of the ledger, so no other one listens there.
+    // A killed process may have left its socket. This process holds the lock of the ledger, so no other process listens there.
     rmSync(path, { force: true });
     server.listen(path);
     await once(server, 'listening');
@@ -138,7 +138,7 @@ async function answerDaily(
 /**
  * Asks the process that has the folder open. Null: the service has no such files.
  *
- * @throws StartError if no process answers there, or it fails or ends in the meantime
+ * @throws StartError if no process answers, or if the process fails or ends before it has answered
  */
 export async function askForDaily(folder: string, ask: AskDaily) {
   const asked = await post(folder, DAILY_URL_PATH, JSON.stringify(ask));
@@ -148,7 +148,7 @@ export async function askForDaily(folder: string, ask: AskDaily) {
   return answer.outcome;
 }
 
-/** Null: no process answers there. @throws StartError if it is another user's */
+/** Null: no process answers. @throws StartError if the socket belongs to another user */
 async function post(folder: string, path: string, body = '') {
   const asking = request({ socketPath: socketOf(folder), path, method: 'POST' });
   asking.end(body);
@@ -166,7 +166,7 @@ export function newSnapshotName(): string {
   return `snapshot-${randomUUID()}.sqlite`;
 }
 
-/** @throws StartError if the disk has no room for it: a full disk would stop the writes of the service */
+/** @throws StartError if the disk has no space for the snapshot: a full disk would stop the writes of the service */
 export async function makeSnapshot(
   { folder, name, copyLedger }: Pick<ControlOptions, 'folder' | 'copyLedger'> & { readonly name: string },
   progress: CopyProgress,
@@ -178,27 +178,27 @@ export async function makeSnapshot(
   await copyLedger(path, progress);
 }
 
-/** Of this process, and those that a killed one has left. To be called only with the ledger's lock. */
+/** Removes the snapshots of this process and of killed ones. Call it only with the ledger's lock. */
 export function removeSnapshots(folder: string): void {
   try {
     for (const name of readdirSync(folder)) {
       if (SNAPSHOT_FILE.test(name)) rmSync(join(folder, name), { force: true });
     }
   } catch {
-    // The next one tries again.
+    // The next call tries again.
   }
 }
 
-/** The process that made the file removes it when the asker hangs up. */
+/** The serving process removes the file when this client closes the connection. */
 export interface AskedSnapshot {
   readonly path: string;
   hangUp(): void;
 }
 
 /**
- * Asks the process that has the folder open for a snapshot of its ledger. Null: no process answers there.
+ * Asks the process that has the folder open for a snapshot of its ledger. Null: no process answers.
  *
- * @throws StartError if it refuses, fails or ends in the meantime
+ * @throws StartError if that process refuses, fails or ends before the snapshot is complete
  */
 export async function askForSnapshot(folder: string, progress: CopyProgress): Promise<AskedSnapshot | null> {
   const asked = await post(folder, SNAPSHOT_URL_PATH);
@@ -223,7 +223,7 @@ export async function askForSnapshot(folder: string, progress: CopyProgress): Pr
   throw new StartError(`The server of ${folder} ended while it copied its ledger: start it, then repeat this command.`);
 }
 
-/** Leaving it does not hang up. */
+/** Ending the loop early leaves the connection open. */
 async function* linesOf(answer: IncomingMessage): AsyncGenerator<Line> {
   answer.setEncoding('utf8');
   let rest = '';

@@ -1,4 +1,4 @@
-/** Files that are copied durably, with their digest. A copy has its name only once all of it is on the disk. */
+/** Copies files durably, with their digest. A copy gets its name only when all of it is on the disk. */
 import { createHash } from 'node:crypto';
 import { createReadStream, type ReadStream } from 'node:fs';
 import { lstat, open, rename, rm, statfs, writeFile } from 'node:fs/promises';
@@ -9,15 +9,15 @@ import { StartError } from '../service/start-error.ts';
 import { openPrivateFile, openRegularFile } from '../settings/private-files.ts';
 import { type Content, PARTIAL_SUFFIX } from './manifest.ts';
 
-/** Told about each step of a backup or a restore: what is done, and how much of it. */
+/** Called after each step of a backup or a restore, with the finished part and the whole. */
 export type CopyStep = (step: string, done: number, of: number) => void;
 
 /**
  * Null if the file does not exist.
  *
- * @param announced the length that the manifest of a backup says. Such a file must not be writable by other users; reading stops
- *   one byte after that length. Null: a file of this service, of any length
- * @throws StartError if it cannot be read, is no regular file, or somebody else may have written it
+ * @param announced the length in the manifest of a backup. Such a file must not be writable by other users; reading stops one
+ *   byte after that length. Null: a file of this service, of any length
+ * @throws StartError if the file cannot be read, is not a regular file, or is writable by other users
  */
 export async function digestOf(path: string, announced: number | null = null): Promise<Content | null> {
   const source = readingOf(path, announced);
@@ -89,7 +89,7 @@ export async function copyDurably(from: string, to: string, announced: number | 
   }
 }
 
-/** A small file. @throws StartError if it cannot be written */
+/** Writes a small file. @throws StartError if it cannot be written */
 export async function writeDurably(path: string, text: string): Promise<void> {
   try {
     await writeFile(path + PARTIAL_SUFFIX, text, { mode: 0o600, flush: true });
@@ -104,7 +104,7 @@ export function isSame(left: Content | null, right: Content): boolean {
   return left?.bytes === right.bytes && left.sha256 === right.sha256;
 }
 
-/** @throws StartError if the disk of the folder has less free space. Some file systems do not tell. */
+/** @throws StartError if the disk has less free space. No check on file systems that do not report their free space. */
 export async function checkRoom(folder: string, bytes: number): Promise<void> {
   const { blocks, bavail, bsize } = await statfs(folder);
   if (blocks === 0 || bavail * bsize >= bytes) return;

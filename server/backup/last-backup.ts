@@ -1,4 +1,4 @@
-/** When the data folder was last backed up, and where to: a file in it, for `tidemark doctor` and for monitoring. */
+/** The time and the folder of the last backup: a file in the data folder, for `tidemark doctor` and for monitoring. */
 import { join } from 'node:path';
 import * as z from 'zod';
 import { putFileSync } from '../../storage/directory/durable-files.ts';
@@ -14,16 +14,16 @@ const lastBackupSchema = z.object({
 
 export type LastBackup = Readonly<z.infer<typeof lastBackupSchema>>;
 
-/** The backup itself is complete without this file. */
+/** A failure is ignored: the backup itself is complete without this file. */
 export function leaveLastBackup(dataFolder: string, last: LastBackup): void {
   try {
     putFileSync(join(dataFolder, LAST_BACKUP_FILE), `${JSON.stringify(last)}\n`);
   } catch {
-    // The disk of the data folder may be full: that is when a backup is wanted most.
+    // The disk of the data folder may be full. A backup is especially important then, and must not fail.
   }
 }
 
-/** Null if no backup is known. @throws StartError if somebody else may have put the file there */
+/** Null if no backup is known. @throws StartError if another user may have put the file there */
 export function readLastBackup(dataFolder: string): LastBackup | null {
   const text = readPrivateFile(join(dataFolder, LAST_BACKUP_FILE));
   if (text === null) return null;

@@ -23,9 +23,12 @@ export const SHARED_FOLDERS = ['uploads', 'archive'] as const;
 export const MANIFEST_FORMAT = 1;
 
 const NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z$/;
-/** Any other name could be put in place of a file or folder that a backup does not have, such as `objects`. */
+/**
+ * The allowed names. With another name, such as `objects`, a restore could replace a file or folder that is not part of a
+ * backup.
+ */
 const FILE_NAMES: readonly string[] = [LEDGER_FILE, ...SECRET_FILES];
-/** A file that is not complete has a suffix, such as `.part`. */
+/** An incomplete file has a suffix, such as `.part`, and does not match. */
 export const SHARED_PATH = /^(uploads|archive)(\/[A-Za-z0-9_-]+)+$/;
 
 const contentSchema = z.strictObject({
@@ -64,7 +67,7 @@ export function backupNames(dir: string): readonly string[] {
   }
 }
 
-/** @throws StartError if it is missing, damaged, of a later version, or perhaps of somebody else */
+/** @throws StartError if the manifest is missing, damaged, of a later version, or writable by other users */
 export function readManifest(dir: string, name: string): Manifest {
   const path = join(dir, name, MANIFEST);
   let json: unknown;

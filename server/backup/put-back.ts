@@ -2,9 +2,9 @@
  * Puts the files of a backup into a data folder. The published objects stay: readers are served from them until the
  * ledger has published everything again. All other files are moved aside, and none is deleted.
  *
- * Crash safety: first everything is copied beside the old files, which stay in use. Then the folder is marked, so that
- * no server starts on a half of it, and files are only renamed. If that is interrupted, the next try does the same again:
- * it moves aside whatever it finds.
+ * Crash safety: first everything is copied beside the old files, which stay in use. Then the folder is marked, so that no server
+ * starts on a partly restored folder, and files are only renamed. After an interruption the next attempt starts again, and moves
+ * aside all files that it finds.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
@@ -20,9 +20,9 @@ import { filesOfBackup, PARTIAL_SUFFIX } from './manifest.ts';
 import type { ChosenBackup } from './read-backup.ts';
 
 const STAGE = `restore${PARTIAL_SUFFIX}`;
-/** How the names of the folders begin that hold what was there before. */
+/** The prefix of the folders that keep the replaced files. */
 export const ASIDE = 'replaced-';
-/** Published objects; the last one is of versions before plain files. */
+/** The folders of published objects; the last one is from versions before plain files. */
 const OBJECTS: readonly string[] = [PUBLIC_FOLDER, STORE_FOLDER, 'objects'];
 
 export interface PutBackOptions {
@@ -35,9 +35,9 @@ export interface PutBackOptions {
 export interface ReplaceOptions {
   readonly dataFolder: string;
   readonly nowMs: number;
-  /** Of what is put there, for the mark. */
+  /** The name of the restored backup or log, which the mark states. */
   readonly name: string;
-  /** Files that stay besides the published objects. */
+  /** More files that stay in place, besides the published objects. */
   readonly stay?: readonly string[];
   /** Makes the new files in this folder. If it rejects, nothing has changed. */
   readonly stage: (folder: string) => Promise<void>;
@@ -46,7 +46,7 @@ export interface ReplaceOptions {
 /**
  * Changes nothing.
  *
- * @param replace whether a ledger that is there may be moved aside
+ * @param replace whether an existing ledger may be moved aside
  * @throws StartError if the folder is in use, or holds a ledger without `replace`
  */
 export function checkMayBeReplaced(dataFolder: string, replace: boolean): void {
@@ -70,25 +70,25 @@ export async function putBack({ dataFolder, nowMs, backup, progress }: PutBackOp
 }
 
 /**
- * The path of the folder that holds what was there before; null: nothing was there. On return the folder is still
- * marked: see {@link finishRestore}.
+ * Returns the path of the folder that holds the replaced files; null: nothing was replaced. On return the folder is still marked:
+ * see {@link finishRestore}.
  *
  * @throws StartError if the folder is in use, cannot be written, or `stage` rejects
  */
 export async function replaceFiles({ dataFolder, nowMs, name, stay, stage }: ReplaceOptions): Promise<string | null> {
   try {
     await makeFolder(dataFolder);
-    // A process may have begun to use the folder while a person was asked.
+    // A process may have begun to use the folder while the person answered a question.
     checkMayBeReplaced(dataFolder, true);
     const staged = join(dataFolder, STAGE);
     await rm(staged, { recursive: true, force: true });
     await mkdir(staged);
     await stage(staged).catch(async (error: unknown) => {
-      // It may have filled the disk.
+      // An earlier attempt may have left this folder. Its files may have filled the disk.
       await rm(staged, { recursive: true, force: true });
       throw error;
     });
-    // That may have taken minutes.
+    // Checked again, because staging may have taken minutes.
     checkMayBeReplaced(dataFolder, true);
     await writeDurably(join(dataFolder, RESTORING_FILE), `${name}\n`);
     const aside = await moveAside(dataFolder, nowMs, stay);
@@ -101,7 +101,7 @@ export async function replaceFiles({ dataFolder, nowMs, name, stay, stage }: Rep
   }
 }
 
-/** To be called when the ledger is ready for publishing. */
+/** Call it when the ledger is ready for publishing. */
 export async function finishRestore(dataFolder: string): Promise<void> {
   await rm(join(dataFolder, RESTORING_FILE));
   await syncFolder(dataFolder);
@@ -121,11 +121,11 @@ async function copyBackup(staged: string, { dir, name, manifest }: ChosenBackup,
     const copied = await copyDurably(join(dir, path), join(staged, target), content.bytes);
     if (!isSame(copied, content)) throw new StartError(`${join(dir, path)} has changed while it was read: try again.`);
   }
-  // Before anything is moved: a later version may have written it.
+  // Checked before any file is moved, because a later version may have written the ledger.
   openLedgerCopy(join(staged, LEDGER_FILE)).close();
 }
 
-/** Everything but the objects, and what earlier restores have moved aside. */
+/** Moves everything aside except the objects and the folders of earlier restores. */
 async function moveAside(dataFolder: string, nowMs: number, stay: readonly string[] = []): Promise<string | null> {
   const stays = (name: string) =>
     [...OBJECTS, ...stay].includes(name) || name === STAGE || name === RESTORING_FILE || name.startsWith(ASIDE);

@@ -19,7 +19,7 @@ export interface ChosenBackup {
 }
 
 /**
- * Its folders are checked, and no file of them is read yet but the manifest. See {@link checkBackup}.
+ * Checks the folders of the backup, and reads only its manifest. {@link checkBackup} reads the other files.
  *
  * @param name one of its backups; null: the newest
  * @throws StartError if no backup is found, this version cannot use it, or other users may have changed it
@@ -47,7 +47,7 @@ export function chooseBackup(folder: string, name: string | null): ChosenBackup 
   return { dir, name: chosen, manifest };
 }
 
-/** Reads every file. @throws StartError if one is damaged or missing */
+/** Reads every file. @throws StartError if a file is damaged or missing */
 export async function checkBackup({ dir, name, manifest }: ChosenBackup, progress: CopyStep): Promise<void> {
   const files = filesOfBackup(name, manifest);
   const damaged = await findDamagedFiles(dir, files, (done, of) => progress('Checking the backup', done, of));
@@ -59,7 +59,7 @@ export async function checkBackup({ dir, name, manifest }: ChosenBackup, progres
   throw new StartError(`The backup in ${dir} is damaged: ${damaged.slice(0, 5).join('; ')}${more}. ${hint}`);
 }
 
-/** The folders on the way to the shared files, uppermost first. */
+/** The folders that lead to the shared files, uppermost first. */
 function foldersOf({ shared }: Manifest): readonly string[] {
   const folders = new Set<string>();
   for (const path of Object.keys(shared)) {
@@ -88,7 +88,7 @@ async function readPublishedLog(dataFolder: string): Promise<PublishedLog | null
   try {
     return publishedLog(await readLogCheckpoint(new DirectoryReader(dataFolder)));
   } catch (error) {
-    // A checkpoint that cannot be read names no log. The publisher puts it back.
+    // The origin of an unreadable checkpoint is unknown. The publisher restores it.
     if (error instanceof StorageCorrupt || error instanceof StorageUnavailable) return null;
     throw error;
   }

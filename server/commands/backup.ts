@@ -1,4 +1,7 @@
-/** `tidemark backup`: a copy of all that cannot be made again, while the server runs or not (docs/decisions/034-backups.md). */
+/**
+ * `tidemark backup`: copies all data that cannot be rebuilt, from a running or a stopped server
+ * (docs/decisions/034-backups.md).
+ */
 import { readFileSync, realpathSync } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
@@ -36,7 +39,7 @@ export interface BackupCommand {
   readonly dir: string;
   /** Backups to keep, with this one. */
   readonly keep: number;
-  /** Whether files that earlier backups have copied are read again. */
+  /** Whether to read the copies of earlier backups again, too. */
   readonly verify: boolean;
   readonly progress: CopyStep;
 }
@@ -46,7 +49,7 @@ export interface BackupReport {
   readonly backup: string;
   readonly generation: number | null;
   readonly ledgerBytes: number;
-  /** Uploads and archived answers: all, and those that this backup has copied. */
+  /** The number of uploads and archived answers in this backup; and the number that this run has copied. */
   readonly sharedFiles: number;
   readonly copiedFiles: number;
   /** The names of the backups that are kept, oldest first. */
@@ -54,8 +57,7 @@ export interface BackupReport {
 }
 
 /**
- * Everything that was acknowledged before the call is in the backup. A backup that fails leaves the earlier ones as they
- * are.
+ * Backs up everything that was acknowledged before the call. If it fails, the earlier backups stay unchanged.
  *
  * @throws StartError for a fault that an operator can correct
  */
@@ -69,7 +71,7 @@ export async function backUp(environment: Environment, command: BackupCommand): 
   const dir = await openBackups(command.dir, dataFolder);
   const name = new Date(nowMs).toISOString().replaceAll(':', '-');
   const before = await newestManifest(dir, dataFolder, name);
-  // Held until the end: it keeps a second backup of this folder out.
+  // Held until the end: it prevents a second backup of this folder at the same time.
   const snapshot = await takeSnapshot(dataFolder, (done, of) => progress('Taking a snapshot of the ledger', done, of));
   try {
     await removePartial(dir);
@@ -77,7 +79,7 @@ export async function backUp(environment: Environment, command: BackupCommand): 
     const partial = join(dir, name + PARTIAL_SUFFIX);
     const files = await copyOwn(dataFolder, snapshot.path, partial, progress);
     const known = await checkLedgerCopy(join(partial, LEDGER_FILE));
-    // After the snapshot: so every file that it names has arrived.
+    // Copied after the snapshot, so every file that the snapshot names is complete.
     const { shared, copied } = await copyShared(dataFolder, dir, before, progress);
     const createdAt = new Date(nowMs).toISOString();
     const manifest = {
@@ -111,7 +113,7 @@ function readOwnVersion(): string {
   return (JSON.parse(manifest) as { readonly version: string }).version;
 }
 
-/** The absolute path of the folder of backups, made and checked. */
+/** Makes and checks the folder of backups. Returns its absolute path. */
 async function openBackups(dir: string, dataFolder: string): Promise<string> {
   const absolute = resolve(dir);
   try {
@@ -128,11 +130,11 @@ async function openBackups(dir: string, dataFolder: string): Promise<string> {
   return absolute;
 }
 
-/** Null before the first backup. @throws StartError if the folder holds later backups, or those of another service */
+/** Null before the first backup. @throws StartError if the folder has later backups, or backups of another service */
 async function newestManifest(dir: string, dataFolder: string, name: string): Promise<Manifest | null> {
   const newest = backupNames(dir).at(-1);
   if (newest === undefined) return null;
-  // Otherwise the new one would count as an old one, and would not be kept.
+  // An earlier name would sort before the existing backups, and the new backup would be removed as the oldest.
   if (newest >= name) {
     throw new StartError(`${dir} holds a backup of a later time than this machine's clock: ${newest}. Set the clock.`);
   }
@@ -144,7 +146,7 @@ async function newestManifest(dir: string, dataFolder: string, name: string): Pr
   throw new StartError(`${dir} holds backups of another service (another secret): choose another folder.`);
 }
 
-/** The ledger and the secrets. */
+/** Copies the ledger and the secrets. */
 async function copyOwn(
   dataFolder: string,
   snapshot: string,
@@ -170,7 +172,7 @@ async function removePartial(dir: string): Promise<void> {
   }
 }
 
-/** The ledger, and what the shared files in the folder of backups lack. */
+/** The size of the ledger, and of the shared files that the folder of backups does not have yet. */
 async function bytesToCopy(dataFolder: string, dir: string, snapshot: string): Promise<number> {
   let bytes = (await sizeOf(snapshot)) ?? 0;
   for (const path of await listShared(dataFolder)) {
@@ -194,12 +196,12 @@ async function removeOldBackups(dir: string, keep: number): Promise<readonly str
   const names = backupNames(dir);
   const kept = names.slice(-keep);
   for (const name of names.slice(0, -keep)) {
-    // A backup that is being removed must not look like a whole one.
+    // Renamed first, so that a partly removed backup never looks complete.
     await rename(join(dir, name), join(dir, name + PARTIAL_SUFFIX));
     await syncFolder(dir);
     await rm(join(dir, name + PARTIAL_SUFFIX), { recursive: true });
   }
-  // If one of them cannot be read, its files are unknown: then all files stay, and the error is reported.
+  // If one manifest cannot be read, the files that it uses are unknown. Then all files stay, and the error is reported.
   const used = new Set(kept.flatMap((name) => Object.keys(readManifest(dir, name).shared)));
   for (const path of await listShared(dir)) {
     if (!used.has(path)) await rm(join(dir, path), { force: true });

@@ -1,4 +1,4 @@
-/** Daily files of a projection: the server of the data folder makes those of today, or keeps those of a day. */
+/** Asks the server of the data folder to make today's files of a projection, or to keep the files of a day. */
 import { type AskDaily, type AskedOutcome, askForDaily } from '../backup/control.ts';
 import { StartError } from '../service/start-error.ts';
 import { type Environment, readConfig } from '../settings/config.ts';

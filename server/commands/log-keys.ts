@@ -1,6 +1,6 @@
 /**
- * `tidemark log`: the keys of the log of a stopped server. Each command changes files only. The next start signs with
- * the keys that are there, and announces a new one in the log.
+ * `tidemark log`: the keys of the log of a stopped server. Each command changes files only. From its next start on, the server
+ * signs with the keys in these files, and announces a new key in the log.
  */
 import { join } from 'node:path';
 import { ed25519Signer } from '../../contract/log/notes.ts';
@@ -27,13 +27,13 @@ const { randomBytes } = systemRuntime;
 interface LogFolder {
   readonly folder: string;
   readonly origin: string | null;
-  /** Null: nothing was signed yet. */
+  /** Null: nothing has been signed yet. */
   readonly checkpoint: string | null;
   readonly published: PublishedLog | null;
   readonly terminal: Terminal;
 }
 
-/** A key for a new log, which no folder has. @param origin null: a random name */
+/** Makes a key for a new log, and writes it nowhere. @param origin null: a random name */
 export function makeLogKey(origin: string | null): { readonly key: string; readonly vkey: string } {
   const key = newLogKey(origin ?? newLogOrigin(randomBytes), randomBytes);
   return { key, vkey: ed25519Signer(key).vkey };
@@ -77,7 +77,7 @@ export async function endLogRotation(environment: Environment): Promise<void> {
   });
 }
 
-/** Makes another key for a log whose key is lost for good. @throws as above */
+/** Makes a new key for a log whose key is permanently lost. @throws as above */
 export async function replaceLostLogKey(environment: Environment): Promise<void> {
   await useLog(environment, ({ folder, published, terminal }) => {
     if (published === null) throw new StartError('Nothing was signed yet: the next start makes a key.');

@@ -1,4 +1,4 @@
-/** `tidemark mirror`: follows a service, and serves the copy if it is asked to. */
+/** `tidemark mirror`: copies a service continuously, and serves the copy on request. */
 
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -34,11 +34,11 @@ export interface MirrorCommand {
   readonly everySeconds: number;
   readonly isOnce: boolean;
   readonly maxBytes: number;
-  /** For one answer; null: the default of a reader. */
+  /** The time limit of one answer; null: the default of a reader. */
   readonly timeoutSeconds: number | null;
-  /** The verifier keys of the log; none: the one that the service shows. */
+  /** The verifier keys of the log. Empty: the key that the service shows is trusted. */
   readonly logKeys: readonly string[];
-  /** For `TIDEMARK_LOG`. */
+  /** Read for `TIDEMARK_LOG`. */
   readonly environment: NodeJS.ProcessEnv;
 }
 
@@ -49,15 +49,18 @@ export interface MirrorResult {
 
 type End = MirrorResult['end'];
 
-/** A copy that was not confirmed for this many rounds, or five minutes if that is longer, is reported as not healthy. */
+/**
+ * The copy is reported as unhealthy if no round has confirmed it for this many intervals, or for five minutes if that is
+ * longer.
+ */
 const ROUNDS_MISSED = 20;
-/** Kinds of faults after which the next round tries again. */
+/** Faults that may pass: the next round tries again. */
 const PASSING = [UpstreamUnavailable, UpstreamInvalid, MirrorFull, StorageUnavailable];
-/** A service that is wrong about everything shall not fill the disk with lines. */
+/** The limit of log lines for one round, so that a service with many faults cannot fill the disk. */
 const FINDINGS_SHOWN = 20;
 
 /**
- * Follows until a signal ends it, or for one round.
+ * Copies the service round by round until a signal arrives, or for a single round.
  *
  * @throws StartError for a folder or a port that cannot be used
  */
@@ -96,7 +99,7 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
             'the log is forked',
             `see ${folder.path}/${FORK_FILE}; nothing is followed until that file is removed`,
           );
-          // Readers keep the last good copy.
+          // The edge continues to serve the last good copy.
           if (edge !== null && !isOnce) await once(signal, 'abort');
         }
         if (isOnce || end === 'forked') return { end, document: mirror.document };

@@ -12,7 +12,7 @@ export interface RestoreFromLogCommand {
   /** A base URL, or a folder of published files. */
   readonly source: string;
   readonly replace: boolean;
-  /** Checkpoints that this user has seen of any log. */
+  /** Checkpoints that this user has stored, of any log. */
   readonly seen: readonly string[];
   readonly forgetNames: boolean;
   readonly timeoutSeconds: number;
@@ -24,7 +24,10 @@ export interface RestoreFromLogReport extends Omit<BegunFolder, 'proven'> {
   readonly source: string;
 }
 
-/** @throws StartError for a fault that an operator can correct; then the folder is as it was, or says so at the next start */
+/**
+ * @throws StartError for a fault that an operator can correct. Then the folder is unchanged, or the next start reports its
+ *   state
+ */
 export async function restoreFromLog(
   environment: Environment,
   { source, replace, seen, forgetNames, timeoutSeconds, progress }: RestoreFromLogCommand,

@@ -1,6 +1,6 @@
 /**
- * `tidemark restore DIR`: puts a backup into a data folder whose server is stopped, and prepares its ledger to publish
- * everything again in place, although later generations may have been published.
+ * `tidemark restore DIR`: puts a backup into the data folder of a stopped server. It prepares the ledger to publish everything
+ * again in place, even if later generations have been published.
  */
 import { parseCheckpoint } from '../../contract/log/checkpoint.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
@@ -32,13 +32,13 @@ export interface RestoreCommand {
   readonly from: string | null;
   readonly replace: boolean;
   /**
-   * The API keys of the backup. `keep`: as they are in it. `revoke`: all of them are revoked. Null: those that were revoked
-   * or rotated since stay so, as the ledger says that is moved aside.
+   * The API keys of the backup. `keep`: unchanged. `revoke`: all are revoked. Null: keys that were revoked or rotated after the
+   * backup stay so, according to the ledger that is moved aside.
    */
   readonly keys: 'keep' | 'revoke' | null;
   /**
-   * Asked if `keys` is null, and no ledger says what became of these keys. Nothing is changed yet. Rejects if they must
-   * not be revived.
+   * Called if `keys` is null and no ledger says whether these keys were revoked or rotated. Nothing has changed yet. Rejects
+   * if the keys must not become valid again.
    */
   readonly confirm: (keys: readonly RevivedKey[]) => Promise<void>;
   readonly progress: CopyStep;
@@ -50,21 +50,24 @@ export interface RestoreReport {
   /** RFC 3339. */
   readonly createdAt: string;
   readonly generation: number | null;
-  /** The folder with the files that were there before; null: there were none. */
+  /** The folder with the replaced files; null: there were none. */
   readonly replaced: string | null;
-  /** The keys that were changed: revoked or rotated as in the ledger that was moved aside; or all of them, revoked. */
+  /** The number of keys that the restore revoked, or set to the state in the ledger that was moved aside. */
   readonly changedKeys: number;
-  /** Erasures of after the backup, which the next start does again. */
+  /** The number of erasures after the time of the backup. The next start repeats them. */
   readonly repeatedErasures: number;
-  /** The markets that did not add up, and what was done to each. */
+  /** The repaired markets, each with the repair. */
   readonly repaired: Readonly<Record<string, string>>;
   /** The number of entries of the log in the backup; null: it had no log. */
   readonly logSize: number | null;
-  /** Whether the store shows a longer log. The next start takes its entries over. */
+  /** Whether the store shows a longer log. The next start takes over the additional entries. */
   readonly isLongerLogShown: boolean;
 }
 
-/** @throws StartError for a fault that an operator can correct; then the folder is as it was, or says so at the next start */
+/**
+ * @throws StartError for a fault that an operator can correct. Then the folder is unchanged, or the next start reports its
+ *   state
+ */
 export async function restoreBackup(environment: Environment, command: RestoreCommand): Promise<RestoreReport> {
   process.umask(0o077);
   const nowMs = Date.now();
@@ -81,7 +84,7 @@ export async function restoreBackup(environment: Environment, command: RestoreCo
   const replaced = await putBack({ progress, dataFolder, backup, nowMs });
   progress('Checking every market', 0, 1);
   const restored = await openStopped(dataFolder, { isRestoring: true }, async (storage) => {
-    // Before anything can be published or served with a revived key: the folder is still marked.
+    // Done while the folder is marked: nothing can be published or served yet with a key that must stay revoked.
     const accounts = await settleAccounts({ ...storage, newId: systemRuntime.newId }, command.keys, aside);
     const { repaired } = await restore(storage);
     const { size: logSize = null } = (await storage.ledger.get(HEAD_KEY))?.value.log ?? {};
@@ -100,11 +103,11 @@ async function settleAccounts(
 ): Promise<Pick<RestoreReport, 'changedKeys' | 'repeatedErasures'>> {
   const carried = keys === 'keep' ? 0 : await carryKeysOver(storage, aside);
   const changedKeys = keys === 'revoke' ? await revokeAllKeys(storage) : carried;
-  // Also of kept keys: the law gives a right to it.
+  // Erasures are repeated with `keep`, too: the law gives a right to erasure.
   return { changedKeys, repeatedErasures: await repeatErasures(storage, aside) };
 }
 
-/** The size in the checkpoint of the store, which the next start verifies. 0: no checkpoint can be read. */
+/** The size in the published checkpoint, which is not verified here: the next start does that. 0: it cannot be read. */
 async function shownLogSize(objects: ObjectStore): Promise<number> {
   try {
     return parseCheckpoint(parseNote((await readLogCheckpoint(objects)) ?? '').text).size;

@@ -28,10 +28,10 @@ let log: Log = openLog(format, streams);
 let running: Service | null = null;
 
 /**
- * Serves until a signal ends it. A fault that the person can correct is printed in one line, and the process ends.
+ * Serves until a signal arrives. After a fault that a person can correct, it prints one line, and the process ends.
  *
  * @param environment the settings of {@link readConfig}
- * @param ask how sources are asked; tests have sources of their own
+ * @param ask fetches from sources; tests pass their own
  */
 export async function runServer(environment: Environment, ask?: AskSource): Promise<void> {
   try {
@@ -45,7 +45,7 @@ export async function runServer(environment: Environment, ask?: AskSource): Prom
     const expected = EXPECTED.some((kind) => error instanceof kind);
     if (format === 'json') log.fault('start failed', expected ? error : (error as Error).stack);
     else console.error(printable(expected ? (error as Error).message : inspect(error)));
-    // As of every command (cli/program/exit-codes.ts): service managers do not try a wrong argument again.
+    // The same exit codes as of other commands (cli/program/exit-codes.ts): after 2, service managers do not try again.
     process.exit(error instanceof SettingError ? 2 : 1);
   }
 }
@@ -54,11 +54,11 @@ const EXPECTED = [StartError, StorageUnavailable, StorageCorrupt];
 
 async function start(config: EmbeddedConfig, ask?: AskSource): Promise<void> {
   stopOnSignals(config);
-  // The ledger holds personal data: files that are made from here on are readable for their owner only.
+  // The ledger holds personal data, so only the owner may read the files that this process makes.
   process.umask(0o077);
   checkClock(Date.now());
   terminal.say(`\n  ${styleText('bold', 'Tidemark')} · market data as static files\n`);
-  // It loads its code while this thread loads its own.
+  // Started early: the thread loads its code while this thread loads its own.
   const edge = startEdge(log);
   const { startService } = await import('../service/service.ts');
   running = await startService(config, progress, log, ask, edge);
@@ -108,7 +108,7 @@ const ENDED: { readonly [State in Exclude<OperatorKeyFile, 'made' | 'gone' | 'va
   damaged: 'holds something else than an API key',
 };
 
-/** An operator has another key, which the file does not hold. */
+/** A note on an operator key in the file that cannot be used. */
 function keyNotes({ operatorKey }: Service, config: EmbeddedConfig): readonly string[] {
   if (isUsable(operatorKey) || operatorKey === 'gone') return [];
   const file = `${shownFolder(config)}/operator-key`;
@@ -117,7 +117,7 @@ function keyNotes({ operatorKey }: Service, config: EmbeddedConfig): readonly st
 
 const isUsable = (file: OperatorKeyFile): file is 'made' | 'valid' => file === 'made' || file === 'valid';
 
-/** The dangers of serving other machines. */
+/** Warnings about a port that other machines can reach. */
 function warnings({ host, issuer, isLocalIssuerAllowed, proxies }: EmbeddedConfig): readonly string[] {
   if (isLoopback(host)) return [];
   const issuerState = isLocalIssuerAllowed
@@ -136,14 +136,14 @@ function shownFolder({ dataFolder }: EmbeddedConfig): string {
   return shown === '' || shown.startsWith(`..${sep}`) ? dataFolder : shown;
 }
 
-/** To try out first. */
+/** Paths of the sample that the welcome text suggests. */
 const SAMPLE_PATHS: Readonly<Record<SampleName, readonly string[]>> = {
   currencies: ['/api/v1/markets/gold-usd', '/api/v1/markets/bitcoin-usd/history'],
   models: ['/api/v1/markets/claude-opus-5-5', '/api/v1/markets/gpt-4o/history'],
 };
 
 function welcome({ baseUrl, metricsUrl, operatorKey, sample, logKeys }: Service, config: EmbeddedConfig): string {
-  // Shells take brackets for a pattern.
+  // Quoted, because shells read brackets as a pattern.
   const url = (path: string) => (baseUrl.includes('[') ? `'${baseUrl}${path}'` : `${baseUrl}${path}`);
   const label = (text: string) => styleText('dim', text.padEnd(9));
   const folder = shownFolder(config);
@@ -167,7 +167,7 @@ ${logKeys === null ? '' : `  ${label('Log')}${logKeys.origin}, signed by ${shown
 ${commands('Write, as the operator or as a user (more at /docs/ of this address)', writes)}${commands('Read', reads)}`;
 }
 
-/** A stop that takes longer is announced, so that it does not look like a hang. */
+/** A stop that takes longer is announced: otherwise it looks like a hang. */
 const SOON_MS = 500;
 
 /** The first signal ends the process cleanly, also during the start. A second signal ends it at once. */
@@ -178,7 +178,7 @@ function stopOnSignals({ dataFolder }: EmbeddedConfig): void {
       () => terminal.say('\n  Stopping: answers and a publication end first. Ctrl-C ends it at once.'),
       SOON_MS,
     );
-    // The ledger is durable, and publishing may end at any point. So a start can be interrupted.
+    // A start may be interrupted at any point: commits are durable, and the next start continues the publication.
     await running?.stop();
     if (running !== null) forgetAddress(dataFolder);
     terminal.say(running === null ? '\n  Stopped while starting. The next start continues.\n' : '\n  Stopped.\n');

@@ -1,6 +1,6 @@
 /**
- * A bundled sample. It is taken in before the first publication, and never after it: a later start would mix it with
- * what people have stored since, and a signed log cannot give it back.
+ * A bundled sample. It is ingested only before the first publication. Later, its markets would mix with stored data, and a
+ * signed log could not remove them.
  */
 import { readFile } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
@@ -26,16 +26,16 @@ import { type EmbeddedConfig, SAMPLES, type SampleName } from '../settings/confi
 
 export interface SampleProgress {
   ingesting(records: number): void;
-  /** The number of records in the sample; null if it was taken in before. Not called without the sample. */
+  /** Called with the number of ingested records; null: an earlier start has ingested the sample. Not called without a sample. */
   ingested(records: number | null): void;
 }
 
 /**
- * To be called before the start publishes. No write is accepted before the first publication, so a ledger without one
- * holds at most a part of the sample, of a start that was killed: then this completes it.
+ * Call it before the start publishes. No write is accepted before the first publication. So a ledger without one holds at most
+ * a part of the sample, from a start that was killed. Then this call ingests the rest.
  *
- * @returns the sample that the ledger holds. Null: none
- * @throws StartError if a sample is demanded for a folder that was begun without it
+ * @returns the sample in the ledger; null: none
+ * @throws StartError if a sample is requested for a folder that began without it
  */
 export async function ingestSample(
   dependencies: BatchDependencies,
@@ -48,7 +48,7 @@ export async function ingestSample(
     progress.ingested(await ingestFile(dependencies, name, progress.ingesting));
     return name;
   }
-  // The file may be the sample of an earlier version. That one stays as it is.
+  // The ledger may have the sample of an earlier version, which stays unchanged.
   const [ingested] = (await readPage(ledger, INGESTED_FILES, { limit: 1 })).items;
   const held = ingested === undefined ? null : nameOf(ingested.value);
   if (held !== null && sample !== 'no') progress.ingested(null);
@@ -68,11 +68,11 @@ const FILES = {
 } as const;
 
 /**
- * Takes the file in, unless that was done before. The ids of its batches follow from their contents, so after a crash the
- * next start finds them and goes on.
+ * Ingests the file, unless an earlier start has done so. The ids of its batches are derived from their contents, so after a
+ * crash the next start recognises the stored batches and continues.
  *
  * @param progress receives the number of records after each batch
- * @returns the number of its records; null if it was taken in before
+ * @returns the number of its records; null if it was ingested before
  * @throws StartError if a row is refused. Its batch is removed, because the cause may be gone at the next start
  */
 async function ingestFile(
@@ -99,14 +99,14 @@ async function ingestFile(
       const items = await readAll<unknown>(ledger, { partition: batchPartition(id) });
       await ledger.transact(items.map(removed), { attemptId: newAttemptId() });
       const place = `mapping/sample/${FILES[name].csv}, line ${rows[fault.index]?.line}`;
-      // It was accepted on other machines.
+      // Other machines have accepted this row.
       const hint = fault.code === 'date.future' ? ". Or is this machine's clock behind?" : '';
       throw new StartError(`${place}: ${fault.code}: ${fault.detail}${hint}`);
     }
     total.accepted += counts.accepted;
     total.unchanged += counts.unchanged;
     progress(total.accepted + total.unchanged);
-    // A ledger in this process answers without ever waiting, so signals and requests get their turn here.
+    // Calls to the ledger in this process never wait, so only this line lets signals and requests run.
     await setImmediate();
   }
   const value: IngestedFileValue = { ingestedAt: new Date(nowMs()).toISOString(), ...total, name };
@@ -116,7 +116,7 @@ async function ingestFile(
 
 const OPTIONS = { subject: 'system:sample', mode: 'append', partial: false, dryRun: false } as const;
 
-/** Tests map the bundled files, so every row has a record. */
+/** Tests check that every row of the bundled files becomes a record. */
 async function* batchesOf(csv: string, mapping: string): AsyncGenerator<readonly MappedRecord[]> {
   const parsed = parseMappingText(mapping);
   if (!('mapping' in parsed)) throw new Error(parsed.faults[0].detail);

@@ -1,6 +1,9 @@
 /** The signals by which people and supervisors stop a command that serves. */
 
-/** One Ctrl-C arrives twice: from the terminal, and from npm, which passes on its own signal. */
+/**
+ * One Ctrl-C may arrive twice: from the terminal, and from npm, which forwards the signal. A repetition within this time is
+ * ignored.
+ */
 const SAME_SIGNAL_MS = 1_000;
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
@@ -9,7 +12,7 @@ type StopSignal = (typeof SIGNALS)[number];
 /**
  * The first signal calls `stop`. A second one ends the process at once.
  *
- * @returns a function after which signals end the process again, as they do by default
+ * @returns a function that restores the default handling of signals
  */
 export function onStopSignal(stop: (signal: StopSignal) => void): () => void {
   let sinceMs: number | null = null;

@@ -9,7 +9,7 @@ import { StartError } from '../service/start-error.ts';
 import { checkClock, type Environment, readConfig } from '../settings/config.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
-/** Runs a command with the folder that the environment names. @throws StartError for a fault that the person can correct */
+/** Runs a command with the data folder of the environment. @throws StartError for a fault that the person can correct */
 export async function useDataFolder(
   environment: Environment,
   use: (storage: PublisherStorage, terminal: Terminal) => Promise<void>,

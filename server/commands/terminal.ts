@@ -10,17 +10,17 @@ export interface Terminal {
   done(text: string): void;
   /** Removes the current line before other output. */
   clear(): void;
-  /** May hold colours, so all of it must be text of our own. */
+  /** The text may contain colour codes, so it must not include text from outside. */
   say(text: string): void;
-  /** Something that the person should look at. */
+  /** Shows something that needs attention. */
   note(text: string): void;
 }
 
 const ignore = () => {};
 
-/** Writes to `stream`. A reader that goes away, such as `head`, does not end the server. */
+/** Writes to `stream`. A closed pipe, e.g. to `head`, does not end the server. */
 export function openTerminal(stream: NodeJS.WriteStream): Terminal {
-  // Once for a stream, however many terminals write to it.
+  // Attached once for each stream, even if several terminals write to it.
   stream.off('error', ignore).on('error', ignore);
   const line = openProgressLine(stream);
   const isTerminal = stream.isTTY && stream.columns > 0;
@@ -42,7 +42,7 @@ export function openTerminal(stream: NodeJS.WriteStream): Terminal {
   };
 }
 
-/** For a log that programs read: what is done, how far a long step is, and what to look at. */
+/** For a log that programs read: finished steps, the progress of long steps, and notes. */
 export function noteTerminal(note: (text: string) => void): Terminal {
   const line = openProgressLine({ write: (text) => note(text.trimEnd()) });
   return {

@@ -11,14 +11,14 @@ import { type Environment, readConfig } from '../settings/config.ts';
 import { readSecretFile } from '../settings/secret-files.ts';
 
 export interface TokenOptions {
-  /** The user of the token. */
+  /** The user that the token is for. */
   readonly user: string;
   readonly scopes: readonly Scope[];
   readonly lifetimeHours: number;
 }
 
 /**
- * The token, by the issuer of the data folder that the environment names.
+ * Signs the token with the issuer of the data folder that the environment names.
  *
  * @throws StartError if a real issuer is configured, or the folder has no issuer; RangeError for an invalid user
  */

@@ -23,19 +23,19 @@ import type { ProgressLine } from '../terminal/progress-line.ts';
 import { type Diagnosis, diagnose, fault, ok, warning } from './diagnosis.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
-/** Twice the distance of nightly backups, and some hours. */
+/** Nightly backups are up to 24 hours old. Twice that, and a margin. */
 const OLD_BACKUP_HOURS = 50;
 const RESTORE = 'Restore the newest backup: docs/operations.md, "Restore the ledger".';
 
 export interface FolderQuestion {
-  /** Whether all of a running server's ledger is read, by a snapshot of it. */
+  /** Whether to read the whole ledger; of a running server, through a snapshot. */
   readonly readsLedger: boolean;
   readonly nowMs: number;
   readonly progress?: ProgressLine;
 }
 
 export interface FolderReport {
-  /** Empty if there is no data folder, and none was named. */
+  /** Empty if there is no data folder, and the environment names none. */
   readonly found: readonly Diagnosis[];
   /** The base URL of the server that runs there. */
   readonly server: string | null;
@@ -64,7 +64,7 @@ export async function examineFolder(environment: Environment, question: FolderQu
       server = address;
       return ok('server', server ?? 'does not run');
     }
-    // A server that ends removes it.
+    // A server that stops normally removes this file.
     const detail = `${address} was left, and nothing answers: the server was killed or crashed`;
     return warning(
       'server',
@@ -72,7 +72,7 @@ export async function examineFolder(environment: Environment, question: FolderQu
       `Start it again: tidemark start --data ${dataFolder}, or systemctl start tidemark.`,
     );
   });
-  // A server that runs was perhaps started with other settings than those of this shell.
+  // The running server may have other settings than this shell.
   const actual = server === null ? settings : await describe(server);
   const files = await examineFiles(dataFolder, question, server !== null);
   const found = [...actual, node, ...hasLedger, ...running, ...files];
@@ -182,7 +182,7 @@ function examineBackups(folder: string, nowMs: number): Diagnosis {
 }
 
 const MEGABYTE = 1_000_000;
-/** The write-ahead log alone may take 64 MB. */
+/** Enough for the write-ahead log, which may grow to 64 MB, and more. */
 const NEEDED_BYTES = 200 * MEGABYTE;
 const FEW_INODES = 0.05;
 
@@ -191,7 +191,7 @@ const MAKE_ROOM = 'Make room, or move the folder to a larger disk: with a full d
 async function examineSpace(folder: string): Promise<readonly Diagnosis[]> {
   const { blocks, bavail, bsize, files, ffree } = await statfs(folder);
   const found: Diagnosis[] = [];
-  // Some file systems do not tell.
+  // Some file systems report no number of blocks.
   if (blocks > 0) {
     const free = bavail * bsize;
     const ledger = (await sizeOf(join(folder, LEDGER_FILE))) ?? 0;

@@ -22,7 +22,7 @@ const CLOCK_FAULT_SECONDS = 60;
 
 const MOST_BYTES = DEFAULT_READ_LIMITS.maxObjectBytes;
 
-/** As it came: not decompressed, no redirect followed. */
+/** The answer as received: not decompressed, no redirect followed. */
 interface Raw {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -75,12 +75,12 @@ function generationOf(body: string): number | null {
   }
 }
 
-/** By an answer that no cache has: a cached one may have the `Date` of before. */
+/** Checks the clock with an answer that no cache can have, because a cached answer may have an old `Date`. */
 async function examineClock(ask: Ask): Promise<readonly Diagnosis[]> {
   const { headers, atMs } = await ask(marketUrl(newName()));
   const dateMs = Date.parse(headers.date ?? '');
   if (Number.isNaN(dateMs)) return [];
-  // `Date` has no fractions of a second, and the answer has travelled.
+  // `Date` has whole seconds, and the answer took some time to arrive.
   const seconds = Math.trunc((dateMs + DATE_ROUNDING_MS - atMs) / 1000);
   const direction = seconds < 0 ? 'behind' : 'ahead of';
   const detail = seconds === 0 ? 'agrees with this one' : `is ${Math.abs(seconds)} s ${direction} this one`;
@@ -116,7 +116,7 @@ async function examineRevalidation(ask: Ask): Promise<Diagnosis> {
   const { headers } = await ask(MARKETS_URL);
   if (headers.etag === undefined) return fault('ETag', 'absent: pollers fetch the same bytes again', PROXY);
   const { status, body } = await ask(MARKETS_URL, { 'if-none-match': headers.etag });
-  // A publication in between is not a fault.
+  // A change between two answers may come from a publication: that is not a fault.
   const again = status === 200 ? await ask(MARKETS_URL) : null;
   if (again !== null && again.headers.etag !== headers.etag) return ok('ETag', 'changed meanwhile: ask again');
   if (status === 304 && body === '') return ok('ETag', `${headers.etag}, answered 304`);
@@ -193,7 +193,7 @@ async function examineHealth(ask: Ask): Promise<Diagnosis> {
   return fault('health', `${status}: ${body.slice(0, 300)}`, 'docs/operations.md, "Health of the embedded server".');
 }
 
-/** Readers want to know whose data it is. */
+/** Readers need to know who publishes the data. */
 async function examineOperator(ask: Ask): Promise<readonly Diagnosis[]> {
   const { status, body } = await ask('/');
   if (status !== 200) return [ok('operator', 'no pages for people are at this address')];
@@ -239,7 +239,7 @@ function get(
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Certificates of ACME are renewed 30 days before their end. */
+/** ACME clients usually renew certificates 30 days before they expire. */
 const SOON_DAYS = 20;
 const RENEW = 'Renew it, and see why it was not renewed by itself: docs/self-hosting.md.';
 

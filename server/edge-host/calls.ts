@@ -15,7 +15,7 @@ export interface EdgeSettings {
   readonly dataFolder: string;
   readonly uploadsFolder: string;
   readonly proxies: Proxies;
-  /** Whether the delay of its event loop is measured. */
+  /** Whether to measure the delay of the edge's event loop. */
   readonly isMeasured: boolean;
 }
 
@@ -28,35 +28,35 @@ export interface WriteTerms {
 }
 
 export interface EdgeMeasured {
-  /** Of its event loop, since the last call. */
+  /** The delays of the edge's event loop since the last call. */
   readonly delays: LoopDelays;
-  /** Since its start. */
+  /** Counts since the edge started. */
   readonly reads: CountedReads;
 }
 
 /** Calls from the core to the edge. */
 export type EdgeCalls = {
-  /** Binds the port, and gives the base URL. Every request is answered 503 until `ready`. @throws StartError */
+  /** Binds the port, and returns the base URL. Until `ready`, every request is answered 503. @throws StartError */
   open(settings: EdgeSettings): Promise<string>;
-  /** There is something to read, and the core takes writes. */
+  /** Something is published, and the core accepts writes. */
   ready(terms: WriteTerms): void;
   purge(targets: PurgeTargets): void;
   /** The core has put or deleted the object with this key. */
   invalidate(key: string): void;
   /**
-   * Reads the body of a write that the core handles, because its sender may send it. Rejects with RefusedRequest if it is
-   * too large, or did not come.
+   * Reads the body of a write that the core handles, after the core has checked that its sender may send it. Rejects with
+   * RefusedRequest if the body is too large, or did not arrive.
    */
   receiveBody(write: number, actor: string, maxBytes: number): Promise<Uint8Array>;
   measure(): EdgeMeasured;
-  /** Closes the port, and each connection after the answer that is on its way. Takes `stopGraceMs` at most. */
+  /** Closes the port, and each connection after its current answer. Takes at most `stopGraceMs`. */
   stop(): Promise<void>;
 };
 
 /** Calls from the edge to the core. */
 export type CoreCalls = {
   health(): Promise<HealthReport>;
-  /** One request of the write API, without its body. @param write names it for `receiveBody` */
+  /** One request of the write API, without its body. @param write the number of this write, for `receiveBody` */
   write(write: number, head: HttpEvent): Promise<Handled>;
   /** Whether the sender of an upload may still write. */
   mayReceive(id: string): Promise<boolean>;
@@ -64,6 +64,6 @@ export type CoreCalls = {
   onStored(id: string): Promise<void>;
   /** An object of the store is damaged. */
   damaged(key: string): void;
-  /** For the log. */
+  /** Reports a fault for the log. */
   fault(what: string, cause: string): void;
 };

@@ -1,24 +1,25 @@
 /**
- * Gives memory back when a thread has nothing more to do. V8 collects garbage only while a program allocates. So a service that has
- * published, and then waits for hours, would keep everything that its last work left behind: more than half of its memory.
+ * Frees memory when a thread is idle. V8 collects garbage only while a program allocates. So without this, a service that waits
+ * for
+ * hours after a publication would keep its garbage all that time: more than half of its memory.
  */
 import { performance } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 const CHECK_MS = 5_000;
-/** The share of the time in which a thread that rests runs any code. */
+/** A thread is idle if it runs code for less than this share of the time. */
 const REST = 0.05;
 
 type Collect = (options?: { readonly type: 'major'; readonly flavor: 'last-resort' }) => void;
 
-/** A function of V8 that is only there if a flag asks for it, in contexts made after that. */
+/** V8 offers this function only if a flag asks for it, and only in contexts that are made after the flag was set. */
 export function garbageCollector(): Collect {
   setFlagsFromString('--expose-gc');
   return runInNewContext('gc') as Collect;
 }
 
-/** Watches the thread that calls it, as long as the thread runs. A collection takes some ten milliseconds. */
+/** Watches the calling thread for as long as it runs. One collection takes some ten milliseconds. */
 export function collectAtRest(): void {
   const collect = garbageCollector();
   let before = performance.eventLoopUtilization();

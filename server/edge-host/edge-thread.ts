@@ -10,7 +10,7 @@ import type { Log } from '../service/log.ts';
 import type { CoreCalls, EdgeCalls, EdgeMeasured, EdgeSettings, WriteTerms } from './calls.ts';
 import { createLink, type Link } from './link.ts';
 
-/** The core does this for the edge as soon as there is something to read. */
+/** The core's handlers for writes and uploads. The edge calls them once there is something to read. */
 export interface WriteDuties extends Pick<CoreCalls, 'mayReceive' | 'onStored'> {
   readonly answerWrite: AnswerWrite;
   /** Called after every request that has changed the ledger. */
@@ -25,28 +25,29 @@ export interface EdgeThread {
    * @throws StartError if the port cannot be bound
    */
   open(settings: EdgeSettings, duties: Pick<CoreCalls, 'health' | 'damaged'>): Promise<string>;
-  /** From here on there are readers. */
+  /** Starts to serve readers. */
   ready(terms: WriteTerms, duties: WriteDuties): Promise<void>;
   /** Resolves when the edge has dropped the objects from memory. */
   purge(targets: PurgeTargets): Promise<void>;
-  /** Tells the edge that this object has changed. It hears of it before any answer that is relayed later. */
+  /** Reports a changed object to the edge, before any answer that is relayed to it later. */
   invalidate(key: string): void;
-  /** Without delays, and with the counts of before, if the edge does not answer in time. */
+  /** If the edge does not answer in time, the result has no delays, and the counts of the last call. */
   measure(): Promise<EdgeMeasured>;
-  /** Closes the port, and each connection after the answer that is on its way: see `EdgeServer.stop`. */
+  /** Closes the port, and each connection after its current answer: see `EdgeServer.stop`. */
   stop(): Promise<void>;
 }
 
 const SOURCE = new URL('./main.ts', import.meta.url);
-/** In the package there are no sources: tools/build/build-package.ts builds it to this place. */
+/** The package has no sources: tools/build/build-package.ts puts the built file here. */
 const BUILT = new URL('../../dist/edge-host.mjs', import.meta.url);
 
-/** For calls that the edge answers at once. */
+/** The time limit for calls that the edge answers at once. */
 const DEADLINE_MS = 1_000;
 
 /**
- * Starts it at once, so that it loads its code beside what the core does first. A fault that it does not catch, and its
- * end, end the process: without readers the service is of no use, and its supervisor starts it again.
+ * Starts the thread at once, so that it loads its code while the core begins. If the thread throws an uncaught error or exits,
+ * the
+ * process ends: without readers the service has no use, and its supervisor restarts it.
  */
 export function startEdge({ fault: report }: Pick<Log, 'fault'>): EdgeThread {
   let [isOpen, isEnding] = [false, false];
@@ -58,7 +59,8 @@ export function startEdge({ fault: report }: Pick<Log, 'fault'>): EdgeThread {
   worker.on('exit', (code) => {
     if (!isEnding) throw new Error(`the thread of the edge has ended with ${code}`);
   });
-  // The edge asks for nothing before the message to open the port, and for no write before the message that it may serve.
+  // Before `open` the edge calls nothing but `fault`; before `ready` it sends no write. So handlers are added by these two
+  // calls.
   const ours: Partial<CoreCalls> = { fault: report };
   const link: Link<EdgeCalls> = createLink<EdgeCalls>(worker, ours, (error) =>
     report('a message of the edge failed', error),
@@ -73,7 +75,7 @@ export function startEdge({ fault: report }: Pick<Log, 'fault'>): EdgeThread {
     async ready(terms, { answerWrite, onCommitted, mayReceive, onStored }) {
       const write: CoreCalls['write'] = async (id, head) => {
         const handled = await answerWrite(head, (actor, maxBytes) => link.ask('receiveBody', id, actor, maxBytes));
-        // After the answer is on its way: background work begins in this loop.
+        // Delayed until the answer has been sent to the edge, because background work occupies this event loop.
         if (handled.committed) setImmediate(onCommitted);
         return handled;
       };

@@ -1,6 +1,7 @@
 /**
- * The edge in its own thread: public reads, and the connections of writes and uploads. It reads the objects' folder by
- * itself. So no read waits for the core: neither for its event loop, nor for an answer over the link.
+ * The edge in its own thread: public reads, and the connections of writes and uploads. It reads the objects' folder itself. So
+ * no
+ * read waits for the event loop of the core, or for a message between the threads.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -25,7 +26,7 @@ import { openPublicReader } from '../target/open-target.ts';
 import type { CoreCalls, EdgeCalls, EdgeSettings, WriteTerms } from './calls.ts';
 import { createLink, type Link } from './link.ts';
 
-/** A core that takes longer has failed. Its own checks of the disk may take two seconds each. */
+/** The core has failed if it takes longer. Its own checks of the disk may take two seconds each. */
 const HEALTH_DEADLINE_MS = 5_000;
 
 const SILENT: HealthReport = {
@@ -54,10 +55,10 @@ export function hostEdge(port: MessagePort): void {
     const stored = orNotThereYet(await openPublicReader(opened.dataFolder), opened.dataFolder);
     edge = createEdgeServer({
       objects: tellDamage(stored, (key) => link.tell('damaged', key)),
-      // Before the first generation "not found" would be wrong, and would be cached.
+      // Before the first generation, "not found" would be wrong, and caches would keep it.
       isReady: () => divert !== null,
       divert: (request) => divert?.(request) ?? null,
-      // Only proxies that the operator has named are heard.
+      // Only proxies that the operator has named may bypass the cache.
       ...(opened.proxies.length === 0 ? {} : { wantsNewest }),
       health: () =>
         withTimeout(link.ask('health'), HEALTH_DEADLINE_MS, () => new Error('no answer')).catch(() => SILENT),

@@ -8,7 +8,7 @@ import { RefusedRequest } from '../../lambdas/pipeline/handler.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import { StartError } from '../service/start-error.ts';
 
-/** The functions that one side offers to the other. Arguments and results are what structured clone can copy. */
+/** The functions that one thread offers to the other. Arguments and results must be structured-cloneable. */
 // biome-ignore lint/suspicious/noExplicitAny: the parameters of each call are checked where it is made
 export type Calls = Readonly<Record<string, (...args: any[]) => unknown>>;
 
@@ -18,7 +18,7 @@ export interface Link<Theirs extends Calls> {
     name: Name,
     ...args: Parameters<Theirs[Name]>
   ): Promise<Awaited<ReturnType<Theirs[Name]>>>;
-  /** Without an answer. */
+  /** Sends a call that has no answer. */
   tell<Name extends keyof Theirs & string>(name: Name, ...args: Parameters<Theirs[Name]>): void;
 }
 
@@ -28,14 +28,14 @@ type Message =
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'failure'; readonly id: number; readonly failure: Failure };
 
-/** An error as plain data. The kinds are those that callers distinguish. */
+/** An error as plain data. The kinds are the errors that callers distinguish. */
 type Failure =
   | { readonly kind: 'refused'; readonly problem: Problem; readonly headers: Readonly<Record<string, string>> }
   | { readonly kind: keyof typeof KINDS | 'other'; readonly message: string };
 const KINDS = { start: StartError, unavailable: StorageUnavailable };
 
 /**
- * @param ours what the other side may call
+ * @param ours the functions that the other thread may call
  * @param onFault receives errors of calls without an answer
  */
 export function createLink<Theirs extends Calls>(

@@ -1,6 +1,7 @@
 /**
- * Pages that are not there. A market may have no page of its own: the projection is switched off, or has not come to it. A browser
- * gets a page in the place of a problem document, with the same status.
+ * Pages of markets that have no page: the projection is off, or has not rendered the page yet. A browser gets a general page
+ * instead
+ * of a problem document, with the same status.
  */
 import Negotiator from 'negotiator';
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
@@ -13,7 +14,7 @@ import { CORS_FIELDS, NO_SNIFFING, type Representation } from './representation.
 import type { EdgeReply, ObjectRequest } from './respond.ts';
 
 const KEYS = { 404: PUBLIC_PREFIX + NOT_FOUND_PAGE, 410: PUBLIC_PREFIX + ANY_MARKET_PAGE } as const;
-/** Caches keep both forms apart. */
+/** Caches must keep the page and the document as two variants. */
 const VARIES = ['Vary', 'Accept'];
 
 type Cache = Pick<ObjectCache<Representation>, 'read'>;
@@ -23,7 +24,7 @@ interface ReadObject {
   readonly found: CacheAnswer<Representation>;
 }
 
-/** Reads an object, or the page of any market or the document of a removal in the place of a market's own page. */
+/** Reads an object. Instead of a market's missing page: the page for any market, or the document of the market's removal. */
 export async function readWithFallback(cache: Cache, key: string, isNewest: boolean): Promise<ReadObject> {
   const found = await cache.read(key, isNewest);
   const name = found.kind === 'absent' ? parsePublicKey(key) : null;
@@ -40,13 +41,13 @@ export function isForPeople(target: string): boolean {
   return !target.startsWith('/api/');
 }
 
-/** RFC 9110, section 12.5.1. Programs that take anything get the document. */
+/** Whether the client prefers HTML (RFC 9110, section 12.5.1). Programs that accept anything get the document. */
 function prefersPages(accept = '*/*'): boolean {
   const negotiator = new Negotiator({ headers: { accept: accept.toLowerCase() } });
   return negotiator.mediaType([PROBLEM_CONTENT_TYPE, 'text/html']) === 'text/html';
 }
 
-/** Of an answer with 404 or 410 to a path for people: as a page if a browser asks for one, and if the site has it. */
+/** The answer to a path for people, with 404 or 410: a page if the browser asks for one and the site has it, or else `reply`. */
 export async function forBrowsers(cache: Cache, { headers }: ObjectRequest, reply: EdgeReply): Promise<EdgeReply> {
   const { status } = reply;
   if (status !== 404 && status !== 410) return reply;

@@ -23,12 +23,12 @@ export interface AnswerOptions {
   readonly nowMs: () => number;
   readonly health: () => HealthReport | Promise<HealthReport>;
   readonly isReady: () => boolean;
-  /** Whether the request may, and does, ask for bytes that are not from the cache. */
+  /** Whether the request asks for bytes that are not from the cache, and may do so. */
   readonly wantsNewest: (request: IncomingMessage) => boolean;
   readonly counts: ReadCounts;
 }
 
-/** Answered without the cache, which would remember "not found" or a failure beyond the moment of readiness. */
+/** Answered without the cache: a cache would remember "not found" or a failure even after the service is ready. */
 const STARTING = problem('origin-unavailable', 'The service is starting: retry in 1 s.');
 
 export function createAnswer(options: AnswerOptions): (request: IncomingMessage) => Promise<EdgeReply> {
@@ -63,7 +63,7 @@ export function createAnswer(options: AnswerOptions): (request: IncomingMessage)
   };
 }
 
-/** Embedded only: a CDN has its own health checks. */
+/** Only the embedded server has this: a CDN has its own health checks. */
 function healthReply({ healthy, body }: HealthReport): EdgeReply {
   const bytes = Buffer.from(canonicalJson(body));
   const fields = ['Content-Type', 'application/json', 'Content-Length', String(bytes.length)];

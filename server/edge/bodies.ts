@@ -7,17 +7,19 @@ import { closeSlowly } from './client-errors.ts';
 import type { Connection } from './connections.ts';
 
 /**
- * Answers one request. Resolves when the whole answer has been handed over. It limits the time of the body itself, and need not
- * read it: the connection is then closed after the answer. Rejects if it has failed, or with the error of an incomplete body.
+ * Answers one request. Resolves when the whole answer has been handed over. The handler limits the time of the body itself. It
+ * may
+ * leave the body unread: then the connection is closed after the answer. Rejects if the handler fails, or with the error of an
+ * incomplete body.
  */
 export type DivertedHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** The handler of this request; null: the edge itself. Called for requests whose framing is valid. */
+/** The handler of this request; null: the edge itself answers it. Called only for requests with valid framing. */
 export type Divert = (request: IncomingMessage) => DivertedHandler | null;
 
 /**
- * Lets a diverted request have its body. The connection continues to its next request only if the whole body has
- * arrived when the answer begins: otherwise the beginning of the next request is unknown.
+ * Gives a diverted request its body. The connection continues with its next request only if the whole body has arrived when the
+ * answer begins: otherwise the beginning of the next request is unknown.
  */
 export function admitBody(request: IncomingMessage, response: ServerResponse, connection: Connection): void {
   connection.receiving = request;
@@ -29,7 +31,7 @@ export function admitBody(request: IncomingMessage, response: ServerResponse, co
       response.shouldKeepAlive = false;
       connection.isFinished = true;
       closeSlowly(request.socket, () => request.resume());
-      // node:http forgets a request once it is answered. A handler that still waits for the body gets an error here.
+      // node:http no longer watches a request once it is answered. A handler that still waits for the body gets an error here.
       request.socket.once('close', () => request.destroy(new Error('the body did not come')));
     }
     return Reflect.apply(writeHead, response, head) as ServerResponse;

@@ -1,6 +1,7 @@
 /**
- * A shared cache (RFC 9111) in front of the object store. It does not depend on HTTP. One read of a key runs at once, so its readers
- * never go back in time. A read that was under way when the object changed is answered and not kept.
+ * A shared cache (RFC 9111) in front of the object store, independent of HTTP. Each key has at most one running read, so the
+ * readers
+ * of a key never go back in time. If an object changes during its read, the body that was read is answered once and not kept.
  */
 import { LRUCache } from 'lru-cache';
 import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/files/limits.ts';
@@ -9,19 +10,23 @@ import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.t
 import type { ETag, ObjectStore, StoredObject } from '../../storage/ports/object-store.ts';
 
 /**
- * How an answer came about: from the cache, also although it has expired, because the store fails (`stale-if-error`); or
- * by asking the store, for one of the reasons of RFC 9211, section 2.2.
+ * The origin of an answer. `hit`: from the cache. `stale-if-error`: expired, from the cache, because the store fails. Otherwise
+ * from
+ * the store, for one of the reasons in RFC 9211, section 2.2.
  */
 export type Provenance = 'hit' | 'stale-if-error' | 'uri-miss' | 'stale' | 'request';
 
-/** `View` is made from the object once, by the user of the cache. The age counts from the question, so it includes the transfer. */
+/**
+ * The user of the cache makes one `View` of each object. The age counts from the beginning of the read, so it includes the
+ * transfer.
+ */
 type Kept<View> =
   | {
       readonly kind: 'found';
       readonly view: View;
       readonly etag: ETag;
       readonly validatedAtMs: number;
-      /** The store has failed since, and is not asked again yet. */
+      /** The store has failed since this entry was read, and is not asked again yet. */
       readonly isHeld: boolean;
     }
   | { readonly kind: 'absent'; readonly validatedAtMs: number }
@@ -58,7 +63,7 @@ const FRESH_MS = FRESH_SECONDS * 1000;
 const SERVABLE_MS = FRESH_MS + STALE_IF_ERROR_SECONDS * 1000;
 /** The time between two reads of one key while the store fails: the same as CloudFront's error TTL in our settings. */
 const RETRY_AFTER_MS = 5_000;
-/** Keys without an object have a cache of their own, so that a scan of invented slugs pushes no bodies out. */
+/** Missing keys have a cache of their own, so that requests for invented slugs displace no bodies. */
 const MISSING_KEYS = 10_000;
 /** The memory of an entry beside its view and the characters of its key: measured, rounded up. */
 const ENTRY_OVERHEAD_BYTES = 180;
@@ -66,13 +71,13 @@ const PROVENANCES = { hit: 'hit', stale: 'stale', refresh: 'request', miss: 'uri
 
 export function createObjectCache<View>(options: ObjectCacheOptions<View>): ObjectCache<View> {
   const { objects, nowMs, view, sizeOf, maxBytes, deadlineMs, report } = options;
-  /** Reads of the store: lru-cache does not list those of keys that it had not before. */
+  /** Running reads of the store: lru-cache does not list the reads of keys that are new to it. */
   const pending = new Set<{ readonly key: string }>();
   const timed = { ttl: FRESH_MS, ttlResolution: 0, perf: { now: nowMs } };
   const missing = new LRUCache<string, Missing>({ max: MISSING_KEYS, ...timed });
   const entries = new LRUCache<string, Kept<View>>({
     maxSize: maxBytes,
-    // Too large for this cache: only `missing` keeps it.
+    // An absent object gets a size that is too large for this cache: only `missing` keeps it.
     sizeCalculation: (kept, key) =>
       kept.kind === 'found' ? ENTRY_OVERHEAD_BYTES + key.length + sizeOf(kept.view) : maxBytes + 1,
     ...timed,
@@ -85,13 +90,13 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
       pending.add(read);
       missing.delete(key);
       const keepMissing = (kept: Missing): Missing => {
-        // Otherwise the key was dropped since.
+        // An aborted read means that the key was dropped meanwhile.
         if (!signal.aborted) missing.set(key, kept, { ttl: options.ttl ?? FRESH_MS });
         return kept;
       };
       try {
         const kept = await ask(key, old, validatedAtMs);
-        // lru-cache counts from now, and up to and including the last millisecond.
+        // lru-cache counts from now, and includes the last millisecond.
         options.ttl = Math.max(1, validatedAtMs + FRESH_MS - nowMs() - 1);
         return kept.kind === 'found' ? kept : keepMissing(kept);
       } catch (cause) {
@@ -146,7 +151,7 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
   };
 }
 
-/** A store that does not answer has failed. */
+/** The error for a store that has not answered in time. */
 export function noAnswer(deadlineMs: number): StorageUnavailable {
   return new StorageUnavailable(`the object store did not answer within ${deadlineMs} ms`);
 }

@@ -10,10 +10,10 @@ import { URL_MAX_LENGTH } from '../../infra/edge/router.ts';
 import type { FieldList } from './representation.ts';
 import { problemReply } from './respond.ts';
 
-/** How long a client may take to read its last answers before its connection is destroyed. */
+/** The time for a client to read its last answers before its connection is destroyed. */
 const LINGER_MS = 1_000;
 
-/** A longer word is not taken for a method. The longest registered method has 17 letters. */
+/** The longest text that may be a method. The longest registered method has 17 letters. */
 const METHOD_MAX_LENGTH = 32;
 
 /** An error of node:http's parser or of its timers. */
@@ -24,7 +24,7 @@ export interface ClientError extends Error {
   readonly bytesParsed?: number;
 }
 
-/** The problem for the client; null if the client has gone. */
+/** The problem for the client; null if the client has closed the connection. */
 export function clientErrorProblem(error: ClientError): Problem | null {
   const code = error.code ?? '';
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
@@ -49,7 +49,7 @@ export function clientErrorProblem(error: ClientError): Problem | null {
  */
 function isMethod({ rawPacket, bytesParsed }: ClientError): boolean {
   if (rawPacket === undefined || bytesParsed === undefined) return false;
-  // The parser stops at the first letter that fits no method. Other requests of the packet may come before.
+  // The parser stops at the first letter that fits no method. The packet may hold other requests before this one.
   const start = rawPacket.subarray(0, bytesParsed).lastIndexOf('\n') + 1;
   return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ /.test(rawPacket.toString('latin1', start, start + METHOD_MAX_LENGTH + 1));
 }
@@ -67,20 +67,20 @@ export function writeLastAnswer(socket: Duplex, document: Problem, more: FieldLi
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`];
   for (let index = 0; index < fields.length; index += 2) lines.push(`${fields[index]}: ${fields[index + 1]}`);
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body.toString()}`);
-  // Not destroyed at once: if bytes of the client are unread, the kernel resets the connection and the client loses the
-  // answer.
+  // Not destroyed at once: with unread bytes of the client, the kernel resets the connection, and the client loses the answer.
   cutOffSoon(socket);
 }
 
-/** Gives the client a moment to read its last answers. */
+/** Gives the client some time to read its last answers. */
 function cutOffSoon(socket: Duplex): void {
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));
 }
 
 /**
- * node:http closes a connection at once after its last answer. If bytes of the client are unread, the kernel resets the
- * connection, and the client may lose the answer. So the rest is read and dropped, for a moment.
+ * node:http closes a connection directly after its last answer. With unread bytes of the client, the kernel resets the
+ * connection,
+ * and the client may lose the answer. So the rest is read and dropped for a short time.
  */
 export function closeSlowly(socket: Socket, drop: () => unknown): void {
   socket.destroySoon = () => {

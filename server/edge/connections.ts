@@ -1,53 +1,56 @@
 /**
- * The connections of the edge, and which of them ends when there are too many. A reader who comes late is served, however
- * many others only hold a connection.
+ * The connections of the edge, and the choice of the one to close when there are too many. New readers are served even if many
+ * clients only keep connections open.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Connection {
-  /** The number of its newest request, among all of the edge; 0: none so far, or not a whole one. */
+  /** The number of its newest request, counted over all connections; 0: no complete request so far. */
   lastRequest: number;
-  /** The answer that is not wholly sent. While there is one, the connection is not closed for another connection. */
+  /** The answer that is not completely sent. Meanwhile, the connection is not closed in favour of another one. */
   open: ServerResponse | null;
-  /** Its newest request whose body is admitted. Until the body is complete, an error of the connection belongs to it. */
+  /**
+   * Its newest request with an admitted body. Until the body is complete, an error of the connection is an error of this
+   * request.
+   */
   receiving: IncomingMessage | null;
   /**
-   * Its last answer is decided. Nothing after it is a request (RFC 9112, section 9.6), and what cannot be parsed gets no
-   * second answer.
+   * Its last answer is decided. Later bytes are not a request (RFC 9112, section 9.6), and unparsable bytes get no second
+   * answer.
    */
   isFinished: boolean;
 }
 
-/** The first request of a new connection may be on its way for so long. */
+/** The first request of a new connection may take this long to arrive. */
 const SILENT_MS = 1_000;
 const LOOK_EVERY_MS = 25;
 
 export class Connections {
   readonly #max: number;
-  /** In the order in which they came. */
+  /** In the order in which they were opened. */
   readonly #all = new Map<Socket, Connection>();
   #requests = 0;
 
-  /** @param max the allowed connections; the server closes further ones */
+  /** @param max the number of allowed connections; the server closes further ones */
   constructor(max: number) {
     this.#max = max;
   }
 
-  /** A new connection. If it is the last one that is allowed, another one is closed, so that the next one has a place. */
+  /** Adds a new connection. If it takes the last place, another connection is closed, so that the next client finds a place. */
   take(socket: Socket): void {
     if (this.#all.size + 1 >= this.#max) this.#quietest()?.destroy();
     this.#all.set(socket, { lastRequest: 0, open: null, receiving: null, isFinished: false });
     socket.once('close', () => this.#all.delete(socket));
   }
 
-  /** Undefined: it is closed. */
+  /** Undefined: the connection is closed. */
   of(socket: Socket): Connection | undefined {
     return this.#all.get(socket);
   }
 
-  /** A head has come. */
+  /** The head of a request has arrived. */
   asked(connection: Connection, response: ServerResponse): void {
     this.#requests++;
     connection.lastRequest = this.#requests;
@@ -58,9 +61,9 @@ export class Connections {
   }
 
   /**
-   * Closes connections that have been answered, and whose answers the kernel has taken whole.
+   * Closes connections whose answers were completely handed to the kernel.
    *
-   * @param isSilentClosed also those that have never asked, whose first request may be on the way
+   * @param isSilentClosed also close connections without a request so far, although their first request may be on its way
    */
   closeIdle(isSilentClosed: boolean): void {
     for (const [socket, { lastRequest, open }] of this.#all) {
@@ -77,13 +80,13 @@ export class Connections {
   async stop(server: Server, graceMs: number): Promise<void> {
     for (const connection of this.#all.values()) {
       if (connection.open === null || connection.open.headersSent) continue;
-      // Says in the newest answer that it is the last one.
+      // The header fields of this answer then say that it is the last one.
       connection.open.shouldKeepAlive = false;
       connection.isFinished = true;
     }
     let isClosed = false;
     const closed = new Promise<void>((resolve) => {
-      // An error says that it does not listen.
+      // The only possible error says that the server does not listen.
       server.close(() => {
         isClosed = true;
         resolve();
@@ -97,7 +100,7 @@ export class Connections {
     await closed;
   }
 
-  /** One that has never asked, or else the one that asked longest ago. Undefined: all are being answered. */
+  /** A connection without any request, or else the one with the oldest request. Undefined: all are being answered. */
   #quietest(): Socket | undefined {
     let quietest: Socket | undefined;
     let lastRequest = Number.POSITIVE_INFINITY;
@@ -105,7 +108,7 @@ export class Connections {
       if (connection.open !== null || connection.lastRequest >= lastRequest || socket.destroyed) continue;
       quietest = socket;
       lastRequest = connection.lastRequest;
-      // No other can be quieter, and the first ones are the oldest.
+      // None has fewer requests than zero, and the map has the oldest connections first.
       if (lastRequest === 0) break;
     }
     return quietest;
