@@ -186,7 +186,7 @@ async function* chained<Item>(first: Item[], rest: AsyncIterable<Item>): AsyncGe
 /** Of a longer file, `tidemark undo` takes the time. */
 const IDS_SHOWN = 10;
 
-function shownIds(ids: readonly string[]): string {
+export function shownIds(ids: readonly string[]): string {
   return ids.length > IDS_SHOWN ? `${ids.length} batches` : ids.join(' ');
 }
 
@@ -198,9 +198,8 @@ function versionFields({ versions, unchanged, passedOver }: NonNullable<FileSumm
 async function printSummary(summary: FileSummary, isMapped: boolean, partial: boolean): Promise<void> {
   const { file, dryRun, records, accepted, unchanged, refused, withoutRecord, rounded } = summary;
   const { past, sentAs, generation, stoppedAtLine, missing, withdrawn = null, returned = 0 } = summary;
-  const refusedRecords = refused - withoutRecord;
   const isWhole = !dryRun || partial || refused === 0;
-  const others = records - accepted - unchanged - refusedRecords;
+  const others = notStored(summary);
   await printFields([
     ['file', file],
     ...(past === undefined ? [] : versionFields(past)),
@@ -209,7 +208,7 @@ async function printSummary(summary: FileSummary, isMapped: boolean, partial: bo
     ...(isMapped ? [['values that the mapping rounded', rounded] as const] : []),
     [dryRun ? (isWhole ? 'would be stored' : 'would be stored, with --partial') : 'stored', accepted],
     ['known already', unchanged],
-    ['records refused', refusedRecords],
+    ['records refused', refused - withoutRecord],
     ...(others === 0 ? [] : [['not stored, because of a refused record', others] as const]),
     ...(missing === undefined ? [] : [['published, and missing in the file', missing] as const]),
     ...(withdrawn === null ? [] : [[dryRun ? 'would be withdrawn' : 'withdrawn', withdrawn] as const]),
@@ -224,6 +223,11 @@ async function printSummary(summary: FileSummary, isMapped: boolean, partial: bo
   }
   if (stoppedAtLine === null) return;
   note(`${stopNote(summary)} See all faults first with --dry-run.`);
+}
+
+/** Records that are neither known nor refused, of a part that was refused for others. */
+export function notStored({ records, accepted, unchanged, refused, withoutRecord }: IngestTotals): number {
+  return records - accepted - unchanged - (refused - withoutRecord);
 }
 
 /** For a file that was not taken in to its end. */

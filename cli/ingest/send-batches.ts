@@ -90,7 +90,7 @@ async function takeReport(run: IngestRun, { lines, from, id }: Sent): Promise<nu
   totals.refused += refused - repeated;
   if (report.state === 'refused') totals.stoppedAtLine = from;
   showProgress(run);
-  return accepted + unchanged;
+  return report.state === 'refused' ? 0 : accepted + unchanged;
 }
 
 function showProgress({ dryRun, input, progress, totals }: IngestRun): void {

@@ -8,7 +8,7 @@ import { FolderInUse, SettingError, StartError, WrongArgument } from '../../serv
 import { counted } from '../../server/terminal/words.ts';
 import { localClient } from '../http/client.ts';
 import type { GitFlags, GitPast } from '../ingest/git-options.ts';
-import { type FileSummary, type NamedFile, sendFiles, stopNote } from '../ingest/ingest-files.ts';
+import { type FileSummary, type NamedFile, notStored, sendFiles, shownIds, stopNote } from '../ingest/ingest-files.ts';
 import { CommandError, type Exit, endWith } from '../program/exit-codes.ts';
 import { note, printFields, printJson, progressOf } from '../program/output.ts';
 import type { GlobalOptions } from '../program/profile.ts';
@@ -188,10 +188,15 @@ async function printReport(report: RunReport, ingested: readonly FileSummary[], 
   ]);
 }
 
-function inWordsOfFile({ file, definitions, accepted, unchanged, refused }: FileSummary): string {
-  if (unchanged + refused > 0 || accepted === 0)
-    return `${file}: ${counted(accepted, 'record')} new, ${unchanged} known, ${refused} refused`;
-  return `${file}: ${counted(definitions, 'market')} and ${counted(accepted - definitions, 'value')} new`;
+function inWordsOfFile(summary: FileSummary): string {
+  const { file, definitions, accepted, unchanged, refused, sentAs } = summary;
+  const others = notStored(summary);
+  const rows =
+    unchanged + refused > 0 || accepted === 0
+      ? `${counted(accepted, 'record')} new, ${unchanged} known, ${refused} refused`
+      : `${counted(definitions, 'market')} and ${counted(accepted - definitions, 'value')} new`;
+  const more = others === 0 ? '' : `, ${others} not stored because of a refused one`;
+  return `${file}: ${rows}${more}${sentAs.length === 0 ? '' : `; sent as ${shownIds(sentAs)}`}`;
 }
 
 function inWordsOfPast({ source, versions, unchanged, passedOver, counts }: NonNullable<RunReport['past']>): string {

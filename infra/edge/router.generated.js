@@ -73,11 +73,16 @@ var CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
 var NAMED_PAGES = {
   "/": "/index.html",
   "/markets": "/index.html",
-  "/status": "/status/index.html",
-  "/docs": "/docs/index.html",
+  "/status/": "/status/index.html",
+  "/docs/": "/docs/index.html",
   "/docs/guides": "/docs/index.html",
-  "/docs/reference": "/docs/index.html",
-  "/problems": "/docs/problems.html"
+  "/docs/reference": "/docs/index.html"
+};
+var MOVED_PAGES = {
+  "/status": "status/",
+  "/docs": "docs/",
+  "/problems": "docs/problems",
+  "/problems/": "../docs/problems"
 };
 var MARKET_PAGE = new RegExp(`^/markets/(?![^/.]{${SLUG_MAX_LENGTH + 1}})(${SLUG_PATTERN})(\\.html)?$`);
 var MARKET_FILE = "/markets/$1.html";
@@ -85,7 +90,6 @@ var EMBED = new RegExp(`^/(embed/${ANY_SLUG}(\\.(html|json))?|badges/${ANY_SLUG}
 var PAGE = /^\/(docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})$/;
 var PAGE_FILE = /^\/(((market|status)\/)?index|404|docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})\.html$/;
 var NOT_FOUND_HTML = '<!doctype html><title>Not found</title><h1>Not found</h1><a href="/">All markets</a>';
-var FOLDERS = ["/", "/status/", "/docs/", "/problems/"];
 var SITE_FILE = /^\/(assets\/[a-z0-9-]{1,99}\.(js|css|svg|png)|(llms|robots)\.txt)$/;
 function handler(event) {
   const request = event.request;
@@ -97,13 +101,14 @@ function handler(event) {
     return refuse(edgeProblem("method-not-allowed", `This resource is read-only: use one of ${METHODS}.`));
   }
   const uri = decodeUnreserved(request.uri);
+  const moved = movedPage(uri);
+  if (moved !== null) return redirect(moved);
   const target = targetOf(uri);
   if (target === null) {
     const accept = request.headers.accept || { value: "" };
     const isBrowser = accept.value.includes("text/html") && !uri.startsWith("/api/");
     return refuse(NO_RESOURCE_PROBLEM, isBrowser ? NOT_FOUND_HTML : void 0);
   }
-  if (target.isPage && uri.endsWith("/") && !FOLDERS.includes(uri)) return redirect(uri);
   const names = Object.keys(request.querystring);
   if (names.length === 0 || target.isPage) return rewrite(request, target.path);
   const name = names[0];
@@ -143,14 +148,17 @@ function targetOf(uri) {
     if (groups.rest !== "/history") return { path: historyIndexPath(groups.slug), pages: null };
     return { path: historyPath(groups.slug), pages: historyPages(groups.slug) };
   }
-  const page = pageOf(uri);
+  const page = PAGE_FILE.test(uri) ? uri : pageOf(uri);
   if (page !== null) return { path: page, pages: null, isPage: true };
   const path = singlePath(uri);
   return path === null ? null : { path: path, pages: null };
 }
-function pageOf(typed) {
-  if (PAGE_FILE.test(typed)) return typed;
-  const uri = typed.replace(/([^/])\/$/, "$1");
+function movedPage(uri) {
+  if (isNamedIn(MOVED_PAGES, uri)) return MOVED_PAGES[uri];
+  const isFolder = uri.endsWith("/") && pageOf(uri) === null && pageOf(uri.replace(/([^/])\/$/, "$1")) !== null;
+  return isFolder ? uri.replace(/^.*\/(.+)\/$/, "../$1") : null;
+}
+function pageOf(uri) {
   if (isNamedIn(NAMED_PAGES, uri)) return NAMED_PAGES[uri];
   const lower = uri.toLowerCase();
   if (MARKET_PAGE.test(lower)) return lower.replace(MARKET_PAGE, MARKET_FILE);
@@ -170,12 +178,12 @@ function rewrite(request, path) {
   request.querystring = {};
   return request;
 }
-function redirect(uri) {
+function redirect(location) {
   return {
     statusCode: 308,
     statusDescription: "Permanent Redirect",
     headers: {
-      location: { value: uri.replace(/^.*\/(.+)\/$/, "../$1") },
+      location: { value: location },
       "cache-control": { value: `public, max-age=${FRESH_SECONDS}` },
       "access-control-allow-origin": { value: "*" }
     }

@@ -2,7 +2,7 @@
  * The edge router: maps a reader's URL to the path of a published file, serves each file at its own path, too, and
  * answers everything else itself. So neither a query string nor a method other than GET and HEAD reaches the cache.
  *
- * A CloudFront function (runtime 2.0, viewer request); the embedded edge runs the same built file. Its language is
+ * A CloudFront function (runtime 2.0, viewer request); the embedded edge and Cloudflare Pages run it, too. Its language is
  * ES5.1 with few additions: no destructuring, default parameters, spread, optional chaining, for-of, classes, Map, URL.
  */
 
@@ -101,11 +101,17 @@ const CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
 const NAMED_PAGES: { readonly [uri: string]: string } = {
   '/': '/index.html',
   '/markets': '/index.html',
-  '/status': '/status/index.html',
-  '/docs': '/docs/index.html',
+  '/status/': '/status/index.html',
+  '/docs/': '/docs/index.html',
   '/docs/guides': '/docs/index.html',
   '/docs/reference': '/docs/index.html',
-  '/problems': '/docs/problems.html',
+};
+/** Links of a page are relative to its file. So these paths lead there, by relative links: the service may lie below a path. */
+const MOVED_PAGES: { readonly [uri: string]: string } = {
+  '/status': 'status/',
+  '/docs': 'docs/',
+  '/problems': 'docs/problems',
+  '/problems/': '../docs/problems',
 };
 /** People also type the slug in capitals. */
 const MARKET_PAGE = new RegExp(`^/markets/(?![^/.]{${SLUG_MAX_LENGTH + 1}})(${SLUG_PATTERN})(\\.html)?$`);
@@ -118,8 +124,6 @@ const PAGE = /^\/(docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})$/;
 const PAGE_FILE = /^\/(((market|status)\/)?index|404|docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})\.html$/;
 /** For browsers, in the place of the problem. The router cannot read the page of the site. */
 const NOT_FOUND_HTML = '<!doctype html><title>Not found</title><h1>Not found</h1><a href="/">All markets</a>';
-/** Pages that are the index of a folder. Links of a page are relative to its file, so the others are no folders. */
-const FOLDERS = ['/', '/status/', '/docs/', '/problems/'];
 const SITE_FILE = /^\/(assets\/[a-z0-9-]{1,99}\.(js|css|svg|png)|(llms|robots)\.txt)$/;
 
 /**
@@ -137,13 +141,14 @@ export function handler(event: ViewerRequestEvent): ViewerRequest | RouterRespon
     return refuse(edgeProblem('method-not-allowed', `This resource is read-only: use one of ${METHODS}.`));
   }
   const uri = decodeUnreserved(request.uri);
+  const moved = movedPage(uri);
+  if (moved !== null) return redirect(moved);
   const target = targetOf(uri);
   if (target === null) {
     const accept = request.headers.accept || { value: '' };
     const isBrowser = accept.value.includes('text/html') && !uri.startsWith('/api/');
     return refuse(NO_RESOURCE_PROBLEM, isBrowser ? NOT_FOUND_HTML : undefined);
   }
-  if (target.isPage && uri.endsWith('/') && !FOLDERS.includes(uri)) return redirect(uri);
   const names = Object.keys(request.querystring);
   // Links to pages get parameters on their way, such as `utm_source`, and so do embeds and badges. Nothing reads them.
   if (names.length === 0 || target.isPage) return rewrite(request, target.path);
@@ -196,16 +201,20 @@ function targetOf(uri: string): Target | null {
     if (groups.rest !== '/history') return { path: historyIndexPath(groups.slug), pages: null };
     return { path: historyPath(groups.slug), pages: historyPages(groups.slug) };
   }
-  const page = pageOf(uri);
+  const page = PAGE_FILE.test(uri) ? uri : pageOf(uri);
   if (page !== null) return { path: page, pages: null, isPage: true };
   const path = singlePath(uri);
   return path === null ? null : { path: path, pages: null };
 }
 
-/** People type a page with a slash at the end, or without. */
-function pageOf(typed: string): string | null {
-  if (PAGE_FILE.test(typed)) return typed;
-  const uri = typed.replace(/([^/])\/$/, '$1');
+/** People type a page with a slash at the end, or without. Null: it has no other path. */
+function movedPage(uri: string): string | null {
+  if (isNamedIn(MOVED_PAGES, uri)) return MOVED_PAGES[uri] as string;
+  const isFolder = uri.endsWith('/') && pageOf(uri) === null && pageOf(uri.replace(/([^/])\/$/, '$1')) !== null;
+  return isFolder ? uri.replace(/^.*\/(.+)\/$/, '../$1') : null;
+}
+
+function pageOf(uri: string): string | null {
   if (isNamedIn(NAMED_PAGES, uri)) return NAMED_PAGES[uri] as string;
   const lower = uri.toLowerCase();
   if (MARKET_PAGE.test(lower)) return lower.replace(MARKET_PAGE, MARKET_FILE);
@@ -230,13 +239,12 @@ function rewrite(request: ViewerRequest, path: string): ViewerRequest {
   return request;
 }
 
-/** Relative, because the service may lie below a path. */
-function redirect(uri: string): RouterResponse {
+function redirect(location: string): RouterResponse {
   return {
     statusCode: 308,
     statusDescription: 'Permanent Redirect',
     headers: {
-      location: { value: uri.replace(/^.*\/(.+)\/$/, '../$1') },
+      location: { value: location },
       'cache-control': { value: `public, max-age=${FRESH_SECONDS}` },
       'access-control-allow-origin': { value: '*' },
     },

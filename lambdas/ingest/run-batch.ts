@@ -168,9 +168,10 @@ async function report(
   state: 'examined' | 'refused',
   { faults, markets }: Examination,
 ): Promise<Outcome> {
-  // A refused batch takes nothing in, also not its valid rows.
-  const decisions = state === 'refused' ? [] : markets.flatMap(({ parts }) => parts);
-  const totals = { ...tallyOf(decisions), refused: rowsOf(faults).length };
+  const tally = tallyOf(markets.flatMap(({ parts }) => parts));
+  // A refused batch takes nothing in, also not its valid rows. Those that are known stay known.
+  const taken = state === 'refused' ? { ...tally, accepted: 0, revisions: {} } : tally;
+  const totals = { ...taken, refused: rowsOf(faults).length };
   return await end(run, null, [], { state, ...totals, faults: examinationFaults(run, faults) });
 }
 

@@ -2,6 +2,7 @@
  * `tidemark restore DIR`: puts a backup into the data folder of a stopped server. It prepares the ledger to publish everything
  * again in place, even if later generations have been published.
  */
+import { join } from 'node:path';
 import { parseCheckpoint } from '../../contract/log/checkpoint.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { parseNote } from '../../contract/log/notes.ts';
@@ -19,6 +20,7 @@ import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { keysRevivedBy, readAccountsAside } from '../backup/accounts-aside.ts';
 import type { CopyStep } from '../backup/copied-files.ts';
+import { leaveLastBackup } from '../backup/last-backup.ts';
 import { checkMayBeReplaced, finishRestore, putBack } from '../backup/put-back.ts';
 import { checkBackup, checkIsOfSameLog, chooseBackup } from '../backup/read-backup.ts';
 import { checkClock, type Environment, readConfig } from '../settings/config.ts';
@@ -93,6 +95,7 @@ export async function restoreBackup(environment: Environment, command: RestoreCo
   });
   await finishRestore(dataFolder);
   const { createdAt, generation } = backup.manifest;
+  leaveLastBackup(dataFolder, { at: createdAt, backup: join(backup.dir, backup.name) });
   return { dataFolder, backup: backup.name, createdAt, generation, replaced, ...restored };
 }
 

@@ -1,7 +1,6 @@
 /**
  * Pages of markets that have no page: the projection is off, or has not rendered the page yet. A browser gets a general page
- * instead
- * of a problem document, with the same status.
+ * instead of a problem document, with the same status. While nothing can be read, that page loads itself again.
  */
 import Negotiator from 'negotiator';
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
@@ -10,7 +9,7 @@ import { PAGE_CONTENT_TYPE, pageHeaders } from '../../contract/files/page-header
 import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
 import type { CacheAnswer, ObjectCache } from './cache.ts';
-import { CORS_FIELDS, NO_SNIFFING, type Representation } from './representation.ts';
+import { CORS_FIELDS, type FieldList, NO_SNIFFING, type Representation } from './representation.ts';
 import type { EdgeReply, ObjectRequest } from './respond.ts';
 
 const KEYS = { 404: PUBLIC_PREFIX + NOT_FOUND_PAGE, 410: PUBLIC_PREFIX + ANY_MARKET_PAGE } as const;
@@ -47,17 +46,35 @@ function prefersPages(accept = '*/*'): boolean {
   return negotiator.mediaType([PROBLEM_CONTENT_TYPE, 'text/html']) === 'text/html';
 }
 
-/** The answer to a path for people, with 404 or 410: a page if the browser asks for one and the site has it, or else `reply`. */
+/** The answer to a path for people, with 404, 410 or 503: a page if the browser asks for one and there is one, or else `reply`. */
 export async function forBrowsers(cache: Cache, { headers }: ObjectRequest, reply: EdgeReply): Promise<EdgeReply> {
   const { status } = reply;
-  if (status !== 404 && status !== 410) return reply;
-  const page = prefersPages(headers.accept) ? await cache.read(KEYS[status]) : null;
-  if (page?.kind !== 'found') return { ...reply, fields: [...reply.fields, ...VARIES] };
-  const { body } = page.view;
+  if (status !== 404 && status !== 410 && status !== 503) return reply;
+  const varied = { ...reply, fields: [...reply.fields, ...VARIES] };
+  if (!prefersPages(headers.accept)) return varied;
+  if (status === 503) return asPage(status, waitingPage(reply), ['Cache-Control', 'no-store', ...againIn(reply)]);
+  const page = await cache.read(KEYS[status]);
+  if (page.kind !== 'found') return varied;
+  return asPage(status, page.view.body, ['Cache-Control', `public, max-age=${FRESH_SECONDS}`]);
+}
+
+function asPage(status: number, body: Buffer, caching: FieldList): EdgeReply {
   const fields = [
     ...['Content-Type', PAGE_CONTENT_TYPE, 'Content-Length', String(body.length)],
-    ...['Cache-Control', `public, max-age=${FRESH_SECONDS}`, ...VARIES, ...CORS_FIELDS, ...NO_SNIFFING],
+    ...[...caching, ...VARIES, ...CORS_FIELDS, ...NO_SNIFFING],
     ...Object.entries(pageHeaders(NOT_FOUND_PAGE)).flat(),
   ];
   return { status, fields, body };
+}
+
+/** All of the text is our own. */
+function waitingPage({ body }: EdgeReply): Buffer {
+  const { detail } = JSON.parse(body.toString()) as { readonly detail: string };
+  const text = `<p>${detail.replace(/:.*/, '.')} This page loads itself again in a few seconds.</p>`;
+  return Buffer.from(`<!doctype html><html lang="en"><title>Please wait</title><h1>Please wait</h1>${text}`);
+}
+
+function againIn({ fields }: EdgeReply): FieldList {
+  const seconds = fields[fields.indexOf('Retry-After') + 1] as string;
+  return ['Retry-After', seconds, 'Refresh', seconds];
 }

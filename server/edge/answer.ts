@@ -8,7 +8,7 @@ import { originForm } from './framing.ts';
 import type { ReadCounts } from './read-counts.ts';
 import type { Representation } from './representation.ts';
 import { absentReply, type EdgeReply, objectReply, problemReply, unavailableReply } from './respond.ts';
-import type { Route } from './router-sandbox.ts';
+import { routeRead } from './route.ts';
 
 /** The answer to `GET /healthz`: `body`, with status 200 if healthy and 503 if not. */
 export interface HealthReport {
@@ -17,7 +17,6 @@ export interface HealthReport {
 }
 
 export interface AnswerOptions {
-  readonly route: Route;
   readonly cache: ObjectCache<Representation>;
   /** The clock of the cache. */
   readonly nowMs: () => number;
@@ -29,10 +28,10 @@ export interface AnswerOptions {
 }
 
 /** Answered without the cache: a cache would remember "not found" or a failure even after the service is ready. */
-const STARTING = problem('origin-unavailable', 'The service is starting: retry in 1 s.');
+const STARTING = problem('origin-unavailable', 'The service is starting: retry in 2 s.');
 
 export function createAnswer(options: AnswerOptions): (request: IncomingMessage) => Promise<EdgeReply> {
-  const { route, cache, nowMs, health, isReady, wantsNewest, counts } = options;
+  const { cache, nowMs, health, isReady, wantsNewest, counts } = options;
 
   async function objectOrProblem(request: IncomingMessage, asked: string): Promise<EdgeReply> {
     const { key, found } = await readWithFallback(cache, asked, wantsNewest(request));
@@ -52,14 +51,14 @@ export function createAnswer(options: AnswerOptions): (request: IncomingMessage)
     if (target === '/healthz' && (request.method === 'GET' || request.method === 'HEAD')) {
       return healthReply(await health());
     }
-    const routed = isReady() ? route(request.method as string, target) : null;
+    const routed = isReady() ? routeRead(request.method as string, target) : null;
     if (routed?.kind === 'object') {
       const reply = await objectOrProblem(request, routed.key);
       return isForPeople(target) ? await forBrowsers(cache, request, reply) : reply;
     }
-    const reply = routed ?? problemReply(STARTING, ['Retry-After', '1']);
+    const reply = routed ?? problemReply(STARTING, ['Retry-After', '2']);
     counts.add(reply.status, null);
-    return reply.status === 404 && isForPeople(target) ? await forBrowsers(cache, request, reply) : reply;
+    return reply.status >= 404 && isForPeople(target) ? await forBrowsers(cache, request, reply) : reply;
   };
 }
 

@@ -19,7 +19,6 @@ import { DEFAULT_EDGE_LIMITS, type EdgeLimits } from './limits.ts';
 import { ReadCounts } from './read-counts.ts';
 import { type FieldList, Representation } from './representation.ts';
 import { problemReply, sendReply } from './respond.ts';
-import { loadRouter } from './router-sandbox.ts';
 
 export interface EdgeServerOptions {
   readonly objects: Pick<ObjectStore, 'get'>;
@@ -55,7 +54,6 @@ export interface EdgeServer {
   stop(): Promise<void>;
 }
 
-/** Throws if the built router cannot be read. */
 export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
   const { objects, health, isReady = () => true, divert = () => null, wantsNewest = () => false } = options;
   const { counts = new ReadCounts(), nowMs = () => performance.now() } = options;
@@ -70,7 +68,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     deadlineMs: limits.originDeadlineMs,
     report: (key, cause) => report(`reading ${key} failed`, cause),
   });
-  const answer = createAnswer({ route: loadRouter(), cache, nowMs, health, isReady, wantsNewest, counts });
+  const answer = createAnswer({ cache, nowMs, health, isReady, wantsNewest, counts });
   const connections = new Connections(limits.maxConnections);
   let isStopping = false;
 

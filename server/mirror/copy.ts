@@ -9,7 +9,7 @@ import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';
 import { bodyDigest, etagOfDigest } from '../../storage/ports/object-rules.ts';
 import type { GetResult, ObjectHead, ObjectStore } from '../../storage/ports/object-store.ts';
-import { loadRouter } from '../edge/router-sandbox.ts';
+import { routeRead } from '../edge/route.ts';
 
 /** The copy has reached its limit. Nothing more is taken over until there is room. */
 export class MirrorFull extends Error {
@@ -25,12 +25,11 @@ export interface CopiedBody {
   readonly isGone?: boolean;
 }
 
-const route = loadRouter();
 const NO_BODY = new Uint8Array();
 
 /** The object that a reader of this URL gets. Null: it does not exist. */
 export function nameOfUrl(url: string): PublicObjectName | null {
-  const routed = route('GET', url);
+  const routed = routeRead('GET', url);
   return routed.kind === 'object' ? parsePublicKey(routed.key) : null;
 }
 

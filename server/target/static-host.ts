@@ -14,7 +14,7 @@ import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import { ignoreMissing, objectFile } from '../../storage/directory/object-places.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { CORS_FIELDS, NO_SNIFFING } from '../edge/representation.ts';
-import { loadRouter } from '../edge/router-sandbox.ts';
+import { routeRead } from '../edge/route.ts';
 import { StartError } from '../service/start-error.ts';
 import type { PublicTarget } from './target.ts';
 
@@ -45,9 +45,8 @@ export function hostReader(read: PublicReader, onFiles = () => {}): PublicReader
 
 /** @param read GETs a file by its path below the base URL */
 export function staticHostReader(read: PublicReader): PublicReader {
-  const route = loadRouter();
   return async (url, { 'if-none-match': known } = {}) => {
-    const routed = route('GET', url);
+    const routed = routeRead('GET', url);
     if (routed.kind === 'answer') return { ...routed, headers: mapOf(routed.fields) };
     const name = parsePublicKey(routed.key);
     const found = await read(pathOf(`/${routed.key}`));

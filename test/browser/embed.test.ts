@@ -36,7 +36,7 @@ test.each([
 
 test('no other page may be framed', async () => {
   const { page, complaints } = await openPage();
-  await page.goto(await foreignPage(frameOf('/status') + frameOf('/markets/gold-usd')));
+  await page.goto(await foreignPage(frameOf('/status/') + frameOf('/markets/gold-usd')));
   await expect.poll(() => complaints.filter((text) => text.includes('frame-ancestors')).length).toBe(2);
 });
 

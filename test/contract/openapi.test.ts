@@ -16,7 +16,7 @@ import { canonicalJson, type Json } from '../../contract/values/canonical-json.t
 import { ALL_FEATURES } from '../../contract/values/features.ts';
 import { sourceUrlSchema } from '../../contract/values/metric.ts';
 import { URL_MAX_LENGTH } from '../../infra/edge/router.ts';
-import { loadRouter } from '../../server/edge/router-sandbox.ts';
+import { routeRead } from '../../server/edge/route.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
@@ -477,12 +477,10 @@ describe('all answers of the pipeline are documented', () => {
 });
 
 describe('all answers of the router are documented', () => {
-  const route = loadRouter();
-
   it.each(PUBLIC_READS)('of %s', (...row) => {
     const { path, query, example } = row[1];
     const url = path.replaceAll(/\{(\w+)\}/g, (_, name) => example.params?.[name] as string);
-    expect(route('GET', url).kind).toBe('object');
+    expect(routeRead('GET', url).kind).toBe('object');
     const isPaged = query !== undefined;
     const refused: readonly [string, ProblemCode][] = [
       ...(ignoresQuery(path)
@@ -495,12 +493,12 @@ describe('all answers of the router are documented', () => {
       ...(row[1].params === undefined ? [] : [[path.replace('{slug}', 'No_Slug'), 'not-found'] as const]),
     ].map(([target, code]) => [target as string, code as ProblemCode]);
     for (const [target, code] of refused) {
-      const routed = route('GET', target);
+      const routed = routeRead('GET', target);
       if (routed.kind !== 'answer') throw new Error(`${target} was not refused`);
       expect(JSON.parse(routed.body.toString()).code).toBe(code);
       expect(documentedCodes(row, routed.status)).toContain(code);
     }
     if (isPaged)
-      expect(route('GET', `${url}?cursor=${example.query?.cursor ?? `1-${'0'.repeat(32)}`}`).kind).toBe('object');
+      expect(routeRead('GET', `${url}?cursor=${example.query?.cursor ?? `1-${'0'.repeat(32)}`}`).kind).toBe('object');
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { PUBLIC_CACHE_CONTROL } from '../../contract/files/public-objects.ts';
-import { loadRouter } from '../../server/edge/router-sandbox.ts';
+import { routeRead } from '../../server/edge/route.ts';
 import { onlyOf, type Properties, synthesised } from './synthesised.ts';
 
 const template = synthesised();
@@ -167,7 +167,7 @@ describe('the distribution', () => {
   });
 
   it('default root object: the first page, not the listing of the bucket', () => {
-    const [byRouter, byDefault] = ['/', `/${distribution.DefaultRootObject}`].map((url) => loadRouter()('GET', url));
+    const [byRouter, byDefault] = ['/', `/${distribution.DefaultRootObject}`].map((url) => routeRead('GET', url));
     expect(byDefault).toMatchObject({ kind: 'object', key: 'public/index.html' });
     expect(byRouter).toEqual(byDefault);
   });

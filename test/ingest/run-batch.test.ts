@@ -193,7 +193,7 @@ describe('a batch that takes in nothing writes only its report', () => {
       'a dry run that would be refused',
       [...bad, price('a', 0, 1)],
       { dryRun: true },
-      { state: 'refused', counts: { accepted: 0, unchanged: 0, refused: 1 }, markets: [] },
+      { state: 'refused', counts: { accepted: 0, unchanged: 1, refused: 1 }, markets: [] },
     ],
     [
       'a dry run in part',

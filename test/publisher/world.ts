@@ -9,7 +9,7 @@ import type { PageSizes, PublisherDependencies } from '../../publisher/dependenc
 import { NO_CACHES } from '../../publisher/notify/purge.ts';
 import { staticBodies } from '../../publisher/static-bodies.ts';
 import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
-import { loadRouter } from '../../server/edge/router-sandbox.ts';
+import { routeRead } from '../../server/edge/route.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
@@ -78,12 +78,10 @@ export const BROWSER_FIELDS = [
   ['x-content-type-options', 'nosniff'],
 ] as const;
 
-const route = loadRouter();
-
 /** Reads an object store as the CDN does: through the router, without a cache. */
 export function readerOf(objects: ObjectStore): PublicReader {
   return async (url, headers = {}) => {
-    const routed = route('GET', url);
+    const routed = routeRead('GET', url);
     if (routed.kind !== 'object') return { status: 400, headers: new Map(), body: new Uint8Array() };
     const found = await objects.get(routed.key);
     if (found.kind !== 'found') {

@@ -177,11 +177,21 @@ test('a row that is refused sets its file aside; the rest is published', async (
   const world = await openRunWorld();
   const good = await world.records('a.ndjson', { gold: [1000] });
   const bad = join(world.folder, 'b.ndjson');
-  await writeFile(bad, '{"type":"observation","market":"none"}\n');
+  const more = await readFile(await world.records('c.ndjson', { gold: [1000, 1010] }), 'utf8');
+  await writeFile(bad, `${more}{"type":"observation","market":"none"}\n`);
   expect(await world.run([good, bad])).toMatchObject({
     code: codeOf('set-aside'),
-    report: { outcome: 'rows-refused', markets: 1, ingested: [{ refused: 0 }, { refused: 1 }] },
+    report: {
+      ...{ outcome: 'rows-refused', markets: 1, observations: 1 },
+      ingested: [{ refused: 0 }, { records: 4, accepted: 0, unchanged: 2, refused: 1 }],
+    },
   });
+  const shown = await tidemark(['run', bad, '--data', world.data], {
+    environment: { TIDEMARK_LOG_KEY: world.key },
+  });
+  const words =
+    /^file\t.*b\.ndjson: 0 records new, 2 known, 1 refused, 1 not stored because of a refused one; sent as bat_/m;
+  expect(shown.output).toMatch(words);
 });
 
 test('two rows that contradict each other, parts of a file apart, change no value in any run', async () => {

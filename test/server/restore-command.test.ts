@@ -13,6 +13,7 @@ import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { LedgerBehind } from '../../publisher/errors.ts';
 import { publish } from '../../publisher/publish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
+import { readLastBackup } from '../../server/backup/last-backup.ts';
 import { backUp } from '../../server/commands/backup.ts';
 import { type DataFolder, openDataFolder } from '../../server/folder/data-folder.ts';
 import { readAll } from '../../storage/ports/paging.ts';
@@ -91,6 +92,9 @@ describe('npm run restore', () => {
     await expectPublished(2);
     expect(run('restore', folder, dir, '--replace')).toMatchObject({ code: 0 });
     await expectPublished(2);
+    // The backup that it came from is one of it.
+    const [name = ''] = await readdir(dir);
+    expect(readLastBackup(folder)).toMatchObject({ backup: join(dir, name) });
 
     // Nobody there knows what followers of the log have seen.
     const elsewhere = run('restore', await temporaryFolder(), dir);

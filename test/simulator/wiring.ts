@@ -39,7 +39,7 @@ import { restore } from '../../publisher/repair/restore.ts';
 import { staticBodies } from '../../publisher/static-bodies.ts';
 import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { loadRouter } from '../../server/edge/router-sandbox.ts';
+import { routeRead } from '../../server/edge/route.ts';
 // The publisher loads it when it needs it. That would take real time, which a world does not have.
 import '../../publisher/core/log/reconcile-log.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
@@ -290,11 +290,9 @@ function principalOf(authorization: string): Principal {
 
 const SCOPES = new Set(ALL_SCOPES);
 
-const route = loadRouter();
-
 function readerOf(objects: ObjectStore): PublicReader {
   return async (url, headers = {}) => {
-    const routed = route('GET', url);
+    const routed = routeRead('GET', url);
     if (routed.kind !== 'object') return { status: 400, headers: new Map(), body: new Uint8Array() };
     const found = await objects.get(routed.key);
     if (found.kind !== 'found') return { status: 404, headers: new Map(), body: new Uint8Array() };

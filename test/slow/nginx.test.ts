@@ -209,7 +209,7 @@ describe.skipIf(reason !== null)('nginx in front of tidemark start', () => {
     expect(refused.field('cache-control')).toBe('no-store');
   });
 
-  it.each(['/', '/docs/', '/status', '/markets/gold-usd', '/problems/not-found'])(
+  it.each(['/', '/docs/', '/status/', '/markets/gold-usd', '/problems/not-found'])(
     'keeps the page %s with its security headers',
     async (path) => {
       await ask(path);

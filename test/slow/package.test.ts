@@ -80,7 +80,6 @@ it('is small, and holds no sources and no tests', () => {
           'tidemark_source.py',
           ...['grafana/dashboard.json', 'home-assistant/configuration.yaml'],
         ].map((name) => `docs/examples/${name}`),
-        'infra/edge/router.generated.js',
         'clients/mcp/README.md',
         'package.json',
       ],

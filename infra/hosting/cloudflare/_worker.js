@@ -237,11 +237,16 @@ var CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
 var NAMED_PAGES = {
   "/": "/index.html",
   "/markets": "/index.html",
-  "/status": "/status/index.html",
-  "/docs": "/docs/index.html",
+  "/status/": "/status/index.html",
+  "/docs/": "/docs/index.html",
   "/docs/guides": "/docs/index.html",
-  "/docs/reference": "/docs/index.html",
-  "/problems": "/docs/problems.html"
+  "/docs/reference": "/docs/index.html"
+};
+var MOVED_PAGES = {
+  "/status": "status/",
+  "/docs": "docs/",
+  "/problems": "docs/problems",
+  "/problems/": "../docs/problems"
 };
 var MARKET_PAGE = new RegExp(`^/markets/(?![^/.]{${SLUG_MAX_LENGTH + 1}})(${SLUG_PATTERN})(\\.html)?$`);
 var MARKET_FILE = "/markets/$1.html";
@@ -249,7 +254,6 @@ var EMBED = new RegExp(`^/(embed/${ANY_SLUG}(\\.(html|json))?|badges/${ANY_SLUG}
 var PAGE = /^\/(docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})$/;
 var PAGE_FILE = /^\/(((market|status)\/)?index|404|docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})\.html$/;
 var NOT_FOUND_HTML = '<!doctype html><title>Not found</title><h1>Not found</h1><a href="/">All markets</a>';
-var FOLDERS = ["/", "/status/", "/docs/", "/problems/"];
 var SITE_FILE2 = /^\/(assets\/[a-z0-9-]{1,99}\.(js|css|svg|png)|(llms|robots)\.txt)$/;
 function handler(event) {
   const request = event.request;
@@ -261,13 +265,14 @@ function handler(event) {
     return refuse(edgeProblem("method-not-allowed", `This resource is read-only: use one of ${METHODS}.`));
   }
   const uri = decodeUnreserved(request.uri);
+  const moved = movedPage(uri);
+  if (moved !== null) return redirect(moved);
   const target = targetOf(uri);
   if (target === null) {
     const accept = request.headers.accept || { value: "" };
     const isBrowser = accept.value.includes("text/html") && !uri.startsWith("/api/");
     return refuse(NO_RESOURCE_PROBLEM, isBrowser ? NOT_FOUND_HTML : void 0);
   }
-  if (target.isPage && uri.endsWith("/") && !FOLDERS.includes(uri)) return redirect(uri);
   const names = Object.keys(request.querystring);
   if (names.length === 0 || target.isPage) return rewrite(request, target.path);
   const name = names[0];
@@ -307,14 +312,17 @@ function targetOf(uri) {
     if (groups.rest !== "/history") return { path: historyIndexPath(groups.slug), pages: null };
     return { path: historyPath(groups.slug), pages: historyPages(groups.slug) };
   }
-  const page = pageOf(uri);
+  const page = PAGE_FILE.test(uri) ? uri : pageOf(uri);
   if (page !== null) return { path: page, pages: null, isPage: true };
   const path = singlePath(uri);
   return path === null ? null : { path, pages: null };
 }
-function pageOf(typed) {
-  if (PAGE_FILE.test(typed)) return typed;
-  const uri = typed.replace(/([^/])\/$/, "$1");
+function movedPage(uri) {
+  if (isNamedIn(MOVED_PAGES, uri)) return MOVED_PAGES[uri];
+  const isFolder = uri.endsWith("/") && pageOf(uri) === null && pageOf(uri.replace(/([^/])\/$/, "$1")) !== null;
+  return isFolder ? uri.replace(/^.*\/(.+)\/$/, "../$1") : null;
+}
+function pageOf(uri) {
   if (isNamedIn(NAMED_PAGES, uri)) return NAMED_PAGES[uri];
   const lower = uri.toLowerCase();
   if (MARKET_PAGE.test(lower)) return lower.replace(MARKET_PAGE, MARKET_FILE);
@@ -334,12 +342,12 @@ function rewrite(request, path) {
   request.querystring = {};
   return request;
 }
-function redirect(uri) {
+function redirect(location) {
   return {
     statusCode: 308,
     statusDescription: "Permanent Redirect",
     headers: {
-      location: { value: uri.replace(/^.*\/(.+)\/$/, "../$1") },
+      location: { value: location },
       "cache-control": { value: `public, max-age=${FRESH_SECONDS}` },
       "access-control-allow-origin": { value: "*" }
     }
@@ -375,6 +383,21 @@ function refuse(document, page) {
   };
 }
 
+// infra/edge/viewer-event.ts
+function viewerEvent(method, target) {
+  const [uri = "", ...query] = target.split("?");
+  const values = /* @__PURE__ */ new Map();
+  for (const part of query.join("?").split("&")) {
+    const [name = "", ...rest] = part.split("=");
+    if (part !== "") values.set(name, [...values.get(name) ?? [], { value: rest.join("=") }]);
+  }
+  const querystring = Object.fromEntries(
+    [...values].map(([name, all]) => [name, all.length === 1 ? all[0] : { ...all[0], multiValue: all }])
+  );
+  const request = { method, uri, querystring, headers: {}, cookies: {} };
+  return { version: "1.0", context: { eventType: "viewer-request" }, viewer: { ip: "127.0.0.1" }, request };
+}
+
 // infra/hosting/cloudflare/worker.ts
 var EVERY_ANSWER = { "access-control-allow-origin": "*", "x-content-type-options": "nosniff" };
 var OUR_TAG = '"pages-';
@@ -383,12 +406,7 @@ var worker_default = {
   async fetch(request, { ASSETS }) {
     const { method } = request;
     const url = new URL(request.url);
-    const version = "1.0";
-    const asked = { method, uri: url.pathname, querystring: queryOf(url.search), headers: {}, cookies: {} };
-    const routed = handler({
-      ...{ version, context: { eventType: "viewer-request" }, viewer: { ip: "" } },
-      request: asked
-    });
+    const routed = handler(viewerEvent(method, url.pathname + url.search));
     const isForPeople = !url.pathname.startsWith("/api/");
     const wantsPage = isForPeople && request.headers.get("accept")?.includes("text/html") === true;
     const vary = isForPeople ? { vary: "Accept" } : {};
@@ -451,17 +469,6 @@ function notFound(method, more) {
   const body = JSON.stringify(NOT_FOUND_PROBLEM, Object.keys(NOT_FOUND_PROBLEM).sort());
   const headers = { ...EVERY_ANSWER, ...more, "content-type": PROBLEM_CONTENT_TYPE, "cache-control": SHORT };
   return new Response(method === "HEAD" ? null : body, { status: NOT_FOUND_PROBLEM.status, headers });
-}
-function queryOf(search) {
-  const values = /* @__PURE__ */ new Map();
-  for (const part of search.slice(1).split("&")) {
-    if (part === "") continue;
-    const [name = "", ...rest] = part.split("=");
-    values.set(name, [...values.get(name) ?? [], { value: rest.join("=") }]);
-  }
-  return Object.fromEntries(
-    [...values].map(([name, all]) => [name, all.length === 1 ? all[0] : { ...all[0], multiValue: all }])
-  );
 }
 export {
   worker_default as default

@@ -11,7 +11,8 @@ import {
   parsePublicKey,
 } from '../../../contract/files/public-objects.ts';
 import { NOT_FOUND_PROBLEM, PROBLEM_CONTENT_TYPE } from '../../../contract/problems/edge-problems.ts';
-import { handler, type QueryValue } from '../../edge/router.ts';
+import { handler } from '../../edge/router.ts';
+import { viewerEvent } from '../../edge/viewer-event.ts';
 
 /** The files of the deployment. */
 export interface PagesEnvironment {
@@ -27,12 +28,7 @@ export default {
   async fetch(request: Request, { ASSETS }: PagesEnvironment): Promise<Response> {
     const { method } = request;
     const url = new URL(request.url);
-    const version = '1.0';
-    const asked = { method, uri: url.pathname, querystring: queryOf(url.search), headers: {}, cookies: {} };
-    const routed = handler({
-      ...{ version, context: { eventType: 'viewer-request' }, viewer: { ip: '' } },
-      request: asked,
-    });
+    const routed = handler(viewerEvent(method, url.pathname + url.search));
     const isForPeople = !url.pathname.startsWith('/api/');
     const wantsPage = isForPeople && request.headers.get('accept')?.includes('text/html') === true;
     const vary = isForPeople ? { vary: 'Accept' } : {};
@@ -111,17 +107,4 @@ function notFound(method: string, more: Readonly<Record<string, string>>): Respo
   const body = JSON.stringify(NOT_FOUND_PROBLEM, Object.keys(NOT_FOUND_PROBLEM).sort());
   const headers = { ...EVERY_ANSWER, ...more, 'content-type': PROBLEM_CONTENT_TYPE, 'cache-control': SHORT };
   return new Response(method === 'HEAD' ? null : body, { status: NOT_FOUND_PROBLEM.status, headers });
-}
-
-/** As CloudFront gives it: not decoded, and all values of a repeated name. */
-function queryOf(search: string): Record<string, QueryValue> {
-  const values = new Map<string, { readonly value: string }[]>();
-  for (const part of search.slice(1).split('&')) {
-    if (part === '') continue;
-    const [name = '', ...rest] = part.split('=');
-    values.set(name, [...(values.get(name) ?? []), { value: rest.join('=') }]);
-  }
-  return Object.fromEntries(
-    [...values].map(([name, all]) => [name, all.length === 1 ? all[0] : { ...all[0], multiValue: all }]),
-  ) as Record<string, QueryValue>;
 }

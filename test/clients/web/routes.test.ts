@@ -6,15 +6,14 @@ import { parsePublicKey, publicKey } from '../../../contract/files/public-object
 import { problemType } from '../../../contract/problems/edge-problems.ts';
 import { PROBLEM_CODES } from '../../../contract/problems/problems.ts';
 import { siteObject } from '../../../publisher/site.ts';
-import { loadRouter } from '../../../server/edge/router-sandbox.ts';
+import { routeRead } from '../../../server/edge/route.ts';
 import { SITE_FOLDER, siteFiles } from '../../../tools/build/build-site.ts';
 
-const route = loadRouter();
 const FILES = siteFiles();
 const KEYS = new Set(FILES.map((file) => publicKey(siteObject(file))));
 
 function keyOf(url: string): string | null {
-  const routed = route('GET', url);
+  const routed = routeRead('GET', url);
   return routed.kind === 'object' ? routed.key : null;
 }
 

@@ -6,7 +6,7 @@ import { EMBED_HEADERS, PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../../contrac
 import { PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../../contract/problems/edge-problems.ts';
 import { handler } from '../../../infra/edge/router.ts';
-import { toEvent } from '../../../server/edge/router-sandbox.ts';
+import { viewerEvent } from '../../../infra/edge/viewer-event.ts';
 import {
   buildEdgeFunction,
   buildPagesFunction,
@@ -147,7 +147,7 @@ describe('in a context with no builtins but those of its runtime', () => {
     ['OPTIONS', '/api/v1/markets'],
     ['DELETE', '/api/v1/markets'],
   ])('%s %.60s is routed as by the source', (method, url) => {
-    const event = JSON.stringify(toEvent(method, url));
+    const event = JSON.stringify(viewerEvent(method, url));
     const answered = runInContext(`${built}\nJSON.stringify(handler(${event}));`, bareContext());
     expect(JSON.parse(answered)).toEqual(JSON.parse(JSON.stringify(handler(JSON.parse(event)))));
   });

@@ -6,7 +6,8 @@ import { NO_RESOURCE_PROBLEM } from '../../../contract/problems/edge-problems.ts
 import { PROBLEM_CODES, PROBLEMS, type ProblemCode } from '../../../contract/problems/problems.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import { handler } from '../../../infra/edge/router.ts';
-import { type EdgeRouted, loadRouter, toEvent } from '../../../server/edge/router-sandbox.ts';
+import { viewerEvent } from '../../../infra/edge/viewer-event.ts';
+import { type EdgeRouted, routeRead } from '../../../server/edge/route.ts';
 
 const HEX = '0123456789abcdef0123456789abcdef';
 const C = `7-${HEX}`;
@@ -197,11 +198,8 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
   ['/problems.json', '/problems.json'],
   // Pages for people, and what they load.
   ...['/', '/index.html', '/markets'].map((path) => [path, '/index.html'] as const),
-  ...['/status', '/status/'].map((path) => [path, '/status/index.html'] as const),
-  ...['/docs', '/docs/', '/%64ocs/', '/docs/guides', '/docs/reference'].map(
-    (path) => [path, '/docs/index.html'] as const,
-  ),
-  ...['/problems', '/problems/'].map((path) => [path, '/docs/problems.html'] as const),
+  ['/status/', '/status/index.html'],
+  ...['/docs/', '/%64ocs/', '/docs/guides', '/docs/reference'].map((path) => [path, '/docs/index.html'] as const),
   ['/markets/gold-usd//', 'not-found'],
   ...['gold-usd', 'GOLD-Usd', 'a', '7', 'history', SLUG80].map(
     (slug) => [`/markets/${slug}`, `/markets/${slug.toLowerCase()}.html`] as const,
@@ -365,8 +363,6 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
   [`/api/v1/markets?${'cursor=1&'.repeat(300)}`, 'uri-too-long'],
 ];
 
-const route = loadRouter();
-
 function outcome(routed: EdgeRouted): string {
   if (routed.kind === 'object') return routed.key.replace(/^public/, '');
   return JSON.parse(routed.body.toString()).code;
@@ -379,24 +375,24 @@ function fields(routed: EdgeRouted): Record<string, string | undefined> {
 
 describe('GET', () => {
   test.each(GET_TABLE)('%j gives %s', (url, expected) => {
-    expect(outcome(route('GET', url))).toBe(expected);
+    expect(outcome(routeRead('GET', url))).toBe(expected);
   });
 
   test.each(GET_TABLE)('HEAD of %j is routed alike', (url) => {
-    expect(route('HEAD', url)).toEqual(route('GET', url));
+    expect(routeRead('HEAD', url)).toEqual(routeRead('GET', url));
   });
 });
 
 describe('the request that is passed on', () => {
   test('has the origin path and no query', () => {
-    const event = toEvent('GET', `/api/v1/markets?cursor=${C}`);
+    const event = viewerEvent('GET', `/api/v1/markets?cursor=${C}`);
     const passed = handler(event);
     expect(passed).toBe(event.request);
     expect(passed).toMatchObject({ method: 'GET', uri: `/api/v1/markets/pages/${C}.json`, querystring: {} });
   });
 
   test('may name its only value twice, as CloudFront may for a single one', () => {
-    const event = toEvent('GET', '/api/v1/markets');
+    const event = viewerEvent('GET', '/api/v1/markets');
     const cursor = { value: C, multiValue: [{ value: C }] };
     const passed = handler({ ...event, request: { ...event.request, querystring: { cursor } } });
     expect(passed).toMatchObject({ uri: `/api/v1/markets/pages/${C}.json` });
@@ -410,7 +406,7 @@ describe('answers of the router itself', () => {
     ['/api/v1/markets?x=1', 'unknown-query-parameter'],
     [`/${'a'.repeat(2048)}`, 'uri-too-long'],
   ] as const)('to %.40s have the status of the catalogue and exactly these fields', (url, code: ProblemCode) => {
-    const routed = route('GET', url);
+    const routed = routeRead('GET', url);
     expect(routed).toMatchObject({ status: PROBLEMS[code].status });
     expect(fields(routed)).toEqual({
       'content-type': 'application/problem+json',
@@ -422,7 +418,7 @@ describe('answers of the router itself', () => {
   });
 
   test('404 names the list of resources, and no cursor', () => {
-    const routed = route('GET', '/nowhere') as { body: Buffer };
+    const routed = routeRead('GET', '/nowhere') as { body: Buffer };
     expect(routed.body.toString()).toBe(canonicalJson(NO_RESOURCE_PROBLEM as unknown as Json));
     expect(routed.body.toString()).toContain(OPENAPI_URL);
     expect(routed.body.toString()).not.toContain('cursor');
@@ -430,7 +426,7 @@ describe('answers of the router itself', () => {
 
   test('404 is a short page for a browser, but not below /api/', () => {
     const typeOf = (uri: string, accept: string) => {
-      const event = toEvent('GET', uri);
+      const event = viewerEvent('GET', uri);
       const got = handler({ ...event, request: { ...event.request, headers: { accept: { value: accept } } } });
       return 'statusCode' in got ? [got.statusCode, got.headers['content-type']?.value] : null;
     };
@@ -446,8 +442,12 @@ describe('answers of the router itself', () => {
     ['/docs/guides/', '../guides'],
     ['/docs/guides/%63aching/', '../caching'],
     ['/problems/not-found/', '../not-found'],
-  ])('to %s, a page with a slash too many, leads to %s', (url, location) => {
-    const routed = route('GET', url);
+    ['/docs?utm_source=letter', 'docs/'],
+    ['/st%61tus', 'status/'],
+    ['/problems', 'docs/problems'],
+    ['/problems/', '../docs/problems'],
+  ])('to %s, which is not the path of the page, leads to %s', (url, location) => {
+    const routed = routeRead('GET', url);
     expect(routed).toMatchObject({ status: 308, body: Buffer.alloc(0) });
     expect(fields(routed)).toEqual({
       location,
@@ -459,14 +459,14 @@ describe('answers of the router itself', () => {
   test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'CONNECT', 'PROPFIND', 'get', ''])(
     'method %j is 405 with the allowed methods',
     (method) => {
-      const routed = route(method, '/api/v1/markets');
+      const routed = routeRead(method, '/api/v1/markets');
       expect(routed).toMatchObject({ kind: 'answer', status: 405 });
       expect(fields(routed).allow).toBe('GET, HEAD, OPTIONS');
     },
   );
 
   test.each(['/api/v1/markets', '/nowhere', '*', '/api/v1/markets?x=1'])('OPTIONS %s is a CORS preflight', (url) => {
-    const routed = route('OPTIONS', url);
+    const routed = routeRead('OPTIONS', url);
     expect(routed).toMatchObject({ status: 204, body: Buffer.alloc(0) });
     expect(fields(routed)).toEqual({
       allow: 'GET, HEAD, OPTIONS',
@@ -508,7 +508,7 @@ test('property: any URL is rewritten to the key of a public object or answered w
   const method = fc.constantFrom('GET', 'HEAD', 'OPTIONS', 'POST');
   fc.assert(
     fc.property(method, anyUrl, (verb, url) => {
-      const routed = route(verb, url);
+      const routed = routeRead(verb, url);
       if (routed.kind === 'object') expect(parsePublicKey(routed.key)).not.toBeNull();
       else expect([204, 400, 404, 405, 414]).toContain(routed.status);
     }),

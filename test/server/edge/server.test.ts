@@ -381,7 +381,7 @@ describe('the edge', () => {
         const reply = await ask(edge, url, {}, method);
         expect(reply.status).toBe(503);
         expect(reply.headers).toMatchObject({
-          'retry-after': '1',
+          'retry-after': '2',
           'cache-control': 'no-store',
           'content-type': 'application/problem+json',
           'access-control-allow-origin': '*',

@@ -15,9 +15,9 @@ const FILES: readonly (readonly [SiteKind, string, readonly string[]])[] = [
     ['/market/index.html?slug=7', '/markets/gold-usd', '/markets/gold-usd.html', '/markets/GOLD-usd?fbclid=1'],
   ],
   ['site-page', '404.html', ['/404.html']],
-  ['site-page', 'docs/index.html', ['/docs', '/docs/']],
+  ['site-page', 'docs/index.html', ['/docs/']],
   ['site-page', 'docs/guides/log.html', ['/docs/guides/log', '/docs/guides/%6Cog']],
-  ['site-page', 'status/index.html', ['/status', '/status/']],
+  ['site-page', 'status/index.html', ['/status/']],
   ['site-script', 'assets/explorer.js', ['/assets/explorer.js']],
   ['site-style', 'assets/site.css', ['/assets/site.css']],
   ['site-image', 'assets/icon.svg', ['/assets/icon.svg']],
@@ -154,6 +154,26 @@ describe('the edge', () => {
       ['', 'application/problem+json'],
     ])('%j is weighed: %s', async (accept, expected) => {
       expect((await ask(edge, '/none', { accept })).headers['content-type']).toBe(expected);
+    });
+
+    test('while the service starts, each page says so and loads itself again; programs get the problem', async () => {
+      const starting = await startEdge({ isReady: () => false });
+      const got = await ask(starting, '/', browser);
+      expect(got.status).toBe(503);
+      expect(got.headers).toMatchObject({
+        ...{ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', vary: 'Accept' },
+        ...{ 'retry-after': '2', refresh: '2', ...PAGE_HEADERS },
+      });
+      expect(got.body.toString()).toContain('<p>The service is starting. This page loads itself again');
+      for (const [path, accept] of [
+        ['/', '*/*'],
+        ['/api/v1/markets', browser.accept],
+      ] as const) {
+        const { status, headers } = await ask(starting, path, { accept });
+        expect([status, headers['content-type']]).toEqual([503, 'application/problem+json']);
+        expect([headers['retry-after'], headers.refresh]).toEqual(['2', undefined]);
+      }
+      await starting.close();
     });
 
     test('the API answers browsers as programs', async () => {
