@@ -22,34 +22,35 @@ export interface PublishOutcome {
   readonly kind: 'published' | 'unchanged';
   /** The newest generation. */
   readonly generation: number;
-  /** Marks that this call has worked off. */
+  /** Marks that this call has cleared. */
   readonly marks: number;
-  /**
-   * More markets are marked than one generation takes, or more files of histories are due: call again.
-   */
+  /** Call again: more markets are marked than one generation takes, or more files of histories are due. */
   readonly isMoreDue: boolean;
-  /** How long every generation, this one too, has left marks of changed markets for the next one, in milliseconds; 0: it left none. */
+  /**
+   * How long all generations up to this one have left marks of changed markets to the next one, in milliseconds; 0: this
+   * one left none.
+   */
   readonly behindMs: number;
   /** Everything but files of histories is public. */
   readonly areBodiesPublic: boolean;
   /** A refresh of all markets was queued: the worker has work. */
   readonly asksForRefresh: boolean;
-  /** Markets whose views do not add up: they keep their marks. And projections that could not be planned. */
+  /** Markets whose views do not add up, which keep their marks, and projections that could not be planned. */
   readonly deferred: readonly Deferred[];
-  /** When the list is due that the cadence has delayed, in milliseconds since the epoch; null: no list waits. */
+  /** When the delayed list is due by its cadence, in milliseconds since the epoch; null: no list is delayed. */
   readonly listDueAtMs: number | null;
 }
 
 /**
- * Publishes the state of the ledger. In every case each link that readers see leads to a body of the same or a later
+ * Publishes the state of the ledger. At every moment, each link that readers see leads to a body of the same or a later
  * generation, and a walk by cursors stays in one generation.
+ *
+ * When it rejects, none of its writes to the store is still under way.
  *
  * @throws Superseded if another publisher was faster: stop, or call again
  * @throws StorageUnavailable if storage failed: call again later
- * @throws ImmutableMismatch, BundleLost, LedgerBehind, StorageCorrupt if a human must look
- * @throws the purge's own error, after everything is in place: call again later
- *
- * When it rejects, it writes no object any more.
+ * @throws ImmutableMismatch, BundleLost, LedgerBehind, StorageCorrupt if a person must look into it
+ * @throws the error of the cache purge, after everything is in place: call again later
  */
 export async function publish(
   dependencies: PublisherDependencies,
@@ -62,12 +63,13 @@ async function publishOnce(
   dependencies: PublisherDependencies,
   projections: readonly Projector[],
 ): Promise<PublishOutcome> {
-  // 1. Recover: a committed generation that is not applied comes first. Changes nothing if the store is later than the
-  //    ledger.
+  // 1. Recover: a committed generation that is not applied comes first. If the store is later than the ledger, this throws
+  //    and changes nothing.
   const head = await recover(dependencies);
 
-  // 2. Plan, and 3. put the immutable pages: readers cannot reach them until a published body names them. The waiting
-  //    items are read before the marks, because a generation answers only for marks that were set before.
+  // 2. Plan, and 3. put the immutable pages: readers cannot reach them until a published body names them. Batches and
+  //    publications that wait for an answer are read before the marks, because a generation answers only for marks that
+  //    were set before.
   const awaiting = await readAwaiting(dependencies.ledger);
   const deferredBefore = await readDeferred(dependencies);
   const bySlug = new Map(deferredBefore.map((market) => [market.slug, market]));
@@ -92,7 +94,7 @@ async function publishOnce(
   await clearMarks(dependencies, marks);
   const markets = await recordDeferred(dependencies, deferredBefore, plan);
 
-  // 8. Tell those who wait.
+  // 8. Notify: answer the batches and publications that this generation completes.
   const { value } = published as Head;
   const deferred = [...deferredProjections(value), ...markets];
   await answerAwaiting(dependencies, awaiting, value, plan);
@@ -107,8 +109,8 @@ async function publishOnce(
 }
 
 /**
- * Applies the newest generation if a crash has interrupted that. Returns HEAD; null before the first generation. Errors
- * as of `assertSameOrigin` and `applyGeneration`.
+ * Applies the newest generation if a crash has interrupted its application. Returns HEAD; null before the first generation.
+ * Throws the errors of `assertSameOrigin` and `applyGeneration`.
  */
 export async function recover(dependencies: PublisherStorage): Promise<Head | null> {
   const head = await assertSameOrigin(dependencies);

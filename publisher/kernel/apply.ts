@@ -21,13 +21,13 @@ import { putTile } from './files/put-tile.ts';
 import { type Head, isRaised, markApplied, supersededIfMoved } from './swap-head.ts';
 
 /**
- * Bottom-up: the target of a link is put before the body that links to it. So the target of a link is never older than
- * the link, at any moment and after any interruption. Nothing public is deleted here: the sweep removes bodies without
- * a link (sweep.ts). A removed market leaves the list first, and then its bodies say so. The checkpoint
- * leads to the tiles, and the snapshot names the size of the log.
+ * Bottom-up: the target of a link is put before the body that links to it. So the target of a link is never older than the
+ * link, at any moment and after any interruption. Nothing public is deleted here: the sweep removes bodies without a link
+ * (sweep.ts). A removed market leaves the list first; then problem documents replace its bodies. The checkpoint leads to
+ * the tiles, and the snapshot names the size of the log.
  *
- * Bodies of one line have no links to one another, and are put in any order. The files of a history lead to its years only
- * when they are too long, and then the years were there before.
+ * Bodies of one line have no links to one another, and are put in any order. The files of a history link to the files of
+ * its years only when they are too long, and in that case the years were published before.
  */
 const PUT_ORDER: readonly (readonly (PublicObjectKind | 'own' | 'gone')[])[] = [
   STATIC_KINDS,
@@ -44,7 +44,10 @@ const PUT_ORDER: readonly (readonly (PublicObjectKind | 'own' | 'gone')[])[] = [
   ['snapshot'],
 ];
 
-/** Its position in the order. Nothing leads to a file of a projection that is not named here. */
+/**
+ * Its position in the order. Files of projections that the order does not name have the position of `own`: no body links to
+ * them.
+ */
 export function putPlace({ key, isGone }: Pick<HeadPut, 'key' | 'isGone'>): number {
   const kind = isGone ? 'gone' : parsePublicKey(key)?.kind;
   const place = PUT_ORDER.findIndex((kinds) => kinds.some((some) => some === kind));
@@ -61,14 +64,14 @@ export function putPlace({ key, isGone }: Pick<HeadPut, 'key' | 'isGone'>): numb
  */
 export async function applyGeneration(storage: PublisherStorage, head: Head): Promise<Head> {
   const { generation, bundle } = head.value;
-  // HEAD was raised, which fenced out all earlier publishers. So nothing changes the counted records in the meantime.
+  // Raising HEAD has fenced out all earlier publishers, so the counted records cannot change during the count.
   if (isRaised(head.value)) return await markApplied(storage, head, await countPublished(storage.ledger));
   await storage.beforeApply?.();
   const parts: ObjectRef[] = [];
   let recorded = Promise.resolve();
   try {
     for await (const { ref, lines } of readBundle(storage.objects, bundle)) {
-      // Meanwhile the records of the part before are written: in order, and after its bodies.
+      // Meanwhile the records of the previous part are written: in order, and after their bodies.
       await Promise.all([putBodies(storage, generation, lines), recorded]);
       recorded = writeRecords(storage, generation, lines);
       recorded.catch(() => {});
@@ -91,7 +94,7 @@ export interface PutTarget extends Pick<PublisherStorage, 'objects' | 'caches'> 
   readonly mayBeNewer?: boolean;
 }
 
-/** Puts the bodies of one part of a bundle. Errors as of {@link fencedPut} and {@link putTile}. */
+/** Puts the bodies of one part of a bundle. Throws the errors of {@link fencedPut} and {@link putTile}. */
 export async function putBodies(
   { objects, caches, mayBeNewer = false, concurrency: { objects: concurrency } = DEFAULT_CONCURRENCY }: PutTarget,
   generation: number,
@@ -100,7 +103,7 @@ export async function putBodies(
   const tiles = lines.filter((line) => line.kind === 'tile');
   const put = (tile: TilePut) =>
     putTile(objects, generation, { ...tile, body: Buffer.from(tile.body, 'base64') }, mayBeNewer);
-  // Somebody may have asked for a tile that was not in the log, or for one whose text is taken down.
+  // A cache may hold a 404 for a tile that was not in the log yet, or a tile whose text is now taken down.
   if ((await pMap(tiles, put, { concurrency })).includes(true)) await caches?.purge({ tags: ['log'] });
   const puts = lines.filter((line) => line.kind === 'put');
   const byPlace = Map.groupBy(puts, putPlace);
@@ -135,7 +138,7 @@ function recordChange(line: RecordLine, generation: number): Change {
     : { kind: 'put', key: line.key, revision: generation, value: line.value, if: any };
 }
 
-/** If the process dies here, the sweep removes the rest of the bundle. */
+/** If the process dies here, the sweep removes the remaining parts. */
 async function removeBundle({ objects }: PublisherStorage, parts: readonly ObjectRef[]): Promise<void> {
   for (const { key } of parts) {
     const present = await objects.stat(key);

@@ -26,24 +26,27 @@ export interface HeadPut {
   readonly nextCursor: string | null;
   /** The body is the problem document of a removed market, or of a file that is too long. */
   readonly isGone?: boolean;
-  /** Of a file that the table of public objects does not know: its projection says it. */
+  /** The headers of a file that is not in the table of public objects, set by its projection. */
   readonly own?: OwnHeaders;
-  /** The ETag of the body that it replaces, by the records; null: the market has no published body. Absent: not known. */
+  /**
+   * The ETag of the body that it replaces, from the ledger's records; null: the market has no published body. Absent:
+   * unknown.
+   */
   readonly replaces?: string | null;
 }
 
 /**
- * A tile of the log. It changes only when an entry is taken down. Its key is its place in the log: only a committed generation
- * may put it.
+ * A tile of the log. It changes only when an entry is taken down. Its key is its place in the log, so two generations can
+ * have different tiles with the same key: only a committed generation may put one.
  */
 export interface TilePut {
   readonly kind: 'tile';
   readonly key: string;
   /** Its bytes, in base64. */
   readonly body: string;
-  /** The body is the problem document of a bundle of which an entry was taken down. */
+  /** The body is the problem document that replaces a bundle of entries because one of them was taken down. */
   readonly isGone?: true;
-  /** Replaces the tile with the same entries, because one of them was taken down. */
+  /** Replaces the stored tile, because one of its entries was taken down. */
   readonly isTakenDown?: true;
 }
 
@@ -84,7 +87,7 @@ export class BundleWriter {
     return this.#isEmpty;
   }
 
-  /** Puts lines as a part of their own, which becomes one of the bundle by {@link addPart}. A part in vain is swept. */
+  /** Puts lines as a separate part, which joins the bundle by {@link addPart}. The sweep removes a part that never joins. */
   async putPart(lines: readonly BundleLine[]): Promise<ObjectRef> {
     return await this.#put(
       [],
@@ -92,7 +95,7 @@ export class BundleWriter {
     );
   }
 
-  /** The part is applied after the lines of full parts, and before all lines that no part holds yet. */
+  /** The part is applied after the parts so far, and before the lines that are still in memory. */
   addPart(part: ObjectRef): void {
     this.#parts.push(part);
     this.#isEmpty = false;
@@ -160,18 +163,18 @@ async function readPart(objects: ObjectStore, ref: ObjectRef): Promise<{ header:
   };
 }
 
-/** An earlier version may have committed the generation. */
+/** A bundle that an earlier version has committed may use earlier keys. */
 function withKeyOfToday(line: BundleLine): BundleLine {
   return line.kind === 'record' ? { ...line, key: keyOfToday(line.key) } : line;
 }
 
-/** Beside its value, an item has its key and its revision. */
+/** Room for an item's key and revision beside its value. */
 const KEY_BYTES = 4 * 1024;
 
 /**
- * Sizes are checked before the commit: a committed generation must be one that can be applied.
+ * Sizes are checked before the commit: every committed generation can be applied.
  *
- * @throws FileTooLarge for a line that no store or ledger would take
+ * @throws FileTooLarge for a line that is too large for the store or the ledger
  */
 export function assertFits(
   { maxObjectBytes = MAX_OBJECT_BYTES }: Pick<PublisherStorage, 'maxObjectBytes'>,
@@ -189,10 +192,10 @@ export function assertFits(
 }
 
 /**
- * The files of one projection in one generation. They join the bundle only when the plan of the projection is complete,
- * so a plan that throws leaves nothing in it. At most one part is in memory; parts in vain are swept.
+ * The files of one projection in one generation. They join the bundle only when the plan of the projection is complete, so
+ * a plan that throws adds nothing to the bundle. At most one part is in memory; the sweep removes parts of a failed plan.
  *
- * Sizes are checked when a file is added, so that a file that is too large drops the plan, and not the generation.
+ * Sizes are checked when a file is added: a file that is too large makes this plan fail, not the generation.
  */
 export class PlannedFiles {
   readonly #storage: PublisherStorage;
@@ -217,7 +220,7 @@ export class PlannedFiles {
     this.#characters = 0;
   }
 
-  /** To be called once, if the plan is complete. */
+  /** Call it once, when the plan is complete. */
   async join(): Promise<void> {
     for (const part of this.#parts) await this.#bundle.appendPart(part);
     for (const line of this.#lines) await this.#bundle.add(line);

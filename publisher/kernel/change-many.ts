@@ -26,7 +26,7 @@ export async function changeMany(
 /** Well below the ledger's limit on a transaction, 4 MiB: records of the log's entries may be large. */
 const BATCH_CHARACTERS = 1024 * 1024;
 
-/** In order, and each key once in a batch, because a transaction takes each only once. @param most changes in a batch */
+/** Splits changes into batches, in order. A batch has each key once, as a transaction requires. @param most changes in a batch */
 export function* batchesOf(changes: Iterable<Change>, most: number): Generator<readonly Change[]> {
   let batch: Change[] = [];
   let characters = 0;

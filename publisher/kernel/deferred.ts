@@ -1,5 +1,5 @@
 /**
- * Deferred markets: since when, and the reason. The publisher decides again in each generation. These records are for
+ * Deferred markets: since when, and why. Each generation decides again which markets it defers. These records are for
  * operators: a market that stays deferred needs a repair.
  */
 import { created } from '../../storage/ports/changes.ts';
@@ -9,7 +9,7 @@ import { DEFERRED, deferredKey, type HeadValue } from '../../storage/records/pub
 import type { PublisherStorage } from '../dependencies.ts';
 import { changeMany } from './change-many.ts';
 
-/** After this time an alarm goes off. */
+/** After this time an alarm is raised. */
 const DEFERRED_TOO_LONG_MS = 5 * 60 * 1000;
 
 const MARKETS_SHOWN = 3;
@@ -28,7 +28,7 @@ export interface Deferred {
   readonly reason: string;
 }
 
-/** Whether the market needs a repair: waiting would not help any more. */
+/** Whether the market needs a repair, because waiting longer does not help. */
 export function isDeferredTooLong({ sinceMs }: Pick<Deferred, 'sinceMs'>, nowMs: number): boolean {
   return nowMs - sinceMs > DEFERRED_TOO_LONG_MS;
 }
@@ -53,11 +53,11 @@ export async function readDeferred({ ledger }: Pick<PublisherStorage, 'ledger'>)
 }
 
 /**
- * Remembers the markets that a generation has deferred, and forgets those that it has planned. Returns all of
- * them.
+ * Records the markets that a generation has deferred, and removes the records of those that it has planned. Returns all
+ * deferred markets.
  *
- * @param before read before the marks: a market that has no mark any more was published by a rival, and is forgotten
- *   too
+ * @param before must be read before the marks: a market that no longer has a mark was published by another publisher, and
+ *   its record is removed too
  */
 export async function recordDeferred(
   storage: PublisherStorage,

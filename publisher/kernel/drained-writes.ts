@@ -1,12 +1,12 @@
-/** Work on the object store of which nothing is left when it has failed. */
+/** When the work fails, no write to the object store is left running. */
 import { changedStore } from '../../storage/ports/changed-store.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 
 /**
- * Many objects are put at once. When one of them fails, the others are still under way, and more would follow. So a caller that
- * tries again, releases a lease or ends the process would do that beside them.
+ * Many objects are put at once. When one put fails, others are still under way, and more would follow. A caller that then
+ * tries again, releases a lease or ends the process would overlap with them.
  *
- * @returns as the work does. When it rejects, every write that it has begun has ended, and it can begin no other one
+ * @returns the result of the work. When it rejects, every write that it began has ended, and it can begin no other
  */
 export async function withDrainedWrites<Storage extends Pick<PublisherStorage, 'objects'>, Result>(
   storage: Storage,

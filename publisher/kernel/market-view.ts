@@ -33,13 +33,13 @@ export interface MarketView {
   readonly record: Item<MarketRecordValue> | null;
   /** Whether its history is public: it has a record, and is not removed. */
   readonly isShown: boolean;
-  /** Whether the index of markets has it. Assumed, not read, for a published market that needs no refresh. */
+  /** Whether the index of markets lists it. A published market that needs no refresh is assumed to be listed, without a read. */
   readonly isIndexed: boolean;
   /** The published state; null if the market is not published. */
   readonly published: PublishedHeads | null;
-  /** The log states everything anew: see {@link LogState}. */
+  /** The log states all facts of the market again: see {@link LogState}. */
   readonly isReset: boolean;
-  /** Rendered from the first observation on: the records of what is published are in doubt. */
+  /** Render from the first observation on, because the records of the published state may be wrong. */
   readonly isRefresh: boolean;
   /** Whether the history's files are due. */
   readonly hasFiles: boolean;
@@ -47,7 +47,7 @@ export interface MarketView {
   readonly keptPages: number;
   /** The published page at `keptPages - 1`, and all from `keptPages` on. */
   readonly publishedPages: readonly IndexedPage[];
-  /** Every observation after the last kept page, oldest first, in parts that are read as the caller asks. */
+  /** Every observation after the last kept page, oldest first, read part by part as the caller iterates. */
   readonly observations: () => AsyncGenerator<readonly OrderedObservation[]>;
   /** The marks of closed history pages that this view covers. */
   readonly historyMarks: readonly Item[];
@@ -68,19 +68,19 @@ export interface ViewOptions {
 
 /**
  * The observations that the log needs:
- * - `all`, because the log does not have all that was published before.
- * - `restate`: all, although the log may have them;
- * - `unpublished`: those that are not published yet.
+ * - `all`, because the log lacks some that were published before;
+ * - `restate`: all of them, although the log may have them;
+ * - `unpublished`: only those that are not published yet.
  */
 export type LogNeed = 'unpublished' | 'all' | 'restate';
 
-/** Reads the history from the last closed page on that no mark touches, or all of it for a refresh. */
+/** Reads the history after the last closed page that no mark touches; for a refresh, the whole history. */
 export async function viewMarket(
   ledger: Ledger,
   slug: string,
   { isRefresh, pageSize, areFilesDue, needOfLog }: ViewOptions,
 ): Promise<MarketView> {
-  // Read first. Later reads are at least as new, so only newer items have to be left out.
+  // The record is read first. Later reads are at least as new, so it is enough to leave newer items out.
   const record = await ledger.get(marketKey(slug));
   const revision = record?.revision ?? Number.POSITIVE_INFINITY;
   const heads = await ledger.get(publishedHeadsKey(slug));
@@ -98,8 +98,8 @@ export async function viewMarket(
     page.count === pageSize &&
     (!hasFiles || page.files !== undefined) &&
     (fromOrder === null || page.last < fromOrder);
-  // A market that was never published has no pages. For a refresh they are read all the same, because a restored ledger
-  // may have lost the published record.
+  // A market that was never published has no pages. A refresh reads them in any case, because a restored ledger may have
+  // lost the record of the published state.
   const publishedPages = published === null && !isRefresh ? [] : await readPages(ledger, slug, isKept);
   const lastKept = publishedPages.find(isKept);
   return {
@@ -140,10 +140,10 @@ async function readPages(
   return pages;
 }
 
-/** Pages of one read if the newest page is not kept, because a correction may be far back. */
+/** Pages in one read when the newest page is not kept: a correction may be many pages back. */
 const PAGES_AT_ONCE = 100;
 
-/** Usually the newest page is kept, and no other is read. */
+/** Usually the newest page is kept, so a first read of one page is enough. */
 async function* newestPagesFirst(ledger: Ledger, slug: string): AsyncGenerator<Item<PublishedPage>> {
   const range = historyPagesOf(slug);
   let newest: Item<PublishedPage> | undefined;

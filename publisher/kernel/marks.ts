@@ -14,7 +14,7 @@ export interface MarkedMarket {
   readonly revision: number | null;
   /** Renders the market from its first observation on, and compares it with the published bodies. */
   readonly isRefresh: boolean;
-  /** As they were read. */
+  /** The items of the marks, as they were read. */
   readonly marks: readonly Item[];
 }
 
@@ -93,7 +93,7 @@ async function* refreshMarks(ledger: Ledger): AsyncGenerator<Item> {
   for await (const some of queryPages(ledger, REFRESH_MARKS)) yield* some;
 }
 
-/** Slugs in the index, and slugs that are only in marks: a lost market stays marked until a generation without it is applied. */
+/** Slugs in the index and in marks. A market that the index has lost stays marked until a generation without it is applied. */
 export async function knownSlugs(ledger: Ledger): Promise<Set<string>> {
   const slugs = new Set<string>();
   for await (const items of queryPages(ledger, MARKET_INDEX)) for (const { sort } of items) slugs.add(sort);

@@ -1,9 +1,10 @@
 /**
- * The face of a projection: something that is published besides bodies, lists and log. To add one is a folder in
- * projections/ and a line in projections.ts; nothing else knows its name.
+ * The interface of a projection: something that is published besides bodies, lists and log. To add one, add a folder in
+ * projections/ and a line in projections.ts; no other code knows its name.
  *
- * Its plan gets the changes of a generation as they come, and gives files. A plan that throws is *deferred*: nothing of
- * it is in the generation, everything else is published, HEAD remembers it, and the next generations try again.
+ * Its plan receives the changes of a generation one by one, and adds files. A plan that throws is *deferred*: the
+ * generation has none of its files, everything else is published, HEAD remembers the failure, and the next generations try
+ * again.
  */
 
 import type { PublicObjectKind, PublicObjectName } from '../../contract/files/public-object-names.ts';
@@ -24,29 +25,29 @@ export interface Projector {
   readonly name: string;
   /** Its rows of the table of public objects. */
   readonly kinds: readonly PublicObjectKind[];
-  /** Opens its plan of one generation. Absent: no generation has files of it. */
+  /** Opens its plan of one generation. Absent: it adds no files to generations. */
   readonly plan?: (context: PlanContext) => Promise<ProjectionPlan>;
-  /** Keys of files that the table does not know. */
+  /** Keys of its files that are not in the table of public objects. */
   readonly keys?: readonly string[];
-  /** Makes the files that are made once a day, apart from generations. Null: the deployment has none. */
+  /** Makes the daily files, outside of generations. Null: this deployment has none. */
   readonly daily?: (context: DailyContext) => Promise<DailyOutcome | null>;
-  /** Keeps the daily files of a day, so that readers can cite them. `kept` null: the sweep may remove them again. */
+  /** Keeps the daily files of one day, so that readers can cite them. With `kept` null, the sweep may remove them again. */
   readonly keep?: (storage: PublisherStorage, date: string, kept: Kept | null) => Promise<KeepOutcome>;
   /** The files that the sweep must keep. Absent: all of its files. */
   readonly reachable?: Reachability;
-  /** Opens the check of its files that are about all markets. Loaded when it is called: publishing needs none. */
+  /** Opens the check of its files about all markets. The code is loaded when it is called: publishing does not need it. */
   readonly check?: (context: CheckContext) => Promise<ProjectionCheck>;
-  /** Whether that check also compares the files with the log. Default: no entry proves them. */
+  /** Whether that check also compares the files with the log. Default: the log does not prove them. */
   readonly isInLog?: true;
-  /** Compares its files of one market with the bodies: a mirror keeps all of them, or none. */
+  /** Compares its files of one market with the market's bodies. A mirror keeps all of these files, or none. */
   readonly checkMarket?: (bodies: MarketBodies) => Promise<void>;
-  /** How many of its files one market has, at most or mostly. Default: 0. */
+  /** How many of its files one market has: a maximum, or the usual number. Default: 0. */
   readonly filesOfMarket?: number;
-  /** The body that changes with every other file of it. Absent: it has no such body. */
+  /** The URL of the body that changes whenever another of its files changes. Absent: it has no such body. */
   readonly leadUrl?: string;
-  /** For the OpenAPI document and the documents. */
+  /** For the OpenAPI document and docs/. */
   readonly describe: Description;
-  /** The fields of its state in the snapshot. */
+  /** The fields of the snapshot that show its state. */
   readonly shownOf?: (state: Json) => Partial<Snapshot>;
 }
 
@@ -54,44 +55,46 @@ export interface DailyContext {
   readonly storage: PublisherStorage;
   /** Lets other tasks run. */
   readonly yieldToEventLoop: () => Promise<void>;
-  /** Asked between parts of the work; false ends the run, and the next one goes on. */
+  /** Asked between parts of the work. If it returns false, the run ends, and the next run continues. */
   readonly hasTime: () => boolean;
   /** When to make the files of today again. */
   readonly again: DailyAgain;
 }
 
 /**
+ * When to make the files of today again:
  * - `always`: an operator asks for it.
- * - `afterQuietMs`: if today has the first files of all, and something was published since, but nothing for this long.
- *   Otherwise the first readers would see until midnight what the first file of the day held.
+ * - `afterQuietMs`: on the first day with files, if something was published after they were made, and nothing since for
+ *   this long. Otherwise the first readers would see the state of the first moment until midnight.
  *
- * Files of days before today are never made again.
+ * Files of earlier days are never made again.
  */
 export type DailyAgain = 'always' | { readonly afterQuietMs: number };
 
 /**
  * - `made`: the files of `date` are published.
- * - `present`: they were published before; asked for again: an operator keeps them, so they stay as they are.
+ * - `present`: they are already published. After a request to make them again: an operator keeps them, so they stay
+ *   unchanged.
  * - `no-data`: nothing is published yet, there is no log, or there are too many markets.
  * - `busy`: a generation is being applied; try again soon.
- * - `unfinished`: the time was over; the next run goes on.
+ * - `unfinished`: the time was over; the next run continues.
  */
 export interface DailyOutcome {
   readonly kind: 'made' | 'present' | 'no-data' | 'busy' | 'unfinished';
   readonly date: string;
-  /** Kept days whose files were made again, separated by commas. Absent: none. */
+  /** Kept days whose files were made again, separated by commas. Absent: no day. */
   readonly remade?: string;
 }
 
 export interface Kept {
-  /** Public words about it. */
+  /** The operator's public label for it. */
   readonly label: string | null;
 }
 
 /**
- * - `done`: the day is kept, or not kept any more, as was asked.
+ * - `done`: the day is now kept, or no longer kept, as asked.
  * - `absent`: there are no files of this day.
- * - `of-an-earlier-version`: its record does not say enough to make it again from the log.
+ * - `of-an-earlier-version`: its record lacks data that are needed to make it again from the log.
  */
 export type KeepOutcome = 'done' | 'absent' | 'of-an-earlier-version';
 
@@ -100,26 +103,26 @@ export interface Description {
   readonly what: string;
   /** Its paths in the OpenAPI document. */
   readonly paths: readonly string[];
-  /** The path items that the table of operations does not have. */
+  /** Path items of the OpenAPI document for paths that are not in the table of operations. */
   readonly pathItems?: { readonly [path: string]: Json };
 }
 
-/** An object of a projection. `name`: null for a file that the table does not know. */
+/** An object of a projection. `name` is null for a file that is not in the table of public objects. */
 export interface OwnedObject {
   readonly key: string;
   readonly name: PublicObjectName | null;
 }
 
 export interface Reachability {
-  /** The keys of those that no reader can reach. @param state by HEAD */
+  /** The keys of the objects that no reader can reach. @param state its state in HEAD */
   unreachable(
     storage: PublisherStorage,
     objects: readonly OwnedObject[],
     state: Json | undefined,
   ): Promise<readonly string[]>;
-  /** Records whose time is over, with the keys of the objects that they name. */
+  /** Expired records, with the keys of the objects that they name. */
   expired?(storage: PublisherStorage): Promise<readonly ExpiredRecord[]>;
-  /** The objects that must be there, by HEAD and by records: a repair looks for lost ones. */
+  /** The objects that must exist, by HEAD and by records: a repair looks for lost ones. */
   published?(storage: PublisherStorage, state: Json | undefined): AsyncIterable<PublicObjectName>;
 }
 
@@ -133,11 +136,11 @@ export interface PlanContext {
   readonly generation: number;
   /** HEAD; null before the first generation. */
   readonly before: HeadValue | null;
-  /** As the last plan that succeeded has left it. Undefined: not recorded, or the published state is unknown. */
+  /** The state after its last successful plan. Undefined: not recorded, or the published state is unknown. */
   readonly state: Json | undefined;
-  /** The plan of an earlier generation has failed: changes were missed since `state`. */
+  /** The plan of an earlier generation has failed: changes after `state` were missed. */
   readonly isBehind: boolean;
-  /** Another renderer, with other settings perhaps, has published the last generation. */
+  /** The last generation was published by another renderer, or with other settings. */
   readonly isRenderedOtherwise: boolean;
   /** The markets that are deferred, by slug. */
   readonly deferred: ReadonlyMap<string, Pick<Deferred, 'sinceMs'>>;
@@ -145,29 +148,29 @@ export interface PlanContext {
 }
 
 export interface ProjectionPlan {
-  /** A list must be published, although it does not change. */
+  /** A new list must be published, even if no market changed. */
   readonly needsList?: boolean;
-  /** Markets that the projection wants to look at, besides these. */
+  /** More markets that the projection wants to examine, besides the marked ones. */
   readonly unmarked?: (marked: readonly MarkedMarket[]) => readonly MarkedMarket[];
-  /** Whether the rows of a market's history are wanted, if it is planned. */
+  /** Whether the projection needs the rows of a market's history, if the market is planned. */
   readonly wantsRows?: (
     market: MarkedMarket,
     published: PublishedHeads | null,
     record: Item<MarketRecordValue> | null,
   ) => boolean;
-  /** Starts one market. Undefined: there is nothing to do. Null: the records do not match the store, so the market must be refreshed. */
+  /** Starts one market. Undefined: nothing to do. Null: the records do not match the store, so the market must be refreshed. */
   readonly market?: (context: MarketContext) => Promise<MarketStep | null | undefined>;
-  /** Gives the record of a market whose share cannot be planned. Absent: the whole plan is dropped. */
+  /** Gives the record of a market whose share cannot be planned. Absent: the whole plan fails. */
   readonly missed?: (context: MarketContext) => MarketPart;
-  /** A new list. Absent: the projection shows none. */
+  /** Receives a new list. Absent: the projection does not depend on the list. */
   readonly list?: (list: NewList) => Promise<void>;
-  /** Reads one page of the list. `list` gets the results of all pages, in order. Null: it is not needed. */
+  /** Reads one page of the list. `list` gets the results of all pages, in order. Null: the pages are not needed. */
   readonly ofPage?: (markets: number) => ((body: string) => readonly unknown[]) | null;
-  /** To be called once, at the end. */
+  /** Call it once, at the end. */
   readonly finish: (left: LeftMarkets) => Promise<PlanEnd>;
 }
 
-/** The state that a generation leaves for the next one. */
+/** The work that a generation leaves to the next one. */
 export interface LeftMarkets {
   /** Markets that this generation defers. */
   readonly deferred: Pick<ReadonlySet<string>, 'has'>;
@@ -176,13 +179,13 @@ export interface LeftMarkets {
 }
 
 export interface PlanEnd {
-  /** For HEAD. Undefined: none. */
+  /** The state to store in HEAD. Undefined: no state. */
   readonly state: Json | undefined;
-  /** Whether the next generation may go on with files that this one has left. */
+  /** Whether this plan has left files for the next generation. */
   readonly isMoreDue?: boolean;
-  /** False: after an earlier failure, it has not caught up. */
+  /** False: it has not caught up yet after an earlier failure. */
   readonly isCurrent?: boolean;
-  /** Records of its own, to be written by the transaction that commits the generation: at most {@link PLAN_RECORDS_MAX}. */
+  /** Its records, which the transaction that commits the generation writes: at most {@link PLAN_RECORDS_MAX}. */
   readonly records?: readonly Change[];
 }
 
@@ -190,7 +193,7 @@ export interface MarketContext {
   readonly dependencies: PublisherDependencies;
   readonly generation: number;
   readonly view: MarketView;
-  /** Whether bodies are compared with the published ones, not with the records of them. */
+  /** Whether bodies are compared with the stored bodies, not with the records of them. */
   readonly isRefresh: boolean;
   readonly bundle: Pick<BundleWriter, 'putPart'>;
 }
@@ -199,47 +202,47 @@ export interface MarketContext {
 export interface RowReader {
   read(row: OrderedObservation): void;
   /**
-   * How far the files reach: recorded with each closed page, so that they can be continued from there. Only one projection
-   * has files.
+   * How far the files reach. It is recorded with each closed page, so that the files can be continued from there. Only one
+   * projection has such a position.
    */
   readonly position?: FilesPosition | undefined;
 }
 
 /** The share of one market while its history is cut. */
 export interface MarketStep extends Partial<RowReader> {
-  /** To be called again and again, so that only some rows are in memory. */
+  /** Call it repeatedly, so that only some rows are in memory. */
   flush?(): Promise<void>;
-  /** To be called once, after the last row. Null: as of `market`. */
+  /** Call it once, after the last row. Null: the market must be refreshed, as for `market`. */
   finish(history: HistoryPlan): Promise<MarketPart | null>;
 }
 
 /** What projections add to the plan of one market. */
 export interface MarketPart {
   readonly lines: readonly BundleLine[];
-  /** Parts of the bundle that are in place already, to be applied before the lines. */
+  /** Parts of the bundle that are already stored, to be applied before the lines. */
   readonly parts: readonly ObjectRef[];
   /** The problem documents of a removed market, to be put after a list without it. */
   readonly gone: readonly HeadPut[];
-  /** The published state after it, for the market's record. */
+  /** The published state of its files after this generation, for the market's record. */
   readonly files?: PublishedHeads['files'];
-  /** To be called if the generation takes the market. */
+  /** Call it if the generation includes the market. */
   readonly taken?: () => void;
 }
 
-/** So that HEAD and the records of all projections fit one transaction. Only one projection has some. */
+/** A bound, so that HEAD and the records of all projections fit one transaction. Only one projection has records. */
 export const PLAN_RECORDS_MAX = 90;
 
-/** Of a projection that is switched off: its state goes, and the sweep removes its files. */
+/** The plan of a projection that is switched off: its state is removed, and the sweep removes its files. */
 export const NO_PLAN: ProjectionPlan = { finish: async () => ({ state: undefined }) };
 
 export const NO_PART: MarketPart = { lines: [], parts: [], gone: [] };
 
 export interface NewList {
-  /** What `ofPage` gave. */
+  /** The results of `ofPage`. */
   readonly entries: readonly unknown[];
-  /** Markets that have changed since the list before. */
+  /** Markets that have changed since the previous list. */
   readonly changed: Pick<ReadonlySet<string>, 'has'>;
-  /** Whether markets without a change are shown as before. */
+  /** Whether markets without a change look the same as in the previous list. */
   readonly isPreviousKnown: boolean;
 }
 

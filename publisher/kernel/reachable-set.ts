@@ -1,7 +1,6 @@
 /**
- * Decides which objects readers may still ask for: the mark phase of garbage collection. sweep.ts explains its safety.
- * Look-ups are made in batches. Objects that they show to be in use are kept; only the others are examined
- * further.
+ * Decides which objects readers may still request: the mark phase of garbage collection. sweep.ts explains its safety.
+ * Records are read in batches. Objects that a read shows to be in use are kept, and only the others are examined further.
  */
 
 import pMap from 'p-map';
@@ -32,7 +31,7 @@ import { type Projector, stateOf } from './projection.ts';
 export interface SettledList {
   readonly head: HeadValue;
   readonly generation: number;
-  /** The size of its log. Null: the store may have a longer one. */
+  /** The size of its log. Null: the store may have a longer log. */
   readonly logSize: number | null;
   /** The cursors of its pages. */
   readonly cursors: ReadonlySet<string>;
@@ -71,9 +70,9 @@ interface HistoryPage extends Body {
 type ObjectClass =
   | { readonly kind: 'kept' }
   | { readonly kind: 'garbage' }
-  /** No rule knows its key. */
+  /** Its key has an unknown form. */
   | { readonly kind: 'unknown' }
-  /** Its projection decides. */
+  /** The projection that owns it decides. */
   | { readonly kind: 'owned'; readonly owner: Projector; readonly name: PublicObjectName | null }
   | { readonly kind: 'list-page'; readonly cursor: string }
   | { readonly kind: 'history-page'; readonly slug: string; readonly cursor: string }
@@ -82,7 +81,7 @@ type ObjectClass =
 export interface Verdict {
   /** Keys that no reader can reach, in the given order. */
   readonly unreachable: readonly string[];
-  /** Keys that no rule knows. */
+  /** Keys of an unknown form. */
   readonly unknown: readonly string[];
 }
 
@@ -96,13 +95,13 @@ export interface NewestExpired {
 export class ReachableSet {
   readonly #storage: PublisherStorage;
   readonly #list: SettledList;
-  /** By kind, or by key. */
+  /** Projections by the kinds and keys of their objects. */
   readonly #owners = new Map<string, Projector>();
-  /** Pages that this generation or an earlier one superseded are no longer retained. 0: all are retained. */
+  /** Pages that this generation or an earlier one superseded are no longer retained. 0: all superseded pages are retained. */
   readonly newestExpired: number;
   readonly #expiredLogSize: number;
   #retainedListPages: Promise<ReadonlySet<string> | null> | null = null;
-  /** Of the last market that was judged: a listing may go on with its pages. */
+  /** The layout of the last judged market: the next keys of a listing may be its pages too. */
   #lastLayout: { readonly slug: string; readonly cursors: ReadonlySet<string> } | null = null;
 
   constructor(
@@ -128,9 +127,9 @@ export class ReachableSet {
 
   /**
    * Judges any number of objects, some thousands at a time. For each market body in use, it reads one record, in batches of
-   * {@link MAX_GET_KEYS}; for the pages of each history, its layout.
+   * {@link MAX_GET_KEYS}; for the pages of each history, it reads the history's layout.
    *
-   * @param head by which projections decide. Default: as the run has found it
+   * @param head the HEAD by which projections decide. Default: the HEAD at the start of the run
    */
   async judge(keys: readonly string[], head = this.#list.head): Promise<Verdict> {
     const objects = keys.map((key) => ({ key, ...this.#classOf(key) }));
@@ -138,7 +137,7 @@ export class ReachableSet {
       objects.filter((one): one is { key: string } & Extract<ObjectClass, { kind: Kind }> => one.kind === kind);
     const unreachable = new Set(ofClass('garbage').map(({ key }) => key));
     for (const [owner, owned] of Map.groupBy(ofClass('owned'), (object) => object.owner)) {
-      // A projection that cannot tell keeps all of its objects.
+      // A projection without this hook keeps all of its objects.
       const found = await owner.reachable?.unreachable(this.#storage, owned, stateOf(owner, head));
       for (const key of found ?? []) unreachable.add(key);
     }
@@ -152,7 +151,7 @@ export class ReachableSet {
     };
   }
 
-  /** As far as the key and the list tell it. */
+  /** Classifies an object by its key and the list alone. */
   #classOf(key: string): ObjectClass {
     const unless = (isKept: boolean): ObjectClass => ({ kind: isKept ? 'kept' : 'garbage' });
     const written = packedGeneration(key);
@@ -170,9 +169,9 @@ export class ReachableSet {
     return name.kind === 'market' || name.kind === 'history' ? { kind: 'body', slug: name.slug } : { kind: 'kept' };
   }
 
-  /** Of pages that nothing uses, those whose cursors have expired. */
+  /** Those of the unused pages whose cursors have expired. */
   async #unretained(lostPages: readonly string[]): Promise<readonly string[]> {
-    // Read after the records of pages: a page that they dropped in between is recorded as superseded by now.
+    // These are read after the layouts: a page that a layout has dropped in between is recorded as superseded by now.
     const records = await readMany(this.#storage.ledger, lostPages.map(supersededPageKey));
     const expired = lostPages.filter((_, index) => {
       const record = records[index] ?? null;
@@ -200,7 +199,7 @@ export class ReachableSet {
     return logSize !== null && isTileBeyond(key, logSize);
   }
 
-  /** Whether this is a tile, a file, or a body of a market that is in use now, even if it was not when it was judged. */
+  /** Whether this tile, file or market body is in use now, even if it was not when it was judged. */
   async isInUseAgain(key: string): Promise<boolean> {
     const { kind } = this.#classOf(key);
     const isStray = this.#isStray(key);
@@ -208,12 +207,16 @@ export class ReachableSet {
     const before = await this.#storage.ledger.get(HEAD_KEY);
     if (before === null || isStray) return before?.revision !== this.generation;
     const { unreachable } = await this.judge([key], before.value);
-    // While a generation is being applied, its records become visible one after the other. The next run looks again.
+    // While a generation is being applied, its records become visible one after the other, so keep the object. The next run
+    // judges it again.
     const after = await this.#storage.ledger.get(HEAD_KEY);
     return unreachable.length === 0 || !before.value.applied || after?.attemptId !== before.attemptId;
   }
 
-  /** Bundles of earlier generations, unless they are kept; layouts and kept bundles of expired ones, unless they are in use. */
+  /**
+   * Whether a packed object is no longer needed. Bundles: once a later generation is applied, or, where bundles are kept,
+   * once theirs has expired. Layouts: once theirs has expired and the list does not use them.
+   */
   #isPackedDone(key: string, written: number): boolean {
     if (!key.startsWith(LAYOUT_PREFIX) && !this.#storage.keepsBundles) return written < this.generation;
     return written <= this.newestExpired && key !== this.#list.layoutKey;

@@ -23,7 +23,7 @@ interface Draft {
 /**
  * The one transaction that commits a generation.
  *
- * @throws {@link Superseded} if HEAD is no longer the one on which the draft is based
+ * @throws {@link Superseded} if HEAD is no longer the one on which the plan is based
  */
 export async function swapHead(
   storage: PublisherStorage,
@@ -36,7 +36,7 @@ export async function swapHead(
   return await putHead(storage, { ...head, bundle }, condition, null, more);
 }
 
-/** Work for the worker: set the refresh mark of every market. */
+/** Work for the worker: it sets the refresh mark of every market. */
 function refreshOfAll(generation: number): Change {
   const id = `refresh-${generation}`;
   return created(workKey(id), {
@@ -50,7 +50,7 @@ function refreshOfAll(generation: number): Change {
 }
 
 /**
- * HEAD stays at its generation. The change only says that recovery has nothing left to do.
+ * Records that the generation of HEAD is applied, so recovery has nothing left to do. The generation stays the same.
  *
  * @throws {@link Superseded} if HEAD has moved on
  */
@@ -107,10 +107,7 @@ function generationRecord(head: HeadValue, appliedAtMs: number | null, keepsBund
   return { kind: 'put', key: generationKey(generation), revision: generation, value, if: { kind: 'any' } };
 }
 
-/**
- * A fault may have its cause in a newer generation of another publisher. Returns {@link Superseded} in that case, else
- * the fault.
- */
+/** Another publisher's newer generation may be the cause of a fault. Returns {@link Superseded} in that case, else the fault. */
 export async function supersededIfMoved(
   ledger: Ledger,
   before: Pick<Item, 'attemptId'> | null,
@@ -120,7 +117,7 @@ export async function supersededIfMoved(
   try {
     now = await ledger.get(HEAD_KEY);
   } catch (fault) {
-    // Without an answer, nothing may be called corrupt.
+    // HEAD cannot be read, so nothing proves that data is corrupt: report the failed read instead.
     return fault;
   }
   if (now?.attemptId === before?.attemptId) return error;

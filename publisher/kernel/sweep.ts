@@ -62,17 +62,17 @@ export interface GarbageOptions {
 export interface GarbageReport {
   /** Keys of objects that were removed, or would be in a dry run. */
   readonly removed: readonly string[];
-  /** Objects that were examined and kept. */
+  /** The number of objects that were examined and kept. */
   readonly kept: number;
-  /** Records that were no longer needed, and were removed. */
+  /** The number of records that were removed because no later sweep needs them. */
   readonly prunedRecords: number;
-  /** Keys that no rule knows: never removed. */
+  /** Keys of an unknown form: never removed. */
   readonly unknown: readonly string[];
   /** Whether work is left: the next run continues. */
   readonly endedEarly: boolean;
 }
 
-/** Takes some minutes; the embedded server does not publish during a sweep. */
+/** Such a run takes some minutes, and the server does not publish during a sweep. */
 const DEFAULT_MAX_REMOVALS = 10_000;
 
 /**
@@ -168,7 +168,7 @@ class Sweep {
     };
   }
 
-  /** Every run reads all records, also those of retained pages. */
+  /** Every run reads all these records, those of retained pages too. */
   async #pruneSuperseded(reach: ReachableSet): Promise<void> {
     for await (const items of queryPages(this.#storage.ledger, SUPERSEDED_PAGES)) {
       if (!this.#mayGoOn()) return;
@@ -176,7 +176,10 @@ class Sweep {
     }
   }
 
-  /** Objects that a record of a projection names. The record goes first: then nothing counts on them any more. */
+  /**
+   * Removes objects that an expired record of a projection names. The record goes first, so that no other work relies on
+   * them.
+   */
   async #removeExpired(): Promise<void> {
     for (const { reachable } of this.#projectors) {
       for (const { record, keys } of (await reachable?.expired?.(this.#storage)) ?? []) {
@@ -241,7 +244,7 @@ class Sweep {
     for (const key of keys) if (gone.has(key)) this.#removed.add(key);
   }
 
-  /** A record that was written again since it was read stays. True: all are removed. */
+  /** Removes records. One that was written again since it was read stays. Returns whether all are removed. */
   async #prune(records: readonly Item<unknown>[]): Promise<boolean> {
     const due = records.slice(0, this.#options.maxRemovals - this.#prunedRecords).map(removed);
     if (due.length < records.length) this.#endedEarly = true;

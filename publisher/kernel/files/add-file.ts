@@ -1,4 +1,4 @@
-/** A file of a projection that is one for all markets: put only if its bytes change, or if the store has lost it. */
+/** For a projection with one file for all markets: puts the file only if its bytes change, or if the store has lost it. */
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { PlanContext } from '../projection.ts';
@@ -6,8 +6,8 @@ import { rendered } from './rendered.ts';
 import { storedDigest } from './stored-digest.ts';
 
 /**
- * @param known the digest of the published file, by the state of the projection. Undefined: not known
- * @returns the digest of this one
+ * @param known the digest of the published file, from the state of the projection. Undefined: unknown
+ * @returns the digest of the new file
  */
 export async function addFileIfChanged(
   { dependencies: { objects }, before, files }: Pick<PlanContext, 'dependencies' | 'before' | 'files'>,

@@ -1,4 +1,4 @@
-/** Counts the published markets and observations, when it is not known what HEAD should say of them. */
+/** Counts the published markets and observations when HEAD's own counts cannot be trusted. */
 import type { Ledger } from '../../../storage/ports/ledger.ts';
 import { inBatches, readMany } from '../../../storage/ports/paging.ts';
 import { type HeadValue, publishedHeadsKey } from '../../../storage/records/publication.ts';

@@ -7,8 +7,9 @@
  * another publisher has swapped in the meantime. An ETag never comes back under a newer generation, because the bytes
  * of a head never come back: a market's revision, a history's length and the snapshot's generation only grow.
  *
- * For the same reason a put need not look first if the records of the published state have the ETag. They are of an
- * earlier generation. If the store still has that ETag, the object is unchanged; if not, the put is refused, and reads the object.
+ * For the same reason, no read is needed before a put if the records of the published state have the ETag. They are of an
+ * earlier generation. If the store still has that ETag, the object is unchanged; if not, the put is refused, and then the
+ * object is read.
  *
  * One exception is a market that is removed and then defined again exactly as before. A publisher's request from before
  * could then put the body from before the removal. A delete request of the sweep from before could remove the new body
@@ -33,12 +34,13 @@ import { ImmutableMismatch, ledgerBehind } from '../../errors.ts';
 import type { HeadPut, OwnHeaders } from '../bundle.ts';
 import { bytesOfBody } from './rendered.ts';
 
-/** More rounds than publishers that could ever race for one head. After that, something else is wrong. */
+/** More rounds than the publishers that could ever compete for one head. After that, something else is wrong. */
 const MAX_ROUNDS = 20;
 
 /**
- * Puts a head body unless this generation has already put it. @throws {@link ledgerBehind} if a newer one is in place,
- * and may not be
+ * Puts a head body unless this generation has already put it.
+ *
+ * @throws {@link ledgerBehind} if a newer one is in place, and `mayBeNewer` is false
  */
 export async function fencedPut(
   objects: ObjectStore,
@@ -65,7 +67,7 @@ export async function fencedPut(
       throw ledgerBehind(key, present.metadata.generation, generation);
     }
     if ((await objects.put(key, bytes, metadata, conditionOf(present?.etag ?? null))).kind === 'stored') return;
-    // Another publisher was faster: look again.
+    // Another publisher was faster: read again.
   }
   throw new Error(`${key} could not be put in ${MAX_ROUNDS} rounds, although no newer object is in place`);
 }
@@ -85,11 +87,11 @@ export function publicMetadata(
 }
 
 /**
- * Creates a page unless it exists; an existing one must have the same bytes. It exists after a lost answer, after a
- * publisher that died, and when another publisher does the same work.
+ * Creates a page unless it exists; an existing one must have the same bytes. It can exist because an answer was lost,
+ * because an earlier publisher died, or because another publisher does the same work.
  *
- * A page that is not new is published already. In doubt it is put back if the store has lost it, and not compared,
- * because nothing replaces a page.
+ * A page that is not new is already published. If the published state is in doubt, the page is put back when the store has
+ * lost it. An existing one is not compared, because nothing replaces a page.
  *
  * @throws ImmutableMismatch
  */

@@ -11,10 +11,10 @@ import { ImmutableMismatch } from '../../errors.ts';
 /** `redo/`: the bundles of generations. `layout/`: the layouts of the market list. */
 export type PackedPrefix = 'redo/' | 'layout/';
 
-/** Bundles of format 1 were not compressed. They are never read, and are swept like others. */
+/** Bundles of format 1 were not compressed. They are never read; the sweep removes them like others. */
 const PATTERN = /^(?:redo|layout)\/([1-9][0-9]{0,14})-[0-9a-f]{32}\.(?:json\.zst|ndjson)$/;
 
-/** How often a put is repeated that first finds an object, and then finds it gone. */
+/** Attempts when a put finds an existing object that is gone at the next read. */
 const ROUNDS = 3;
 
 /** The generation of a packed object; null for any other key. */
@@ -24,8 +24,9 @@ export function packedGeneration(key: string): number | null {
 }
 
 /**
- * Puts the text under a name made from it, unless it exists. @throws {@link ImmutableMismatch} if it exists with other
- * text
+ * Puts the text under a name that is derived from it, unless it exists.
+ *
+ * @throws {@link ImmutableMismatch} if it exists with other text
  */
 export async function putPacked(
   objects: ObjectStore,

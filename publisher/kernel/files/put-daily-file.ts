@@ -1,4 +1,4 @@
-/** Puts a file that is made apart from generations, unless it is in place with the same bytes, or one of a later generation. */
+/** Puts a file outside of a generation, unless the store has it with the same bytes, or one of a later generation. */
 
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
@@ -7,7 +7,7 @@ import type { PublisherStorage } from '../../dependencies.ts';
 import { FileTooLarge } from '../../errors.ts';
 import { publicMetadata } from './fenced-put.ts';
 
-/** @param generation that the file shows. @throws FileTooLarge */
+/** @param generation the generation whose data the file shows. @throws FileTooLarge */
 export async function putDailyFile(
   { objects, maxObjectBytes = MAX_OBJECT_BYTES }: PublisherStorage,
   { name, text }: { readonly name: PublicObjectName; readonly text: string },

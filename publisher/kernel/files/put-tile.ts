@@ -11,7 +11,7 @@ import type { ObjectStore, PutCondition } from '../../../storage/ports/object-st
 import { ImmutableMismatch, ledgerBehind } from '../../errors.ts';
 import { publicMetadata } from './fenced-put.ts';
 
-/** As of `TilePut`. */
+/** The fields of `TilePut` that matter here. */
 interface NewTile {
   readonly key: string;
   readonly body: Buffer;
@@ -19,22 +19,22 @@ interface NewTile {
   readonly isTakenDown?: boolean;
 }
 
-/** More rounds than publishers and late requests that could ever race for one tile. */
+/** More rounds than the publishers and late requests that could ever compete for one tile. */
 const MAX_ROUNDS = 20;
 
 /**
- * Creates the tile unless it exists with the same contents: another version of the compressor may have made other
- * bytes of them. True: it has replaced another tile, so caches may still have that one.
+ * Creates the tile unless it exists with the same contents. (Another version of the compressor may have made other bytes
+ * from them.) Returns true if it has replaced another tile, which caches may still hold.
  *
- * A *stray tile* is of a generation that was given up: its bundle was lost, or an older ledger was restored. It lies
+ * A *stray tile* belongs to a generation that was given up: its bundle was lost, or an older ledger was restored. It lies
  * beyond every checkpoint that was ever put, so no reader was led to it.
  *
  * Safety: every checkpoint that was ever public is a prefix of the log (log/reconcile-log.ts), and is put after its tiles.
- * So a tile with other contents under the published checkpoint is damaged or foreign, and is never replaced. The swap
- * names the ETag that was seen. So a late request cannot replace a tile that was put meanwhile.
+ * So a tile under the published checkpoint that has other contents is damaged or foreign, and is never replaced. The swap
+ * names the ETag that was seen. So a late request cannot replace a tile that was put in the meantime.
  *
  * @throws ImmutableMismatch if the tile has other contents, and the published checkpoint leads to it
- * @throws {@link ledgerBehind} if a newer generation has put other contents, and may not have
+ * @throws {@link ledgerBehind} if a newer generation has put other contents, and the caller does not allow that
  */
 export async function putTile(
   objects: ObjectStore,
@@ -95,7 +95,7 @@ function tileEnd(key: string): TileEnd | null {
   return { end: n * TILE_WIDTH + width, level: typeof tile.level === 'number' ? tile.level : 0, width };
 }
 
-/** Whether a log of this size does not reach the end of the tile: it is of a generation that was given up. */
+/** Whether the end of the tile lies beyond a log of this size: then the tile belongs to a generation that was given up. */
 export function isTileBeyond(key: string, size: number): boolean {
   const tile = tileEnd(key);
   return tile !== null && tile.end > hashesOnLevel(tile.level, size);

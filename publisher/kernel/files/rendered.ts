@@ -9,7 +9,7 @@ export interface Rendered {
   readonly digest: string;
 }
 
-/** Those of a picture are base64 in a text. */
+/** The bytes of a body. A picture is carried as base64 text. */
 export function bytesOfBody(body: string, contentType: string): Buffer {
   return Buffer.from(body, contentType === PICTURE_TYPE ? 'base64' : 'utf8');
 }
@@ -18,7 +18,10 @@ export function rendered(body: string): Rendered {
   return { body, digest: sha256Hex(body) };
 }
 
-/** For the records of what is published: the next put names them, and need not look first. Nothing if the store cannot tell. */
+/**
+ * ETags for the records of the published state: the next put names them, and needs no read first. Empty if the store does
+ * not derive ETags.
+ */
 export function etagsOf<Name extends string>(
   { etagOf }: Pick<ObjectStore, 'etagOf'>,
   bodies: { readonly [Key in Name]: string | Buffer },

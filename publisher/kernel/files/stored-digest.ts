@@ -1,4 +1,4 @@
-/** The published bodies, read from the store: the ledger's record of them may be of another time. */
+/** Digests of the published bodies, read from the store: the ledger's record may describe another state. */
 import { isDeepStrictEqual } from 'node:util';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
@@ -21,9 +21,10 @@ export async function storedDigest(
 }
 
 /**
- * Compares a body with that in the store, by its ETag where the store derives the ETag from the bytes: then no body is read.
+ * Compares a body with the stored one. A store that derives ETags from the bytes needs no read of the body.
  *
- * @returns null: the store has these bytes with the right metadata. Else the ETag of the body to replace; null: the store has no body.
+ * @returns null if the store has these bytes with the right metadata. Else `replaces` is the ETag of the stored body, or
+ *   null if the store has no such body.
  */
 export async function compareWithStored(
   objects: ObjectStore,

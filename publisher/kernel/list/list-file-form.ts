@@ -1,4 +1,4 @@
-/** The face of a projection with one file, which is made from the list. */
+/** The interface of a projection with one file, which is made from the list. */
 import type { Market } from '../../../contract/values/market.ts';
 import type { PublisherDependencies } from '../../dependencies.ts';
 import type { Projector } from '../projection.ts';
@@ -7,16 +7,16 @@ export interface ListFile<Row, Beside> {
   readonly kind: 'modified' | 'releases' | 'sources';
   readonly url: string;
   readonly what: string;
-  /** Of its rows, if the log proves them. By the bodies, the whole file is rendered again from the list. */
+  /** Checks the rows by the log, if the log proves them. A check by the bodies renders the whole file again from the list. */
   readonly checkByLog?: NonNullable<Projector['check']>;
   /** Loaded when a generation or a check needs it. */
   readonly load: () => Promise<ListFileForm<Row, Beside>>;
 }
 
 export interface ListFileForm<Row, Beside> {
-  /** Of the markets of one page. */
+  /** The rows for the markets of one page. */
   readonly rowsOf: (markets: readonly Market[]) => readonly Row[];
-  /** Reads facts that the file shows and the list has not. If they change, a new list is due. */
+  /** Reads the facts that the file shows and the list does not have. If they change, a new list is due. */
   readonly beside: (dependencies: PublisherDependencies) => Promise<Beside>;
   /** Pure. Null: there is no file. @param rows of all pages, in order */
   readonly text: (rows: readonly Row[], beside: Beside) => string | null;

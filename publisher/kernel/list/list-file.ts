@@ -1,6 +1,7 @@
 /**
- * A projection of one file that is made from the list. It says which rows markets have, and how they are written; planning,
- * checking and sweeping are the same for all. There is a file while the list has at most {@link LATEST_MARKETS_MAX} markets.
+ * A projection of one file that is made from the list. Each such projection defines the rows of a market and their format;
+ * planning, checking and sweeping are shared. The file exists while the list has at most {@link LATEST_MARKETS_MAX}
+ * markets.
  */
 import { LATEST_MARKETS_MAX } from '../../../contract/files/limits.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
@@ -11,7 +12,10 @@ import { addFileIfChanged } from '../files/add-file.ts';
 import { NO_PLAN, type PlanContext, type ProjectionPlan, type Projector } from '../projection.ts';
 import type { ListFile } from './list-file-form.ts';
 
-/** SHA-256, in hex: of the facts beside the list, and of the file. Without `digest`, there is no file. */
+/**
+ * SHA-256, in hex: `beside` of the facts that the list does not have, `digest` of the file. Without `digest`, there is no
+ * file.
+ */
 interface State {
   readonly beside: string;
   readonly digest?: string;

@@ -1,5 +1,5 @@
 /**
- * The layout of the market list: one immutable object that HEAD names. So a new list costs no ledger item for each
+ * The layout of the market list: one immutable object that HEAD names. So a new list does not cost one ledger item for each
  * page.
  */
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';

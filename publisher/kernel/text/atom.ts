@@ -5,7 +5,7 @@ import { xmlText } from './xml-text.ts';
 /** The name of a service without a log. */
 export const NO_ORIGIN = 'Tidemark';
 
-/** Of a feed without entries. */
+/** The time of a feed without entries. */
 const EMPTY_SINCE = '1970-01-01T00:00:00Z';
 
 export interface AtomFeed {
@@ -14,9 +14,9 @@ export interface AtomFeed {
   readonly title: string;
   /** Below the folder of all feeds, without its extension. */
   readonly path: string;
-  /** What links are relative to. Null: the folder of the feed. */
+  /** The base of relative links. Null: the folder of the feed. */
   readonly base: string | null;
-  /** RFC 3339. Null: it has no entry. */
+  /** RFC 3339. Null: the feed has no entry. */
   readonly updated: string | null;
 }
 
@@ -36,7 +36,7 @@ export function atomFeed({ origin, title, path, base, updated }: AtomFeed, entri
   ].join('\n');
 }
 
-/** A UUID of its own (version 8 of RFC 9562): ids of entries must be unique among all services. */
+/** A UUID (version 8 of RFC 9562) from origin and name: ids of entries must be unique among all services. */
 export function uuidOf(origin: string, name: string): string {
   const hex = sha256Hex(`${origin}\n${name}`);
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 3) | 8).toString(16);

@@ -5,7 +5,10 @@ import type { Operator } from '../../../contract/values/operator.ts';
 
 type Node = { readonly [name: string]: Json };
 
-/** No script, so the Content-Security-Policy allows it. `<` is escaped: no text can end the block (HTML, section 4.12.1.3). */
+/**
+ * A data block, not a script, so the Content-Security-Policy allows it. `<` is escaped: no text can end the block (HTML,
+ * section 4.12.1.3).
+ */
 export function linkedData(thing: Node): string {
   const text = canonicalJson({ '@context': 'https://schema.org', isAccessibleForFree: true, ...thing });
   return `<script type="application/ld+json">${text.replaceAll('<', '\\u003c')}</script>`;

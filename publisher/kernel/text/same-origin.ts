@@ -24,7 +24,7 @@ export async function assertSameOrigin(storage: PublisherStorage): Promise<Head 
 }
 
 /**
- * The last generation that the store is known to have; 0 if it shows no generation. Without a snapshot, the first
+ * The last generation that has reached the store, as far as its objects show; 0 if none has. Without a snapshot, the first
  * generation may be applied in part. A bundle puts tiles of the log first, then the newest history page of a market.
  */
 export async function storeGeneration({ objects }: PublisherStorage): Promise<number> {
@@ -38,7 +38,7 @@ export async function storeGeneration({ objects }: PublisherStorage): Promise<nu
   return Math.max(0, ...heads.map((head) => head?.metadata.generation ?? 0));
 }
 
-/** The key of the newest page of any history. Later pages and those of the list are there before their generation is. */
+/** The key of the newest page of any history. Closed pages and list pages prove nothing: they are put before the commit. */
 async function firstHistory(objects: ObjectStore): Promise<string | undefined> {
   for (let after = ''; ; ) {
     const { keys, next }: KeyPage = await objects.list(MARKETS, { after });
