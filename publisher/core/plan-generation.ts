@@ -1,4 +1,4 @@
-/** Plans a generation: renders the due markets, and puts immutable pages, to which nothing links yet. */
+/** Plans a generation: renders the due markets, and puts immutable pages, to which no published body links yet. */
 import { PROJECTIONS } from '../../contract/files/projections.ts';
 import { publicKey } from '../../contract/files/public-objects.ts';
 import type { Snapshot } from '../../contract/values/market.ts';
@@ -28,24 +28,24 @@ export interface GenerationPlan {
   readonly asksForRefresh: boolean;
   /** The marks that the plan covers, as they were read. Cleared unless they were set again since. */
   readonly marks: readonly Item[];
-  /** Those of them that stay, because a projection has missed their markets. */
+  /** Those marks that stay, because a projection has missed their markets. */
   readonly keptMarks: ReadonlySet<Item>;
   readonly planned: MarketsPlan['planned'];
   /** The reason, by slug. */
   readonly deferred: ReadonlyMap<string, string>;
   readonly isFreshLeft: boolean;
   readonly isRefreshLeft: boolean;
-  /** Whether files of projections wait for the next generation. */
+  /** Whether files of projections are left for the next generation. */
   readonly areFilesLeft: boolean;
   /** Whether a takedown has entries left. */
   readonly isTakedownLeft: boolean;
-  /** When the list is due that this generation leaves out, in milliseconds since the epoch; null: no list waits. */
+  /** When the list that this generation leaves out is due, in milliseconds since the epoch; null: no list is delayed. */
   readonly listDueAtMs: number | null;
 }
 
 /**
  * @param before HEAD; null before the first generation
- * @param deferredBefore markets that are deferred, by slug
+ * @param deferredBefore the deferred markets, by slug
  */
 export async function planGeneration(
   dependencies: PublisherDependencies,
@@ -61,7 +61,7 @@ export async function planGeneration(
   // The markets that are due.
   const log = await LogPlan.open(dependencies, bundle, generation, before);
   const due = await readDue(ledger, before?.marksTakenTo ?? '', maxMarkedMarkets, deferredBefore);
-  // While the published list is not known, the published history pages are not known either.
+  // While the published list is unknown, the published history pages are unknown too.
   const needsReconciliation = before?.list.isDoubtful === true;
   const asked = due.markets.map((market) => (needsReconciliation ? { ...market, isRefresh: true } : market));
   const renderer = rendererOf(dependencies);
@@ -70,7 +70,8 @@ export async function planGeneration(
   const planned = await PlannedProjections.open(projections, context, bundle);
   const wanted = [...asked, ...planned.unmarked(asked)];
 
-  // The markets; then the list, which removed markets wait for, unless they take the place of all others.
+  // The markets, then the list. Removed markets wait for a list; if they leave no room for other markets, it is published
+  // at once.
   const parts = { log, projections: planned };
   const markets = await planMarkets(dependencies, bundle, generation, wanted, needsReconciliation, parts);
   const left = remainingMarks(due, markets);
@@ -81,7 +82,7 @@ export async function planGeneration(
   const listContext = { before, generation, atMs, markets, left, mayPublish, projections: planned };
   const { list, dueAtMs, endsDoubt } = await planListIfDue(dependencies, bundle, listContext);
 
-  // The files of projections, and after them the answers of removed markets.
+  // The files of projections, then the problem documents of removed markets.
   const { deferred } = markets;
   const { head: ofProjections, records, isChanged, isMoreDue, shown } = await planned.finish({ ...left, deferred });
   for (const line of markets.gone) await bundle.add(line);
@@ -89,7 +90,7 @@ export async function planGeneration(
   // The log.
   const isUnknown = ({ slug, isRefresh }: MarkedMarket) => isRefresh && markets.deferred.has(slug);
   const isAnyUnknown = left.isRefreshLeft || due.markets.some(isUnknown);
-  // While markets wait for their refresh, files of a new kind are not complete.
+  // While markets wait for their refresh, some files of a new kind are missing, so the log does not name the kind yet.
   const service = isRenderedOtherwise || isAnyUnknown ? null : serviceEntry(dependencies, list.markets);
   const logState = (await log?.finish(isAnyUnknown, service)) ?? before?.log;
 
@@ -110,7 +111,7 @@ export async function planGeneration(
   const isListChanged = list.generation !== before?.list.generation;
   const isEmpty = before !== null && bundle.isEmpty && !isRenderedOtherwise && !isListChanged && !isChanged;
   if (!isEmpty && list.digest !== null) {
-    // While no log is written, a published log does not have everything.
+    // Without a running log, the published log is incomplete, so the snapshot does not name it.
     const body = snapshotOf(dependencies, head, log === null ? undefined : logState, shown);
     await bundle.add({ kind: 'put', key: publicKey({ kind: 'snapshot' }), body, nextCursor: null });
   }
@@ -145,8 +146,8 @@ function snapshotOf(
 }
 
 /**
- * The doubt ends when the list is cut from all bodies. If markets are deferred at that moment, it ends when they are
- * rendered.
+ * The doubt about superseded pages ends when the list is cut from all bodies. If markets are deferred at that moment, it
+ * ends when they are rendered.
  *
  * @param endsDoubt whether the list is cut without knowledge of the previous one
  */
@@ -162,11 +163,11 @@ function consistentSince(
 interface RemainingMarks {
   readonly isFreshLeft: boolean;
   readonly isRefreshLeft: boolean;
-  /** The slug of the last fresh mark that was looked at. */
+  /** The slug of the last examined fresh mark. */
   readonly takenTo: string;
 }
 
-/** Marks that were not read, and marks of markets for which there was no room. Markets that wait are not counted. */
+/** Marks that were not read, and marks of markets for which there was no room. Markets that wait for a list do not count. */
 function remainingMarks({ markets, isFreshLeft, isRefreshLeft }: DueMarkets, plan: MarketsPlan): RemainingMarks {
   const isLeft = ({ slug }: { slug: string }) =>
     !plan.planned.has(slug) && !plan.deferred.has(slug) && !plan.waiting.has(slug);

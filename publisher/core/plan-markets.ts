@@ -34,17 +34,17 @@ export interface MarketsPlan {
   readonly changedItems: ReadonlyMap<string, ChangedItem>;
   /** The marks that this plan covers. */
   readonly marks: readonly Item[];
-  /** Those of them that stay, because a projection has missed their markets. */
+  /** Those marks that stay, because a projection has missed their markets. */
   readonly keptMarks: ReadonlySet<Item>;
   /**
-   * The revision of each planned market. Null for a refresh without a record, which proves nothing: a transaction may be
-   * visible in the index only. So no revision of it counts as planned. The fresh mark of that transaction brings the
-   * market into a later generation.
+   * The revision of each planned market. Null for a refresh that found no record: that proves nothing, because a new
+   * market's transaction may be visible in the index only. So no revision counts as planned. The fresh mark of that
+   * transaction brings the market into a later generation.
    */
   readonly planned: ReadonlyMap<string, number | null>;
   /** The reason for each deferred market, by slug. */
   readonly deferred: ReadonlyMap<string, string>;
-  /** Slugs of removed markets that wait for a generation with a list: the list must leave them out first. */
+  /** Slugs of removed markets that wait for the next list: a list without them must come first. */
   readonly waiting: Pick<ReadonlyMap<string, unknown>, 'has' | 'size'>;
   /** Takes these markets into the plan, because the generation publishes a list. */
   readonly takeWaiting: () => Promise<void>;
@@ -55,16 +55,13 @@ export interface MarketsPlan {
 }
 
 /**
- * Markets with this many rows that are read and cut at once. Their rows and files are many megabytes, so a deployment that
- * plans more markets at once does not plan more of these.
+ * The most markets with so many rows that are read and cut at once. Their rows and files are many megabytes, so this bound
+ * holds even for a deployment that plans more markets at once.
  */
 const LONG_AT_ONCE = 8;
 const LONG_ROWS = 1_000;
 
-/**
- * How often a market is read until its view adds up. More readings would only wait for a transaction that is being
- * committed.
- */
+/** The most attempts to read a view that adds up. More attempts would only wait for a transaction that is being committed. */
 const READINGS = 3;
 
 /**
@@ -90,12 +87,12 @@ export interface PlanParts {
 }
 
 /**
- * Reads and plans the markets, some at once; adds to the bundle in the given order. A market whose view does not add up
- * is deferred: it keeps its marks, and delays no other market.
+ * Reads and plans the markets, several at once, and adds them to the bundle in the given order. A market whose view does
+ * not add up is deferred: it keeps its marks, and delays no other market.
  *
- * @param needsReconciliation the published list is not known. Then the next list waits for all markets, so no market may wait for
- *   it.
- * @param log gets the entries of each market when it is taken; null: there is no log
+ * @param needsReconciliation whether the published list is unknown. Then the next list waits for all markets, so no market
+ *   may wait for that list
+ * @param log receives the entries of each market; null: there is no log
  */
 export async function planMarkets(
   dependencies: PublisherDependencies,
@@ -155,7 +152,7 @@ export async function planMarkets(
   return { changedItems, marks, keptMarks, planned, deferred, waiting, takeWaiting, gone, countsDelta };
 }
 
-/** Whether the market is removed, and a list may show it: a list without it must come first. */
+/** Whether the market is removed and the list may still show it: then a list without it must come first. */
 function isForList({ view, plan }: Planned): boolean {
   return view.record !== null && !view.isShown && plan.isChanged;
 }
@@ -177,7 +174,7 @@ interface PlanContext {
   readonly generation: number;
   readonly log: LogPlan | null;
   readonly projections: PlannedProjections;
-  /** For markets with many rows. */
+  /** Limits how many markets with many rows are planned at once. */
   readonly inTurn: ReturnType<typeof concurrencyLimit>;
 }
 
@@ -195,14 +192,14 @@ async function planOnce(context: PlanContext, market: MarkedMarket): Promise<Pla
   if (record !== null && record.revision < (revision ?? 0)) {
     return `its record is of revision ${record.revision}, its mark of ${revision}`;
   }
-  // A market outside the index would be missed by a list from all bodies, by a refresh and by a repair.
+  // A market outside the index would be missing in a list from all bodies, in a refresh and in a repair.
   if (!view.isIndexed) return 'it is not in the index of markets';
   const planned = () => planView(context, view);
   const outcome = await (isLong(view, pageSize) ? context.inTurn(planned) : planned());
   return outcome ?? (await planOnce(context, { ...market, isRefresh: true }));
 }
 
-/** Files are continued from their bytes, so they are large if the history is long. */
+/** Files are continued from their earlier bytes, so with files the whole history counts. */
 function isLong({ record, hasFiles, keptPages }: MarketView, pageSize: number): boolean {
   const rows = record?.value.observations ?? 0;
   return (hasFiles ? rows : rows - keptPages * pageSize) > LONG_ROWS;
@@ -223,8 +220,8 @@ async function planView(
   await entries.add(facts?.opening() ?? []);
   const history = await cutHistory(objects, view, generation, { pageSize, isRefresh, steps, facts, entries });
   await entries.add(facts?.closing() ?? []);
-  // A page without one of its observations would stay published for good. The sweep removes pages that were put in
-  // vain.
+  // A closed page without one of its observations would stay published for ever. The sweep removes the pages that this plan
+  // has put.
   if (view.isShown && history.sum !== record?.value.sum) {
     return `its observations do not add up to its record of revision ${record?.revision}`;
   }
@@ -238,7 +235,7 @@ async function planView(
   return { view, plan, rendered: history.rendered, entries, hasFailed: steps.hasFailed, taken: part.taken };
 }
 
-/** Also a page full of such markets must fit: then no market can stop a list. */
+/** A whole list page of such markets must fit into one object: so no market can prevent a list. */
 function findTooLarge(dependencies: PublisherDependencies, { body, lines, gone }: MarketPlan): string | null {
   const { pageSizes, maxObjectBytes = MAX_OBJECT_BYTES } = dependencies;
   const most = Math.floor(maxObjectBytes / (pageSizes.markets + 1));

@@ -1,6 +1,6 @@
 /**
- * The plans of all projections in one generation. A plan that throws is dropped with its files, and HEAD remembers the
- * reason. If it throws for one market, and can leave out one, only that market is missed. A market that was planned
+ * The plans of all projections in one generation. A plan that throws is dropped with its files, and HEAD records the
+ * reason. If it throws for one market and can leave that market out, only this market is missed. A market that was planned
  * while a projection failed keeps its marks, so the next generation offers it again.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -27,14 +27,14 @@ import {
   stateOf,
 } from '../kernel/projection.ts';
 
-/** While nothing else asks for a list, a projection that missed one is tried again this often. */
+/** If only a projection that missed a list needs a new one, it is tried again this often. */
 const RETRY_MS = 60_000;
 
 interface Opened {
   readonly projection: Projector;
   readonly files: PlannedFiles;
   readonly state: Json | undefined;
-  /** Null: it has none, or it was dropped. */
+  /** Null: it has no plan, or its plan was dropped. */
   plan: ProjectionPlan | null;
 }
 
@@ -70,7 +70,7 @@ export class PlannedProjections {
     return planned;
   }
 
-  /** Markets that some projection wants to look at, besides these. */
+  /** More markets that some projection wants to examine, besides these. */
   unmarked(marked: readonly MarkedMarket[]): readonly MarkedMarket[] {
     const wanted = this.#working.flatMap((opened) => this.#ask(opened, (plan) => plan.unmarked?.(marked)) ?? []);
     return [...new Map(wanted.map((market) => [market.slug, market])).values()];
@@ -91,7 +91,7 @@ export class PlannedProjections {
     return steps;
   }
 
-  /** A fault in the share of one market. Returns what is recorded instead. */
+  /** Handles a fault in the share of one market. Returns the part that is recorded instead. */
   #missed(error: unknown, opened: Opened, context: MarketContext): MarketPart {
     this.#note(error, opened);
     const part = opened.plan?.missed?.(context) ?? null;
@@ -134,7 +134,7 @@ export class PlannedProjections {
     }
   }
 
-  /** To be called once. Adds the files of all plans that are complete. */
+  /** Call it once. Adds the files of all complete plans. */
   async finish(left: LeftMarkets) {
     const states: { [name: string]: Json } = {};
     const deferred: { [name: string]: DeferredProjection } = {};
@@ -152,7 +152,7 @@ export class PlannedProjections {
         state = end.state;
         records.push(...(end.records ?? []));
         isCurrent = end.isCurrent !== false;
-        // With a fault, the rest would only fail again at once.
+        // After a fault, another generation at once would fail in the same way.
         isMoreDue ||= end.isMoreDue === true && !this.#faults.has(name);
       });
       if (state !== undefined) states[name] = state;
@@ -172,7 +172,7 @@ export class PlannedProjections {
     return { head, records, isChanged, isMoreDue, shown: this.#shown(states, Object.keys(deferred)) };
   }
 
-  /** As the last generation left them. */
+  /** The states of projections that the last generation left. */
   #states(): { readonly [name: string]: Json } {
     const known = this.#opened.flatMap(({ projection: { name }, state }) =>
       state === undefined ? [] : [[name, state]],
@@ -180,7 +180,7 @@ export class PlannedProjections {
     return Object.fromEntries(known);
   }
 
-  /** For the snapshot. */
+  /** The fields of the snapshot. */
   #shown(states: { readonly [name: string]: Json }, deferred: readonly string[]): Partial<Snapshot> {
     const shown = this.#opened.map(({ projection: { name, shownOf } }) => {
       const state = states[name];
@@ -212,7 +212,7 @@ export class PlannedProjections {
     opened.plan = null;
   }
 
-  /** @throws the error if it is no fault of the projection: then the whole generation is tried again */
+  /** @throws the error if the projection did not cause it: then the whole generation is tried again */
   #note(error: unknown, { projection: { name } }: Opened): void {
     if (error instanceof StorageUnavailable || error instanceof Superseded || error instanceof LedgerBehind)
       throw error;
@@ -220,7 +220,7 @@ export class PlannedProjections {
   }
 }
 
-/** When it was tried last says nothing new. */
+/** The deferred projections without the time of the last attempt, which alone needs no new generation. */
 function reasons(deferred: { readonly [name: string]: DeferredProjection }) {
   return Object.entries(deferred).map(([name, { sinceMs }]) => ({ name, sinceMs }));
 }
@@ -244,7 +244,7 @@ export class MarketSteps implements RowReader {
     this.#steps.set(opened, step);
   }
 
-  /** Undefined: it has failed. */
+  /** Runs the work. Undefined: it has failed. */
   async guard<Result>(opened: Opened, work: () => Promise<Result> | undefined): Promise<Result | undefined> {
     try {
       return await work();
@@ -273,7 +273,7 @@ export class MarketSteps implements RowReader {
     for (const [opened, step] of this.#steps) await this.guard(opened, () => step.flush?.());
   }
 
-  /** To be called once. Null: the market must be refreshed. */
+  /** Call it once. Null: the market must be refreshed. */
   async finish(history: HistoryPlan): Promise<MarketPart | null> {
     for (const [opened, step] of this.#steps) {
       const part = await this.guard(opened, async () => {
@@ -286,7 +286,7 @@ export class MarketSteps implements RowReader {
       if (part === null) return null;
       if (part !== undefined) this.#parts.push(part);
     }
-    // Files of a dropped projection stay published.
+    // The published files of a projection whose plan was dropped stay in the record.
     const known = this.hasFailed ? this.#context.view.published?.files : undefined;
     const files = this.#parts.find((part) => part.files !== undefined)?.files ?? known;
     return {

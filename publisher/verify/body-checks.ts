@@ -1,4 +1,4 @@
-/** The checks of projections by the bodies, as `verify` and a mirror open them. */
+/** Opens the checks of projections that compare files with the bodies, for `verify` and for a mirror. */
 import type { Projection } from '../../contract/files/projections.ts';
 import { historyUrl, MARKETS_URL } from '../../contract/files/routes.ts';
 import type { Market, Snapshot } from '../../contract/values/market.ts';
@@ -17,8 +17,8 @@ interface BodyCheckOptions {
   readonly projectors: readonly Projector[];
   readonly share?: Share;
   /**
-   * A mirror keeps the files that are read. Then files that the snapshot does not name are left alone, because the service may
-   * just have switched them off.
+   * Whether a mirror keeps the files that are read. Then kinds that the snapshot does not name are skipped, because the
+   * service may just have switched them off.
    */
   readonly isKept: boolean;
 }
@@ -29,7 +29,7 @@ export class BodyChecks {
   readonly #projectors: readonly Projector[];
   readonly #isKept: boolean;
   readonly #named: readonly Projection[] | null;
-  /** Kinds that the snapshot does not name. One finding of each is enough. */
+  /** Kinds that answer although the snapshot does not name them. Each gets one finding. */
   readonly #unnamed = new Set<Projection>();
   #checks: readonly ProjectionCheck[] = [];
 
@@ -38,7 +38,7 @@ export class BodyChecks {
     findings: Findings,
     { snapshot, projectors, share = ALL_MARKETS, isKept }: BodyCheckOptions,
   ): Promise<BodyChecks> {
-    // Files of an earlier generation are left alone, if the snapshot says so.
+    // The files of a deferred projection may be of an earlier generation, so they are skipped.
     const current = projectors.filter(({ name }) => snapshot?.deferred?.includes(name) !== true);
     const opened = new BodyChecks(reader, findings, current, snapshot, isKept);
     const { isStated, read } = opened;
@@ -65,8 +65,8 @@ export class BodyChecks {
   readonly isStated = (kind: Projection): boolean => this.#named?.includes(kind) === true;
 
   /**
-   * Whether the snapshot names the kind, or this file of it answers. The snapshot is not signed. So a file that answers is checked
-   * in any case, and one of a kind that it does not name is a finding.
+   * Whether the snapshot names the kind, or this file of the kind exists. The snapshot is not signed, so an existing file
+   * is checked in any case. If the snapshot does not name its kind, that is a finding.
    */
   readonly has = async (kind: Projection, url: string): Promise<boolean> => {
     if (this.isStated(kind)) return true;
@@ -92,7 +92,7 @@ export class BodyChecks {
     for (const check of this.#checks) check.item?.(item);
   };
 
-  /** @param isListed whether the list shows the same */
+  /** @param isListed whether the list shows the market with the same bytes */
   async market(shown: ShownMarket, { closedPages, headDigest }: CheckedHistory, isListed: boolean): Promise<void> {
     const { slug } = shown;
     const [reader, isStated, findings] = [this.#reader, this.isStated, new Findings()];
@@ -109,7 +109,7 @@ export class BodyChecks {
       rule: 'file',
     } as const;
     for (const { checkMarket } of this.#projectors) await checkMarket?.(bodies);
-    // If the history has moved on since it was read, the next walk looks again.
+    // If the history has changed since it was read, drop the findings: the next walk checks again.
     if (findings.all.length > 0 && sha256Hex((await reader(historyUrl(slug))).body) === headDigest)
       this.#findings.all.push(...findings.all);
     const listed = () => (isListed ? [shown] : null);

@@ -30,15 +30,15 @@ export interface Checked<Value> {
 }
 
 /**
- * Patterns that no public byte may match, and the names of internal fields. The subject of a verification is
- * `observation` or `source`; any other `subject` is a person or an account.
+ * Patterns that no public byte may match, and the names of internal fields. The subject of a verification is `observation`
+ * or `source`; any other `subject` would be a person or an account.
  */
 const FORBIDDEN = {
   ...NEVER_PUBLIC,
   'an internal field': new RegExp(`(?!"subject":"(observation|source)")"(${INTERNAL_FIELDS.join('|')})":`, 'g'),
 } as const;
 
-/** Excuses a forbidden match in the body of one URL; `json` is the whole body. */
+/** Allows a forbidden match in the body of one URL; `json` is the whole body. */
 export type Excuse = (what: keyof typeof FORBIDDEN, found: string, json: Json) => boolean;
 
 export interface ExpectedAnswer {
@@ -57,7 +57,7 @@ export async function checkBody<Value>(
   return checkAnswer(findings, url, await reader(url), schema, isExcused && { isExcused });
 }
 
-/** The same for an answer that was read already. */
+/** Checks an answer that was already read, like {@link checkBody}. */
 export function checkAnswer<Value>(
   findings: Findings,
   url: string,
@@ -75,7 +75,7 @@ export function checkAnswer<Value>(
   const read = readJson(text);
   const forms = readableForms(text);
   for (const [what, pattern] of Object.entries(FORBIDDEN) as [keyof typeof FORBIDDEN, RegExp][]) {
-    // Names of fields are written as they are.
+    // Field names have only one spelling in JSON, so the text is searched as it is.
     const searched = what === 'an internal field' ? [text] : forms;
     const found = searched.flatMap((form) => form.match(pattern) ?? []);
     if (found.every((match) => isExcused(what, match, read?.json ?? null))) continue;
@@ -99,8 +99,8 @@ export function checkAnswer<Value>(
 }
 
 /**
- * Checks that a body is the one that its entity tag names: by half of a SHA-256 (a folder), or by an MD5 (S3). Other tags
- * say nothing about bytes.
+ * Checks that a body matches its entity tag, if the tag is half of a SHA-256 (a folder) or an MD5 (S3). Other tags do not
+ * depend on the bytes alone.
  */
 export function checkEntityTag(findings: Findings, url: string, { headers, body }: PublicResponse): void {
   const named = /^(?:W\/)?"([0-9a-f]{32})"$/.exec(headers.get('etag') ?? '')?.[1];
@@ -130,8 +130,8 @@ export function checkHeaders(
 }
 
 /**
- * Null if it is not JSON, or holds something that canonical JSON cannot carry: half of a surrogate pair, a number
- * beyond the range.
+ * Null if it is not JSON, or has a value that canonical JSON cannot express: half of a surrogate pair, or a number beyond
+ * the range.
  */
 function readJson(text: string): { readonly json: Json; readonly canonical: string } | null {
   try {

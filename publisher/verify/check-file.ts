@@ -1,4 +1,4 @@
-/** Compares files of one market with the bytes that its bodies give. */
+/** Compares files of one market with the bytes that follow from its bodies. */
 import { type Removal, removedMarketDocument } from '../../contract/files/removed-market.ts';
 import { canonicalJson } from '../../contract/values/canonical-json.ts';
 import { checkHeaders } from './check-body.ts';
@@ -9,7 +9,7 @@ type FileCheck = Pick<MarketBodies, 'findings' | 'rule'>;
 
 export const bodyText = ({ body }: Pick<PublicResponse, 'body'>): string => Buffer.from(body).toString('utf8');
 
-/** @param expected undefined: the market has no such file. Null: the file has another form than such files have */
+/** @param expected undefined: the market must have no such file. Null: the file has the wrong form */
 export function checkFile(
   { findings, rule }: FileCheck,
   url: string,
@@ -22,14 +22,14 @@ export function checkFile(
     if (status === 200) findings.add(url, rule, 'is not a file that the market has');
   } else if (status !== 200) findings.add(url, rule === 'file' ? 'status' : rule, `answered ${status}, expected 200`);
   else {
-    // Not every host that has a signed log sends them.
+    // A host of a signed log may be unable to send these header fields.
     if (rule === 'file') checkHeaders(findings, url, answer, contentType);
     const isRight = expected !== null && Buffer.from(expected).equals(body);
     if (!isRight) findings.add(url, rule, 'shows something else than the market and its history give');
   }
 }
 
-/** In the place of a file of a removed market is a document. A kind that is switched off has none. */
+/** A removed market's file must be the problem document, or missing if its kind is switched off. */
 export function checkGone({ findings, rule }: FileCheck, url: string, answer: PublicResponse, removal: Removal): void {
   const isRight =
     answer.status === 404 ||

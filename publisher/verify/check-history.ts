@@ -35,16 +35,16 @@ export interface CheckedHistory {
   readonly headDigest: string;
   readonly unknownValues: number;
   readonly pages: number;
-  /** Values that the cadences of the market's sources expected between two others. No fault of the service. */
+  /** Values that the cadences of the market's sources expected between two others. The service is not at fault. */
   readonly missingValues: number;
-  /** Otherwise nothing can be rendered from them: a currency may not exist. */
+  /** False: an amount is wrong, e.g. its currency does not exist, so no body can be rendered from these observations. */
   readonly areAmountsRight: boolean;
 }
 
 /**
- * Checks that every observation appears once, newest first; that closed pages are full; that corrections are linked in
- * both directions, with their time; that amounts and their texts agree; that the history has everything that the market
- * counts; and that the market shows what stands in it. A history may be newer than the market that links to it, never
+ * Checks that every observation appears once, newest first; that closed pages are full; that corrections are linked in both
+ * directions, with their time; that amounts and their texts agree; that the history has as many observations as the market
+ * counts; and that the market shows the standing ones. A history may be newer than the market that links to it, never
  * older.
  */
 export async function checkHistory(
@@ -88,7 +88,7 @@ export async function checkHistory(
   };
 }
 
-/** As the index of the history names the page. */
+/** The entry that the index of the history must have for this page. */
 function entryOf(url: string, data: readonly PublicObservation[]): PageSpan {
   return {
     cursor: url.slice(url.indexOf('=') + 1),
@@ -103,7 +103,7 @@ function missingValues({ sources }: Market, observations: readonly Observation[]
   for (const { label, cadence } of sources) {
     if (!cadence) continue;
     const ofSource = observations.filter((observation) => observation.sourceLabel === label && isShowable(observation));
-    // Newest first, once for each moment: a source may have several metrics.
+    // Newest first, each moment once: a source may have several metrics.
     const moments = [...new Set(ofSource.map(({ observedAt }) => observedAt))];
     for (const [index, moment] of moments.entries()) {
       const older = moments[index + 1];
@@ -116,7 +116,7 @@ function missingValues({ sources }: Market, observations: readonly Observation[]
 function checkOrder(findings: Findings, market: Market, observations: readonly Observation[]): void {
   const ids = new Set(observations.map(({ id }) => id));
   if (ids.size !== observations.length) findings.add(market.history.href, 'order', 'shows an observation twice');
-  // The version is not public. Within one source and instant, links tell the order of versions.
+  // The version is not public. Within one source and moment, the links give the order of versions.
   const places = observations.map((observation) => orderKey({ ...observation, market: market.slug, ordinal: 0 }));
   const wrong = places.findIndex((place, index) => index > 0 && place > (places[index - 1] as string));
   if (wrong > 0)
@@ -136,7 +136,7 @@ function checkLinks(findings: Findings, market: Market, observations: readonly O
   }
 }
 
-/** The market is rendered again from its history, if the amounts there are right. */
+/** If all amounts are right, the market is rendered again from its history. */
 function checkTotals(
   findings: Findings,
   market: Market,
@@ -152,7 +152,7 @@ function checkTotals(
     findings.add(href, 'count', 'the market shows other values than those that stand in its history');
 }
 
-/** The body of a market whose values are those of this history, newest first. Other facts are taken from the market. */
+/** The market's body with the values of this history, newest first. Other facts are taken from the market. */
 function bodyByHistory({ announced: _, ...market }: Market, observations: readonly PublicObservation[]): string {
   const { slug, revision, representedBy: name, representedBySalt: salt = null, disputedMetrics, sources } = market;
   const stored = observations.toReversed().map((observation) => {
@@ -160,7 +160,7 @@ function bodyByHistory({ announced: _, ...market }: Market, observations: readon
       typeof observation,
       { kind: 'money' }
     >;
-    // One version of an observation stands, so the version does not matter.
+    // Only one version of an observation stands, so any version number gives the same body.
     const { sort } = observationKey(slug, orderKey({ ...observation, market: slug, ordinal: 0 }));
     return { sort, revision: 0, value };
   });
@@ -178,7 +178,7 @@ function bodyByHistory({ announced: _, ...market }: Market, observations: readon
   });
 }
 
-/** A market that counts an observation was changed when that was recorded, or later. */
+/** If the market counts an observation, its `updatedAt` is not earlier than the recording of that observation. */
 function checkTimes(findings: Findings, { history, updatedAt }: Market, observations: readonly Observation[]): void {
   if (observations.length !== history.count) return;
   const late = observations.find(
@@ -188,7 +188,7 @@ function checkTimes(findings: Findings, { history, updatedAt }: Market, observat
   findings.add(history.href, 'time', `${late.id} was recorded at ${late.recordedAt}, after the market's ${updatedAt}`);
 }
 
-/** The texts of an amount must say what its minor units say. The market's metrics are observations too. */
+/** The texts of an amount must equal its minor units. The market's metrics are observations too. */
 function checkAmounts(
   findings: Findings,
   { history, unit }: Market,

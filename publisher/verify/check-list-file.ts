@@ -1,4 +1,4 @@
-/** Checks a file that is made from the list: rendered again from all items, it must be the same. */
+/** Checks a file that is made from the list. Rendered again from all items, it must be the same. */
 import { LATEST_MARKETS_MAX, MARKETS_PAGE_SIZE } from '../../contract/files/limits.ts';
 import { PUBLIC_OBJECTS } from '../../contract/files/public-objects.ts';
 import type { Market } from '../../contract/values/market.ts';
@@ -26,7 +26,7 @@ export async function checkListFile<Row, Beside>(
     },
     async ofList({ entries }, findings) {
       take();
-      // A copy looks at the file alone.
+      // A mirror has not walked the items here, so it checks only the form of the file.
       const isWhole = walked === entries.length;
       if (entries.length > LATEST_MARKETS_MAX) return;
       const answer = await read('feeds', url, PUBLIC_OBJECTS[kind].contentType, isWhole && rows.length > 0);

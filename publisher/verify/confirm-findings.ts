@@ -1,13 +1,13 @@
-/** Verifies through a shared cache, which may mix bodies of different times within the lifetime of a cached body. */
+/** Verifies through a shared cache, which may mix bodies of different times for as long as it keeps a body. */
 import type { PublicReader } from './reading/reader.ts';
 import type { VerifyReport } from './report.ts';
 import { type VerifyOptions, verify } from './verify.ts';
 
 /**
- * Verifies a share, and repeats it after findings. Only findings at the same place in both walks are reported. A
+ * Verifies a share, and repeats the walk after findings. Only findings at the same place in both walks are reported: a
  * finding that a publication caused during the first walk is gone in the second.
  *
- * @param pause waits for longer than a cache keeps a body; false: no time for a second walk, so all findings are
+ * @param pause waits for longer than a cache keeps a body; false: there is no time for a second walk, so all findings are
  *   reported
  */
 export async function confirmFindings(

@@ -1,6 +1,6 @@
 /**
- * How a projection checks its files, by GETs alone. Two oracles call the same checks: `verify` with the bodies that it has read, and
- * `verify --log` with those that the log gives.
+ * The checks of a projection's files, by GETs alone. Two oracles call the same checks: `verify` with the bodies that it has
+ * read, and `verify --log` with the bodies that follow from the log.
  */
 import type { LatestEntry } from '../../contract/bodies/latest-entries.ts';
 import type { Projection } from '../../contract/files/projections.ts';
@@ -13,7 +13,7 @@ import type { PublicReader, PublicResponse } from './reading/reader.ts';
 import type { Share } from './reading/share.ts';
 import type { ShownMarket } from './shown-market.ts';
 
-/** Of a file that shows something else than it should: than the bodies, or than the log. */
+/** The rule that a wrong file breaks: `file` if it differs from the bodies, `not-in-log` if it differs from the log. */
 export type FileRule = 'file' | 'not-in-log';
 
 export interface CheckContext {
@@ -21,15 +21,15 @@ export interface CheckContext {
   readonly findings: Findings;
   readonly rule: FileRule;
   readonly share: Share;
-  /** As it was before the walk; null: it cannot be read. */
+  /** The snapshot before the walk; null: it cannot be read. */
   readonly snapshot: Snapshot | null;
-  /** Null: the bodies are the judge. */
+  /** Null: the files are compared with the bodies, not with the log. */
   readonly log: LogOfCheck | null;
-  /** Whether files of a kind are published. Null: no snapshot says so. */
+  /** Whether files of a kind are published, by the snapshot or the log. Null: unknown. */
   readonly isStated: (kind: Projection) => boolean | null;
   /**
-   * Reads a file of a kind that may be switched off. Null: it is not there, or not asked for. That is a finding, if the kind is
-   * published and the file is due.
+   * Reads a file of a kind that may be switched off. Null: the file is missing, or was not requested. A missing file is a
+   * finding if the kind is published and the file is due.
    *
    * @param contentType null: the caller checks the header fields
    */
@@ -43,57 +43,57 @@ export interface CheckContext {
 
 export interface LogOfCheck {
   readonly walk: ReadLog;
-  /** Milliseconds since the epoch. Null: nothing is found to be late. */
+  /** Milliseconds since the epoch. Null: nothing counts as late. */
   readonly nowMs: number | null;
-  /** Entries of the log in a part of an export. */
+  /** Entries of the log in one part of an export. */
   readonly partEntries: number;
-  /** The markets in the list. */
+  /** The number of markets in the list. */
   readonly listed: number;
-  /** Of files with the list's cadence. */
+  /** How late files with the list's cadence may be. */
   readonly lateness: Lateness;
-  /** A mirror keeps the files that are read: files beside the list must be of this list, and not only of a recent one. */
+  /** Whether a mirror keeps the files that are read: then files beside the list must show this list, not just a recent one. */
   readonly isKept: boolean;
 }
 
-/** Of the files that are about all markets. */
+/** The check of files that concern all markets. */
 export interface ProjectionCheck {
   /** The files' data about a market as one text: equal texts if they show the same. */
   readonly shown?: (slug: string) => string;
-  /** An item of the list. To be called for every one, in order. */
+  /** Receives an item of the list. Call it for every item, in order. */
   readonly item?: (item: Market) => void;
-  /** To be called once for each market. */
+  /** Call it once for each market. */
   readonly market?: (market: CheckedMarket) => Promise<void>;
-  /** In the place of `market`, if nothing of it has changed since an earlier pass. */
+  /** Call it instead of `market` if none of the market's data has changed since an earlier pass. */
   readonly skip?: (slug: string, isShown: boolean) => void;
-  /** To be called once, after the last market. */
+  /** Call it once, after the last market. */
   readonly end?: (list: ReadListing) => Promise<void>;
-  /** The same for files that are made from the list. The findings are dropped if there is another list by then. */
+  /** Like `end`, for files that are made from the list. The findings are dropped if the list has been replaced by then. */
   readonly ofList?: (list: ReadListing, findings: Findings) => Promise<void>;
 }
 
 export interface CheckedMarket {
   readonly slug: string;
-  /** Null: it was removed. */
+  /** Null: the market was removed. */
   readonly shown: ShownMarket | null;
   readonly removal: Removal | null;
-  /** As the list shows it. Empty: the list leaves it out. Null: that is not known. */
+  /** The market as the list may show it. Empty: the list lacks it. Null: unknown. */
   readonly listed: () => readonly ShownMarket[] | null;
-  /** Null: without the log, nothing is known but the present. */
+  /** Null: there is no log, so earlier revisions are unknown. */
   readonly past: PastMarket | null;
 }
 
-/** A market whose bodies are right: its own files are compared with them. */
+/** A market whose bodies are right. Its other files are compared with them. */
 export interface MarketBodies extends Pick<CheckedMarket, 'slug' | 'shown' | 'removal'> {
   readonly reader: PublicReader;
   readonly findings: Findings;
   readonly rule: FileRule;
-  /** Of its history, oldest first. */
+  /** The closed pages of its history, oldest first. */
   readonly closedPages: readonly PageSpan[];
-  /** Whether such files are published. Null: no snapshot says so. */
+  /** Whether files of a kind are published, by the snapshot or the log. Null: unknown. */
   readonly isStated: (kind: Projection) => boolean | null;
   /**
-   * Whether there need be no file of the kind, and this one is not there. A file that answers although its kind is not published is
-   * a finding, and is checked.
+   * Whether the file is missing and may be missing. If a file exists although its kind is not published, that is a finding,
+   * and the file is checked.
    */
   readonly isWithout: (kind: Projection, url: string) => Promise<boolean>;
 }
@@ -102,7 +102,7 @@ export interface MarketBodies extends Pick<CheckedMarket, 'slug' | 'shown' | 're
 export interface ReadListing {
   /** The first page; null: it cannot be read. */
   readonly head: Pick<Checked<unknown>, 'digest'> | null;
-  /** Of all markets, without what only histories have. */
+  /** The newest values of all markets, without the fields that only histories have. */
   readonly entries: readonly LatestEntry[];
 }
 

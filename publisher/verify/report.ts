@@ -27,7 +27,7 @@ export type VerifyRule =
   | 'forbidden'
   | 'conditional'
   | 'unsettled'
-  /** Of the log: a wrong file or entry; a wrong signature; another past than before; a body that it does not give. */
+  /** About the log: a wrong file or entry; a wrong signature; a changed past; a body that does not follow from it. */
   | 'log'
   | 'signature'
   | 'fork'
@@ -41,6 +41,6 @@ export interface VerifyReport {
   readonly markets: number;
   readonly observations: number;
   readonly pages: number;
-  /** Gaps in histories: values that the cadence of a source expected between two others. No broken promise. */
+  /** Gaps in histories: values that the cadence of a source expected between two others. These are not findings. */
   readonly missingValues: number;
 }

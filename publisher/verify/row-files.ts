@@ -1,6 +1,6 @@
 /**
- * Checks files with one row for each market. By the bodies: the rows are those of the list. By the log: the files have the list's
- * cadence, so a row may show its market at an earlier revision, but only as the log had it then, and not for too long.
+ * Checks files with one row for each market. By the bodies: the rows must follow from the list. By the log: the files have
+ * the list's cadence, so a row may show its market at an earlier revision, if the log had it then, and not too long ago.
  */
 import type { Projection } from '../../contract/files/projections.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
@@ -12,11 +12,11 @@ export interface RowFile {
   readonly kind: Projection;
   readonly url: string;
   readonly contentType: string;
-  /** Of a longer list there is no such file. */
+  /** If the list is longer, there is no such file. */
   readonly marketsMax: number;
-  /** Rows that it has at most. The others are left out. */
+  /** The most rows of the file. Further markets are left out. */
   readonly rowsMax: number;
-  /** The rows by slug, as texts. Null: it has another form or order. May throw instead. */
+  /** The rows by slug, as texts. Null, or an error: the file has another form or order. */
   readonly read: (text: string) => ReadonlyMap<string, string> | null;
   readonly rowOf: (market: ShownMarket) => string;
 }
@@ -25,7 +25,7 @@ export async function checkRowFiles(context: CheckContext, forms: readonly RowFi
   return context.log === null ? byList(context, forms) : await byLog(context, context.log, forms);
 }
 
-/** The rows of a market whose history was not read with its list item are not compared. */
+/** Compares with the list. A market whose body differs from its list item is not compared. */
 function byList(context: CheckContext, forms: readonly RowFile[]): ProjectionCheck {
   const expected = new Map<string, readonly string[]>();
   return {
@@ -60,7 +60,8 @@ async function byLog(
   const { findings } = context;
   const files: { readonly form: RowFile; readonly rows: ReadonlyMap<string, string> }[] = [];
   for (const form of forms) {
-    // A file that has become too long stays as it was until the sweep removes it, within the hour. A copy leaves it out.
+    // When the list has become too long, the file stays until the sweep removes it, within the hour. A mirror does not copy
+    // it.
     if (isKept && listed > form.marketsMax) continue;
     const rows = await readRows(context, form, listed <= form.marketsMax);
     if (rows !== null) files.push({ form, rows });
@@ -109,7 +110,7 @@ async function readRows(
     const rows = form.read(bodyText(answer));
     if (rows !== null) return rows;
   } catch {
-    // Not JSON, or something else than rows.
+    // The text is not JSON, or has no rows.
   }
   findings.add(form.url, rule, 'has another form than rows of markets');
   return null;

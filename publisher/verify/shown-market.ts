@@ -1,4 +1,4 @@
-/** A market as its two bodies show it. Every file that shows a market is rendered again from this, and compared. */
+/** A market as its two bodies show it. Every file about a market is rendered again from this, and compared. */
 import { RecentPrices } from '../../contract/bodies/recent-prices.ts';
 import type { Market } from '../../contract/values/market.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
@@ -8,13 +8,13 @@ import type { FoldedMarket } from '../core/log/folded-market.ts';
 export interface ShownMarket {
   readonly slug: string;
   readonly revision: number;
-  /** By the log, without the name of a representative. */
+  /** From the log, it lacks the name of the representative. */
   readonly market: Market;
   /** Newest first. */
   readonly observations: readonly PublicObservation[];
 }
 
-/** By the log. Rendered when it is asked for, and once. */
+/** The market as the log states it. Each part is rendered at its first use, and only once. */
 export function shownByLog(slug: string, { revision, record, observations }: FoldedMarket): ShownMarket {
   let market: Market | null = null;
   let rows: readonly PublicObservation[] | null = null;

@@ -1,5 +1,5 @@
 /**
- * The oracle: walks everything public, by GET alone, and checks every promise to readers. The same function judges the
+ * The oracle: walks everything public, by GET alone, and checks every promise to readers. The same function checks the
  * tests' injected faults and running deployments.
  */
 import pMap from 'p-map';
@@ -22,9 +22,9 @@ import type { VerifyReport } from './report.ts';
 export interface VerifyOptions {
   readonly pageSizes?: PageSizes;
   /**
-   * True if nothing is being published: then all bodies must belong to one generation. Otherwise the target of a link
-   * may be newer than the link, never older. A shared cache keeps each body for 15 s of its own, so for 15 s after a
-   * publication a walk through the cache may see either.
+   * True if nothing is being published: then all bodies must belong to one generation. Otherwise the target of a link may
+   * be newer than the link, never older. A shared cache keeps each body for 15 s from its first read. So for 15 s after a
+   * publication, a walk through the cache may see bodies of both generations.
    */
   readonly settled?: boolean;
   /**
@@ -33,22 +33,22 @@ export interface VerifyOptions {
    */
   readonly share?: Share;
   /**
-   * Slugs of markets whose removal is published: their URLs must say so, and the list must not show them. Only the
-   * ledger knows them all.
+   * Slugs of removed markets whose removal is published: their URLs must answer 410, and the list must not show them. Only
+   * the ledger knows all of them.
    */
   readonly removed?: readonly string[];
-  /** Default: all of this version. */
+  /** Default: all projections of this version. */
   readonly projectors?: readonly Projector[];
-  /** Whether the bodies of markets are left out, because the log has proven them. */
+  /** Whether the bodies of markets are skipped, because the log has proven them. */
   readonly withoutMarkets?: boolean;
-  /** The time, in milliseconds since the epoch. Absent: no time is found to be in the future. */
+  /** The time, in milliseconds since the epoch. Absent: no time counts as in the future. */
   readonly nowMs?: number;
 }
 
 const MARKETS_AT_ONCE = 8;
 
 /**
- * Walks and checks. Rejects if the reader does, and with a RangeError for an invalid share. Every fault of an answer is
+ * Walks and checks. Rejects if the reader rejects, and with a RangeError for an invalid share. Every fault of an answer is
  * a finding.
  */
 export async function verify(reader: PublicReader, options: VerifyOptions = {}): Promise<VerifyReport> {
@@ -58,8 +58,8 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   const findings = new Findings();
   const leftMeanwhile: string[] = [];
   const totals = { observations: 0, unknownValues: 0, pages: 0, missingValues: 0 };
-  // The list may be behind its markets, because it has a cadence. Findings of this reading are dropped; the snapshot is
-  // checked when it is read again below.
+  // The list has a cadence, so it may be behind its markets. Findings of this read are dropped; the snapshot is checked
+  // when it is read again below.
   const before = await checkBody(reader, new Findings(), SNAPSHOT_URL, snapshotSchema);
   const asked = { projectors, share, snapshot: before?.value ?? null, isKept: withoutMarkets };
   const checks = await BodyChecks.open(reader, findings, asked);
@@ -72,7 +72,7 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
     const url = marketUrl(item.slug);
     const response = await reader(url);
     if (response.status === 410 && !settled) {
-      // It may have been removed since the list was read.
+      // The market may have been removed since the list was read.
       leftMeanwhile.push(item.slug);
       return;
     }
@@ -83,7 +83,7 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
     const isSame = history.observations.length === market.value.history.count;
     const { slug, revision } = market.value;
     const shown = { slug, revision, market: market.value, observations: history.observations };
-    // Bodies of two generations: the next walk looks again.
+    // Different bodies may be of two generations: the next walk compares them again.
     if (isSame && history.areAmountsRight) await checks.market(shown, history, market.text === canonicalJson(item));
     else if (!isSame && settled)
       findings.add(item.history.href, 'unsettled', 'is of another generation than its market');
@@ -102,7 +102,7 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   if (settled && snapshot !== null && list.head !== null) {
     const { counts, filesGeneration, listDigest } = snapshot.value;
     const { observations, unknownValues } = totals;
-    // For a share, or without markets, the observations were not all counted.
+    // In a share, or without markets, not all observations were counted.
     const found =
       share.of === 1 && !withoutMarkets
         ? { markets: list.markets, observations, unknownValues }

@@ -1,5 +1,5 @@
 /**
- * How a history is cut into pages. Pure.
+ * Cuts a history into pages. Pure.
  *
  *   oldest ───────────────────────────────────────────► newest
  *   [ closed page 0 ][ closed page 1 ] … [ closed page n-1 ][ head: 1 to 64 ]
@@ -22,15 +22,15 @@ import { historyPageBody } from './render.ts';
 export interface HistoryInput {
   readonly generation: number;
   readonly pageSize: number;
-  /** That one price of the market buys. It is fixed as soon as there is an observation. */
+  /** The quantity that one price of the market buys. It is fixed once there is an observation. */
   readonly quantity: number;
   /** The number of closed pages, from the oldest on, that no change touches. */
   readonly keptPages: number;
   /** The published page at `keptPages - 1`, and all from `keptPages` on. */
   readonly publishedPages: readonly IndexedPage[];
-  /** Takes the rows too. */
+  /** Receives every row. */
   readonly reader?: RowReader;
-  /** The cursor of a page that the store has with this digest. Default: it has none. */
+  /** The cursor of the stored page with this digest. Default: the store has no such page. */
   readonly cursorOf?: (digest: string) => string | undefined;
 }
 
@@ -40,16 +40,16 @@ export interface ClosedPage extends CutPage {
 }
 
 /**
- * Cuts the observations after the kept pages as they arrive. For a history of any length, at most one page is in
- * memory. A page with the same bytes as the published page at its index keeps its cursor. Any other page gets a cursor
- * of this generation, and so does every newer page, because each page names the one before it.
+ * Cuts the observations after the kept pages as they arrive. However long the history is, at most one page is in memory. A
+ * page with the same bytes as the published page at its index keeps its cursor. Any other page gets a cursor of this
+ * generation, and so does every newer page, because each page names the one before it.
  */
 export class HistoryCutter {
   readonly #generation: number;
   readonly #pageSize: number;
   readonly #quantity: number;
   readonly #keptPages: number;
-  /** By index. A page that is cut again unchanged is removed from this map. */
+  /** Published pages by index. A page that is cut again unchanged is removed from this map. */
   readonly #published: Map<number, IndexedPage>;
   readonly #pages: CutPage[] = [];
   readonly #sum: HistorySum;
@@ -83,7 +83,7 @@ export class HistoryCutter {
     this.#sum = new HistorySum(kept?.sum ?? EMPTY_SUM);
   }
 
-  /** Takes the next observations, oldest first. Returns the pages that they close. */
+  /** Receives the next observations, oldest first. Returns the pages that they close. */
   add(observations: readonly OrderedObservation[]): readonly ClosedPage[] {
     const closed: ClosedPage[] = [];
     for (const entry of observations) {
@@ -96,7 +96,7 @@ export class HistoryCutter {
     return closed;
   }
 
-  /** To be called once, after the last observation. */
+  /** Call it once, after the last observation. */
   finish(): HistoryPlan {
     const newest = observationsOf(this.#open);
     const head = rendered(historyPageBody(newest, this.#nextCursor, this.#quantity, NEXT_OF_HISTORY));
@@ -119,7 +119,7 @@ export class HistoryCutter {
     const { body, digest } = rendered(text);
     const before = this.#published.get(index)?.page;
     const isNew = before?.digest !== digest;
-    // Without rows, the position of an unchanged page is still right.
+    // If the rows were not read by a projection, the recorded position of an unchanged page is still right.
     const files = this.#reader?.position ?? (isNew ? undefined : before?.files);
     if (!isNew) this.#published.delete(index);
     const known = before === undefined || isNew ? this.#cursorOf(digest) : before.cursor;
@@ -129,7 +129,7 @@ export class HistoryCutter {
       first: covered[0]?.order ?? '',
       last: covered.at(-1)?.order ?? '',
       count: covered.length,
-      // The sum has no open page in it: a page is closed before the next observation is added.
+      // The sum does not include an open page: a page is closed before the next observation is added.
       sum: this.#sum.text,
       ...(files === undefined ? {} : { files }),
     };

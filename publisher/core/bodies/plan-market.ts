@@ -31,30 +31,30 @@ export interface MarketPlan {
   readonly isChanged: boolean;
   /** The lines of the bundle: changed head bodies, and the records of them. */
   readonly lines: readonly BundleLine[];
-  /** Parts of the bundle that are in place already, to be applied before the lines. */
+  /** Parts of the bundle that are already stored, to be applied before the lines. */
   readonly parts: MarketPart['parts'];
   /** The problem documents of a removed market, to be put after a list without it. */
   readonly gone: readonly HeadPut[];
 }
 
-/** The fields of {@link PublishedHeads} that are about the log. */
+/** The fields of {@link PublishedHeads} about the log. */
 export type LoggedFields = Pick<PublishedHeads, 'logged' | 'loggedParts'>;
 
 export interface MarketPlanInput {
   readonly view: MarketView;
   readonly history: HistoryPlan;
   readonly generation: number;
-  /** The market in the log after this generation; null: there is no log. */
+  /** Those fields after this generation; null: there is no log. */
   readonly logged: LoggedFields | null;
-  /** Undefined: as recorded. */
+  /** Digests of the stored bodies. Undefined: the record's digests are right. */
   readonly stored: StoredDigests | undefined;
   readonly part: MarketPart;
   readonly objects: Pick<ObjectStore, 'etagOf'>;
 }
 
 /**
- * Renders the market. Leaves out bodies and pages that are byte-identical to the published ones. Of a removed market, both bodies
- * are the problem document; its pages stay for readers who are on their way through them.
+ * Renders the market. Leaves out bodies and pages whose bytes equal the published ones. Both bodies of a removed market
+ * become the problem document; its pages stay for readers who are in the middle of a walk.
  */
 export function planMarket(input: MarketPlanInput): MarketPlan {
   const { view, history, generation, logged, part, objects } = input;
@@ -91,19 +91,19 @@ export function planMarket(input: MarketPlanInput): MarketPlan {
     lines.push({ kind: 'record', key: publishedHeadsKey(slug), value: heads });
   }
   lines.push(...pageRecords(slug, generation, history));
-  // A lost generation may have put the body: then it is in place, but no list shows the market.
+  // A generation whose bundle was lost may have put the body: then the body is in place, but no list shows the market.
   const isChanged =
     document === undefined ? market.digest !== shown.market || published === null : !published?.isRemoved;
   return { body: document === undefined ? market.body : null, isChanged, lines, parts: part.parts, gone };
 }
 
-/** A market that was never published has no body. A refresh does not believe the records, so it looks. */
+/** The ETag of the body to replace. A refresh cannot trust the records, so it gives none, and the put reads the store. */
 function replaced({ published, isRefresh }: MarketView, kind: 'market' | 'history'): Pick<HeadPut, 'replaces'> {
   const etag = published === null ? null : published.etags?.[kind];
   return isRefresh || etag === undefined ? {} : { replaces: etag };
 }
 
-/** While there is no log, what it said stays known, so that it can continue. */
+/** Without a running log, its last state stays recorded, so that the log can continue later. */
 function loggedBefore(published: PublishedHeads | null): LoggedFields {
   if (published?.logged === undefined) return {};
   const { logged, loggedParts } = published;
@@ -119,7 +119,7 @@ export function isListed(published: PublishedHeads | null): boolean {
   return published !== null && !published.isRemoved;
 }
 
-/** The bodies stay for the sweep. It removes bodies of markets without a published record. */
+/** The sweep removes the bodies later, because the market has no published record any more. */
 function planLoss({ slug, published, publishedPages }: MarketView, generation: number, part: MarketPart): MarketPlan {
   if (published === null) return { body: null, isChanged: false, lines: part.lines, parts: [], gone: [] };
   const lines: BundleLine[] = [
@@ -136,7 +136,8 @@ function pageRecords(
   { pages, superseded, closedPages }: Pick<HistoryPlan, 'pages' | 'superseded' | 'closedPages'>,
 ): readonly BundleLine[] {
   const lines: BundleLine[] = [];
-  // Superseded pages first: a page must at every moment be recorded as current or as superseded, or it would be swept.
+  // Record superseded pages first: at every moment a page must be recorded as current or as superseded, or the sweep would
+  // remove it.
   for (const { page } of superseded) {
     const objectKey = publicKey({ kind: 'history-page', slug, cursor: page.cursor });
     lines.push({ kind: 'record', key: supersededPageKey(objectKey), value: { generation } });

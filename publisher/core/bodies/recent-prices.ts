@@ -1,4 +1,4 @@
-/** The last prices of a market, from the newest page of its history on. No read of the ledger. */
+/** The last prices of a market, starting with the newest page of its history. Does not read the ledger. */
 
 import { RecentPrices } from '../../../contract/bodies/recent-prices.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
@@ -8,13 +8,13 @@ import { moneyTexts } from '../../../contract/values/money/money-texts.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import type { HistoryPlan } from '../../kernel/market-view.ts';
 
-/** Prices of the newest page, and the cursor of the page before it, which is in the store. */
+/** Prices of the newest page, and the cursor of the page before it, which the store has. */
 export interface NewestPrices {
   readonly prices: RecentPrices;
   readonly nextCursor: string | null;
 }
 
-/** Of a history that was cut and is not published yet. @param quantity that one price of the market buys */
+/** The prices of a history that is cut but not published yet. @param quantity the quantity that one price of the market buys */
 export function newestPrices({ newest, head }: HistoryPlan, quantity: number): NewestPrices {
   const prices = new RecentPrices();
   for (const row of newest.toReversed()) {
@@ -24,10 +24,11 @@ export function newestPrices({ newest, head }: HistoryPlan, quantity: number): N
 }
 
 /**
- * Reads on through the pages in the store.
+ * Reads more prices from the pages in the store.
  *
- * @param known null: the published newest page is read, too. @param hasYear whether the price of a year before is needed
- * @throws if a page is missing: the projection is deferred until a refresh has put it back
+ * @param known null: the published newest page is read, too
+ * @param hasYear whether the price of a year before is needed
+ * @throws if a page is missing: then the projection is deferred until a refresh has put the page back
  */
 export async function readRecentPrices(
   objects: ObjectStore,

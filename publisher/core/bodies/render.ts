@@ -1,6 +1,6 @@
 /**
- * Records to bytes. Pure: no clock, no request, no order of arrival. The same records give the same bytes on every
- * machine. Objects are built with members in canonical order, so that one native call serialises them.
+ * Renders records to bytes. Pure: no clock, no request, no order of arrival. The same records give the same bytes on every
+ * machine. Objects are built with their members in canonical order, so that one native call serialises them.
  */
 
 import { ANY_MARKET_PAGE } from '../../../contract/files/object-paths.ts';
@@ -15,7 +15,7 @@ import type { MarketRecordValue, ObservationValue } from '../../../storage/recor
 import { valuesIn } from '../../../storage/records/newest-values.ts';
 import type { Site } from '../../site.ts';
 
-/** Increased when the same records give other bytes. Then every market is rendered again. */
+/** Increase it when the same records give other bytes. Then every market is rendered again. */
 const RENDERER_VERSION = 16;
 
 /** Everything except the records on which the published files depend. HEAD records it. */
@@ -98,7 +98,7 @@ function publicSource(
   return { attribution, cadence, expectedNextAt, label, licence, publisher, url, verification };
 }
 
-/** The ledger's members are in canonical order; those that are rendered go between them. */
+/** The stored members are in canonical order; the rendered ones are inserted between them. */
 function publicMetric(metric: Metric, quantity: number): Json {
   if (metric.kind === 'scalar') return metric;
   const { amountMinor, confidence, currency, kind, ...rest } = metric;
@@ -110,7 +110,7 @@ export function publicObservation(observation: ObservationValue, quantity: numbe
   const shown = effectiveObservation(observation, quantity);
   const { announced, publicReason } = observation;
   if (announced === undefined && publicReason === undefined) return shown;
-  // Few have one of them, so sorting their members is cheap enough.
+  // Few observations have such a member, so sorting is cheap enough.
   return {
     ...(shown as { readonly [name: string]: Json }),
     ...(announced && { announced }),
@@ -118,7 +118,7 @@ export function publicObservation(observation: ObservationValue, quantity: numbe
   };
 }
 
-/** Member by member, because histories are the bulk of all bytes, and a spread takes several times as long. */
+/** Written member by member, because histories are the bulk of all bytes, and a spread takes several times as long. */
 function effectiveObservation(observation: ObservationValue, quantity: number): Json {
   if (observation.kind === 'scalar') {
     if (observation.firstRevision === undefined) return observation;
@@ -153,10 +153,10 @@ function effectiveObservation(observation: ObservationValue, quantity: number): 
 }
 
 /**
- * A page of observations, newest first. `observations` are oldest first, as the ledger has them.
+ * A page of observations, newest first. `observations` are oldest first, as in the ledger.
  *
- * @param quantity that one price of the market buys
- * @param folder of the next page, relative to the file of this one
+ * @param quantity the quantity that one price of the market buys
+ * @param folder the folder of the next page, relative to the file of this page
  */
 export function historyPageBody(
   observations: readonly ObservationValue[],
@@ -169,7 +169,7 @@ export function historyPageBody(
   return canonicalJson({ data, page: linksTo(nextCursor, folder) });
 }
 
-/** A page of a collection from items that are canonical already. */
+/** A page of a collection from items that are already canonical JSON. */
 export function collectionBody(items: readonly string[], nextCursor: string | null, folder: string): string {
   return `{"data":[${items.join(',')}],"page":${canonicalJson(linksTo(nextCursor, folder))}}`;
 }
@@ -178,7 +178,7 @@ function linksTo(nextCursor: string | null, folder: string): { next: string | nu
   return { next: nextCursor === null ? null : `${folder}${nextCursor}.json`, nextCursor };
 }
 
-/** The items of a page of markets, each with its own bytes. */
+/** The items of a page of markets, each with its exact bytes. */
 export function collectionItems(body: string): readonly { readonly slug: string; readonly body: string }[] {
   const { data } = JSON.parse(body) as { data: (Json & { slug: string })[] };
   return data.map((item) => ({ slug: item.slug, body: canonicalJson(item) }));

@@ -28,14 +28,14 @@ function dueAtMsOf({ listEverySeconds = defaultListEverySeconds }: PublisherDepe
 /** Marks that the generation leaves for the next one. */
 type LeftMarks = Pick<LeftMarkets, 'isFreshLeft' | 'isRefreshLeft'>;
 
-/** A doubtful list waits until no market waits for its refresh, because its items come from the published bodies. */
+/** A doubtful list must wait until no market has a refresh pending, because its items come from the published bodies. */
 function isBlocked({ isDoubtful }: ListState, { isFreshLeft, isRefreshLeft }: LeftMarks): boolean {
   return isDoubtful && (isFreshLeft || isRefreshLeft);
 }
 
 /**
- * Whether a generation with these changes publishes a list, as far as its cadence and doubts are concerned. A list with a
- * time in the future was published before the clock was set back: it does not delay the next one.
+ * Whether this generation may publish a list, by its cadence and its doubts. A list with a time in the future was published
+ * before the clock was set back: it does not delay the next one.
  */
 export function mayPublishList(
   dependencies: PublisherDependencies,
@@ -64,7 +64,7 @@ export async function planListIfDue(
     return { list: { ...withoutFiles(list), shows: generation }, dueAtMs, endsDoubt: false };
   }
   if (list !== null && !mayPublish) {
-    // A list that is cut from all bodies needs no remembered changes.
+    // A list that is cut from all bodies does not need the recorded changes.
     if (!list.isDoubtful) await rememberListChanges(dependencies, bundle, list, markets);
     return {
       list: withoutFiles(list),
@@ -107,7 +107,7 @@ export async function planListIfDue(
   };
 }
 
-/** An earlier version had the state of a projection here. */
+/** An earlier version stored the state of a projection here. */
 function withoutFiles({ latest, recent, ...list }: ListState): ListState {
   return list;
 }

@@ -1,6 +1,6 @@
 /**
- * The changes since the list was published. Bodies are published at once, the list in its cadence. In between, the
- * ledger remembers which markets have changed.
+ * The changes since the last published list. Bodies are published at once, the list in its cadence. In between, the ledger
+ * records which markets have changed.
  */
 import pMap from 'p-map';
 import { publicKey } from '../../../contract/files/public-objects.ts';
@@ -19,7 +19,7 @@ import { isListed } from '../bodies/plan-market.ts';
 import type { MarketsPlan } from '../plan-markets.ts';
 import { type ListChange, type ListChanges, readPublishedBody } from './list-items.ts';
 
-/** Remembers the changes of a generation that publishes no list. */
+/** Records the changes of a generation that publishes no list. */
 export async function rememberListChanges(
   { ledger }: PublisherStorage,
   bundle: BundleWriter,
@@ -27,7 +27,7 @@ export async function rememberListChanges(
   { changedItems }: Pick<MarketsPlan, 'changedItems'>,
 ): Promise<void> {
   const changed = [...changedItems].map(([slug, { joined }]) => ({ slug, wasShown: wasListed(list, joined) }));
-  // A market that has joined since the last list may have left before: then its change is remembered already.
+  // A market that has joined since the last list may also have left since then: then its change is already recorded.
   const joined = changed.filter(({ wasShown }) => !wasShown);
   const known = await readMany(
     ledger,
@@ -40,7 +40,7 @@ export async function rememberListChanges(
   }
 }
 
-/** All changes that the new list must show. The remembered changes are cleared with it. */
+/** All changes that the new list must show. Their records are cleared with it. */
 export async function takeListChanges(
   { ledger, objects }: PublisherStorage,
   bundle: BundleWriter,
@@ -72,9 +72,9 @@ export async function takeListChanges(
 }
 
 /**
- * Deferred markets without a body: they are listed again with their bodies, and must not keep other markets out of the
- * list. So too a deferred market whose body says that it is removed: the ledger has lost the removal in a restore, and
- * a problem document is no list item.
+ * Deferred markets without a published body: the new list leaves them out, so that they cannot delay it. They are listed
+ * again when their bodies are published. The same holds for a deferred market whose body is the problem document of its
+ * removal: a restored ledger has lost the removal, and a problem document cannot be a list item.
  */
 async function lostBodies(objects: ObjectStore, deferred: MarketsPlan['deferred']): Promise<readonly string[]> {
   const slugs = [...deferred.keys()];
@@ -86,7 +86,7 @@ async function lostBodies(objects: ObjectStore, deferred: MarketsPlan['deferred'
   });
 }
 
-/** @param joined the generation that published the market first; null if the market was not published */
+/** @param joined the generation that first published the market; null if it was not published */
 function wasListed(list: ListState | null, joined: number | null): boolean {
   return list !== null && joined !== null && joined <= list.generation;
 }

@@ -37,7 +37,7 @@ export interface ListInput {
   readonly total: number;
   /** The items in pieces: each piece in order, the last piece first. */
   readonly items: AsyncIterable<readonly ListItem[]>;
-  /** The cursor of the first unchanged page, behind everything that is cut; null if no page is kept. */
+  /** The cursor of the first unchanged page, after everything that is cut; null if no page is kept. */
   readonly keptCursor: string | null;
   /**
    * Published pages by digest. A page that is cut again with the same digest keeps its cursor and is removed from this
@@ -46,7 +46,7 @@ export interface ListInput {
   readonly reusable: Map<string, ListedPage>;
 }
 
-/** The number of items is not the announced one: it was counted at another time. */
+/** The number of items differs from the announced one: they were counted at another time. */
 export class ItemsMiscounted extends Error {
   override readonly name = 'ItemsMiscounted';
 }
@@ -54,7 +54,7 @@ export class ItemsMiscounted extends Error {
 /** All pages, the last page first and the head at the end. @throws ItemsMiscounted */
 export async function* cutPages(input: ListInput): AsyncGenerator<CutListPage | ListHead> {
   const { generation, pageSize, total, reusable } = input;
-  /** Items that are not cut yet, from index `start` of the list on. */
+  /** Items that are not cut yet, starting at index `start` of the list. */
   let items: ListItem[] = [];
   let start = total;
   let nextCursor = input.keptCursor;

@@ -27,18 +27,18 @@ export interface ListChange {
 
 export type ListChanges = ReadonlyMap<string, ListChange>;
 
-/** Neighbours in the list: those of a published page, or some markets with their bodies. */
+/** Consecutive items of the list: those of a published page, or some markets with their bodies. */
 export interface ListPiece {
-  /** Its first slug; '' for the first piece, which also takes every slug before its own. */
+  /** Its first slug; '' for the first piece, which also takes new slugs before that. */
   readonly first: string;
   /** Its items by slug. */
   readonly read: () => Promise<Map<string, string>>;
 }
 
-/** Bounds the memory. */
+/** Bounds the memory: bodies that are read at once. */
 const BODIES_AT_ONCE = 250;
 
-/** Pieces that are read ahead. */
+/** Pieces that are read in advance. */
 const PIECES_AT_ONCE = 8;
 
 /** A page of the published list is missing or damaged. */
@@ -47,10 +47,10 @@ export class ListPageLost extends Error {
 }
 
 /**
- * The items of these pieces with the changes applied, the last piece first. Unchanged items come from what is published,
+ * The items of these pieces with the changes applied, the last piece first. Unchanged items come from the published state,
  * not from the ledger, which may already be newer. So a list item and the market's body belong to one generation.
  *
- * @param end the first slug behind the pieces; null: the pieces go to the end of the list
+ * @param end the first slug after the pieces; null: the pieces reach the end of the list
  * @throws ListPageLost
  */
 export async function* itemsOf(
@@ -72,7 +72,7 @@ export async function* itemsOf(
   }
 }
 
-/** A page of the previous list, the first page included. @param first as of {@link ListPiece} */
+/** A page of the previous list; the first page is one too. @param first see {@link ListPiece} */
 export function pieceOfPage(objects: ObjectStore, name: PublicObjectName, digest: string, first: string): ListPiece {
   return {
     first,
@@ -92,12 +92,12 @@ export async function readListPage(objects: ObjectStore, name: PublicObjectName,
 }
 
 /**
- * All markets that the new list must show, for a list whose previous list cannot be trusted. An item of the previous list
- * is taken if it has the digest of the published body. Otherwise the body is read.
+ * All markets that the new list must show, when the previous list cannot be trusted. An item of the previous list is taken
+ * if it has the digest of the published body. Otherwise the body is read.
  *
  * @param pages the previous list, as far as it is known, its first page first
- * @param isDue whether this generation plans the market, or puts it off: the ledger may know another body than the
- *   published one
+ * @param isDue whether this generation plans or defers the market: then the ledger may have another body than the published
+ *   one
  */
 export async function piecesOfBodies(
   { ledger, objects }: PublisherStorage,
@@ -107,7 +107,7 @@ export async function piecesOfBodies(
 ): Promise<{ readonly pieces: readonly ListPiece[]; readonly markets: number }> {
   const digests = new Map<string, string | null>();
   for (const [slug, { isListed }] of changes) if (isListed) digests.set(slug, null);
-  // Read once, because the index of markets may change at any moment.
+  // The index is read only once, because it may change at any moment.
   for await (const items of queryPages(ledger, MARKET_INDEX)) {
     const others = items.map(({ sort }) => sort).filter((slug) => !changes.has(slug));
     for (const [index, item] of (await readMany(ledger, others.map(publishedHeadsKey))).entries()) {
@@ -117,7 +117,7 @@ export async function piecesOfBodies(
   }
   const slugs = [...digests.keys()].sort();
   let begin = 0;
-  /** The page that was read last: its pieces follow each other. */
+  /** The page that was read last: consecutive pieces use the same page. */
   let known: { readonly page: number; readonly items: Promise<ReadonlyMap<string, string>> } | null = null;
   const pieces = pages.flatMap(({ first, read }, index): ListPiece[] => {
     const next = pages[index + 1]?.first;

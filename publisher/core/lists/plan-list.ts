@@ -19,7 +19,7 @@ import {
 export interface ListPlan {
   readonly head: ListHead;
   readonly layout: ListLayout;
-  /** What projections take from its pages, in order. */
+  /** The entries that projections take from its pages, in order. */
   readonly pages: readonly PageEntries[];
   /** Whether every page of the previous list is in the new layout, as current or as superseded. */
   readonly isPreviousKnown: boolean;
@@ -30,14 +30,14 @@ interface WantedList {
   readonly before: ListState | null;
   readonly changes: ListChanges;
   readonly isDue: (slug: string) => boolean;
-  /** What projections take from each page of a list of this many markets; null: nothing. */
+  /** Gives the entries that projections take from a page of a list with this many markets; null: no projection takes entries. */
   readonly ofPage: (markets: number) => ((body: string) => PageEntries) | null;
 }
 
-/** The pages that are cut, and the pages that are kept behind them. */
+/** The pages to cut, and the pages after them that are kept. */
 type Cut = Pick<ListInput, 'total' | 'items' | 'keptCursor' | 'reusable'> & {
   readonly kept: readonly ListedPage[];
-  /** In the whole list. */
+  /** The number of markets in the whole list. */
   readonly markets: number;
 };
 
@@ -63,12 +63,12 @@ export async function planList(storage: PublisherStorage, wanted: WantedList): P
   return { ...(await cutList(storage, wanted, cut, true)), isPreviousKnown: isTrusted };
 }
 
-/** Whether the previous list was cut as this version cuts it, with the page size of this deployment. */
+/** Whether the previous list was cut by the rules of this version, with the page size of this deployment. */
 export function isCutAlike({ pageSize, linkedSince }: ListState, { markets }: PublisherStorage['pageSizes']): boolean {
   return pageSize === markets && linkedSince !== undefined;
 }
 
-/** Pages up to the last changed slug. If a market joins or leaves, all pages, because every later item moves. */
+/** Cuts the pages up to the last changed slug. If a market joins or leaves, all pages are cut, because every later item moves. */
 function cutOfPages(
   storage: PublisherStorage,
   before: ListState,
@@ -86,7 +86,7 @@ function cutOfPages(
   const kept = pages.slice(cutPages);
   const marketsAfter = markets + joined - (moves.length - joined);
   return {
-    // If pages are kept behind them, all pages that are cut are full.
+    // If pages after them are kept, all pages that are cut are full.
     total: kept.length > 0 ? (cutPages + 1) * pageSizes.markets : marketsAfter,
     markets: marketsAfter,
     items: itemsOf(piecesOf(storage, before, replaced), kept[0]?.first ?? null, changes),
@@ -96,7 +96,7 @@ function cutOfPages(
   };
 }
 
-/** The previous list: its first page, and these pages. */
+/** The previous list: its first page, and then these pages. */
 function piecesOf(
   { objects }: PublisherStorage,
   before: ListState | null,
@@ -126,7 +126,8 @@ async function cutList(
   const pages: ListedPage[] = [];
   const entries: PageEntries[] = [];
   let head: ListHead | undefined;
-  // In any order: no reader can reach one of them before HEAD is swapped, and by then all of them are in place.
+  // The order of these puts does not matter: no reader can reach a page before HEAD is swapped, and then all of them are in
+  // place.
   const cutting = cutPages({ ...cut, generation, pageSize: pageSizes.markets });
   for await (const done of pMapIterable(cutting, put, { concurrency: concurrency.objects })) {
     if (!('page' in done)) head = done;

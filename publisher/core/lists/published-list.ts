@@ -1,4 +1,4 @@
-/** The published list of markets, as one generation as a whole. */
+/** Reads the published list as a whole, from one generation. */
 import pMap from 'p-map';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
@@ -12,8 +12,8 @@ import { readLayout } from '../../kernel/list/list-layout.ts';
 const PAGES_AT_ONCE = 8;
 
 /**
- * The markets of each page, ordered by slug. The first page is read at once: newer lists may be published before the others
- * are. The list may be walked again: it stays the same.
+ * The markets of each page, ordered by slug. The first page is read at once, because a newer list may be published before
+ * the other pages are read. The result may be iterated again: it stays the same.
  *
  * @throws Superseded if a newer list is published already
  */

@@ -1,9 +1,9 @@
 /**
  * Asks witnesses to cosign the published checkpoint (C2SP tlog-witness, add-checkpoint), and adds their lines to it.
  *
- * Publishing never waits for this. The checkpoint is replaced only while it is the one that was sent, under the
- * generation that put it, so a later generation replaces it as ever. A cosignature that is lost so is asked for again,
- * for the later checkpoint.
+ * Publishing never waits for this. The checkpoint is replaced only while it is still the one that was sent, and keeps its
+ * generation. So a later generation replaces it as usual. A cosignature that is lost in this way is requested again for the
+ * later checkpoint.
  */
 
 import { publicKey } from '../../../contract/files/public-objects.ts';
@@ -21,17 +21,15 @@ export interface Witness {
   readonly addCheckpoint: (body: string) => Promise<{ readonly status: number; readonly body: string }>;
 }
 
-/** A witness refuses, or its answer is no cosignature of the checkpoint. */
+/** A witness refuses, or its answer is not a cosignature of the checkpoint. */
 export class WitnessFault extends Error {
   override readonly name = 'WitnessFault';
 }
 
-/** Another clock may be ahead of ours by this much. */
+/** A witness's clock may be this far ahead of ours. */
 const AHEAD_SECONDS = 300;
 
-/**
- * The published checkpoint, taken apart, and the witnesses that have not cosigned it. Null if there is nothing to cosign.
- */
+/** The published checkpoint, parsed, and the witnesses that have not cosigned it yet. Null if no cosignature is missing. */
 export async function readCosigned(
   { objects }: Pick<PublisherStorage, 'objects'>,
   witnesses: readonly Witness[],
@@ -48,10 +46,10 @@ export async function readCosigned(
 }
 
 /**
- * One witness's line for a checkpoint. The first request says what size the witness has seen; a witness that knows
- * better answers with its size, and is asked once more.
+ * One witness's line for a checkpoint. The request names the size that the witness has cosigned last. If the witness knows
+ * another size, it answers with it, and is asked once more.
  *
- * @param seen the size that the witness has cosigned last, as far as is known; 0: not known
+ * @param seen the last size that this witness is known to have cosigned; 0: unknown
  * @throws WitnessFault if it refuses, or gives something else
  */
 export async function askWitness(
@@ -99,7 +97,7 @@ function cosignatureIn(body: string, text: string, { name, keyId, signedAt }: Co
   return null;
 }
 
-/** Adds lines to the checkpoint. False if it is another one by now: then nothing was changed. */
+/** Adds lines to the checkpoint. Returns false, and changes nothing, if the checkpoint has been replaced in the meantime. */
 export async function addCosignatures(
   { objects }: Pick<PublisherStorage, 'objects'>,
   note: string,

@@ -1,7 +1,7 @@
 /**
- * The entries of one market, from the reading of its view until the plan takes it. Several markets are read at once, and
- * the order of the log is that in which the plan takes them. A spool keeps a bounded part in memory and puts the rest
- * into the store, as objects of the generation that nothing names. The sweep removes them.
+ * The entries of one market, from the moment its view is read until the plan takes it. Several markets are read at once,
+ * and the order of the log is the order in which the plan takes them. A spool keeps a bounded number of characters in
+ * memory, and puts the rest into the store as objects to which nothing links. The sweep removes them.
  */
 import { StorageCorrupt } from '../../../storage/ports/errors.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
@@ -9,7 +9,7 @@ import type { ObjectRef } from '../../../storage/records/publication.ts';
 import { REDO_PREFIX } from '../../kernel/bundle.ts';
 import { putPacked, readPacked } from '../../kernel/files/packed-object.ts';
 
-/** In memory for each spool, in characters. As many markets as are planned at once are read and not yet taken: 64 on AWS. */
+/** The characters that one spool keeps in memory. Up to as many spools exist as markets are planned at once: 64 on AWS. */
 const KEPT_CHARACTERS = 1024 * 1024;
 
 export class EntrySpool {
@@ -37,7 +37,7 @@ export class EntrySpool {
     this.#characters = 0;
   }
 
-  /** In parts, in the order in which they were added. @throws StorageCorrupt if an object is lost */
+  /** The entries in parts, in the order in which they were added. @throws StorageCorrupt if an object is lost */
   async *parts(): AsyncGenerator<readonly string[]> {
     for (const ref of this.#spilled) {
       const text = await readPacked(this.#objects, ref);

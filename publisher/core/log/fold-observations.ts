@@ -18,15 +18,15 @@ interface Version {
  * All versions of all observations, in the order of the history.
  *
  * @param entries in the order of the log
- * @throws LogFaultError for an id that does not follow from its observation or has two contents, for a correction of
- *   something that is not there or was corrected already, and for a wrong number of decimals
+ * @throws LogFaultError for an id that does not follow from its observation or has two contents, for a correction of an
+ *   observation that has no earlier entry or was corrected already, and for a wrong number of decimals
  */
 export function foldObservations(slug: string, entries: readonly ObservationEntry[]): readonly OrderedObservation[] {
   const byId = new Map<string, Version>();
   for (const entry of entries) {
     const known = byId.get(entry.id);
     if (known === undefined) byId.set(entry.id, versionOf(slug, entry, byId));
-    // An observation may be stated again.
+    // The log may state an observation again.
     else if (contentOf(known.entry) !== contentOf(entry)) throw fault(slug, entry, 'was stated with another content');
   }
   return [...byId.values()].map(orderedVersion).sort((one, other) => (one.order < other.order ? -1 : 1));
@@ -61,7 +61,7 @@ function storedPart(
   entry: ObservationEntry,
   links: Pick<ObservationValue, 'supersededAt' | 'supersededBy'>,
 ): ObservationValue {
-  // An entry is in the order of canonical JSON, and stays so: then it is written fast.
+  // The members of an entry are in canonical order, and stay in it here: then rendering need not sort them.
   if (entry.kind === 'money') {
     const { format, type, market, revision, minorDigits, supersedes, unknownReason, ...before } = entry;
     return { ...before, ...links, supersedes, unknownReason };

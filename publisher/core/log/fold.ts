@@ -1,6 +1,6 @@
 /**
- * From the entries of the log back to the records that are rendered: with it, the log alone gives every public value
- * again. `verify --log` and the simulator use it. Pure. docs/log.md has the rules ("From entries to bodies").
+ * Folds the entries of the log into the records that are rendered. So the log alone gives every public value again. `verify
+ * --log` and the simulator use it. Pure. docs/log.md has the rules ("From entries to bodies").
  */
 
 import type { Removal } from '../../../contract/files/removed-market.ts';
@@ -11,7 +11,7 @@ import { foldObservations } from './fold-observations.ts';
 import { addFact, type FoldedMarket, type MarketFact, type MarketFacts, noFacts, recordOf } from './folded-market.ts';
 import { TextSpool } from './text-spool.ts';
 
-/** A market as the log has it: shown with its record and its history, oldest observation first; or removed. */
+/** A market by the log: shown, with its record and its history, oldest observation first; or removed. */
 export type Folded =
   | ({ readonly kind: 'shown' } & FoldedMarket)
   | { readonly kind: 'removed'; readonly removal: Removal };
@@ -22,14 +22,14 @@ export interface PlacedEntry {
   readonly entry: MarketFact;
 }
 
-/** Takes the entries of a log, in order and each once, and gives the markets that they add up to. */
+/** Receives the entries of a log, each once and in order, and gives the markets that follow from them. */
 export class LogFold {
   readonly #markets = new Map<string, MarketFacts>();
-  /** All entries of markets. Each text is behind its index and a space. */
+  /** All entries of markets. Each text is stored after its index and a space. */
   readonly #texts = new TextSpool();
   readonly #vkeys: string[] = [];
   #service: ServiceEntry | null = null;
-  /** Of the newest entry of each market that changes its bodies. */
+  /** The index of the newest entry of each market that changes its bodies. */
   readonly #last = new Map<string, number>();
   /** Indexes of entries whose text was taken down. */
   readonly #takenDown = new Set<number>();
@@ -39,7 +39,7 @@ export class LogFold {
 
   /**
    * @param text the exact text of the next entry
-   * @throws LogFaultError if it is no entry, or contradicts an earlier one
+   * @throws LogFaultError if the text is not an entry, or contradicts an earlier one
    */
   add(text: string): void {
     const index = this.#size++;
@@ -63,12 +63,12 @@ export class LogFold {
     this.#texts.add(market, `${index} ${text}`);
   }
 
-  /** In the place of the next entry: its text was taken down. */
+  /** Call it instead of `add` for an entry whose text was taken down. */
   addTakenDown(): void {
     this.#takenDown.add(this.#size++);
   }
 
-  /** How many entries were taken down. */
+  /** The number of entries that were taken down. */
   get takenDown(): number {
     return this.#takenDown.size;
   }
@@ -77,12 +77,15 @@ export class LogFold {
     return this.#takenDown.has(index);
   }
 
-  /** Whether the log itself says that this entry may be removed. A tombstone line is not signed; only a `takedown` entry proves it. */
+  /**
+   * Whether the log itself says that this entry may be taken down. A tombstone line is not signed; only a `takedown` entry
+   * proves it.
+   */
   isAnnounced(index: number): boolean {
     return this.#announced.has(index);
   }
 
-  /** Entries that are gone, in order, although the log does not say so: somebody hides them. */
+  /** Entries that are tombstones without a `takedown` entry, in order: the host hides them. */
   unannounced(): readonly number[] {
     return [...this.#takenDown].filter((index) => !this.isAnnounced(index));
   }
@@ -92,7 +95,7 @@ export class LogFold {
     return this.#vkeys;
   }
 
-  /** The newest service entry of the log, which names the projections. Null: there is none. */
+  /** The newest service entry of the log, which names the published kinds. Null: the log has no service entry. */
   get service(): ServiceEntry | null {
     return this.#service;
   }
@@ -103,7 +106,7 @@ export class LogFold {
   }
 
   /**
-   * The market; null if the log says nothing of it, or nothing since it was reset.
+   * The market; null if the log has no entry about it, or none since its reset.
    *
    * @throws LogFaultError if its entries contradict each other
    */
@@ -118,12 +121,12 @@ export class LogFold {
     return { kind: 'shown', ...recordOf(slug, facts, foldObservations(slug, entries)) };
   }
 
-  /** Markets of which the past says anything, in order. */
+  /** All markets that the log has ever mentioned, in order. */
   pastSlugs(): readonly string[] {
     return this.#texts.owners().sort();
   }
 
-  /** The newest revision of a market, also of one that was removed; 0: the log says nothing of it. */
+  /** The newest revision of a market, removed ones included; 0: the log has no entry about it. */
   revisionOf(slug: string): number {
     return this.#markets.get(slug)?.revision ?? 0;
   }
@@ -137,12 +140,12 @@ export class LogFold {
     return (this.#markets.get(slug)?.removal ?? null) !== null;
   }
 
-  /** The entries of a market that stood in a log of this size: those since its last reset. */
+  /** The standing entries of a market in a log of this size: those since its last reset. */
   entriesOf(slug: string, size = Number.POSITIVE_INFINITY): readonly PlacedEntry[] {
     return this.spansOf(slug, size).at(-1) as readonly PlacedEntry[];
   }
 
-  /** All entries of a market in a log of this size, in a list of their own from each reset on. The last list stands. */
+  /** All entries of a market in a log of this size. Each reset begins a new list; the last list stands. */
   spansOf(slug: string, size = Number.POSITIVE_INFINITY): readonly (readonly PlacedEntry[])[] {
     const spans: PlacedEntry[][] = [[]];
     for (const line of this.#texts.textsOf(slug)) {
@@ -159,7 +162,7 @@ export class LogFold {
     return spans;
   }
 
-  /** The answer of a removed market follows from its removal, so no body needs what is gone. */
+  /** Only entries of a removed market may be taken down. Its problem document follows from the removal, so no body needs them. */
   #announce({ market, first, last }: TakedownEntry, index: number): void {
     if (!this.#markets.get(market)?.removal) {
       throw new LogFaultError(`entries of ${market} are taken down, and it is not removed`);

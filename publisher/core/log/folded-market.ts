@@ -1,4 +1,4 @@
-/** The record of a market from the entries that stand. Pure. */
+/** Builds the record of a market from its standing entries in the log. Pure. */
 
 import {
   LOG_FORMAT,
@@ -15,7 +15,7 @@ import { type MarketRecordValue, observationKey } from '../../../storage/records
 import type { OrderedObservation } from '../../kernel/market-view.ts';
 import { type Recount, recountOf } from '../../repair/recount.ts';
 
-/** The standing entries of a market, but for its observations. */
+/** The standing entries of a market, except its observations. */
 export interface MarketFacts {
   market: MarketEntry | null;
   readonly sources: Map<number, SourceEntry>;
@@ -24,14 +24,14 @@ export interface MarketFacts {
   revision: number;
 }
 
-/** An entry that states something of a market. */
+/** An entry about one market. */
 export type MarketFact = Exclude<LogEntry, { readonly type: 'key' | 'reset' | 'service' | 'takedown' }>;
 
 export function noFacts(): MarketFacts {
   return { market: null, sources: new Map(), standing: null, removal: null, revision: 0 };
 }
 
-/** Of an observation only the revision: see {@link recordOf}. */
+/** Adds an entry. Of an observation, only the revision counts here: see {@link recordOf}. */
 export function addFact(facts: MarketFacts, entry: MarketFact): void {
   facts.revision = Math.max(facts.revision, entry.revision);
   if (entry.type === 'market') facts.market = entry;
@@ -52,7 +52,7 @@ export interface FoldedMarket {
   readonly observations: readonly OrderedObservation[];
   /** Null: not represented. The digest is null for a name that was public before the log began. */
   readonly representedBy: { readonly digest: string | null } | null;
-  /** The record, with the name that the log has only a digest of. */
+  /** The record, with this name of the representative: the log has only its digest. */
   readonly record: (representative: PublicRepresentative | null) => MarketRecordValue;
 }
 
@@ -92,7 +92,7 @@ export function recordOf(
       ...secondFormatOf(market),
       sources: standingSources.map(sourcePart),
       standing: {
-        // Ids of claims stay in the ledger, and are not rendered.
+        // The ids of claims stay in the ledger, and rendering does not use them.
         representedBy: representative === null ? null : representedBy(representative),
         disputes: Object.fromEntries(disputedMetrics.map((metric) => [metric, ''])),
         comparisons: {},
@@ -102,7 +102,7 @@ export function recordOf(
   };
 }
 
-/** The members that a definition in the first format does not have. */
+/** Fields that a definition in the first format lacks. */
 function secondFormatOf(market: MarketEntry): Pick<MarketRecordValue, 'attributes' | 'outliers' | 'outliersReason'> {
   if (market.format === LOG_FORMAT) return {};
   const { attributes, outliers, outliersReason = null } = market;

@@ -1,4 +1,4 @@
-/** How the ledger keeps the entries of the log. */
+/** The ledger's records of log entries: chunks of a tile. */
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { StorageCorrupt } from '../../../storage/ports/errors.ts';
 import type { LedgerReader } from '../../../storage/ports/ledger.ts';
@@ -6,7 +6,7 @@ import { readAll } from '../../../storage/ports/paging.ts';
 import { CHUNK_ENTRIES, type LogChunkValue, logChunkKey, logChunksOf } from '../../../storage/records/log.ts';
 import type { BundleLine } from '../../kernel/bundle.ts';
 
-/** The records of a tile's entries, from the chunk that has entry `from` of the tile. */
+/** The records of a tile's entries, starting with the chunk that holds entry `from` of the tile. */
 export function chunkRecords(tile: number, entries: readonly string[], from: number): readonly BundleLine[] {
   const lines: BundleLine[] = [];
   for (let chunk = Math.floor(from / CHUNK_ENTRIES); chunk * CHUNK_ENTRIES < entries.length; chunk++) {
@@ -17,9 +17,7 @@ export function chunkRecords(tile: number, entries: readonly string[], from: num
   return lines;
 }
 
-/**
- * The first `width` entries of a tile. @throws StorageCorrupt if the ledger does not have them
- */
+/** The first `width` entries of a tile. @throws StorageCorrupt if the ledger lacks one of them */
 export async function readEntries(ledger: LedgerReader, tile: number, width: number): Promise<string[]> {
   const chunks = await readAll(ledger, logChunksOf(tile));
   try {

@@ -1,4 +1,4 @@
-/** The right edge of the log, read from the ledger: all that appending needs, whatever the size of the log. */
+/** The right edge of the log, read from the ledger: appending needs nothing else, however large the log is. */
 import { leafOf } from '../../../contract/log/entry-bundle.ts';
 import { EMPTY_ROOT, HASH_BYTES } from '../../../contract/log/merkle.ts';
 import type { TileReader } from '../../../contract/log/proofs.ts';
@@ -11,10 +11,10 @@ import type { LogState } from '../../../storage/records/publication.ts';
 import type { BundleLine } from '../../kernel/bundle.ts';
 import { readEntries } from './log-chunks.ts';
 
-/** Before the first entry. */
+/** The state before the first entry. */
 export const NO_LOG: LogState = { size: 0, root: EMPTY_ROOT.toString('base64'), vkeys: [], service: '' };
 
-/** The ledger's records of tiles. Hashes of entries follow from the entries. */
+/** The ledger's records of hash tiles. Hashes of entries have no record, because they follow from the entries. */
 export function hashRecords(tiles: readonly HashTile[]): readonly BundleLine[] {
   return tiles
     .filter(({ level }) => level > 0)
@@ -42,7 +42,7 @@ export async function readEdge(ledger: Ledger, { size, root }: Pick<LogState, 's
   return { tree, open };
 }
 
-/** Tiles of every level, made from the ledger's records. */
+/** Reads tiles of every level from the ledger's records. */
 export function ledgerTiles(ledger: LedgerReader): TileReader {
   return async (level, n, width) =>
     level === 0

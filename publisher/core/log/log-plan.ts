@@ -1,9 +1,9 @@
 /**
- * The part of a generation that the log contributes. Entries are appended in the order in which the plan takes markets.
- * All that they change goes into the bundle: tiles, the ledger's records of them, and the signed checkpoint. So nothing
- * of it is public before the swap, and applying the generation again writes the same bytes.
+ * The part of a generation that the log contributes. Entries are appended in the order in which the plan takes markets. All
+ * changes of the log go into the bundle: tiles, the ledger's records of them, and the signed checkpoint. So none of them is
+ * public before the swap, and applying the generation again writes the same bytes.
  *
- * In memory are the entries of one tile, and one tile of hashes for each level.
+ * Memory holds the entries of one tile, and one tile of hashes for each level.
  */
 
 import { publicKey } from '../../../contract/files/public-objects.ts';
@@ -28,8 +28,8 @@ import { hashRecords, type LogEdge, NO_LOG, readEdge } from './log-edge.ts';
 import { entryTiles, hashTile, type MadeTile } from './log-tiles.ts';
 import type { reconcileLog } from './reconcile-log.ts';
 
-/** Loaded after a repair or a restore, which is rare. */
-const settle: typeof reconcileLog = async (...parts) =>
+/** The code is loaded only after a repair or a restore, which is rare. */
+const reconcile: typeof reconcileLog = async (...parts) =>
   await (await import('./reconcile-log.ts')).reconcileLog(...parts);
 
 export class LogPlan {
@@ -38,19 +38,19 @@ export class LogPlan {
   readonly #bundle: BundleWriter;
   readonly #generation: number;
   readonly #before: LogState;
-  /** The checkpoint is put again, even if the log does not grow. */
+  /** Whether the checkpoint must be put again, even if the log does not grow. */
   readonly #isCheckpointDue: boolean;
-  /** Read with the first entry. */
+  /** Null until the first entry is appended. */
   #edge: LogEdge | null = null;
-  /** The entries of the open tile from here on are new, or were taken down. */
+  /** The index in the open tile from which entries are new or taken down. */
   #newFrom = 0;
-  /** Entries that the generation takes down. */
+  /** The number of entries that the generation takes down. */
   #takenDown = 0;
   #hasTakedown = false;
   #isTakedownDue = false;
 
   /**
-   * Null if the deployment writes no log.
+   * Null if the deployment has no log.
    *
    * @throws LogForked if the log cannot continue
    */
@@ -63,13 +63,14 @@ export class LogPlan {
     const { log } = dependencies;
     if (log === undefined) return null;
     const isDoubtful = before?.log?.isDoubtful === true;
-    const state = before !== null && isDoubtful ? await settle(dependencies, before) : (before?.log ?? NO_LOG);
+    const state = before !== null && isDoubtful ? await reconcile(dependencies, before) : (before?.log ?? NO_LOG);
     assertSameName(log, state);
     const isFirst = before?.log === undefined;
     const plan = new LogPlan(dependencies, log, bundle, generation, state, isFirst || isDoubtful);
     const takedown = await firstDueTakedown(dependencies.ledger);
     plan.#hasTakedown = takedown !== null;
-    // A takedown is of a market that the log has as removed: after a restore, the log says so again.
+    // A takedown needs the removal of its market in the log. After a restore, this generation states the removal again
+    // first.
     if (takedown !== null && state.resetBefore === undefined) await plan.#takeDown(takedown);
     else plan.#isTakedownDue = takedown !== null;
     await plan.#appendKeys();
@@ -120,10 +121,10 @@ export class LogPlan {
   }
 
   /**
-   * The new state of the log. To be called once, after the last entry.
+   * The new state of the log. Call it once, after the last entry.
    *
    * @param isAnyUnknown whether markets still wait for their refresh
-   * @param service says what is published; null: not all of it is there yet
+   * @param service the list of published kinds; null: some of their files are not published yet
    */
   async finish(isAnyUnknown: boolean, service: ServiceEntry | null): Promise<LogState> {
     const { resetBefore, ...before } = this.#before;
@@ -148,15 +149,15 @@ export class LogPlan {
     return { size, root, vkeys, was, ...serviceDigest, ...stillReset, ...(takenDown === 0 ? {} : { takenDown }) };
   }
 
-  /** All that the log names from this generation on. */
+  /** All verifier keys that the log names from this generation on. */
   get #vkeys(): string[] {
     const { signers, announced = [] } = this.#settings;
     return [...new Set([...signers.map(({ vkey }) => vkey), ...announced])];
   }
 
-  /** A key that the log does not know yet. */
+  /** Appends an entry for each key that the log does not name yet. */
   async #appendKeys(): Promise<void> {
-    // The first keys of a log are known from elsewhere; an announced one never is.
+    // Readers know the first signing keys from the operator. An announced key always needs an entry.
     const first = this.#before.vkeys.length === 0 ? this.#settings.signers.map(({ vkey }) => vkey) : [];
     const known = new Set([...this.#before.vkeys, ...first]);
     const added = this.#vkeys.filter((vkey) => !known.has(vkey));
@@ -171,7 +172,7 @@ export class LogPlan {
     return digest;
   }
 
-  /** The first part of the plan: entries that are appended then go into the tile as it is without the texts. */
+  /** Comes first in the plan: later entries of the open tile are then appended to a tile without the removed texts. */
   async #takeDown(id: string): Promise<void> {
     const { nextTakedownStep } = await import('./take-down.ts');
     const step = await nextTakedownStep(this.#dependencies, id, this.#generation, this.#before.size);
@@ -214,7 +215,7 @@ export class LogPlan {
     await this.#bundle.add({ kind: 'tile', key, body: body.toString('base64'), ...more });
   }
 
-  /** The keys that sign now, newest first, one a line. */
+  /** Adds the file of the keys that sign now: newest first, one a line. */
   async #addVkeys(): Promise<void> {
     const body = this.#settings.signers.map(({ vkey }) => `${vkey}\n`).join('');
     await this.#bundle.add({ kind: 'put', key: publicKey({ kind: 'log-vkey' }), body, nextCursor: null });
@@ -228,12 +229,12 @@ export class LogPlan {
   }
 }
 
-/** None: the log has no entry yet, and may have any name. */
+/** The names that the log may have. Empty: the log has no entry yet, and may get any name. */
 export function namesOfLog({ vkeys, name }: Pick<LogState, 'vkeys' | 'name'>): readonly string[] {
   return name === undefined ? vkeys.map((vkey) => parseVkey(vkey).name) : [name];
 }
 
-/** Its entries would be those of the other log, under a name without followers. */
+/** A ledger's log cannot continue under another name: readers of that name would see the entries of a foreign log. */
 function assertSameName({ origin }: LogSettings, state: LogState): void {
   const names = namesOfLog(state);
   if (names.length === 0 || names.includes(origin)) return;

@@ -14,19 +14,19 @@ export function logKeyOf(path: string): string {
 /** The bytes of a tile. */
 export interface TileBody {
   readonly body: Buffer;
-  /** A problem document: an entry of the bundle was taken down. */
+  /** The body is a problem document, because an entry of the bundle was taken down. */
   readonly isGone?: true;
 }
 
-/** A tile, and its bytes when they are needed. */
+/** A tile. `make` makes its bytes when they are needed. */
 export interface MadeTile {
   readonly key: string;
   readonly make: () => Promise<TileBody>;
 }
 
 /**
- * The two objects with the entries of a tile. An entry that was taken down is a tombstone. The file of lines has it, and
- * the bundle is gone, because its format has no place for one.
+ * The two objects with the entries of a tile. An entry that was taken down is a tombstone: the NDJSON file holds it. The
+ * entry bundle becomes a problem document, because its format has no place for a tombstone.
  */
 export function entryTiles(n: number, width: number, entries: () => Promise<readonly string[]>): readonly MadeTile[] {
   const lines = ndjsonPath(n, width);
@@ -36,13 +36,13 @@ export function entryTiles(n: number, width: number, entries: () => Promise<read
   ];
 }
 
-/** The entry bundle; the answer in its place if an entry was taken down. @param lines the path of its NDJSON */
+/** The entry bundle, or its problem document if an entry was taken down. @param lines the path of the NDJSON file */
 function entryBundle(entries: readonly string[], lines: string): TileBody {
   if (entries.every((text) => takenDownHash(text) === null)) return { body: encodeEntryBundle(entries) };
   return { body: takenDownAnswer(lines), isGone: true };
 }
 
-/** @param lines the path of the NDJSON */
+/** @param lines the path of the NDJSON file */
 export function takenDownAnswer(lines: string): Buffer {
   const document = problem('taken-down', `Read ${LOG_ROOT}/${lines}: it has the other entries, and the hashes of all.`);
   return Buffer.from(canonicalJson(document as object as Json));

@@ -1,5 +1,5 @@
 /**
- * The entries of one market in one generation: what the log does not say yet of its view. Pure. docs/log.md has their
+ * The new entries of one market in one generation: the facts of its view that the log lacks. Pure. docs/log.md has their
  * order and meaning.
  */
 
@@ -19,24 +19,24 @@ import type { LoggedParts, PublishedHeads } from '../../../storage/records/publi
 import type { MarketView, OrderedObservation } from '../../kernel/market-view.ts';
 import { disputedMetricsOf } from '../bodies/render.ts';
 
-/** Nothing is stated: every revision is later. */
+/** The log has stated nothing: every revision is later than this one. */
 const NO_REVISION = -1;
 const NO_PARTS: LoggedParts = { market: '', sources: '', standing: '' };
 
 export type Viewed = Pick<MarketView, 'slug' | 'record' | 'published' | 'isReset'>;
 
-/** The entries in order: `opening`, those of each new observation, `closing`. */
+/** Call in this order: `opening`, `observation` for each one, `closing`. */
 export class MarketEntries {
   readonly #slug: string;
   readonly #record: Viewed['record'];
   readonly #isReset: boolean;
   readonly #wasLogged: boolean;
-  /** The log says everything up to this revision. */
+  /** The log has all facts up to this revision. */
   readonly #stated: number;
   readonly #before: LoggedParts;
   readonly #parts: LoggedParts;
   #isMarketStated = false;
-  /** By the entries alone: see `closing`. */
+  /** Revision and time that follow from the new entries alone: see `closing`. */
   #revision = NO_REVISION;
   #updatedAt: string | null = null;
 
@@ -50,7 +50,7 @@ export class MarketEntries {
     this.#parts = record === null || record.value.removal ? NO_PARTS : partsOf(record.value);
   }
 
-  /** The fields of the published record that say what the log has now. */
+  /** The fields of the published record that describe the log after these entries. */
   get logged(): Required<Pick<PublishedHeads, 'logged' | 'loggedParts'>> {
     return { logged: this.#record?.revision ?? 0, loggedParts: this.#parts };
   }
@@ -71,7 +71,7 @@ export class MarketEntries {
     return texts;
   }
 
-  /** Null if the log has the observation. */
+  /** The entry of an observation. Null if the log already has it. */
   observation({ revision, observation: stored }: OrderedObservation): string | null {
     const { firstRevision = revision, ...observation } = stored;
     if (firstRevision <= this.#stated) return null;
@@ -81,8 +81,8 @@ export class MarketEntries {
   }
 
   /**
-   * The removal; or the definition once more, if a reader of the entries would not get the revision of the record or
-   * the time of its last change.
+   * The removal. Otherwise the definition once more, if the record's revision or the time of its last change does not
+   * follow from the other entries.
    */
   closing(): readonly string[] {
     const record = this.#record;
@@ -109,7 +109,7 @@ export class MarketEntries {
   }
 }
 
-/** A definition without attributes and a rule for outliers stays in the first format, byte for byte. */
+/** A definition without attributes and without a rule for outliers keeps the first format, byte for byte. */
 function definitionOf(record: MarketRecordValue): object {
   const { name, kind, status, nativeCurrency, unit, sources, attributes, outliers, outliersReason = null } = record;
   const definition = { name, kind, status, nativeCurrency, unit, sourceCount: sources.length };
@@ -129,14 +129,14 @@ function standingOf(standing: MarketRecordValue['standing']): object {
   return { type: 'standing', disputedMetrics: disputedMetricsOf(standing), representedBy };
 }
 
-/** A name whose claim was accepted before the log began has no salt. */
+/** A name has no salt if its claim was accepted before the log began. */
 function digestOfName({ name, salt }: { readonly name: string; readonly salt?: string }): string | null {
   return salt === undefined ? null : sha256Hex(`${salt}\n${name}`);
 }
 
 const NO_STANDING = canonicalJson(standingOf(undefined) as Json);
 
-/** A digest of 12 digits for each entry. A standing that a market has by itself needs no entry. */
+/** A digest of 12 digits for each entry. The default standing needs no entry. */
 function partsOf(record: MarketRecordValue): LoggedParts {
   const short = (text: string) => sha256Hex(text).slice(0, 12);
   const digest = (fields: object) => short(canonicalJson(fields as Json));

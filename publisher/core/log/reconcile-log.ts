@@ -1,9 +1,9 @@
 /**
  * Makes the ledger, the store and the log agree again, after a restore of an older ledger, a lost bundle, or a loss of
- * objects. A log never goes back: every checkpoint that was ever public stays a prefix of the log. So if the store shows
- * a longer log than the ledger has, the ledger takes over its entries; the markets then state everything anew. If the
- * store shows a shorter one, its missing tiles are put again. Both are facts of committed generations, so this comes
- * before the swap, and may be repeated.
+ * objects. A log never shrinks: every checkpoint that was ever public stays a prefix of the log. So if the store has a
+ * longer log than the ledger, the ledger takes over its entries; then all markets are stated again. If the store has a
+ * shorter log, its missing tiles are put again. All these entries belong to committed generations, so this happens before
+ * the swap, and may be repeated.
  */
 import { gunzipSync } from 'node:zlib';
 import pMap from 'p-map';
@@ -29,7 +29,7 @@ import { entryTiles, hashTile, logKeyOf } from './log-tiles.ts';
 /**
  * The state of the log from which the generation continues.
  *
- * @throws LogForked if the store shows a log that the ledger's cannot become
+ * @throws LogForked if the ledger's log and the store's log contradict each other
  */
 export async function reconcileLog(dependencies: PublisherDependencies, head: HeadValue): Promise<LogState> {
   const { isDoubtful, ...known } = head.log ?? NO_LOG;
@@ -47,7 +47,7 @@ export async function reconcileLog(dependencies: PublisherDependencies, head: He
   return settled;
 }
 
-/** The checkpoint in the store. A key of this deployment must have signed it, or one that the log has named. */
+/** The checkpoint in the store. It must be signed by a key of this deployment or by a key that the log has named. */
 async function readShown(
   { objects, log }: PublisherDependencies,
   keys: readonly string[],
@@ -62,13 +62,13 @@ async function readShown(
   }
 }
 
-/** @throws LogForked unless the ledger's log had this root when it had this size */
+/** @throws LogForked unless the ledger's log had this root at this size */
 async function checkPrefix({ ledger }: PublisherDependencies, { size, root }: LogCheckpoint): Promise<void> {
   const tree = await LogTree.at(size, ledgerTiles(ledger));
   if (!tree.root().equals(root)) throw forked(`the store shows another log of ${size} entries than the ledger`);
 }
 
-/** Takes the entries after the edge from the store into the ledger. The markets that they are about get refresh marks. */
+/** Copies the store's entries after the ledger's end into the ledger. The markets in them get refresh marks. */
 async function adopt(
   dependencies: PublisherDependencies,
   head: HeadValue,
@@ -100,13 +100,13 @@ async function adopt(
   return { size, root: root.toString('base64'), vkeys, resetBefore: head.generation + 1 };
 }
 
-/** @throws LogForked if the store does not have them */
+/** @throws LogForked if the store lacks them */
 export async function readShownEntries(
   { objects }: Pick<PublisherDependencies, 'objects'>,
   n: number,
   width: number,
 ): Promise<readonly string[]> {
-  // The lines have tombstones too.
+  // Read from the NDJSON file, because it holds tombstones too.
   const path = ndjsonPath(n, width);
   const found = await objects.get(logKeyOf(path));
   if (found.kind !== 'found') throw forked(`the store has a longer log than the ledger, and ${path} of it is missing`);

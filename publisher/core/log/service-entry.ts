@@ -4,10 +4,10 @@ import { PROJECTIONS } from '../../../contract/files/projections.ts';
 import { SECOND_FORMAT, type ServiceEntry } from '../../../contract/log/entries.ts';
 import { defaultListEverySeconds, type PublisherDependencies } from '../../dependencies.ts';
 
-/** An entry for each further list page would say little. */
+/** The shortest interval that the entry names: otherwise each further list page would need a new entry. */
 const LIST_SECONDS_MIN = 64;
 
-/** @param markets in the list */
+/** @param markets the number of markets in the list */
 export function serviceEntry(
   {
     projections = new Set(),

@@ -1,13 +1,13 @@
 /**
- * Takes entries down: a part of the next generation. In the ledger's chunks and in the public files, the line of each
- * entry becomes a tombstone with its hash. So the tree stays as it is, and a rebuild gives the tombstones again.
+ * Takes entries down, as a part of the next generation. In the ledger's chunks and in the public files, the line of each
+ * entry becomes a tombstone with its hash. So the tree stays the same, and a rebuild puts the tombstones again.
  *
- * Safety: all of it is in the bundle, and is applied after the swap like every other change of the log. So a crash at
- * any step is recovered by the same code. A publisher that has planned with the text loses the swap. The market is
- * removed and published as removed, for good: of its entries, the public answer needs only the removal.
+ * Safety: the bundle holds all of it, and it is applied after the swap like every other change of the log. So a crash at
+ * any step is recovered by the same code. A publisher that has planned with the texts loses the swap. The market is removed
+ * and published as removed, for ever: its problem document needs only the entry of the removal.
  *
- * A tombstone is not signed, so anybody who serves the files could put one. Therefore the same generation appends
- * `takedown` entries that name exactly these indexes. Readers take no other tombstone.
+ * A tombstone is not signed, so any host of the files could write one. Therefore the same generation appends `takedown`
+ * entries that name exactly these indexes. Readers accept no other tombstone.
  */
 import { entryText, LOG_FORMAT } from '../../../contract/log/entries.ts';
 import { takenDownHash, takenDownLine } from '../../../contract/log/entry-bundle.ts';
@@ -21,7 +21,7 @@ import type { BundleLine } from '../../kernel/bundle.ts';
 import { chunkRecords, readEntries } from './log-chunks.ts';
 import { entryTiles, logKeyOf } from './log-tiles.ts';
 
-/** Tiles that one generation reads: 8,192 entries. */
+/** The most tiles that one generation reads: 8,192 entries. */
 const TILES_AT_ONCE = 32;
 
 export interface TakedownStep {
@@ -30,14 +30,14 @@ export interface TakedownStep {
   readonly announcements: readonly string[];
   /** The entries after the last full tile, if some of them were taken down, and the first of those. */
   readonly open: { readonly entries: readonly string[]; readonly from: number } | null;
-  /** Entries that were taken down. */
+  /** The number of entries that were taken down. */
   readonly count: number;
   readonly isMoreDue: boolean;
 }
 
 /**
- * The next step of a takedown, in a log of this size. Null while readers may still see the market: the generation that
- * shows its removal comes first.
+ * The next step of a takedown, in a log of this size. Null while the removal is not published: the generation that
+ * publishes it comes first.
  */
 export async function nextTakedownStep(
   storage: PublisherStorage,
@@ -77,7 +77,7 @@ export async function nextTakedownStep(
   return { lines, announcements: announcementsOf(value.market, hidden), open, count, isMoreDue: !isDone };
 }
 
-/** One for each run of neighbours: a wider range would let others hide what lies between. */
+/** One entry for each run of consecutive indexes: a wider range would let a host hide the entries in between. */
 function announcementsOf(market: string, indexes: readonly number[]): readonly string[] {
   const runs: { first: number; last: number }[] = [];
   for (const index of indexes) {
@@ -88,7 +88,10 @@ function announcementsOf(market: string, indexes: readonly number[]): readonly s
   return runs.map((run) => entryText({ format: LOG_FORMAT, type: 'takedown', market, ...run }));
 }
 
-/** The answer for a removed market follows from its removal, a reset says nothing of it, and takedowns are proofs. */
+/**
+ * Whether the entry is taken down. Three types stay: the removal, from which the problem document follows; a reset, which
+ * holds no facts; a takedown, which proves tombstones.
+ */
 function isOf(slug: string, text: string): boolean {
   if (takenDownHash(text) !== null) return false;
   const { market, type } = JSON.parse(text) as { readonly market?: string; readonly type: string };
@@ -99,7 +102,7 @@ function tombstone(text: string): string {
   return takenDownLine(leafHash(text));
 }
 
-/** The files with the entries of a tile: the full one, and those that it outgrew and that the sweep has not removed. */
+/** The public files with the entries of a tile: the full one, and partial ones that the sweep has not removed yet. */
 async function publicTiles(
   { objects }: PublisherStorage,
   n: number,
@@ -112,7 +115,7 @@ async function publicTiles(
   }
   const lines: BundleLine[] = [];
   for (const width of widths) {
-    // A longer one is of a generation that was given up: the sweep removes it.
+    // A longer file belongs to a generation that was given up: the sweep removes it.
     if (width > entries.length) continue;
     const some = entries.slice(0, width);
     if (some.every((text) => takenDownHash(text) === null)) continue;

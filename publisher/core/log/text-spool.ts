@@ -1,10 +1,10 @@
-/** Many texts, compressed in memory: a million entries of the log would not fit otherwise. Pure. */
+/** Keeps many texts compressed in memory: a million entries of the log would not fit otherwise. Pure. */
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
-/** Characters that are compressed together. Texts of one market repeat each other. */
+/** Characters that are compressed together: the texts of one market repeat each other. */
 const BLOCK_LENGTH = 64 * 1024;
 
-/** Characters of all owners that wait to be compressed. */
+/** The most characters, of all owners together, that wait for compression. */
 const WAITING_LENGTH_MAX = 16 * 1024 * 1024;
 
 /** Texts without line breaks, in order. */
@@ -28,7 +28,7 @@ class PackedTexts {
     this.waitingLength = 0;
   }
 
-  /** One block after the other, so that only one is in memory. */
+  /** Decompresses block by block, so that only one block is in memory. */
   *[Symbol.iterator](): Generator<string> {
     for (const block of this.#blocks) yield* zstdDecompressSync(block).toString('utf8').split('\n');
     yield* this.#waiting;

@@ -1,4 +1,4 @@
-/** What must hold of the files of markets: they show what the bodies show, byte for byte. */
+/** Checks the files of markets: byte for byte, they must follow from the bodies. */
 import type { Projection } from '../../../contract/files/projections.ts';
 import { PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
 import { bodyText, checkFile, checkGone } from '../../verify/check-file.ts';

@@ -6,7 +6,7 @@ import type { PublicObjectName } from '../../../contract/files/public-object-nam
 import { publicPath } from '../../../contract/files/public-objects.ts';
 import type { Market } from '../../../contract/values/market.ts';
 
-/** Kinds of which each market has one file. */
+/** Kinds with one file for each market. */
 export type MarketFileKind = Extract<PublicObjectName, { readonly slug: string }>['kind'];
 
 /** Settings of the deployment for these files. */
@@ -18,9 +18,9 @@ export interface FileSettings {
   readonly frame: string | null;
 }
 
-/** The data that a file may show. */
+/** The data that a file may depend on. */
 export interface FileInput extends FileSettings {
-  /** The log has only a digest of the name of its representative. */
+  /** Without the name of the representative: the log has only its digest. */
   readonly market: Omit<Market, 'representedBy' | 'representedBySalt'>;
   /** The last prices, oldest first. */
   readonly recent: MarkedPrices;
@@ -32,7 +32,7 @@ export type MarketTexts = { readonly [Kind in MarketFileKind]?: string };
 /** Pure. */
 export interface FileForms {
   readonly textsOf: (shown: FileInput) => MarketTexts;
-  /** The settings that published texts show. Absent: they show none. */
+  /** The settings that published texts contain. Absent: they contain no settings. */
   readonly settingsIn?: (texts: MarketTexts) => Partial<FileSettings>;
 }
 
@@ -41,13 +41,13 @@ export interface FilesOfMarkets {
   readonly name: Projection;
   readonly kinds: readonly MarketFileKind[];
   readonly what: string;
-  /** In the OpenAPI document. */
+  /** Their paths in the OpenAPI document. */
   readonly paths: readonly string[];
   /** Loaded when a generation or a check needs it. */
   readonly load: () => Promise<FileForms>;
-  /** The page of the site in whose place the files are. */
+  /** The page of the site into which the contents of these files are inserted. */
   readonly frameFile?: string;
-  /** Whether the texts name the revision of the market: then no later revision has these bytes again. */
+  /** Whether the texts contain the revision of the market: then no later revision has the same bytes. */
   readonly nameRevision?: true;
   /** Kinds that exist only if the base URL is known. */
   readonly needBaseUrl?: readonly MarketFileKind[];

@@ -1,6 +1,6 @@
 /**
- * Files of each market that follow from its two bodies alone, such as a badge. A projection says which files it has and what they
- * show; planning, checking and sweeping them is the same for all.
+ * Files of each market that follow from its two bodies alone, such as a badge. A projection defines its files and their
+ * contents; planning, checking and sweeping are shared.
  */
 import type { Projection } from '../../../contract/files/projections.ts';
 import { readMany } from '../../../storage/ports/paging.ts';
@@ -9,7 +9,7 @@ import type { PublisherStorage } from '../../dependencies.ts';
 import { NO_PART, NO_PLAN, type OwnedObject, type Projector } from '../../kernel/projection.ts';
 import type { FilesOfMarkets } from './files-of-markets.ts';
 
-/** The base URL of the generation that was published last. */
+/** The base URL in the last published generation. */
 interface State {
   readonly readBaseUrl: string | null;
 }
@@ -45,7 +45,7 @@ export function marketFiles(files: FilesOfMarkets): Projector {
   };
 }
 
-/** Of files of markets, those that are switched off, and of markets that are not published. */
+/** The files that are no longer needed: those of a kind that is switched off, and those of unpublished markets. */
 export async function unreachableOfMarkets(
   { ledger, projections }: PublisherStorage,
   name: Projection,
@@ -55,7 +55,8 @@ export async function unreachableOfMarkets(
   const files = objects.flatMap(({ key, name }) =>
     name !== null && 'slug' in name ? [{ key, kind: name.kind, slug: name.slug }] : [],
   );
-  // A command that does not know the kinds of the deployment removes none of a published market.
+  // A command without the deployment's settings does not know which kinds are off, so it removes no file of a published
+  // market.
   const isOff = projections?.has(name) === false;
   const heads = await readMany(
     ledger,

@@ -1,4 +1,4 @@
-/** Plans the files of one market: those whose bytes change, or the problem documents in their place. */
+/** Plans the files of one market: those whose bytes change, or the problem documents that replace them. */
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { removedMarketDocument } from '../../../contract/files/removed-market.ts';
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';

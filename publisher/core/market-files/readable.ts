@@ -11,19 +11,19 @@ import { scalarUnit, shownAmount, unitText } from '../../../contract/values/show
 export interface ReadablePrice {
   /** `4,129.10 USD` */
   readonly amount: string;
-  /** `per troy ounce`, `per 1M tokens`; empty for a metric that is no money. */
+  /** `per troy ounce`, `per 1M tokens`; empty for a metric without a currency. */
   readonly per: string;
 }
 
-/** The newest value of a market, where one is shown. */
+/** The newest value of a market, for files that show one value. */
 export interface ReadableValue {
-  /** The name of the market; with that of the metric unless it is the price. */
+  /** The name of the market; followed by the metric's name if it is not the price. */
   readonly title: string;
-  /** Null: nothing was observed. */
+  /** Null: the market has no observation. */
   readonly metric: PublicMetric | null;
-  /** Null: it is unknown. */
+  /** Null: the value is unknown. */
   readonly price: ReadablePrice | null;
-  /** Why it is unknown, if it is. */
+  /** The reason for an unknown value; empty for a known one. */
   readonly unknown: string;
 }
 
@@ -45,12 +45,12 @@ export function readablePrice(metric: PublicMetric, unit: Market['unit']): Reada
   return { amount: `${groupedDigits(metric.value)} ${scalarUnit(metric.unit, metric.value, unit.of)}`, per: '' };
 }
 
-/** @param decimal for the quantity of the market, in major units with all decimals of its currency */
+/** @param decimal the amount in major units, for the market's whole quantity, with all decimals of its currency */
 export function readableMoney(decimal: string, currency: string, unit: Market['unit']): ReadablePrice {
   return { amount: `${groupedDigits(shownAmount(decimal, unit.quantity))} ${currency}`, per: unitText(unit) };
 }
 
-/** The text that must be shown with values of a source. Null: it asks for none. */
+/** The text that must be shown with values of a source. Null: the source requires no text. */
 export function attributionOf({ sources }: Pick<Market, 'sources'>, sourceLabel: string): string | null {
   return sources.find(({ label }) => label === sourceLabel)?.attribution ?? null;
 }
@@ -67,7 +67,10 @@ export function readableMoment(instant: string): string {
   return time === '00:00' ? readableDay(instant) : `${readableDay(instant)}, ${time} UTC`;
 }
 
-/** `+1.25 % since 28 Sep 2026`, of the shortest span that is known; with another source than the price's: `, by it`. Null: of none. */
+/**
+ * `+1.25 % since 28 Sep 2026`: the shortest span with a known change. `, by it` is added if the price before is from
+ * another source. Null: no span has a known change.
+ */
 export function readableChange({ decimal, observedAt, source }: Omit<RecentEntry, 'slug'>): string | null {
   const prices = decimal.map((text, index) => ({ decimal: text, observedAt: observedAt[index] as string }));
   const newestFirst = prices.toReversed();

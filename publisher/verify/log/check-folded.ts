@@ -1,4 +1,7 @@
-/** Compares the public bodies of one market with what the log gives: every byte, and nothing more or less. */
+/**
+ * Compares the public bodies of one market with the log: they must be the same byte for byte, and no page may be missing or
+ * extra.
+ */
 
 import { isCursorOf } from '../../../contract/files/cursors.ts';
 import { NEXT_OF_HISTORY, NEXT_OF_PAGE } from '../../../contract/files/object-paths.ts';
@@ -17,14 +20,14 @@ import type { MarketBodies } from '../projection-check.ts';
 import type { PublicReader } from '../reading/reader.ts';
 import { shownByLog } from '../shown-market.ts';
 
-/** The counts of all shown markets by the log, in the form of the snapshot. */
+/** The counts of all shown markets by the log, with the names of the snapshot's fields. */
 export interface FoldedCounts {
   markets: number;
   observations: number;
   unknownValues: number;
 }
 
-/** The market as the log has it; null with a finding if its entries contradict each other. */
+/** The market by the log; null, with a finding, if its entries contradict each other. */
 export function foldedMarket(fold: LogFold, slug: string, findings: Findings): Folded | null {
   try {
     return fold.market(slug);
@@ -68,7 +71,7 @@ export async function checkFolded(market: FoldedBodies): Promise<void> {
 }
 
 /**
- * Newest page first. Of a cursor, only the number of the generation is not in the log.
+ * Compares the pages, newest first. All parts of a cursor follow from the log, except the number of its generation.
  *
  * @returns the cursors of the closed pages, oldest first
  */
@@ -97,7 +100,7 @@ async function checkPages(
   }
 }
 
-/** The body, if it is what the log gives; otherwise null, with a finding. */
+/** Reads the body. Null, with a finding, if it differs from the log's. */
 async function compare(
   reader: PublicReader,
   findings: Findings,
@@ -119,8 +122,8 @@ async function compare(
 }
 
 /**
- * Whether a body names the representative whose digest is in the log, or no one if the log has none. A name that was
- * public before the log began has no digest.
+ * Whether a body names the representative whose digest the log has, or nobody if the log has none. A name that was public
+ * before the log began has no digest, so any name is right.
  */
 export function isNamed(logged: FoldedMarket['representedBy'], representative: PublicRepresentative | null): boolean {
   if (logged === null || representative === null) return logged === null && representative === null;
@@ -128,7 +131,7 @@ export function isNamed(logged: FoldedMarket['representedBy'], representative: P
   return logged.digest === null ? salt === null : salt !== null && sha256Hex(`${salt}\n${name}`) === logged.digest;
 }
 
-/** As a market's body names it. @param text of any body */
+/** The representative whom a market's body names. @param text the text of any body */
 export function representativeOf(text: string): PublicRepresentative | null {
   const { representedBy: name, representedBySalt: salt } = objectOf(text);
   return typeof name === 'string' ? { name, salt: typeof salt === 'string' ? salt : null } : null;

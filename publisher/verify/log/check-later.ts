@@ -1,6 +1,6 @@
 /**
- * Compares with the log the files that are published after the markets: the list, and those of projections. A host of
- * the files could claim in the snapshot that there are none, so everything is asked for.
+ * Compares with the log the files that are published after the markets: the list, and files of projections. The snapshot is
+ * not signed, so a host could deny a kind in it. Therefore every file is requested.
  */
 
 import type { Projection } from '../../../contract/files/projections.ts';
@@ -23,7 +23,7 @@ import { isNamed } from './check-folded.ts';
 import type { LogWalk } from './log-walk.ts';
 import { type Lateness, type PastMarket, SLACK_MS } from './past-market.ts';
 
-/** A list is published this often at least, if the log does not say otherwise. */
+/** The list is published at least this often, unless the log states another interval. */
 const LIST_SECONDS_MIN = 60;
 
 export interface LaterOptions {
@@ -41,9 +41,9 @@ export class LaterFiles {
   readonly #findings: Findings;
   readonly #log: LogOfCheck;
   #checks: readonly ProjectionCheck[] = [];
-  /** Files that were not there when they were due, with their kinds. */
+  /** Files that were missing although they were due, with their kinds. */
   readonly #missing = new Map<string, Projection>();
-  /** Whether the log has had a market for longer than such files wait. */
+  /** Whether the log has a market that is older than the delay of such files. */
   #isOld = false;
 
   static async read(reader: PublicReader, findings: Findings, options: LaterOptions): Promise<LaterFiles> {
@@ -53,7 +53,7 @@ export class LaterFiles {
     const { service } = walk.fold;
     const listSeconds =
       service?.listSeconds ?? Math.max(LIST_SECONDS_MIN, defaultListEverySeconds(walk.fold.slugs().length));
-    // Twice: a list may just have been published when the market changed.
+    // Two intervals: the list may have been published just before the market changed.
     const lateness = { nowMs, mostMs: 2 * listSeconds * 1000 + SLACK_MS };
     const log = { ...options, listed: listed.size, lateness };
     const later = new LaterFiles(listed, findings, log);
@@ -81,21 +81,21 @@ export class LaterFiles {
     this.#log = log;
   }
 
-  /** The list item and the files of projections about a market as one text: equal texts if they show the same. */
+  /** The list item and the files' data about a market as one text. Equal texts show the same data. */
   shownOf(slug: string): string {
     return [this.listed.get(slug)?.digest, ...this.#checks.map((check) => check.shown?.(slug))].join(' ');
   }
 
-  /** In the place of {@link market}, if nothing of it has changed since an earlier pass. */
+  /** Call it instead of {@link market} if none of the market's data has changed since an earlier pass. */
   skip(slug: string, isShown: boolean): void {
     this.#isOld ||= isShown;
     for (const check of this.#checks) check.skip?.(slug, isShown);
   }
 
   /**
-   * To be called once for each market of the log.
+   * Call it once for each market of the log.
    *
-   * @returns whether everything shows the market as it is now
+   * @returns whether the list shows the market's current revision
    */
   async market(past: PastMarket, folded: Folded): Promise<boolean> {
     const { slug } = past;
@@ -113,7 +113,7 @@ export class LaterFiles {
     return isCurrent;
   }
 
-  /** After all markets. */
+  /** Call it after all markets. */
   async end(list: ListWalk): Promise<void> {
     for (const check of this.#checks) await check.end?.({ head: list.head, entries: list.latest });
     for (const [url, kind] of this.#isOld ? this.#missing : [])
@@ -137,7 +137,7 @@ function listedItem(market: Market): ListedItem {
   return { revision, digest: sha256Hex(canonicalJson(market as unknown as Json)), name, salt };
 }
 
-/** @param past of the item's market */
+/** @param past the history of the item's market */
 function checkItem(
   findings: Findings,
   item: ListedItem,
@@ -160,7 +160,7 @@ function checkItem(
   }
 }
 
-/** Markets that the list lacks although the log has them. */
+/** Reports a market that the list lacks, if the log has had it for too long. */
 function checkMissing(findings: Findings, past: PastMarket, lateness: Lateness): void {
   if (past.isLateIfMissing(lateness))
     findings.add(marketUrl(past.slug), 'not-in-log', 'is in the log, and not in the list');

@@ -10,7 +10,7 @@ import { ListWalk } from '../reading/walk-pages.ts';
 
 const MARKETS_AT_ONCE = 8;
 
-/** Reads the list again, because a market leaves it before its URLs say that it is removed. */
+/** Reads the list again, because a market leaves the list before its URLs answer 410. */
 export async function checkRemoved(
   reader: PublicReader,
   findings: Findings,
@@ -19,7 +19,7 @@ export async function checkRemoved(
 ): Promise<void> {
   if (slugs.size === 0) return;
   await pMap(slugs, (slug) => checkOne(reader, findings, slug), { concurrency: MARKETS_AT_ONCE });
-  // Its findings were found already when the list was checked.
+  // The first check of the list has already reported findings of this walk.
   const list = new ListWalk(reader, new Findings(), pageSizes.markets);
   for await (const { slug } of list.itemsOf(ALL_MARKETS)) {
     if (slugs.has(slug)) findings.add(marketUrl(slug), 'removed', 'was named as removed, but is in the list');
@@ -44,7 +44,7 @@ async function checkOne(reader: PublicReader, findings: Findings, slug: string):
   }
 }
 
-/** The replacement may have been removed later, in favour of another one. Readers must not be led in a circle. */
+/** The replacement may itself be removed, and name another one. Such a chain must not be a circle. */
 async function checkReplacement(
   reader: PublicReader,
   findings: Findings,

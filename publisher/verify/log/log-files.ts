@@ -16,14 +16,14 @@ import { ndjsonPath, TILE_WIDTH, tilePath } from '../../../contract/log/tiles.ts
 import type { PublicReader } from '../reading/reader.ts';
 import type { VerifyRule } from '../report.ts';
 
-/** The paths of the log are its URLs. */
+/** Each path of the log is also its URL. */
 export const CHECKPOINT_URL = `${LOG_ROOT}/checkpoint`;
 export const VKEY_URL = `${LOG_ROOT}/vkey`;
 
-/** Lines of a full bundle: an entry, or the hash of one that was taken down, with its newline. */
+/** The most bytes of the lines of a full bundle. A line is an entry, or the hash of one that was taken down, and a newline. */
 const LINES_BYTES_MAX = TILE_WIDTH * (ENTRY_BYTES_MAX + 1);
 
-/** A file of the log is missing or wrong, at this URL. */
+/** The file of the log at this URL is missing or wrong. */
 export class LogFileError extends Error {
   override readonly name = 'LogFileError';
   readonly url: string;
@@ -36,13 +36,13 @@ export class LogFileError extends Error {
   }
 }
 
-/** An entry of the log; null for its text if it was taken down. */
+/** An entry of the log. Its text is null if it was taken down. */
 export interface ReadEntry {
   readonly text: string | null;
   readonly leaf: Buffer;
 }
 
-/** Files below the root of a log. All methods reject with a {@link LogFileError}, or as the reader does. */
+/** Files below the root of a log. All methods reject with a {@link LogFileError}, or with the reader's error. */
 export class LogFiles {
   readonly #reader: PublicReader;
 
@@ -55,7 +55,7 @@ export class LogFiles {
     return utf8Of(CHECKPOINT_URL, await this.#read(CHECKPOINT_URL, 'text/plain; charset=utf-8'));
   }
 
-  /** The verifier keys that the log says sign it now. Trusted only by those who know no key yet. */
+  /** The keys that sign the log now, as the host states them. Trust them only on first use, when no key is known. */
   async vkeys(): Promise<readonly string[]> {
     const text = utf8Of(VKEY_URL, await this.#read(VKEY_URL, 'text/plain; charset=utf-8'));
     const lines = text.split('\n');
@@ -69,7 +69,7 @@ export class LogFiles {
     return this.#read(`${LOG_ROOT}/${tilePath(level, n, width)}`, 'application/octet-stream');
   }
 
-  /** The entries of one bundle, which must be the same in both of their files. */
+  /** The entries of one bundle. Both of its files must have the same entries. */
   async entries(n: number, width: number): Promise<readonly ReadEntry[]> {
     const [bundle, lines] = [await this.#bundle(n, width), await this.#lines(n, width)];
     if (lines.length !== width) throw this.#fault(n, width, `has ${lines.length} lines, expected ${width}`);
@@ -86,7 +86,7 @@ export class LogFiles {
     });
   }
 
-  /** Null: an entry of it was taken down. */
+  /** Null: an entry of the bundle was taken down. */
   async #bundle(n: number, width: number): Promise<readonly Buffer[] | null> {
     const url = `${LOG_ROOT}/${tilePath('entries', n, width)}`;
     const bytes = await this.#read(url, 'application/octet-stream', 410);
@@ -121,7 +121,7 @@ export class LogFiles {
   }
 }
 
-/** What may be taken down must not stay in caches. A shorter time than allowed is no fault. */
+/** Files whose entries may be taken down must not stay in caches for longer than this version allows. A shorter time is right. */
 function checkCaching(url: string, found: string | undefined): void {
   const name = parsePublicKey(PUBLIC_PREFIX + url);
   const longest = name === null ? PUBLIC_CACHE_CONTROL : cacheControlOf(name);
@@ -129,17 +129,17 @@ function checkCaching(url: string, found: string | undefined): void {
   throw new LogFileError(url, 'headers', `cache-control is ${found ?? 'missing'}, expected ${longest}`);
 }
 
-/** Opens a checkpoint. @throws LogFileError for a signature, key or text that is not right */
+/** Opens a checkpoint. @throws LogFileError if its text, its signature or a key is wrong */
 export function openSigned(note: string, keys: readonly VerifierKey[]): LogCheckpoint {
   return faultAt(CHECKPOINT_URL, 'signature', () => openCheckpoint(note, keys));
 }
 
-/** Reads a checkpoint of one's own memory, whose signature was verified before. Its key may have been replaced since. */
+/** Reads a checkpoint that this user has stored after its signature was verified. Its key may have been replaced since. */
 export function seenCheckpoint(note: string): LogCheckpoint {
   return faultAt(CHECKPOINT_URL, 'fork', () => parseCheckpoint(parseNote(note).text));
 }
 
-/** @param source for the error: the URL or the option that the keys come from */
+/** @param source the URL or the option from which the keys come, for the error */
 export function keysOf(vkeys: readonly string[], source: string): readonly VerifierKey[] {
   return faultAt(source, 'signature', () => vkeys.map(verifierKey));
 }
@@ -149,7 +149,7 @@ function faultAt<Value>(url: string, rule: VerifyRule, read: () => Value): Value
     return read();
   } catch (cause) {
     const { code } = cause as { readonly code?: string };
-    // The second: more bytes than a bundle can have.
+    // The second code: the file unpacks to more bytes than a bundle can have.
     const isPacking = code?.startsWith('Z_') || code === 'ERR_BUFFER_TOO_LARGE';
     const isExpected = cause instanceof LogFaultError || isPacking;
     if (!isExpected) throw cause;

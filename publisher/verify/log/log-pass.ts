@@ -1,4 +1,4 @@
-/** One pass over everything public: compares it with a log that was read. */
+/** One pass over everything public: compares it with a log that has been read. */
 import { dirname } from 'node:path/posix';
 import pMap from 'p-map';
 import { PROBLEMS_PATH } from '../../../contract/files/object-paths.ts';
@@ -28,33 +28,33 @@ export interface LogPass {
   readonly reader: PublicReader;
   readonly files: LogFiles;
   readonly walk: LogWalk;
-  /** The end of the log that was read, and the note that signs it. */
+  /** The last checkpoint of the log that was read, and the signed note that holds it. */
   readonly checkpoint: LogCheckpoint;
   readonly note: string;
   readonly pageSizes: PageSizes;
   readonly partEntries: number;
   readonly nowMs: number | null;
   readonly projectors: readonly Projector[];
-  /** Gets each item of the list. */
+  /** Receives each item of the list. */
   readonly onItem?: (item: Market) => void;
-  /** A mirror keeps what it reads. Absent: nothing is kept, and every market is compared. */
+  /** Set for a mirror, which keeps its copies. Absent: nothing is kept, and every market is compared. */
   readonly keeper?: Keeper;
 }
 
 export interface Keeper {
-  /** By slug. Kept from pass to pass. */
+  /** Proven markets by slug. The map is shared by all passes. */
   readonly proven: Map<string, ProvenMarket>;
-  /** Compares the bodies of a market, with answers of its choice, and keeps them if they are right. */
+  /** Checks the bodies of a market with a reader of its own, and keeps them if they are right. */
   readonly take: (slug: string, check: (findings: Findings) => Promise<void>) => Promise<readonly Finding[]>;
 }
 
 /** A market whose bodies are kept, byte for byte as the log has them. */
 export interface ProvenMarket {
-  /** Of the log: its newest entry about the market. */
+  /** The index in the log of the newest entry about the market. */
   readonly lastIndex: number;
-  /** Null: it is removed. */
+  /** Null: the market is removed. */
   readonly counts: Omit<FoldedCounts, 'markets'> | null;
-  /** The text of the list item and the files beside it when they were compared. Null: they were behind. */
+  /** The text of the list item and of the files beside it when they were compared. Null: they were behind the market. */
   readonly shown: string | null;
 }
 
@@ -68,13 +68,13 @@ const MARKETS_AT_ONCE = 8;
 
 const NO_ANSWER: PublicResponse = { status: 404, headers: new Map(), body: new Uint8Array() };
 
-/** @param again looks only at the markets of these findings, and at everything that is about all markets */
+/** @param again the findings of an earlier pass: checks only their markets, and everything that concerns all markets */
 export async function passOver(pass: LogPass, again?: readonly Finding[]): Promise<PassReport> {
   const { reader, walk, pageSizes, keeper } = pass;
   const findings = new Findings();
   const { fold } = walk;
   const wanted = again && new Set(again.map(({ url }) => marketOfUrl(url)));
-  // Next to the checkpoint: the longer after it they are read, the more often they are of a later generation.
+  // Read right after the checkpoint. The later these are read, the more often they belong to a later generation.
   const snapshot = await checkBody(reader, findings, SNAPSHOT_URL, snapshotSchema);
   const list = new ListWalk(reader, findings, pageSizes.markets, pass.onItem);
   const isLeftOut = ({ leadUrl }: Projector) =>
@@ -85,9 +85,10 @@ export async function passOver(pass: LogPass, again?: readonly Finding[]): Promi
     ...pass,
     ...{ list, projectors, isKept, snapshot: snapshot?.value ?? null },
   });
-  // Files that wait for their turn are older than the log. A mirror waits for them.
+  // The snapshot may say that files of histories wait for a later generation. A mirror must not accept older files, so its
+  // checks do not see the snapshot.
   const strict: PublicReader = async (url) => (url === SNAPSHOT_URL ? NO_ANSWER : await reader(url));
-  // The list has a cadence.
+  // The list has a cadence, so it may be behind.
   const isListCurrent = snapshot !== null && snapshot.value.listGeneration === snapshot.value.generation;
   const isDaily = projectors.some(({ daily }) => daily !== undefined);
   const counts: FoldedCounts = { markets: 0, observations: 0, unknownValues: 0 };
@@ -116,8 +117,8 @@ export async function passOver(pass: LogPass, again?: readonly Finding[]): Promi
     const lastIndex = fold.lastIndexOf(slug);
     const before = keeper?.proven.get(slug);
     const isProven = before?.lastIndex === lastIndex;
-    const look = later.shownOf(slug);
-    if (before && isProven && before.shown === look && !isDaily) {
+    const shownLater = later.shownOf(slug);
+    if (before && isProven && before.shown === shownLater && !isDaily) {
       later.skip(slug, before.counts !== null);
       count(slug, before.counts);
       return;
@@ -146,8 +147,8 @@ export async function passOver(pass: LogPass, again?: readonly Finding[]): Promi
     if (keeper !== undefined && isListCurrent && !isCurrent && later.listed.has(slug))
       findings.add(MARKETS_URL, 'time', `shows another revision of ${slug} than the log`);
     const isWhole = isRight && isCurrent && findings.all.length === found;
-    // The files that change often were not looked at together with those of a day.
-    if (isWhole && !isDaily) keeper?.proven.set(slug, { lastIndex, counts: ofMarket, shown: look });
+    // A pass over the daily files does not check the files that change often, so it proves nothing.
+    if (isWhole && !isDaily) keeper?.proven.set(slug, { lastIndex, counts: ofMarket, shown: shownLater });
   };
   await pMap(fold.slugs(), market, { concurrency: MARKETS_AT_ONCE });
   await later.end(list);
@@ -165,7 +166,7 @@ export async function passOver(pass: LogPass, again?: readonly Finding[]): Promi
   return { findings: findings.all, list, snapshot: snapshot?.value ?? null };
 }
 
-/** A tombstone is not signed: any host of the files can write one. One finding for each file. */
+/** A tombstone is not signed: any host of the files can write one. Adds one finding for each file. */
 export function checkTakedowns({ walk: { fold, size } }: Pick<LogPass, 'walk'>, findings: Findings): void {
   const first = new Map<number, number>();
   for (const index of fold.unannounced()) {
@@ -178,7 +179,7 @@ export function checkTakedowns({ walk: { fold, size } }: Pick<LogPass, 'walk'>, 
   }
 }
 
-/** Each key that the log names must have signed the checkpoint: else its readers would trust the wrong ones. */
+/** Each key that the log names must have signed the checkpoint. Otherwise readers of these keys would trust a wrong one. */
 async function checkKeys({ files, note }: LogPass, findings: Findings): Promise<void> {
   try {
     const named = keysOf(await files.vkeys(), VKEY_URL);
@@ -191,7 +192,7 @@ async function checkKeys({ files, note }: LogPass, findings: Findings): Promise<
   }
 }
 
-/** They explain the use of the API, and are in no log. Their own entity tags say whether they are whole. */
+/** These documents explain the API, and are not in the log. Their entity tags show whether they are complete. */
 async function checkDocuments({ reader }: LogPass, findings: Findings): Promise<void> {
   for (const url of [WAITLIST_URL, OPENAPI_URL, PROBLEMS_PATH]) {
     const answer = await reader(url);
@@ -216,7 +217,7 @@ function checkSnapshot(
     const detail = `counts ${canonicalJson(value.counts)}, by the log ${canonicalJson({ ...counts })}`;
     findings.add(SNAPSHOT_URL, 'count', detail);
   }
-  // A snapshot is not signed, and a copy of it must not say less than the log.
+  // A snapshot is not signed. A mirror's copy of it must not name fewer kinds than the log.
   if (keeper === undefined) return;
   const named: readonly string[] = value.projections ?? [];
   for (const kind of walk.fold.service?.projections ?? []) {

@@ -1,4 +1,4 @@
-/** Reads a log from its first entry to a checkpoint, and builds its tree and its markets from nothing else. */
+/** Reads a log from its first entry to a checkpoint, and builds its tree and its markets from these entries alone. */
 
 import { LOG_ROOT } from '../../../contract/files/public-objects.ts';
 import type { LogCheckpoint } from '../../../contract/log/checkpoint.ts';
@@ -11,15 +11,15 @@ import { LogFold } from '../../core/log/fold.ts';
 import type { Findings } from '../check-body.ts';
 import { CHECKPOINT_URL, LogFileError, type LogFiles, type ReadEntry } from './log-files.ts';
 
-/** Bundles that are asked for while earlier ones are worked on. */
+/** Bundles that are requested in advance, while earlier ones are checked. */
 const BUNDLES_AHEAD = 8;
 
-/** Size and root that a reader has seen, and expects to find again. */
+/** Size and root that a reader has seen before. The log must still have that root at that size. */
 export type SeenTree = Pick<LogCheckpoint, 'size' | 'root'>;
 
-/** Takes what was read, in order. It is proven only when the walk has ended without an error or a finding. */
+/** Receives everything that is read, in order. It is proven only when the walk has ended without an error or a finding. */
 export interface LogSink {
-  /** The entries of a bundle. A bundle that has grown comes again as a whole. */
+  /** Receives the entries of a bundle. A bundle that has grown is given again as a whole. */
   readonly entries: (n: number, entries: readonly ReadEntry[]) => Promise<void>;
   readonly hashes: (tiles: readonly HashTile[]) => Promise<void>;
 }
@@ -28,7 +28,7 @@ export interface LogSink {
 export type ReadLog = Pick<LogWalk, 'fold' | 'size' | 'rootAt'>;
 
 export class LogWalk {
-  /** Of the entries so far. */
+  /** The fold of the entries so far. */
   readonly fold: LogFold;
   readonly #files: LogFiles;
   readonly #findings: Findings;
@@ -47,11 +47,11 @@ export class LogWalk {
   }
 
   /**
-   * Reads on to the checkpoint. Every tile must be the one that the entries give, and the roots must be those of the
-   * checkpoint, and of `seen` at its size.
+   * Reads on to the checkpoint. Every tile must follow from the entries. The tree must have the checkpoint's root, and that
+   * of `seen` at its size.
    *
-   * @throws LogFileError if the tree is another one: then nothing of it can be used. Its rule is `fork` only if the tree is
-   *   the signed one: a host without the key cannot make it up
+   * @throws LogFileError if the tree is a different one: then none of it can be used. Its rule is `fork` only if the log's
+   *   key has signed that tree, so a host without the key cannot cause it
    */
   async to({ size, root }: LogCheckpoint, seen: SeenTree | null): Promise<void> {
     const before = this.#tree.size;
@@ -74,7 +74,7 @@ export class LogWalk {
     if (isFork) throw fork(`its first ${seen?.size} entries are not those of the checkpoint that was seen before`);
   }
 
-  /** The root of the tree when it had this size, up to {@link size}. @throws LogFileError if a tile cannot be read */
+  /** The root of the tree at an earlier size. @throws LogFileError if a tile cannot be read */
   async rootAt(size: number): Promise<Buffer> {
     const readTile: TileReader = async (level, n, width) => {
       const known = Math.min(TILE_WIDTH, Math.floor(this.size / TILE_WIDTH ** level) - n * TILE_WIDTH);
@@ -83,7 +83,7 @@ export class LogWalk {
     return (await LogTree.at(size, readTile)).root();
   }
 
-  /** In order. A few are read ahead. */
+  /** The bundles in order. A few are read in advance. */
   async *#bundles(
     from: number,
     to: number,
@@ -92,7 +92,7 @@ export class LogWalk {
     const end = Math.ceil(to / TILE_WIDTH);
     const read = (n: number) => {
       const entries = this.#files.entries(n, Math.min(TILE_WIDTH, to - n * TILE_WIDTH));
-      // It is awaited below. Until then its failure must not end the process.
+      // The loop below awaits it. Until then, a rejection must not end the process.
       entries.catch(() => undefined);
       return entries;
     };
@@ -103,7 +103,7 @@ export class LogWalk {
     }
   }
 
-  /** The first entries of a bundle that has grown since it was read. */
+  /** Checks that the entries of a bundle that were read before are unchanged. */
   #checkKnown(n: number, entries: readonly ReadEntry[], known: number): void {
     const leaves = Buffer.concat(entries.slice(0, known).map(({ leaf }) => leaf));
     const [tile] = known === 0 ? [] : this.#tree.partialTiles();
@@ -128,7 +128,7 @@ export class LogWalk {
     }
   }
 
-  /** A tree that was seen must be the beginning of this one. */
+  /** Whether this tree has reached the size of the seen one and has another root. */
   #differs(seen: SeenTree | null): boolean {
     return seen !== null && seen.size === this.#tree.size && !seen.root.equals(this.#tree.root());
   }

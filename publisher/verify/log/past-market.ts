@@ -1,7 +1,7 @@
 /**
- * One market as the log had it at its earlier revisions. Lists, files beside them and those for other programs are published
- * less often than markets, so they may show an earlier revision: rendered again at that revision, they must be the same, and
- * the log must not have said something else for too long. Pure.
+ * One market at its earlier revisions, by the log. Lists, the files beside them and files for other programs are published
+ * less often than markets, so they may show an earlier revision. Rendered again at that revision, they must be the same,
+ * and the log's next revision must not be too old. Pure.
  */
 
 import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
@@ -11,12 +11,12 @@ import type { FoldedMarket, MarketFact } from '../../core/log/folded-market.ts';
 import { addFact, noFacts, recordOf } from '../../core/log/folded-market.ts';
 import { type ShownMarket, shownByLog } from '../shown-market.ts';
 
-/** Clocks differ, and a publication takes its time, above all after a large upload. */
+/** Clocks differ, and a publication takes time, above all after a large upload. */
 export const SLACK_MS = 60 * 60 * 1000;
 /** Exports and files for other programs are made once a day. */
 export const DAILY_MS = 2 * 24 * 60 * 60 * 1000 + SLACK_MS;
 
-/** How long something that is published later than its market may go on showing an earlier revision. */
+/** How long a file that is published later than its market may show an earlier revision. */
 export interface Lateness {
   /** Milliseconds since the epoch. Null: nothing is ever late. */
   readonly nowMs: number | null;
@@ -29,19 +29,19 @@ export class PastMarket {
   readonly #size: number;
   #spans: readonly (readonly PlacedEntry[])[] | null = null;
 
-  /** @param size of the log; later entries do not count */
+  /** @param size the size of the log; later entries do not count */
   constructor(fold: LogFold, slug: string, size: number) {
     this.#fold = fold;
     this.#size = size;
     this.slug = slug;
   }
 
-  /** The market at this revision; several if the log was made anew since then. Empty: the log has no such revision. */
+  /** The market at this revision; several if the log has stated it again since then. Empty: the log has no such revision. */
   at(revision: number): readonly ShownMarket[] {
     return this.foldedAt(revision).map((folded) => shownByLog(this.slug, folded));
   }
 
-  /** As it stood at the end of this revision, which may say nothing of it itself. Null: it was not shown. */
+  /** The market after all entries up to this revision, even if none has exactly this one. Null: it was not shown. */
   upTo(revision: number): ShownMarket | null {
     const folded = foldedUpTo(this.slug, this.#read().at(-1) ?? [], revision);
     return folded && shownByLog(this.slug, folded);
@@ -56,13 +56,13 @@ export class PastMarket {
     return found;
   }
 
-  /** The market before it was removed. Null: the log does not say it any more, or it was never shown. */
+  /** The market before its removal. Null: the log no longer states it, or it was never shown. */
   lastShown(): FoldedMarket | null {
     const standing = (this.#read().at(-1) ?? []).filter(({ entry }) => entry.type !== 'removal');
     return foldedUpTo(this.slug, standing, Number.POSITIVE_INFINITY);
   }
 
-  /** Whether the market was so at a revision that may still be shown. */
+  /** Whether `isShown` holds for a revision that may still be shown. */
   wasShown(lateness: Lateness, isShown: (market: ShownMarket) => boolean): boolean {
     const standing = this.#read().at(-1) ?? [];
     const newestFirst = [...new Set(standing.map(({ entry }) => entry.revision))].sort((one, other) => other - one);
@@ -74,9 +74,10 @@ export class PastMarket {
   }
 
   /**
-   * Whether something that still shows this revision is late: the log has a later one that was recorded too long ago.
+   * Whether a file that still shows this revision is late: the log has a later one that was recorded too long ago.
    *
-   * @param updatedAt of the market at that revision. An entry that states the same moment again says nothing of its own
+   * @param updatedAt of the market at that revision. A later entry that was recorded at this moment or before it states
+   *   nothing new
    */
   isLate(revision: number, updatedAt: string | null, { nowMs, mostMs }: Lateness): boolean {
     if (nowMs === null) return false;
@@ -89,12 +90,12 @@ export class PastMarket {
     });
   }
 
-  /** Whether the log has had the market for too long to be left out. */
+  /** Whether the market has been in the log for too long to be missing. */
   isLateIfMissing(lateness: Lateness): boolean {
     return this.isLate(-1, null, lateness);
   }
 
-  /** Whether an observation from this index of the log on was recorded too long ago to be left out. */
+  /** Whether one of the observations from this index of the log on was recorded too long ago to be missing. */
   isLateFrom(index: number, { nowMs, mostMs }: Lateness): boolean {
     if (nowMs === null) return false;
     const stated = new Set<string>();
@@ -114,9 +115,8 @@ export class PastMarket {
 }
 
 /**
- * The market by its entries up to this revision; null if they do not define it, or say that it was removed.
- *
- * @throws LogFaultError if its entries contradict each other
+ * The market by its entries up to this revision. Null if they do not define it, say that it was removed, or contradict each
+ * other.
  */
 function foldedUpTo(slug: string, span: readonly PlacedEntry[], revision: number): FoldedMarket | null {
   const entries = span.filter(({ entry }) => entry.revision <= revision);
@@ -127,13 +127,13 @@ function foldedUpTo(slug: string, span: readonly PlacedEntry[], revision: number
   try {
     return recordOf(slug, facts, foldObservations(slug, observations));
   } catch (error) {
-    // The other oracle of the log reports a market whose entries contradict each other.
+    // Another check of the same log reports contradicting entries.
     if (error instanceof LogFaultError) return null;
     throw error;
   }
 }
 
-/** When an entry was recorded, as it says itself; minus infinity if it does not say so. */
+/** The time of recording that an entry states; minus infinity if it states none. */
 function recordedMs(entry: MarketFact): number {
   if (entry.type === 'observation') return Date.parse(entry.recordedAt);
   if (entry.type === 'removal') return Date.parse(entry.removedAt);

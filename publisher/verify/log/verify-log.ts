@@ -1,6 +1,6 @@
 /**
- * The second oracle: everything public follows from the signed log, and everything in the log is public. Reads by GET
- * alone; trusts only the keys, and the checkpoint that was seen before. docs/log.md says what this proves.
+ * The second oracle: everything public follows from the signed log, and everything in the log is public. It reads by GET
+ * alone, and trusts only the keys and the checkpoint that was seen before. docs/log.md explains what it proves.
  */
 import { EXPORT_PART_ENTRIES } from '../../../contract/bodies/export-tables.ts';
 import { SNAPSHOT_URL } from '../../../contract/files/routes.ts';
@@ -18,41 +18,41 @@ import { type LogPass, passOver } from './log-pass.ts';
 import { LogWalk } from './log-walk.ts';
 
 export interface VerifyLogOptions {
-  /** The verifier keys of the log. Empty: the log's own word is taken, as on first use. */
+  /** The verifier keys of the log. Empty: the keys that the log itself states are trusted, as on first use. */
   readonly vkeys: readonly string[];
-  /** The signed checkpoint that was seen last. Null: none was. */
+  /** The last signed checkpoint that was seen. Null: this is the first check. */
   readonly seen: string | null;
   readonly pageSizes?: PageSizes;
   /** Entries of the log in a part of an export. Default: {@link EXPORT_PART_ENTRIES}. */
   readonly partEntries?: number;
-  /** The time, in milliseconds since the epoch. Absent: nothing is found to be late. */
+  /** The time, in milliseconds since the epoch. Absent: nothing counts as late. */
   readonly nowMs?: number;
   /**
-   * Gets what disagrees, and waits for longer than a cache keeps a body. Then everything that disagreed is looked at again,
-   * with the log as it is then. False, or absent: there is no time for that.
+   * Receives the findings, and waits for longer than a cache keeps a body. Then everything with a finding is checked again,
+   * with the log at that time. False, or absent: there is no time for that.
    */
   readonly pause?: (found: readonly Finding[]) => Promise<boolean>;
 }
 
 export interface VerifyLogReport {
   readonly findings: readonly Finding[];
-  /** The checkpoint to remember, byte for byte. Null if the log cannot be used: then what was remembered stays. */
+  /** The checkpoint to store, byte for byte. Null if the log cannot be used: then keep the stored one. */
   readonly checkpoint: string | null;
-  /** The keys to remember: those that were given or found, and those that entries have announced. */
+  /** The keys to store: the given or found ones, and those that entries have announced. */
   readonly vkeys: readonly string[];
   readonly size: number;
   readonly takenDown: number;
-  /** The projections that the service publishes, by the log. Null: the log does not name them. */
+  /** The newest service entry of the log, which names the published kinds. Null: the log has none. */
   readonly service: ServiceEntry | null;
 }
 
-/** The end of the log that was read, and the note that signs it. */
+/** The last checkpoint of the log that was read, and the signed note that holds it. */
 type ReadCheckpoint = Pick<LogPass, 'checkpoint' | 'note'>;
 
-/** As `confirmFindings` looks twice. A market that changes all the time gets one more chance. */
-const LOOKS_MAX = 3;
+/** The most passes. `confirmFindings` makes two; a market that changes all the time gets one more. */
+const PASSES_MAX = 3;
 
-/** Rejects only if the reader does. Every fault of an answer is a finding. */
+/** Rejects only if the reader rejects. Every fault of an answer is a finding. */
 export async function verifyLog(reader: PublicReader, options: VerifyLogOptions): Promise<VerifyLogReport> {
   const findings = new Findings();
   const files = new LogFiles(reader);
@@ -70,7 +70,7 @@ export async function verifyLog(reader: PublicReader, options: VerifyLogOptions)
     checkpoint = read.note;
     if (await isSwitchedOff(reader)) throw switchedOff(walk.size);
     rest = (await passOver({ ...pass, ...read })).findings;
-    for (let looks = 1; rest.length > 0 && looks < LOOKS_MAX && (await pause?.(rest)) === true; looks++) {
+    for (let passes = 1; rest.length > 0 && passes < PASSES_MAX && (await pause?.(rest)) === true; passes++) {
       read = await readOn(files, walk, keys, seen, read, pause);
       rest = (await passOver({ ...pass, ...read }, rest)).findings;
     }
@@ -83,7 +83,7 @@ export async function verifyLog(reader: PublicReader, options: VerifyLogOptions)
   for (const vkey of walk.fold.vkeys) vkeys.add(vkey);
   return {
     findings: [...findings.all, ...rest],
-    // Nothing is remembered of a log whose own files disagree.
+    // If the log's own files disagree, nothing of it is stored.
     checkpoint: findings.all.length === 0 ? checkpoint : null,
     vkeys: [...vkeys],
     size: walk.size,
@@ -92,7 +92,7 @@ export async function verifyLog(reader: PublicReader, options: VerifyLogOptions)
   };
 }
 
-/** Whether the snapshot says that no log is written. The rest of the log is true, but not complete. */
+/** Whether the snapshot says that the log has ended. Then its entries are right, but some are missing. */
 async function isSwitchedOff(reader: PublicReader): Promise<boolean> {
   const snapshot = await checkBody(reader, new Findings(), SNAPSHOT_URL, snapshotSchema);
   if (snapshot === null) return false;
@@ -106,8 +106,8 @@ function switchedOff(size: number): LogFileError {
 }
 
 /**
- * Reads the log up to its checkpoint. Of several caches on the way, one may be older than the one that was asked before: a smaller
- * checkpoint is looked at again, and one of the same log changes nothing.
+ * Reads the log up to its checkpoint. Behind several caches, an answer may be older than the one before. So a smaller
+ * checkpoint is read once more, and an earlier checkpoint of the same log changes nothing.
  */
 async function readOn(
   files: LogFiles,

@@ -1,22 +1,19 @@
-/**
- * GETs of a service that may be anybody's: each answer is bounded in size and in time, and no answer leads to another
- * place.
- */
+/** GETs from a service that may not be trusted: each answer is bounded in size and in time, and redirects are not followed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PublicReader, PublicResponse } from './reader.ts';
 
-/** No usable answer. Try again later. */
+/** There was no usable answer. Try again later. */
 export class UpstreamUnavailable extends Error {
   override readonly name = 'UpstreamUnavailable';
 }
 
-/** An answer that must not be taken. Nothing of it was kept. */
+/** An answer that breaks the rules of this reader. Nothing of it was kept. */
 export class UpstreamInvalid extends Error {
   override readonly name = 'UpstreamInvalid';
 }
 
 export interface ReadLimits {
-  /** Of one body, after decompression. */
+  /** The most bytes of one body, after decompression. */
   readonly maxObjectBytes: number;
   /** From the request to the last byte of the answer. */
   readonly timeoutMs: number;
@@ -27,7 +24,7 @@ export interface ReadLimits {
 /** The largest body of the contract is a tile of 256 entries of 64 KB. */
 export const DEFAULT_READ_LIMITS: ReadLimits = { maxObjectBytes: 32 * 1024 * 1024, timeoutMs: 60_000 };
 
-/** One connection in thousands breaks. Only a connection that breaks three times is an error. */
+/** One connection in thousands breaks. It is an error only if three attempts in a row break. */
 const RETRY_PAUSES_MS = [100, 500];
 
 /** Codes of the system and of `fetch` for a connection that failed or broke before the whole answer had arrived. */
@@ -42,9 +39,9 @@ const BROKEN_CONNECTIONS: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Reads from a running deployment, e.g. `http://127.0.0.1:8787`, or from a folder of a static host. Repeats broken connections,
- * never an answer. Rejects with {@link UpstreamUnavailable} without a whole answer; with {@link UpstreamInvalid} for a redirect
- * and for a body beyond the limit.
+ * Reads from a running deployment, e.g. `http://127.0.0.1:8787`, or from a folder of a static host. Tries again after a
+ * broken connection, never after an answer. Rejects with {@link UpstreamUnavailable} without a complete answer, and with
+ * {@link UpstreamInvalid} for a redirect and for a body beyond the limit.
  */
 export function httpReader(baseUrl: string, limits: ReadLimits = DEFAULT_READ_LIMITS): PublicReader {
   const base = new URL(baseUrl);
@@ -68,8 +65,8 @@ function isBrokenConnection(error: unknown): boolean {
 }
 
 /**
- * Reads from a base URL such as `https://data.example`. Rejects with {@link UpstreamUnavailable} if there is no answer,
- * or one with 429 or 5xx; with {@link UpstreamInvalid} for a redirect and for a body beyond the limit.
+ * Reads from a base URL such as `https://data.example`. Rejects with {@link UpstreamUnavailable} without an answer or for a
+ * 429 or 5xx, and with {@link UpstreamInvalid} for a redirect and for a body beyond the limit.
  */
 export function boundedReader(
   base: URL,
@@ -122,10 +119,10 @@ async function ask(
 }
 
 /**
- * The body of an answer. A small compressed body may be a large one: what is counted comes out of the decompression.
- * Rejects as {@link boundedReader} does; the time is bounded by the signal of the request.
+ * The body of an answer. A small compressed body may become a large one, so decompressed bytes are counted. Rejects as
+ * {@link boundedReader} does; the signal of the request bounds the time.
  *
- * @param what names the request in errors
+ * @param what the request, for error messages
  */
 async function readBounded(response: Response, what: string, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];

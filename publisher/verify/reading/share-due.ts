@@ -21,7 +21,7 @@ const SHARES_OF_THE_UNKNOWN = 1_024;
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** The number of shares: a power of two, so that growth rarely changes the shares of markets. */
+/** The number of shares: a power of two, so that growth seldom moves a market to another share. */
 export function sharesFor({ counts, projections = [] }: Pick<Snapshot, 'counts' | 'projections'>): number {
   const { markets, observations } = counts;
   const named = PROJECTORS.filter(({ name }) => projections.some((projection) => projection === name));
@@ -31,10 +31,10 @@ export function sharesFor({ counts, projections = [] }: Pick<Snapshot, 'counts' 
 }
 
 /**
- * The share that is due. Shares take turns, so as many runs as there are shares check every market. Rejects only if the
- * reader does.
+ * The share that is due now. Shares take turns: as many runs as there are shares check every market. Rejects only if the
+ * reader rejects.
  *
- * @param everyHours how often `verify` runs
+ * @param everyHours the interval at which `verify` runs
  */
 export async function shareDue(reader: PublicReader, nowMs: number, everyHours: number): Promise<Share> {
   const snapshot = await readSnapshot(reader);
@@ -42,7 +42,7 @@ export async function shareDue(reader: PublicReader, nowMs: number, everyHours: 
   return { index: Math.floor(nowMs / (everyHours * HOUR_MS)) % of, of };
 }
 
-/** Null if there is no readable snapshot. `verify` reports the fault. */
+/** Null if there is no readable snapshot: `verify` itself reports that fault. */
 async function readSnapshot(reader: PublicReader): Promise<Snapshot | null> {
   const { status, body } = await reader(SNAPSHOT_URL);
   if (status !== 200) return null;
@@ -58,17 +58,17 @@ const eventSchema = z.strictObject({
   removed: z.array(slugSchema).max(1_000).default([]),
 });
 
-/** The input of an invocation by hand: a share, or null for the one that is due; and removed markets to check. */
+/** The input of a manual invocation: a share, or null for the share that is due; and removed markets to check. */
 export interface Asked {
   readonly share: Share | null;
   readonly removed: readonly string[];
 }
 
 /**
- * Reads an event such as `{ "share": { "index": 0, "of": 1 }, "removed": ["gold-usd"] }`. The schedule's event asks for
- * nothing.
+ * Reads an event such as `{ "share": { "index": 0, "of": 1 }, "removed": ["gold-usd"] }`. The event of the schedule names
+ * neither.
  *
- * @throws TypeError or RangeError for any other event: a mistyped one must not run the share that is due
+ * @throws TypeError or RangeError for any other event: a mistyped event must not run the share that is due
  */
 export function askedOf(event: unknown): Asked {
   const isScheduled = typeof event === 'object' && event !== null && 'detail-type' in event;

@@ -1,4 +1,4 @@
-/** A share of the markets: one run of `verify` checks it, if one invocation has not enough time for all. */
+/** A share of the markets. One run of `verify` checks one share if a single invocation has too little time for all markets. */
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 
 /** The markets of share `index`, of `of` shares: 0 ≤ index < of. */
@@ -10,8 +10,8 @@ export interface Share {
 export const ALL_MARKETS: Share = { index: 0, of: 1 };
 
 /**
- * By the slug, not by the place in the list, which changes with every market before it. By place, a market could move
- * with the clock and never be checked, and a second walk would check other markets.
+ * Shares follow from the slug, not from the position in the list, which changes with every market before it. By position, a
+ * market could move between shares and never be checked, and a second walk would check other markets.
  */
 export function isInShare(slug: string, { index, of }: Share): boolean {
   return Number.parseInt(sha256Hex(slug).slice(0, 12), 16) % of === index;

@@ -19,13 +19,13 @@ export interface CheckedPage<Value> extends Checked<Value> {
   readonly isFirst: boolean;
 }
 
-/** Further ones say nothing new. */
+/** The most findings about wrong pages: more of them would tell nothing new. */
 const MISNAMED_PAGES = 10;
 
 /**
- * Every page of a collection, from the first to the last, or to one that cannot be read. Always ends: a cursor that
- * comes again is a finding and is not followed. A cursor names its page by the digest of it, so no server can make pages
- * while they are read: after some pages that are not the named ones, the walk ends.
+ * Every page of a collection, from the first to the last, or to one that cannot be read. It always ends: a cursor that
+ * comes again is a finding and is not followed. A cursor names its page by the page's digest, so no server can invent pages
+ * while they are read: after some pages with wrong digests, the walk ends.
  */
 export async function* walkPages<Value extends Collection>(
   reader: PublicReader,
@@ -49,7 +49,7 @@ export async function* walkPages<Value extends Collection>(
       findings.add(url, 'link', `its next file is ${page.value.page.next}, and its next cursor ${cursor}`);
     }
     const expected = cursor === null ? null : `<${firstUrl}?cursor=${cursor}>; rel="next"`;
-    // Not every host can send it.
+    // Some hosts cannot send this field.
     if (page.link !== null && page.link !== expected) findings.add(url, 'link', `its field Link is ${page.link}`);
     if (cursor === null || misnamed === MISNAMED_PAGES) return;
     if (seen.has(cursor)) {
@@ -60,7 +60,7 @@ export async function* walkPages<Value extends Collection>(
   }
 }
 
-/** The path of the file to which a page leads. */
+/** The path of the file to which a page links. */
 function fileOf(firstUrl: string, next: string | null, isFirst: boolean): string | null {
   const own = isFirst ? `${firstUrl}.json` : `${firstUrl}/pages/any.json`;
   return next === null ? null : new URL(next, `http://any.invalid${own}`).pathname;
@@ -71,10 +71,10 @@ const listSchema = collectionSchema(marketSchema, MARKETS_PAGE_SIZE);
 export class ListWalk {
   /** The first page; null until it is read, or if it cannot be read. */
   head: Checked<unknown> | null = null;
-  /** The number of markets so far, of all shares. */
+  /** The number of markets so far, in all shares. */
   markets = 0;
   pages = 0;
-  /** The newest price of each market so far, of all shares, without what only its history has. */
+  /** The newest price of each market so far, in all shares, without the fields that only its history has. */
   readonly latest: LatestEntry[] = [];
 
   readonly #reader: PublicReader;
@@ -82,7 +82,7 @@ export class ListWalk {
   readonly #pageSize: number;
   readonly #onItem: ((item: Market) => void) | undefined;
 
-  /** @param onItem gets each item, of all shares */
+  /** @param onItem receives each item, of all shares */
   constructor(reader: PublicReader, findings: Findings, pageSize: number, onItem?: (item: Market) => void) {
     this.#reader = reader;
     this.#findings = findings;
@@ -90,7 +90,7 @@ export class ListWalk {
     this.#onItem = onItem;
   }
 
-  /** To be called once. Reads on only when the next item is taken, so that at most one page is in memory. */
+  /** Call it once. A page is read only when its first item is needed, so at most one page is in memory. */
   async *itemsOf(share: Share): AsyncGenerator<Market> {
     let before: string | null = null;
     for await (const page of walkPages(this.#reader, this.#findings, MARKETS_URL, listSchema)) {
