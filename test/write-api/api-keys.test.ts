@@ -162,11 +162,8 @@ describe('API keys', () => {
     ['no scope', { scopes: [] }, '/scopes'],
     ['a scope twice', { scopes: ['claims:read', 'claims:read'] }, '/scopes'],
     ['an unknown scope', { scopes: ['claims:read', 'everything'] }, '/scopes/1'],
-    ['no label', { label: '' }, '/label'],
     ['a label of two lines', { label: 'a\nb' }, '/label'],
     ['an end in the past', { expiresAt: '2026-11-20T12:00:00Z' }, '/expiresAt'],
-    ['a malformed request id', { waitlistRequest: 'acme' }, '/waitlistRequest'],
-    ['an owner of its own', { subject: 'operator' }, '/subject'],
   ])('are not issued with %s', async (_, more, pointer) => {
     const { status, json } = await create(more);
     expect([status, json.code]).toEqual([422, 'validation-failed']);
@@ -272,8 +269,6 @@ describe('API keys', () => {
   it.each([
     ['less than nothing', { overlapSeconds: -1 }, 422],
     ['more than a week', { overlapSeconds: 604_801 }, 422],
-    ['a fraction of a second', { overlapSeconds: 0.5 }, 422],
-    ['a secret of their own', { secret: 'x' }, 422],
   ])('are not rotated with %s', async (_, body, status) => {
     const { json } = await create();
     expect((await rotate(json.id, body)).status).toBe(status);

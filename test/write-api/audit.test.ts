@@ -102,8 +102,6 @@ describe('audit records', () => {
     ['an empty actor', 'actor=', 'invalid-request'],
     ['a target with a space', 'target=a%20b', 'invalid-request'],
     ['a target longer than any', `target=${'a'.repeat(513)}`, 'invalid-request'],
-    ['an unknown parameter', 'actor=user:alice&since=2026', 'unknown-query-parameter'],
-    ['an invalid cursor', 'actor=user:alice&cursor=abc', 'invalid-cursor'],
   ])('refuse %s', async (_, query, code) => {
     const { status, json } = await list(query);
     expect([status, json.code]).toEqual([400, code]);

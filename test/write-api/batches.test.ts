@@ -196,13 +196,6 @@ describe('a batch that is accepted', () => {
     expect(others.map(({ sort }) => sort)).toEqual(expect.arrayContaining(['checkpoint', 'record']));
     expect(others.filter((item) => item.expiresAtMs !== null)).toEqual([]);
   });
-
-  it('is another request with other options in the query', async () => {
-    const line = JSON.stringify(records[0]);
-    const again = (query: string) => send(line, { headers: NDJSON, query, key: 'one-key-for-both-of-them' });
-    expect((await again('')).status).toBe(202);
-    expect((await again('dryRun=true')).json.code).toBe('idempotency-key-reused');
-  });
 });
 
 describe('a batch is refused', () => {
@@ -233,20 +226,6 @@ describe('a batch is refused', () => {
       413,
       'content-too-large',
       [],
-    ],
-    [
-      'with an unknown option',
-      { body: { records: [0], force: true } },
-      422,
-      'validation-failed',
-      [{ pointer: '/force', code: 'unknown-field' }],
-    ],
-    [
-      'of an unknown mode',
-      { body: { records: [0], mode: 'replace' } },
-      422,
-      'validation-failed',
-      [{ pointer: '/mode' }],
     ],
     [
       'with a member twice',
@@ -292,13 +271,6 @@ describe('a batch is refused', () => {
       400,
       'invalid-request',
       [{ pointer: '/dryRun' }],
-    ],
-    [
-      'with an unknown query parameter',
-      { body: record, headers: NDJSON, query: 'force=true' },
-      400,
-      'unknown-query-parameter',
-      [],
     ],
     [
       'of another media type',
@@ -420,14 +392,5 @@ describe('the report on a batch', () => {
     const answer = await world.call({ path: `${URL}/${json.id}`, as: reader });
     expect(answer.status).toBe(status);
     if (status === 404) expect(answer.text).not.toContain(json.sha256);
-  });
-
-  it('is 304 for its current ETag', async () => {
-    const { json } = await send({ records: [0] });
-    const { headers } = await world.call({ path: `${URL}/${json.id}` });
-    const again = () => world.call({ path: `${URL}/${json.id}`, headers: { 'if-none-match': headers.etag } });
-    expect((await again()).status).toBe(304);
-    await work();
-    expect((await again()).status).toBe(200);
   });
 });

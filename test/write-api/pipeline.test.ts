@@ -194,9 +194,11 @@ describe('a condition on the version', () => {
   it.each(VERSIONED)('is checked by %s, and required for an overwrite', async (id) => {
     const world = await openWorld();
     const call = await validCall(world, id);
-    for (const stale of ['"999"', 'W/"1"', '"another"']) {
+    // Strong comparison (RFC 9110, section 13.1.1), of the only spelling of a revision.
+    for (const stale of ['"999"', 'W/"1"', '"another"', '"01"', '"1.0"', '"-1"', '"1e+21"', '"NaN"']) {
       const answer = await world.call({ ...call, headers: { 'if-match': stale } });
       expect([stale, answer.status, answer.json.code]).toEqual([stale, 412, 'precondition-failed']);
+      if (call.headers?.['if-none-match'] === undefined) expect(answer.headers.etag).toMatch(/^"[12]"$/);
     }
     const { status, json } = await world.call({ ...call, headers: {} });
     if (operationOf(id).precondition === 'if-match-if-sent') expect(status).toBe(200);
@@ -223,6 +225,35 @@ describe('a condition that the operation does not check', () => {
     const answer = await world.call({ ...call, headers: { ...call.headers, 'if-none-match': '*' } });
     expect([answer.status, answer.json.code]).toEqual([400, 'invalid-request']);
   });
+});
+
+describe('the body', () => {
+  it.each(WRITES.filter((id) => operationOf(id).body !== undefined))(
+    'of %s has no fault without its place',
+    async (id) => {
+      const ledger = watchLedger(openMemoryLedger());
+      const world = await openWorld({ ledger });
+      const call = await validCall(world, id);
+      const body = call.body as Readonly<Record<string, unknown>>;
+      const before = ledger.commits.length;
+      const refusal = async (wrong: unknown) => {
+        const { status, json } = await world.call({ ...call, body: wrong });
+        return [status, json.code, ...json.errors.map(({ pointer }: { pointer: string }) => pointer)];
+      };
+      expect(await refusal('{')).toEqual([400, 'malformed-body', '']);
+      expect(await refusal([])).toEqual([422, 'validation-failed', '']);
+      expect(await refusal({ ...body, unheard: 1 })).toEqual([422, 'validation-failed', '/unheard']);
+      for (const [name, value] of Object.entries(body)) {
+        const ofAnotherType = typeof value === 'number' ? 'one' : 1;
+        expect(await refusal({ ...body, [name]: ofAnotherType })).toContain(`/${name}`);
+        const { [name]: _, ...without } = body;
+        if (operationOf(id).body?.safeParse(without).success === false) {
+          expect(await refusal(without)).toEqual([422, 'validation-failed', `/${name}`]);
+        }
+      }
+      expect(ledger.commits).toHaveLength(before);
+    },
+  );
 });
 
 describe('the size of a body', () => {

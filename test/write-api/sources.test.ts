@@ -61,8 +61,6 @@ describe('a source', () => {
     ['a schedule of each second', recipeWith({ schedule: { everyMinutes: 0 } }), '/schedule'],
     ['a mapping that is none', recipeWith({ mapping: { match: 1 } }), '/mapping/match'],
     ['another name than its path', recipeWith({ name: 'metal' }), '/name'],
-    ['a field of its own', recipeWith({ owner: 'me' }), '/owner'],
-    ['nothing', {}, '/name'],
   ])('with %s is refused', async (_, body, pointer) => {
     const { status, json } = await put(body);
     expect([status, json.code]).toEqual([422, 'validation-failed']);
@@ -70,19 +68,6 @@ describe('a source', () => {
       expect.stringContaining(pointer),
     );
     expect(await list()).toEqual([]);
-  });
-
-  test.each([
-    ['a list', []],
-    ['a text', '"recipe"'],
-    ['no JSON', '{'],
-  ])('that is %s is refused', async (_, body) => {
-    expect((await put(body)).status).toBeGreaterThanOrEqual(400);
-  });
-
-  test('is not added with a key that is limited to some markets', async () => {
-    const call = { method: 'PUT', path: `${URL}/metals`, body: EXAMPLE_RECIPE, headers: CREATE, as: 'limited' };
-    expect((await world.call(call)).json.code).toBe('forbidden');
   });
 
   test('that is too large is refused', async () => {
@@ -151,25 +136,6 @@ describe('a source', () => {
     expect((await world.call({ path: RUNS })).json.data).toHaveLength(1);
     expect((await run()).status).toBe(404);
     for (const answer of [await pause(), await resume()]) expect(answer.status).toBe(404);
-  });
-
-  test.each([
-    ['reader', 200, 403],
-    ['feed', 403, 403],
-  ])('of %s: reading is answered %i, writing %i', async (as, reading, writing) => {
-    await put();
-    const write = { as, method: 'POST', path: RUNS, body: {} };
-    expect((await get('metals', as)).status).toBe(reading);
-    expect((await world.call({ path: RUNS, as })).status).toBe(reading);
-    expect((await world.call(write)).status).toBe(writing);
-    const others = [
-      { method: 'PUT', path: `${URL}/metals`, body: EXAMPLE_RECIPE, headers: ifMatch(1) },
-      { method: 'DELETE', path: `${URL}/metals`, headers: ifMatch(1) },
-      { method: 'PUT', path: `${URL}/metals/pause` },
-      { method: 'DELETE', path: `${URL}/metals/pause` },
-      { method: 'POST', path: `${RUNS}/run_01JD8N5W5XQ6M4T0VZ8R2K7C3A/replay` },
-    ];
-    for (const call of others) expect((await world.call({ as, ...call })).status).toBe(writing);
   });
 });
 
