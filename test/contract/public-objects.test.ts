@@ -46,172 +46,6 @@ const siteFile = (extension: string) =>
     .array(fc.stringMatching(/^[a-z0-9-]{1,20}$/), { minLength: 1, maxLength: 3 })
     .map((names) => `${names.join('/')}.${extension}`);
 
-const namesByKind: { readonly [Kind in PublicObjectKind]: fc.Arbitrary<Extract<PublicObjectName, { kind: Kind }>> } = {
-  'market-list': fc.constant({ kind: 'market-list' }),
-  'market-list-page': fc.record({ kind: fc.constant('market-list-page'), cursor }),
-  market: fc.record({ kind: fc.constant('market'), slug }),
-  history: fc.record({ kind: fc.constant('history'), slug }),
-  'history-page': fc.record({ kind: fc.constant('history-page'), slug, cursor }),
-  'history-csv': fc.record({ kind: fc.constant('history-csv'), slug }),
-  'history-ndjson': fc.record({ kind: fc.constant('history-ndjson'), slug }),
-  'history-year-csv': fc.record({ kind: fc.constant('history-year-csv'), slug, year: fc.stringMatching(/^[0-9]{4}$/) }),
-  'history-year-ndjson': fc.record({
-    kind: fc.constant('history-year-ndjson'),
-    slug,
-    year: fc.stringMatching(/^[0-9]{4}$/),
-  }),
-  'history-index': fc.record({ kind: fc.constant('history-index'), slug }),
-  latest: fc.constant({ kind: 'latest' }),
-  'latest-csv': fc.constant({ kind: 'latest-csv' }),
-  recent: fc.constant({ kind: 'recent' }),
-  modified: fc.constant({ kind: 'modified' }),
-  feed: fc.constantFrom(...FEED_NAMES).map((file) => ({ kind: 'feed', file })),
-  'market-feed': fc.record({ kind: fc.constant('market-feed'), slug }),
-  releases: fc.constant({ kind: 'releases' }),
-  sources: fc.constant({ kind: 'sources' }),
-  incidents: fc.constant({ kind: 'incidents' }),
-  'incidents-feed': fc.constant({ kind: 'incidents-feed' }),
-  'market-page': fc.record({ kind: fc.constant('market-page'), slug }),
-  badge: fc.record({ kind: fc.constant('badge'), slug }),
-  'badge-json': fc.record({ kind: fc.constant('badge-json'), slug }),
-  embed: fc.record({ kind: fc.constant('embed'), slug }),
-  'embed-json': fc.record({ kind: fc.constant('embed-json'), slug }),
-  snapshot: fc.constant({ kind: 'snapshot' }),
-  'log-checkpoint': fc.constant({ kind: 'log-checkpoint' }),
-  'log-vkey': fc.constant({ kind: 'log-vkey' }),
-  'log-tile': fc
-    .tuple(fc.oneof(fc.constant('entries'), fc.nat({ max: 63 }).map(String)), tileIndex)
-    .map(([level, index]) => ({ kind: 'log-tile', tile: `${level}/${index}` })),
-  'log-ndjson': tileIndex.map((tile) => ({ kind: 'log-ndjson', tile })),
-  'export-package': fc.record({ kind: fc.constant('export-package'), date }),
-  'export-latest': fc.constant({ kind: 'export-latest' }),
-  'export-parquet': fc.record({ kind: fc.constant('export-parquet'), file: exportFile }),
-  'export-ndjson': fc.record({ kind: fc.constant('export-ndjson'), file: exportFile }),
-  'export-csv': fc.record({ kind: fc.constant('export-csv'), file: exportFile }),
-  'export-schema': exportFile.map((file) => ({ kind: 'export-schema', file: file.replace(/-\d+-/, '-schema-') })),
-  'compat-json': fc
-    .oneof(
-      fc.stringMatching(/^currency-api\/latest\/v1\/currencies(\/[a-z]{3})?\.json$/),
-      fc.stringMatching(/^quotes\/[0-9a-f]{2}\.json$/),
-      date.map((day) => `currency-api/${day}/v1/currencies.json`),
-      fc.constant('parts.json'),
-    )
-    .map((file) => ({ kind: 'compat-json' as const, file })),
-  'compat-text': fc
-    .stringMatching(/^(beancount\/(prices|[0-9a-f]{2})\.beancount|hledger\/(prices|[0-9a-f]{2})\.journal)$/)
-    .map((file) => ({ kind: 'compat-text' as const, file })),
-  'not-found': fc.constant({ kind: 'not-found' }),
-  problems: fc.constant({ kind: 'problems' }),
-  waitlist: fc.constant({ kind: 'waitlist' }),
-  openapi: fc.constant({ kind: 'openapi' }),
-  'site-picture': fc.record({ kind: fc.constant('site-picture'), file: siteFile('png') }),
-  'site-image': fc.record({ kind: fc.constant('site-image'), file: siteFile('svg') }),
-  'site-style': fc.record({ kind: fc.constant('site-style'), file: siteFile('css') }),
-  'site-script': fc.record({ kind: fc.constant('site-script'), file: siteFile('js') }),
-  'site-text': fc.record({ kind: fc.constant('site-text'), file: siteFile('txt') }),
-  'site-page': fc.record({ kind: fc.constant('site-page'), file: siteFile('html') }),
-};
-const anyName: fc.Arbitrary<PublicObjectName> = fc.oneof(...kinds.map((kind) => namesByKind[kind]));
-
-describe('keys of public objects', () => {
-  test.each(kinds)('of %s can be parsed back to its name', (kind) => {
-    fc.assert(
-      fc.property(namesByKind[kind] as fc.Arbitrary<PublicObjectName>, (name) => {
-        const key = publicKey(name);
-        expect(parsePublicKey(key)).toEqual(name);
-        expect(key).toBe(`${PUBLIC_PREFIX}${publicPath(name)}`);
-        expect(() => checkObjectKey(key)).not.toThrow();
-      }),
-    );
-  });
-
-  test('of different names never collide', () => {
-    fc.assert(
-      fc.property(anyName, anyName, (one, other) => {
-        const same = JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
-        expect(publicKey(one) === publicKey(other)).toBe(same);
-      }),
-    );
-  });
-
-  test('each key is of one kind only', () => {
-    fc.assert(
-      fc.property(anyName, (name) => {
-        const path = publicPath(name);
-        expect(kinds.filter((kind) => PUBLIC_OBJECTS[kind].pattern.test(path))).toEqual([name.kind]);
-      }),
-    );
-  });
-
-  test('each parsed name gives the same key again', () => {
-    const edit = fc.record({
-      at: fc.nat({ max: 120 }),
-      removed: fc.nat({ max: 3 }),
-      added: fc.stringMatching(/^[a-z0-9./\-A\n]{0,3}$/),
-    });
-    fc.assert(
-      fc.property(anyName, edit, (name, { at, removed, added }) => {
-        const key = publicKey(name);
-        const edited = key.slice(0, at) + added + key.slice(at + removed);
-        const parsed = parsePublicKey(edited);
-        if (parsed !== null) expect(publicKey(parsed)).toBe(edited);
-      }),
-      { numRuns: 2000 },
-    );
-  });
-
-  const digest = '0123456789abcdef0123456789abcdef';
-  test.each([
-    '',
-    'public',
-    'public/',
-    'api/v1/markets.json',
-    '/public/api/v1/markets.json',
-    'publicly/api/v1/markets.json',
-    'redo/1-0123456789abcdef0123456789abcdef.ndjson',
-    'public/api/v1/markets.json\n',
-    'public/api/v1/marketsXjson',
-    'public/api/v2/markets.json',
-    'public/api/v1/markets/.json',
-    'public/api/v1/markets/Gold.json',
-    'public/api/v1/markets/a--b.json',
-    'public/api/v1/markets/-a.json',
-    'public/api/v1/markets/a-.json',
-    'public/api/v1/markets/a/b.json',
-    'public/api/v1/markets/../snapshot.json',
-    'public/api/v1/markets/gold-usd',
-    'public/api/v1/markets/gold-usd/history',
-    'public/api/v1/markets/gold-usd/history/202.csv',
-    'public/api/v1/markets/gold-usd/historyXcsv',
-    'public/api/v1/waitlist',
-    'public/api/v1/openapiXjson',
-    `public/api/v1/markets/pages/0-${digest}.json`,
-    `public/api/v1/markets/pages/01-${digest}.json`,
-    `public/api/v1/markets/pages/1000000000000000-${digest}.json`,
-    `public/api/v1/markets/pages/1-${digest.toUpperCase()}.json`,
-    `public/api/v1/markets/pages/1-${digest}0.json`,
-    `public/api/v1/markets/pages/1-${digest.slice(1)}.json`,
-    `public/api/v1/markets/history/pages/1-${digest}.json`,
-    `public/api/v1/markets/gold/usd/history/pages/1-${digest}.json`,
-    'public/site/index.html',
-    'public/api/v1/index.html',
-    'public/errors/index.html',
-    'public/api/v1/log',
-    'public/api/v1/log/tile/0/1',
-    'public/api/v1/log/tile/64/001',
-    'public/api/v1/log/tile/0/001.p/0',
-    'public/api/v1/log/tile/data/001',
-    'public/api/v1/log/ndjson/001',
-    'public/api/v1/log/ndjson/001.gz/../002.gz',
-  ])('%j names no public object', (key) => {
-    expect(parsePublicKey(key)).toBeNull();
-  });
-});
-
-function sorted(name: PublicObjectName): unknown {
-  return Object.entries(name).sort(([left], [right]) => (left < right ? -1 : 1));
-}
-
 const CURSOR = '7-0123456789abcdef0123456789abcdef';
 const CACHED = 'public, max-age=15, stale-if-error=300';
 const FOREVER = 'public, max-age=31536000, immutable';
@@ -345,6 +179,107 @@ const TABLE: readonly Row[] = [
   [{ kind: 'site-text', file: 'llms.txt' }, 'llms.txt', TEXT_TYPE, 'site', 'site'],
   [{ kind: 'site-page', file: 'docs/guides/a.html' }, 'docs/guides/a.html', 'text/html; charset=utf-8', 'site', 'site'],
 ];
+
+/** Of each field of a name; of `file` by kind. */
+const FIELDS: { readonly [field: string]: fc.Arbitrary<string> } = {
+  ...{ slug, cursor, year: fc.stringMatching(/^[0-9]{4}$/), date },
+  ...{ 'feed file': fc.constantFrom(...FEED_NAMES), 'log-ndjson tile': tileIndex },
+  'log-tile tile': fc
+    .tuple(fc.oneof(fc.constant('entries'), fc.nat({ max: 63 }).map(String)), tileIndex)
+    .map(([level, index]) => `${level}/${index}`),
+  'export-schema file': exportFile.map((file) => file.replace(/-\d+-/, '-schema-')),
+  ...{ 'export-parquet file': exportFile, 'export-ndjson file': exportFile, 'export-csv file': exportFile },
+  'compat-json file': fc.oneof(
+    fc.stringMatching(/^currency-api\/latest\/v1\/currencies(\/[a-z]{3})?\.json$/),
+    fc.stringMatching(/^quotes\/[0-9a-f]{2}\.json$/),
+    date.map((day) => `currency-api/${day}/v1/currencies.json`),
+    fc.constant('parts.json'),
+  ),
+  'compat-text file': fc.stringMatching(
+    /^(beancount\/(prices|[0-9a-f]{2})\.beancount|hledger\/(prices|[0-9a-f]{2})\.journal)$/,
+  ),
+  ...{ 'site-picture file': siteFile('png'), 'site-image file': siteFile('svg'), 'site-style file': siteFile('css') },
+  ...{ 'site-script file': siteFile('js'), 'site-text file': siteFile('txt'), 'site-page file': siteFile('html') },
+};
+
+/** Names with the fields of this one. */
+function namesLike({ kind, ...fields }: PublicObjectName): fc.Arbitrary<PublicObjectName> {
+  const any = Object.keys(fields).map((field) => [field, FIELDS[field] ?? FIELDS[`${kind} ${field}`]]);
+  return fc.record({ kind: fc.constant(kind), ...Object.fromEntries(any) }) as fc.Arbitrary<PublicObjectName>;
+}
+
+const anyName = fc.oneof(...TABLE.map(([name]) => namesLike(name)));
+
+describe('keys of public objects', () => {
+  test.for(TABLE)('of %j can be parsed back to its name', ([like]) => {
+    fc.assert(
+      fc.property(namesLike(like), (name) => {
+        const key = publicKey(name);
+        expect(parsePublicKey(key)).toEqual(name);
+        expect(key).toBe(`${PUBLIC_PREFIX}${publicPath(name)}`);
+        expect(() => checkObjectKey(key)).not.toThrow();
+      }),
+    );
+  });
+
+  test('of different names never collide', () => {
+    fc.assert(
+      fc.property(anyName, anyName, (one, other) => {
+        const same = JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
+        expect(publicKey(one) === publicKey(other)).toBe(same);
+      }),
+    );
+  });
+
+  test('each key is of one kind only', () => {
+    fc.assert(
+      fc.property(anyName, (name) => {
+        const path = publicPath(name);
+        expect(kinds.filter((kind) => PUBLIC_OBJECTS[kind].pattern.test(path))).toEqual([name.kind]);
+      }),
+    );
+  });
+
+  test('each parsed name gives the same key again', () => {
+    const edit = fc.record({
+      at: fc.nat({ max: 120 }),
+      removed: fc.nat({ max: 3 }),
+      added: fc.stringMatching(/^[a-z0-9./\-A\n]{0,3}$/),
+    });
+    fc.assert(
+      fc.property(anyName, edit, (name, { at, removed, added }) => {
+        const key = publicKey(name);
+        const edited = key.slice(0, at) + added + key.slice(at + removed);
+        const parsed = parsePublicKey(edited);
+        if (parsed !== null) expect(publicKey(parsed)).toBe(edited);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test.each([
+    ...['', 'public', 'public/', 'api/v1/markets.json', '/public/api/v1/markets.json', 'publicly/api/v1/markets.json'],
+    ...['public/api/v1/markets.json\n', 'public/api/v1/marketsXjson', 'public/site/index.html', 'redo/1.ndjson'],
+    ...['.json', 'Gold.json', 'a--b.json', '-a.json', 'a-.json', 'a/b.json', '../snapshot.json', 'a', 'a/history'].map(
+      (name) => `public/api/v1/markets/${name}`,
+    ),
+    ...['a/history/202.csv', 'a/historyXcsv', `history/pages/${CURSOR}.json`, `a/b/history/pages/${CURSOR}.json`].map(
+      (name) => `public/api/v1/markets/${name}`,
+    ),
+    ...[`0-${DIGEST}`, `01-${DIGEST}`, `1000000000000000-${DIGEST}`, `1-${DIGEST}0`, `1-${DIGEST.toUpperCase()}`].map(
+      (cursor) => `public/api/v1/markets/pages/${cursor}.json`,
+    ),
+    ...['', '/tile/0/1', '/tile/64/001', '/tile/0/001.p/0', '/tile/data/001', '/ndjson/001'].map(
+      (name) => `public/api/v1/log${name}`,
+    ),
+  ])('%j names no public object', (key) => {
+    expect(parsePublicKey(key)).toBeNull();
+  });
+});
+
+function sorted(name: PublicObjectName): unknown {
+  return Object.entries(name).sort(([left], [right]) => (left < right ? -1 : 1));
+}
 
 describe('the table of public objects', () => {
   test('has a row here for each kind', () => {
