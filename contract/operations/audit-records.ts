@@ -1,7 +1,7 @@
 /** The audit: each write with its actor, action and target. */
 import * as z from 'zod';
 import { instantSchema } from '../values/metric.ts';
-import { defineOperations } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import { idSchema, pageQuery, pageSchema } from './resources.ts';
 
 export const auditRecordSchema = z.strictObject({
@@ -24,7 +24,7 @@ const nameSchema = z
   .max(512)
   .regex(/^[\x21-\x7e]+$/, { error: 'must be printable ASCII without spaces' });
 
-export const auditRecordOperations = defineOperations('Audit', {
+export const auditRecordOperations = operationsOf({ tag: 'Audit' })({
   listAuditRecords: {
     method: 'GET',
     path: '/api/v1/audit-records',

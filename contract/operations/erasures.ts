@@ -1,7 +1,7 @@
 /** Erasure of a person's data: one operation for all of it. */
 import * as z from 'zod';
 import { instantSchema } from '../values/metric.ts';
-import { defineOperations } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import { idParams, idSchema, subjectSchema } from './resources.ts';
 
 export const erasureSchema = z.strictObject({
@@ -34,7 +34,7 @@ const example: Erasure = {
   finishedAt: null,
 };
 
-export const erasureOperations = defineOperations('Erasure', {
+export const erasureOperations = operationsOf({ tag: 'Erasure', scopes: ['waitlist:admin'] })({
   createErasure: {
     method: 'POST',
     path: '/api/v1/erasures',
@@ -50,7 +50,6 @@ export const erasureOperations = defineOperations('Erasure', {
       'are encrypted, and expire within 72 hours. Public pages that a cursor named before the erasure stay readable until 24 hours ' +
       'after the next publication. An API key of the account may act for up to 30 seconds more; the data that it ' +
       'writes in that time is erased too.',
-    scopes: ['waitlist:admin'],
     marketLimit: 'refused-for-limited-keys',
     body: erasureInputSchema,
     unlimitedBecause: 'the law gives a right to it',
@@ -61,7 +60,6 @@ export const erasureOperations = defineOperations('Erasure', {
     method: 'GET',
     path: '/api/v1/erasures/{id}',
     summary: 'Read the state of an erasure',
-    scopes: ['waitlist:admin'],
     params: idParams('era'),
     success: { status: 200, description: 'The erasure', body: erasureSchema },
     example: {

@@ -12,7 +12,7 @@ import {
 } from '../ingest/ingest-records.ts';
 import { type Upload, uploadRequestSchema, uploadSchema } from '../ingest/ingest-uploads.ts';
 import { PUBLIC_TEXT } from '../values/public-text.ts';
-import { defineOperations } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import { idParams } from './resources.ts';
 import { FEED_SCOPES } from './scopes.ts';
 
@@ -86,7 +86,11 @@ const FEED_RULES =
   'retraction does. A `market` record needs `markets:write`. An API key may be limited to some markets. A record beyond the ' +
   'credential is refused in the report, with `scope.missing` or `market.not-allowed`.';
 
-export const ingestOperations = defineOperations('Ingest', {
+export const ingestOperations = operationsOf({
+  tag: 'Ingest',
+  scopes: FEED_SCOPES,
+  marketLimit: 'checked-with-each-record',
+})({
   createIngestBatch: {
     method: 'POST',
     path: '/api/v1/ingest/batches',
@@ -100,8 +104,6 @@ export const ingestOperations = defineOperations('Ingest', {
       'and every byte of the body against `ingest-bytes-per-day`, also in dry runs and when it is refused later. ' +
       `${FEED_RULES} ` +
       `The body of a dry run is kept for ${DRY_RUN_KEPT_DAYS} days, its report for good.\n\n${PUBLIC_TEXT}`,
-    scopes: FEED_SCOPES,
-    marketLimit: 'checked-with-each-record',
     query: lineOptionsSchema,
     body: batchRequestSchema,
     maxBodyBytes: BATCH_BYTES_MAX,
@@ -149,7 +151,6 @@ export const ingestOperations = defineOperations('Ingest', {
     path: '/api/v1/ingest/batches/{id}',
     summary: 'Read the report of one of your batches',
     description: 'An operator can read the report of every batch, to find out where numbers came from.',
-    scopes: FEED_SCOPES,
     params: idParams('bat'),
     success: { status: 200, description: 'The report', body: batchReportSchema, headers: ['ETag'] },
     example: {
@@ -179,8 +180,6 @@ export const ingestOperations = defineOperations('Ingest', {
       'records. Each batch has a report. Refused records are always set aside, because the beginning of the file is public ' +
       'before the end is read. A line that is not JSON, or is longer than 128 KiB, is refused as a record. With `dryRun` ' +
       `nothing is stored: the reports say what would be.\n\n${PUBLIC_TEXT}`,
-    scopes: FEED_SCOPES,
-    marketLimit: 'checked-with-each-record',
     body: uploadRequestSchema,
     features: ['ingest-uploads-per-day', 'ingest-rows-per-day', 'ingest-bytes-per-day'],
     success: { status: 201, description: 'Announced', body: uploadSchema, headers: ['Location'] },
@@ -194,7 +193,6 @@ export const ingestOperations = defineOperations('Ingest', {
     path: '/api/v1/ingest/uploads/{id}',
     summary: 'Read the state of one of your large files',
     description: 'Until the file has arrived, each reading gives a new target. An operator can read every upload.',
-    scopes: FEED_SCOPES,
     params: idParams('upl'),
     success: { status: 200, description: 'The upload', body: uploadSchema, headers: ['ETag'] },
     example: {

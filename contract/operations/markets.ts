@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { removalInputSchema, removalSchema } from '../files/removed-market.ts';
 import { slugSchema } from '../values/market.ts';
 import { PUBLIC_TEXT } from '../values/public-text.ts';
-import { defineOperations } from './operation.ts';
+import { operationsOf } from './operation.ts';
 
 const marketRemovalSchema = removalSchema.extend({
   slug: slugSchema,
@@ -12,7 +12,7 @@ const marketRemovalSchema = removalSchema.extend({
 
 const removal = { reason: 'The source has ended its series.', replacedBy: 'uniswap-eur' };
 
-export const marketOperations = defineOperations('Markets', {
+export const marketOperations = operationsOf({ tag: 'Markets' })({
   removeMarket: {
     method: 'POST',
     path: '/api/v1/markets/{slug}/removal',

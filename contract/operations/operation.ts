@@ -94,14 +94,29 @@ export type WriteApiOperation = OperationDefinition & { readonly scopes: readonl
   );
 
 type Rows<Row> = Readonly<Record<string, Row>>;
-type With<Table, Shared> = { readonly [Id in keyof Table]: Table[Id] & Readonly<Shared> };
+type With<Table, Shared> = { readonly [Id in keyof Table]: Omit<Readonly<Shared>, keyof Table[Id]> & Table[Id] };
 
-/** Operations of the write API. Keeps the exact type of each row, from which the types of its handler follow. */
-export function defineOperations<Name extends Tag, const Table extends Rows<Omit<OperationDefinition, 'tag'>>>(
-  tag: Name,
-  table: Table,
-): With<Table, { tag: Name }> {
-  return withShared(table, { tag });
+/** Why the writes of a scope that accounts cannot have need no daily limit. */
+export const OPERATORS_ONLY = 'only operators have this scope, and they have no limits';
+
+/**
+ * Operations of the write API. Keeps the exact type of each row, from which the types of its handler follow.
+ *
+ * @param shared members of all rows that do not have their own; `marketLimit` of the writes alone
+ */
+export function operationsOf<
+  const Shared extends Pick<OperationDefinition, 'tag'> &
+    Partial<Pick<OperationDefinition, 'scopes' | 'marketLimit' | 'unlimitedBecause'>>,
+>(shared: Shared) {
+  const { marketLimit: _, ...ofReads } = shared;
+  return <const Table extends Rows<Partial<OperationDefinition> & Omit<OperationDefinition, keyof Shared>>>(
+    table: Table,
+  ): With<Table, Shared> => {
+    const rows = Object.entries(table).map(([id, row]) => {
+      return [id, { ...(row.method === 'GET' ? ofReads : shared), ...row }];
+    });
+    return Object.fromEntries(rows) as With<Table, Shared>;
+  };
 }
 
 /** A file of text. A new schema each time, because the document names each answer after its operation. */
@@ -113,10 +128,8 @@ export function textFile(description: string, mediaType: string, text: string) {
 export function publicReads<const Table extends Rows<Omit<OperationDefinition, 'method' | 'scopes' | 'tag'>>>(
   table: Table,
 ): With<Table, { method: 'GET'; scopes: null; tag: Tag }> {
-  return withShared(table, { method: 'GET', scopes: null, tag: 'Public reads' });
-}
-
-function withShared<Table extends Rows<object>, Shared>(table: Table, shared: Shared): With<Table, Shared> {
-  const rows = Object.entries(table).map(([id, row]) => [id, { ...shared, ...row }]);
-  return Object.fromEntries(rows) as With<Table, Shared>;
+  const rows = Object.entries(table).map(([id, row]) => {
+    return [id, { method: 'GET', scopes: null, tag: 'Public reads', ...row }];
+  });
+  return Object.fromEntries(rows) as With<Table, { method: 'GET'; scopes: null; tag: Tag }>;
 }

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { slugSchema } from '../values/market.ts';
 import { instantSchema } from '../values/metric.ts';
-import { defineOperations } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import { idParams, idSchema } from './resources.ts';
 
 /** The maximum number of markets that one publication can name: one read of the ledger checks that all of them exist. */
@@ -59,7 +59,7 @@ const waiting: Publication = {
   publishedAt: null,
 };
 
-export const publicationOperations = defineOperations('Publications', {
+export const publicationOperations = operationsOf({ tag: 'Publications', scopes: ['publications:write'] })({
   createPublication: {
     method: 'POST',
     path: '/api/v1/publications',
@@ -67,7 +67,6 @@ export const publicationOperations = defineOperations('Publications', {
     description:
       'A body whose bytes are already published stays as it is and keeps its ETag. Names at most ' +
       `${PUBLICATION_MARKETS_MAX} markets, or \`all\`.`,
-    scopes: ['publications:write'],
     marketLimit: 'refused-for-limited-keys',
     body: publicationInputSchema,
     features: ['publications-per-day'],
@@ -83,7 +82,6 @@ export const publicationOperations = defineOperations('Publications', {
     method: 'GET',
     path: '/api/v1/publications/{id}',
     summary: 'Read the generation of a publication',
-    scopes: ['publications:write'],
     params: idParams('pub'),
     success: { status: 200, description: 'The publication', body: publicationSchema, headers: ['ETag'] },
     example: {

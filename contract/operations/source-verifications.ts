@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { slugSchema, verificationOutcomeSchema } from '../values/market.ts';
 import { instantSchema, metricNameSchema, provenanceFields, sourceUrlSchema } from '../values/metric.ts';
-import { defineOperations } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import { idParams, idSchema, pageQuery, pageSchema, textSchema } from './resources.ts';
 
 /** Together with the market, these fields identify an observation. */
@@ -60,7 +60,7 @@ const input = {
 } as const;
 const example: SourceVerificationRecord = { id: ID, ...input, createdAt: '2026-11-20T12:00:00.000Z' };
 
-export const sourceVerificationOperations = defineOperations('Source verifications', {
+export const sourceVerificationOperations = operationsOf({ tag: 'Source verifications' })({
   listSourceVerifications: {
     method: 'GET',
     path: '/api/v1/source-verifications',

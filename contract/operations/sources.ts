@@ -1,7 +1,7 @@
 /** Source recipes: files of others that the service fetches on a schedule, and the runs that fetch them. */
 import * as z from 'zod';
 import { instantSchema } from '../values/metric.ts';
-import { defineOperations } from './operation.ts';
+import { OPERATORS_ONLY, operationsOf } from './operation.ts';
 import { idSchema, pageQuery, pageSchema, revisionSchema } from './resources.ts';
 
 /** A mapping of thousands of lines. With its sealed answer, it still fits the ledger's items. */
@@ -185,12 +185,15 @@ const waiting: SourceRun = {
 const params = z.strictObject({ name: sourceNameSchema });
 const runParams = params.extend({ run: runIdSchema.describe('The id of the run.') });
 const read = ['recipes:read'] as const;
-const write = ['recipes:write'] as const;
-const unlimitedBecause = 'only operators have this scope, and they have no limits';
 const shown = { status: 200, description: 'The source', body: sourceRecipeSchema, headers: ['ETag'] } as const;
 const accepted = { status: 202, description: 'Accepted', body: sourceRunSchema, headers: ['Location'] } as const;
 
-export const sourceOperations = defineOperations('Sources', {
+export const sourceOperations = operationsOf({
+  tag: 'Sources',
+  scopes: ['recipes:write'],
+  marketLimit: 'refused-for-limited-keys',
+  unlimitedBecause: OPERATORS_ONLY,
+})({
   listSources: {
     method: 'GET',
     path: '/api/v1/sources',
@@ -233,13 +236,10 @@ export const sourceOperations = defineOperations('Sources', {
       'The body is the recipe. The whole recipe is checked, with its mapping. A new source runs at the next time of its ' +
       'schedule, or when a run is asked for. A run under way keeps the recipe that it began with. The recipe is not a ' +
       'secret: no URL with a credential is taken.',
-    scopes: write,
-    marketLimit: 'refused-for-limited-keys',
     params,
     body: recipeSchema,
     maxBodyBytes: RECIPE_BYTES_MAX,
     precondition: 'if-match-or-none-match',
-    unlimitedBecause,
     success: shown,
     example: { params: { name: NAME }, body: recipe, response: example },
   },
@@ -248,11 +248,8 @@ export const sourceOperations = defineOperations('Sources', {
     path: '/api/v1/sources/{name}',
     summary: 'Remove a source',
     description: 'No run begins after this. Its runs stay on record, and the archive keeps their answers.',
-    scopes: write,
-    marketLimit: 'refused-for-limited-keys',
     params,
     precondition: 'if-match',
-    unlimitedBecause,
     success: { status: 204, description: 'Removed', body: null },
     example: { params: { name: NAME } },
   },
@@ -261,11 +258,8 @@ export const sourceOperations = defineOperations('Sources', {
     path: '/api/v1/sources/{name}/pause',
     summary: 'Suspend the schedule of a source',
     description: 'A run under way goes on. `If-Match` is optional; a stale one fails with 412.',
-    scopes: write,
-    marketLimit: 'refused-for-limited-keys',
     params,
     precondition: 'if-match-if-sent',
-    unlimitedBecause,
     success: shown,
     example: { params: { name: NAME }, response: { ...example, paused: true, revision: 2 } },
   },
@@ -274,11 +268,8 @@ export const sourceOperations = defineOperations('Sources', {
     path: '/api/v1/sources/{name}/pause',
     summary: 'Resume the schedule of a source, from its next time on',
     description: '`If-Match` is optional; a stale one fails with 412.',
-    scopes: write,
-    marketLimit: 'refused-for-limited-keys',
     params,
     precondition: 'if-match-if-sent',
-    unlimitedBecause,
     success: shown,
     example: { params: { name: NAME }, response: { ...example, revision: 3 } },
   },
@@ -300,8 +291,6 @@ export const sourceOperations = defineOperations('Sources', {
     description:
       'The run begins within a minute; read it at `Location` until `finishedAt` is set. A run under way is answered instead ' +
       'of a second one.',
-    scopes: write,
-    marketLimit: 'refused-for-limited-keys',
     params,
     body: z.strictObject({
       unconditional: z
@@ -311,7 +300,6 @@ export const sourceOperations = defineOperations('Sources', {
           'Takes the answer in again even if it has not changed since the last run; and a list even if it is much shorter.',
         ),
     }),
-    unlimitedBecause,
     success: accepted,
     example: { params: { name: NAME }, body: {}, response: waiting },
   },
@@ -331,10 +319,7 @@ export const sourceOperations = defineOperations('Sources', {
     description:
       'With the recipe and the answer of that run. Nothing is fetched or taken in. The replay is a run of its own: read it ' +
       'at `Location` until `finishedAt` is set.',
-    scopes: write,
-    marketLimit: 'refused-for-limited-keys',
     params: runParams,
-    unlimitedBecause,
     success: accepted,
     problems: ['state-transition'],
     example: {

@@ -1,7 +1,7 @@
 /** Takedowns of entries of the log. */
 import * as z from 'zod';
 import { type Takedown, takedownInputSchema, takedownSchema } from '../files/takedowns.ts';
-import { defineOperations } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import { pageQuery, pageSchema } from './resources.ts';
 
 const ID = 'tkd_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
@@ -19,13 +19,12 @@ const example: Takedown = {
   generation: null,
 };
 
-export const takedownOperations = defineOperations('Log', {
+export const takedownOperations = operationsOf({ tag: 'Log', scopes: ['log:takedown'] })({
   listTakedowns: {
     method: 'GET',
     path: '/api/v1/takedowns',
     summary: 'List the takedowns, with their states',
     description: 'The oldest first.',
-    scopes: ['log:takedown'],
     query: z.strictObject(pageQuery),
     success: { status: 200, description: 'A page of takedowns', body: pageSchema(takedownSchema) },
     example: {
@@ -41,7 +40,6 @@ export const takedownOperations = defineOperations('Log', {
       "log's own records too. So the log can still be verified, and receipts of other entries stay valid. The entries " +
       '`removal` and `reset` stay, because the answer for the removed market follows from them. Refused with 409 while ' +
       'the market is not removed.',
-    scopes: ['log:takedown'],
     marketLimit: 'handler-names-markets',
     body: takedownInputSchema,
     unlimitedBecause: 'the law may ask for any number',

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { marketLimitSchema } from '../../files/feed-authority.ts';
 import { instantSchema } from '../../values/metric.ts';
-import { defineOperations } from '../operation.ts';
+import { OPERATORS_ONLY, operationsOf } from '../operation.ts';
 import { idSchema, lineSchema, pageQuery, pageSchema } from '../resources.ts';
 import { ALL_SCOPES, type Scope } from '../scopes.ts';
 
@@ -106,13 +106,17 @@ const exampleKey = `tdm_live_${ID}_<secret>`;
 
 const params = z.strictObject({ id: apiKeyIdSchema });
 
-export const apiKeyOperations = defineOperations('API keys', {
+export const apiKeyOperations = operationsOf({
+  tag: 'API keys',
+  scopes: ['keys:admin'],
+  marketLimit: 'keys-within-the-limit',
+  unlimitedBecause: OPERATORS_ONLY,
+})({
   listApiKeys: {
     method: 'GET',
     path: '/api/v1/api-keys',
     summary: 'List all API keys, also revoked ones',
     description: 'Ordered by id; ids are random. Neither secrets nor their digests are shown.',
-    scopes: ['keys:admin'],
     query: z.strictObject(pageQuery),
     success: { status: 200, description: 'A page of API keys', body: pageSchema(apiKeySchema) },
     example: { response: { data: [example], page: { nextCursor: null } } },
@@ -127,10 +131,7 @@ export const apiKeyOperations = defineOperations('API keys', {
       'operator can issue it. The answer shows the key; only a digest of it is kept. If ' +
       'the answer is lost, send the request again with the same idempotency key. For 72 hours the answer, kept ' +
       'encrypted, holds the same key. A request with a new idempotency key issues another key.',
-    scopes: ['keys:admin'],
-    marketLimit: 'keys-within-the-limit',
     body: apiKeyInputSchema,
-    unlimitedBecause: 'only operators have this scope, and they have no limits',
     success: { status: 201, description: 'Issued', body: issuedApiKeySchema },
     problems: ['conflict', 'quota-exceeded'],
     example: {
@@ -148,11 +149,8 @@ export const apiKeyOperations = defineOperations('API keys', {
       'the key, all of its markets, and at least its lifetime. Only an operator can rotate or revoke a key of the ' +
       'operators. The key must be neither revoked nor expired. If the answer is lost, send the request again with ' +
       'the same idempotency key, as for `createApiKey`.',
-    scopes: ['keys:admin'],
-    marketLimit: 'keys-within-the-limit',
     params,
     body: rotationSchema,
-    unlimitedBecause: 'only operators have this scope, and they have no limits',
     success: { status: 200, description: 'Rotated', body: issuedApiKeySchema },
     problems: ['state-transition'],
     example: {
@@ -168,8 +166,6 @@ export const apiKeyOperations = defineOperations('API keys', {
     description:
       'The key is refused everywhere within 30 seconds. Its record stays in the list. To revoke it again changes ' +
       'nothing.',
-    scopes: ['keys:admin'],
-    marketLimit: 'keys-within-the-limit',
     params,
     unlimitedBecause: 'a leaked key must always be revocable',
     success: { status: 204, description: 'Revoked', body: null },

@@ -14,7 +14,7 @@ import {
   valueFields,
 } from '../../values/metric.ts';
 import { publicTextSchema } from '../../values/public-text.ts';
-import { defineOperations } from '../operation.ts';
+import { operationsOf } from '../operation.ts';
 import { idParams, idSchema, pageQuery, pageSchema, revisionSchema, subjectSchema, textSchema } from '../resources.ts';
 
 const claimStateSchema = z
@@ -262,7 +262,7 @@ const underReview: Claim = { ...submitted, state: 'under-review', updatedAt: '20
 const params = idParams('claim');
 const changed = (description: string) => ({ status: 200, description, body: claimSchema, headers: ['ETag'] }) as const;
 
-export const claimOperations = defineOperations('Claims', {
+export const claimOperations = operationsOf({ tag: 'Claims', marketLimit: 'handler-names-markets' })({
   listClaims: {
     method: 'GET',
     path: '/api/v1/claims',
@@ -289,7 +289,6 @@ export const claimOperations = defineOperations('Claims', {
       'Nothing changes in public until a reviewer, who is not the claimant, accepts the claim. The market or ' +
       'observation must exist. A correction must pass the rules of ingest.',
     scopes: ['claims:write'],
-    marketLimit: 'handler-names-markets',
     body: claimInputSchema,
     features: ['claims', 'claims-per-day'],
     success: { status: 201, description: 'Filed', body: claimSchema, headers: ['ETag', 'Location'] },
@@ -318,7 +317,6 @@ export const claimOperations = defineOperations('Claims', {
     description:
       'A claim in `needs-evidence` returns to `under-review`. `If-Match` is optional; a stale one fails with 412.',
     scopes: ['claims:write'],
-    marketLimit: 'handler-names-markets',
     params,
     body: evidenceInputSchema,
     precondition: 'if-match-if-sent',
@@ -338,7 +336,6 @@ export const claimOperations = defineOperations('Claims', {
     description:
       'Possible until the claim is decided. It is final. `If-Match` is optional; a stale one fails with 412.',
     scopes: ['claims:write'],
-    marketLimit: 'handler-names-markets',
     params,
     precondition: 'if-match-if-sent',
     features: ['claim-changes-per-day'],
@@ -352,7 +349,6 @@ export const claimOperations = defineOperations('Claims', {
     summary: "Review somebody else's claim: start, ask for evidence, resume",
     description: 'You cannot review a claim of your own subject: 403 `forbidden`.',
     scopes: ['claims:review'],
-    marketLimit: 'handler-names-markets',
     params,
     body: reviewInputSchema,
     precondition: 'if-match',
@@ -371,7 +367,6 @@ export const claimOperations = defineOperations('Claims', {
       'the market. A representation sets `representedBy` on the market. A rejected claim changes nothing in ' +
       'public. You cannot decide a claim of your own subject: 403 `forbidden`.',
     scopes: ['claims:review'],
-    marketLimit: 'handler-names-markets',
     params,
     body: decisionInputSchema,
     precondition: 'if-match',

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { ALL_FEATURES } from '../../values/features.ts';
 import { instantSchema } from '../../values/metric.ts';
-import { defineOperations } from '../operation.ts';
+import { OPERATORS_ONLY, operationsOf } from '../operation.ts';
 import { subjectSchema } from '../resources.ts';
 
 export const entitlementSchema = z.strictObject({
@@ -84,7 +84,11 @@ const params = z.strictObject({
   feature: z.enum(ALL_FEATURES).describe('See `x-tidemark-features`.'),
 });
 
-export const entitlementOperations = defineOperations('Entitlements', {
+export const entitlementOperations = operationsOf({
+  tag: 'Entitlements',
+  marketLimit: 'refused-for-limited-keys',
+  unlimitedBecause: OPERATORS_ONLY,
+})({
   getEntitlements: {
     method: 'GET',
     path: '/api/v1/entitlements',
@@ -106,11 +110,9 @@ export const entitlementOperations = defineOperations('Entitlements', {
       'features do not change it. An expired grant counts as absent. If the new limit is below the used amount, ' +
       'nothing is taken away. Nothing more is allowed until the used amount is below the limit.',
     scopes: ['entitlements:admin'],
-    marketLimit: 'refused-for-limited-keys',
     params,
     body: grantSchema,
     precondition: 'if-match-or-none-match',
-    unlimitedBecause: 'only operators have this scope, and they have no limits',
     success: { status: 200, description: 'Granted', body: entitlementSchema, headers: ['ETag'] },
     example: { params: { subject: 'user:alice', feature: 'watchlists' }, body: { limit: 100 }, response: example },
   },
@@ -119,10 +121,8 @@ export const entitlementOperations = defineOperations('Entitlements', {
     path: '/api/v1/entitlements/{subject}/{feature}',
     summary: 'Withdraw a grant: the default applies again',
     scopes: ['entitlements:admin'],
-    marketLimit: 'refused-for-limited-keys',
     params,
     precondition: 'if-match',
-    unlimitedBecause: 'only operators have this scope, and they have no limits',
     success: { status: 204, description: 'Withdrawn', body: null },
     example: { params: { subject: 'user:alice', feature: 'watchlists' } },
   },

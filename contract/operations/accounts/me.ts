@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { marketLimitSchema } from '../../files/feed-authority.ts';
 import { instantSchema } from '../../values/metric.ts';
-import { defineOperations } from '../operation.ts';
+import { operationsOf } from '../operation.ts';
 import { SUBJECT } from '../resources.ts';
 import { ALL_SCOPES } from '../scopes.ts';
 
@@ -17,7 +17,7 @@ export const meSchema = z.strictObject({
     .describe('The credential is refused from this moment on. Null: it does not expire.'),
 });
 
-export const meOperations = defineOperations('Me', {
+export const meOperations = operationsOf({ tag: 'Me' })({
   getMe: {
     method: 'GET',
     path: '/api/v1/me',

@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import { FEATURES } from '../../values/features.ts';
 import { instantSchema } from '../../values/metric.ts';
-import { defineOperations } from '../operation.ts';
+import { OPERATORS_ONLY, operationsOf } from '../operation.ts';
 import { idParams, idSchema, pageQuery, pageSchema, textSchema } from '../resources.ts';
 import { apiKeyIdSchema } from './api-keys.ts';
 
@@ -76,12 +76,16 @@ const example: WaitlistRequest = {
   keys: [],
 };
 
-export const waitlistRequestOperations = defineOperations('Waitlist', {
+export const waitlistRequestOperations = operationsOf({
+  tag: 'Waitlist',
+  scopes: ['waitlist:admin'],
+  marketLimit: 'touches-no-market',
+  unlimitedBecause: OPERATORS_ONLY,
+})({
   listWaitlistRequests: {
     method: 'GET',
     path: '/api/v1/waitlist-requests',
     summary: 'List waitlist requests with their contacts, newest first',
-    scopes: ['waitlist:admin'],
     query: z.strictObject(pageQuery),
     success: {
       status: 200,
@@ -100,10 +104,7 @@ export const waitlistRequestOperations = defineOperations('Waitlist', {
     path: '/api/v1/waitlist-requests',
     summary: 'Record a request that arrived by e-mail',
     description: 'Only the list of requests shows contact and use case.',
-    scopes: ['waitlist:admin'],
-    marketLimit: 'touches-no-market',
     body: waitlistRequestInputSchema,
-    unlimitedBecause: 'only operators have this scope, and they have no limits',
     success: { status: 201, description: 'Recorded', body: waitlistRequestSchema },
     example: {
       body: {
@@ -122,11 +123,8 @@ export const waitlistRequestOperations = defineOperations('Waitlist', {
     description:
       'Approval alone issues nothing: create an API key from the approved request. The service sends no message: ' +
       'answer the contact yourself.',
-    scopes: ['waitlist:admin'],
-    marketLimit: 'touches-no-market',
     params: idParams('req'),
     body: waitlistDecisionSchema,
-    unlimitedBecause: 'only operators have this scope, and they have no limits',
     success: { status: 200, description: 'Decided', body: waitlistRequestSchema },
     problems: ['state-transition'],
     example: {

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { FEATURES } from '../../values/features.ts';
 import { slugSchema } from '../../values/market.ts';
 import { instantSchema } from '../../values/metric.ts';
-import { defineOperations } from '../operation.ts';
+import { operationsOf } from '../operation.ts';
 import { idParams, idSchema, lineSchema, pageQuery, pageSchema, revisionSchema } from '../resources.ts';
 
 const watchlistInputSchema = z.strictObject({
@@ -40,7 +40,11 @@ const example: Watchlist = {
   revision: 1,
 };
 
-export const watchlistOperations = defineOperations('Watchlists', {
+export const watchlistOperations = operationsOf({
+  tag: 'Watchlists',
+  scopes: ['watchlists:write'],
+  marketLimit: 'touches-no-market',
+})({
   listWatchlists: {
     method: 'GET',
     path: '/api/v1/watchlists',
@@ -55,8 +59,6 @@ export const watchlistOperations = defineOperations('Watchlists', {
     path: '/api/v1/watchlists',
     summary: 'Create a watchlist',
     description: 'Only its owner can see it: nothing changes in public.',
-    scopes: ['watchlists:write'],
-    marketLimit: 'touches-no-market',
     body: watchlistInputSchema,
     features: ['watchlists', 'watchlist-items', 'watchlist-writes-per-day'],
     success: { status: 201, description: 'Created', body: watchlistSchema, headers: ['ETag', 'Location'] },
@@ -76,8 +78,6 @@ export const watchlistOperations = defineOperations('Watchlists', {
     path: '/api/v1/watchlists/{id}',
     summary: 'Replace the name and the markets of a watchlist',
     description: 'A field that is left out takes its default: without `markets`, the list is empty afterwards.',
-    scopes: ['watchlists:write'],
-    marketLimit: 'touches-no-market',
     params: idParams('wl'),
     body: watchlistInputSchema,
     precondition: 'if-match',
@@ -93,8 +93,6 @@ export const watchlistOperations = defineOperations('Watchlists', {
     method: 'DELETE',
     path: '/api/v1/watchlists/{id}',
     summary: 'Delete a watchlist',
-    scopes: ['watchlists:write'],
-    marketLimit: 'touches-no-market',
     params: idParams('wl'),
     precondition: 'if-match',
     features: ['watchlist-writes-per-day'],
@@ -106,8 +104,6 @@ export const watchlistOperations = defineOperations('Watchlists', {
     path: '/api/v1/watchlists/{id}/markets/{slug}',
     summary: 'Add a market at the end of a watchlist, unless it is there already',
     description: '`If-Match` is optional; a stale one fails with 412.',
-    scopes: ['watchlists:write'],
-    marketLimit: 'touches-no-market',
     params: idParams('wl').extend({ slug: slugSchema }),
     precondition: 'if-match-if-sent',
     features: ['watchlist-items', 'watchlist-writes-per-day'],
@@ -120,8 +116,6 @@ export const watchlistOperations = defineOperations('Watchlists', {
     path: '/api/v1/watchlists/{id}/markets/{slug}',
     summary: 'Remove a market from a watchlist, if it is there',
     description: '`If-Match` is optional; a stale one fails with 412.',
-    scopes: ['watchlists:write'],
-    marketLimit: 'touches-no-market',
     params: idParams('wl').extend({ slug: slugSchema }),
     precondition: 'if-match-if-sent',
     features: ['watchlist-writes-per-day'],
