@@ -2,9 +2,9 @@
  * Puts the files of a backup into a data folder. The published objects stay: readers are served from them until the
  * ledger has published everything again. All other files are moved aside, and none is deleted.
  *
- * Crash safety: first everything is copied beside the old files, which stay in use. Then the folder is marked, so that no server
- * starts on a partly restored folder, and files are only renamed. After an interruption the next attempt starts again, and moves
- * aside all files that it finds.
+ * Crash safety: first everything is copied beside the old files, which stay in use. Then the folder is marked, so that no
+ * server starts on a partly restored folder, and files are only renamed. After an interruption the next attempt starts again,
+ * and moves aside all files that it finds.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
@@ -70,8 +70,8 @@ export async function putBack({ dataFolder, nowMs, backup, progress }: PutBackOp
 }
 
 /**
- * Returns the path of the folder that holds the replaced files; null: nothing was replaced. On return the folder is still marked:
- * see {@link finishRestore}.
+ * Returns the path of the folder that holds the replaced files; null: nothing was replaced. On return the folder is still
+ * marked: see {@link finishRestore}.
  *
  * @throws StartError if the folder is in use, cannot be written, or `stage` rejects
  */

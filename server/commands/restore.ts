@@ -39,8 +39,8 @@ export interface RestoreCommand {
    */
   readonly keys: 'keep' | 'revoke' | null;
   /**
-   * Called if `keys` is null and no ledger says whether these keys were revoked or rotated. Nothing has changed yet. Rejects
-   * if the keys must not become valid again.
+   * Called if `keys` is null and no ledger says whether these keys were revoked or rotated. Nothing has changed yet. Rejects if
+   * the keys must not become valid again.
    */
   readonly confirm: (keys: readonly RevivedKey[]) => Promise<void>;
   readonly progress: CopyStep;

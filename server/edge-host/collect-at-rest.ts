@@ -1,7 +1,6 @@
 /**
  * Frees memory when a thread is idle. V8 collects garbage only while a program allocates. So without this, a service that waits
- * for
- * hours after a publication would keep its garbage all that time: more than half of its memory.
+ * for hours after a publication would keep its garbage all that time: more than half of its memory.
  */
 import { performance } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';

@@ -46,8 +46,7 @@ const DEADLINE_MS = 1_000;
 
 /**
  * Starts the thread at once, so that it loads its code while the core begins. If the thread throws an uncaught error or exits,
- * the
- * process ends: without readers the service has no use, and its supervisor restarts it.
+ * the process ends: without readers the service has no use, and its supervisor restarts it.
  */
 export function startEdge({ fault: report }: Pick<Log, 'fault'>): EdgeThread {
   let [isOpen, isEnding] = [false, false];

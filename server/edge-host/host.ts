@@ -1,7 +1,6 @@
 /**
  * The edge in its own thread: public reads, and the connections of writes and uploads. It reads the objects' folder itself. So
- * no
- * read waits for the event loop of the core, or for a message between the threads.
+ * no read waits for the event loop of the core, or for a message between the threads.
  */
 
 import { randomUUID } from 'node:crypto';

@@ -8,9 +8,8 @@ import type { Connection } from './connections.ts';
 
 /**
  * Answers one request. Resolves when the whole answer has been handed over. The handler limits the time of the body itself. It
- * may
- * leave the body unread: then the connection is closed after the answer. Rejects if the handler fails, or with the error of an
- * incomplete body.
+ * may leave the body unread: then the connection is closed after the answer. Rejects if the handler fails, or with the error of
+ * an incomplete body.
  */
 export type DivertedHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 

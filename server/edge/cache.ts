@@ -1,7 +1,7 @@
 /**
  * A shared cache (RFC 9111) in front of the object store, independent of HTTP. Each key has at most one running read, so the
- * readers
- * of a key never go back in time. If an object changes during its read, the body that was read is answered once and not kept.
+ * readers of a key never go back in time. If an object changes during its read, the body that was read is answered once and not
+ * kept.
  */
 import { LRUCache } from 'lru-cache';
 import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/files/limits.ts';
@@ -11,8 +11,7 @@ import type { ETag, ObjectStore, StoredObject } from '../../storage/ports/object
 
 /**
  * The origin of an answer. `hit`: from the cache. `stale-if-error`: expired, from the cache, because the store fails. Otherwise
- * from
- * the store, for one of the reasons in RFC 9211, section 2.2.
+ * from the store, for one of the reasons in RFC 9211, section 2.2.
  */
 export type Provenance = 'hit' | 'stale-if-error' | 'uri-miss' | 'stale' | 'request';
 
@@ -53,7 +52,7 @@ export interface ObjectCacheOptions<View> {
 export interface ObjectCache<View> {
   /** Never rejects because of the store. @param isNewest the store is asked even if the answer is fresh */
   read(key: string, isNewest?: boolean): Promise<CacheAnswer<View>>;
-  /** The store has changed the object. The next reader asks it; while it fails, the older body is served. */
+  /** The object has changed in the store, so the next reader causes a read. While the store fails, the older body is served. */
   invalidate(key: string): void;
   /** Drops every key for which this is true. */
   drop(isDropped: (key: string) => boolean): void;

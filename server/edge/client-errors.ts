@@ -79,8 +79,7 @@ function cutOffSoon(socket: Duplex): void {
 
 /**
  * node:http closes a connection directly after its last answer. With unread bytes of the client, the kernel resets the
- * connection,
- * and the client may lose the answer. So the rest is read and dropped for a short time.
+ * connection, and the client may lose the answer. So the rest is read and dropped for a short time.
  */
 export function closeSlowly(socket: Socket, drop: () => unknown): void {
   socket.destroySoon = () => {

@@ -108,7 +108,7 @@ export class Connections {
       if (connection.open !== null || connection.lastRequest >= lastRequest || socket.destroyed) continue;
       quietest = socket;
       lastRequest = connection.lastRequest;
-      // None has fewer requests than zero, and the map has the oldest connections first.
+      // It has had no request, and the map has the oldest connections first: no later one is a better choice.
       if (lastRequest === 0) break;
     }
     return quietest;

@@ -4,7 +4,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 
-/** The codings of the edge, the best first if the client likes several equally. */
+/** The codings of the edge, in the order of preference among codings that the client wants equally. */
 const CODINGS = ['br', 'gzip', 'identity'] as const;
 
 export type Coding = (typeof CODINGS)[number];
@@ -14,7 +14,7 @@ export type CompressedCoding = Exclude<Coding, 'identity'>;
 const COMPRESSIBLE_MIN_BYTES = 1_000;
 const COMPRESSIBLE_MAX_BYTES = 10_000_000;
 
-/** Texts. Everything else that is published is compressed already, or is hashes, which no compression makes smaller. */
+/** Text types. All other published bodies are compressed already, or are hashes, which cannot be compressed. */
 const COMPRESSIBLE_TYPE = /^(text\/|application\/([a-z.-]+\+)?(json|xml)|application\/x-ndjson|image\/svg)/;
 
 // Quality 5 is where brotli becomes smaller than gzip at about gzip's speed; 6 is zlib's default.
@@ -25,7 +25,7 @@ const REMEMBERED_HEADERS = 256;
 const REMEMBERED_HEADER_LENGTH = 256;
 const remembered = new LRUCache<string, readonly Coding[]>({ max: REMEMBERED_HEADERS });
 
-/** Since 1.0.0 a second argument breaks ties; the type declarations do not have it yet. */
+/** Since 1.0.0 a second argument breaks ties. The type declarations lack it. */
 interface TieBreaking {
   encodings(available: readonly Coding[], options: { readonly preferred: readonly Coding[] }): Coding[];
 }
@@ -36,7 +36,8 @@ interface TieBreaking {
 export function acceptedCodings(acceptEncoding = ''): readonly Coding[] {
   const known = remembered.get(acceptEncoding);
   if (known !== undefined) return known;
-  // Lower case, because Negotiator knows the weight as `q` only, and its name has no case (RFC 9110, section 12.4.2).
+  // Lower case, because Negotiator reads the weight only as `q`, although its name is case-insensitive (RFC 9110, section
+  // 12.4.2).
   const headers = { 'accept-encoding': acceptEncoding.toLowerCase() };
   const negotiator = new Negotiator({ headers }) as unknown as TieBreaking;
   const accepted = negotiator.encodings(CODINGS, { preferred: CODINGS });

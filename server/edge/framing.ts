@@ -19,17 +19,17 @@ export function announcesBody(request: IncomingMessage): boolean {
 }
 
 /**
- * Whether the connection may belong to another protocol after this request: the client offers an upgrade, which an ordinary
- * answer declines (RFC 9110, section 7.8), or takes this for a proxy. node:http drops the rest of the packet, so later answers
- * would be taken for answers to the dropped requests. The connection must be closed.
+ * Whether the connection may change to another protocol after this request. Either the client offers an upgrade, which an
+ * ordinary answer declines (RFC 9110, section 7.8), or it uses this server as a proxy. node:http drops the rest of the packet,
+ * so the client would take later answers for answers to the dropped requests. The connection must be closed.
  */
 export function leavesHttp({ method, headers }: IncomingMessage): boolean {
   return method === 'CONNECT' || headers.upgrade !== undefined;
 }
 
 /**
- * Why a request is refused whatever its target is; null if it is not. After a refusal the connection must be closed,
- * because the beginning of the next request is in doubt (request smuggling).
+ * The problem of a request that is refused whatever its target is; null: none. After a refusal the connection must be closed,
+ * because the beginning of the next request is uncertain (request smuggling).
  */
 export function framingFault(request: IncomingMessage, maxHeaderCount: number): Problem | null {
   if (request.rawHeaders.length > 2 * maxHeaderCount) {
@@ -41,12 +41,12 @@ export function framingFault(request: IncomingMessage, maxHeaderCount: number): 
     return problem('invalid-request', 'Send exactly one Host header field, with a host name and an optional port.');
   }
   const authority = ABSOLUTE.exec(request.url as string)?.[1];
-  // RFC 9110, section 4.2.4: user information serves to mislead people. It does not fit the grammar of a host.
+  // RFC 9110, section 4.2.4: user information can mislead people. The grammar of a host excludes it.
   if (authority !== undefined && (authority === '' || !isHost(authority))) {
     return problem('invalid-request', 'An absolute URL must name a host, with an optional port and without a user.');
   }
   const transferEncoding = request.headers['transfer-encoding'];
-  // Section 6.1: HTTP/1.0 has no transfer codings. Someone between us and the client may have framed it differently.
+  // Section 6.1: HTTP/1.0 has no transfer codings. An intermediary may have framed this request differently.
   if (transferEncoding !== undefined && request.httpVersionMinor === 0) {
     return problem('invalid-request', 'HTTP/1.0 has no Transfer-Encoding: send Content-Length, or use HTTP/1.1.');
   }

@@ -10,7 +10,7 @@ import { type Coding, compress, isTextType } from './encoding.ts';
 /** Header fields as `writeHead` takes them: names and values in turn. */
 export type FieldList = readonly string[];
 
-/** The same on every answer: a page that waits out a failure reads `Retry-After`. */
+/** The same on every answer. `Retry-After` is exposed for pages that wait after a failure. */
 export const CORS_FIELDS: FieldList = [
   'Access-Control-Allow-Origin',
   '*',
@@ -21,19 +21,19 @@ export const CORS_FIELDS: FieldList = [
 export const ACCEPT_RANGES: FieldList = ['Accept-Ranges', 'bytes'];
 export const NO_SNIFFING: FieldList = ['X-Content-Type-Options', 'nosniff'];
 
-/** The memory of an object beside its bytes. */
+/** The estimated memory of an object without its bytes. */
 const OVERHEAD_BYTES = 1_000;
 
 export class Representation {
   readonly #type: FieldList;
-  /** Those of a 304, but for the ETag. */
+  /** The fields of a 304, without the ETag. */
   readonly #fields: FieldList;
   readonly #compressed = new Map<Coding, Promise<Buffer>>();
   readonly body: Buffer;
   readonly etag: string;
-  /** Of an answer with the object. 410: it says that its market is removed. */
+  /** The status of an answer with the object. 410: the object says that its market is removed. */
   readonly status: 200 | 410;
-  /** Whether it is worth compressing. */
+  /** Whether compression is worthwhile. */
   readonly isText: boolean;
 
   constructor(key: string, { body, etag, metadata }: StoredObject) {
@@ -44,7 +44,7 @@ export class Representation {
     this.isText = isTextType(contentType);
     this.#type = ['Content-Type', contentType];
     const link = nextPageLink(key, nextCursor);
-    // A 304 has the headers of a page, too: a new release may change them, and not the page.
+    // A 304 repeats these headers for a page: a new release may change them without changing the page.
     const isPage = contentType === PAGE_CONTENT_TYPE;
     this.#fields = [
       ...['Cache-Control', cacheControl, 'Vary', 'Accept-Encoding', ...CORS_FIELDS],
@@ -53,19 +53,19 @@ export class Representation {
     ];
   }
 
-  /** The memory that it takes at most. Published texts shrink to less than a half in each coding. */
+  /** The upper bound of its memory. Published texts shrink to less than half in each coding. */
   get memoryBytes(): number {
     return OVERHEAD_BYTES + this.body.length * (this.isText ? 2 : 1);
   }
 
-  /** The bytes in this coding. They are made once, for any number of waiting readers. */
+  /** The bytes in this coding. They are compressed once for all waiting readers. */
   bytes(coding: Coding): Buffer | Promise<Buffer> {
     if (coding === 'identity') return this.body;
     const known = this.#compressed.get(coding);
     if (known !== undefined) return known;
     const made = compress(this.body, coding);
     this.#compressed.set(coding, made);
-    // `memoryBytes` counts the forms of texts alone; and a failure may pass.
+    // Only texts are kept in each coding, because `memoryBytes` counts only those. A failure is not kept, because it may pass.
     const forget = () => void this.#compressed.delete(coding);
     made.then(this.isText ? null : forget, forget);
     return made;
@@ -77,11 +77,11 @@ export class Representation {
     return ['ETag', coding === 'identity' ? this.etag : `W/${this.etag}`, ...this.#fields];
   }
 
-  /** The fields of an answer with these bytes: all, or some of the plain ones. */
+  /** The fields of an answer with these bytes: all bytes, or a range of the plain ones. */
   fields(coding: Coding, sizeBytes: number): FieldList {
     const content = [...this.#type, 'Content-Length', String(sizeBytes)];
     if (coding !== 'identity') content.push('Content-Encoding', coding);
-    // Of nothing else are parts given (section 14.2).
+    // Ranges are served only of objects with status 200 (section 14.2).
     return [...content, ...(this.status === 410 ? [] : ACCEPT_RANGES), ...NO_SNIFFING, ...this.validators(coding)];
   }
 }

@@ -18,7 +18,7 @@ export interface EdgeReply {
   readonly body: Buffer;
 }
 
-/** All that the answer with an object depends on. node:http's requests are of this shape. */
+/** The parts of a request that the answer with an object depends on. node:http's requests have this shape. */
 export type ObjectRequest = Pick<IncomingMessage, 'method' | 'headers'>;
 
 const NOTHING = Buffer.alloc(0);
@@ -71,28 +71,29 @@ interface ByteRange {
 const ONE_RANGE = /^bytes=[\t ,]*(?:(\d+)-(\d*)|-(\d+))[\t ,]*$/i;
 
 /**
- * The range of the plain bytes that the request wants, whatever other codings the client accepts: they alone have the strong
- * ETag (RFC 9110, section 14). Null: it gets the whole body. A server may ignore any `Range`, so several ranges, other
- * units and malformed fields do that.
+ * The requested range of the plain bytes. Other accepted codings do not matter: only plain bytes have the strong ETag (RFC
+ * 9110, section 14). Null: the whole body. A server may ignore any `Range`; this one ignores several ranges, other units and
+ * malformed fields.
  */
 function wantedRange({ method, headers }: ObjectRequest, object: Representation): ByteRange | 'unsatisfiable' | null {
   const { range = '', 'if-range': ifRange, 'accept-encoding': acceptEncoding } = headers;
   const match = ONE_RANGE.exec(range);
   // Section 14.2: defined for GET alone, and only where the answer would be 200.
   if (match === null || method !== 'GET' || object.status !== 200) return null;
-  // Section 13.1.5: the strong comparison. A weak ETag never matches; nor does a date, because objects have none.
+  // Section 13.1.5 requires the strong comparison. So a weak ETag never matches, and no date matches, because objects have no
+  // dates.
   if (ifRange !== undefined && ifRange !== object.etag) return null;
   if (acceptEncoding !== undefined && !acceptedCodings(acceptEncoding as string).includes('identity')) return null;
   const [, from, to, suffix] = match;
   const sizeBytes = object.body.length;
-  // A number that is too long for an exact integer lies far beyond every end.
+  // A number that is too large for an exact integer lies beyond the end of every body.
   if (from === undefined) {
     const length = Math.min(Number(suffix), sizeBytes);
     return length === 0 ? 'unsatisfiable' : { first: sizeBytes - length, last: sizeBytes - 1 };
   }
   const first = Number(from);
   const last = to === '' ? Number.POSITIVE_INFINITY : Number(to);
-  // Section 14.1.1: malformed, which comes before unsatisfiable.
+  // Section 14.1.1: malformed. This is checked before "unsatisfiable".
   if (last < first) return null;
   return first < sizeBytes ? { first, last: Math.min(last, sizeBytes - 1) } : 'unsatisfiable';
 }
@@ -115,7 +116,7 @@ export function problemReply(document: Problem, more: FieldList = []): EdgeReply
   };
 }
 
-/** The 404 of a missing key. It is cached as briefly as an object that may replace it. */
+/** The 404 of a missing key. Caches keep it as briefly as an object, because an object may replace it. */
 export function absentReply(key: string, ageSeconds: number, provenance: Provenance): EdgeReply {
   const name = parsePublicKey(key);
   const document = name !== null && 'cursor' in name ? NOT_FOUND_PROBLEM : NO_RESOURCE_PROBLEM;

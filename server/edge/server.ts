@@ -1,6 +1,6 @@
 /**
- * The embedded edge: the public reads over HTTP, in front of an object store. The same router and the same cache rules
- * as the CDN's. Other handlers can share the port (bodies.ts).
+ * The embedded edge: the public reads over HTTP, in front of an object store. It has the same router and the same cache rules
+ * as the CDN. Other handlers can share the port (bodies.ts).
  */
 import { createServer, IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -22,15 +22,15 @@ import { problemReply, sendReply } from './respond.ts';
 
 export interface EdgeServerOptions {
   readonly objects: Pick<ObjectStore, 'get'>;
-  /** A clock that is never set back and has passed 0. Default: that of the process. */
+  /** A clock that is never set back and has passed 0. Default: the clock of the process. */
   readonly nowMs?: () => number;
   readonly limits?: Partial<EdgeLimits>;
   readonly health: () => HealthReport | Promise<HealthReport>;
-  /** Until this returns true, every request except the health check is answered 503. Default: always ready. */
+  /** Until it returns true, every request except the health check is answered 503. Default: always ready. */
   readonly isReady?: () => boolean;
-  /** Whether a request may, and does, ask for bytes that are not from the cache (`Cache-Control`). Default: none may. */
+  /** Whether a request asks for bytes that are not from the cache (`Cache-Control`), and may do so. Default: never. */
   readonly wantsNewest?: (request: IncomingMessage) => boolean;
-  /** Takes requests that are not the edge's, with any method, also before the edge is ready. */
+  /** Takes requests for other handlers, with any method, even before the edge is ready. */
   readonly divert?: Divert;
   /** Counts the answers to readers. */
   readonly counts?: ReadCounts;
@@ -41,15 +41,15 @@ export interface EdgeServerOptions {
 const ALLOW: FieldList = ['Allow', 'GET, HEAD, OPTIONS'];
 
 export interface EdgeServer {
-  /** Not listening yet. */
+  /** The server, which does not listen yet. */
   readonly server: Server;
   /** Drops objects with one of these cache tags from memory, or all objects. The next reader gets the stored object. */
   purge(targets: PurgeTargets): void;
   /** The store has changed the object with this key: see `ObjectCache.invalidate`. */
   invalidate(key: string): void;
   /**
-   * Stops listening, and ends each connection with the answer that is on its way. Answers that are not sent after
-   * `stopGraceMs` are cut off. Resolves when no connection is left.
+   * Stops listening, and ends each connection after its current answer. Answers that are unfinished after `stopGraceMs` are cut
+   * off. Resolves when no connection is left.
    */
   stop(): Promise<void>;
 }
@@ -73,8 +73,8 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
   let isStopping = false;
 
   /**
-   * node:http parses all that it is given, thousands of requests of one packet, and each takes kilobytes. It stops at a
-   * request with this flag, as for another protocol. So a connection has one request at a time.
+   * node:http parses everything that it receives: thousands of requests in one packet, with kilobytes for each. It stops at a
+   * request with this flag, as it does for another protocol. So a connection has one request at a time.
    */
   class OneAtATime extends IncomingMessage {
     readonly isEarly: boolean;
@@ -88,7 +88,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
       return this.isEarly;
     }
 
-    /** Offers of the client are declined (framing.ts). */
+    /** A client's offer to upgrade is declined (framing.ts). */
     set upgrade(_isOffered: boolean) {}
   }
 
@@ -127,7 +127,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     }
   }
 
-  /** It came before the answer to the request before it, which is the last one of its connection. */
+  /** The request came before the answer to the previous request, which is the last one of its connection. */
   function onEarlyRequest({ socket }: IncomingMessage): void {
     // node:http no longer handles this socket: an error without a listener would end the process, and no time limit applies.
     socket.on('error', () => socket.destroy());
@@ -144,7 +144,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     const document = clientErrorProblem(error);
     const { receiving = null, open = null } = connections.of(socket as Socket) ?? {};
     if (receiving === null || receiving.complete || open === null || document === null) endWith(socket, document);
-    // In the middle of a body: this is the answer to its request, unless it is already answered.
+    // The body of a request cannot be parsed: this is the answer to that request, unless it has one already.
     else if (!open.headersSent) sendReply(receiving, open, problemReply(document));
   }
 
@@ -160,7 +160,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     const write = () => {
       if (socket.writable) writeLastAnswer(socket, document, document.code === 'method-not-allowed' ? ALLOW : []);
     };
-    // An answer that is on its way comes first. This one would be taken for it.
+    // A current answer is sent first: otherwise the client would take this one for it.
     if (connection.open === null) write();
     else connection.open.once('finish', write);
   }
@@ -171,19 +171,18 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
       shouldUpgradeCallback: ({ isEarly }) => isEarly,
       maxHeaderSize: limits.maxHeaderBytes,
       headersTimeout: limits.requestTimeoutMs,
-      // Handlers limit the time of a body.
+      // No limit here: handlers limit the time of a body.
       requestTimeout: 0,
       connectionsCheckingInterval: limits.checkIntervalMs,
       keepAliveTimeout: limits.keepAliveTimeoutMs,
-      // Checked in framing.ts, which answers with a document.
+      // Not required here: framing.ts checks it, and answers with a document.
       requireHostHeader: false,
     },
     (request, response) => onRequest(request, response),
   );
   server.timeout = limits.idleTimeoutMs;
   server.maxConnections = limits.maxConnections;
-  // The number of requests per connection is not limited here: node:http would answer the first one too many with an
-  // empty 503.
+  // No limit of requests per connection here: beyond it, node:http would answer with an empty 503.
   server.on('clientError', onClientError);
   // Without a 100, a client does not send an unwanted body. Unknown expectations may be ignored (RFC 9110, section
   // 10.1.1).
@@ -193,7 +192,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
   server.on('connect', onEarlyRequest);
   server.on('connection', (socket: Socket) => connections.take(socket));
   server.closeAllConnections = () => connections.closeAll();
-  // That of node:http, which `close` calls, would cut off answers that the client has not taken.
+  // node:http's own version, which `close` calls, would cut off answers that the client has not received completely.
   server.closeIdleConnections = () => connections.closeIdle(false);
 
   function purge(targets: PurgeTargets): void {

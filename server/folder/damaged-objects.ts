@@ -1,6 +1,6 @@
 /**
- * A damaged object counts as lost: what puts lost objects back mends it too. The publisher finds it absent and puts it
- * again. Readers get 503 in the meantime: a 404 would say that there is no such thing, and caches would keep it.
+ * A damaged object counts as lost, so the repair of lost objects repairs it, too. The publisher finds it absent and puts it
+ * again. Meanwhile readers get 503: a 404 would say that the resource does not exist, and caches would keep it.
  */
 import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
 import { changedStore } from '../../storage/ports/changed-store.ts';
@@ -8,24 +8,24 @@ import { StorageCorrupt } from '../../storage/ports/errors.ts';
 import type { ETag, ObjectStore } from '../../storage/ports/object-store.ts';
 
 export interface Damage {
-  /** Of the publisher: damaged objects are absent, and a put replaces them. */
+  /** The publisher's objects: a damaged object is absent, and a put replaces it. */
   readonly objects: ObjectStore;
-  /** Somebody else has found this object damaged. */
+  /** Records that a reader has found this object damaged. */
   note(key: string): void;
-  /** Has this called for each public object that is found damaged. */
+  /** Sets the function that is called for each public object that is found damaged. */
   onFound(call: () => void): void;
   /**
-   * The damaged public objects for which publishing everything again was not tried yet; from now on it was.
+   * Returns the damaged public objects that have not been published again yet, and records that this is now being tried.
    *
-   * @param giveUp receives, once, those that it has not mended
+   * @param giveUp receives, once, the objects that publishing again has not repaired
    */
   takeUntried(giveUp: (keys: readonly string[]) => void): Promise<readonly string[]>;
 }
 
 /**
- * The objects for readers: rejects for damaged ones, as the store does.
+ * The objects for readers: a read of a damaged object rejects, as in the store.
  *
- * @param note receives their keys
+ * @param note receives the keys of damaged objects
  */
 export function tellDamage(store: Pick<ObjectStore, 'get'>, note: Damage['note']): Pick<ObjectStore, 'get'> {
   return {
@@ -40,25 +40,25 @@ export function tellDamage(store: Pick<ObjectStore, 'get'>, note: Damage['note']
   };
 }
 
-/** Of an object that is not there. */
+/** The ETag for deleting an object that counts as absent. */
 const ANY_ETAG = '' as ETag;
 
 type State = 'found' | 'tried' | 'given-up';
 
 /** @param store replaces a damaged object in a put under the condition `absent`, as the directory store does */
 export function watchDamage(store: ObjectStore): Damage {
-  /** Without those that were mended since. */
+  /** By key. Repaired objects leave it. */
   const damaged = new Map<string, State>();
   let found = (): void => undefined;
 
   function note(key: string): void {
-    // The publisher itself makes the other objects anew, or says that they are lost.
+    // Only public objects are noted: the publisher itself makes the others again, or reports them as lost.
     if (damaged.has(key) || !key.startsWith(`${PUBLIC_PREFIX}/`)) return;
     damaged.set(key, 'found');
     found();
   }
 
-  /** Nothing publishes it any more. To readers it is absent from now on. */
+  /** Whether nothing publishes the object any more. Then it is deleted, so that readers find it absent. */
   async function isGone(key: string): Promise<boolean> {
     if ((await orElse(key, undefined, () => store.stat(key))) !== null) return false;
     await store.delete(key, ANY_ETAG);
@@ -78,14 +78,14 @@ export function watchDamage(store: ObjectStore): Damage {
   const objects: ObjectStore = {
     get: (key, options) =>
       orElse(key, { kind: 'absent' }, async () => {
-        // Whether an object is "not modified" is known without its body.
+        // A damaged object is read completely: "not modified" is decided without its body.
         const result = await store.get(key, damaged.has(key) ? {} : options);
         if (result.kind === 'found') damaged.delete(key);
         return result;
       }),
     async stat(key) {
       if (!damaged.has(key)) return await orElse(key, null, () => store.stat(key));
-      // The damage may be in its body.
+      // Its body is read, too, because the damage may be there.
       const result = await objects.get(key);
       return result.kind === 'found' ? result : null;
     },
@@ -126,14 +126,14 @@ export function watchDamage(store: ObjectStore): Damage {
 }
 
 /**
- * The objects of the publisher: the edge learns of each put and delete, so that it shows no older body for longer.
+ * The objects of the publisher, with a call to the edge for each put and delete, so that the edge does not serve older bodies.
  *
- * @param announce receives the key when the store has the new object, and before the publisher goes on. So a reader who sees that
- *   a generation is published asks edges that have been informed.
+ * @param announce receives the key when the store has the new object, before the publisher continues. So a reader who sees that
+ *   a generation is published gets it from edges that have been informed.
  */
 export function announceChanges(store: ObjectStore, announce: (key: string) => void): ObjectStore {
   return changedStore(store, {
-    // Also after a failure: the store may have done it.
+    // Announced after a failure, too, because the store may have made the change.
     put: (key, body, metadata, condition) => store.put(key, body, metadata, condition).finally(() => announce(key)),
     delete: (key, etag) => store.delete(key, etag).finally(() => announce(key)),
   });

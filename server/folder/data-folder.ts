@@ -15,15 +15,15 @@ import type { PublicTarget } from '../target/target.ts';
 import { checkFolderFormat, keepFolderFormat } from './folder-format.ts';
 
 export const LEDGER_FILE = 'ledger.sqlite';
-/** In a folder that a restore has begun to change, and has not finished. */
+/** The name of a file in a folder that a restore has begun to change and has not finished. */
 export const RESTORING_FILE = 'restoring';
 
 export interface DataFolder {
   readonly ledger: Ledger;
   readonly objects: ObjectStore;
-  /** Where the public ones are. To be released before the folder is closed, if something was published. */
+  /** The place of the public files. Release it before you close the folder, if something was published. */
   readonly target: PublicTarget;
-  /** Of the ledger: see `SqliteLedger`. */
+  /** Removes expired items of the ledger: see `SqliteLedger`. */
   removeExpired(beforeMs: number, limit: number): number;
   emptyLog(): void;
   checkWritable(): void;
@@ -32,9 +32,9 @@ export interface DataFolder {
 }
 
 export interface OpenOptions {
-  /** Whether a restore opens it, whose files are in place. */
+  /** True for a restore that has put the files in place, and now opens the folder. */
   readonly isRestoring?: boolean;
-  /** Another place for the public files, from now on, as of `openTarget`. Null: where they are. */
+  /** A new place for the public files, as for `openTarget`. Null: they stay in their place. */
   readonly target?: string | null;
 }
 
@@ -42,8 +42,8 @@ export interface OpenOptions {
  * Opens the folder, creates missing parts, migrates a ledger of an earlier format, and keeps other processes out until this
  * one ends.
  *
- * @throws StartError if it cannot be written, belongs to another user or a running server, is damaged, or has a
- *   format that this version does not know
+ * @throws StartError if the folder cannot be written, belongs to another user or a running server, is damaged, or has a format
+ *   that this version does not know
  */
 export async function openDataFolder(
   folder: string,
@@ -52,7 +52,7 @@ export async function openDataFolder(
   checkIsPrivate(folder);
   if (!isRestoring) checkNotHalf(folder);
   checkFolderFormat(folder);
-  // Before anything is made: a target that cannot be leaves no ledger behind.
+  // Opened before anything is made: an unusable target must not leave a new ledger behind.
   const opened = await openTarget(folder, target);
   try {
     const ledger = openSqliteLedger(join(folder, LEDGER_FILE), { exclusive: true });
@@ -97,7 +97,7 @@ export async function withLedger<Result>(folder: string, read: (ledger: Ledger) 
 }
 
 /**
- * For a folder whose ledger will be moved away: a damaged one is not a fault.
+ * Checks a folder whose ledger will be moved away. A damaged ledger is not a fault.
  *
  * @throws StartError if another process has it open
  */
@@ -117,7 +117,7 @@ function refusalOf(folder: string, cause: Error): StartError {
   return new FolderInUse(message, { cause });
 }
 
-/** For commands that need a ledger. @throws StartError if the folder has no ledger, or a restore was interrupted */
+/** Checks for commands that need a ledger. @throws StartError if the folder has no ledger, or a restore was interrupted */
 export function checkHasLedger(folder: string): void {
   checkNotHalf(folder);
   if (existsSync(join(folder, LEDGER_FILE))) return;
@@ -129,7 +129,7 @@ function checkNotHalf(folder: string): void {
   throw new StartError(`A restore into ${folder} was interrupted: repeat \`tidemark restore\`.`);
 }
 
-/** Before anything of the folder is read. */
+/** Called before anything in the folder is read. */
 function checkIsPrivate(folder: string): void {
   withFolder(folder, () => {
     checkFolderIsPrivate(folder);
@@ -137,14 +137,17 @@ function checkIsPrivate(folder: string): void {
   });
 }
 
-/** Names the process that has the folder open. Only for messages: the lock on the ledger keeps others out. */
+/**
+ * The file with the id of the process that has the folder open. It serves messages only: the lock on the ledger excludes
+ * others.
+ */
 const OWNER_FILE = 'process-id';
 
 function leaveOwner(folder: string): void {
   try {
     writeFileSync(join(folder, OWNER_FILE), `${process.pid}\n`);
   } catch {
-    // Only a message needs this file. If the folder cannot be written, opening the ledger fails with a message.
+    // Ignored: only a message needs this file. If the folder cannot be written, opening the ledger fails with a clear message.
   }
 }
 

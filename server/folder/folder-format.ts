@@ -5,7 +5,7 @@ import { assertIsKnown } from '../../storage/ports/format.ts';
 import { LEDGER_FORMAT } from '../../storage/records/formats.ts';
 import { StartError, withFolder } from '../service/start-error.ts';
 
-/** Holds the number of the format. */
+/** The file with the number of the format. */
 const FORMAT_FILE = 'format';
 
 /** @throws StartError for a folder of a format that this version does not know */
@@ -21,7 +21,7 @@ export function readFolderFormat(folder: string): number | null {
   try {
     text = readFileSync(join(folder, FORMAT_FILE), 'utf8').trim();
   } catch {
-    // Any other fault of the folder is reported for its other files.
+    // A missing file states no format. Other faults of the folder are reported when its other files are read.
     return null;
   }
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);

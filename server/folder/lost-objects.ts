@@ -1,6 +1,6 @@
 /**
- * Puts back objects that the store has lost, damaged ones too (damaged-objects.ts). The ledger can make all of them
- * again, so an operator may delete them on purpose, at any time. Readers do not wait for it, unless there is nothing at all to serve.
+ * Restores objects that the store has lost, and damaged ones (damaged-objects.ts). The ledger can make all of them again, so an
+ * operator may delete them at any time. Readers do not wait for it, except when the store has nothing to serve.
  */
 import { publicKey } from '../../contract/files/public-objects.ts';
 import type { PublisherDependencies } from '../../publisher/dependencies.ts';
@@ -18,21 +18,21 @@ import type { Damage } from './damaged-objects.ts';
 const SNAPSHOT = publicKey({ kind: 'snapshot' });
 
 /**
- * Publications notice only the lost objects that they need. A look reads each name in the store, and two records or more
- * for each market: 1.4 s of CPU time for 20,000 markets. The first look after a start reads the published bytes too.
+ * Publications notice only the lost objects that they need. A search reads each name in the store, and at least two records for
+ * each market: 1.4 s of CPU time for 20,000 markets. The first search after a start reads the published bytes, too.
  */
 export const LOOK_INTERVAL_MS = 60 * 60 * 1000;
 
-/** If objects are lost while everything is published again, the cause may last. A loop would only use up the disk. */
+/** Objects that are lost again during the repair may have a lasting cause. Repairs without a pause would fill the disk. */
 const RETRY_MS = 10 * 60 * 1000;
 const RETRY = `next try in ${RETRY_MS / 60_000} minutes`;
 
 /**
  * Publishes before the first request is served, if the store shows nothing: at the first start, and after the store was
- * emptied. Then only a beginning of it: the publications after it fill the store. Returns the published HEAD. Errors as of
+ * emptied. It publishes only a first part; later publications fill the store. Returns the published HEAD. Errors as of
  * `publish`.
  *
- * @param onPublishing is called first if it publishes
+ * @param onPublishing called before it publishes
  */
 export async function publishIfNothingIsShown(
   dependencies: PublisherDependencies,
@@ -60,24 +60,24 @@ export async function publishIfNothingIsShown(
 }
 
 export interface LostObjects {
-  /** Searches the store in the background. Resolves to whether an object is lost: then publish. */
+  /** Searches the store in the background. Resolves to true if an object is lost: then publish. */
   look(): Promise<boolean>;
   /**
-   * To be called with the error of a publication. Resolves to the time until the next try, in milliseconds; null if the
-   * error does not mean that objects are lost.
+   * Call it with the error of a publication. Resolves to the time until the next attempt, in milliseconds; null if the error
+   * does not mean that objects are lost.
    */
   failed(error: unknown): Promise<number | null>;
   /**
-   * To be called alone, before a publication. If objects are lost, everything is marked to be published again, in
+   * Call it before a publication, while none is running. If objects are lost, it marks everything to be published again, in
    * place.
    */
   prepare(): Promise<void>;
 }
 
 /**
- * @param report is called once for each time that objects are found lost, and if nothing can be marked
- * @param damage of the objects of these dependencies
- * @param readsBytes in the first look
+ * @param report called each time that objects are found lost, and if marking fails
+ * @param damage the damaged objects of these dependencies
+ * @param readsBytes whether the first search reads all bytes
  */
 export function watchLostObjects(
   dependencies: PublisherDependencies,
@@ -86,7 +86,7 @@ export function watchLostObjects(
   readsBytes = true,
 ): LostObjects {
   const { ledger, objects, nowMs } = dependencies;
-  /** Since when objects are known to be lost, and how long to wait before everything is marked. Null: none is lost. */
+  /** The time when objects were found lost, and the time to wait before everything is marked. Null: none is lost. */
   let lost: { readonly sinceMs: number; readonly waitMs: number } | null = null;
   let wasMarked = false;
   let wasRead = !readsBytes;
@@ -106,7 +106,7 @@ export function watchLostObjects(
   /** Whether the snapshot is lost, or an older copy of the objects has replaced the published ones. */
   async function isBehind(): Promise<boolean> {
     const head = await ledger.get(HEAD_KEY);
-    // A doubtful list: everything is being published again.
+    // While the list is doubtful, everything is already being published again.
     if (head === null || !head.value.applied || head.value.list.isDoubtful) return false;
     const shown = await objects.stat(SNAPSHOT);
     if ((shown?.metadata.generation ?? 0) >= head.revision) return false;
@@ -115,7 +115,7 @@ export function watchLostObjects(
     );
   }
 
-  /** While everything is being published again, damaged objects are mended too. */
+  /** Not called while everything is being published again, because that repairs damaged objects, too. */
   async function isDamaged(): Promise<boolean> {
     const head = await ledger.get(HEAD_KEY);
     if (damage === null || head === null || !head.value.applied || head.value.list.isDoubtful) return false;
@@ -141,7 +141,7 @@ export function watchLostObjects(
       return waitMs();
     },
     async prepare() {
-      // Only the snapshot is looked for each time: it is missing whenever the whole store is.
+      // Each time, only the snapshot is checked: it is missing whenever the whole store is.
       if (lost === null && !(await isBehind())) await isDamaged();
       if (lost === null || waitMs() > 0) return;
       lost = { sinceMs: nowMs(), waitMs: RETRY_MS };

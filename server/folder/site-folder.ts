@@ -6,7 +6,7 @@ import { type Site, siteEncoding, siteOf } from '../../publisher/site.ts';
 
 const BUILT_SITE = fileURLToPath(new URL('../../clients/web/built/', import.meta.url));
 
-/** Reads all of them, so that files that change later are not published by halves. About a megabyte. */
+/** Reads all pages into memory, about a megabyte: so a later change of the files cannot be published in part. */
 export async function readSite(): Promise<Site> {
   const entries = await readdir(BUILT_SITE, { recursive: true, withFileTypes: true }).catch(
     (cause: NodeJS.ErrnoException) => {

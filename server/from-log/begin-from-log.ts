@@ -24,35 +24,35 @@ import { StartError } from '../service/start-error.ts';
 import { type LogKey, publishedLog } from '../settings/log-key.ts';
 
 const GARBAGE_BYTES_MAX = 64 * 1024 * 1024;
-/** They sign the log that goes on. */
+/** The files with the keys that sign the continued log. */
 const KEYS_OF_LOG = ['log-key', 'log-key-previous'];
 
 export interface BeginFromLog {
   readonly dataFolder: string;
   /** Where the log is published: see `publishedFilesReader`. */
   readonly reader: PublicReader;
-  /** For messages: the URL or the folder. */
+  /** The URL or the folder, for messages. */
   readonly source: string;
-  /** The keys with which this deployment signs, newest first. Those that the log has now, or their successor. */
+  /** The keys with which this deployment signs, newest first: those that the log has now, or their successor. */
   readonly keys: readonly LogKey[];
-  /** Another folder for the public files: as of `openDataFolder`. Default: where they are. */
+  /** Another folder for the public files, as for `openDataFolder`. Default: they stay in their place. */
   readonly target?: string | null;
-  /** The log is that of the target. Then its other files are looked at when something is published: see `takeOverStore`. */
+  /** Whether the log is the target's own. Then the next publication checks the other files of the target: see `takeOverStore`. */
   readonly isOfTarget?: boolean;
-  /** Kinds of files that will be published. */
+  /** The kinds of files that will be published. */
   readonly projections: PublisherStorage['projections'];
-  /** As of the settings of the server. */
+  /** The base URL for readers, from the settings of the server. */
   readonly readBaseUrl: string | null;
-  /** Signed checkpoints that were seen anywhere, of any log. */
+  /** Signed checkpoints that were seen before, of any log. */
   readonly seen?: readonly string[];
-  /** Goes on without names of representatives that the source does not have. Default: it is refused. */
+  /** Whether to continue if the source lacks names of representatives. Default: it is refused. */
   readonly forgetNames?: boolean;
   readonly nowMs: number;
   readonly progress: CopyStep;
 }
 
 export interface BegunFolder extends LedgerFromLog {
-  /** The folder with the files that were there before; null: there were none. */
+  /** The folder with the replaced files; null: there were none. */
   readonly replaced: string | null;
 }
 
@@ -62,8 +62,7 @@ export function isLedgerMissing(dataFolder: string): boolean {
 }
 
 /**
- * Whether the folder has no ledger, or one that nothing was taken into and nothing published from. A run that was refused
- * leaves such a one.
+ * Whether the folder has no ledger, or one without any ingested data or publication, as a refused run leaves it.
  *
  * @throws StartError if another process has it open, and for a damaged one
  */
@@ -77,18 +76,18 @@ export async function isLedgerEmpty(dataFolder: string): Promise<boolean> {
 }
 
 /**
- * Verifies the log, and puts a ledger with its facts into the data folder. Files that are there are moved aside, but for
- * the keys of the log and for published objects, which stay in place. Every market is due for a refresh, so the next
- * generations publish everything: later than every generation that the source or the store shows, with the next entry of
- * the log, and with the cursors of pages that the store has. Without other marks they change nothing but the snapshot in a
- * store that has all of it.
+ * Verifies the log, and puts a ledger with its facts into the data folder. Existing files are moved aside, except the keys of
+ * the log and the published objects, which stay in place. Every market gets a refresh mark, so the next generations publish
+ * everything. They are later than every generation that the source or the store shows. They continue with the next entry of the
+ * log, and keep the cursors of pages that the store has. Without other marks, they change only the snapshot of a complete
+ * store.
  *
- * No other process may have the folder open, and it is closed on return. After a kill, call it again: everything is done from
- * the start, and no server starts on a half.
+ * No other process may have the folder open, and it is closed on return. After a kill, call it again: it starts from the
+ * beginning, and no server starts on a partial folder.
  *
- * @throws StartError if the folder is in use or cannot be written, if the source gives no answer, and if its log is not
- *   proven: another key, a fork, fewer entries than were seen, files that are missing or wrong, entries that contradict
- *   each other; or if names are missing. Then the folder is as it was
+ * @throws StartError if the folder is in use or cannot be written; if the source does not answer; if names are missing; or if
+ *   its log is not proven: another key, a fork, fewer entries than were seen, files that are missing or wrong, entries that
+ *   contradict each other. Then the folder is unchanged
  * @throws StorageUnavailable if the store does not answer: then call it again
  */
 export async function beginFromLog(options: BeginFromLog): Promise<BegunFolder> {
@@ -124,7 +123,7 @@ function settingsOf({ projections, readBaseUrl }: Pick<BeginFromLog, 'projection
   };
 }
 
-/** V8 would let the garbage of a long log lie. */
+/** Collects garbage between steps: V8 would let the garbage of a long log accumulate. */
 function collecting(progress: CopyStep): CopyStep {
   const collect = garbageCollector();
   let after = bytesHeld();
@@ -137,7 +136,7 @@ function collecting(progress: CopyStep): CopyStep {
   };
 }
 
-/** `process.memoryUsage` would also ask the system for the size of the process, at each step. */
+/** Faster than `process.memoryUsage`, which also asks the system for the size of the process. */
 function bytesHeld(): number {
   const { used_heap_size: heap, external_memory: external } = getHeapStatistics();
   return heap + external;
@@ -166,7 +165,7 @@ async function fillLedger(path: string, { dataFolder, reader, keys, seen = [], .
   }
 }
 
-/** The checkpoint that this folder has published, whatever else of it is lost. */
+/** The checkpoint that this folder has published, even if its other files are lost. */
 async function publishedNote(dataFolder: string): Promise<string | null> {
   const file = objectFile(dataFolder, publicKey({ kind: 'log-checkpoint' }), { contentType: 'text/plain' });
   return (await readFile(file, 'utf8').catch(ignoreMissing)) ?? null;

@@ -9,23 +9,23 @@ import { readGitFile, runGit } from './run-git.ts';
 export interface GitFile {
   /** An https URL, or a folder with a repository. */
   readonly repository: string;
-  /** Of the file, from the root of the repository. */
+  /** The path of the file, from the root of the repository. */
   readonly path: string;
 }
 
 interface Commit extends PastVersion {
-  /** Of the file; null: the commit removes it, or makes something else of it. */
+  /** The id of the file's content; null: the commit removes the file, or replaces it by something else. */
   readonly blob: string | null;
 }
 
 const REF = 'refs/heads/tidemark';
-/** A host sends this many versions at once, each as its difference from another. */
+/** The number of versions that one request fetches. A host sends each as its difference from another. */
 const FETCHED_AT_ONCE = 200;
 
 /**
- * Brings the repository's default branch into a bare one below `folder`, and lists the commits of the file. From a host, files are
- * fetched as they are read. A commit is seen at its committer's time; if that is not later than the one before, or has not come, a
- * millisecond after the one before: the order of the branch is the truth.
+ * Fetches the repository's default branch into a bare one below `folder`, and lists the commits of the file. Contents are
+ * fetched from a host when they are read. A commit counts from its committer's time. If that time is not later than the one
+ * before, or is in the future, the commit counts from one millisecond after the one before: the order of the branch decides.
  *
  * @throws StartError for a repository or path that cannot be read
  */
@@ -37,7 +37,7 @@ export async function openGitVersions(
   const remote = checkGitFile(file);
   const own = resolve(folder, `${sha256Hex(Buffer.from(remote.place)).slice(0, 16)}.git`);
   await runGit(own, ['init', '--quiet', '--bare', '--', own]);
-  // As a setting, so that git knows from where a missing file comes.
+  // Set as the remote, so that git knows where to fetch missing files from.
   await runGit(own, ['config', 'remote.origin.url', remote.place]);
   const partial = remote.isHost ? ['--filter=blob:none'] : [];
   await runGit(own, ['fetch', '--quiet', '--no-tags', ...partial, '--', 'origin', `+HEAD:${REF}`]);
@@ -95,13 +95,13 @@ function checkPath(path: string): void {
     throw new WrongArgument('--path: name a file from the root of the repository, such as data/prices.json.');
 }
 
-/** Where a folder comes from; empty: it does not say. */
+/** The address that a folder was cloned from; empty: unknown. */
 async function originOf(folder: string): Promise<string> {
   const gitFolder = existsSync(resolve(folder, '.git')) ? resolve(folder, '.git') : folder;
   return (await runGit(gitFolder, ['config', '--default', '', '--get', 'remote.origin.url'])).trim();
 }
 
-/** Oldest first; each commit with its line of the file. A merge counts by what it changes of the branch. */
+/** One line for each commit of the file, oldest first. A merge counts with its changes to the branch. */
 async function logOf(folder: string, path: string): Promise<string> {
   const form = ['--format=commit %H %ct', '--raw', '--no-abbrev', '--no-renames', '--no-color'];
   return await runGit(folder, ['log', '--first-parent', '-m', '--reverse', ...form, REF, '--', path]);
@@ -123,7 +123,7 @@ function commitsIn(log: string, nowMs: number, linkOf: ((commit: string) => stri
   return commits;
 }
 
-/** In one request. Objects that are here already are not sent. */
+/** Fetches the contents in one request, except those that are here already. */
 async function fetchBlobs(folder: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   const how = ['--no-tags', '--no-write-fetch-head', '--recurse-submodules=no', '--filter=blob:none', '--stdin'];
@@ -137,7 +137,7 @@ const HOSTS: readonly { readonly pattern: RegExp; readonly raw: string }[] = [
   { pattern: /^(?:https:\/\/|ssh:\/\/git@|git@)(gitlab\.com)[/:]([\w.-]+(?:\/[\w.-]+)+)$/, raw: '-/raw' },
 ];
 
-/** @param remote as git knows it. Null: it is no repository of a host that is known, such as a folder */
+/** @param remote as git knows it. Null: not a known host, such as a folder */
 export function permanentLink(remote: string, path: string): ((commit: string) => string) | null {
   for (const { pattern, raw } of HOSTS) {
     const [, host, name] = pattern.exec(remote.replace(/(\.git)?\/?$/, '')) ?? [];

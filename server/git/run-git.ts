@@ -1,6 +1,6 @@
 /**
- * The `git` program, without a shell. The repository and its contents are a stranger's, so nothing of them becomes an option, a hook or
- * a program: git works in a bare repository of our own, and speaks https and to folders alone.
+ * The `git` program, without a shell. A stranger controls the repository and its contents, so nothing in them may become an
+ * option, a hook or a program. Git works in a bare repository of our own, and reads only from https and from folders.
  */
 import { type ExecFileException, execFile } from 'node:child_process';
 import { StartError } from '../service/start-error.ts';
@@ -16,7 +16,7 @@ const SETTINGS = [
   ],
 ].flatMap((setting) => ['-c', setting]);
 
-/** Of the list of commits. */
+/** The limit of output; the list of commits is the longest. */
 const OUTPUT_BYTES_MAX = 256 * 1024 * 1024;
 const SHOWN_CHARACTERS = 300;
 
@@ -26,7 +26,7 @@ const wordsOf = (folder: string, words: readonly string[]) => [
   ...words,
 ];
 
-/** Without our own secrets, the variables by which git tells its hooks where they are, and without prompts. */
+/** The environment without our secrets, without the variables that git sets for its hooks, and without prompts. */
 function environment(): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(
     ([name]) => !/^TIDEMARK_|^GIT_(?!SSL_|TRACE|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)$)/.test(name),
@@ -34,14 +34,14 @@ function environment(): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(own), GIT_TERMINAL_PROMPT: '0', GIT_ASKPASS: 'true', LC_ALL: 'C' };
 }
 
-/** @throws StartError with the last words of git */
+/** @throws StartError with the last lines that git printed */
 export async function runGit(folder: string, words: readonly string[], input = ''): Promise<string> {
   return (await outputOf(folder, words, OUTPUT_BYTES_MAX, input)).toString('utf8');
 }
 
 const OBJECT_ID = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
 
-/** A file of any version. Null: it has more bytes. @throws StartError if git cannot read it */
+/** Reads the file of any version. Null: it is larger than `maxBytes`. @throws StartError if git cannot read it */
 export async function readGitFile(folder: string, id: string, maxBytes: number): Promise<Uint8Array | null> {
   if (!OBJECT_ID.test(id)) throw new RangeError(`${id} is no object of git`);
   return await outputOf(folder, ['cat-file', 'blob', id], maxBytes).catch((error: StartError) => {
@@ -59,7 +59,7 @@ async function outputOf(folder: string, words: readonly string[], maxBuffer: num
       if (error === null) resolve(output);
       else reject(failure(words[0] ?? '', error, errors.toString('utf8')));
     });
-    // A program that fails at once does not read.
+    // A program that fails at once closes its input: the write error is ignored.
     child.stdin?.on('error', () => {});
     child.stdin?.end(input);
   });

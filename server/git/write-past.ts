@@ -8,7 +8,7 @@ import { WrongArgument } from '../service/start-error.ts';
 import { type GitFile, openGitVersions } from './git-versions.ts';
 
 export interface WrittenPast {
-  /** NDJSON, readable for its owner only. Each market is defined once, and first. */
+  /** A file of NDJSON that only its owner can read. Each market has one definition, before its records. */
   readonly path: string;
   readonly past: PastRead;
 }
@@ -16,8 +16,8 @@ export interface WrittenPast {
 const HELD_CHARACTERS = 4 * 1024 * 1024;
 
 /**
- * @param options.folder an empty one. It gets the records, and what git needs
- * @throws WrongArgument for a recipe of no list, and for a repository or path that cannot be right; StartError if git fails
+ * @param options.folder an empty folder for the records and for git's files
+ * @throws WrongArgument for a recipe without a list, and for an invalid repository or path; StartError if git fails
  */
 export async function writePast(
   recipe: unknown,
@@ -37,7 +37,8 @@ export async function writePast(
   const path = join(folder, 'records.ndjson');
   const valuesPath = join(folder, 'values.ndjson');
   const reader = new VersionReader(list, past);
-  // Their definitions are known at the end, and come first: a history may be larger than the memory.
+  // Definitions are complete only at the end, but must come first. The records go to a file, because they may exceed the
+  // memory.
   const chunk = new Chunk();
   await writing(valuesPath, async (values) => {
     for (const [index, version] of past.versions.entries()) {

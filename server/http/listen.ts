@@ -1,4 +1,4 @@
-/** Opens the port of the service, or says why it cannot be opened. */
+/** Opens the port of the service. If it fails, the error says why. */
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
 import { StartError } from '../service/start-error.ts';

@@ -1,7 +1,7 @@
 /**
- * The bodies of the write API that are in memory at one moment. A byte counts when it has arrived, not when it is
- * announced: an announcement costs its sender nothing. Bounds for each credential and each address leave room for
- * everybody else.
+ * The bodies of the write API that are in memory at one moment. A byte counts when it has arrived, not when it is announced,
+ * because an announcement costs its sender nothing. Each credential and each network has a bound of its own, so that others can
+ * still send.
  */
 import type { IncomingMessage } from 'node:http';
 import { problem } from '../../contract/problems/problems.ts';
@@ -10,12 +10,12 @@ import { RefusedRequest } from '../../lambdas/pipeline/handler.ts';
 import { withTimeout } from '../../storage/concurrency/with-timeout.ts';
 
 export interface BodyLimits {
-  /** All bodies together. */
+  /** The bound of all bodies together. */
   readonly totalBytes: number;
-  /** Those of one network: several customers may share a proxy. */
+  /** The bound of one network, which several customers may share behind a proxy. */
   readonly networkBytes: number;
   readonly credentialBytes: number;
-  /** From the wish for a body to its end. */
+  /** The time from the beginning of `read` to the end of the body. */
   readonly receiveMs: number;
 }
 
@@ -30,18 +30,18 @@ export const BODY_LIMITS: BodyLimits = {
 export interface ReceivedBodies {
   /** Bytes in memory. */
   readonly bytes: number;
-  /** A body of which no byte has arrived. `address` is that of its sender. */
+  /** Opens a body before its first byte has arrived. @param address the address of the sender */
   open(request: IncomingMessage, address: string): ReceivedBody;
 }
 
 export interface ReceivedBody {
   /**
-   * Reads it to its end. Rejects with the error of an incomplete body.
+   * Reads the body to its end. Rejects with the error of an incomplete body.
    *
-   * @throws RefusedRequest if it is larger than `maxBytes`, late, or a bound is reached: the rest is not read
+   * @throws RefusedRequest if it is larger than `maxBytes`, late, or above a bound: the rest is not read
    */
   read(actor: string, maxBytes: number): Promise<Buffer>;
-  /** Its bytes no longer count. To be called once, when the request is answered. */
+  /** Its bytes no longer count. Call it once, when the request is answered. */
   release(): void;
 }
 
@@ -72,7 +72,7 @@ export function createReceivedBodies(limits: BodyLimits = BODY_LIMITS): Received
       const chunks: Buffer[] = [];
       for await (const chunk of request as AsyncIterable<Buffer>) {
         if (own + chunk.length > maxBytes) throw tooLarge(maxBytes);
-        // It was late, and the answer waits for the client to read it.
+        // The body was late, and the answer is waiting for the client to read it.
         if (isReleased) break;
         add(chunk.length);
         chunks.push(chunk);

@@ -2,15 +2,15 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
-/** Addresses and networks (CIDR) of proxies that are believed. */
+/** Addresses and networks (CIDR) of trusted proxies. */
 export type Proxies = readonly string[];
 
 export interface Senders {
-  /** The address of the sender. Never one that the sender itself can invent. */
+  /** The address of the sender. A sender cannot forge it. */
   addressOf(request: IncomingMessage): string;
   /**
-   * Whether a believed proxy wants bytes that are not from the cache (`no-cache`, RFC 9111, section 5.2.1.4). From anybody
-   * else the field is ignored: it would cost them nothing, and us a read of the store for each request.
+   * Whether a trusted proxy asks for bytes that are not from the cache (`no-cache`, RFC 9111, section 5.2.1.4). Other clients
+   * may not: it would cost them nothing, and us a read of the store for each request.
    */
   wantsNewest(request: IncomingMessage): boolean;
 }
@@ -23,7 +23,7 @@ export function isProxy(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
 }
 
-/** @throws TypeError unless each of them {@link isProxy} */
+/** @throws TypeError if {@link isProxy} is false for one of them */
 export function createSenders(proxies: Proxies): Senders {
   const believed = new BlockList();
   for (const proxy of proxies) {
@@ -31,11 +31,11 @@ export function createSenders(proxies: Proxies): Senders {
     if (prefix === undefined) believed.addAddress(address, familyOf(address));
     else believed.addSubnet(address, Number(prefix), familyOf(address));
   }
-  // BlockList knows IPv4 in the form of IPv6 by itself.
+  // BlockList recognises an IPv4 address that is written as IPv6.
   const isBelieved = (address: string) =>
     proxies.length > 0 && isIP(address) !== 0 && believed.check(address, familyOf(address));
 
-  /** Each proxy adds its client at the end. So the last address that no believed proxy has is one that they have seen. */
+  /** Each proxy appends the address of its client. So the last address that is not a trusted proxy was seen by one. */
   function addressOf(request: IncomingMessage): string {
     let address = request.socket.remoteAddress ?? '';
     if (!isBelieved(address)) return address;

@@ -1,4 +1,4 @@
-/** Large files over the embedded server's port, with signed PUTs as S3 has them. */
+/** Large files through the embedded server's port, by signed PUTs in the form of S3. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ProblemCode, problem } from '../../contract/problems/problems.ts';
 import { problemResult, textResult } from '../../lambdas/http/answer.ts';
@@ -12,19 +12,19 @@ export interface UploadServerOptions {
   readonly uploads: DirectoryUploads;
   /** Whether the sender of the upload may still write. Asked before the first byte of the body. */
   readonly mayReceive: (id: string) => Promise<boolean>;
-  /** Called when a file is stored. If it rejects, the request fails. Another PUT is answered 412 and calls it again. */
+  /** Called when a file is stored. If it rejects, the request fails. A repeated PUT then gets 412, and calls it again. */
   readonly onStored: (id: string) => Promise<void>;
   /** Milliseconds since the epoch. */
   readonly nowMs: () => number;
-  /** Receives faults for operators, such as a full disk. Never faults of a sender. */
+  /** Receives faults for operators, such as a full disk. Faults of senders are not reported. */
   readonly report: (what: string, cause: unknown) => void;
 }
 
 const PATH = new RegExp(`^${uploadPath('(upl_[0-9A-Z]{26})')}$`);
 
 /**
- * A file may take any time, but must come at least this fast on average, except in the first minute. Together with the
- * edge's limit on idle connections, no connection is held for nothing.
+ * The minimum average speed of a file, except in its first minute. There is no other limit of its time. With the edge's limit
+ * on idle connections, every open connection makes progress.
  */
 const MIN_BYTES_PER_SECOND = 16 * 1024;
 const GRACE_MS = 60_000;
@@ -42,23 +42,23 @@ const REFUSALS: { readonly [Why in Exclude<Outcome, 'stored'>]: readonly [Proble
   unavailable: ['service-unavailable', 'The file could not be stored: put it again later.'],
 };
 
-/** Seconds. */
+/** In seconds. */
 const RETRY_AFTER: { readonly [Why in Outcome]?: string } = { unavailable: '60', 'being-received': '30' };
 
-/** Gives the handler of a request that puts a file; null for every other request. */
+/** Returns the handler of a request that puts a file; null for every other request. */
 export function createUploadServer(options: UploadServerOptions): (request: IncomingMessage) => DivertedHandler | null {
   const { uploads, mayReceive, onStored, nowMs, report } = options;
 
   async function take(id: string, query: URLSearchParams, request: IncomingMessage): Promise<Outcome> {
     const length = request.headers['content-length'];
-    // S3 requires a length (411): otherwise a client that works here would fail there.
+    // S3 requires a length (411). Without this check, a client could work here and fail there.
     if (length === undefined) return 'no-length';
-    // The head announces another file, so the rest need not be read.
+    // The announced length differs, so the body need not be read.
     if (length !== query.get('bytes')) return 'content-differs';
     try {
       if (!(await mayReceive(id))) return 'credential-ended';
       const received = await uploads.receive(id, query, atLeastSlowly(request, nowMs));
-      // Also for a file that was there already: the first call may have failed.
+      // Called for a file that was stored before, too, because the first call may have failed.
       if (received === 'stored' || received === 'stored-already') await onStored(id);
       return received;
     } catch (error) {
@@ -75,7 +75,7 @@ export function createUploadServer(options: UploadServerOptions): (request: Inco
     const id = PATH.exec(path)?.[1];
     if (id === undefined) return null;
     const query = new URLSearchParams(search);
-    // Checked before the first byte of the body: without a valid target, a sender gets no time either.
+    // Checked before the first byte of the body: a sender without a valid target must not occupy a connection.
     if (!uploads.isTarget(id, query)) return async (_, response) => send(response, 'forbidden');
     return async (_, response) => send(response, await take(id, query, request));
   };
@@ -83,7 +83,7 @@ export function createUploadServer(options: UploadServerOptions): (request: Inco
 
 class TooSlow extends Error {}
 
-/** The body, unchanged. @throws TooSlow */
+/** Passes the body on unchanged. @throws TooSlow */
 async function* atLeastSlowly(body: AsyncIterable<Uint8Array>, nowMs: () => number): AsyncGenerator<Uint8Array> {
   const startMs = nowMs();
   let bytes = 0;

@@ -17,11 +17,11 @@ import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { EmbeddedConfig } from '../settings/config.ts';
 import { keepSecretFile, readSecretFile, removeSecretFile } from '../settings/secret-files.ts';
 
-/** The issuer in the tokens of `npm run token`. */
+/** The issuer in the tokens of `tidemark token`. */
 export const LOCAL_ISSUER = 'https://localhost/tidemark';
 export const LOCAL_AUDIENCE = 'tidemark';
 
-/** For each credential. */
+/** The limit for each credential. */
 const RATE = { name: 'default', limit: 600, windowSeconds: 60 } as const;
 const MAX_CREDENTIALS = 10_000;
 
@@ -35,8 +35,8 @@ export interface WriteApi {
 }
 
 /**
- * The file with the operator key: `made` by this start; `valid`; `gone`: removed, and not made again while an operator
- * has a key; `damaged`; or its key has ended, or is of another ledger.
+ * The state of the file with the operator key. `made`: by this start. `valid`. `gone`: removed, and not made again because
+ * another operator key exists. `damaged`. Or the state of a key that has ended, or belongs to another ledger.
  */
 export type OperatorKeyFile = 'made' | 'gone' | 'damaged' | KeyState;
 
@@ -86,7 +86,7 @@ export function openUploads(dataFolder: string): { readonly secrets: Secrets; re
   return { secrets, uploads };
 }
 
-/** The configured issuer, or one of this machine; null if that one must not serve other machines. */
+/** The configured issuer, or this machine's own; null if its own must not serve other machines. */
 function openIssuer({ dataFolder, issuer, isLocalIssuerAllowed }: EmbeddedConfig): TokenVerifier | null {
   if (issuer !== null) return createTokenVerifier({ ...systemRuntime, ...issuer, fetchJwks: fetchJwksOverHttps });
   if (!isLocalIssuerAllowed) return null;
@@ -96,9 +96,9 @@ function openIssuer({ dataFolder, issuer, isLocalIssuerAllowed }: EmbeddedConfig
 }
 
 /**
- * Makes the first operator key. Makes another one only if no operator has a key any more; the file of an ended key is
- * then replaced. The file comes first: after a crash in between, the next start registers the key that the owner can
- * read.
+ * Makes the first operator key. Makes another one only if no operator has a valid key any more; then the file of an ended key
+ * is replaced. The file is written first. So after a crash in between, the next start registers the key in the file, which the
+ * owner can read.
  */
 async function keepOperatorKey(ledger: Ledger, dataFolder: string): Promise<OperatorKeyFile> {
   const kept = readSecretFile(dataFolder, 'operator-key');

@@ -1,6 +1,6 @@
 /**
- * The write API over the embedded server's port: turns a request of node:http into the event of API Gateway, and the
- * handler's result into a response. A body is read only once its sender is known and may send it.
+ * The write API over the embedded server's port. It turns a request of node:http into an event of API Gateway, and the
+ * handler's result into a response. A body is read only after its sender is known and may send it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { problem } from '../../contract/problems/problems.ts';
@@ -14,12 +14,12 @@ import { originForm } from '../edge/framing.ts';
 import { createReceivedBodies, type ReceivedBodies } from './received-bodies.ts';
 
 /**
- * Reads the body of a request, once its sender is known and may send it. Rejects with RefusedRequest if it is too large,
- * or did not come.
+ * Reads the body of a request, after its sender is known and may send it. Rejects with RefusedRequest if the body is too large,
+ * or did not arrive.
  */
 export type ReadBody = (actor: string, maxBytes: number) => Promise<Uint8Array>;
 
-/** Answers a request that came without its body. It may run in another thread or process than the connection. */
+/** Answers a request whose body has not been read. It may run in another thread than the connection. */
 export type AnswerWrite = (head: HttpEvent, readBody: ReadBody) => Promise<Handled>;
 
 /** The answers of the write API. */
@@ -44,7 +44,7 @@ export interface WriteServerOptions {
   readonly bodies?: ReceivedBodies;
 }
 
-/** Gives the handler of a request that belongs to the write API; null for every other request. */
+/** Returns the handler of a request of the write API; null for every other request. */
 export function createWriteServer(options: WriteServerOptions): (request: IncomingMessage) => DivertedHandler | null {
   const { answer, resources, bodies = createReceivedBodies() } = options;
 
@@ -58,7 +58,7 @@ export function createWriteServer(options: WriteServerOptions): (request: Incomi
           return await body.read(actor, maxBytes);
         } catch (error) {
           if (error instanceof RefusedRequest) throw error;
-          // The client went away, or was cut off.
+          // The client closed the connection, or was cut off.
           lost = error;
           throw new RefusedRequest(problem('request-timeout', 'The body did not come.'));
         }
@@ -93,7 +93,7 @@ function headOf(request: IncomingMessage, { nowMs, newRequestId, addressOf }: Wr
   };
 }
 
-/** Repeated fields are joined, as in API Gateway: node:http would drop all but the first of some. */
+/** Joins repeated fields, as API Gateway does. node:http would keep only the first one of some fields. */
 function joinedHeaders(rawHeaders: readonly string[]): Record<string, string> {
   const headers = new Map<string, string>();
   for (let index = 0; index < rawHeaders.length; index += 2) {

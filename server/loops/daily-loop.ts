@@ -1,6 +1,6 @@
 /**
- * Makes the daily files of projections: soon after midnight (UTC), or after the start of a server that has none of today.
- * The first ones of all are made again that day, once nothing was published for a while; any on command.
+ * Makes the daily files of projections soon after midnight (UTC), or soon after a start if today's files are missing. The very
+ * first files are made again on the same day, when nothing was published for a while. An operator can ask for any of them.
  */
 
 import { eachDaily, projectorOf } from '../../publisher/daily.ts';
@@ -17,13 +17,13 @@ import type {
 import type { Log } from '../service/log.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 
-/** One look at the ledger, while there is nothing to do. */
+/** The ledger is checked at this interval. */
 const INTERVAL_MS = 60_000;
-/** Files that are asked for wait for a generation to be applied, or for a settled list. */
+/** A request for files is tried again after this time, while a generation is being applied or the list is not settled. */
 const RETRY_MS = 1_000;
 /**
- * The first files are made again after this quiet time; then after twice of it, and so on. So a feed that is never quiet for
- * long makes some dozens at most: what they leave behind stays for 35 days.
+ * The first files are made again after this quiet time, then after twice this time, and so on. So a feed that is rarely quiet
+ * causes a few dozen remakes at most. The superseded files stay for 35 days.
  */
 const QUIET_MS = 60_000;
 
@@ -39,17 +39,17 @@ export interface DailyLoopOptions extends DailyOptions {
 
 export interface DailyLoop extends WakeLoop {
   /**
-   * Makes the files of today of a projection, also if they are there. Null: this service makes none. Rejects if it fails, or
-   * the loop stops.
+   * Makes today's files of a projection, even if they exist. Null: this service makes none. Rejects if it fails, or if the loop
+   * stops.
    */
   make(projection: string): Promise<DailyOutcome | null>;
-  /** Keeps the files of a day, or does not keep them any more. Null: the projection keeps none. */
+  /** Keeps the files of a day, or stops keeping them. Null: the projection does not keep files. */
   keep(projection: string, ...asked: ToKeep): Promise<KeepOutcome | null>;
 }
 
 export type ToKeep = readonly [date: string, kept: Kept | null];
 
-/** Makes the daily files that are due; with news on the day of the first ones, again. */
+/** Makes the daily files that are due. On the day of the first files, makes them again after news. */
 export async function makeDailyFiles(options: DailyOptions): Promise<void> {
   await eachDaily(async (name, daily) => void (await makeOne(options, name, daily, { afterQuietMs: 0 })));
 }
@@ -91,13 +91,13 @@ export function startDailyLoop({ report, ...options }: DailyLoopOptions): DailyL
           if (askers.length > 0) loop.wakeIn(RETRY_MS);
           return;
         }
-        // A request that came meanwhile asks for what was published meanwhile.
+        // Requests that arrived during this work stay: they ask for later publications, too.
         end(askers, ({ resolve }) => resolve(outcome));
       });
     },
     intervalMs: INTERVAL_MS,
     onError: (cause) => {
-      // The next round finds a settled list.
+      // The list changed meanwhile. A later round finds it settled.
       if (cause instanceof Superseded) {
         if (asked.length > 0) loop.wakeIn(RETRY_MS);
         return;

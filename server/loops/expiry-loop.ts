@@ -17,12 +17,12 @@ export interface ExpiryDependencies {
 }
 
 const INTERVAL_MS = 60 * 60 * 1000;
-/** An item stays for this long after it has expired, so that it is still there if the clock is set back a little. */
+/** Expired items stay for this time, so that they still exist if the clock is set back a little. */
 const GRACE_MS = 60 * 60 * 1000;
-/** Small enough that waiting requests do not notice. */
+/** Small enough not to delay waiting requests noticeably. */
 const BATCH_ITEMS = 200;
 
-/** The work of every hour, once. */
+/** The hourly work, once. */
 export async function expire(
   { removeExpired, removeFiles, sealAudit, nowMs }: Omit<ExpiryDependencies, 'report'>,
   stopping: Pick<AbortSignal, 'aborted'> = { aborted: false },
@@ -34,7 +34,7 @@ export async function expire(
   if (!stopping.aborted) await sealAudit();
 }
 
-/** At once, and then every hour. */
+/** Starts the work at once, and repeats it every hour. */
 export function startExpiryLoop({ report, ...dependencies }: ExpiryDependencies): WakeLoop {
   const loop = startWakeLoop({
     round: (stopping) => expire(dependencies, stopping),
@@ -51,13 +51,13 @@ export interface OldUploadsDependencies {
   readonly ledger: Pick<Ledger, 'get'>;
   readonly uploads: Pick<DirectoryUploads, 'list' | 'remove'>;
   readonly nowMs: () => number;
-  /** Days after the end of an upload; null keeps all files. */
+  /** The days that a file stays after the end of its upload; null keeps all files. */
   readonly keptDays: number | null;
 }
 
 /**
- * Removes the files of uploads that are long done. Their digests stay in the ledger, so a copy can still be checked. A file
- * whose upload has not ended is kept.
+ * Removes the files of uploads that ended long ago. Their digests stay in the ledger, so that a copy can still be checked. The
+ * files of unfinished uploads stay.
  */
 export async function removeOldUploads({ ledger, uploads, nowMs, keptDays }: OldUploadsDependencies): Promise<void> {
   if (keptDays === null) return;

@@ -1,6 +1,6 @@
 /**
- * Publishes in the background: when woken, and once a minute in any case, as a deployment on AWS does with its stream
- * and its schedule. A lost wake-up costs a minute, never a generation.
+ * Publishes in the background: when woken, and at least once a minute, as the stream and the schedule do on AWS. A lost wake-up
+ * costs at most a minute.
  */
 
 import { MARKETS_PAGE_SIZE } from '../../contract/files/limits.ts';
@@ -13,31 +13,31 @@ import { type Filling, MARKETS_OF_A_STEP } from '../service/filling.ts';
 import type { Log } from '../service/log.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 
-/** Readers' caches are fresh for 15 s. Under steady writes, more generations would only fill the disk. */
+/** Readers' caches are fresh for 15 s, so faster generations would help no reader, and would fill the disk. */
 const PUBLISH_PACE_MS = 1_000;
 
 const LONGEST_SECONDS = 60;
 
 /**
- * One second for each page, up to a minute; from 100,000 markets on as everywhere. Every new list leaves superseded
- * pages on the disk for a day, and then until a sweep comes by. A list with every generation would soon take more space than
- * everything that it lists.
+ * The least time between two lists: one second for each page, up to a minute; from 100,000 markets on, the same as on AWS.
+ * Every new list leaves superseded pages on the disk until a sweep, at least a day later. A new list in every generation would
+ * soon take more space than all listed data.
  */
 export function listEverySeconds(markets: number): number {
   const pages = Math.ceil(markets / MARKETS_PAGE_SIZE);
-  // The first page is replaced, so it leaves no superseded page.
+  // A single page is replaced, so no superseded page remains.
   if (pages <= 1) return 0;
   return Math.max(Math.min(pages, LONGEST_SECONDS), defaultListEverySeconds(markets));
 }
 
-/** A generation spends about a fifth of a second on files, so that a small batch is soon public beside a large upload. */
+/** One generation spends about 0.2 s on files, so that a small batch is published soon even during a large upload. */
 export const HISTORY_FILE_BYTES = 8 * 1024 * 1024;
 
 const POLL_INTERVAL_MS = 60_000;
-/** How soon a generation tries deferred markets again. */
+/** The time until a generation tries deferred markets again. */
 const DEFERRED_RETRY_MS = 5_000;
 const GARBAGE_INTERVAL_MS = 60 * 60 * 1000;
-/** Sooner the first time, so that a server that is restarted every hour also sweeps. */
+/** The first sweep comes earlier, so that a server that is restarted every hour also sweeps. */
 const FIRST_GARBAGE_MS = 10 * 60 * 1000;
 
 export interface PublishLoopOptions {
@@ -47,15 +47,18 @@ export interface PublishLoopOptions {
   readonly onRefreshAsked: () => void;
   /** Called after each generation. */
   readonly onPublished?: () => void;
-  /** Lost objects: the publications of this loop put them back. */
+  /** Lost objects, which the publications of this loop restore. */
   readonly lost?: Pick<LostObjects, 'failed' | 'prepare'>;
   readonly filling?: Filling;
 }
 
 export interface PublishLoop extends WakeLoop {
-  /** For how long a wake-up has waited for its generation, in milliseconds; 0 if all bodies are published. */
+  /** How long a wake-up has waited for its generation, in milliseconds; 0 if all bodies are published. */
   lagMs(): number;
-  /** As `lagMs`, but not longer than since the last publication that succeeded: large imports lag, and do not stall. */
+  /**
+   * As `lagMs`, but at most the time since the last successful publication. So a large import that makes progress is not a
+   * stall.
+   */
   stalledMs(): number;
 }
 
@@ -65,7 +68,7 @@ export function startPublishLoop(
   { report, info, onRefreshAsked, onPublished, lost, filling }: PublishLoopOptions,
 ): PublishLoop {
   const { nowMs } = dependencies;
-  /** The first wake-up that no complete round has followed, and the first since the running round began. */
+  /** The first wake-up that no complete round has followed yet, and the first wake-up since the running round began. */
   let [waitingSinceMs, wokenAtMs]: [number | null, number | null] = [null, null];
   let succeededAtMs = nowMs();
   const lagMs = () => {

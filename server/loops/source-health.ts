@@ -1,23 +1,23 @@
-/** How the sources do that the service fetches: for the health check and the metrics. */
+/** The state of the fetched sources, for the health check and the metrics. */
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import { readPage } from '../../storage/ports/paging.ts';
 import { SOURCE_STATES } from '../../storage/records/sources.ts';
 
-/** A run begins within a minute of its time, unless nothing runs. */
+/** A run starts within a minute of its time, so a run that is this late was missed. */
 const MISSED_AFTER_MS = 5 * 60 * 1000;
-/** Reading ends here. */
+/** At most this many sources are read. */
 const SOURCES_READ = 1_000;
 
 /** Moments in milliseconds since the epoch; null: never. */
 export interface SourceHealth {
   readonly name: string;
-  /** Failed runs since the last one that did not fail. */
+  /** The number of failed runs since the last run that did not fail. */
   readonly failures: number;
   readonly lastRunMs: number | null;
   readonly lastSuccessMs: number | null;
-  /** Null: the source is paused, or its run is under way. */
+  /** Null: the source is paused, or is running. */
   readonly nextRunMs: number | null;
-  /** Whether a run was due five minutes ago and has not begun. */
+  /** Whether a run has been due for five minutes and has not started. */
   readonly isMissed: boolean;
 }
 

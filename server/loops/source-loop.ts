@@ -13,18 +13,18 @@ import type { Log, LogFields } from '../service/log.ts';
 import type { EmbeddedConfig } from '../settings/config.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 
-/** Finds new sources, whose wake-up was lost, and clocks that were set. */
+/** The interval of a check that finds new sources, lost wake-ups and changed clocks. */
 const LOOK_AGAIN_MS = 60_000;
 
-/** A round waits so long for its runs. Then other sources get their turn beside those that are slower. */
+/** The longest time that a round waits for its runs. Then other sources start, while slow runs continue. */
 const PATIENCE_MS = 2_000;
 
-/** The only runner of its ledger, so leases of an earlier process are its own. */
+/** This process alone runs the sources of its ledger, so it may take over leases of an earlier process. */
 const OWNER = 'embedded';
 
 export interface SourceRunsOptions
   extends Omit<SourceDependencies, 'owner' | 'uploads' | 'failed' | 'ended' | 'wants' | 'hasTime' | 'hasRoom'> {
-  /** Of the archive. */
+  /** The folder of the archive. */
   readonly folder: string;
   readonly uploads: DirectoryUploads;
   readonly report: (what: string, cause: unknown) => unknown;
@@ -32,11 +32,11 @@ export interface SourceRunsOptions
 }
 
 export interface SourceLoopOptions extends SourceRunsOptions {
-  /** Called after each round: uploads may wait for the worker. */
+  /** Called after each round, because uploads may be waiting for the worker. */
   readonly onRound: () => void;
 }
 
-/** How this process asks sources. */
+/** The way in which this process fetches from sources. */
 export function sourceAsker({
   sourceHosts,
   sourceSecrets,
@@ -48,7 +48,7 @@ export function sourceAsker({
   );
 }
 
-/** The surroundings of runs in this process. */
+/** The dependencies of runs in this process. */
 export function sourceRuns({ uploads, report, info, folder, ...dependencies }: SourceRunsOptions): SourceDependencies {
   return {
     ...dependencies,
@@ -77,7 +77,7 @@ export function startSourceLoop(options: SourceLoopOptions): WakeLoop {
     onError: (cause) => report('the sources were not looked at; the next try is in a minute', cause),
   });
 
-  /** Slow runs go on between rounds. The round after the end of one goes on with it. */
+  /** Slow runs continue between rounds. When one ends, the next round continues its work. */
   let isAwaited = false;
   function awaitSlowRuns(): void {
     if (isAwaited || pool.size === 0) return;
@@ -101,7 +101,7 @@ export function startSourceLoop(options: SourceLoopOptions): WakeLoop {
   };
 }
 
-/** A run as its line in the log, without what a source has written. */
+/** The log fields of a run, without any text of the source. */
 function runFields(source: string, id: string, run: RunValue): LogFields {
   const { cause, outcome, reason, attempt, records, refusedRows, counts, nextRunAt } = run;
   const code = reason?.code ?? null;
@@ -109,7 +109,7 @@ function runFields(source: string, id: string, run: RunValue): LogFields {
   return { source, id, cause, outcome, code, attempt, records, refusedRows, accepted, unchanged, refused, nextRunAt };
 }
 
-/** Files of records are stored as those of senders are. */
+/** Files of records are stored in the same way as uploads of senders. */
 function runUploads(uploads: DirectoryUploads): RunUploads {
   return {
     head: (id) => uploads.head(id),
@@ -124,11 +124,14 @@ function runUploads(uploads: DirectoryUploads): RunUploads {
 }
 
 const GIB = 1024 ** 3;
-/** Left for the ledger and for everything that is published: of the disk, and at most. */
+/** The share of the disk, and its upper bound, that stays free for the ledger and the published files. */
 const KEPT_SHARE = 0.05;
 const KEPT_BYTES_MAX = GIB;
 
-/** Whether this many more bytes leave enough for everything else. Some file systems report 0 blocks: then nothing is known. */
+/**
+ * Whether enough space is left after this many more bytes. True if the file system reports 0 blocks, because the space is
+ * unknown then.
+ */
 async function hasRoom(folder: string, bytes: number): Promise<boolean> {
   const { blocks, bavail, bsize } = await statfs(folder);
   const kept = Math.min(KEPT_BYTES_MAX, KEPT_SHARE * blocks * bsize);

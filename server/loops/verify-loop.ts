@@ -1,4 +1,4 @@
-/** Verifies what readers of this server get: a while after the start, and then every few hours, at a gentle pace. */
+/** Verifies the files that this server serves: some time after the start, and then every few hours, slowly. */
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
 import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
 import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
@@ -6,15 +6,15 @@ import { shareDue } from '../../publisher/verify/reading/share-due.ts';
 import type { Log } from '../service/log.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 
-/** Later than a restart takes, so that a server that is restarted again and again also verifies. */
+/** Long enough after a restart. A server that is restarted regularly still verifies. */
 const FIRST_MS = 10 * 60 * 1000;
-/** After each read: checking a body takes some milliseconds, in which no request is answered. */
+/** A pause after each read, because checking a body blocks requests for some milliseconds. */
 const PAUSE_MS = 40;
 /** Longer than a shared cache keeps a body. */
 const SECOND_LOOK_MS = (FRESH_SECONDS + 1) * 1000;
 const FINDINGS_LOGGED = 10;
 
-/** Of the newest run that has ended. */
+/** The result of the newest finished run. */
 export interface LastVerify {
   /** When it ended. */
   readonly at: string;
@@ -35,7 +35,7 @@ export interface VerifyLoopOptions {
 }
 
 export interface VerifyLoop extends WakeLoop {
-  /** Null: none since the start. */
+  /** Null: no run has ended since the start. */
   last(): LastVerify | null;
 }
 
@@ -79,7 +79,7 @@ export function startVerifyLoop({ reader, everyHours, nowMs, pause, log }: Verif
   return { ...loop, last: () => last };
 }
 
-/** One read after the other, with a pause after each. Rejects once the server stops. */
+/** A reader that reads one file at a time, with a pause after each. Rejects when the server stops. */
 function gentleReader(reader: PublicReader, pause: VerifyLoopOptions['pause'], stopping: AbortSignal): PublicReader {
   let before: Promise<unknown> = Promise.resolve();
   return (url, headers) => {

@@ -1,24 +1,24 @@
-/** Runs a background task: when it is woken, and at intervals in any case, so that a lost wake-up costs little. */
+/** Runs a background task when it is woken, and at intervals, so that a lost wake-up costs little. */
 
 export interface WakeLoop {
-  /** Says that work is due. Any number of calls during one round lead to one more round. */
+  /** Reports that work is due. Several calls during one round cause one more round. */
   wake(): void;
-  /** Wakes the loop in this many milliseconds; at once for a negative number. Of several calls the earliest counts. */
+  /** Wakes the loop in this many milliseconds; at once for a negative number. The earliest of several calls counts. */
   wakeIn(durationMs: number): void;
   /** Waits for the end of all rounds that are running or due. */
   settled(): Promise<void>;
-  /** Lets the current round finish, and starts no other. */
+  /** Lets the current round finish, and starts no other round. */
   stop(): Promise<void>;
 }
 
 export interface WakeLoopOptions {
   /**
-   * One round. If it rejects, the error is reported and the next interval tries again. `stopping` is aborted when the
-   * loop is stopped: a round of several steps may then skip the rest.
+   * One round. If it rejects, the error is reported, and the next interval tries again. `stopping` is aborted when the loop is
+   * stopped, so that a round of several steps can skip the rest.
    */
   readonly round: (stopping: AbortSignal) => Promise<void>;
   readonly intervalMs: number;
-  /** The minimum time between the beginnings of two rounds; the first round begins at once. Default: 0. */
+  /** The least time between the beginnings of two rounds; the first round begins at once. Default: 0. */
   readonly paceMs?: number;
   readonly onError: (cause: unknown) => void;
 }
@@ -47,7 +47,7 @@ export function startWakeLoop({ round, intervalMs, paceMs = 0, onError }: WakeLo
     if (stopping.aborted || running !== null) return;
     running = run().finally(() => {
       running = null;
-      // A round that the pace delays waits for its timer.
+      // If the pace delays a round, its timer starts it.
       if (due && later === null) wake();
     });
   }

@@ -15,8 +15,8 @@ export interface WitnessAddress {
 }
 
 /**
- * Reads `<verifier key> <URL>`, separated by commas. Null for a malformed list: a key of another kind, or an URL that is
- * neither https nor of this machine.
+ * Reads pairs of `<verifier key> <URL>`, separated by commas. Null for a malformed list: an unsupported kind of key, or a URL
+ * that is neither https nor on this machine.
  */
 export function parseWitnesses(text: string): readonly WitnessAddress[] | null {
   const found: WitnessAddress[] = [];
@@ -39,7 +39,7 @@ function isCosigner(vkey: string): boolean {
   }
 }
 
-/** @throws LogFaultError for a key of another kind */
+/** @throws LogFaultError for an unsupported kind of key */
 export function openWitness({ vkey, url }: WitnessAddress): Witness {
   return {
     cosigner: cosigner(vkey),

@@ -1,4 +1,4 @@
-/** Has the checkpoint cosigned by the configured witnesses, in the background: docs/operations.md, "Witnesses". */
+/** Requests cosignatures of the checkpoint from the configured witnesses, in the background: docs/operations.md, "Witnesses". */
 
 import { addCosignatures, askWitness, readCosigned, type Witness } from '../../publisher/core/log/cosign.ts';
 import type { PublisherStorage } from '../../publisher/dependencies.ts';
@@ -22,7 +22,7 @@ export interface WitnessLoopOptions {
   readonly info: Log['info'];
 }
 
-/** One round asks each witness that has not cosigned the checkpoint. A witness that fails is left alone for a while. */
+/** One round asks each witness that has not cosigned the checkpoint. After a failure, a witness is not asked for a while. */
 export function startWitnessLoop({ storage, witnesses, report, info }: WitnessLoopOptions): WakeLoop {
   const states = new Map(witnesses.map((witness) => [witness, { seen: 0, faults: 0, againAtMs: 0 } as State]));
   const { nowMs } = storage;
@@ -47,7 +47,7 @@ export function startWitnessLoop({ storage, witnesses, report, info }: WitnessLo
     } catch (error) {
       const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** state.faults, LONGEST_PAUSE_MS);
       Object.assign(state, { seen: 0, faults: state.faults + 1, againAtMs: nowMs() + pauseMs });
-      // Once: a witness that is away for a day is one piece of news.
+      // Reported once: repeated failures of a witness are the same news.
       if (state.faults === 1) report(`the witness ${witness.cosigner.name} did not cosign`, error);
       return null;
     }

@@ -1,4 +1,4 @@
-/** Does queued work in the background, one step at a time, so that the publisher gets its turn between two steps. */
+/** Does queued work in the background, one step at a time, so that the publisher runs between two steps. */
 import { createUploadRunner, type UploadDependencies } from '../../lambdas/ingest/run-upload.ts';
 import { runWork, type WorkDependencies, type WorkDone } from '../../lambdas/worker/run-work.ts';
 import { createRunners } from '../../lambdas/worker/runners.ts';
@@ -10,12 +10,10 @@ import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 
 const WORK_INTERVAL_MS = 60_000;
 
-/**
- * A step waits this long for a running publication. If the publication takes longer, it goes on beside the next step.
- */
+/** A step waits up to this time for a running publication. A longer publication continues beside the step. */
 const PUBLISHER_TURN_MS = 250;
 
-/** The only worker of its ledger, so leases of an earlier process are its own. */
+/** This process alone works on its ledger, so it may take over leases of an earlier process. */
 const OWNER = 'embedded';
 
 export interface WorkRoundOptions {
@@ -29,7 +27,7 @@ export interface WorkLoopOptions extends WorkRoundOptions {
   readonly publishing: Pick<WakeLoop, 'wake' | 'settled'>;
 }
 
-/** A function that does the queued work which may be done now. It says when more is due. */
+/** Returns a function that does the queued work that is due. It reports when more work is due. */
 export function createWorkRound(
   dependencies: UploadDependencies & Runtime,
   { onErased, report, info }: WorkRoundOptions,
@@ -90,7 +88,7 @@ export function startWorkLoop(dependencies: UploadDependencies & Runtime, option
   return loop;
 }
 
-/** Says how a batch ended. */
+/** Logs the outcome of a batch. */
 async function logBatch(log: Log['info'], ledger: Pick<Ledger, 'get'>, id: string): Promise<void> {
   const checkpoint = (await ledger.get(checkpointKey(id)))?.value;
   if (checkpoint === undefined) return;
@@ -98,7 +96,7 @@ async function logBatch(log: Log['info'], ledger: Pick<Ledger, 'get'>, id: strin
   log('batch', { id, state, accepted, unchanged, refused, markets: markets.length });
 }
 
-/** Says how a large file ended. */
+/** Logs the outcome of an upload. */
 async function logUpload(log: Log['info'], ledger: Pick<Ledger, 'get'>, id: string): Promise<void> {
   const upload = (await ledger.get(uploadKey(id)))?.value;
   if (upload === undefined) return;

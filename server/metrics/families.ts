@@ -1,4 +1,4 @@
-/** The metrics of the embedded server, from what it knows. Each has its meaning in its HELP line. */
+/** The metrics of the embedded server. The HELP line of each metric explains it. */
 import { CACHE_STATUSES, type CountedReads } from '../edge/read-counts.ts';
 import type { SourceHealth } from '../loops/source-health.ts';
 import type { LoopDelays, ProcessUsage } from '../service/process-usage.ts';
@@ -6,7 +6,7 @@ import type { Family, Sample } from './open-metrics.ts';
 import { STORAGE_PARTS, type StorageSizes } from './storage-sizes.ts';
 import type { WriteCounts } from './write-counts.ts';
 
-/** Of the health check. A number is absent while the ledger cannot be read. */
+/** The numbers of the health check. A number is absent while the ledger cannot be read. */
 export interface MeasuredHealth {
   readonly status: string;
   readonly generation?: number;
@@ -33,11 +33,11 @@ export interface Measured {
   /** Milliseconds since the epoch; null: no backup is known. */
   readonly lastBackupMs: number | null;
   readonly usage: ProcessUsage;
-  /** The delays of each event loop since the last look. */
+  /** The delays of each event loop since the last measurement. */
   readonly loopDelays: readonly (readonly [loop: 'readers' | 'core', delays: LoopDelays])[];
 }
 
-/** Each is one number. A number that is not known has no sample. */
+/** Each metric is one number. An unknown number has no sample. */
 const NUMBERS: readonly (readonly [
   name: string,
   help: string,
@@ -80,7 +80,7 @@ const NUMBERS: readonly (readonly [
   ['storage_free_bytes', 'Free on the disk of the data folder.', ({ freeBytes }) => freeBytes],
 ];
 
-/** Each is one number for each source that the service fetches. */
+/** Each metric has one number for each fetched source. */
 const SOURCE_NUMBERS: readonly (readonly [name: string, help: string, of: (source: SourceHealth) => number | null])[] =
   [
     ['failures', 'Failed runs since the last one that did not fail.', ({ failures }) => failures],
@@ -95,7 +95,7 @@ const SOURCE_NUMBERS: readonly (readonly [name: string, help: string, of: (sourc
 
 export function familiesOf(measured: Measured): Family[] {
   const { reads, writes, sources, storage, usage, loopDelays } = measured;
-  // The label is of a time when there could be several processes.
+  // Kept for compatibility: earlier versions could have several processes.
   const process = (value: number) => [{ labels: { process: 'core' }, value }];
   return [
     ...NUMBERS.map(([name, help, of]) => gauge(`tidemark_${name}`, help, [{ value: of(measured) }])),

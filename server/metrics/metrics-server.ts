@@ -1,6 +1,6 @@
 /**
- * Metrics for monitoring, on a port of their own: the public port never shows them, whatever stands in front of it. Off
- * unless `TIDEMARK_METRICS_PORT` is set.
+ * Metrics for monitoring, on a port of their own, so that the public port never shows them, with or without a proxy. Off unless
+ * `TIDEMARK_METRICS_PORT` is set.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -19,10 +19,13 @@ import { OPEN_METRICS_TYPE, openMetricsText } from './open-metrics.ts';
 import { freeBytes, measureStorage, type StorageSizes } from './storage-sizes.ts';
 import type { WriteCounts } from './write-counts.ts';
 
-/** A data folder may have a million files. Measuring it takes at most a hundredth of the time. */
+/**
+ * The pause after measuring, as a multiple of the measured time: at most a hundredth of the time is spent on it. A folder may
+ * have a million files.
+ */
 const MEASURED_AFTER_DURATIONS = 100;
 const MEASURED_AFTER_MS = 60_000;
-/** Scrapers, and a person who looks. */
+/** Enough for scrapers and an operator. */
 const MAX_CONNECTIONS = 32;
 
 export interface MetricsOptions {
@@ -50,7 +53,7 @@ export async function startMetricsServer(options: MetricsOptions): Promise<Metri
   let [storage, measureAtMs]: [Promise<StorageSizes | null> | null, number] = [null, 0];
   const delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
 
-  /** As an earlier scrape found it, if that was a moment ago; null if the folder cannot be read. */
+  /** The sizes; from an earlier scrape if that is recent; null if the folder cannot be read. */
   function storageSizes(): Promise<StorageSizes | null> {
     const startedAtMs = performance.now();
     if (storage !== null && startedAtMs < measureAtMs) return storage;
@@ -132,13 +135,13 @@ export async function startMetricsServer(options: MetricsOptions): Promise<Metri
   };
 }
 
-/** Node.js writes no body to a HEAD. */
+/** node:http leaves the body out for HEAD. */
 function send(response: ServerResponse, status: number, type: string, body: string): void {
   const length = Buffer.byteLength(body);
   response.writeHead(status, { 'content-type': type, 'content-length': length, 'cache-control': 'no-store' }).end(body);
 }
 
-/** Null: no backup is known, or its note cannot be read: `tidemark doctor` says why. */
+/** Null: no backup is known, or its file cannot be read: `tidemark doctor` explains why. */
 function lastBackupMs(dataFolder: string): number | null {
   try {
     const last = readLastBackup(dataFolder);

@@ -8,10 +8,10 @@ import { LEDGER_FILE } from '../folder/data-folder.ts';
 export const STORAGE_PARTS = ['ledger', 'objects', 'uploads', 'archive'] as const;
 export type StoragePart = (typeof STORAGE_PARTS)[number];
 
-/** Bytes on the disk, in whole blocks: what `du` shows. */
+/** Bytes on the disk, in whole blocks, as `du` counts. */
 export type StorageSizes = { readonly [Part in StoragePart]: number };
 
-/** Looks at every file once, one after the other, so that requests hardly notice. A part that is not there has 0 bytes. */
+/** Measures one file after the other, so that requests are hardly delayed. A missing part has 0 bytes. */
 export async function measureStorage(folder: string): Promise<StorageSizes> {
   let ledger = 0;
   for (const suffix of ['', '-wal', '-shm']) ledger += await sizeOf(join(folder, LEDGER_FILE + suffix));
@@ -23,7 +23,7 @@ export async function measureStorage(folder: string): Promise<StorageSizes> {
   return { ledger, objects, uploads, archive };
 }
 
-/** Free for this process, on the disk of the folder. */
+/** The bytes on the disk of the folder that this process may still use. */
 export async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;
@@ -42,7 +42,7 @@ async function sizeUnder(folder: string): Promise<number> {
   return size;
 }
 
-/** A file may go while the folder is read. */
+/** 0 for a file that was removed meanwhile. */
 async function sizeOf(path: string): Promise<number> {
   try {
     return (await stat(path)).blocks * 512;

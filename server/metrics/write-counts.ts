@@ -1,12 +1,12 @@
 /** Counts the answers of the write API. */
 
 export interface CountedWrite {
-  /** Null: no operation of the write API. */
+  /** Null: not an operation of the write API. */
   readonly operation: string | null;
   readonly status: number;
 }
 
-/** Holds a number for each operation and status, of which there are few. */
+/** Counts by operation and status; there are few of both. */
 export class WriteCounts {
   readonly #counts = new Map<string, CountedWrite & { count: number }>();
 

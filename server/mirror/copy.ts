@@ -11,23 +11,23 @@ import { bodyDigest, etagOfDigest } from '../../storage/ports/object-rules.ts';
 import type { GetResult, ObjectHead, ObjectStore } from '../../storage/ports/object-store.ts';
 import { routeRead } from '../edge/route.ts';
 
-/** The copy has reached its limit. Nothing more is taken over until there is room. */
+/** The copy has reached its limit. Nothing more is copied until it has space. */
 export class MirrorFull extends Error {
   override readonly name = 'MirrorFull';
 }
 
 export interface CopiedBody {
   readonly body: Uint8Array | string;
-  /** Of the snapshot that was read before. For operators; nothing compares it. */
+  /** The generation of the snapshot that was read before this body. For operators only; nothing compares it. */
   readonly generation: number;
   readonly nextCursor?: string | null;
-  /** It answers 410. */
+  /** Whether the service answers 410 with this body. */
   readonly isGone?: boolean;
 }
 
 const NO_BODY = new Uint8Array();
 
-/** The object that a reader of this URL gets. Null: it does not exist. */
+/** The name of the object at this URL. Null: no object has this URL. */
 export function nameOfUrl(url: string): PublicObjectName | null {
   const routed = routeRead('GET', url);
   return routed.kind === 'object' ? parsePublicKey(routed.key) : null;
@@ -35,9 +35,9 @@ export function nameOfUrl(url: string): PublicObjectName | null {
 
 export class MirrorCopy {
   readonly objects: ObjectStore;
-  /** Of all bodies together. */
+  /** The limit of all bodies together, in bytes. */
   readonly maxBytes: number;
-  /** Bodies that are stored. Counted by the sweep, and kept up to date in between. */
+  /** The bytes of the stored bodies. The sweep counts them; puts and removals keep the number up to date. */
   usedBytes = 0;
 
   constructor(objects: ObjectStore, maxBytes: number) {
@@ -45,12 +45,12 @@ export class MirrorCopy {
     this.maxBytes = maxBytes;
   }
 
-  /** Null if the copy does not have it. */
+  /** Null: the copy does not have the object. */
   async head(name: PublicObjectName): Promise<ObjectHead | null> {
     return await this.objects.stat(publicKey(name));
   }
 
-  /** Reads the copy as a reader of the mirror does, without a cache. 404 for what the copy does not have. */
+  /** Reads the copy as a reader of the mirror does, without a cache. 404 for an object that the copy lacks. */
   readonly reader: PublicReader = async (url) => {
     const name = nameOfUrl(url);
     const found = name === null ? null : await this.#get(publicKey(name));
@@ -60,7 +60,7 @@ export class MirrorCopy {
     return { status: statusOfObject(contentType), headers: new Map(Object.entries(fields)), body: found.body };
   };
 
-  /** Null: the first round has not ended. */
+  /** Null: no round has ended yet. */
   async snapshot(): Promise<{ readonly value: Snapshot; readonly text: string } | null> {
     const { status, body } = await this.reader(SNAPSHOT_URL);
     const text = Buffer.from(body).toString('utf8');
@@ -77,9 +77,9 @@ export class MirrorCopy {
   }
 
   /**
-   * Stores a body under its name, in the place of an older one. Equal bytes are not written again.
+   * Stores a body under its name, and replaces an older one. Equal bytes are not written again.
    *
-   * @throws MirrorFull if it does not fit
+   * @throws MirrorFull if the body does not fit
    */
   async put(
     name: PublicObjectName,
@@ -103,7 +103,7 @@ export class MirrorCopy {
     this.usedBytes += grown;
   }
 
-  /** A damaged body is removed, so that it is taken over again. */
+  /** A damaged body is removed, so that the next round copies it again. */
   async #get(key: string): Promise<GetResult> {
     try {
       return await this.objects.get(key);

@@ -1,4 +1,4 @@
-/** `GET /api/v1/mirror`: which service a mirror shows, and how old its copy is. Only mirrors answer it. */
+/** `GET /api/v1/mirror`: the service that this mirror copies, and the age of the copy. Only mirrors have this document. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
 import type { DivertedHandler } from '../edge/bodies.ts';
@@ -10,17 +10,17 @@ const MIRROR_URL = '/api/v1/mirror';
 export interface MirrorDocument {
   /** The base URL of the service. */
   readonly of: string;
-  /** Of the copy; null: the first copy is not complete. */
+  /** The generation of the copy; null: the first copy is not complete. */
   readonly generation: number | null;
-  /** Seconds since the copy was last known to be that of the service; null: never. */
+  /** Seconds since the copy was last confirmed as current; null: never. */
   readonly ageSeconds: number | null;
-  /** The log that is verified; null: none was read yet. */
+  /** The verified log; null: none has been read yet. */
   readonly log: { readonly origin: string; readonly size: number } | null;
   /** `current`, `behind`, `faulty`, `forked` or `unreachable`: the outcome of the last round. */
   readonly state: string;
 }
 
-/** Takes GET and HEAD of the document; everything else is the edge's. */
+/** Handles GET and HEAD of the document; the edge handles all other requests. */
 export function divertMirror(document: () => MirrorDocument): (request: IncomingMessage) => DivertedHandler | null {
   const answer: DivertedHandler = async (request: IncomingMessage, response: ServerResponse) => {
     const body = Buffer.from(canonicalJson(document() as unknown as Json));

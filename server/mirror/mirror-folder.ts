@@ -3,8 +3,8 @@
  *
  *     public/       the copy: plain files, which any web server can serve
  *     store/        their index (storage/directory/directory-objects.ts)
- *     mirror.json   what it mirrors, and what it knows of it
- *     fork-evidence.json   the proof that the service has signed two pasts: it is followed no further then
+ *     mirror.json   the base URL of the service, and the state of the mirror
+ *     fork-evidence.json   the proof that the service has signed two versions of its past: then the mirror copies nothing more
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,11 +22,11 @@ const stateSchema = z.object({
   format: z.literal(1),
   /** The base URL of the service. */
   url: z.url(),
-  /** The end of the last round that ended with `current`; null: none has. */
+  /** The end of the last round with the result `current`; null: there was none. */
   lastSuccessAt: z.iso.datetime().nullable(),
-  /** Of `MirrorLogState`; null: none was read yet. */
+  /** See `MirrorLogState`; null: no log has been read yet. */
   log: z.object({ vkeys: z.array(z.string()).min(1).readonly(), checkpoint: z.string().nullable() }).nullable(),
-  /** When a sweep first did not reach a key, in milliseconds since the epoch. */
+  /** The time of the first sweep that did not reach a key, in milliseconds since the epoch. */
   unreached: z.record(z.string(), z.int()).optional(),
 });
 
@@ -44,9 +44,9 @@ export interface MirrorFolder {
 const STATE_FILE = 'mirror.json';
 
 /**
- * Opens the folder, and makes it if it is missing.
+ * Opens the folder. Makes it if it is missing.
  *
- * @throws StartError if it belongs to another service, is in use, holds something else, or cannot be written
+ * @throws StartError if it belongs to another service, is in use, holds other data, or cannot be written
  */
 export async function openMirrorFolder(path: string, url: URL): Promise<MirrorFolder> {
   try {
@@ -66,7 +66,7 @@ export async function openMirrorFolder(path: string, url: URL): Promise<MirrorFo
 
 async function openLocked(path: string, url: URL, unlock: () => void): Promise<MirrorFolder> {
   const known = readState(join(path, STATE_FILE));
-  // A folder of other data could hold folders with these names of its own. The last two are of a target of published files.
+  // A folder with other data could have subfolders of these names. The last two names belong to a target of published files.
   if (
     known === null &&
     [PUBLIC_FOLDER, STORE_FOLDER, 'objects', 'api', 'index.html'].some((name) => existsSync(join(path, name)))
@@ -83,7 +83,7 @@ async function openLocked(path: string, url: URL, unlock: () => void): Promise<M
     save: () => writeJson(path, STATE_FILE, folder.state),
     close: unlock,
   };
-  // The state comes first: it says whose folder it is.
+  // Written first, because it names the service that the folder belongs to.
   folder.save();
   for (const name of readdirSync(path)) {
     if (name.startsWith(STAGED_PREFIX)) rmSync(join(path, name), { recursive: true, force: true });
@@ -91,7 +91,7 @@ async function openLocked(path: string, url: URL, unlock: () => void): Promise<M
   return Object.assign(folder, { objects: await openDirectoryObjects(path) });
 }
 
-/** Null if there is no such file. @throws StartError for one that cannot be read */
+/** Null: the file does not exist. @throws StartError if it cannot be read */
 function readState(path: string): MirrorState | null {
   if (!existsSync(path)) return null;
   try {
@@ -104,19 +104,19 @@ function readState(path: string): MirrorState | null {
 
 export const FORK_FILE = 'fork-evidence.json';
 
-/** Whether an earlier round has found a fork. The file goes when a person removes it. */
+/** Whether an earlier round found a fork. A person removes the file to end this state. */
 export function hasForkEvidence({ path }: MirrorFolder): boolean {
   return existsSync(join(path, FORK_FILE));
 }
 
-/** Anybody can check it: both texts are signed by the same key. Evidence that is there already stays. */
+/** Anybody can check the evidence: both texts are signed by the same key. Existing evidence is not replaced. */
 export function keepForkEvidence(folder: MirrorFolder, { message, earlier, later }: UpstreamForked, at: string): void {
   if (hasForkEvidence(folder)) return;
   const checkpoints = { earlierCheckpoint: earlier, laterCheckpoint: later };
   writeJson(folder.path, FORK_FILE, { what: message, service: folder.state.url, foundAt: at, ...checkpoints });
 }
 
-/** Nothing in it is secret: others may look at it. */
+/** The file holds no secret, so other users may read it. */
 function writeJson(folder: string, name: string, value: unknown): void {
   putFileSync(join(folder, name), `${JSON.stringify(value, null, 2)}\n`, 0o644);
 }

@@ -1,4 +1,4 @@
-/** The log of a mirror, as far as it is verified. Nothing of it is kept before its root is the signed one. */
+/** The verified part of a mirror's log. No file of the log is kept before its root equals the signed root. */
 
 import type { LogCheckpoint } from '../../contract/log/checkpoint.ts';
 import { openCheckpoint } from '../../contract/log/checkpoint.ts';
@@ -14,13 +14,16 @@ import type { Stage } from './stage.ts';
 
 /** The state of the log in a mirror's folder. */
 export interface MirrorLogState {
-  /** The keys that may sign it, oldest first: the first one was given or trusted, the others came by its entries. */
+  /**
+   * The keys that may sign the log, oldest first. The first one was given or trusted; the log's own entries announced the
+   * others.
+   */
   readonly vkeys: readonly string[];
-  /** The newest checkpoint whose tree was verified, as it was signed. Null: none yet. */
+  /** The newest checkpoint whose tree was verified, with its signatures. Null: none yet. */
   readonly checkpoint: string | null;
 }
 
-/** Two checkpoints that one key has signed, and that cannot both be true. */
+/** One key has signed two checkpoints that contradict each other. */
 export class UpstreamForked extends Error {
   override readonly name = 'UpstreamForked';
   readonly earlier: string;
@@ -33,7 +36,7 @@ export class UpstreamForked extends Error {
   }
 }
 
-/** A log that was read, and the end of it. */
+/** A log that has been read completely, and its end. */
 export interface FollowedLog {
   readonly walk: LogWalk;
   readonly files: LogFiles;
@@ -55,12 +58,12 @@ export class MirrorLog {
     return this.#state;
   }
 
-  /** The size of the log as far as it is verified. */
+  /** The number of verified entries. */
   get size(): number {
     return this.#checkpoint?.size ?? 0;
   }
 
-  /** Whether the copy has the newest bodies of a market up to this entry of the log. */
+  /** Whether the entry is the last one about the market in the verified log. */
   isLast(slug: string, index: number | undefined): boolean {
     return this.#read?.walk.fold.lastIndexOf(slug) === index;
   }
@@ -71,14 +74,14 @@ export class MirrorLog {
   }
 
   /**
-   * Reads on to the newest checkpoint of the service, and keeps its files. An earlier checkpoint of the same log changes
-   * nothing: a cache may have it.
+   * Reads the log up to the newest checkpoint of the service, and keeps its files. An earlier checkpoint of the same log
+   * changes nothing, because a cache may have it.
    *
-   * @throws UpstreamForked if the service has signed another past; UpstreamInvalid for everything else that is not right
+   * @throws UpstreamForked if the service has signed another past; UpstreamInvalid for every other fault
    */
   async follow(stage: Stage, generation: number): Promise<FollowedLog> {
     this.#reader = stage.reader;
-    // Only tiles that this walk compares with the root are kept.
+    // Only tiles whose hashes this walk compares with the root may be kept.
     await stage.forget((name) => 'tile' in name);
     const before = this.#checkpoint;
     let note = '';
@@ -87,7 +90,7 @@ export class MirrorLog {
       const now = openSigned(note, this.#state.vkeys.map(verifierKey));
       this.#read ??= openWalk(this.#files);
       const { walk, found } = this.#read;
-      // A new process reads its copy.
+      // A new process reads the earlier entries from its copy.
       if (before !== null && walk.size < before.size) await walk.to(before, null);
       if (before !== null && now.size <= before.size) {
         const root = now.size === before.size ? before.root : await walk.rootAt(now.size);
@@ -106,7 +109,7 @@ export class MirrorLog {
       const { checkpoint = note } = this.#state as { checkpoint: string };
       return { walk, files: this.#files, checkpoint: this.#checkpoint ?? now, note: checkpoint };
     } catch (error) {
-      // The next round begins with what was verified.
+      // The next round starts from the verified checkpoint.
       this.#read = null;
       if (!(error instanceof LogFileError)) throw error;
       if (before !== null && note !== '' && (await this.#isFork(stage, before, note))) {
@@ -116,7 +119,7 @@ export class MirrorLog {
     }
   }
 
-  /** The keys that the service names must sign, and must have come by the log. */
+  /** Findings for keys that the service names, although no entry of the log has announced them. */
   async unknownKeys(): Promise<readonly Finding[]> {
     const named = await this.#files.vkeys().catch(() => []);
     const unknown = named.filter((vkey) => !this.#state.vkeys.includes(vkey));
@@ -127,7 +130,7 @@ export class MirrorLog {
     }));
   }
 
-  /** Wrong files prove nothing. The whole log is read again: only two signed roots that contradict each other are a fork. */
+  /** Wrong files prove no fork, so the whole log is read again: only two signed roots that contradict each other prove one. */
   async #isFork(stage: Stage, before: LogCheckpoint, note: string): Promise<boolean> {
     try {
       const now = openSigned(note, this.#state.vkeys.map(verifierKey));

@@ -25,25 +25,25 @@ import { countBytes, sweepCopy } from './sweep-copy.ts';
 export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
   readonly folder: MirrorFolder;
   readonly upstream: PublicReader;
-  /** Ends a round, which then rejects with its reason. */
+  /** Aborts a round, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   readonly maxBytes: number;
-  /** Keys of the log, which the operator knows from elsewhere. None: the first ones that the service shows. */
+  /** Keys of the log, which the operator knows from elsewhere. Empty: the mirror trusts the first keys that the service shows. */
   readonly logKeys: readonly string[];
   /** The pages for people. */
   readonly site: Site;
-  /** Receives the key of a log that was trusted because the service shows it. */
+  /** Receives the key of a log that the mirror trusts only because the service shows it. */
   readonly onTrusted: (vkey: string) => void;
   readonly progress?: ProgressLine;
   readonly pageSizes?: PageSizes;
-  /** Entries of the log in a part of an export. */
+  /** The number of log entries in a part of an export. */
   readonly partEntries?: number;
 }
 
-/** A day has one export and one run of compat: what is new is found by small GETs. */
+/** Daily files change once a day, and a small GET finds a new day: a check at this interval is enough. */
 const DAILY_EVERY_MS = 10 * 60 * 1000;
 const SILENT: ProgressLine = { at: () => {}, clear: () => {} };
-/** Reads the whole copy again, and removes what the walk does not reach. */
+/** At this interval, a round reads the whole copy again, and a sweep removes files that the walk did not reach. */
 const FULL_EVERY_MS = 6 * 3600 * 1000;
 
 export class Mirror {
@@ -63,24 +63,24 @@ export class Mirror {
     this.#copy = new MirrorCopy(options.folder.objects, options.maxBytes);
   }
 
-  /** To be called before anything else: reads what earlier processes left. */
+  /** Call it first: it reads the state that earlier processes have left. */
   async open(): Promise<void> {
     if (hasForkEvidence(this.#options.folder)) this.#state = 'forked';
     await countBytes(this.#copy);
     this.#generation = (await this.#copy.snapshot())?.value.generation ?? null;
   }
 
-  /** Whether a whole copy is there. */
+  /** Whether the copy is complete. */
   get isComplete(): boolean {
     return this.#generation !== null;
   }
 
-  /** The log has contradicted itself: nothing is followed any more. */
+  /** Whether the log has contradicted itself. Then nothing more is copied. */
   get isForked(): boolean {
     return this.#state === 'forked';
   }
 
-  /** One round. Rejects as {@link copyOnce} does; then the copy is as good as before. */
+  /** Runs one round. Rejects as {@link copyOnce} does; then the earlier copy stays valid. */
   async follow(): Promise<RoundReport> {
     const { folder, nowMs, signal } = this.#options;
     try {
@@ -88,7 +88,7 @@ export class Mirror {
       this.#state = report.state;
       return report;
     } catch (error) {
-      // It says nothing about the service.
+      // An aborted round says nothing about the state of the service.
       signal?.throwIfAborted();
       this.#state = error instanceof UpstreamUnavailable ? 'unreachable' : 'faulty';
       if (error instanceof UpstreamForked) {
@@ -146,14 +146,14 @@ export class Mirror {
     }
   }
 
-  /** @throws UpstreamInvalid for a service without a log: nothing proves its files */
+  /** @throws UpstreamInvalid for a service without a log, because its files cannot be proven */
   async #openLog(): Promise<MirrorLog> {
     const { folder, logKeys, onTrusted } = this.#options;
     const known = folder.state.log;
     const given = logKeys.filter((vkey) => known?.vkeys.includes(vkey) !== true);
     if (known !== null || given.length > 0)
       return new MirrorLog({ checkpoint: known?.checkpoint ?? null, vkeys: [...(known?.vkeys ?? []), ...given] });
-    // The first key is trusted, as a browser trusts the first key of a host: later ones must follow from it.
+    // The first key is trusted, as a browser trusts the first key of a host: later keys must be announced in the log.
     const vkeys = await this.#shownKeys();
     if (vkeys === null)
       throw new UpstreamInvalid(`GET ${LOG_ROOT}/vkey: the service has no signed log, so nothing proves its files`);
@@ -161,7 +161,7 @@ export class Mirror {
     return new MirrorLog({ vkeys, checkpoint: null });
   }
 
-  /** A service whose data folder was made anew breaks whichever promise is looked at first. Its keys tell why. */
+  /** A service with a new data folder may break any promise first. Its new keys explain the fault, so the error names them. */
   async #explained(error: unknown): Promise<unknown> {
     const followed = this.#log?.state.vkeys;
     if (!(error instanceof UpstreamInvalid) || followed === undefined) return error;
@@ -174,7 +174,7 @@ export class Mirror {
     );
   }
 
-  /** The keys that the service names; null: it has no log. @throws UpstreamInvalid for anything else than keys */
+  /** The keys that the service names; null: it has no log. @throws UpstreamInvalid for an answer that is not a list of keys */
   async #shownKeys(): Promise<readonly string[] | null> {
     const { status, body } = await this.#options.upstream(`${LOG_ROOT}/vkey`);
     if (status !== 200) return null;
@@ -188,7 +188,7 @@ export class Mirror {
     return vkeys;
   }
 
-  /** The folder is looked at again: a body may be damaged or gone. */
+  /** Makes the next round read the folder again, because a body may be damaged or missing. */
   async #forget(): Promise<void> {
     this.#proven.clear();
     this.#reached = new Set();
@@ -210,8 +210,8 @@ export class Mirror {
   }
 
   /**
-   * The pages are those of the mirror's own version. A copy of the service's pages would be unverified scripts,
-   * and readers of the mirror would run them.
+   * Puts the pages of the mirror's own version. The service's pages would be unverified scripts, and readers of the mirror
+   * would run them.
    */
   async #putSite(): Promise<void> {
     const { site } = this.#options;
@@ -225,7 +225,7 @@ export class Mirror {
   get document(): MirrorDocument {
     const { folder, nowMs } = this.#options;
     const { lastSuccessAt, url } = folder.state;
-    // A mirror that was started after a fork opens no log.
+    // A mirror that starts after a fork opens no log, so the stored state is shown.
     const { checkpoint: note, vkeys } = this.#log?.state ?? folder.state.log ?? { checkpoint: null, vkeys: [] };
     const checkpoint = note === null ? null : openCheckpoint(note, vkeys.map(verifierKey));
     return {

@@ -1,12 +1,13 @@
 /**
- * One round of a mirror: the safety story, from top to bottom. It is the walk of `verify --log` over a stage, which keeps what was
- * read. Only what holds is put.
+ * One round of a mirror: the safety story, from top to bottom. It is the walk of `verify --log` through a stage, which keeps
+ * the answers. Only bodies that pass their checks are put into the copy.
  *
- * The service promises that the target of a link is never older than the link. So the walk reads from links to targets, and
- * the stage puts in the other direction. At every moment, and after a kill at any moment, the copy keeps the same promise.
+ * The service promises that the target of a link is never older than the link. So the walk reads links before their targets,
+ * and the stage puts targets before their links. So the copy keeps the same promise at every moment, and after a kill at any
+ * moment.
  *
- * A shared cache in front of the service keeps each body for 15 seconds of its own, and a service may publish meanwhile. So
- * what does not hold is read again after that time. It is a fault if it is there again in the same bytes.
+ * A shared cache before the service keeps each body for 15 seconds, and a publication may happen meanwhile. So a body that
+ * fails a check is read again after that time. It is a fault if the same bytes fail again.
  */
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
@@ -32,26 +33,26 @@ export interface MirrorWorld extends Pick<Runtime, 'nowMs' | 'pause'> {
   readonly stage: Stage;
   readonly copy: MirrorCopy;
   readonly pageSizes: PageSizes;
-  /** Entries of the log in a part of an export. */
+  /** The number of log entries in a part of an export. */
   readonly partEntries: number;
   readonly log: MirrorLog;
-  /** The proven state of the copy, by slug. */
+  /** The proven state of each market in the copy, by slug. */
   readonly proven: Map<string, ProvenMarket>;
   readonly progress: ProgressLine;
 }
 
 export interface RoundReport {
   /**
-   * - `current`: the copy is that of the snapshot.
-   * - `behind`: the service gave bodies of several generations. The copy is consistent, and the next round goes on.
-   * - `faulty`: broken promises of the service. The files concerned were not copied.
+   * - `current`: the copy shows the same state as the snapshot.
+   * - `behind`: the service gave bodies of several generations. The copy is consistent, and the next round continues.
+   * - `faulty`: the service has broken promises. The files concerned were not copied.
    */
   readonly state: 'current' | 'behind' | 'faulty';
   readonly snapshot: Snapshot;
-  /** Markets that were taken over. */
+  /** The number of copied markets. */
   readonly copied: number;
   readonly findings: readonly Finding[];
-  /** Whether the list was taken over, with all markets that it shows. */
+  /** Whether the list was copied, with all markets that it shows. */
   readonly isListWhole: boolean;
 }
 
@@ -62,21 +63,21 @@ const MOST_LOOKS = 3;
 const OFTEN = PROJECTORS.filter(({ daily }) => daily === undefined);
 const DAILY = PROJECTORS.filter(({ daily }) => daily !== undefined);
 
-/** The result of one look. Markets that passed are in the copy; everything else is on the stage. */
+/** The result of one pass. Markets that passed are in the copy; all other bodies are on the stage. */
 interface Look {
   readonly snapshot: Snapshot;
   readonly generation: number;
   readonly findings: readonly Finding[];
-  /** Markets that are removed. Their documents are put once the list leaves them out. */
+  /** Removed markets. Their documents are put after a list without them. */
   readonly removed: ReadonlySet<string>;
   readonly copied: number;
 }
 
 /**
- * Rejects with UpstreamUnavailable without an answer, with UpstreamInvalid for one that must not be taken, with
- * UpstreamForked and MirrorFull. Whatever it rejects with, the copy is consistent.
+ * Rejects with UpstreamUnavailable if there is no answer, with UpstreamInvalid for an answer that must not be copied, with
+ * UpstreamForked or with MirrorFull. The copy is consistent in every case.
  *
- * @param isFull looks at everything, also if nothing is new
+ * @param isFull reads everything, even if nothing is new
  */
 export async function copyOnce(world: MirrorWorld, isFull: boolean): Promise<RoundReport> {
   let copied = 0;
@@ -98,13 +99,13 @@ export async function copyOnce(world: MirrorWorld, isFull: boolean): Promise<Rou
 
 const NOTHING = { findings: [], removed: new Set<string>(), copied: 0 };
 
-/** After the bodies: files of a day that do not fit, or are broken, hold nothing else back. */
+/** Runs after the bodies: a daily file that is faulty or does not fit must not delay anything else. */
 export async function copyDaily(world: MirrorWorld, isFull: boolean) {
   const { stage } = world;
   const isNew = async ({ leadUrl }: Projector) => {
     if (leadUrl === undefined || isFull) return true;
     await stage.reader(leadUrl);
-    // It is put last, so a copy that has it has all that it leads to.
+    // This file is put last. So a copy that has it also has every file that it leads to.
     return !(await stage.isCopied(leadUrl));
   };
   const { look, isConfirmed } = await lookUntilSure(world, async () => {
@@ -122,10 +123,10 @@ export async function copyDaily(world: MirrorWorld, isFull: boolean) {
   return { findings: look.findings, isConfirmed };
 }
 
-/** In the name of a file that no newer one replaces: a day, or a digest of its bytes. */
+/** Marks the name of a file that no newer file replaces: it holds a day, or a digest of its bytes. */
 const DAY_OR_DIGEST = /\/\d{4}-\d\d-\d\d\/|-[0-9a-f]{32}\./;
 
-/** A file of the newest day that nothing leads to any more would show something old, perhaps of a removed market. */
+/** Removes other files that the newest day does not link to. They would show old data, perhaps of a removed market. */
 async function removeOld({ stage, copy }: MirrorWorld, { kinds }: Projector): Promise<void> {
   for await (const key of copy.keys('/')) {
     const name = parsePublicKey(key);
@@ -154,7 +155,7 @@ async function lookUntilSure(
   }
 }
 
-/** The snapshot says that such files wait for their turn, or could not be made. It is not signed, so the copy waits for them. */
+/** The snapshot says that these files are due later, or could not be made. It is not signed, so this only delays them. */
 function isExcused({ filesGeneration, deferred = [] }: Snapshot, { url, rule }: Finding): boolean {
   if (rule === 'unsettled') return true;
   return (filesGeneration !== undefined || deferred.length > 0) && isOf(PROJECTORS, nameOfUrl(url));
@@ -171,13 +172,13 @@ async function readSnapshot({ stage, copy }: MirrorWorld): Promise<Snapshot> {
     throw new UpstreamInvalid(`GET ${SNAPSHOT_URL}: ${fault?.detail}: is it the base URL of a Tidemark service?`);
   const { generation } = snapshot.value;
   const before = (await copy.snapshot())?.value.generation ?? 0;
-  // A cache with an old snapshot may have old bodies, too. A service that was restored has a later generation.
+  // A cache with an old snapshot may have old bodies, too. A restored service always shows a later generation.
   if (before > generation)
     throw new UpstreamInvalid(`the service shows generation ${generation}, and the copy has ${before}`);
   return snapshot.value;
 }
 
-/** Whether the copy was whole with this snapshot, and with this log. */
+/** Whether the copy is already complete with this snapshot and this log. */
 async function isUnchanged({ stage, copy, log }: MirrorWorld, snapshot: Snapshot): Promise<boolean> {
   if ((await copy.snapshot())?.text !== canonicalJson(snapshot as unknown as Json)) return false;
   const { note } = await log.follow(stage, snapshot.generation);
@@ -189,12 +190,12 @@ async function lookAt(world: MirrorWorld, snapshot: Snapshot, projectors: readon
   const { generation, counts } = snapshot;
   const keeping = keepingOf(world, generation, counts.markets);
   const findings = await walkLog(world, keeping, snapshot, projectors);
-  // They are taken over only together with a list without them.
+  // Their removals are put only together with a list without them.
   for (const slug of keeping.result.removed) world.proven.delete(slug);
   return { snapshot, generation, findings, ...keeping.result };
 }
 
-/** Takes over markets one by one: one that does not hold keeps no other back. */
+/** Copies markets one by one, so that a faulty market does not stop the others. */
 function keepingOf({ stage, copy, progress }: MirrorWorld, generation: number, markets: number) {
   let count = 0;
   const result = { copied: 0, removed: new Set<string>() };
@@ -233,7 +234,7 @@ async function walkLog(
   const keeper: Keeper = { proven, take };
   const { reader } = stage;
   const found = new Findings();
-  // The log proves no documents, no sources of the list, and no files by their manifests: the bodies do.
+  // The log does not cover documents, the list's sources and files with manifests. These checks compare them with the bodies.
   const checks = await BodyChecks.open(reader, found, { snapshot, projectors, isKept: true });
   const settings = { reader, pageSizes, partEntries, nowMs: nowMs(), projectors, keeper, onItem: checks.item };
   const { findings, list } = await passOver({ ...followed, ...settings });
@@ -243,8 +244,8 @@ async function walkLog(
 }
 
 /**
- * Puts what is about all markets, in the order of the service: list, files beside it, removals, checkpoint, snapshot. A
- * snapshot or a file beside the list that does not hold keeps the list not back.
+ * Puts the files about all markets, in the order of the service: list, files beside it, removals, checkpoint, snapshot. A
+ * faulty snapshot, or a faulty file beside the list, does not prevent the list from being put.
  *
  * @returns whether the list was put
  */
@@ -265,7 +266,7 @@ async function putWhole(world: MirrorWorld, { generation, findings, removed }: L
   return true;
 }
 
-/** The document is at each URL of such a market that the copy has. */
+/** Puts the document of the removal at each URL of the market that the copy has. */
 async function putRemovals(
   { stage, copy }: MirrorWorld,
   slugs: ReadonlySet<string>,
@@ -277,7 +278,7 @@ async function putRemovals(
   for await (const key of copy.keys('/')) {
     const name = parsePublicKey(key);
     const body = name !== null && 'slug' in name ? documents.get(name.slug) : undefined;
-    // Its list item was the first to go, its market is the last.
+    // The list item was removed first; the market's own body is replaced last.
     const isFile = name !== null && PUBLIC_OBJECTS[name.kind].mayBeGone && name.kind !== 'market';
     if (body !== undefined && isFile) await copy.put(name, { body, generation, isGone: true });
   }

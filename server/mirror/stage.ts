@@ -1,6 +1,6 @@
 /**
- * The answers that a round has read, as the copy would serve them: with the header fields of the copy, each body once.
- * Nothing of it is served before it is put. The checks of `verify` read it, so they judge what the copy will be.
+ * The answers that a round has read, with the header fields that the copy would send, each body once. Nothing is served from
+ * here before it is put. The checks of `verify` read from the stage, so they judge the future copy.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -21,7 +21,7 @@ import type { PublicReader, PublicResponse } from '../../publisher/verify/readin
 import { bodyDigest, etagOfDigest } from '../../storage/ports/object-rules.ts';
 import { type MirrorCopy, MirrorFull, nameOfUrl } from './copy.ts';
 
-/** Of the folders of rounds. One that a killed round has left is removed when the mirror opens. */
+/** The prefix of the folders of rounds. When the mirror opens, it removes the folders that killed rounds left. */
 export const STAGED_PREFIX = 'staged-';
 
 interface Staged {
@@ -29,32 +29,32 @@ interface Staged {
   readonly status: number;
   readonly etag: string;
   readonly bytes: number;
-  /** The path of a file. Null: the copy has it, or it is no answer. */
+  /** The path of a file with the body. Null: the copy has the body, or the answer has none. */
   readonly body: string | null;
 }
 
 export interface StageSettings {
   readonly upstream: PublicReader;
   readonly copy: MirrorCopy;
-  /** Where bodies wait. */
+  /** The folder for bodies that are not put yet. */
   readonly folder: string;
-  /** Whether the copy is proven to have the newest bodies of this market: then the service is not asked. */
+  /** Whether the copy is proven to have the newest bodies of this market. Then the service is not asked. */
   readonly isKept: (slug: string) => boolean;
-  /** Gets the key of each body that answers. */
+  /** Receives the key of each body that was found. */
   readonly reached: Set<string>;
-  /** Ends the walks that read, also those that read the copy alone. */
+  /** Aborts the walks that read, including those that read only the copy. */
   readonly signal: AbortSignal | undefined;
 }
 
 export class Stage {
-  /** By market ('' for everything else), then by key, in the order of reading. */
+  /** By market ('' for all other files), then by key in reading order. */
   readonly #groups = new Map<string, Map<string, Promise<Staged>>>();
   readonly #settings: StageSettings;
-  /** The keys of bodies that have answered. */
+  /** The keys of the bodies that were found. */
   readonly reached: ReadonlySet<string>;
   readonly #copyOnly = new Set<string>();
   #isClosed = false;
-  /** Under way. */
+  /** The running writes. */
   readonly #writes = new Set<Promise<void>>();
   #bytes = 0;
   #files: string | null = null;
@@ -68,7 +68,7 @@ export class Stage {
   readonly reader: PublicReader = async (url) => {
     this.#settings.signal?.throwIfAborted();
     const name = nameOfUrl(url);
-    // The pages for people are those of the mirror's own version.
+    // The mirror serves the pages of its own version, not those of the service.
     if (name === null || name.kind.startsWith('site-')) return NOT_FOUND;
     const key = publicKey(name);
     const isSure = this.#isSure(name);
@@ -86,7 +86,7 @@ export class Stage {
     return this.#reach(key, await this.#answerOf(url, await read));
   };
 
-  /** The service's answer, as the copy would serve it. Nothing is remembered, and the copy is not asked. */
+  /** Reads from the service without remembering the answer or asking the copy. The answer is as the copy would serve it. */
   readonly direct: PublicReader = async (url) => {
     const name = nameOfUrl(url);
     if (name === null) return NOT_FOUND;
@@ -94,38 +94,38 @@ export class Stage {
     return answerWith(name, status, body);
   };
 
-  /** Reads a market from the copy alone, or as any other. */
+  /** @param isCopyOnly whether this market is read from the copy alone from now on, or as all others */
   readFromCopy(slug: string, isCopyOnly: boolean): void {
     if (isCopyOnly) this.#copyOnly.add(slug);
     else this.#copyOnly.delete(slug);
   }
 
-  /** The entity tag and the status that were read at a URL: whether a later look sees the same. */
+  /** The entity tag and the status that were read at a URL, to compare two passes. */
   async seenAt(url: string): Promise<string> {
     const name = nameOfUrl(url);
     const read = name === null ? undefined : await this.#groupOf(name).get(publicKey(name));
     return `${read?.status} ${read?.etag}`;
   }
 
-  /** Whether the copy has what was read at a URL. */
+  /** Whether the copy has the body that was read at a URL. */
   async isCopied(url: string): Promise<boolean> {
     const name = nameOfUrl(url);
     const read = name === null ? undefined : await this.#groupOf(name).get(publicKey(name));
     return read !== undefined && read.body === null && read.status === 200;
   }
 
-  /** Puts the bodies of a market, without what is made once a day. */
+  /** Puts the bodies of a market, without daily files. */
   async putMarket(slug: string, generation: number): Promise<void> {
     await this.#putGroup(this.#groups.get(slug), () => true, generation);
     this.#groups.delete(slug);
   }
 
-  /** Puts what was read of everything that is of no market, or is made once a day. Returns the number of bodies. */
+  /** Puts the other bodies: those without a market, and daily files. Returns the number of bodies. */
   async put(isWanted: (name: PublicObjectName) => boolean, generation: number): Promise<number> {
     return await this.#putGroup(this.#groups.get(''), isWanted, generation);
   }
 
-  /** In the other direction: what was read later, others lead to. */
+  /** Puts bodies in the reverse order of reading: bodies that were read first link to those that were read later. */
   async #putGroup(
     group: Map<string, Promise<Staged>> | undefined,
     isWanted: (name: PublicObjectName) => boolean,
@@ -163,7 +163,7 @@ export class Stage {
     }
   }
 
-  /** Walks that an error has ended may still be reading, or writing a file. They put nothing more. */
+  /** Aborted walks may still be reading or writing a file. From now on they put nothing. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.#writes);
@@ -196,7 +196,7 @@ export class Stage {
     const { status } = answer;
     if (!(status === 200 || (status === 410 && PUBLIC_OBJECTS[name.kind].mayBeGone)))
       return { name, status: status === 410 ? 404 : status, etag: '', bytes: 0, body: null };
-    // The answer in the place of a bundle is not signed.
+    // The service's answer for a removed bundle is not signed, so the mirror makes its own.
     const body = 'tile' in name && status === 410 ? goneBundle(name) : answer.body;
     const etag = etagOfDigest(bodyDigest(body)) as string;
     if (copied?.etag === etag && copied.metadata.contentType === contentTypeOf(name, status))
@@ -243,7 +243,7 @@ const DAILY: ReadonlySet<PublicObjectKind> = new Set(
   PROJECTORS.filter(({ daily }) => daily !== undefined).flatMap(({ kinds }) => kinds),
 );
 
-/** Made once a day, by its own job. */
+/** Whether a daily job makes it. */
 export const isDaily = ({ kind }: PublicObjectName): boolean => DAILY.has(kind);
 
 const PAGED: ReadonlySet<PublicObjectKind> = new Set(['market-list', 'market-list-page', 'history', 'history-page']);
@@ -253,7 +253,7 @@ function goneBundle(name: PublicObjectName): Uint8Array {
   return tile === null ? NO_BODY : takenDownAnswer(ndjsonPath(tile.n, tile.width));
 }
 
-/** Named by its bytes, or by its place in a log that was verified: what the copy has is right. */
+/** Whether its name has a digest of its bytes, or its place in a verified log. Then the stored body is valid. */
 function isImmutable(name: PublicObjectName): boolean {
   return 'cursor' in name || 'tile' in name || (PUBLIC_OBJECTS[name.kind].retention === 'export' && 'file' in name);
 }
@@ -271,7 +271,7 @@ function answerWith(name: PublicObjectName, status: number, body: Uint8Array): P
   return { status, headers: new Map(Object.entries(fields)), body };
 }
 
-/** Null: the body is no page, or the last one. */
+/** Null: the body is not a page, or is the last one. */
 function nextCursorOf({ kind }: PublicObjectName, body: Uint8Array): string | null {
   if (!PAGED.has(kind)) return null;
   const text = Buffer.from(body.subarray(-400)).toString('utf8');

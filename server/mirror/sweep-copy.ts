@@ -1,7 +1,7 @@
 /**
- * Removes what no walk reaches any more, once no reader can hold a link to it: an object is kept for the cursor lifetime
- * after the first sweep that did not reach it; a file of a day, for as long as the service keeps it. To be called between
- * two rounds. An object that a killed round left behind is found in the same way.
+ * Removes files that no walk reaches any more, when no reader can hold a link to them. An object stays for the cursor lifetime
+ * after the first sweep that did not reach it; a daily file, for as long as the service keeps it. Call it between two rounds.
+ * It also finds objects that a killed round left.
  */
 import { EXPORT_KEPT_DAYS } from '../../contract/bodies/export-tables.ts';
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
@@ -11,7 +11,7 @@ import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import type { MirrorCopy } from './copy.ts';
 import { isDaily } from './stage.ts';
 
-/** When a sweep first did not reach a key, in milliseconds since the epoch. */
+/** For each key, the time of the first sweep that did not reach it, in milliseconds since the epoch. */
 export type Unreached = Readonly<Record<string, number>>;
 
 export interface SweepOptions {
@@ -19,7 +19,7 @@ export interface SweepOptions {
   readonly reached: ReadonlySet<string>;
   /** The sizes of the log whose partial tiles are in use. */
   readonly logSizes: readonly number[];
-  /** By their paths in the built site. */
+  /** The files of the built site, by path. */
   readonly siteFiles: Readonly<Record<string, unknown>>;
   readonly nowMs: number;
 }
@@ -45,7 +45,7 @@ export async function sweepCopy(copy: MirrorCopy, before: Unreached, options: Sw
   return unreached;
 }
 
-/** Counts the bodies of an earlier process. */
+/** Counts the bodies that an earlier process has stored. */
 export async function countBytes(copy: MirrorCopy): Promise<void> {
   let bytes = 0;
   for await (const key of copy.keys('/')) bytes += (await copy.objects.stat(key))?.sizeBytes ?? 0;

@@ -1,4 +1,4 @@
-/** Begins the ledger of a run that has none, or an empty one: of a job without a disk of its own. */
+/** Begins the ledger of a run that has none, or an empty one. A job without a disk of its own is such a run. */
 import { EXPORT_PART_ENTRIES } from '../../contract/bodies/export-tables.ts';
 import { publicPath } from '../../contract/files/public-objects.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
@@ -20,15 +20,15 @@ import { openTarget } from '../target/open-target.ts';
 import { filesReader, namedFilesReader } from '../target/static-host.ts';
 import type { PublicTarget } from '../target/target.ts';
 
-/** Below a target. The checkpoint is put first. */
+/** Their paths in a target. The checkpoint is put first. */
 export const [CHECKPOINT, SNAPSHOT] = (['log-checkpoint', 'snapshot'] as const).map((kind) =>
   publicPath({ kind }).slice(1),
 ) as [string, string];
 
 /**
  * @param fromLog a URL or a folder; true: the target
- * @returns the log, if the ledger was begun from that of the target: then everything that the ledger makes is there already.
- *   Otherwise null
+ * @returns the log, if the ledger was begun from the target's own log: then the target has everything that the ledger
+ *   publishes. Otherwise null
  * @throws StartError if it cannot be begun; then nothing was changed
  */
 export async function beginIfEmpty(
@@ -44,7 +44,7 @@ export async function beginIfEmpty(
   const published = fromLog === true ? await openTarget(dataFolder, source) : null;
   if (published !== null && (await published.read(CHECKPOINT)) === null) {
     if ((await published.read(SNAPSHOT)) === null) return null;
-    // A new log under the same key would be a fork of the one that was there.
+    // A new log under the same key would fork the published log.
     throw new StartError(
       `${source} has published markets, and no checkpoint of a log: put ${CHECKPOINT} back, or say --from-log URL.`,
     );
@@ -73,23 +73,23 @@ export async function beginIfEmpty(
   return isOfTarget ? proven : null;
 }
 
-/** Whether the ledger has published nothing itself since it was begun from a log, or restored. */
+/** Whether the ledger was begun from a log, or restored, and has published nothing since. */
 export async function isUnused(ledger: Ledger): Promise<boolean> {
   const head = await ledger.get(HEAD_KEY);
   return head !== null && isRaised(head.value);
 }
 
-/** Whether this run has brought something. What else is due then is in the target, if the ledger was begun from its log. */
+/** Whether this run has added data. If the ledger was begun from the target's log, the target already has everything else. */
 export async function hasNews(ledger: Ledger): Promise<boolean> {
   const { markets } = await readDue(ledger, '', 1, new Set());
   return markets.some(({ isRefresh }) => !isRefresh);
 }
 
 /**
- * Whether the files are those of the log, as the oracles judge them. A run that was killed may have left files that the log
+ * Whether the files are those of the log, by the checks of `verify`. A run that was killed may have left files that the log
  * does not have.
  *
- * @param log of the target. Null: it was not read yet
+ * @param log the log of the target; null: it has not been read yet
  */
 export async function isWhole({ read }: PublicTarget, ledger: Ledger, log: ProvenLog | null): Promise<boolean> {
   const reader = filesReader(read);
@@ -102,6 +102,6 @@ export async function isWhole({ read }: PublicTarget, ledger: Ledger, log: Prove
   const pass = { ...log, reader, pageSizes: DEFAULT_PAGE_SIZES, partEntries: EXPORT_PART_ENTRIES, nowMs: null };
   const { findings } = await passOver({ ...pass, projectors: PROJECTORS });
   if (findings.length > 0) return false;
-  // Bodies of markets are those that the log gives, byte for byte.
+  // Markets are skipped: their bodies were compared with the log, byte for byte.
   return (await verify(reader, { settled: true, withoutMarkets: true })).findings.length === 0;
 }

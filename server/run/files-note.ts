@@ -1,10 +1,10 @@
 /**
- * A note of all public files in a folder, as a run with `--from-log` has left them, signed with the key of the log. The next
- * run without a ledger compares one digest, and does not render every market to see that the files are those of the log.
+ * A signed note on all public files in a folder, as a run with `--from-log` has left them. The next run without a ledger
+ * compares one digest. So it need not render every market to see that the files are those of the log.
  *
- * Safety: only a holder of the log's key can make the note, and it is written when everything is published. If a file was changed,
- * added or removed since, the note does not fit, and everything is compared with the log. An old note fits old files alone,
- * with their old log.
+ * Safety: only a holder of the log's key can sign the note, and it is written when everything is published. If a file was
+ * changed, added or removed since, the note does not match, and everything is compared with the log. An old note matches only
+ * the old files with their old log.
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ type Rendered = Pick<PublisherDependencies, 'objects' | 'pageSizes' | 'projectio
 /**
  * Whether the folder has the files of its note, and this version renders the same. False for a bucket.
  *
- * @param isRead whether to read all bytes: what a data folder remembers of a file from an earlier run says nothing of a change
+ * @param isRead whether to read all bytes. What a data folder remembers of a file from an earlier run does not reveal a change
  *   by another program
  */
 export async function fitsNote(
@@ -49,7 +49,7 @@ export async function fitsNote(
   }
 }
 
-/** To be called when everything is published, and nothing is written any more. Writes nothing into a bucket. */
+/** Call it when everything is published, and nothing more will be written. Writes nothing into a bucket. */
 export async function leaveNote(target: PublicTarget, rendered: Rendered, keys: readonly NoteSigner[]): Promise<void> {
   if (target.isRemote || (await fitsNote(target, rendered, keys, false))) return;
   await writeDurably(join(target.name, NAME), await signNote(await textOf(rendered, headKnown), keys));
@@ -69,13 +69,13 @@ function nullIfCorrupt(error: unknown): null {
   throw error;
 }
 
-/** The first line is not the name of a log, so the note cannot pass for a checkpoint. */
+/** The first line cannot be the name of a log, so nobody can use the note as a checkpoint. */
 async function textOf(rendered: Rendered, headOf: HeadOf): Promise<string> {
   const { objects, ...renderer } = rendered;
   return `tidemark public files\n${rendererOf(renderer)}\n${await digestOf(objects, (key) => headOf(rendered, key))}\n`;
 }
 
-/** Of the path and the SHA-256 of each file. */
+/** The digest of the path and the SHA-256 of every file. */
 async function digestOf(objects: ObjectStore, headOf: (key: string) => ReturnType<HeadOf>): Promise<string> {
   const digest = createHash('sha256');
   for (let after: string | null = ''; after !== null; ) {

@@ -1,6 +1,6 @@
 /**
- * The write API without a port, for the process that has the data folder. Its caller is the operator: who may open the folder
- * has its keys. So files and recipes take the same way into the ledger as through a server, with the same checks and audit.
+ * The write API without a port, for the process that has the data folder. Its caller is the operator: every reader of the
+ * folder has the operator's keys. So files and recipes pass the same checks and the same audit as through a server.
  */
 import { randomUUID } from 'node:crypto';
 import { ALL_SCOPES } from '../../contract/operations/scopes.ts';
@@ -18,11 +18,11 @@ export interface LocalApiOptions {
   readonly ledger: Ledger;
   readonly secrets: Secrets;
   readonly uploads: DirectoryUploads;
-  /** Awaited before the answer of a write: its work is done then. */
+  /** Awaited before the answer of a write, so that its work is done when the caller gets the answer. */
   readonly onCommitted: () => Promise<void>;
 }
 
-/** Limits bound what a stolen credential can add. This caller needs no credential. */
+/** No limits: they bound the damage by a stolen credential, and this caller has none. */
 const UNLIMITED = Object.fromEntries(
   Object.entries(FEATURES).map(([name, { maxLimit }]) => [name, { limit: maxLimit, expiresAt: null }]),
 ) as unknown as Principal['entitlements']['features'];
@@ -42,7 +42,7 @@ const RATE = {
   ...{ allowed: true, remaining: 1, resetSeconds: 0, retryAfterSeconds: 0 },
 };
 
-/** Answers as `fetch` does. The host of the URL does not matter. */
+/** Answers as `fetch` does, for any host in the URL. */
 export function openLocalApi({ ledger, secrets, uploads, onCommitted }: LocalApiOptions): typeof fetch {
   const handle = createWriteApi({
     ...systemRuntime,

@@ -1,4 +1,4 @@
-/** The parts of a round: sources to their end, publishing until nothing is due, and the count of what changes. */
+/** The parts of a round: running the sources, publishing until nothing is due, and counting the changed files. */
 import type { SourceDependencies } from '../../lambdas/sources/run/dependencies.ts';
 import { runDueSources } from '../../lambdas/sources/run/run-due.ts';
 import type { PublisherDependencies } from '../../publisher/dependencies.ts';
@@ -9,14 +9,14 @@ import { readAll } from '../../storage/ports/paging.ts';
 import { RUN_WORK } from '../../storage/records/sources.ts';
 import { type LostObjects, publishIfNothingIsShown } from '../folder/lost-objects.ts';
 
-/** Readers see nothing of a run that was killed: the files are there, or they are not. */
+/** A run has no filling state, because it serves no readers itself: a file exists, or it does not. */
 const NO_FILLING = { begin: () => {}, published: () => {} };
 
 /**
- * Puts back public files that are lost, or that another program has changed.
+ * Publishes everything that is due. It also restores public files that are lost, or that another program has changed.
  *
  * @param work sets the refresh marks that a publication asks for
- * @returns markets and projections that could not be published
+ * @returns the markets and projections that could not be published
  */
 export async function publishAll(
   dependencies: PublisherDependencies,
@@ -30,7 +30,7 @@ export async function publishAll(
     if (outcome.asksForRefresh) await work();
     outcome = await publishOnce(dependencies, lost);
   }
-  // The run ends with the list, whatever its cadence is.
+  // A last publication writes the list, which its cadence would delay beyond this run.
   if (outcome.listDueAtMs !== null) outcome = await publishOnce({ ...dependencies, listEverySeconds: () => 0 }, lost);
   return outcome.deferred.map(({ slug }) => slug);
 }
@@ -40,21 +40,21 @@ async function publishOnce(dependencies: PublisherDependencies, lost: LostObject
   try {
     return await publish(dependencies);
   } catch (error) {
-    // Zero: everything is published again at once. A longer time: that was tried already.
+    // Zero: everything is published again now. A longer time: this was tried before, without success.
     if ((await lost.failed(error)) !== 0) throw error;
     await lost.prepare();
     return await publish(dependencies);
   }
 }
 
-/** Of rounds in which a run failed for a reason that is not its source's. The next `tidemark run` continues it. */
+/** The limit of rounds in which a run failed for a reason of our own. The next `tidemark run` continues it. */
 const FAILED_ROUNDS = 3;
 const LONGEST_PAUSE_MS = 1_000;
 
 /**
- * Runs the sources that are due to their end, with the worker's part of it.
+ * Runs the sources that are due to their end, including the worker's part.
  *
- * @param work applies what the runs have sent
+ * @param work applies the data that the runs have sent
  */
 export async function endSourceRuns(
   dependencies: SourceDependencies,
@@ -73,7 +73,7 @@ export async function endSourceRuns(
   }
 }
 
-/** Counts what a run changes of the public files. */
+/** Counts the changes of a run to the public files. */
 export interface FileCounts {
   readonly written: number;
   readonly removed: number;

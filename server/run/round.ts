@@ -1,6 +1,6 @@
 /**
- * One round of a service without a server: take in, publish, sweep, end. It does what the server's loops do, once. Each step
- * may be cut short at any point: the next run continues.
+ * One round of a service without a server: ingest, publish, sweep, end. It does the work of the server's loops once. A kill at
+ * any point loses nothing: the next run continues.
  */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -44,17 +44,17 @@ import { openLocalApi } from './local-api.ts';
 import { countFiles, endSourceRuns, type FileCounts, publishAll } from './round-steps.ts';
 
 export interface RoundOptions {
-  /** Publishes without a log, even if there is a key. */
+  /** Whether to publish without a log, even if there is a key. */
   readonly isUnsigned: boolean;
-  /** How long to wait for another process that has the data folder or the target. */
+  /** The longest wait for another process that has the data folder or the target. */
   readonly waitSeconds: number;
-  /** Without a ledger, or with an empty one, one is begun from this log: see `beginIfEmpty`. Null: an empty one. */
+  /** If there is no ledger, or an empty one, a ledger is begun from this log: see `beginIfEmpty`. Null: from nothing. */
   readonly fromLog: string | true | null;
-  /** Whether the target keeps a sealed copy of the ledger: see target-state.ts. */
+  /** Whether the target keeps a sealed copy of the ledger: see server/state/target-state.ts. */
   readonly isStateInTarget: boolean;
-  /** Called before anything is made: throws for what cannot succeed. `isFresh`: there is no ledger, so no source is known. */
+  /** Called before anything is made. Throws if the run cannot succeed. `isFresh`: there is no ledger, so no source is known. */
   readonly check: (folder: { readonly isFresh: boolean }) => void;
-  /** The file whose past will be taken in. Null: none. */
+  /** The file whose past versions will be ingested. Null: none. */
   readonly git: GitFile | null;
   /** Sends files and recipes to the write API. */
   readonly takeIn: (api: typeof fetch) => Promise<TakenIn>;
@@ -64,11 +64,11 @@ export interface RoundOptions {
 export interface TakenIn {
   /** The sources that must run now; null: those that are due. */
   readonly sources: ReadonlySet<string> | null;
-  /** Whether the ledger has got more than a note that everything was known. */
+  /** Whether the ledger has new data. A note that all data was known before is not news. */
   readonly isNews: boolean;
-  /** Files were named, and the ledger has no record of them. */
+  /** Whether files were named, and the ledger stored none of their records. */
   readonly isNothingStored: boolean;
-  /** The past of a source's list. Null: none is asked for. */
+  /** Past versions of a source's list to ingest. Null: none. */
   readonly past: { readonly source: string; readonly file: GitFile } | null;
 }
 
@@ -81,21 +81,21 @@ export interface RunReport {
   readonly generation: number;
   readonly markets: number;
   readonly observations: number;
-  /** Null: no log is published. */
+  /** The log and its number of entries; null: no log is published. */
   readonly log: { readonly origin: string; readonly size: number } | null;
-  /** The conditions are those of a bucket that was written into. Otherwise null. */
+  /** The target, and the conditions that its bucket evaluates; null for a folder, or if nothing was written. */
   readonly target: { readonly name: string; readonly conditions: Conditions | null };
-  /** Public files. */
+  /** The number of changed public files. */
   readonly files: FileCounts;
   readonly sources: readonly SourceEnd[];
   readonly past: PastTakenIn | null;
-  /** The copy of the ledger in the target. Null: it has none. */
+  /** Whether this run wrote the copy of the ledger in the target. Null: the target keeps no copy. */
   readonly state: 'written' | 'unchanged' | null;
-  /** Markets and projections that could not be published. */
+  /** The markets and projections that could not be published. */
   readonly deferred: readonly string[];
-  /** What failed beside all that. The next run tries it again. */
+  /** Other failures. The next run tries these steps again. */
   readonly faults: readonly string[];
-  /** What does not hold up a publication, such as a witness that does not answer. */
+  /** Problems that do not prevent a publication, such as a witness that does not answer. */
   readonly warnings: readonly string[];
 }
 
@@ -103,13 +103,15 @@ const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 
 /**
- * @param environment the settings of `tidemark start`, as far as they matter here
+ * Runs one round.
+ *
+ * @param environment the settings of `tidemark start` that apply to a run
  * @throws FolderInUse if another process keeps the folder for longer than `waitSeconds`; StartError for a fault that a person
- *   can correct: then nothing was published
+ *   can correct. Then nothing was published
  */
 export async function runRound(environment: Environment, options: RoundOptions): Promise<RunReport> {
   checkClock(Date.now());
-  // The ledger holds personal data: files that are made from here on are readable for their owner only.
+  // The ledger holds personal data, so only the owner may read the files that this process makes.
   process.umask(0o077);
   const config = readConfig(environment);
   if (options.git !== null) checkGitFile(options.git);
@@ -122,7 +124,7 @@ export async function runRound(environment: Environment, options: RoundOptions):
     const report = await runOn(opened, state, { ...config, projections }, options);
     return { ...report, warnings: [...misspeltSettings(environment), ...report.warnings] };
   } catch (error) {
-    // Storage that fails refuses nothing: the next run continues.
+    // A storage failure is not the fault of the folder: the next run continues.
     throw error instanceof StorageUnavailable ? error : refusedStart(config.dataFolder, error);
   } finally {
     await data.target.release();
@@ -133,15 +135,15 @@ export async function runRound(environment: Environment, options: RoundOptions):
 
 interface Opened {
   readonly data: DataFolder;
-  /** As of {@link beginIfEmpty}. */
+  /** The result of {@link beginIfEmpty}. */
   readonly begunFrom: ProvenLog | null;
-  /** The folder of a ledger that was moved aside. */
+  /** The folder with a ledger that was moved aside; null: none. */
   readonly replaced: string | null;
-  /** Of the target. */
+  /** Releases the lock of the target. */
   readonly unlock: () => void;
 }
 
-/** Loaded only if it is asked for. */
+/** Loads the code of sealed copies only when it is needed. */
 async function openState(config: EmbeddedConfig, environment: Environment): Promise<TargetState> {
   if (config.target === null) throw new StartError('--state in-target needs the target: name it with --to.');
   const [{ openTargetState }, { readStateKey }] = await Promise.all([
@@ -160,7 +162,7 @@ async function openInTime(
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     let unlock = () => {};
     try {
-      // Before anything of the target is read: the ledger begins from what the last process has left there.
+      // Locked before the target is read, because the ledger may begin from the files that another process is still writing.
       unlock = await (await openTarget(config.dataFolder, config.target)).lock();
       let begunFrom: ProvenLog | null = null;
       const begin = async () => {
@@ -211,7 +213,7 @@ async function runOn(
     await workRound();
   };
   step('Taking in');
-  // Of an earlier run that was killed.
+  // Finishes the work that a killed run left.
   await work();
   const takenIn = await takeIn(openLocalApi({ ledger, secrets, uploads, onCommitted: work }));
 
@@ -230,7 +232,7 @@ async function runOn(
     const { outcome, reason, records, refusedRows, faults, counts: rows, listed } = run;
     sources.push({ source, outcome, reason, records, refusedRows, faults, counts: rows });
     const isBlind = listed?.length === 0 && (rows?.unchanged ?? 0) > 0;
-    // A list without its earlier answers is sent as a whole each time: that alone is no news.
+    // Without its earlier answers, a list is ingested completely each time. If every row was known, this is not news.
     isFetchedNews ||= outcome === 'taken-in' && !(isBlind && rows?.accepted === 0 && rows.refused === 0);
     if (isBlind)
       warnings.push(
@@ -242,7 +244,7 @@ async function runOn(
   const signers = logKeys?.signers ?? [];
   const isWholeTarget = async () =>
     (await fitsNote(target, dependencies, signers, begunFrom === null)) || (await isWhole(target, ledger, begunFrom));
-  // The mistake of a first run must not become a public service without markets.
+  // Publishes nothing after a first run without records: a mistake must not become a public service without markets.
   const isEmpty = takenIn.isNothingStored && (await ledger.get(HEAD_KEY)) === null && !(await hasNews(ledger));
   const isIdle = isEmpty || ((await isUnused(ledger)) && !(await hasNews(ledger)) && (await isWholeTarget()));
   const deferred = isIdle ? [] : await publishAndSweep();
@@ -285,7 +287,7 @@ async function runOn(
     await later('Making the daily files', () =>
       makeDailyFiles({ storage: dependencies, yieldToEventLoop: async () => {}, info }),
     );
-    // Only what is published makes garbage.
+    // Only publications leave superseded objects.
     if (counts.written > 0) await later('Sweeping', () => collectGarbage(dependencies, { dryRun: false }));
     await later('Removing what has expired', () =>
       expire({
@@ -299,7 +301,7 @@ async function runOn(
   }
 }
 
-/** One try. The next run asks again. */
+/** Asks each witness once. The next run asks again. */
 async function cosignOnce(
   storage: PublisherDependencies,
   { witnesses }: EmbeddedConfig,
@@ -311,7 +313,7 @@ async function cosignOnce(
   await cosigning.stop();
 }
 
-/** @throws StartError if no key is at hand for a log, or if an unsigned run would leave a log behind */
+/** @throws StartError if there is no key to sign the log, or if an unsigned run would end a published log */
 async function signedProjections(
   { projections, dataFolder, target, logKey }: EmbeddedConfig,
   isUnsigned: boolean,

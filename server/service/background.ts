@@ -1,4 +1,4 @@
-/** Everything that the embedded server does beside answering requests. It lets requests run in between. */
+/** Everything that the embedded server does besides answering requests. Requests run in between. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { publicKey } from '../../contract/files/public-objects.ts';
@@ -31,7 +31,7 @@ import { createTurns, yieldingLedger } from './yielding-ledger.ts';
 
 export interface BackgroundOptions {
   readonly dependencies: PublisherDependencies;
-  /** Of the objects of the dependencies. */
+  /** The damaged objects of these dependencies. */
   readonly damage: Pick<Damage, 'onFound' | 'takeUntried'>;
   readonly data: Pick<DataFolder, 'removeExpired' | 'emptyLog' | 'target'>;
   readonly filling: Filling;
@@ -43,21 +43,21 @@ export interface BackgroundOptions {
 }
 
 export interface Background {
-  /** For how long the oldest change that is not public has waited. */
+  /** How long the oldest unpublished change has waited. */
   publishLagMs(): number;
-  /** For how long it has waited without any publication that succeeded. */
+  /** How long it has waited without any successful publication. */
   publishStalledMs(): number;
-  /** Of the published list; null until it was read. */
+  /** The expectations of the published list; null until it was read. */
   expectations(): Expectations | null;
   /** Null until a run has ended. */
   lastVerify(): LastVerify | null;
-  /** Null: this service makes none. */
+  /** Null: this service makes no daily files. */
   daily: Pick<DailyLoop, 'make' | 'keep'>;
-  /** Says that an upload waits. */
+  /** Reports that an upload is waiting. */
   wakeWorker(): void;
-  /** Says that something was committed, or may have been left by an earlier process. */
+  /** Reports that a change was committed, or that an earlier process may have left work. */
   wakeAll(): void;
-  /** Lets a part of the work and a publication finish. Everything else may be cut short. */
+  /** Lets the current step of work and the current publication finish. All other work may be interrupted. */
   stop(): Promise<void>;
 }
 
@@ -70,7 +70,7 @@ export function startBackground(options: BackgroundOptions): Background {
   const dependencies = { ...options.dependencies, ledger: yieldingLedger(options.dependencies.ledger, turns) };
   const { ledger, objects } = dependencies;
   let isStopping = false;
-  /** For work that is cut short: its faults at the end are no news. */
+  /** Reports no faults during the stop: interrupted work fails as expected. */
   const reportUnlessStopping = (what: string, cause: unknown) => isStopping || report(what, cause);
 
   const lost = watchLostObjects(dependencies, report, options.damage, !data.target.isRemote);
@@ -139,7 +139,7 @@ export function startBackground(options: BackgroundOptions): Background {
     },
     stop: async () => {
       isStopping = true;
-      // These may take seconds. A run that is cut short is continued by the next start.
+      // These may take seconds. The next start continues an interrupted run.
       for (const loop of [cosigning, looking, expecting, daily, verifying, fetching]) void loop?.stop();
       await expiring.stop();
       await working.stop();
@@ -152,17 +152,17 @@ const INTERVAL_MS = 60_000;
 
 interface ExpectationsOptions {
   readonly objects: Pick<ObjectStore, 'get'>;
-  /** Awaited after each page, so that requests get their turn. */
+  /** Awaited after each page, so that requests can run. */
   readonly yieldToEventLoop: () => Promise<void>;
   readonly report: (what: string, cause: unknown) => unknown;
 }
 
 interface ExpectationsLoop extends WakeLoop {
-  /** Of the published list, as it was up to a minute ago. Null until it was read for the first time. */
+  /** The expectations of the published list, at most about a minute old. Null until it was first read. */
   current(): Expectations | null;
 }
 
-/** Reads the list again when it has changed: at once, and then once a minute. */
+/** Reads the list at once, and then once a minute if it has changed. */
 export function startExpectationsLoop({ objects, yieldToEventLoop, report }: ExpectationsOptions): ExpectationsLoop {
   let current: Expectations | null = null;
   let seen: ETag | null = null;
@@ -173,7 +173,7 @@ export function startExpectationsLoop({ objects, yieldToEventLoop, report }: Exp
     for (let cursor: string | null = null; ; ) {
       const key = publicKey(cursor === null ? { kind: 'market-list' } : { kind: 'market-list-page', cursor });
       const found = await objects.get(key, cursor === null && seen !== null ? { ifNoneMatch: seen } : {});
-      // Not published yet, not changed, or swept meanwhile: the next round looks again.
+      // Not published yet, unchanged, or swept meanwhile: the next round reads again.
       if (found.kind !== 'found' || stopping.aborted) return;
       etag ??= found.etag;
       const { data, page } = JSON.parse(Buffer.from(found.body).toString('utf8')) as {

@@ -1,4 +1,4 @@
-/** What publishes: the keys of the log, and the dependencies of the publisher. A server and a run both open it. */
+/** The publishing core: the keys of the log, and the dependencies of the publisher. A server opens it, and so does a run. */
 import { readFile } from 'node:fs/promises';
 import { parseVkey } from '../../contract/log/notes.ts';
 import type { Json } from '../../contract/values/canonical-json.ts';
@@ -33,11 +33,11 @@ type CoreConfig = Pick<
   'dataFolder' | 'projections' | 'readBaseUrl' | 'waitlistEmail' | 'operator' | 'logKey' | 'logOrigin' | 'nextLogKey'
 >;
 
-/** @throws StartError as `keepLogKeys` does; LedgerBehind if the store is later than the ledger */
+/** @throws StartError as `keepLogKeys` does; LedgerBehind if the store is newer than the ledger */
 export async function openCore({ target, ...storage }: CoreStorage, config: CoreConfig): Promise<Core> {
   const { dataFolder, logKey, projections } = config;
   const checkLog = () => checkIsOwnLog(target, storage.ledger, signingKeys(dataFolder, logKey) ?? []);
-  // Before a key is made.
+  // Checked before a key is made.
   await checkLog();
   const logKeys = projections.has('log') ? await openLogKeys(storage.objects, config) : null;
   const dependencies: PublisherDependencies = {
@@ -66,7 +66,7 @@ export async function openCore({ target, ...storage }: CoreStorage, config: Core
   return { logKeys, dependencies };
 }
 
-/** One address for readers and writers. */
+/** The pages of a service whose readers and writers use the same address. */
 async function siteAt({ readBaseUrl }: CoreConfig): Promise<Site> {
   return withHosts(withBasePath(await readSite(), readBaseUrl), readBaseUrl, readBaseUrl);
 }
@@ -80,7 +80,7 @@ async function openLogKeys(
   return keepLogKeys({ folder, given, origin, checkpoint: await readLogCheckpoint(objects), randomBytes });
 }
 
-/** @throws StartError for a key of another log: it could never sign this one */
+/** @throws StartError for a key of another log, because it could never sign this log */
 function announcedKeys({ origin }: LogKeys, { nextLogKey }: CoreConfig): readonly string[] {
   if (nextLogKey === null) return [];
   if (parseVkey(nextLogKey).name === origin) return [nextLogKey];
@@ -89,15 +89,15 @@ function announcedKeys({ origin }: LogKeys, { nextLogKey }: CoreConfig): readonl
   );
 }
 
-/** Damage of the store that a rebuild does not repair: reported to the person who started the service. */
+/** Damage of the store that publishing again cannot repair. The message goes to the person who started the service. */
 const DAMAGES = [StorageCorrupt, StorageUnavailable, ImmutableMismatch, LogForked];
 
-/** The error for that person. */
+/** The error to show to that person. */
 export function refusedStart(folder: string, error: unknown): unknown {
   return DAMAGES.some((damage) => error instanceof damage) ? unusable(folder, error as Error) : error;
 }
 
-/** Built by `npm run build:openapi`: to build it here would take longer than the rest of a start. */
+/** Read from the file of `npm run build:openapi`: building it here would take longer than the rest of a start. */
 async function readOpenApi(): Promise<Json> {
   return JSON.parse(await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8')) as Json;
 }

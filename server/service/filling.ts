@@ -1,9 +1,8 @@
 /**
- * A store that shows nothing, as after a restore on a new machine, is filled while readers are served. Until it is full, an
- * object that is absent is not there yet: readers get 503. A 404 would say that there is no such thing, and caches would
- * keep it.
+ * An empty store, as after a restore on a new machine, is filled while readers are served. Until it is full, readers of an
+ * absent object get 503: a 404 would say that the resource does not exist, and caches would keep it.
  *
- * A file in the store says so to the edges, and to the next start.
+ * A file in the store marks this state for the edge and for the next start.
  */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,18 +13,18 @@ import type { Log } from './log.ts';
 
 const FILLING_FILE = 'filling';
 
-/** Markets of one generation: readers get these together, and the log says how far it is. */
+/** The number of markets in one generation: readers get these together, and the log reports the progress. */
 export const MARKETS_OF_A_STEP = 500;
 
 export interface Filling {
   isUnderWay(): boolean;
   begin(): void;
-  /** To be called after each generation. */
+  /** Call it after each generation. */
   published(marks: number, isMoreDue: boolean): void;
 }
 
 /**
- * @param countMarkets asked once
+ * @param countMarkets called once
  * @param nowMs milliseconds since the epoch
  */
 export function openFilling(

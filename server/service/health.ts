@@ -1,4 +1,4 @@
-/** The answer to `GET /healthz`. It may be asked for each second, by anybody: it names faults, and no path. */
+/** The answer to `GET /healthz`. Anybody may ask every second, so it names faults but no paths. */
 
 import { publicKey } from '../../contract/files/public-objects.ts';
 import type { Json } from '../../contract/values/canonical-json.ts';
@@ -14,15 +14,15 @@ import { noAnswer } from '../edge/cache.ts';
 import { readSourceHealth } from '../loops/source-health.ts';
 import type { Background } from './background.ts';
 
-/** Askers within this time get one report, so that asking more often costs nothing. */
+/** All requests within this time get the same report, so that frequent requests cost nothing. */
 const REPORT_MS = 1_000;
-/** A write that succeeded counts for this long: each one waits for the disk. */
+/** A successful test write counts for this long, because each one waits for the disk. */
 const WRITTEN_MS = 5_000;
-/** A store that takes longer has failed. */
+/** The store has failed if it takes longer. */
 const READ_MS = 2_000;
-/** docs/operations.md promises it, and names it as an alarm. */
+/** The time in docs/operations.md, which also names it as an alarm. */
 const STALLED_MS = 300_000;
-/** Counting ends here, so that a backlog costs at most this. */
+/** Counting stops here, so that a large backlog costs little. */
 const COUNTED_AT_MOST = 1_000;
 
 const SNAPSHOT = publicKey({ kind: 'snapshot' });
@@ -41,9 +41,9 @@ export interface HealthOptions {
   readonly checkWritable: () => void;
   readonly objects: Pick<ObjectStore, 'stat'>;
   readonly nowMs: () => number;
-  /** Whether readers are answered from the store. Before that, a missing object is not a fault. */
+  /** Whether readers are answered from the store. Until then, a missing object is not a fault. */
   readonly isReady: () => boolean;
-  /** Null: it has not begun. */
+  /** Null: background work has not started. */
   readonly background: () => Pick<
     Background,
     'publishLagMs' | 'publishStalledMs' | 'expectations' | 'lastVerify'
@@ -58,7 +58,7 @@ export function createHealth(options: HealthOptions): () => Promise<HealthReport
   let newest: { readonly atMs: number; readonly report: Promise<HealthReport> } | null = null;
   let writtenAtMs = Number.NEGATIVE_INFINITY;
 
-  /** The clock may have been set back. */
+  /** An absolute difference, because the clock may have been set back. */
   const isWithin = (atMs: number, durationMs: number) => Math.abs(nowMs() - atMs) < durationMs;
 
   async function check(part: Part, work: () => Promise<void>): Promise<void> {

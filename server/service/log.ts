@@ -1,6 +1,6 @@
 /**
- * The log of the embedded server: a line for each batch, upload, generation and run of a source, and one for each fault.
- * The names of fields are fixed: docs/operations.md lists them.
+ * The log of the embedded server: a line for each batch, upload, generation and run of a source, and for each fault. The names
+ * of the fields are fixed: docs/operations.md lists them.
  */
 import { redact } from '../../contract/values/redact.ts';
 import type { Environment } from '../settings/config.ts';
@@ -15,7 +15,7 @@ export type LogFormat = (typeof LOG_FORMATS)[number];
 export type LogFields = { readonly [name: string]: string | number | boolean | null };
 
 export interface Log {
-  /** Something happened, named by one or two words. */
+  /** Logs an event. @param what its name, of one or two words */
   readonly info: (what: string, fields: LogFields) => void;
   readonly fault: (what: string, cause: unknown) => void;
 }
@@ -34,7 +34,7 @@ export interface LogStreams {
   readonly nowMs: () => number;
 }
 
-/** Writes nothing that looks like a credential or an e-mail address. A line ends where its text has a line break. */
+/** Writes nothing that looks like a credential or an e-mail address. A line ends at the first line break of its text. */
 export function openLog(format: LogFormat, { output, errors, nowMs }: LogStreams): Log {
   const time = () => new Date(nowMs()).toISOString();
   const json = (line: object) =>
@@ -52,7 +52,7 @@ export function openLog(format: LogFormat, { output, errors, nowMs }: LogStreams
   };
 }
 
-/** ` name=value` for each field; a value with other characters than those of names and addresses is quoted. */
+/** ` name=value` for each field. A value with unusual characters is quoted. */
 function textOf(fields: LogFields): string {
   return Object.entries(fields)
     .map(([name, value]) => {
@@ -62,7 +62,7 @@ function textOf(fields: LogFields): string {
     .join('');
 }
 
-/** Others wrote a part of the text: it must not look like two lines, or command a terminal. */
+/** Part of the text comes from outside: it must not start a new line, or control a terminal. */
 function oneLine(text: string): string {
   return printable(redact(text).replaceAll(/[\r\n\u2028\u2029]+/g, ' '));
 }

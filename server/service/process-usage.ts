@@ -1,10 +1,10 @@
 /** The processor time, memory and files of this process. */
 
 export interface ProcessUsage {
-  /** Since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly startedAtMs: number;
   readonly residentBytes: number;
-  /** Since its start, of all its threads. */
+  /** Since the start of the process, of all its threads. */
   readonly cpuSeconds: number;
 }
 
@@ -17,7 +17,7 @@ export function processUsage(): ProcessUsage {
   };
 }
 
-/** How late an event loop runs: by quantile, in seconds. */
+/** The delay of an event loop: seconds by quantile. */
 export type LoopDelays = readonly (readonly [quantile: string, seconds: number])[];
 
 export const DELAY_RESOLUTION_MS = 20;

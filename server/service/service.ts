@@ -1,6 +1,6 @@
 /**
- * All of Tidemark on one machine. The core is here: ledger, objects, ingest of the sample, write API, worker, publisher.
- * The edge has its own thread (edge-host/), so that no reader waits for the core.
+ * All of Tidemark on one machine. This module joins the core: ledger, objects, the sample, write API, worker, publisher. The
+ * edge has a thread of its own (edge-host/), so that no reader waits for the core.
  */
 
 import { createRefusalLog } from '../../lambdas/http/refusal-log.ts';
@@ -33,24 +33,24 @@ import { openFilling } from './filling.ts';
 import { createHealth } from './health.ts';
 import type { Log } from './log.ts';
 
-/** Of a server, which issues keys, without a stated address. */
+/** The published address for requests for API keys, if the operator has set none. */
 const UNSET_EMAIL = 'waitlist@tidemark.example';
 
 /** Receives the progress of the start. */
 export interface StartProgress extends SampleProgress {
-  /** Not called if an earlier process has published everything. */
+  /** Called when the start publishes. Not called if an earlier process has published everything. */
   publishing(): void;
 }
 
 export interface Service {
   /** The base URL, e.g. `http://127.0.0.1:8787`. */
   readonly baseUrl: string;
-  /** Where its metrics are; null: nowhere. */
+  /** The URL of the metrics; null: they are off. */
   readonly metricsUrl: string | null;
   /** The newest published generation. */
   readonly head: HeadValue;
   readonly operatorKey: OperatorKeyFile;
-  /** The sample that was taken in, by this start or an earlier one. Null: none. */
+  /** The sample in the ledger, ingested by this start or an earlier one. Null: none. */
   readonly sample: SampleName | null;
   /** Null if no log is written. */
   readonly logKeys: LogKeys | null;
@@ -59,11 +59,11 @@ export interface Service {
 }
 
 /**
- * Starts the service. The port is bound first, so that a port in use is reported at once. Until it is ready, every
+ * Starts the service. The port is bound first, so that a port in use is reported at once. Until the service is ready, every
  * request is answered 503.
  *
- * @param ask how sources are asked; tests have sources of their own
- * @param edge just started
+ * @param ask fetches from sources; tests pass their own
+ * @param edge a thread that has just been started
  * @throws StartError for a fault that the person who started the service can correct
  */
 export async function startService(
@@ -135,7 +135,7 @@ async function startOn(
         health,
         measureEdge: edge.measure,
         writes,
-        // The health check reports a ledger that cannot be read.
+        // A ledger that cannot be read is reported by the health check, not here.
         sources: () => readSourceHealth(data.ledger, nowMs()).catch(() => []),
         expectations: () => background?.expectations() ?? null,
         report,
@@ -157,7 +157,7 @@ async function startOn(
     const sample = await ingestSample(dependencies, config, progress);
     const head = await publishIfNothingIsShown(dependencies, filling, progress.publishing);
 
-    // From here on there are readers.
+    // Readers are served from here on.
     const work = startBackground({
       dependencies,
       damage,

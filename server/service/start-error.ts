@@ -1,21 +1,21 @@
-/** Faults of a start that a person can correct. Apart from the configuration: every command loads it. */
+/** Faults of a start that a person can correct. In a file of its own, because every command loads it. */
 
-/** Printed in one line and without a stack for the person who started the server: the fault and its remedy. */
+/** A fault and its remedy, for the person who started the server: one line, without a stack. */
 export class StartError extends Error {
   override readonly name: string = 'StartError';
 }
 
-/** An argument or a variable of the environment is wrong, and as wrong the next time. */
+/** An argument or an environment variable is wrong: another attempt would fail in the same way. */
 export class SettingError extends StartError {
   override readonly name = 'SettingError';
 }
 
-/** An argument of the command line is wrong. Nothing was asked or changed. */
+/** An argument of the command line is wrong. No request was sent, and nothing changed. */
 export class WrongArgument extends StartError {
   override readonly name = 'WrongArgument';
 }
 
-/** Another process has the data folder. It may end soon. */
+/** Another process has the data folder open. It may end soon. */
 export class FolderInUse extends StartError {
   override readonly name = 'FolderInUse';
 }
@@ -25,7 +25,7 @@ export function unusable(folder: string, cause: Error): StartError {
   return new StartError(`The data folder ${folder} cannot be used: ${cause.message.replaceAll('\n', ' ')}`, { cause });
 }
 
-/** Does this with the folder. @throws StartError for each fault of the file system */
+/** Runs `work`. @throws StartError for each fault of the file system */
 export function withFolder<Result>(folder: string, work: () => Result): Result {
   try {
     return work();

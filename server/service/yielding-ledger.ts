@@ -1,18 +1,18 @@
 /**
- * Keeps background work from delaying the requests of the write API and the health check, because they run in one event
- * loop. Public reads have a loop of their own (edge-host/).
+ * Lets requests run during background work: the write API and the health check share its event loop. Public reads have an event
+ * loop of their own (edge-host/).
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 
-/** How long background work may run before other tasks get their turn: a few calls and the work on their answers. */
+/** How long background work may run before other tasks can run: a few calls, and the work on their answers. */
 export const MAX_STRETCH_MS = 5;
 
-/** The turns of the event loop that background work gives to requests. Shared by all parts of that work. */
+/** Yields of background work to other tasks. All parts of that work share one instance. */
 export interface Turns {
-  /** Whether this stretch has lasted more than {@link MAX_STRETCH_MS}. */
+  /** Whether background work has run for more than {@link MAX_STRETCH_MS} since the last yield. */
   isDue(): boolean;
-  /** Lets other tasks run. Each caller waits by itself, because tasks that wait together would continue together. */
+  /** Yields once. Each caller waits separately, because tasks that wait together would continue together. */
   next(): Promise<void>;
 }
 
@@ -36,15 +36,15 @@ export function createTurns(nowMs: () => number = () => performance.now()): Turn
 }
 
 /**
- * The ledger for background work. SQLite answers at once, and awaiting a settled promise gives the event loop no turn:
- * a loop over calls would block all requests until its end. So a call that comes more than {@link MAX_STRETCH_MS} after
- * the last turn first waits for one.
+ * The ledger for background work. SQLite answers synchronously, and awaiting a settled promise does not yield to the event
+ * loop. So a loop over calls would block all requests until its end. Therefore a call that comes more than {@link
+ * MAX_STRETCH_MS} after the last yield waits for a new one first.
  *
- * A turn before every call would slow down work with thousands of calls; reading the clock costs next to nothing.
+ * A yield before every call would slow down work with thousands of calls. Reading the clock costs almost nothing.
  */
 export function yieldingLedger(ledger: Ledger, turns: Turns = createTurns()): Ledger {
-  // `isDue` is asked in the step that makes the call. If it were asked in an earlier one, tasks that ask together would
-  // all see a short stretch, and then call one after the other.
+  // `isDue` is evaluated directly before the call. Earlier, several tasks could all see a short stretch, and then make their
+  // calls one after the other.
   return {
     async transact(changes, options) {
       if (turns.isDue()) await turns.next();

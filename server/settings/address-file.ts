@@ -1,4 +1,4 @@
-/** The address of the running server, in its data folder: commands beside it find it there, whatever its port is. */
+/** The address of the running server, in its data folder. Commands on this machine find the server there, on any port. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readPrivateFile } from './private-files.ts';
@@ -7,12 +7,12 @@ export const DEFAULT_DATA_FOLDER = '.tidemark';
 
 const ADDRESS_FILE = 'address';
 
-/** Only commands need it, so the server starts although the folder cannot be written. */
+/** Only commands need the file. So the server starts even if it cannot be written. */
 export function leaveAddress(folder: string, baseUrl: string): void {
   try {
     writeFileSync(join(folder, ADDRESS_FILE), `${baseUrl}\n`, { mode: 0o600 });
   } catch {
-    // The server itself works without it.
+    // Ignored: the server itself works without the file.
   }
 }
 
@@ -21,9 +21,9 @@ export function forgetAddress(folder: string): void {
 }
 
 /**
- * The base URL that the folder's server serves, or has served until it was killed. Null: no server runs there.
+ * The base URL of the folder's server, or of one that was killed. Null: no server is running there.
  *
- * @throws StartError if somebody else may have put the file there: it decides where keys are sent
+ * @throws StartError if another user may have put the file there: keys are sent to this address
  */
 export function readAddress(folder: string): string | null {
   return readPrivateFile(join(folder, ADDRESS_FILE))?.trim() || null;

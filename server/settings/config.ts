@@ -25,7 +25,7 @@ import { readGivenSecret, readSourceSecrets } from './given-secret.ts';
 export const SAMPLES = ['currencies', 'models'] as const;
 export type SampleName = (typeof SAMPLES)[number];
 
-/** The sample that is wanted. `unsaid`: the default one, in a folder that has published nothing yet. See sample.ts. */
+/** The chosen sample. `unsaid`: the default sample, if the folder has published nothing yet. See sample.ts. */
 export type SampleSetting = SampleName | 'no' | 'unsaid';
 
 export type EmbeddedConfig = Readonly<ReturnType<typeof readConfig>>;
@@ -42,7 +42,7 @@ export interface IssuerConfig {
 
 const EARLIEST_MS = Date.parse('2026-01-01T00:00:00Z');
 
-/** Records keep the time of the machine for good, so an unset clock is refused. @throws StartError */
+/** Records keep the time of this machine permanently, so a clock that was never set is refused. @throws StartError */
 export function checkClock(nowMs: number): void {
   if (nowMs >= EARLIEST_MS) return;
   throw new StartError(`The clock of this machine says ${new Date(nowMs).toISOString()}: set it, then try again.`);
@@ -52,7 +52,7 @@ export type Environment = { readonly [name: string]: string | undefined };
 
 /** Reads the settings of `SETTINGS_HELP`. @throws SettingError for an invalid value */
 export function readConfig(environment: Environment) {
-  /** @param parse undefined: the text is refused */
+  /** @param parse returns undefined to refuse the text */
   const read = <Value>(
     name: string,
     absent: Value,
@@ -65,14 +65,14 @@ export function readConfig(environment: Environment) {
     if (value !== undefined) return value;
     throw new SettingError(`${name} is ${JSON.stringify(text)}: set ${expected}.`);
   };
-  /** Of parts between commas. */
+  /** Reads a list with commas between its parts. */
   const readList = (name: string, expected: string, isPart: (part: string) => boolean): readonly string[] => {
     const parts = (environment[name] ?? '').split(',').flatMap((part) => part.trim() || []);
     const wrong = parts.find((part) => !isPart(part));
     if (wrong === undefined) return parts;
     throw new SettingError(`${name} has ${JSON.stringify(wrong)}: set ${expected}.`);
   };
-  // Other names may be in the DNS soon.
+  // Only a malformed IP address is refused: any other text may be a name in the DNS.
   const host = read('HOST', '127.0.0.1', 'an address, such as 127.0.0.1', (text) =>
     /^[\d.]+$/.test(text) && !isIP(text) ? undefined : text,
   );
@@ -88,9 +88,9 @@ export function readConfig(environment: Environment) {
     ),
     /** The folder of the ledger and the objects. */
     dataFolder: readDataFolder(environment),
-    /** Another folder for the public files. Null: where they are. */
+    /** Another place for the public files. Null: they stay in their place. */
     target: environment.TIDEMARK_TO || null,
-    /** The address for requests for API keys; published. Null: neither it nor an address of the operator is set. */
+    /** The published address for requests for API keys. Null: neither this address nor one of the operator is set. */
     waitlistEmail: read(
       'TIDEMARK_WAITLIST_EMAIL',
       (isMail(contact) && contact) || null,
@@ -106,30 +106,33 @@ export function readConfig(environment: Environment) {
       PROJECTIONS_EXPECTED,
       (text) => parseProjections(text) ?? undefined,
     ),
-    /** Where readers find the service, without a slash at the end: some files name it. Null: not said. */
+    /** The base URL for readers, without a slash at the end. Some public files contain it. Null: unknown. */
     readBaseUrl: read<string | null>(
       'TIDEMARK_READ_BASE_URL',
       null,
       'the URL where readers find the service, such as https://data.example.com',
       baseUrlOf,
     ),
-    /** How long the files of uploads are kept after their end; null: for good. */
+    /** The number of days that the files of ended uploads stay; null: for ever. */
     uploadsKeptDays: read<number | null>(
       'TIDEMARK_UPLOADS_KEPT_DAYS',
       null,
       'a number of days, or nothing to keep all files',
       (text) => (/^[1-9]\d{0,4}$/.test(text) ? Number(text) : undefined),
     ),
-    /** The proxies that are believed about the sender of a request. */
+    /** The proxies that are trusted to name the sender of a request. */
     proxies: readList(
       'TIDEMARK_PROXIES',
       'addresses or networks, separated by commas, e.g. 127.0.0.1,10.0.0.0/8',
       isProxy,
     ),
-    /** Where metrics are served. Null: nowhere. Loopback, unless another address is named: they tell strangers how busy it is. */
+    /** The address of the metrics; null: off. Loopback by default, because the metrics show how busy the service is. */
     metrics:
       metricsPort === null ? null : { host: environment.TIDEMARK_METRICS_HOST || '127.0.0.1', port: metricsPort },
-    /** How often the server verifies what it serves; null: never. At most three weeks: timers cannot wait longer than 24 days. */
+    /**
+     * The hours between two verifications of the served files; null: never. At most three weeks: a timer can wait 24 days at
+     * most.
+     */
     verifyEveryHours: read<number | null>('TIDEMARK_VERIFY_HOURS', 24, 'hours from 1 to 504, or 0 for never', (text) =>
       /^\d{1,3}$/.test(text) && Number(text) <= 504 ? Number(text) || null : undefined,
     ),
@@ -140,16 +143,16 @@ export function readConfig(environment: Environment) {
       'a name such as data.example.com/prices, in lower case, without https://',
       (text) => (isLogOrigin(text) ? text : undefined),
     ),
-    /** The private key of the log, in place of the data folder's. Null: none is given. */
+    /** The private key of the log, used instead of the key in the data folder. Null: not set. */
     logKey: readGivenSecret(environment, 'TIDEMARK_LOG_KEY'),
-    /** A verifier key that the log names, because it will sign the log elsewhere. Null: none. */
+    /** The verifier key of a server that will continue the log elsewhere; the log announces it. Null: none. */
     nextLogKey: read<string | null>(
       'TIDEMARK_LOG_NEXT_KEY',
       null,
       'a verifier key, as GET /api/v1/log/vkey of the next server shows it',
       vkeyOf,
     ),
-    /** Internal hosts that sources may be at, as origins such as `http://prices:8080`. */
+    /** The internal hosts from which sources may be fetched, as origins such as `http://prices:8080`. */
     sourceHosts: new Set(
       readList(
         'TIDEMARK_SOURCE_HOSTS',
@@ -157,7 +160,7 @@ export function readConfig(environment: Environment) {
         isInternalOrigin,
       ),
     ),
-    /** By the name that recipes give them. */
+    /** Secrets of sources, by the name in recipes. */
     sourceSecrets: readSourceSecrets(environment),
     /** Witnesses that cosign the log. */
     witnesses: read<readonly WitnessAddress[]>(
@@ -167,8 +170,8 @@ export function readConfig(environment: Environment) {
       (text) => parseWitnesses(text) ?? undefined,
     ),
     /**
-     * Whether the issuer of this process may sign users in. Everybody who can read `issuer-key` is every user, so other
-     * machines are served only if the operator says so.
+     * Whether the issuer of this process may sign in users for other machines, too. Everybody who can read `issuer-key` can act
+     * as every user, so the operator must allow it.
      */
     isLocalIssuerAllowed: isLoopback(host) || environment.TIDEMARK_LOCAL_ISSUER === 'everywhere',
     /** The issuer of user tokens. Null: this process, with its own key, for trials. */
@@ -195,7 +198,7 @@ function vkeyOf(text: string): string | undefined {
   }
 }
 
-/** Nothing is said by default: a page must not name a person who did not ask for it. */
+/** Empty by default: a page must not name a person without consent. */
 function readOperator(environment: Environment): Operator {
   const settings = { name: 'OPERATOR_NAME', contact: 'OPERATOR_CONTACT', licence: 'DATA_LICENCE' } as const;
   const stated = Object.entries(settings).flatMap(([fact, name]) => {
@@ -224,7 +227,7 @@ function readIssuer(environment: Environment): IssuerConfig | null {
   return { issuer, audience, ...(jwksUri ? { jwksUri } : {}), ...(scopePrefix ? { scopePrefix } : {}) };
 }
 
-/** Ledger and keys would be public there. */
+/** @throws SettingError for a folder in a public place: ledger and keys would be public there */
 function readDataFolder({ TIDEMARK_DATA }: Environment): string {
   const folder = TIDEMARK_DATA || DEFAULT_DATA_FOLDER;
   if (!existsSync(join(folder, publicPath({ kind: 'snapshot' })))) return folder;

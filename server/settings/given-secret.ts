@@ -1,4 +1,4 @@
-/** Secrets that are no files of the data folder: a job has them from its secret store. */
+/** Secrets from the environment, such as a job's secret store, instead of the data folder. */
 import type { SourceSecret } from '../../lambdas/sources/fetch/secrets.ts';
 import { secretName } from '../../mapping/recipe/recipe-secrets.ts';
 import { SettingError, StartError } from '../service/start-error.ts';
@@ -6,7 +6,7 @@ import { readOwnersFile } from './private-files.ts';
 import { SECRET_PREFIX } from './settings-help.ts';
 
 export interface GivenSecret {
-  /** For messages. */
+  /** The origin of the secret, for messages. */
   readonly place: string;
   readonly text: string;
 }
@@ -14,7 +14,7 @@ export interface GivenSecret {
 /**
  * The value of the variable, or the content of the file that `<variable>_FILE` names. Null: neither is set.
  *
- * @throws SettingError for a file that is missing, or that others may read; and if both are set
+ * @throws SettingError if the file is missing or readable for other users, or if both are set
  */
 export function readGivenSecret(
   environment: Readonly<Record<string, string | undefined>>,
@@ -29,13 +29,14 @@ export function readGivenSecret(
   return { place: file, text: content.trim() };
 }
 
-/** A host, and a value of printable ASCII. A short value would be found in any answer. */
+/** A host, and a value of printable ASCII. The least length keeps values from matching parts of ordinary answers. */
 const HOST_AND_VALUE = /^([a-z0-9.-]+(?::\d+)?) +([!-~]{8,4096})$/;
 
 /**
- * The host is the service's word: who may write recipes can send a secret nowhere else.
+ * Reads the secrets with their hosts. Only the environment names the host, so the author of a recipe cannot send a secret
+ * elsewhere.
  *
- * @throws StartError for a file that others may read, and for a text of another form. No message holds a value
+ * @throws StartError for a file that other users can read, and for malformed text. No message contains a value
  */
 export function readSourceSecrets(environment: {
   readonly [name: string]: string | undefined;

@@ -1,7 +1,7 @@
 /**
- * The private keys of the log: `log-key`, and `log-key-previous` while a rotation is under way. Both sign then. Readers
- * keep the public keys, so a key that is missing or of another log is an error, and no new one is made in its place:
- * docs/operations.md, "The key of the log".
+ * The private keys of the log: `log-key`, and during a rotation `log-key-previous`. Then both sign. Readers remember the public
+ * keys. So a missing key, or a key of another log, is an error, and no new key replaces it: docs/operations.md, "The key of the
+ * log".
  */
 import { join } from 'node:path';
 import { publicKey } from '../../contract/files/public-objects.ts';
@@ -15,7 +15,7 @@ import { keepSecretFile, readSecretFile, type SecretFile } from './secret-files.
 const SEED_BYTES = 32;
 const SEE = 'See docs/operations.md, "The key of the log".';
 
-/** A text that holds no key. */
+/** A text without a key. */
 interface NoKey {
   readonly Fault: typeof StartError;
   readonly remedy: string;
@@ -29,7 +29,7 @@ const GIVEN: NoKey = {
 export interface LogKeys {
   /** The name of the log. */
   readonly origin: string;
-  /** Newest first; at least one. */
+  /** The signers, newest first. */
   readonly signers: readonly [NoteSigner, ...NoteSigner[]];
   /** Whether this call has made the key. */
   readonly isNew: boolean;
@@ -38,8 +38,8 @@ export interface LogKeys {
 export interface LogKeysOptions {
   readonly folder: string;
   /**
-   * A key from elsewhere, in place of those of the folder: it is never written there. As a `log-key` holds it; during a
-   * rotation, the content of `log-key-previous` follows. Default: none.
+   * A key from the environment, used instead of the folder's keys and never written there. It has the form of `log-key`; during
+   * a rotation, the content of `log-key-previous` follows. Default: none.
    */
   readonly given?: GivenSecret | null;
   /** The configured name of the log; null: the name of its key, or a random one for a new log. */
@@ -50,9 +50,9 @@ export interface LogKeysOptions {
 }
 
 /**
- * Reads the keys. Makes the first one if nothing was ever signed.
+ * Reads the keys. Makes the first key if nothing was ever signed.
  *
- * @throws StartError if a key is missing, damaged or readable for others, or is not one of this log
+ * @throws StartError if a key is missing, damaged, readable for other users, or belongs to another log
  */
 export function keepLogKeys(options: LogKeysOptions): LogKeys {
   const { folder, given = null, origin, checkpoint, randomBytes } = options;
@@ -85,7 +85,7 @@ export function keepLogKeys(options: LogKeysOptions): LogKeys {
 }
 
 /**
- * The keys that sign, newest first: the given ones, else those of the folder. Null: no key was found.
+ * Returns the signing keys, newest first: the given keys, or else the folder's keys. Null: there is no key.
  *
  * @throws StartError as {@link readLogKeys} does, and if the given text is malformed
  */
@@ -93,7 +93,7 @@ export function signingKeys(folder: string, given: GivenSecret | null): readonly
   return given === null ? readLogKeys(folder) : givenKeys(given);
 }
 
-/** Newest first. Each begins a line; during a rotation, the one before follows. */
+/** The given keys, newest first. Each starts a line; during a rotation, the previous key follows. */
 function givenKeys({ place, text }: GivenSecret): readonly [LogKey, ...LogKey[]] {
   const [newest, ...older] = text.split(/\n(?=PRIVATE\+KEY\+)/).map((key) => logKeyOf(place, key.trim(), GIVEN));
   const other = older.find(({ name }) => name !== newest?.name);
@@ -103,7 +103,7 @@ function givenKeys({ place, text }: GivenSecret): readonly [LogKey, ...LogKey[]]
   );
 }
 
-/** A key of the log. `replaces`: the ids of lost keys whose log it goes on with; empty for nearly all. */
+/** A key of the log. `replaces`: the ids of lost keys whose log this key continues; usually empty. */
 export interface LogKey extends NoteSigner {
   readonly replaces: readonly number[];
 }
@@ -119,15 +119,15 @@ export function newLogKey(origin: string, randomBytes: LogKeysOptions['randomByt
 }
 
 /**
- * Newest first; null if there is no key.
+ * The keys in the folder, newest first; null if there is no key.
  *
- * @throws StartError if one is damaged or readable for others, or they are of two logs
+ * @throws StartError if a key is damaged or readable for other users, or if the keys belong to two logs
  */
 export function readLogKeys(folder: string): readonly [LogKey, ...LogKey[]] | null {
   const current = readLogKey(folder, 'log-key');
   if (current === null) return null;
   const previous = readLogKey(folder, 'log-key-previous');
-  // A rotation that was interrupted may have left the same key in both.
+  // An interrupted rotation may have left the same key in both files.
   if (previous === null || previous.vkey === current.vkey) return [current];
   if (previous.name === current.name) return [current, previous];
   throw new StartError(
@@ -140,10 +140,10 @@ function readLogKey(folder: string, file: SecretFile): LogKey | null {
   return text === null ? null : logKeyOf(join(folder, file), text);
 }
 
-/** A second line, of a key that was made for a lost one. */
+/** The prefix of a second line, in a key that was made to replace lost ones. */
 const REPLACES = 'replaces ';
 
-/** The text of `log-key` with a key that goes on with the log of lost ones. */
+/** The text of `log-key` for a key that continues the log of lost keys. */
 export function logKeyInPlaceOf(key: string, lost: readonly number[]): string {
   return `${key}\n${REPLACES}${lost.join(' ')}`;
 }
@@ -161,7 +161,7 @@ function logKeyOf(place: string, text: string, { Fault, remedy } = IN_FOLDER): L
   }
 }
 
-/** The name of the log that a text of `log-key` is for. Null: it holds no key. */
+/** The name of the log in a text of `log-key`. Null: the text holds no key. */
 export function originOfLogKey(text: string | null): string | null {
   try {
     return text === null ? null : ed25519Signer(text.trim().split('\n')[0] ?? '').name;
@@ -173,11 +173,11 @@ export function originOfLogKey(text: string | null): string | null {
 
 export interface PublishedLog {
   readonly origin: string;
-  /** The keys that have signed it. */
+  /** The ids of the keys that have signed the checkpoint. */
   readonly keyIds: readonly number[];
 }
 
-/** The origin of a checkpoint. Null if it cannot be read: the publisher then puts it back from the ledger. */
+/** The log of a published checkpoint. Null if it cannot be read: the publisher then restores it from the ledger. */
 export function publishedLog(checkpoint: string | null): PublishedLog | null {
   if (checkpoint === null) return null;
   try {
@@ -196,7 +196,7 @@ export async function readLogCheckpoint(objects: Pick<ObjectStore, 'get'>): Prom
   return found.kind === 'found' ? Buffer.from(found.body).toString('utf8') : null;
 }
 
-/** Without this, a key that was put there by mistake would go on with the log of another one, and readers would refuse it. */
+/** A key in the folder by mistake would otherwise continue the log of another key, and readers would refuse that log. */
 function checkIsOfLog(file: string, signers: readonly [LogKey, ...LogKey[]], published: PublishedLog): void {
   const [{ name }] = signers;
   if (published.origin !== name) {

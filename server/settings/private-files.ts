@@ -1,22 +1,25 @@
 /**
- * Files that no other user of this machine can have put there. A folder or file of somebody else, or one that others can
- * write, is refused: its keys could be theirs. Links are not followed: they could lead to another file.
+ * Files that no other user of this machine can have put there. A folder or file of another user, or one that other users can
+ * write, is refused, because its keys could be theirs. Links are not followed, because they could lead to another file.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { StartError } from '../service/start-error.ts';
 
 /** Write permission for the group or for all. */
 const WRITABLE_BY_OTHERS = 0o022;
-/** Any permission for them. */
+/** Any permission for the group or for all. */
 const READABLE_BY_OTHERS = 0o077;
 
-/** @throws StartError unless the folder belongs to this user, and only this user may write; a new one is fine */
+/**
+ * @throws StartError unless the folder belongs to this user, and only this user may write. A folder that does not exist is
+ *   allowed
+ */
 export function checkFolderIsPrivate(folder: string): void {
   const stats = statSync(folder, { throwIfNoEntry: false });
   if (stats !== undefined) checkStats(folder, stats);
 }
 
-/** For a folder that is not the user's own choice: it may be no link either. @throws StartError as above, and for a file */
+/** For a folder that the user has not chosen: it must not be a link either. @throws StartError as above, and for a file */
 export function checkInnerFolderIsPrivate(folder: string): void {
   const stats = lstatSync(folder, { throwIfNoEntry: false });
   if (stats === undefined) return;
@@ -25,7 +28,7 @@ export function checkInnerFolderIsPrivate(folder: string): void {
   checkStats(folder, stats);
 }
 
-/** For a file that another library opens. @throws StartError as {@link readPrivateFile} does */
+/** For a file that a library opens by itself. @throws StartError as {@link readPrivateFile} does */
 export function checkFileIsPrivate(path: string): void {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return;
@@ -34,7 +37,7 @@ export function checkFileIsPrivate(path: string): void {
 }
 
 /**
- * The content; null if the file does not exist. The open file is checked, so it cannot be exchanged in between.
+ * The content; null if the file does not exist. The open file is checked, so nobody can replace it between check and read.
  *
  * @throws StartError as {@link openPrivateFile} does
  */
@@ -49,9 +52,9 @@ export function readPrivateFile(path: string): string | null {
 }
 
 /**
- * As {@link readPrivateFile}, for a file that others must not read either.
+ * As {@link readPrivateFile}, for a file that other users must not be able to read.
  *
- * @throws StartError also if the mode lets others read it
+ * @throws StartError also if the mode lets other users read it
  */
 export function readOwnersFile(path: string): string | null {
   const content = readPrivateFile(path);
@@ -65,7 +68,7 @@ export function readOwnersFile(path: string): string | null {
 /**
  * A descriptor for reading, which the caller closes; null if the file does not exist.
  *
- * @throws StartError as {@link openRegularFile} does, and for a file that belongs to somebody else or that others may
+ * @throws StartError as {@link openRegularFile} does, and for a file that belongs to another user, or that other users may
  *   write
  */
 export function openPrivateFile(path: string): number | null {
@@ -80,13 +83,13 @@ export function openRegularFile(path: string): number | null {
 function open(path: string, check: (path: string, stats: Stats) => void): number | null {
   let file: number;
   try {
-    // Without waiting: a pipe may have no writer.
+    // Non-blocking, because a pipe may have no writer.
     file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return null;
     if (code === 'ELOOP') throw linked(path);
-    // A socket.
+    // The error of a socket.
     if (code === 'ENXIO') throw notRegular(path);
     throw error;
   }
@@ -102,7 +105,7 @@ function open(path: string, check: (path: string, stats: Stats) => void): number
 }
 
 function checkStats(path: string, { uid, mode }: Stats): void {
-  // Windows has neither.
+  // Windows has no user ids.
   const user = process.getuid?.();
   if (user === undefined) return;
   if (uid !== user) {

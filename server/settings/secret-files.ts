@@ -13,13 +13,13 @@ export type SecretFile = (typeof SECRET_FILES)[number];
 
 const OWNER_ONLY = 0o600;
 
-/** They sign for readers who cannot ask whether the key is still ours alone. */
+/** Nobody else may have read these: they sign for readers, who cannot ask whether a key is still ours alone. */
 const UNSEEN: readonly SecretFile[] = ['log-key', 'log-key-previous'];
 
 /**
  * Reads a secret file; null if it does not exist.
  *
- * @throws StartError if somebody else may have put it there; for a key of the log also if somebody else may have read it
+ * @throws StartError if another user may have put it there; for a key of the log, also if another user may have read it
  */
 export function readSecretFile(folder: string, name: SecretFile): string | null {
   const read = UNSEEN.includes(name) ? readOwnersFile : readPrivateFile;
@@ -27,10 +27,10 @@ export function readSecretFile(folder: string, name: SecretFile): string | null 
 }
 
 /**
- * Reads the file, or makes it durably and in one step, before its content is used anywhere.
+ * Reads the file. If it is missing, makes it durably and in one step, before its content is used anywhere.
  *
  * @param isWhole whether a text can be the complete content
- * @throws StartError if the file cannot be made, or holds something else
+ * @throws StartError if the file cannot be made, or has other content
  */
 export function keepSecretFile(
   folder: string,
@@ -50,7 +50,7 @@ export function keepSecretFile(
   );
 }
 
-/** Removes it durably, so that another can be made. @throws StartError if it cannot be removed */
+/** Removes the file durably, so that another one can be made. @throws StartError if it cannot be removed */
 export function removeSecretFile(folder: string, name: SecretFile): void {
   withFolder(folder, () => {
     unlinkSync(join(folder, name));
@@ -59,8 +59,8 @@ export function removeSecretFile(folder: string, name: SecretFile): void {
 }
 
 /**
- * Puts a new text in the file's place, durably and in one step. The old text gets the name `keptAs`, unless that file
- * exists already.
+ * Replaces the text of the file, durably and in one step. The old text gets the name `keptAs`, unless that file exists already.
+ *
  *
  * @throws StartError if the folder cannot be written
  */
@@ -73,7 +73,7 @@ export function replaceSecretFile(folder: string, name: SecretFile, text: string
   });
 }
 
-/** The path of a new file with this content, which is on the disk. */
+/** Writes a new file with this content to the disk, and returns its path. */
 function writeUnnamed(folder: string, name: SecretFile, text: string): string {
   const unnamed = `${join(folder, name)}.${randomUUID()}`;
   const file = openSync(unnamed, 'wx', OWNER_ONLY);
@@ -86,12 +86,11 @@ function writeUnnamed(folder: string, name: SecretFile, text: string): string {
   return unnamed;
 }
 
-/** A name always has its complete content: the bytes are on the disk before they get the name. */
+/** Writes the bytes to the disk before they get the name, so that the name always has its complete content. */
 function createFile(folder: string, name: SecretFile, text: string): void {
   withFolder(folder, () => {
     const unnamed = writeUnnamed(folder, name, text);
-    // Fails if another process has made it in the meantime. If a symbolic link has this name, it is not written
-    // through.
+    // Fails if another process has made the file meanwhile. If the name is a symbolic link, the link is not followed.
     linkSync(unnamed, join(folder, name));
     unlinkSync(unnamed);
     syncFolderSync(folder);

@@ -1,7 +1,7 @@
-/** Of secrets that recipes name. */
+/** The prefix of secrets that recipes name. */
 export const SECRET_PREFIX = 'TIDEMARK_SECRET_';
 
-/** The settings of the server, as its help shows them. A setting that is not here counts as misspelt. */
+/** The settings of the server, as its help shows them. Any other setting counts as misspelt. */
 export const SETTINGS_HELP = `
 Settings in the environment:
   HOST, PORT, TIDEMARK_DATA, TIDEMARK_TO  the same as --host, --port, --data, --to
@@ -35,19 +35,22 @@ Settings in the environment:
                                 TIDEMARK_JWKS_URI and TIDEMARK_SCOPE_PREFIX`;
 
 const PREFIX = 'TIDEMARK_';
-/** Of the server; and of runs, which also keep their state. */
+/** The settings of the server, and those of runs, which also keep their state. */
 const SETTINGS = [
   ...(SETTINGS_HELP.match(new RegExp(`(?<=${PREFIX})[A-Z_]+`, 'g')) ?? []),
   ...['STATE_KEY', 'STATE_KEY_FILE'],
 ].sort();
-/** Of the other commands, in the same shell. */
+/** The settings of the other commands, which may be set in the same shell. */
 const OTHERS = ['CONFIG', 'KEY', 'KEY_FILE', 'PROFILE', 'URL', 'WRITE_URL'];
-/** Of a name, from its first letter. Fewer letters in common may be a variable of somebody else. */
+/**
+ * The least number of first letters that a misspelt name shares with a setting. With fewer, the variable may belong to another
+ * program.
+ */
 const LETTERS_IN_COMMON = 3;
 
 /**
- * Settings in the environment that no part of Tidemark reads, and that look like one that the server does or did: a line for
- * each. Not an error: another version may know the setting.
+ * A warning for each variable of the environment that Tidemark does not read, and whose name resembles a setting. It is not an
+ * error, because another version may know the setting.
  */
 export function misspeltSettings(environment: NodeJS.ProcessEnv): readonly string[] {
   return Object.keys(environment).flatMap((variable) => {

@@ -1,6 +1,6 @@
 /**
- * The file with the state: an archive of files (tar), compressed (zstd), encrypted and authenticated (age). It is streamed, so
- * memory is bounded. Without Tidemark: `age -d -i state-key .state.tar.zst.age | zstd -d | tar -x`.
+ * The file with the state: an archive (tar), compressed (zstd), encrypted and authenticated (age). It is streamed, so that
+ * memory is bounded. To open it without Tidemark: `age -d -i state-key .state.tar.zst.age | zstd -d | tar -x`.
  */
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
@@ -31,7 +31,7 @@ export async function sealState(sources: readonly TarSource[], path: string, { r
 /**
  * Extracts the files into a folder.
  *
- * @throws StartError if any byte was changed, and for a file of another key
+ * @throws StartError if any byte was changed, or if the file was made for another key
  */
 export async function unsealState(
   state: StoredState,

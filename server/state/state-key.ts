@@ -1,15 +1,16 @@
-/** The key of the state in a target: an identity of age (https://age-encryption.org/v1), so `age -d` opens the file, too. */
+/** The key of the state in a target. It is an age identity (https://age-encryption.org/v1), so `age -d` opens the file, too. */
 import { StartError } from '../service/start-error.ts';
 import type { Environment } from '../settings/config.ts';
 import { readGivenSecret } from '../settings/given-secret.ts';
 
 export interface StateKey {
-  /** For messages. */
+  /** The origin of the key, for messages. */
   readonly place: string;
   /** Newest first. The first one encrypts. */
   readonly identities: readonly [string, ...string[]];
   /**
-   * Of the newest identity. It is secret, too: who has it can make a file that the identity opens. Nothing public shows it.
+   * The recipient of the newest identity. It is secret, too: its owner can make files that the identity opens. No public file
+   * contains it.
    */
   readonly recipient: string;
 }
@@ -21,7 +22,7 @@ export async function newStateKey(): Promise<string> {
 }
 
 /**
- * `TIDEMARK_STATE_KEY`, or the file that `TIDEMARK_STATE_KEY_FILE` names: identities of age, one a line, newest first.
+ * Reads `TIDEMARK_STATE_KEY`, or the file that `TIDEMARK_STATE_KEY_FILE` names: age identities, one a line, newest first.
  *
  * @throws StartError if the key is missing or malformed
  */
@@ -34,7 +35,7 @@ export async function readStateKey(environment: Environment): Promise<StateKey> 
   }
   const { place, text } = given;
   const lines = text.split('\n').map((line) => line.trim());
-  // As age-keygen writes them.
+  // Lines of the form that age-keygen writes.
   const [newest, ...older] = lines.filter((line) => line !== '' && !line.startsWith('#'));
   try {
     const { identityToRecipient } = await age();
@@ -42,7 +43,7 @@ export async function readStateKey(environment: Environment): Promise<StateKey> 
     for (const identity of older) await identityToRecipient(identity);
     return { place, identities: [newest as string, ...older], recipient };
   } catch {
-    // The cause may show a part of the key.
+    // Without the cause, which may contain a part of the key.
     throw new StartError(
       `${place} holds no key of the state: it must be what \`tidemark state keys new\` prints, AGE-SECRET-KEY-1… on a line.`,
     );

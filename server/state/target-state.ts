@@ -1,19 +1,19 @@
 /**
  * The state of a service without a disk: a sealed copy of the ledger lies beside the public files of its target.
  *
- * Safety. The copy is replaced after each commit and before anything of the generation becomes public, by compare and swap
- * with the copy that the run began from; the bundle of the generation is in it. It is replaced once more at the end.
+ * Safety. The copy is replaced after each commit, before anything of the generation becomes public. It contains the bundle of
+ * the generation. The replacement is a compare and swap with the copy that the run began from. It happens once more at the end.
  *
- * - *No fork of the log.* Two runs that begin from one copy both commit a generation, each in a ledger of its own. One
- *   replaces the copy. The other is refused, and has made nothing public.
- * - *No public fact is lost.* Every public fact was in the copy before. A run that is killed at any point leaves a copy at or
- *   ahead of the public files. The next run restores it and applies the generation again, as after any crash: same bundle,
- *   same bytes.
- * - *An old copy is noticed.* The public log is a beginning of the copy's log, or the copy is stale or of another log: then
- *   nothing is restored.
- * - *A ledger in the data folder* is kept if it has, or made, the copy that the target has. If the target has a copy that
- *   was made after the ledger's newest one, it takes the ledger's place: what the ledger has besides, no run has
- *   acknowledged. It is moved aside, not deleted. Otherwise it is unknown which one is right, and the run is refused.
+ * - *No fork of the log.* If two runs begin from one copy, both commit a generation, each in its own ledger. One run replaces
+ *   the copy. The other run is refused, and has made nothing public.
+ * - *No public fact is lost.* Every public fact was in the copy before it became public. A run that is killed at any point
+ *   leaves a copy that is not behind the public files. The next run restores it and applies the generation again, as after any
+ *   crash: the same bundle, the same bytes.
+ * - *An old copy is noticed.* The public log must be a beginning of the copy's log. Otherwise the copy is old, or of another
+ *   log, and nothing is restored.
+ * - *A ledger in the data folder* stays if it has restored or made the target's copy. If the target's copy was made after the
+ *   ledger's newest copy, it replaces the ledger, which is moved aside: no run has acknowledged the ledger's other changes. In
+ *   every other case it is unknown which one is right, and the run is refused.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -47,36 +47,36 @@ import type { PublicTarget } from '../target/target.ts';
 import { sealState, unsealState } from './sealed-state.ts';
 import type { StateKey } from './state-key.ts';
 
-/** The log's keys are in no target, sealed or not: anybody with the key of the state could sign with them. */
+/** No target gets the log's keys, sealed or not: anybody with the key of the state could sign with them. */
 const SECRETS = SECRET_FILES.filter((name) => !name.startsWith('log-key'));
 /** Files of the data folder that a restored copy does not replace. */
 const STAY = ['uploads', 'archive', ...SECRET_FILES.filter((name) => name.startsWith('log-key'))];
 /** Objects that the publisher needs and that are not public: bundles, and layouts of the list. */
 const INTERNAL: readonly PackedPrefix[] = ['redo/', 'layout/'];
-/** Of the archive. */
+/** The folder of these objects in the archive. */
 const OBJECTS_FOLDER = 'internal';
-/** Copies whose ids a ledger remembers: an older ledger than that is refused. */
+/** The number of copies whose ids a ledger remembers. A ledger that is older than these is refused. */
 const KNOWN_COPIES = 1_000;
 const NOTHING_SAVED: SavedValue = { saved: [], pending: null, version: null };
-/** Of any generation. */
+/** The first public files of any generation. */
 const FIRST_SHOWN = (['log-checkpoint', 'snapshot'] as const).map((kind) => publicPath({ kind }).slice(1));
 
 export interface TargetState {
   /**
-   * Opens the data folder, with the ledger that goes on. The folder of the ledger that was there before, if the copy has
-   * taken its place.
+   * Opens the data folder with the ledger to continue. `replaced`: the folder of the earlier ledger, if the copy has replaced
+   * it.
    *
    * @param begin begins a ledger if neither the folder nor the target has one
    * @throws StartError if the copy cannot be used: then nothing was changed
    */
   open(begin: () => Promise<void>): Promise<{ readonly data: DataFolder; readonly replaced: string | null }>;
-  /** Puts a copy of the ledger into the target. @throws FolderInUse if another run has put one: then nothing was changed */
+  /** Puts a copy of the ledger into the target. @throws FolderInUse if another run has put one first: then nothing was changed */
   save(data: DataFolder): Promise<void>;
   /** Whether the target has no copy yet. */
   readonly isMissing: boolean;
-  /** Whether something was published that the copy does not have, as by a run without it. */
+  /** Whether a run without the copy has published something that the copy lacks. */
   isBehind(data: DataFolder): Promise<boolean>;
-  /** Whether this run has put a copy. */
+  /** Whether this run has put a copy into the target. */
   readonly isSaved: boolean;
 }
 
@@ -158,7 +158,7 @@ export function openTargetState(config: EmbeddedConfig, key: StateKey): TargetSt
     return sources;
   }
 
-  /** @param own of the ledger that is there; null: none is */
+  /** @param own the state of the ledger in the folder; null: there is none */
   async function restore(
     target: PublicTarget,
     stored: StoredState,
@@ -182,7 +182,7 @@ export function openTargetState(config: EmbeddedConfig, key: StateKey): TargetSt
       if (!(error instanceof OwnIsLater)) throw error;
       return { data: await openDataFolder(dataFolder, config), replaced: null };
     }
-    // It is of the files as another ledger has left them.
+    // The index describes the files of the replaced ledger.
     forgetIndex(dataFolder);
     const data = await openDataFolder(dataFolder, { ...config, isRestoring: true });
     try {
@@ -209,7 +209,7 @@ export function openTargetState(config: EmbeddedConfig, key: StateKey): TargetSt
     }
   }
 
-  /** Nothing is replaced by a copy that this version cannot read, or that is not of the log of the target. */
+  /** Checked before the copy replaces anything: this version must be able to read it, and its log must be the target's log. */
   async function checkCopy(target: PublicTarget, path: string): Promise<SavedValue> {
     const copy = openLedgerCopy(path);
     try {
@@ -234,13 +234,13 @@ export function openTargetState(config: EmbeddedConfig, key: StateKey): TargetSt
   }
 }
 
-/** Read when its turn comes. */
+/** Reads the object only when the archive needs it. */
 async function* bodyOf(objects: ObjectStore, key: string): AsyncGenerator<Uint8Array> {
   const found = await objects.get(key);
   if (found.kind === 'found') yield found.body;
 }
 
-/** Ends a restore: the ledger that is there stays. */
+/** Ends a restore, because the ledger in the folder is newer: it stays. */
 class OwnIsLater extends StartError {}
 
 async function savedOf(ledger: Pick<Ledger, 'get'>): Promise<SavedValue> {
@@ -260,12 +260,12 @@ function savedAs({ saved }: Pick<SavedValue, 'saved'>, id: string, version: stri
   return { saved: [...saved, id].slice(-KNOWN_COPIES), pending: null, version, generation };
 }
 
-/** Whether the ledger has, or made, the copy. */
+/** Whether the ledger has restored or made the copy. */
 function isAtOrAfter(own: SavedValue, { pending }: SavedValue): boolean {
   return own.pending === pending || own.saved.includes(pending as string);
 }
 
-/** Whether the copy is of a ledger that has the newest copy of this one. */
+/** Whether the copied ledger contains the newest copy of this one. */
 function isBefore(
   { saved, hasPublished }: SavedValue & { readonly hasPublished: boolean },
   copied: SavedValue,

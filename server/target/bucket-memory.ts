@@ -1,4 +1,4 @@
-/** The memory that a data folder has of its bucket, in a file beside its index. */
+/** The facts that a data folder remembers about its bucket, in a file beside its index. */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { putFileSync } from '../../storage/directory/durable-files.ts';
@@ -8,7 +8,7 @@ import type { Conditions } from '../../storage/s3/s3-objects.ts';
 import { StartError } from '../service/start-error.ts';
 
 export interface BucketMemory extends BucketPlace {
-  /** Of the lease: the same for each process of this data folder. */
+  /** The owner name in the lease: the same for each process of this data folder. */
   readonly owner: string;
   /** Null: not probed yet. */
   readonly conditions: Conditions | null;

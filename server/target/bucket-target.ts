@@ -24,7 +24,8 @@ const SNAPSHOT = publicPath({ kind: 'snapshot' }).slice(1);
 export const isBucket = (name: string): boolean => name.startsWith('s3://');
 
 /**
- * @param named `s3://bucket/prefix`, at the endpoint and region of the environment. Null: the bucket that the data folder has
+ * @param named `s3://bucket/prefix`, with endpoint and region from the environment. Null: the bucket that the data folder
+ *   remembers
  * @throws StartError for a malformed name, and if the SDK is not installed
  */
 export async function bucketTarget(dataFolder: string, named: string | null): Promise<PublicTarget> {
@@ -33,7 +34,7 @@ export async function bucketTarget(dataFolder: string, named: string | null): Pr
   const isSame = remembered !== null && isSamePlace(place, remembered);
   let memory: BucketMemory = isSame ? { ...remembered, ...place } : { ...place, owner: randomUUID(), conditions: null };
   const name = nameOfBucket(place);
-  /** The first write asks the store itself. */
+  /** Called at the first write. Probes the store, unless the result is remembered. */
   const conditions = retriedOnce(async () => {
     memory = { ...memory, conditions: memory.conditions ?? (await bucket.probe()) };
     rememberBucket(dataFolder, memory);
@@ -69,7 +70,7 @@ export async function bucketTarget(dataFolder: string, named: string | null): Pr
   };
 }
 
-/** The public objects of the bucket that a data folder has, for readers. */
+/** The reader's view of the public objects in a data folder's bucket. */
 export async function bucketReader(memory: BucketMemory): Promise<Pick<ObjectStore, 'get'>> {
   const { objects } = await openBucket(memory, () => Promise.reject(new Error('a reader writes nothing')));
   return objects;
@@ -77,7 +78,7 @@ export async function bucketReader(memory: BucketMemory): Promise<Pick<ObjectSto
 
 const arePutsConditional = ({ create, replace }: Conditions): boolean => create && replace;
 
-/** Only here the SDK is loaded: it is large, and most services have no bucket. */
+/** Loads the SDK, which is large. Most services have no bucket and never load it. */
 async function openBucket(place: BucketPlace, conditions: () => Promise<Conditions>): Promise<BucketTarget> {
   try {
     const { openBucketTarget } = await import('../../storage/s3/bucket-target.ts');
@@ -90,7 +91,7 @@ async function openBucket(place: BucketPlace, conditions: () => Promise<Conditio
   }
 }
 
-/** As other tools do: the variable of the service comes first. */
+/** The variable of the service comes first, as in other tools. */
 function placeOf(named: string | null, remembered: BucketMemory | null): BucketPlace {
   const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_REGION, AWS_DEFAULT_REGION } = process.env;
   const endpoint = AWS_ENDPOINT_URL_S3 || AWS_ENDPOINT_URL || null;
@@ -123,7 +124,7 @@ function splitObjects(publicOnes: ObjectStore, others: ObjectStore, write: () =>
     get: (key, options) => storeOf(key).get(key, options),
     stat: (key) => storeOf(key).stat(key),
     put: async (key, body, ...how) => {
-      // Copied before the first await, as every store does.
+      // Copied before the first await, as every store does, because the caller may change its bytes.
       const copy = Uint8Array.from(body);
       return await (await toChange(key)).put(key, copy, ...how);
     },

@@ -7,14 +7,14 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { FolderInUse, StartError } from '../service/start-error.ts';
 
-/** Of this process: a second opening of their files would end the locks. */
+/** The files that this process has locked: opening one of them again would end its lock. */
 const held = new Set<string>();
 
 /**
- * A lock of SQLite's: it ends with its process, however that ends. Its file is removed at the end, because the folder is public.
- * In a checkout it lies in `.git`, so that git adds it at no moment.
+ * A lock of SQLite. It ends when its process ends, in any way. Its file is removed at the end, because the folder is public. In
+ * a checkout, the file lies in `.git`, so that git never adds it.
  *
- * @returns ends the lock
+ * @returns a function that ends the lock
  * @throws FolderInUse if another process, or this one, has the folder; StartError if it cannot be written
  */
 export function lockTarget(folder: string): () => void {
@@ -27,13 +27,13 @@ export function lockTarget(folder: string): () => void {
     for (const one of close.reverse()) one();
   };
   try {
-    // Opened before the database, and closed after it: to close a file ends all locks that its process has on it.
+    // Opened before the database, and closed after it: closing a file ends all locks that its process has on it.
     const descriptor = openSync(path, 'a');
     close.push(() => closeSync(descriptor));
     const database = new DatabaseSync(path);
     close.push(() => database.close());
     database.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
-    // Its last holder may have removed the file after it was opened here. Then the next one would lock another file.
+    // Its last holder may have removed the file after it was opened here. Then the next process would lock another file.
     if (statSync(path, { throwIfNoEntry: false })?.ino !== fstatSync(descriptor).ino) throw inUse(folder);
     held.add(path);
     return () => {

@@ -27,12 +27,12 @@ import { stateInFolder } from './state-store.ts';
 import type { PublicTarget } from './target.ts';
 
 const SNAPSHOT = publicKey({ kind: 'snapshot' });
-/** Of our pages, and of everybody else's. */
+/** A page of this name exists on most sites, ours or not. */
 export const INDEX_PAGE = 'index.html';
 
 /**
- * @param named another folder for the public files, from now on. Null: where they are
- * @throws StartError for a folder that cannot be the target: before anything is made
+ * @param named another folder for the public files from now on. Null: they stay in their place
+ * @throws StartError for a folder that cannot be the target, before anything is made
  */
 export function folderTarget(dataFolder: string, named: string | null): PublicTarget {
   const link = join(dataFolder, PUBLIC_FOLDER);
@@ -45,7 +45,7 @@ export function folderTarget(dataFolder: string, named: string | null): PublicTa
     read: async (path) => (await readFile(join(folder, path)).catch(ignoreMissing)) ?? null,
     async lock() {
       if (named !== null) await makeTarget(named);
-      // The ledger's lock keeps others out of the data folder itself.
+      // The lock of the ledger already protects a `public` folder inside the data folder.
       const isOwn = named === null && !(existsSync(link) && lstatSync(link).isSymbolicLink());
       return isOwn ? () => {} : lockTarget(realpathSync(folder));
     },
@@ -82,7 +82,7 @@ async function makeTarget(target: string): Promise<void> {
   });
 }
 
-/** @throws StartError for a folder that cannot be made, and if the data folder itself has public files */
+/** @throws StartError if the folder cannot be made, or if the data folder itself has public files */
 async function attach(dataFolder: string, link: string, target: string): Promise<void> {
   await makeTarget(target);
   const path = realpathSync(target);
@@ -90,7 +90,7 @@ async function attach(dataFolder: string, link: string, target: string): Promise
     if (isLaterThanIndex(dataFolder)) forgetIndex(dataFolder);
     return;
   }
-  // The index is of other files.
+  // The index describes the files of another place.
   forgetIndex(dataFolder);
   if (lstatSync(link, { throwIfNoEntry: false })?.isDirectory()) removeEmptyFolder(link, path);
   const unnamed = `${link}.new`;
@@ -101,7 +101,7 @@ async function attach(dataFolder: string, link: string, target: string): Promise
 }
 
 /**
- * Before the public files go elsewhere: the link goes, and the index, which is of other files.
+ * Call it before the public files move to another place. Removes the link, and the index, which describes the old files.
  *
  * @throws StartError if the data folder itself has public files
  */
@@ -113,14 +113,17 @@ export function detachFolder(dataFolder: string, next: string): void {
   else if (before?.isDirectory()) removeEmptyFolder(link, next);
 }
 
-/** The error for a new target whose pages somebody else has written. */
+/** The error for a new target with pages of another origin. */
 export function foreignPage(target: string): StartError {
   return new StartError(
     `${target} has an ${INDEX_PAGE} of somebody else, which the pages of Tidemark would replace: name another place, or move that file away.`,
   );
 }
 
-/** Keys and ledger would be public, or the public files would lie among them. */
+/**
+ * Refuses a target that contains the data folder, or lies in it: keys and ledger would be public, or mixed with the public
+ * files.
+ */
 function checkApart(dataFolder: string, target: string): void {
   const isIn = (inner: string, outer: string) => inner === outer || inner.startsWith(outer.replace(/\/?$/, sep));
   if (!isIn(dataFolder, target) && !isIn(target, dataFolder)) return;
@@ -129,7 +132,7 @@ function checkApart(dataFolder: string, target: string): void {
   );
 }
 
-/** Not one that is there already. @throws StartError for a folder among the public files of a target, this one or another */
+/** @throws StartError for a new folder among the public files of a target, this one or another. An existing target is allowed */
 function checkNotNested(target: string): void {
   if (existsSync(fileIn(target, SNAPSHOT))) return;
   for (let folder = resolve(target); folder !== dirname(folder); ) {
@@ -139,7 +142,7 @@ function checkNotNested(target: string): void {
   }
 }
 
-/** Where the folder is, or will be when it is made. */
+/** The real path of the folder; if it does not exist, the path that it will have. */
 function realPlace(folder: string): string {
   if (existsSync(folder)) return realpathSync(folder);
   const path = resolve(folder);
@@ -157,7 +160,7 @@ function removeEmptyFolder(folder: string, target: string): void {
   }
 }
 
-/** Another copy of this data folder has published there since. The index that is made again from the files shows it. */
+/** Whether another copy of this data folder has published there later. Then the index is rebuilt from the files. */
 function isLaterThanIndex(dataFolder: string): boolean {
   if (!existsSync(indexPath(dataFolder))) return false;
   const index = new ObjectIndex(indexPath(dataFolder), { isReadOnly: true });
@@ -172,12 +175,12 @@ function shownGenerationIn(dataFolder: string): number {
     const { generation } = JSON.parse(readFileSync(join(dataFolder, SNAPSHOT), 'utf8')) as { generation?: unknown };
     return Number.isSafeInteger(generation) ? (generation as number) : 0;
   } catch {
-    // It is absent or damaged: it is published again.
+    // The snapshot is absent or damaged, and will be published again.
     return 0;
   }
 }
 
-/** It is made again from the files. To be called while no process has the folder open. */
+/** Removes the index, which is rebuilt from the files. Call it while no process has the folder open. */
 export function forgetIndex(dataFolder: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(indexPath(dataFolder) + suffix, { force: true });
 }

@@ -1,12 +1,13 @@
 /**
- * The lease of a bucket: one process writes at a time. Each process has a data folder of its own, so no lock of a file keeps the
- * others out. A job that runs twice, each time with a new disk, is the usual case.
+ * The lease of a bucket: one process writes at a time. Each process has its own data folder, so no file lock can exclude the
+ * others. Typically a job runs twice, each time with a new disk.
  *
- * No clocks are compared. A lease is dead if its object has not changed for {@link DEAD_AFTER_MS}, by the clock of the one who watches
- * it. Its holder writes for half of that time at most after it has begun to renew it, and renews it before.
+ * No clocks are compared. A process that watches the lease considers it dead if its object has not changed for {@link
+ * DEAD_AFTER_MS}, by the clock of the watching process. The holder writes for at most half of that time after the beginning of
+ * a renewal, and renews the lease before that.
  *
- * If the store evaluates conditions, one of several takers wins. If not, a taker looks again after a pause. Then two takers of
- * the same moment may both win, if one of them takes longer than that pause for its put.
+ * If the store evaluates conditions, only one of several takers wins. If not, a taker reads the lease again after a pause. Then
+ * two takers of the same moment may both win, if the put of one takes longer than that pause.
  */
 import { randomUUID } from 'node:crypto';
 import type { Runtime } from '../../storage/aws/runtime.ts';
@@ -14,13 +15,13 @@ import type { ETag, ObjectStore } from '../../storage/ports/object-store.ts';
 import { FolderInUse } from '../service/start-error.ts';
 
 export const LEASE_KEY = '_tidemark-lease';
-/** How long it must be unchanged to be dead. */
+/** A lease is dead if it has not changed for this time. */
 const DEAD_AFTER_MS = 30_000;
 const RENEWED_AFTER_MS = DEAD_AFTER_MS / 3;
 const LOOK_EVERY_MS = 1_000;
-/** Longer than a dead lease lasts. */
+/** The longest wait: longer than the lease of a killed process lasts. */
 const WAIT_MS = 2 * DEAD_AFTER_MS;
-/** Before a taker looks whether another one has taken it too. */
+/** The pause before a taker checks whether another process has taken the lease, too. */
 const SETTLE_MS = 2_000;
 
 const METADATA = {
@@ -33,9 +34,9 @@ const METADATA = {
 
 export interface LeaseOptions extends Pick<Runtime, 'pause'> {
   readonly store: Pick<ObjectStore, 'get' | 'put' | 'delete'>;
-  /** For messages: the bucket. */
+  /** The name of the bucket, for messages. */
   readonly name: string;
-  /** The same for each process of one data folder, of which one runs at a time. */
+  /** The same for all processes of one data folder; only one of them runs at a time. */
   readonly owner: string;
   /** Whether the store evaluates the conditions of puts. */
   readonly isConditional: () => Promise<boolean>;
@@ -44,9 +45,9 @@ export interface LeaseOptions extends Pick<Runtime, 'pause'> {
 }
 
 export interface BucketLease {
-  /** Resolves when this process may write. @throws FolderInUse if another process holds it, or has written meanwhile */
+  /** Resolves when this process may write. @throws FolderInUse if another process holds the lease, or has written meanwhile */
   hold(): Promise<void>;
-  /** @param check is called whenever the lease was not held without a gap. It rejects if another process has written */
+  /** @param check called when the lease is taken, or taken again after a gap. It rejects if another process has written */
   onTaken(check: () => Promise<void>): void;
   release(): Promise<void>;
 }
@@ -56,7 +57,7 @@ export function openLease({ store, name, owner, isConditional, nowMs, pause }: L
   let taking: Promise<void> | null = null;
   let check: () => Promise<void> = async () => {};
 
-  /** @param before null: there must be none */
+  /** @param before null: no lease may exist */
   async function write(before: ETag | null): Promise<boolean> {
     const sinceMs = nowMs();
     const body = Buffer.from(JSON.stringify({ owner, renewal: randomUUID() }));
@@ -103,7 +104,7 @@ export function openLease({ store, name, owner, isConditional, nowMs, pause }: L
   async function release(): Promise<void> {
     const { etag = null } = held ?? {};
     held = null;
-    // If it fails, the others wait until the lease is dead.
+    // After a failure, the others wait until the lease is dead.
     if (etag !== null) await store.delete(LEASE_KEY, etag).catch(() => undefined);
   }
 
@@ -122,7 +123,7 @@ export function openLease({ store, name, owner, isConditional, nowMs, pause }: L
   };
 }
 
-/** Null: it was written by somebody else. */
+/** Null: another program has written the object. */
 function ownerOf(body: Uint8Array): string | null {
   try {
     return (JSON.parse(Buffer.from(body).toString('utf8')) as { owner?: string }).owner ?? null;

@@ -1,4 +1,4 @@
-/** Every kind of target. A new one is a file beside this one, and a line here. */
+/** Opens a target of any kind. A new kind needs a file beside this one, and a line here. */
 import { DirectoryReader } from '../../storage/directory/directory-reader.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { forgetBucket, readBucketMemory } from './bucket-memory.ts';
@@ -7,7 +7,7 @@ import { folderTarget } from './folder-target.ts';
 import type { PublicTarget } from './target.ts';
 
 /**
- * @param named a folder, or `s3://bucket/prefix`. Null: the target that the data folder has
+ * @param named a folder, or `s3://bucket/prefix`. Null: the data folder's current target
  * @throws StartError for a name that cannot be a target
  */
 export async function openTarget(dataFolder: string, named: string | null): Promise<PublicTarget> {
@@ -25,7 +25,7 @@ export async function openTarget(dataFolder: string, named: string | null): Prom
   };
 }
 
-/** The public objects for readers, beside the process that owns the data folder. Changes nothing. */
+/** The public objects for readers, in a process beside the owner of the data folder. Changes nothing. */
 export async function openPublicReader(dataFolder: string): Promise<Pick<ObjectStore, 'get'>> {
   const memory = readBucketMemory(dataFolder);
   return memory === null ? new DirectoryReader(dataFolder, null, { tellsLost: true }) : await bucketReader(memory);

@@ -1,4 +1,4 @@
-/** The place of a file beside the public ones: of the sealed copy of a ledger (server/state/target-state.ts). */
+/** The place of one file beside the public ones: the sealed copy of a ledger (server/state/target-state.ts). */
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
@@ -13,25 +13,25 @@ import { StartError } from '../service/start-error.ts';
 
 /** Rejects with StorageUnavailable if the store does not answer. */
 export interface StateStore {
-  /** For messages. */
+  /** The place, for messages. */
   readonly place: string;
   /** Null: it does not exist. */
   find(): Promise<StoredState | null>;
   /**
-   * Puts the file in place of this version; null: of none. Durable on return.
+   * Replaces the file if it has this version; null: if it does not exist. Durable on return.
    *
-   * @returns the new version; null: another version is in place, and stays
+   * @returns the new version; null: the file has another version, and is unchanged
    */
   replace(version: string | null, path: string): Promise<string | null>;
 }
 
 export interface StoredState {
-  /** Equal for equal bytes alone. */
+  /** Equal only for equal bytes. */
   readonly version: string;
   read(): AsyncIterable<Uint8Array>;
 }
 
-/** No public object has this name, and tools for static hosts leave names with a dot out. */
+/** No public object has this name. Tools for static hosts leave out names that begin with a dot. */
 export const STATE_NAME = '.state.tar.zst.age';
 const STATE_KEY = '_tidemark-state.tar.zst.age';
 const METADATA = {
@@ -43,8 +43,8 @@ const METADATA = {
 };
 
 /**
- * A folder cannot compare and swap: two runs that replace at the same moment are not kept apart. Runs of one data folder
- * are, by its lock, and checkouts are, by the push.
+ * A folder has no compare and swap, so two runs could replace the file at the same moment. The lock of the data folder excludes
+ * that for runs with one data folder, and the push excludes it for checkouts.
  */
 export function stateInFolder(folder: string): StateStore {
   const place = join(folder, STATE_NAME);
@@ -75,7 +75,7 @@ async function digestOf(path: string): Promise<string | null> {
 }
 
 /**
- * In memory as a whole, so at most {@link MAX_OBJECT_BYTES}: some 700,000 observations.
+ * The whole file is in memory, so it has at most {@link MAX_OBJECT_BYTES}: some 700,000 observations.
  *
  * @param hold resolves when this process may write
  */

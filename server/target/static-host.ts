@@ -1,7 +1,7 @@
 /**
- * A folder of plain files on a static host, read as our service answers. It stands in for the router, and for the status and
- * the header fields that such a host cannot send. So `verify` walks files as it walks a service, and judges their bytes; what
- * the host says of them is not judged.
+ * Reads a folder of plain files on a static host with the same answers as from the service. It adds what such a host cannot
+ * send: the router's paths, statuses and header fields. So `verify` walks files as it walks a service. It judges the bytes, not
+ * the headers of the host.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,21 +18,21 @@ import { routeRead } from '../edge/route.ts';
 import { StartError } from '../service/start-error.ts';
 import type { PublicTarget } from './target.ts';
 
-/** Stores such as S3 answer 403 for a file that is not there, unless one may list them. */
+/** Stores such as S3 answer 403 for a missing file, unless the reader may list the files. */
 const MISSING: readonly number[] = [403, 404];
 
 /**
- * Reads a service by its API, and a host that knows only files by its files. The first answer shows which of the two it is.
+ * Reads a service through its API, and a static host through its files. The first answer shows the kind of host.
  *
  * @param read GETs a URL or file below the base URL
- * @param onFiles is called once if the host knows only files
+ * @param onFiles called once if the host has only files
  */
 export function hostReader(read: PublicReader, onFiles = () => {}): PublicReader {
   let known: PublicReader | null = null;
   const readerOf = async () => {
     if ((await read(SNAPSHOT_URL)).status === 200) return read;
     const hasFiles = (await read(`${SNAPSHOT_URL}.json`)).status === 200;
-    // Otherwise the caller reports the fault, and the next read asks again.
+    // Otherwise the caller reports the fault, and the next read tries again.
     if (!hasFiles) return null;
     onFiles();
     return staticHostReader(read);
@@ -84,7 +84,7 @@ function mapOf(fields: readonly string[]): ReadonlyMap<string, string> {
   return map;
 }
 
-/** As {@link publishedFilesReader}, for a URL or folder as a person types it. @throws StartError for a malformed URL */
+/** As {@link publishedFilesReader}, for a URL or folder that a person has typed. @throws StartError for a malformed URL */
 export function namedFilesReader(source: string, timeoutMs?: number): PublicReader {
   if (!/^https?:\/\//.test(source)) return publishedFilesReader(source, timeoutMs);
   const url = URL.parse(source);
@@ -93,10 +93,10 @@ export function namedFilesReader(source: string, timeoutMs?: number): PublicRead
 }
 
 /**
- * Every service has each file at its own path, too, so all sources are read as a static host is.
+ * Reads every source as a static host, because a service has each file at its own path, too.
  *
- * @param source a base URL, or the folder that has `api/v1/`
- * @returns a reader that rejects with `UpstreamUnavailable` or `UpstreamInvalid`, and with an error of the file system
+ * @param source a base URL, or the folder that contains `api/v1/`
+ * @returns a reader that rejects with `UpstreamUnavailable`, with `UpstreamInvalid`, or with an error of the file system
  */
 export function publishedFilesReader(source: URL | string, timeoutMs = DEFAULT_READ_LIMITS.timeoutMs): PublicReader {
   if (typeof source === 'string') {
@@ -107,7 +107,7 @@ export function publishedFilesReader(source: URL | string, timeoutMs = DEFAULT_R
   return staticHostReader(boundedReader(base, { ...DEFAULT_READ_LIMITS, timeoutMs }));
 }
 
-/** @param read as of a target */
+/** @param read the `read` of a target */
 export function filesReader(read: PublicTarget['read']): PublicReader {
   return staticHostReader(async (path) => {
     const body = await read(path.replace(/^\//, ''));

@@ -4,32 +4,33 @@ import type { Conditions } from '../../storage/s3/s3-objects.ts';
 import type { StateStore } from './state-store.ts';
 
 export interface PublicTarget {
-  /** For messages: the folder, or `s3://bucket/prefix`. */
+  /** The folder, or `s3://bucket/prefix`, for messages. */
   readonly name: string;
-  /** Whether each read is a request. Then lost files are searched for by their names, and not read. */
+  /** Whether each read is a request. Then a search for lost files lists names, and reads no contents. */
   readonly isRemote: boolean;
-  /** A file as it lies there, by any writer, by its path such as `api/v1/snapshot.json`. Null: it does not exist. */
+  /** The current file at a path such as `api/v1/snapshot.json`, by whatever program it was written. Null: it does not exist. */
   read(path: string): Promise<Uint8Array | null>;
   /**
-   * Keeps other processes out of a folder, to be called before its log is read. The lease of a bucket does it at the first write.
+   * Locks a folder against other processes. Call it before the log is read. A bucket is locked by its lease, at the first
+   * write.
    *
-   * @returns lets them in again
-   * @throws FolderInUse if another process has it
+   * @returns a function that ends the lock
+   * @throws FolderInUse if another process has the folder
    */
   lock(): Promise<() => void>;
   /**
-   * Makes it the target of the data folder, and opens all objects: the public ones are there. To be called with the lock of
-   * the data folder.
+   * Makes this the target of the data folder, and opens all objects, with the public ones in the target. Call it with the lock
+   * of the data folder.
    *
    * @throws StartError for a place that cannot be the target
    */
   open(): Promise<ObjectStore>;
-  /** @param check is called before the first write after another process may have written. It rejects for a log that is not ours */
+  /** @param check called before the first write after another process may have written. It rejects if the log is not ours */
   onTaken(check: () => Promise<void>): void;
   /** The sealed copy of the ledger, if one is kept there. */
   readonly state: StateStore;
-  /** The conditions that the store evaluates. Null: it is a folder, or was not probed yet. */
+  /** The conditions that the store evaluates. Null: this is a folder, or the store was not probed yet. */
   conditions(): Conditions | null;
-  /** Lets another process write there. To be called when nothing is written any more. */
+  /** Lets another process write there. Call it when nothing more will be written. */
   release(): Promise<void>;
 }

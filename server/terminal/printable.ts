@@ -1,8 +1,8 @@
-/** Others wrote what services, files and logs say: a terminal must not take any of it for commands. */
+/** Makes texts of services, files and logs safe to print: a terminal must not execute commands in them. */
 
 /**
- * Controls of terminals (C0, DEL, C1, but not the tab and the line feed), and characters that change the direction or the
- * lines of the text around them. Unpaired surrogates have no bytes in UTF-8.
+ * Terminal controls (C0, DEL and C1, except tab and line feed), and characters that change the direction or the lines of the
+ * text around them. Also unpaired surrogates, which have no bytes in UTF-8.
  */
 const UNPRINTABLE = /[\p{Cc}--[\n\t]]|\p{Bidi_Control}|[\u2028\u2029]|\p{Cs}/gv;
 

@@ -1,16 +1,16 @@
 /**
- * How far a long command is. On a terminal, one line that is rewritten, from the third second on; elsewhere a plain line
- * every ten seconds.
+ * Shows the progress of a long command. On a terminal, it is one line that is rewritten, from the third second on; elsewhere it
+ * is a plain line every ten seconds.
  */
 import { printable } from './printable.ts';
 
-/** How far a step is. */
+/** The progress of a step. */
 export interface StepProgress {
-  /** 0 to 1; null: the end is not known. */
+  /** From 0 to 1; null: unknown. */
   readonly share: number | null;
   /** The number of units that are done. */
   readonly count?: number;
-  /** One of them, such as `record`. */
+  /** The name of one unit, such as `record`. */
   readonly unit?: string;
 }
 
@@ -30,16 +30,16 @@ export const SILENT_MS = 2_000;
 export const PLAIN_LINE_EVERY_MS = 10_000;
 const REWRITTEN_EVERY_MS = 250;
 const BAR_WIDTH = 20;
-/** From a shorter time, no rate follows. */
+/** The least time from which a rate is computed. */
 const MEASURED_SECONDS = 1;
 
 const ERASE_LINE = '\r\u001b[2K';
 const numbers = new Intl.NumberFormat('en-GB');
 
-/** @param isSilent for commands whose user has asked for data alone */
+/** @param isSilent true for commands whose user has asked for data alone */
 export function openProgressLine(stream: ProgressStream, isSilent = false): ProgressLine {
   if (isSilent) return { at() {}, clear() {} };
-  // Some terminals, in containers and under `script`, do not know their width, so lines cannot be rewritten there.
+  // Some terminals, in containers and under `script`, report no width, so lines cannot be rewritten there.
   const width = stream.isTTY === true ? (stream.columns ?? 0) : 0;
   let current: Step | null = null;
   let isShown = false;
@@ -57,11 +57,11 @@ export function openProgressLine(stream: ProgressStream, isSilent = false): Prog
 
   return {
     at(name, progress) {
-      // The first step, or the first one since the line was removed.
+      // The first step, or the first one after the line was removed.
       if (current === null) dueMs = Math.max(dueMs, performance.now() + SILENT_MS);
       if (current?.name !== name) current = { name, begunMs: performance.now(), first: progress, last: progress };
       current.last = progress;
-      // A step that stands still shows that, too.
+      // Shown again at intervals, so that a stalled step is visible.
       timer ??= setInterval(show, REWRITTEN_EVERY_MS).unref();
       show();
     },
@@ -77,7 +77,7 @@ export function openProgressLine(stream: ProgressStream, isSilent = false): Prog
 interface Step {
   readonly name: string;
   readonly begunMs: number;
-  /** A step that goes on with earlier work does not begin at 0. */
+  /** The first known progress: a step that continues earlier work does not begin at 0. */
   readonly first: StepProgress;
   last: StepProgress;
 }
@@ -98,10 +98,10 @@ function wordsOf({ name, begunMs, first, last }: Step, nowMs: number, hasBar: bo
   return `${name} ${parts.length === 0 ? `… ${durationOf(seconds)}` : parts.join(', ')}`;
 }
 
-/** Of the words of this program: entry, record. */
+/** Enough for the nouns of this program, such as entry and record. */
 const pluralOf = (unit: string) => (unit.endsWith('y') ? `${unit.slice(0, -1)}ies` : `${unit}s`);
 
-/** A slow step does not look as if it stood still. */
+/** With one decimal for a slow step, so that its rate is not shown as 0. */
 const rateOf = (rate: number) => (rate < 10 ? rate.toFixed(1) : numbers.format(Math.round(rate)));
 
 function barOf(share: number): string {

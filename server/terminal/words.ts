@@ -8,7 +8,7 @@ const UNITS = [
   ['minute', 60],
 ] as const;
 
-/** In the greatest unit of which there are at least two: 90 seconds, 47 hours, 2 days. */
+/** The duration in the greatest unit of which it has at least two: 90 seconds, 47 hours, 2 days. */
 export function durationInWords(seconds: number): string {
   const [unit, size] = UNITS.find(([, size]) => seconds >= 2 * size) ?? ['second', 1];
   return counted(Math.floor(seconds / size), unit);
