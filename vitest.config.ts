@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /**
@@ -55,12 +56,15 @@ export default defineConfig({
     exclude:
       set === null ? [...SETS.map((name) => `test/${name}/**`), ...leftOut] : slowPart === 'others' ? COMPUTING : [],
     pool: 'forks',
-    // The fast tests share a process per core, so that modules are loaded and compiled once: that halves the CPU time of
+    // The fast tests share few processes, so that modules are loaded and compiled once: that halves the CPU time of
     // the many small files. Hence no fast test mocks a module, and each restores what it changes in its process; mocks,
     // variables of the environment and the umask are restored here.
     isolate: set !== null,
-    ...(set === null || set === 'tools' ? { maxWorkers: '100%' } : {}),
+    // Half of the time of the longest fast tests is waiting, for a server's next round or for a process.
+    ...(set === null ? { maxWorkers: Math.ceil(availableParallelism() * 1.5) } : {}),
+    ...(set === 'tools' ? { maxWorkers: '100%' } : {}),
     globalSetup: [
+      'test/files-in-memory.ts',
       'tools/build/ensure-site.ts',
       'test/server/taken-in-sample.ts',
       ...(set === 'browser' ? ['test/browser/service.ts'] : []),
