@@ -1,4 +1,4 @@
-/** The files that projections make once a day, apart from generations. */
+/** The daily files of projections, which are made outside of generations. */
 import { Superseded } from './errors.ts';
 import type { Projector } from './kernel/projection.ts';
 import { PROJECTORS } from './projections.ts';
@@ -6,9 +6,9 @@ import { PROJECTORS } from './projections.ts';
 type Daily = NonNullable<Projector['daily']>;
 
 /**
- * Does this for each projection with daily files. One that fails stops no other.
+ * Calls `make` for each projection with daily files. A failure does not stop the others.
  *
- * @throws the first fault, when all are done; Superseded only if there is no other
+ * @throws the first error, after all calls; Superseded only if there is no other error
  */
 export async function eachDaily(make: (projection: string, daily: Daily) => Promise<void>): Promise<void> {
   const faults: unknown[] = [];

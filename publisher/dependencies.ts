@@ -31,15 +31,18 @@ export interface PublisherStorage extends Pick<Runtime, 'nowMs' | 'newAttemptId'
    * again: files of a new kind are written, and files of a kind that was switched off are left to the sweep.
    */
   readonly projections?: ReadonlySet<Projection>;
-  /** The base URL for readers, without a slash at the end: some files name it. When it changes, all markets are rendered again. */
+  /**
+   * The base URL for readers, without a slash at the end. Some files contain it. When it changes, all markets are rendered
+   * again.
+   */
   readonly readBaseUrl?: string;
   /** The caches in front of the object store; default none. */
   readonly caches?: Purge;
-  /** The largest body that the object store takes. Default: {@link MAX_OBJECT_BYTES}. */
+  /** The largest body that the object store accepts. Default: {@link MAX_OBJECT_BYTES}. */
   readonly maxObjectBytes?: number;
   /**
-   * How many bytes of histories' files one generation writes again, because a file is written as a whole for one row more.
-   * The others wait for the next generation; at least one gets its turn. Default: {@link DEFAULT_HISTORY_FILE_BYTES}.
+   * The most bytes of histories' files that one generation writes again: one more row writes a whole file. Other files wait
+   * for the next generation; at least one is always written. Default: {@link DEFAULT_HISTORY_FILE_BYTES}.
    */
   readonly historyFileBytes?: number;
   /** Default: {@link DEFAULT_CONCURRENCY}. */
@@ -48,11 +51,14 @@ export interface PublisherStorage extends Pick<Runtime, 'nowMs' | 'newAttemptId'
    * Whether the bundles of the last day stay in the store, because a copy in a second region applies them too. Default: false.
    */
   readonly keepsBundles?: boolean;
-  /** Awaited after a commit, before anything of the generation is public. If it rejects, nothing of it becomes so. */
+  /**
+   * Awaited after a commit, before anything of the generation is public. If it rejects, nothing of the generation becomes
+   * public.
+   */
   readonly beforeApply?: () => Promise<void>;
 }
 
-/** Some seconds of rendering, compressing and putting. */
+/** Rendering, compressing and putting this much takes some seconds. */
 export const DEFAULT_HISTORY_FILE_BYTES = 64 * 1024 * 1024;
 
 /** The signers of the log. */
@@ -61,21 +67,19 @@ export interface LogSettings {
   readonly origin: string;
   /** Newest first; at least one. */
   readonly signers: readonly NoteSigner[];
-  /**
-   * Verifier keys that the log names before they sign it elsewhere, e.g. after a move to AWS. Default: none.
-   */
+  /** Verifier keys that the log names before they sign it, e.g. the keys that will sign it after a move to AWS. Default: none. */
   readonly announced?: readonly string[];
 }
 
-/** All of them: if a publisher left one out, readers would keep the body of another deployment. */
+/** Every kind is required: if a publisher omitted one, readers would keep the body of another deployment. */
 export type StaticBodies = { readonly [Kind in StaticKind]: Rendered };
 
 export interface PublisherDependencies extends PublisherStorage {
-  /** Absent: the publisher writes no log. */
+  /** Absent: the publisher has no log. */
   readonly log?: LogSettings;
   /** Bodies that do not come from the ledger. */
   readonly staticBodies: StaticBodies;
-  /** The pages for people. Absent: those that are public stay as they are. */
+  /** The pages for people. Absent: the public ones stay unchanged. */
   readonly site?: Site;
   readonly caches: Purge;
   /**
@@ -87,7 +91,7 @@ export interface PublisherDependencies extends PublisherStorage {
   readonly maxMarkedMarkets?: number;
 }
 
-/** How much a generation does at once. */
+/** The most tasks of a generation at once. */
 export interface Concurrency {
   /** Requests to the object store. Its client must have as many sockets. */
   readonly objects: number;
@@ -98,20 +102,20 @@ export interface Concurrency {
 /** The maximum number of object-store requests at once, outside of a generation. */
 export const OBJECT_CONCURRENCY = 16;
 
-/** For a disk: more would only wait for one another. */
+/** For a disk: more requests would only wait for one another. */
 export const DEFAULT_CONCURRENCY: Concurrency = { objects: OBJECT_CONCURRENCY, markets: 8 };
 
 /**
- * For S3 and DynamoDB, where a request is mostly waiting. The SDK takes 0.7 ms of processor time for a PUT, so one processor
- * sends some 1,500 a second, which is less than S3 takes below one prefix (docs/decisions/101).
+ * For S3 and DynamoDB, where a request mostly waits. The SDK takes 0.7 ms of processor time for a PUT, so one processor
+ * sends some 1,500 a second, which is below S3's limit for one prefix (docs/decisions/101).
  */
 export const AWS_CONCURRENCY: Concurrency = { objects: 160, markets: 64 };
 
-/** A list of up to this many markets is published with every change. */
+/** A list of up to this many markets has no minimum interval: it is published with every change. */
 const UNPACED_MARKETS = 10_000;
 /**
- * A longer list waits one second for each of this many markets: 100,000 markets are published once a minute, 1,000,000
- * every ten minutes.
+ * The interval of a longer list grows by one second for each of this many markets: 100,000 markets are published once a
+ * minute, 1,000,000 every ten minutes.
  */
 const MARKETS_PER_SECOND = 1_666;
 

@@ -1,7 +1,7 @@
 /** Errors of publishing, named by what the caller must do. */
 import { StorageCorrupt } from '../storage/ports/errors.ts';
 
-/** For a loss that the ledger can make good. */
+/** The advice for a loss that can be repaired from the ledger. */
 export const HOW_TO_REBUILD =
   'The embedded server publishes everything again by itself. On AWS: docs/deploy.md, "Rebuild what is published".';
 
@@ -16,14 +16,14 @@ export class ImmutableMismatch extends Error {
 }
 
 /**
- * The store shows a log that cannot continue as the ledger's log. Page a human: two versions of one log would tell its
- * followers that they were deceived.
+ * The logs of store and ledger contradict each other, so the log cannot continue. Page a human: a second version of the log
+ * would look like fraud to its followers.
  */
 export class LogForked extends Error {
   override readonly name = 'LogForked';
 }
 
-/** A file or a record is larger than storage takes. It must not be committed. */
+/** A file or a record is larger than storage accepts. It must not be committed. */
 export class FileTooLarge extends Error {
   override readonly name = 'FileTooLarge';
 }
@@ -41,8 +41,8 @@ export class LedgerBehind extends StorageCorrupt {
 }
 
 /**
- * For an object of a later generation than the ledger knows. No object is put before HEAD has reached its generation.
- * So if HEAD has not moved in the meantime, the object is not from a rival; `supersededIfMoved` checks this.
+ * For an object of a later generation than the ledger knows. No object is put before HEAD has reached its generation. So if
+ * HEAD has not moved in the meantime, the object is not from another publisher; `supersededIfMoved` checks this.
  */
 export function ledgerBehind(key: string, found: number, known: number): LedgerBehind {
   return new LedgerBehind(

@@ -10,19 +10,19 @@ import type { Operator } from '../contract/values/operator.ts';
 import { sha256Hex } from '../storage/ports/sha256.ts';
 import type { PublishedSite } from '../storage/records/publication.ts';
 
-/** In which a file of the site is a text. */
+/** The encoding of a file's text. */
 export const siteEncoding = (file: string): 'base64' | 'utf8' => (file.endsWith('.png') ? 'base64' : 'utf8');
 
 /** The built site of a deployment. */
 export interface Site {
-  /** Of the names and the contents of all files. */
+  /** A digest of the names and contents of all files. */
   readonly digest: string;
   readonly files: Readonly<PublishedSite>;
-  /** The text of one of the files; of a picture in base64. */
+  /** The text of one of the files; a picture is in base64. */
   readonly read: (file: string) => Promise<string>;
 }
 
-/** @throws RangeError for a file that is of no kind of public object */
+/** @throws RangeError for a file that matches no kind of public object */
 export function siteOf(texts: ReadonlyMap<string, string>): Site {
   const files = Object.fromEntries([...texts].map(([file, text]) => [file, sha256Hex(text)]));
   for (const file of texts.keys()) siteObject(file);
@@ -30,9 +30,9 @@ export function siteOf(texts: ReadonlyMap<string, string>): Site {
 }
 
 /**
- * The same site with other texts in some files. A digest names what a page was made of.
+ * The same site with other texts in some files. Their digest follows from the old digest and from `said`.
  *
- * @param said what the texts depend on. Empty: nothing is changed
+ * @param said the value that the new texts depend on. Empty: nothing is changed
  */
 function edited(site: Site, said: string, isEdited: (file: string) => boolean, edit: (text: string) => string): Site {
   if (said === '') return site;
@@ -44,7 +44,7 @@ function edited(site: Site, said: string, isEdited: (file: string) => boolean, e
   return { digest: digestOf(files), files, read };
 }
 
-/** The same pages, which say who operates the service. */
+/** The same pages, with the name of the operator. */
 export function withOperator(site: Site, operator: Operator): Site {
   const said = operatorHtml(operator);
   return edited(site, said, isPage, (text) => text.replaceAll(OPERATOR_PLACE, () => said));
@@ -62,7 +62,7 @@ export function withoutKeys(site: Site): Site {
   );
 }
 
-/** The same pages below the base path of readers. Only the one that hosts send from any depth has links from the root. */
+/** The same pages below the base path of readers. Only the page that hosts serve at any depth has links from the root. */
 export function withBasePath(site: Site, readBaseUrl: string | null): Site {
   const path = readBaseUrl === null ? '' : new URL(readBaseUrl).pathname.replace(/\/$/, '');
   const linked = (text: string) => text.replaceAll(/ (href|src)="(?=\/)/g, (start) => start + escapedHtml(path));
@@ -70,9 +70,9 @@ export function withBasePath(site: Site, readBaseUrl: string | null): Site {
 }
 
 /**
- * The same documentation with the base URLs of the service in its commands.
+ * The same documentation with the service's base URLs in its commands.
  *
- * @param read null: not known, so the script of a page fills them in
+ * @param read null: unknown, so the script of a page fills them in
  */
 export function withHosts(site: Site, read: string | null, write: string | null): Site {
   if (read === null || write === null) return site;
@@ -94,7 +94,7 @@ function digestOf(files: Readonly<PublishedSite>): string {
   return sha256Hex(lines.join(''));
 }
 
-/** @throws RangeError for a file that is of no kind of public object */
+/** @throws RangeError for a file that matches no kind of public object */
 export function siteObject(file: string): PublicObjectName {
   const name = parsePublicKey(`${PUBLIC_PREFIX}/${file}`);
   if (name !== null && 'file' in name && name.file === file) return name;

@@ -1,4 +1,4 @@
-/** The bodies that depend on no record, rendered once in the life of a publisher. */
+/** The bodies that depend on no record, rendered once when a publisher starts. */
 
 import { NOT_FOUND_PROBLEM } from '../contract/problems/edge-problems.ts';
 import { problemCatalogue } from '../contract/problems/problems.ts';
@@ -21,7 +21,7 @@ export function staticBodies(
   };
 }
 
-/** Adds what projections describe and the table of operations does not have. */
+/** Adds the paths of projections that are not in the table of operations. */
 function withPathItems(openapi: Json, projectors: readonly Projector[]): Json {
   const { paths = {}, ...rest } = openapi as { readonly paths?: { readonly [path: string]: Json } };
   const added = projectors.map(({ describe }) => describe.pathItems ?? {});

@@ -1,5 +1,5 @@
 /**
- * Garbage collection as a Lambda function, on a schedule. The only function with permission to delete public objects:
+ * Garbage collection as a Lambda function, on a schedule. It is the only function with permission to delete public objects:
  * the publisher can delete only bundles. Invoked by hand with `{ "dryRun": true }`, it removes nothing.
  */
 import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
@@ -42,7 +42,7 @@ export async function handler(event: unknown, invocation: LambdaInvocation): Pro
     { ...storage, objects },
     {
       dryRun,
-      // No limit, because no caller waits for the function: only time ends it.
+      // No limit, because no caller waits for the function: only the end of its time ends it.
       maxRemovals: Number.POSITIVE_INFINITY,
       hasTime: () => invocation.getRemainingTimeInMillis() > LONGEST_BATCH_MS,
     },

@@ -1,6 +1,6 @@
 /**
- * The copy in the second region as a Lambda function in the first one, once a minute: there the ledger, the bundles and the
- * alarms are near, and without the first region there is nothing to copy.
+ * The copy in the second region as a Lambda function, once a minute. It runs in the first region, near the ledger, the
+ * bundles and the alarms; without the first region there is nothing to copy.
  */
 import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
 import { COPY_BEHIND, type LambdaInvocation } from '../../storage/aws/names.ts';

@@ -1,8 +1,8 @@
 /**
- * The daily files of projections as a Lambda function, on a schedule. It makes those of today unless they are there.
- * If the time of an invocation is not enough, the next one goes on. The first export of all is made again that day, once
- * nothing was published for a while; by hand, `{ "again": true }` makes that of any day again while it lasts,
- * `{ "keep": "2026-11-22", "label": "…" }` keeps the export of a day, and `{ "unkeep": "2026-11-22" }` does not keep it any more.
+ * The daily files of projections as a Lambda function, on a schedule. It makes today's files unless they exist. If the time
+ * of an invocation is too short, the next one continues. The very first export is made again on the same day, once nothing
+ * was published for a while. By hand, `{ "again": true }` makes today's export again, `{ "keep": "2026-11-22", "label": "…"
+ * }` keeps the export of a day, and `{ "unkeep": "2026-11-22" }` ends that.
  */
 
 import { keptLabelSchema } from '../../contract/bodies/export-manifest.ts';
@@ -18,7 +18,7 @@ import { openStorage } from './open-storage.ts';
 const storage = openStorage();
 const formatIsOurs = retriedOnce(() => checkFormat(storage.ledger));
 
-/** A part takes some 10 s, and each earlier part that it changes as much. An estimate, not measured on an account. */
+/** A part takes some 10 s, and each earlier part that it changes takes as long. An estimate, not measured on an account. */
 const LONGEST_PART_MS = 300_000;
 
 const QUIET_MS = 60_000;
@@ -43,13 +43,13 @@ export async function handler(event: unknown, invocation: LambdaInvocation): Pro
       if (outcome && isNews) logLine('info', 'daily files', { projection, ...outcome });
     });
   } catch (error) {
-    // Another invocation does the same work, or the list has changed: the next one goes on.
+    // Another invocation does the same work, or the list has changed: the next one continues.
     if (!(error instanceof Superseded)) throw error;
     logLine('info', 'superseded', { reason: error.message });
   }
 }
 
-/** Each projection that has files of this day keeps them. */
+/** Asks each projection with daily files to keep those of this day. */
 async function keepAsked({ keep, unkeep, label = null }: Asked): Promise<void> {
   const date = keep ?? unkeep;
   if (date === undefined) return;

@@ -1,11 +1,11 @@
 /**
- * Signs the log with a key of AWS KMS, which the key never leaves. Its spec is ECC_NIST_EDWARDS25519. The algorithm
- * ED25519_SHA_512 over a raw message is plain Ed25519 (RFC 8032), as signed notes need it.
+ * Signs the log with a key that never leaves AWS KMS. Its spec is ECC_NIST_EDWARDS25519. The algorithm ED25519_SHA_512 over
+ * a raw message is plain Ed25519 (RFC 8032), as signed notes require.
  */
 import { GetPublicKeyCommand, KMSClient, type KMSClientConfig, SignCommand } from '@aws-sdk/client-kms';
 import { type NoteSigner, verifierKey, vkeyOf } from '../../contract/log/notes.ts';
 
-/** A generation waits for each signature. */
+/** Timeouts are short, because a generation waits for each signature. */
 const KMS_CLIENT: KMSClientConfig = {
   maxAttempts: 4,
   requestHandler: { connectionTimeout: 2_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
@@ -16,9 +16,9 @@ const SPKI = Buffer.from('302a300506032b6570032100', 'hex');
 const PUBLIC_KEY_BYTES = 32;
 
 /**
- * Asks for the public key.
+ * Reads the public key from KMS.
  *
- * @param name of the log
+ * @param name the name of the log
  * @throws TypeError for a key of another kind
  */
 export async function openKmsSigner(
@@ -46,14 +46,14 @@ export async function openKmsSigner(
         }),
       );
       const bytes = Buffer.from(signature);
-      // A checkpoint that readers refuse must not be published.
+      // A checkpoint that readers would refuse must not be published.
       if (!key.verify(text, bytes)) throw new TypeError(`The key ${keyArn} gave a signature that is wrong.`);
       return bytes;
     },
   };
 }
 
-/** The signers of the log, newest first, from the ARNs of their keys. Errors as of {@link openKmsSigner}. */
+/** The signers of the log, newest first, from the ARNs of their keys. Throws the errors of {@link openKmsSigner}. */
 export async function openKmsSigners(keyArns: readonly string[], name: string): Promise<readonly NoteSigner[]> {
   const client = new KMSClient(KMS_CLIENT);
   return await Promise.all(keyArns.map((keyArn) => openKmsSigner(client, keyArn, name)));

@@ -20,9 +20,9 @@ export function logCopied(metric: LoggedMetric, fields: Fields): void {
 export interface LoggedOutcome {
   readonly what: string;
   readonly startedMs: number;
-  /** As of `PublishOutcome`. Absent if the marks were not looked at. */
+  /** See `PublishOutcome`. Absent if the marks were not read. */
   readonly behindMs?: number;
-  /** Markets that need a repair. Absent if they were not looked at. */
+  /** Markets that need a repair. Absent if they were not read. */
   readonly deferredTooLong?: readonly Deferred[];
 }
 
@@ -50,10 +50,10 @@ export function logOutcome({ what, startedMs, behindMs, deferredTooLong }: Logge
   );
 }
 
-/** Keys that a line names. */
+/** The most keys that a line names. */
 const NAMED_AT_MOST = 10;
 
-/** Writes a line about audit records that somebody has replaced or removed. */
+/** Writes a line about audit records that were replaced or removed. */
 export function logAuditChanged(keys: readonly ItemKey[]): void {
   const named = keys.slice(0, NAMED_AT_MOST).map(({ partition, sort }) => `${partition} ${sort}`);
   const metrics = [{ Name: PUBLISHER_METRICS.auditChanged, Unit: 'Count', value: keys.length }] as const;

@@ -12,9 +12,9 @@ import { staticBodies } from '../static-bodies.ts';
 import { openStorage } from './open-storage.ts';
 
 /**
- * Sends no request.
+ * Opens them without a request.
  *
- * @throws TypeError if the environment is not complete
+ * @throws TypeError if the environment is incomplete
  */
 export function openPublisher(): PublisherDependencies {
   const environment = readLambdaEnvironment(process.env, {
@@ -38,10 +38,10 @@ export function openPublisher(): PublisherDependencies {
 }
 
 /**
- * Reads who signs the log. The result asks KMS for the public keys, so call it once; its client is loaded by the first
- * call. Null: the deployment writes no log.
+ * Opens the signers of the log. The result asks KMS for the public keys, so call it once; the first call loads the KMS
+ * client. Null: the deployment has no log.
  *
- * @throws TypeError if the environment is not complete
+ * @throws TypeError if the environment is incomplete
  */
 export function logOpener({ projections }: PublisherDependencies): () => Promise<LogSettings | null> {
   if (projections?.has('log') !== true) return async () => null;
@@ -54,7 +54,7 @@ export function logOpener({ projections }: PublisherDependencies): () => Promise
   };
 }
 
-/** A start reads the digests alone. The files lie beside the code (tools/build/build-lambdas.ts). */
+/** Only the digests are read at start. The files lie beside the code (tools/build/build-lambdas.ts). */
 function openSite(): Site {
   const { manifest, folder } = SITE_ASSET;
   const listed = JSON.parse(readFileSync(new URL(manifest, import.meta.url), 'utf8')) as Omit<Site, 'read'>;

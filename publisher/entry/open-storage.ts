@@ -9,9 +9,9 @@ import { openS3Objects } from '../../storage/s3/s3-objects.ts';
 import { AWS_CONCURRENCY, DEFAULT_PAGE_SIZES, type PublisherStorage } from '../dependencies.ts';
 
 /**
- * Sends no request.
+ * Opens them without a request.
  *
- * @throws TypeError if the environment is not complete
+ * @throws TypeError if the environment is incomplete
  */
 export function openStorage(): PublisherStorage {
   const {

@@ -18,8 +18,8 @@ import { logOpener, openPublisher } from './open-publisher.ts';
 /** The longest that another generation may take. */
 const LONGEST_GENERATION_MS = 150_000;
 /**
- * A transaction becomes visible in much less time. So after this pause a market that was deferred is tried again, this
- * many times.
+ * The number of times that a deferred market is tried again, each after this pause, which is much longer than a transaction
+ * needs to become visible.
  */
 const DEFERRED_PAUSE_MS = 500;
 const DEFERRED_RETRIES = 4;
@@ -30,7 +30,7 @@ const formatIsOurs = retriedOnce(() => claimFormat(dependencies));
 const openLog = retriedOnce(logOpener(dependencies));
 
 export async function handler(event: unknown, invocation: LambdaInvocation): Promise<StreamAnswer> {
-  // This function cannot write audit records, so it can be believed about them.
+  // This function cannot write audit records, so its report about changed ones can be trusted.
   const changed = changedAuditRecords(event);
   if (changed.length > 0) logAuditChanged(changed);
   const hasTime = () => invocation.getRemainingTimeInMillis() > LONGEST_GENERATION_MS;
@@ -41,7 +41,7 @@ export async function handler(event: unknown, invocation: LambdaInvocation): Pro
   );
 }
 
-/** The next scheduled invocation continues when the time is over. */
+/** When the time is over, the next scheduled invocation continues. */
 async function publishDue(hasTime: () => boolean): Promise<void> {
   await formatIsOurs();
   const log = await openLog();
@@ -49,7 +49,8 @@ async function publishDue(hasTime: () => boolean): Promise<void> {
     const outcome = await publishOnce(log);
     if (!hasTime()) return;
     if (outcome === null) {
-      // The faster publisher may have published the batch of this invocation without having read that it waits.
+      // The faster publisher may have published the batch of this invocation without answering it, because it read the
+      // waiting items before.
       if (++losses > LOSSES_AT_MOST) return;
       continue;
     }
@@ -62,8 +63,8 @@ async function publishDue(hasTime: () => boolean): Promise<void> {
 }
 
 /**
- * Null if another publisher was faster. Each generation is logged by itself, so that the metrics show progress while
- * many are due.
+ * Null if another publisher was faster. Each generation is logged separately, so that the metrics show progress while many
+ * are due.
  */
 async function publishOnce(log: LogSettings | null): Promise<PublishOutcome | null> {
   const startedMs = Date.now();

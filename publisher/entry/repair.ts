@@ -2,10 +2,10 @@
  * Repairs as a Lambda function, invoked by hand as docs/operations.md says. Each of them may be repeated.
  *
  * - `{ "market": "gold-usd" }` sets the record of one market to the sum of its observations.
- * - `{ "restore": true }` does so for every market that needs it. Then publishing continues above the generation of a
- *   store that is later than the ledger. If the answer has a `next`, there was not enough time: invoke it again with
- *   `"after"` set to that slug.
- * - `{ "rebuild": true }` has everything published again, in place: after files were lost.
+ * - `{ "restore": true }` does so for every market that needs it. Then publishing continues above the generation of a store
+ *   that is later than the ledger. If the answer has a `next`, the time was too short: invoke it again with `"after"` set
+ *   to that slug.
+ * - `{ "rebuild": true }` requests that everything is published again, in place: after files were lost.
  * - `{ "migrate": true }` migrates a ledger of an earlier version to the format of this one. If the answer is `unfinished`,
  *   invoke it again.
  */
@@ -46,7 +46,7 @@ export async function handler(event: unknown, invocation: LambdaInvocation): Pro
 
 async function migrate(hasTime: () => boolean): Promise<RepairAnswer> {
   const outcome = await migrateLedger(storage, hasTime);
-  // A function of the version before may have written since the first call.
+  // A function of the previous version may have written since the first call.
   const ledger = outcome === 'current' && !(await moveItems(storage, hasTime)) ? 'unfinished' : outcome;
   logLine('info', 'migrated', { ledger });
   return { ledger };

@@ -1,8 +1,8 @@
 /**
- * The oracle as a Lambda function, on a schedule: reads the public URLs as readers do, and fails if there are findings.
- * If one run has not enough time for everything, it checks the whole list and one share of the markets. Invoked by hand
- * with `{ "share": { "index": 3, "of": 128 } }`, it checks that share; with `{ "removed": ["gold-usd"] }`, these removed
- * markets too.
+ * The oracle as a Lambda function, on a schedule: reads the public URLs as readers do, and fails if there are findings. If
+ * one run has too little time for everything, it checks the whole list and one share of the markets. Invoked by hand with
+ * `{ "share": { "index": 3, "of": 128 } }`, it checks that share; with `{ "removed": ["gold-usd"] }`, these removed markets
+ * too.
  */
 import { setTimeout } from 'node:timers/promises';
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';

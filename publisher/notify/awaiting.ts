@@ -2,16 +2,16 @@
  * Answers batches and publications that wait for the generation in which they became public, and purges caches if a
  * publication asks for it.
  *
- * A batch waits for revisions: it names each market with the revision that it wrote. It is answered when that revision
- * or a later one of each market is published. So the order in which its items became visible does not matter. A
- * publication begins to wait after its refresh marks were acknowledged, and the waiting items are read before the
- * marks. So a refresh mark that this generation covers, or that is gone, was handled by it or by an earlier one.
+ * A batch waits for revisions: it names each market with the revision that it wrote. It is answered when that revision or a
+ * later one of each market is published. So the order in which its items became visible does not matter. A publication
+ * begins to wait after its refresh marks were acknowledged, and the waiting items are read before the marks. So a refresh
+ * mark that this generation covers, or that is gone, was handled by this generation or an earlier one.
  *
- * HEAD must still name this generation when the answer is written. If a rival has handled the marks and this publisher
- * found nothing to do, the rival gives the answer. An answer is put only if there is no answer yet, in one transaction
- * with the end of the waiting. So it never changes.
+ * HEAD must still name this generation when the answer is written. If another publisher has handled the marks and this one
+ * found nothing to do, the other gives the answer. An answer is put only if there is no answer yet, in one transaction that
+ * also ends the waiting. So it never changes.
  *
- * A market that is deferred, or left for the next generation, delays only those who wait for it.
+ * A market that is deferred, or left for the next generation, delays only the items that wait for it.
  */
 import { created, removed } from '../../storage/ports/changes.ts';
 import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
@@ -41,17 +41,17 @@ type Coverage = Pick<GenerationPlan, 'marks' | 'planned' | 'deferred' | 'isFresh
 
 const PUBLICATION_PREFIX = 'publication/';
 
-/** Each item takes two changes, its answer and the end of its waiting, beside the one check of HEAD. */
+/** The most answers in one transaction: each takes two changes, beside one check of HEAD. */
 const ANSWERS_AT_ONCE = Math.floor((MAX_TRANSACT_CHANGES - 1) / 2);
 
-/** To be read before the marks. */
+/** Call it before the marks are read. */
 export async function readAwaiting(ledger: Ledger): Promise<readonly Awaiting[]> {
   return await readAll(ledger, AWAITING_GENERATION);
 }
 
 /**
- * Answers the covered items with an applied generation. A publication with a purge is answered after the purge, so a
- * crash in between repeats the purge. Rejects with the purge's own error; items without an answer go on waiting.
+ * Answers the covered items with an applied generation. A publication with a purge is answered after the purge, so a crash
+ * in between repeats the purge. Rejects with the error of the purge; unanswered items continue to wait.
  */
 export async function answerAwaiting(
   dependencies: PublisherDependencies,
@@ -68,7 +68,7 @@ export async function answerAwaiting(
   const asking = awaiting.filter(isPublication);
   const ids = asking.map(({ sort }) => sort.slice(PUBLICATION_PREFIX.length));
   const asked = await readMany(dependencies.ledger, ids.map(publicationKey));
-  /** The ledger may not know a publication that waits. */
+  /** The value is undefined if the ledger lacks the record of a waiting publication. */
   const covered = new Map<Item, PublicationValue | undefined>();
   for (const [index, item] of asking.entries()) {
     const publication = asked[index]?.value;
@@ -76,7 +76,7 @@ export async function answerAwaiting(
   }
   const targets = purgeTargets(covered.values());
   if (targets !== null) await dependencies.caches.purge(targets);
-  // If nothing had to change, the generation is older than the publication.
+  // If nothing had to change, the generation may be older than the publication.
   await answerAll(dependencies, generation, [...covered.keys()], (item) => {
     const { createdAt = publishedAt } = covered.get(item) ?? {};
     return createdAt > publishedAt ? createdAt : publishedAt;
@@ -86,7 +86,7 @@ export async function answerAwaiting(
 /** Whether every market is published at the awaited revision. A removed market counts as published. */
 async function isPublished(storage: PublisherStorage, item: Awaiting, coverage: Coverage): Promise<boolean> {
   const { value } = item;
-  // Written by an earlier version.
+  // An earlier version has written the item.
   if (value === null) return !coverage.isFreshLeft && !coverage.isRefreshLeft && coverage.deferred.size === 0;
   const waited = Object.entries(value.revisions).filter(
     // A market without observations has revision 0.
@@ -131,7 +131,7 @@ async function isRefreshed(ledger: Ledger, markets: readonly string[] | null, { 
   return true;
 }
 
-/** All purges that are asked for, together; null for no purge. */
+/** All requested purges together; null for no purge. */
 function purgeTargets(asked: Iterable<PublicationValue | undefined>): PurgeTargets | null {
   const tags = new Set<string>();
   for (const publication of asked) {
@@ -160,7 +160,7 @@ async function answerAll(
       for (const { index } of result.refusals) {
         const refused = steps[index - 1];
         if (refused === undefined) return;
-        // An existing answer stays, and only the waiting ends. An item that waits again, or no longer, is left alone.
+        // An existing answer stays, and only the waiting ends. An item that waits anew, or no longer, is skipped.
         if (refused.change.kind === 'put') answered.add(refused.item);
         else waiting = waiting.filter((item) => item !== refused.item);
       }

@@ -1,11 +1,9 @@
-/** Purges CloudFront by the cache tags that it has read from the metadata of objects (`CacheTagConfig`). */
+/** Purges CloudFront by cache tags, which CloudFront reads from the metadata of objects (`CacheTagConfig`). */
 import { randomUUID } from 'node:crypto';
 import { CloudFrontClient, CreateInvalidationCommand } from '@aws-sdk/client-cloudfront';
 import type { Purge } from './purge.ts';
 
-/**
- * More tags become one purge of everything: each tag costs as much as a path, and a purge of everything costs one path.
- */
+/** With more tags, everything is purged: each tag costs as much as a path, and a purge of everything costs one path. */
 export const MAX_PURGE_TAGS = 30;
 
 const EVERYTHING = '/*';
@@ -15,11 +13,11 @@ const TAG_PREFIX = '#';
 export interface CloudFrontPurgeOptions {
   readonly client: CloudFrontClient;
   readonly distributionId: string;
-  /** Unique: CloudFront takes a known reference for a repeated request. */
+  /** Gives unique references: CloudFront treats a known reference as a repeated request. */
   readonly newCallerReference?: () => string;
 }
 
-/** A client with explicit timeouts and tries. CloudFront is one service for all regions. */
+/** A client with explicit timeouts and attempts. CloudFront is one service for all regions. */
 export function createCloudFrontClient(): CloudFrontClient {
   return new CloudFrontClient({
     region: 'us-east-1',

@@ -12,11 +12,11 @@ import { assertSameOrigin } from '../kernel/text/same-origin.ts';
 import { PROJECTORS } from '../projections.ts';
 
 /**
- * The keys that the newest generation needs and that the store does not have: files were deleted, or a copy without
- * them was restored. Publishing everything again puts lost objects back.
+ * The keys that the newest generation needs and the store lacks: files were deleted, or a copy without them was restored.
+ * Publishing everything again puts lost objects back.
  *
- * @param isRead whether the bytes are read too. Default: names only. A store whose reads find damaged objects absent
- *   then makes them lost ones
+ * @param isRead whether the bytes are read too. Default: only names are compared. A store whose reads treat damaged objects
+ *   as absent also reports those
  * @throws LedgerBehind if the store is later than the ledger, or belongs to another ledger
  */
 export async function findLostObjects(

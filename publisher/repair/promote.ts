@@ -1,12 +1,12 @@
 /**
  * Continues in another region, with a replica of the ledger and a copy of the store. The items of a replica arrive in any
- * order, so the last transactions may be there in part; the copy may be older or newer than the replica.
+ * order, so the last transactions may be incomplete; the copy may be older or newer than the replica.
  *
- * Almost all of it is a restore in place. Two things are different, because readers may have seen more than both have.
- * The generation is raised above every one that the first region may have shown. And a checkpoint may have been public
- * whose entries have not arrived: if the log went on without them, it would contradict what was signed. So it goes on
- * only if all entries are there that are known to be signed. Otherwise an operator begins another log, under another
- * name, which states every market again.
+ * Most of this is a restore in place. Two things differ, because readers may have seen more than replica and copy have. The
+ * generation is raised above every one that the first region may have shown. And a checkpoint may have been public whose
+ * entries have not arrived: if the log continued without them, it would contradict a signed checkpoint. So the log
+ * continues only if all entries have arrived that are known to be signed. Otherwise an operator begins another log, under
+ * another name, which states every market again.
  */
 import pMap from 'p-map';
 import { LOG_ROOT, PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
@@ -30,23 +30,26 @@ import { publishedSize } from '../kernel/files/put-tile.ts';
 import type { RepairOutcome } from './repair-market.ts';
 import { restore } from './restore.ts';
 
-/** Generations come seconds apart, and a replica is seconds behind: the first region has shown fewer than this since then. */
+/**
+ * The first region can have shown at most this many generations that did not arrive: they are seconds apart, and a replica
+ * is seconds behind.
+ */
 const GENERATIONS_UNSEEN = 1_000;
 
 export interface PromoteOptions {
   /** Signed checkpoints that were seen anywhere. */
   readonly seen?: readonly string[];
-  /** The name of a log that takes the place of this one. The publisher must be configured with it. Default: the log goes on. */
+  /** The name of a new log that replaces this one. The publisher must be configured with it. Default: this log continues. */
   readonly newLog?: string | null;
 }
 
 export interface Promotion {
   readonly repaired: ReadonlyMap<string, RepairOutcome>;
-  /** HEAD was raised to it. Null: nothing was ever published. */
+  /** The generation to which HEAD was raised. Null: nothing was ever published. */
   readonly generation: number | null;
-  /** How many entries have arrived. The next generation writes the entry with this index, unless another log begins. */
+  /** The number of entries that have arrived. It is the index of the next entry, unless another log begins. */
   readonly logSize: number;
-  /** How many more are known to be signed. */
+  /** The number of further entries that are known to be signed. */
   readonly lostEntries: number;
 }
 
@@ -56,10 +59,11 @@ export class LogEntriesLost extends Error {
 }
 
 /**
- * No other process may write to the ledger or the store meanwhile. May be repeated. Publishing continues by itself afterwards.
+ * No other process may write to the ledger or the store meanwhile. May be repeated. Publishing continues by itself
+ * afterwards.
  *
- * @throws LogEntriesLost if the log cannot go on, and no name of another one is given
- * @throws RangeError if that is the name of this log
+ * @throws LogEntriesLost if the log cannot continue, and `newLog` is not given
+ * @throws RangeError if `newLog` is the name of this log
  * @throws LogFaultError for a checkpoint that no key of this log has signed
  */
 export async function promote(
@@ -91,11 +95,11 @@ export async function promote(
 }
 
 interface Arrived {
-  /** As far as the ledger has all of it. */
+  /** The part of the log of which the ledger has everything. */
   readonly log: LogState;
-  /** False: the ledger has none of it as a whole. */
+  /** False: no part of the log is complete in the ledger. */
   readonly isWhole: boolean;
-  /** With the entries that only the store has. */
+  /** The size of the log, including entries that only the store has. */
   readonly size: number;
 }
 
@@ -104,11 +108,11 @@ async function arrivedOf(storage: PublisherStorage, known: LogState): Promise<Ar
   for (const log of [known, { ...known, ...(known.was ?? NO_LOG) }]) {
     if (await isWhole(storage, log, shown)) return { log, isWhole: true, size: Math.max(log.size, shown) };
   }
-  // The next generation takes all of it from the store.
+  // The next generation copies the whole log from the store.
   return { log: known, isWhole: false, size: shown };
 }
 
-/** Whether the ledger can append to the log, and can make every tile of it that the store lacks. */
+/** Whether the ledger can append to the log, and can make every tile that the store lacks. */
 async function isWhole({ ledger }: PublisherStorage, log: LogState, shown: number): Promise<boolean> {
   try {
     await readEdge(ledger, log);
@@ -126,8 +130,8 @@ async function isWhole({ ledger }: PublisherStorage, log: LogState, shown: numbe
 }
 
 /**
- * The log may state a market of which other items have arrived in part, or none. A refresh mark has the repair look at it,
- * and the next generations take back what is lost.
+ * The log may state a market whose other items have arrived in part or not at all. A refresh mark makes the repair examine
+ * it, and the next generations restore lost items.
  */
 async function markLogged(storage: PublisherStorage, { log, isWhole, size }: Arrived): Promise<void> {
   const slugs = new Set<string>();
@@ -140,14 +144,14 @@ async function markLogged(storage: PublisherStorage, { log, isWhole, size }: Arr
   const ofLedger = isWhole ? log.size : 0;
   for (let n = 0; n * TILE_WIDTH < ofLedger; n++)
     add(await readEntries(storage.ledger, n, widthOfTile(0, n, ofLedger)));
-  // The next generation reads from the store what the ledger lacks.
+  // The next generation reads the entries that the ledger lacks from the store.
   for (let n = Math.floor(ofLedger / TILE_WIDTH); ofLedger < size && n * TILE_WIDTH < size; n++) {
     add(await readShownEntries(storage, n, widthOfTile(0, n, size)));
   }
   await changeMany(storage, [...slugs].map(refreshMark));
 }
 
-/** Removes the log from the ledger and from the store: its tiles have the names of those of the next one. */
+/** Removes the log from the ledger and from the store, because the tiles of the next log have the same names. */
 async function forgetLog(storage: PublisherStorage): Promise<void> {
   const { ledger, objects } = storage;
   for (const range of [LOG_HASHES, ...(await chunkRanges(storage))] as KeyRange<unknown>[]) {

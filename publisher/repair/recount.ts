@@ -23,7 +23,7 @@ export type Recount = Pick<
   'announced' | 'firstObservedAt' | 'lastObservedAt' | 'lastOrder' | 'latest' | 'observations' | 'sum' | 'unknownValues'
 >;
 
-/** @param observations all of them, in the order of the history */
+/** @param observations all observations of the market, in the order of the history */
 export function recountOf(observations: readonly Pick<StoredObservation, 'sort' | 'revision' | 'value'>[]): Recount {
   const sum = new HistorySum();
   const latest: MarketRecordValue['latest'] = {};
@@ -50,11 +50,11 @@ export function recountOf(observations: readonly Pick<StoredObservation, 'sort' 
 }
 
 /**
- * Observations whose links to earlier and later versions are wrong, or whose version does not follow the one before it:
- * each with the key under which it is stored, and as it must be. A copy of the ledger may hold one half of a correction:
- * the new version, or the old one with its link to the new one. A replica may lack a version between two others; then the
- * later ones move up, because the number of a version is a part of its id. The repair changes the items' revisions, so each
- * keeps the one at which its version was written.
+ * Observations whose links to earlier and later versions are wrong, or whose version number leaves a gap: each with the key
+ * under which it is stored, and with its right content. A copy of the ledger may hold one half of a correction: the new
+ * version, or the old one with its link to the new one. A replica may lack a version between two others; then the later
+ * ones move up, because the version number is a part of the id. The repair changes the items' revisions, so each item keeps
+ * the revision at which its version was written.
  */
 export function mendedVersions(slug: string, observations: readonly StoredObservation[]): readonly MendedVersion[] {
   let ordinal = 0;
@@ -63,7 +63,7 @@ export function mendedVersions(slug: string, observations: readonly StoredObserv
     ordinal = before !== undefined && isSameIdentity(before, item) ? ordinal + 1 : 0;
     const order = versionOrder(orderOfObservation(item), ordinal);
     const { sort } = observationKey(slug, order);
-    // Only a version that moves gets another id.
+    // Only a version that moves gets a new id.
     return { item, sort, id: sort === item.sort ? item.value.id : observationIdAt(slug, order) };
   });
   const mended: MendedVersion[] = [];
@@ -81,12 +81,12 @@ export function mendedVersions(slug: string, observations: readonly StoredObserv
 }
 
 export interface MendedVersion {
-  /** The sort key under which it is stored. */
+  /** The sort key of the stored item. */
   readonly from: string;
   readonly item: StoredObservation;
 }
 
-/** Versions of one observation differ only in the last part of their order, so they are neighbours. */
+/** Versions of one observation differ only in the last part of their order, so they are adjacent. */
 function isSameIdentity(one: StoredObservation, other: StoredObservation): boolean {
   const identityOf = ({ sort }: StoredObservation) => sort.slice(0, sort.lastIndexOf('/'));
   return identityOf(one) === identityOf(other);

@@ -1,10 +1,10 @@
 /**
- * Repairs a market whose record and observations do not add up, because a backup or a point-in-time restore may hold
- * part of a transaction. The existing observations count: the record is changed to match them.
+ * Repairs a market whose record and observations do not add up, because a backup or a point-in-time restore may hold part
+ * of a transaction. The existing observations count: the record is changed to match them.
  *
  * Safety: the record is written under the condition that its revision has not changed since it was read. A writer that
- * commits in the meantime changes the revision, and the repair starts again. A transaction that was committed before
- * may not be completely visible yet. So each repaired market is looked at again, until nothing is left to repair.
+ * commits in the meantime changes the revision, and the repair starts again. A transaction that was committed before may
+ * not be completely visible yet. So each repaired market is examined again, until nothing is left to repair.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type Change, type ItemKey, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
@@ -30,9 +30,8 @@ import { knownSlugs } from '../kernel/marks.ts';
 import { lastChangeOf, mendedVersions, type Recount, recountOf, type StoredObservation } from './recount.ts';
 
 /**
- * - `removed`: the ledger has observations of the market but no record. No record says what they are about, so they are
- *   removed.
- * - `unknown`: the ledger has nothing of this market.
+ * - `removed`: the ledger has observations of the market but no record. Their market is undefined, so they are removed.
+ * - `unknown`: the ledger has nothing about this market.
  */
 export type RepairOutcome = 'unchanged' | 'repaired' | 'removed' | 'unknown';
 
@@ -62,9 +61,9 @@ export async function repairOne(storage: Repair, slug: string): Promise<RepairOu
 }
 
 /**
- * Repairs every market that needs it, in order of slugs.
+ * Repairs every market that needs it, in the order of slugs.
  *
- * @param after begins after this slug; '' for all
+ * @param after the run begins after this slug; '' for all markets
  * @param hasTime asked before each market; false ends the run
  * @returns the outcome by slug, and the slug to continue after; null at the end
  */
@@ -83,7 +82,7 @@ export async function repairMarkets(
   return { outcomes, next: null };
 }
 
-/** Slugs in the index, and slugs that are only in marks or in waiting items. */
+/** Slugs in the index, in marks and in waiting items. */
 async function slugsToRepair({ ledger }: Repair, after: string): Promise<readonly string[]> {
   const slugs = await knownSlugs(ledger);
   for await (const items of queryPages(ledger, AWAITING_GENERATION)) {
@@ -107,7 +106,8 @@ async function tryRepair(storage: Repair, slug: string): Promise<RepairOutcome |
   const versions = mendedVersions(slug, observations);
   const revisions = observations.flatMap(({ revision, value }) => [revision, value.firstRevision ?? 0]);
   const newest = revisions.reduce((most, each) => Math.max(most, each), mark?.revision ?? 0);
-  // A mark with a later revision than the record would wait for ever, and the log shows the newest revision of all.
+  // A mark with a later revision than the record would wait for ever, and in the log a market has the newest revision of
+  // all its entries.
   const isThere = record.revision >= newest;
   if (index !== null && isDue && isThere && versions.length === 0 && isRight(record.value, recountOf(observations))) {
     return 'unchanged';
@@ -128,13 +128,13 @@ async function tryRepair(storage: Repair, slug: string): Promise<RepairOutcome |
   const isDone = await transact(storage, [
     { kind: 'put', key: marketKey(slug), revision, value, if: asRead },
     ...marks.map((key): Change => ({ kind: 'put', key, revision, value: null, if: ANY })),
-    // The market need not be deferred any longer.
+    // The market no longer needs to be deferred.
     { kind: 'delete', key: deferredKey(slug), if: ANY },
   ]);
   return isDone ? 'repaired' : null;
 }
 
-/** A version that moves leaves its place, unless a later one moves there. */
+/** A version that moves is deleted at its old key, unless a later version moves there. */
 function changesOf(mended: ReadonlyMap<string, StoredObservation>): readonly Change[] {
   const places = new Set([...mended.values()].map(({ sort }) => sort));
   return [...mended].flatMap(([from, { partition, sort, revision, value, attemptId }]): Change[] => {
@@ -144,7 +144,10 @@ function changesOf(mended: ReadonlyMap<string, StoredObservation>): readonly Cha
   });
 }
 
-/** Without its item, the publisher would miss the moment at which an announced value becomes effective. */
+/**
+ * Whether the next announced value has its item. Without that item, the publisher would miss the moment at which the value
+ * becomes effective.
+ */
 async function isDueKnown(ledger: Repair['ledger'], slug: string, record: MarketRecordValue): Promise<boolean> {
   const at = record.removal === undefined ? nextEffectiveAt(record) : null;
   return at === null || (await ledger.get(announcedMarketKey(at, slug))) !== null;
@@ -154,12 +157,12 @@ function isRight(record: MarketRecordValue, recount: Recount): boolean {
   return isDeepStrictEqual(record, counted(record, recount));
 }
 
-/** A recount without announced values takes the member away. */
+/** A recount without announced values removes the member. */
 function counted({ announced, ...record }: MarketRecordValue, recount: Recount): MarketRecordValue {
   return { ...record, ...recount };
 }
 
-/** A comparison is about one version of an observation. If another version is the latest, the comparison is dropped. */
+/** A comparison refers to one version of an observation. If another version is the latest, the comparison is dropped. */
 function withRecount(record: MarketRecordValue, recount: Recount): MarketRecordValue {
   const { standing } = record;
   if (standing === undefined) return counted(record, recount);
@@ -168,7 +171,7 @@ function withRecount(record: MarketRecordValue, recount: Recount): MarketRecordV
   return { ...counted(record, recount), standing: { ...standing, comparisons } };
 }
 
-/** The refresh mark removes the market from the published state, in case it is published. */
+/** Removes observations without a record. The refresh mark removes the market from the published state, if it is published. */
 async function removeTorn(
   storage: Repair,
   slug: string,

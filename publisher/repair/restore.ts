@@ -1,6 +1,6 @@
 /**
- * Continues with an older copy of the ledger, in place: the store is later than the ledger, and may hold objects that
- * the copy does not know. Meanwhile readers see no 404 and no empty list.
+ * Continues with an older copy of the ledger, in place: the store is later than the ledger, and may hold objects that the
+ * copy does not know. During the restore, readers see no 404 and no empty list.
  */
 import { removed } from '../../storage/ports/changes.ts';
 import type { Change, Ledger } from '../../storage/ports/ledger.ts';
@@ -12,11 +12,11 @@ import { type RepairOutcome, repairMarkets } from './repair-market.ts';
 import { type ResumeOptions, resume } from './resume.ts';
 
 export interface RestoreOutcome {
-  /** The repaired markets, and what was done to each. */
+  /** The repaired markets, each with its outcome. */
   readonly repaired: ReadonlyMap<string, RepairOutcome>;
   /** Call again with this `after`. Null: HEAD is raised, and publishing continues by itself. */
   readonly next: string | null;
-  /** HEAD was raised to it. Null: it was not raised yet, or nothing was ever published. */
+  /** The generation to which HEAD was raised. Null: not raised yet, or nothing was ever published. */
   readonly generation: number | null;
 }
 
@@ -25,7 +25,7 @@ export interface RestoreOptions extends Omit<ResumeOptions, 'isRestored'> {
   readonly hasTime?: () => boolean;
 }
 
-/** May be repeated, also after it has finished. Errors as of `repairMarket` and `resume`. */
+/** May be repeated, even after it has finished. Throws the errors of `repairMarket` and `resume`. */
 export async function restore(
   storage: PublisherStorage,
   { after = '', hasTime = () => true, ...resuming }: RestoreOptions = {},
@@ -37,12 +37,12 @@ export async function restore(
 }
 
 /**
- * Deletes waiting items that wait for a later revision than the market has. A waiting item is written together with that
- * revision or after it. So it belongs to a torn transaction whose other part is lost. If it stayed, a later write that
- * brings the market to that revision would report the lost batch as public.
+ * Deletes items that wait for a later revision than the market has. Such an item is written together with that revision or
+ * after it. So it belongs to a torn transaction whose other part is lost. If it stayed, a later write that brings the
+ * market to that revision would report the lost batch as public.
  *
- * Safety: deleted under the condition that the market's revision is unchanged. So an item stays if its transaction is
- * only not completely visible yet.
+ * Safety: the deletion has the condition that the market's revision is unchanged. So an item stays if the rest of its
+ * transaction only becomes visible later.
  */
 async function forgetTorn({ ledger, newAttemptId }: PublisherStorage): Promise<void> {
   for await (const items of queryPages(ledger, AWAITING_GENERATION)) {
@@ -54,8 +54,9 @@ async function forgetTorn({ ledger, newAttemptId }: PublisherStorage): Promise<v
 }
 
 /**
- * A check that a market is behind the awaited revision; null if no market is. A market without a record is: a removal keeps the
- * record, so only a torn transaction leaves none. If a later write made the market anew, its revisions would begin below.
+ * A check that a market is behind the awaited revision; null if no market is. A market without a record counts as behind: a
+ * removal keeps the record, so only a torn transaction leaves none. If a later write created the market again, its
+ * revisions would begin below the awaited one.
  */
 async function checkOfBehind(ledger: Ledger, revisions: { readonly [slug: string]: number }): Promise<Change | null> {
   const waitedFor = Object.entries(revisions);

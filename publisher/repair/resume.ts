@@ -2,11 +2,11 @@
  * Continues from a store whose state the ledger does not know: after a restore of an older copy of the ledger, after a
  * bundle was lost between commit and apply, or when everything must be put again.
  *
- * Nothing is emptied, and no reader sees a 404. HEAD is raised above every generation that the store shows, so that all
- * fences let the next generations pass. Every market gets a refresh mark; a refresh compares the rendered bodies with
- * the published ones. The list stays until all refreshes are done. Readers may hold cursors of history or list pages
- * that the ledger does not know, so the sweep keeps these pages for the lifetime of a cursor. The next generation compares
- * the log with the one in the store (log/reconcile-log.ts).
+ * Nothing is emptied, and no reader sees a 404. HEAD is raised above every generation that the store shows, so that the
+ * conditions of all puts let the next generations pass. Every market gets a refresh mark; a refresh compares the rendered
+ * bodies with the published ones. The list stays until all refreshes are done. Readers may hold cursors of history or list
+ * pages that the ledger does not know, so the sweep keeps these pages for the lifetime of a cursor. The next generation
+ * compares the log with the one in the store (log/reconcile-log.ts).
  */
 import { publicKey } from '../../contract/files/public-objects.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';
@@ -31,11 +31,11 @@ import { type Head, isRaised, raiseHead } from '../kernel/swap-head.ts';
 import { storeGeneration } from '../kernel/text/same-origin.ts';
 
 export interface ResumeOptions {
-  /** The ledger may be older than the log: then the log states everything anew. */
+  /** Whether the ledger may be older than the log: then the log states all markets again. */
   readonly isRestored?: boolean;
   /** HEAD is raised above this generation, too. */
   readonly above?: number;
-  /** The log as far as the ledger has all of it. Default: HEAD says so. */
+  /** The part of the log of which the ledger has everything. Default: HEAD's state of it. */
   readonly log?: LogState;
 }
 
@@ -52,8 +52,8 @@ export async function resume(
   const { nowMs } = storage;
   const shown = await storeGeneration(storage);
   const head = await applyIfPossible(storage, shown);
-  // Before HEAD is raised: every publisher from then on finds the marks, so the worker need not set them again. Also if
-  // nothing was ever published: a restored ledger may have lost the mark of a market.
+  // Marks are set before HEAD is raised: every later publisher finds them, so the worker need not set them again. They are
+  // set even if nothing was ever published, because a restored ledger may have lost the mark of a market.
   await markEverything(storage);
   if (head === null && shown === 0) return null;
   const atMs = nowMs();
@@ -70,7 +70,7 @@ export async function resume(
     ...(await logInDoubt(storage, head?.value ?? null, isRestored ? generation : null, log)),
   };
   const raised = await raiseHead(storage, head, value);
-  // If this process dies here, the next publisher does it. It may also be faster.
+  // If this process dies here, the next publisher applies it. Another publisher may also be faster.
   await applyGeneration(storage, raised).catch((error: unknown) => {
     if (!(error instanceof Superseded)) throw error;
   });
@@ -78,9 +78,10 @@ export async function resume(
 }
 
 /**
- * As {@link resume}, by a process that cannot put public objects: only a publisher can apply a generation whose bundle is there.
+ * Like {@link resume}, for a process that cannot put public objects: if the bundle of the newest generation exists, only a
+ * publisher can apply it.
  *
- * @throws Error if the newest generation is not applied yet. Nothing is changed
+ * @throws Error if that generation is not applied yet. Nothing is changed
  */
 export async function requestRebuild(storage: PublisherStorage): Promise<number | null> {
   const head = await storage.ledger.get(HEAD_KEY);
@@ -95,8 +96,8 @@ export async function requestRebuild(storage: PublisherStorage): Promise<number 
 }
 
 /**
- * HEAD, applied unless its bundle is lost or the store is later. Another publisher may be applying it at this moment: if it
- * put its checkpoint after the next generation has looked for the newest one, the log would fork.
+ * HEAD, applied unless its bundle is lost or the store is later than the ledger. Another publisher may be applying it at
+ * this moment: if that publisher put its checkpoint after the next generation has read the newest one, the log would fork.
  */
 async function applyIfPossible(storage: PublisherStorage, shown: number): Promise<Head | null> {
   const head = await storage.ledger.get(HEAD_KEY);
@@ -111,8 +112,8 @@ async function applyIfPossible(storage: PublisherStorage, shown: number): Promis
 }
 
 /**
- * The log as far as the ledger has all of it: without the entries of a generation that is not applied. Markets that it
- * stated may have been recorded, so they are stated anew.
+ * The part of the log of which the ledger has everything: without the entries of a generation that is not applied. Records
+ * may already say that this generation stated some markets, so these are stated again.
  */
 async function logInDoubt(
   { objects }: PublisherStorage,
@@ -128,7 +129,7 @@ async function logInDoubt(
   return { log: { ...known, isDoubtful: true, ...(reset === undefined ? {} : { resetBefore: reset }) } };
 }
 
-/** The published list. The layout may be an older one, because it is only used to keep the names of unchanged pages. */
+/** The published list. Its layout may be older, because it only serves to keep the names of unchanged pages. */
 async function listAsShown({ objects }: PublisherStorage, known: ListState | null): Promise<ListState> {
   const found = await objects.get(publicKey({ kind: 'market-list' }));
   const isFound = found.kind === 'found';

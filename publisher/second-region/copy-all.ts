@@ -1,10 +1,10 @@
 /**
- * Copies everything: for the first copy, and when a generation cannot be followed. It goes on over any number of rounds.
+ * Copies everything: for the first copy, and when the copy cannot follow a generation. It may take any number of rounds.
  *
- * It reads from links to targets, and puts from targets to links, while the first store changes: so the target of a
- * link is never older than the link. The bodies that lead to everything (the snapshot, the list …) are read before
- * all others, wait in the second store where no reader can reach them, and are put in place last. From the generation
- * before they were read, the second store can be followed: a body that is newer by then stays.
+ * It reads from links to targets, and puts from targets to links, while the first store changes: so the target of a link is
+ * never older than the link. The bodies that lead to everything (the snapshot, the list …) are read before all others, wait
+ * in the second store where no reader can reach them, and are put in place last. From the generation before that read, the
+ * second store can then follow: a body that is already newer stays.
  */
 import pMap from 'p-map';
 import { cursorGeneration } from '../../contract/files/cursors.ts';
@@ -19,10 +19,10 @@ import type { StateFile } from './state.ts';
 import { type CopyStorage, copyImmutable, isMadeDaily, putObject, type ReadObject, readObject } from './stores.ts';
 
 const EVERYTHING = `${PUBLIC_PREFIX}/`;
-/** A walk that took longer is made again: pages of the list that it began with may be gone. */
+/** A longer walk starts again: pages of its list may be gone. */
 const LONGEST_WALK_MS = 20 * 60 * 60 * 1000;
 
-/** True: the second store shows a whole generation. False: the time was over, or a generation is being applied. */
+/** True: the second store shows a complete generation. False: the time was over, or a generation is being applied. */
 export async function copyAll(storage: CopyStorage, state: StateFile): Promise<boolean> {
   const { first, hasTime, nowMs } = storage;
   const { filling: before } = state.value;
@@ -48,7 +48,7 @@ export async function copyAll(storage: CopyStorage, state: StateFile): Promise<b
   return true;
 }
 
-/** The bodies of which there is one each, in the order of putting. */
+/** The bodies that exist once, in the order in which they are put. */
 const TOPS: readonly string[] = [
   ...(Object.keys(PUBLIC_OBJECTS) as PublicObjectKind[]).map((kind) => publicKey({ kind } as PublicObjectName)),
   ...FEED_NAMES.map((file) => publicKey({ kind: 'feed', file })),
@@ -61,12 +61,12 @@ function isOwn(key: string): boolean {
   return PROJECTORS.some(({ keys = [] }) => keys.includes(key));
 }
 
-/** A group is in memory as a whole: a long history and its files have tens of megabytes. */
+/** A whole group is in memory, and a long history and its files have tens of megabytes. */
 const GROUPS_AT_ONCE = 16;
 
 const heldKey = (generation: number, key: string) => `${COPY_PREFIX}held/${generation}/${key}`;
 
-/** From links to targets. */
+/** Reads in the order from links to targets. */
 async function holdTops({ first, second }: CopyStorage, generation: number): Promise<void> {
   for (const key of TOPS.toReversed()) {
     const found = await first.get(key);
@@ -91,8 +91,8 @@ async function putTops({ second }: CopyStorage, generation: number): Promise<voi
 }
 
 /**
- * Objects that lead to one another: of a market's body and history, which stand together in a listing, and of the pages for
- * people.
+ * The group of objects that link to one another: a market's body and history, which are adjacent in a listing, or the pages
+ * for people.
  */
 function groupOf(key: string): string {
   const name = parsePublicKey(key);
@@ -101,7 +101,7 @@ function groupOf(key: string): string {
   return 'slug' in name && /^(market$|history)/.test(name.kind) ? `markets/${name.slug}` : key;
 }
 
-/** Keys after this one, without the beginning of a group. `next`: continue after it; null at the end. */
+/** Keys after this one, in whole groups. `next`: continue after it; null at the end. */
 async function readGroups(
   first: ObjectStore,
   after: string,
@@ -128,8 +128,8 @@ async function copyGroups(storage: CopyStorage, keys: readonly string[]): Promis
 const LIST_PAGES = publicKey({ kind: 'market-list-page', cursor: '' }).replace(/[^/]*$/, '');
 
 /**
- * After the markets: a reader may have a cursor of the first region, and a page must not lead to older markets. So pages of later
- * generations come with those, too.
+ * The list pages come after the markets: a reader may have a cursor of the first region, and a page must not lead to older
+ * markets. So a page of a later generation is copied only when the copy follows that generation.
  */
 async function copyListPages(storage: CopyStorage, generation: number): Promise<boolean> {
   const { first, hasTime, concurrency } = storage;
@@ -166,7 +166,7 @@ async function copyGroup(storage: CopyStorage, keys: readonly string[]): Promise
   }
 }
 
-/** Pages that were closed after the listing and before the history was read. */
+/** Copies pages that were closed after the listing and before the history was read. */
 async function copyNewerPages(storage: CopyStorage, history: ReadObject, listed: readonly string[]): Promise<void> {
   const name = parsePublicKey(history.key);
   if (name?.kind !== 'history') return;

@@ -1,6 +1,6 @@
 /**
- * Copies the files that are made once a day, apart from generations: exports, and files for other programs. Manifests,
- * indexes and rates are read first and put last. A file of a generation that the second store does not show yet waits.
+ * Copies the daily files, which are not part of generations: exports, and files for other programs. Manifests, indexes and
+ * rates are read first and put last. If a file shows a later generation than the second store, it waits.
  */
 import pMap from 'p-map';
 import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
@@ -9,10 +9,10 @@ import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { type CopyStorage, copyImmutable, putObject, type ReadObject, readObject } from './stores.ts';
 
 const ROOTS = [EXPORT_ROOT, `${COMPAT_URL}/`].map((root) => PUBLIC_PREFIX + root);
-/** Large files are in memory as a whole. */
+/** A whole large file is in memory. */
 const LARGE_AT_ONCE = 4;
 
-/** False: the time was over, or a file is newer than the copy. */
+/** False: the time was over, or a file shows a later generation than the copy. */
 export async function copyDailyFiles(storage: CopyStorage, generation: number): Promise<boolean> {
   for (const root of ROOTS) if (!(await copyRoot(storage, root, generation))) return false;
   return true;
@@ -44,7 +44,7 @@ async function copyRoot(storage: CopyStorage, root: string, generation: number):
   };
   await pMap([...parts, ...sections], copyLarge, { concurrency: LARGE_AT_ONCE });
   if (!isWhole) return false;
-  // New ones first: those that are there already may lead to them.
+  // New files first, because existing files may link to them.
   const inOrder = [
     ...changed.filter(({ replaces }) => replaces === null),
     ...changed.filter(({ replaces }) => replaces !== null),
@@ -53,7 +53,7 @@ async function copyRoot(storage: CopyStorage, root: string, generation: number):
   return true;
 }
 
-/** `part`: immutable. `section`: of some markets, by the hash of their slugs. `lead`: leads to both, and is small. */
+/** `part`: immutable. `section`: of some markets, by the hash of their slugs. `lead`: small, and links to both. */
 function classOf(key: string): 'part' | 'section' | 'lead' {
   const name = parsePublicKey(key);
   if (name !== null && /^export-(parquet|ndjson|csv|schema)$/.test(name.kind)) return 'part';

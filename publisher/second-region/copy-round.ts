@@ -1,6 +1,6 @@
 /**
- * One round of the copy in a second region, for readers when the first does not answer. Its store shows a generation of
- * the first, which may be an old one: it is behind, and never torn (docs/decisions/108).
+ * One round of the copy in a second region, which serves readers when the first region does not answer. Its store shows a
+ * whole generation of the first, which may be an old one (docs/decisions/108).
  *
  * 1. Follow: each generation since the last round is applied to the second store too.
  * 2. If one cannot be followed, everything is copied; then 1 again.
@@ -8,8 +8,8 @@
  *
  * The sweep removes from both stores (delete-in-both.ts).
  *
- * Any number of rounds may run, and end at any moment. Every put is conditional on what it replaces, and never replaces
- * a newer generation.
+ * Any number of rounds may run at once, and may end at any moment. Every put is conditional on the object that it replaces,
+ * and never replaces a newer generation.
  */
 import { queryPages } from '../../storage/ports/paging.ts';
 import { GENERATIONS, generationKey, HEAD_KEY } from '../../storage/records/publication.ts';
@@ -23,23 +23,23 @@ import type { CopyStorage } from './stores.ts';
 const DAILY_EVERY_MS = 60 * 60 * 1000;
 
 export interface CopyReport {
-  /** That the second store shows; 0: the first copy is not whole. */
+  /** The generation that the second store shows; 0: the first copy is incomplete. */
   readonly generation: number;
-  /** For how long the first store has shown a newer one, in milliseconds. 0: it shows the same. */
+  /** For how long the first store has shown a newer generation, in milliseconds. 0: both show the same. */
   readonly behindMs: number;
-  /** Everything is being copied. */
+  /** Whether everything is being copied. */
   readonly isFilling: boolean;
-  /** Another round is at work. */
+  /** Whether another round is running. */
   readonly isBusy: boolean;
 }
 
 /**
- * @param leaseMs how long the round takes at most
- * When it rejects, it writes no object any more.
+ * When it rejects, none of its writes is still under way.
  *
+ * @param leaseMs the longest duration of the round
  * @throws Superseded if another round has taken over
  * @throws StorageUnavailable if a store failed: call again later
- * @throws ImmutableMismatch, StorageCorrupt if a human must look
+ * @throws ImmutableMismatch, StorageCorrupt if a person must look into it
  */
 export async function copyRound(storage: CopyStorage, leaseMs: number): Promise<CopyReport> {
   const { second, nowMs } = storage;
@@ -50,7 +50,7 @@ export async function copyRound(storage: CopyStorage, leaseMs: number): Promise<
     try {
       await withDrainedWrites({ objects: second }, ({ objects }) => copyDue({ ...storage, second: objects }, state));
     } finally {
-      // Also after a failure, so that each round reports it: else the next ones would find the copy busy.
+      // The lease ends after a failure too, so that each round reports the failure instead of finding the copy busy.
       await state.save({ leaseUntilMs: 0 });
     }
   }
@@ -70,7 +70,7 @@ async function copyDue(storage: CopyStorage, state: StateFile): Promise<void> {
     await state.save({ dailyAtMs: nowMs() });
 }
 
-/** Since the first generation that is not copied was applied. */
+/** Since the first generation that is not copied was applied, in milliseconds. */
 async function behind({ ledger, nowMs }: CopyStorage, generation: number): Promise<number> {
   const head = await ledger.get(HEAD_KEY);
   if (head === null || head.revision <= generation) return 0;

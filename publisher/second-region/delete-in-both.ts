@@ -3,10 +3,12 @@ import { changedStore } from '../../storage/ports/changed-store.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 
 /**
- * The first store, for the sweep: it deletes a public object in the second store too. There first: after a crash in between, the
- * next sweep finds the object again in the first store. A newer generation of it in the second store stays.
+ * The first store, for the sweep: deleting a public object also deletes it in the second store. The second store comes
+ * first: after a crash in between, the next sweep finds the object again in the first store. A newer generation of it in
+ * the second store stays.
  *
- * So the second store loses only objects that the sweep has found unreachable by the ledger, also if the first store is damaged.
+ * So the second store loses only objects that the sweep has found unreachable by the ledger, even if the first store is
+ * damaged.
  */
 export function deletingInBoth(first: ObjectStore, second: ObjectStore): ObjectStore {
   return changedStore(first, {

@@ -22,7 +22,7 @@ import { readLayoutAt } from '../kernel/list/list-layout.ts';
 import type { StateFile } from './state.ts';
 import { type CopyStorage, copyImmutable } from './stores.ts';
 
-/** A generation cannot be followed: a ledger was restored, or the copy is more than a day behind. Everything is copied. */
+/** A generation cannot be followed: a ledger was restored, or the copy is more than a day behind. Then everything is copied. */
 class Gap extends Error {
   override readonly name = 'Gap';
 }
@@ -34,7 +34,7 @@ class Gap extends Error {
  */
 export type FollowOutcome = 'current' | 'gap' | 'unfinished';
 
-/** @throws Superseded if another round is at work */
+/** @throws Superseded if another round is running */
 export async function follow(storage: CopyStorage, state: StateFile): Promise<FollowOutcome> {
   const head = await storage.ledger.get(HEAD_KEY);
   // A ledger that is behind is being restored: HEAD will be raised above the store's generation.
@@ -45,7 +45,7 @@ export async function follow(storage: CopyStorage, state: StateFile): Promise<Fo
     for await (const items of queryPages(storage.ledger, GENERATIONS, { after, limit: 100 })) {
       for (const item of items) {
         if (item.revision !== state.value.generation + 1) throw new Gap(`generation ${item.revision} follows`);
-        // The copy is never ahead.
+        // The newest generation is not applied in the first store yet, and the copy must not be ahead.
         if (item.value.appliedAtMs === null && item.revision === head.revision) return 'current';
         if (!storage.hasTime()) return 'unfinished';
         await applyAgain(storage, item);
@@ -62,20 +62,20 @@ export async function follow(storage: CopyStorage, state: StateFile): Promise<Fo
 async function applyAgain(storage: CopyStorage, { revision, value }: Item<GenerationValue>): Promise<void> {
   const { first, second, concurrency } = storage;
   const { bundle, layout, appliedAtMs } = value;
-  // Raised, given up, or of a version that kept no bundles.
+  // HEAD was raised, the generation was given up, or its version kept no bundles.
   if (!bundle?.key || appliedAtMs === null) throw new Gap(`generation ${revision} has no bundle`);
   const put = async (isDue: (line: BundleLine) => boolean) => {
     for await (const { lines } of readBundle(first, bundle)) {
       await putBodies({ objects: second, concurrency, mayBeNewer: true }, revision, lines.filter(isDue));
     }
   };
-  // A record may be in a later part than the body that leads to its page.
+  // A record may be in a later part than the body that links to its page, so all records are read first.
   for await (const { lines } of readBundle(first, bundle)) {
     const records = lines.filter((line) => line.kind === 'record');
     await copyPages(storage, records.flatMap((line) => pageOfRecord(line.key, line.value) ?? []).map(publicKey));
   }
   await put((line) => !isAfterList(line));
-  // Only now: a reader may have a cursor of the first region, and a page must not lead to older markets.
+  // List pages come last: a reader may have a cursor of the first region, and a page must not lead to older markets.
   if (layout !== null) {
     const pages = (await readLayoutAt(first, layout))?.pages ?? [];
     const isNew = ({ cursor }: { readonly cursor: string }) => cursorGeneration(cursor) === revision;

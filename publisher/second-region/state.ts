@@ -1,4 +1,4 @@
-/** How far the copy is: an object of the second store that no reader can reach. */
+/** The progress of the copy: an object of the second store that no reader can reach. */
 import { COPY_PREFIX } from '../../storage/aws/names.ts';
 import type { ETag, ObjectMetadata, ObjectStore, PutCondition } from '../../storage/ports/object-store.ts';
 import { Superseded } from '../errors.ts';
@@ -6,13 +6,16 @@ import { Superseded } from '../errors.ts';
 const STATE_KEY = `${COPY_PREFIX}state.json`;
 
 export interface CopyState {
-  /** The second store shows this generation, or is on the way to the next one. 0: no copy was ever whole. */
+  /** The second store shows this generation, or is changing to the next one. 0: no copy was ever complete. */
   readonly generation: number;
   /** Everything is being copied (copy-all.ts). */
   readonly filling?: FillProgress | undefined;
-  /** When the daily files were compared last, in milliseconds since the epoch. */
+  /** When the daily files were last compared, in milliseconds since the epoch. */
   readonly dailyAtMs: number;
-  /** Another round begins only after this moment. It saves work; what keeps two rounds apart is the fence of each put. */
+  /**
+   * Another round begins only after this moment. This only saves work: the condition of each put makes concurrent rounds
+   * safe.
+   */
   readonly leaseUntilMs: number;
 }
 
@@ -47,7 +50,7 @@ export class StateFile {
     return this.#state;
   }
 
-  /** @throws Superseded if another round has written it since it was read */
+  /** @throws Superseded if another round has written the state since it was read */
   async save(change: Partial<CopyState>): Promise<void> {
     const state = { ...this.#state, ...change };
     const condition: PutCondition = this.#etag === null ? { kind: 'absent' } : { kind: 'matches', etag: this.#etag };

@@ -1,4 +1,4 @@
-/** The two stores, and what copying one object means. */
+/** The two stores, and how one object is copied. */
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
 import { PUBLIC_OBJECTS } from '../../contract/files/public-objects.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
@@ -7,37 +7,37 @@ import type { Concurrency } from '../dependencies.ts';
 import { ImmutableMismatch } from '../errors.ts';
 
 export interface CopyStorage {
-  /** Only read. */
+  /** It is only read. */
   readonly ledger: Pick<Ledger, 'get' | 'query'>;
-  /** The store that is published into. Only read. */
+  /** The store into which the deployment publishes. It is only read. */
   readonly first: ObjectStore;
-  /** Of the same make as the first: the same bytes have the same ETag in both. */
+  /** A store of the same kind as the first: the same bytes have the same ETag in both. */
   readonly second: ObjectStore;
   readonly nowMs: () => number;
   readonly concurrency: Pick<Concurrency, 'objects'>;
-  /** False ends the round soon; the next one goes on. */
+  /** If it returns false, the round ends soon, and the next one continues. */
   readonly hasTime: () => boolean;
 }
 
 export type Stores = Pick<CopyStorage, 'first' | 'second'>;
 
-/** An object that was read in the first store, and the ETag that it replaces in the second. */
+/** An object of the first store, and the ETag that it replaces in the second. */
 export interface ReadObject extends StoredObject {
   readonly key: string;
   readonly replaces: ETag | null;
 }
 
-/** More rounds than writers that could ever race for one object. */
+/** More rounds than the writers that could ever compete for one object. */
 const MAX_ROUNDS = 20;
 
-/** Null: the first store does not have it, or the second has the same bytes. */
+/** Null: the first store lacks it, or the second has the same bytes. */
 export async function readObject({ first, second }: Stores, key: string): Promise<ReadObject | null> {
   const there = await second.stat(key);
   const found = await first.get(key, there === null ? {} : { ifNoneMatch: there.etag });
   return found.kind === 'found' ? { ...found, key, replaces: there?.etag ?? null } : null;
 }
 
-/** Puts what was read, with its own generation. A newer one in the second store stays. */
+/** Puts the object with its own generation. A newer one in the second store stays. */
 export async function putObject(second: ObjectStore, object: ReadObject): Promise<void> {
   const { key, body, metadata, etag } = object;
   let { replaces } = object;
@@ -52,7 +52,7 @@ export async function putObject(second: ObjectStore, object: ReadObject): Promis
   throw new Error(`${key} could not be copied in ${MAX_ROUNDS} rounds`);
 }
 
-/** Copies an immutable object. False: neither store has it. @throws ImmutableMismatch */
+/** Copies an immutable object. False: both stores lack it. @throws ImmutableMismatch */
 export async function copyImmutable({ first, second }: Stores, key: string): Promise<boolean> {
   const there = await second.stat(key);
   const found = await first.get(key, there === null ? {} : { ifNoneMatch: there.etag });
@@ -65,7 +65,7 @@ export async function copyImmutable({ first, second }: Stores, key: string): Pro
   return true;
 }
 
-/** Made apart from generations (`Projector.daily`). */
+/** Whether the file is made outside of generations (`Projector.daily`). */
 export function isMadeDaily(name: PublicObjectName | null): boolean {
   const retention = name === null ? null : PUBLIC_OBJECTS[name.kind].retention;
   return retention === 'export' || retention === 'compat';

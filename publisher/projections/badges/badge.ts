@@ -4,7 +4,7 @@ import type { FileInput, MarketTexts } from '../../core/market-files/files-of-ma
 import { readableMoment, readableValue } from '../../core/market-files/readable.ts';
 import { xmlText } from '../../kernel/text/xml-text.ts';
 
-/** Seconds. Shields accepts no less than 300 from an endpoint. */
+/** Seconds. Shields accepts nothing below 300 from an endpoint. */
 const CACHE_SECONDS = 300;
 
 type Shade = 'blue' | 'orange' | 'lightgrey';
@@ -16,7 +16,7 @@ export function badgeTexts({ market }: Pick<FileInput, 'market'>): MarketTexts {
   const { title: label, metric, price, unknown } = readableValue(market);
   const isOne = price === null || market.unit.quantity === 1 || !/\d/.test(price.per);
   const value = price === null ? 'unknown' : isOne ? price.amount : `${price.amount} ${price.per}`;
-  // The day itself: whether it is old depends on when the badge is looked at.
+  // The day itself, because a word such as "old" would depend on the moment of reading.
   const message = metric === null ? value : `${value} (${metric.observedAt.slice(0, 'YYYY-MM-DD'.length)})`;
   const color: Shade =
     price === null || market.status === 'retired' ? 'lightgrey' : market.disputed ? 'orange' : 'blue';
@@ -30,7 +30,7 @@ export function badgeTexts({ market }: Pick<FileInput, 'market'>): MarketTexts {
 
 const PADDING = 6;
 
-/** `textLength` makes the text fit, whatever font the reader has. */
+/** `textLength` makes the text fit, whichever font the reader has. */
 function badgeSvg(label: string, message: string, fill: string, title: string): string {
   const [left, right] = [widthOf(label), widthOf(message)];
   const [middle, width] = [left + 2 * PADDING, left + right + 4 * PADDING];
@@ -50,7 +50,7 @@ function badgeSvg(label: string, message: string, fill: string, title: string): 
   ].join('\n');
 }
 
-/** About as wide as Verdana is at 11 pixels. Signs beyond the Latin, Greek and Cyrillic ones are about as wide as high. */
+/** Roughly the width of Verdana at 11 pixels. Characters outside Latin, Greek and Cyrillic count as square. */
 function widthOf(text: string): number {
   let width = 0;
   for (const character of text) {

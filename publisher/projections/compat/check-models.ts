@@ -1,4 +1,4 @@
-/** Checks the files of model prices by the histories from which they were made. */
+/** Checks the files of model prices by the histories that they follow from. */
 import { compatModelsIndexSchema, compatModelsSchema } from '../../../contract/bodies/compat.ts';
 import { publicPath } from '../../../contract/files/public-objects.ts';
 import { checkAnswer } from '../../verify/check-body.ts';
@@ -10,7 +10,7 @@ import { GENAI_PRICES, modelsName } from './names.ts';
 
 export class ModelCheck {
   readonly #context: CheckContext;
-  /** By slug, the revisions that the files show. */
+  /** The revisions that the files show, by slug. */
   readonly #shown: Readonly<Record<string, number>>;
   readonly #index: string;
   readonly #markets: ShownMarket[] = [];
@@ -21,7 +21,7 @@ export class ModelCheck {
     this.#shown = shown;
   }
 
-  /** Null: there are no such files. */
+  /** Null: the service has no such files. */
   static async open(context: CheckContext): Promise<ModelCheck | null> {
     const url = publicPath(modelsName('index'));
     const answer = await context.reader(url);
@@ -30,17 +30,20 @@ export class ModelCheck {
     return index === null ? null : new ModelCheck(context, index.text, index.value.markets);
   }
 
-  /** The revision of the market that the files show. Undefined: they have none. */
+  /** The revision of the market that the files show. Undefined: they do not show the market. */
   shownRevision(slug: string): number | undefined {
     return Object.hasOwn(this.#shown, slug) ? this.#shown[slug] : undefined;
   }
 
-  /** At the revision that the files show. */
+  /** Adds a market at the revision that the files show. */
   add(market: ShownMarket): void {
     this.#markets.push(market);
   }
 
-  /** If a market has changed since the files were made, or was not read, they are read, and compared only by what leads to them. */
+  /**
+   * If a market has changed since the files were made, or was not read, the files are read but not compared with the
+   * histories.
+   */
   async end(): Promise<void> {
     const { reader, findings, rule } = this.#context;
     const prices = new ModelPrices();
@@ -58,7 +61,7 @@ export class ModelCheck {
       digests[day] = digest;
       newest = textWith(prices.factsOf);
       const read = await this.#read(day);
-      // The facts of a day are those of when its file was made.
+      // The file shows the facts from the day on which it was made.
       if (read !== null && read.text !== textWith((model) => read.facts[model] ?? {})) this.#differs(day);
     }
     if (prices.indexText(digests) !== this.#index) this.#differs('index');

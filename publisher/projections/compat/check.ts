@@ -1,6 +1,6 @@
 /**
- * Compares the files for other programs with histories and list. They are made once a day: each section is compared at the revision
- * that it names. By the bodies, only the present revision can be; by the log, all of them.
+ * Compares the files for other programs with histories and list. They are made once a day, and each section names its
+ * revision. By the bodies, only a section of the present revision can be compared; by the log, every section.
  */
 import { type CompatRate, compatCurrenciesSchema, compatRatesSchema } from '../../../contract/bodies/compat.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
@@ -18,7 +18,7 @@ import { Pairs, rateValue } from './pairs.ts';
 import { type RatesMade, rateFiles } from './rates.ts';
 import { PARTS_URL, PartReader } from './read-parts.ts';
 
-/** Without a rate, the list of currencies is empty. */
+/** If there is no rate, the list of currencies is empty. */
 const NO_RATES: RatesMade = { date: 'latest', generation: 0, log: null };
 
 export async function checkCompat(context: CheckContext): Promise<ProjectionCheck> {
@@ -27,7 +27,7 @@ export async function checkCompat(context: CheckContext): Promise<ProjectionChec
   return new CompatCheck(context, parts, parts.index, await ModelCheck.open(context));
 }
 
-/** None have been made yet. */
+/** The check of a service that has not made these files yet. */
 function missing({ findings, isStated, log }: CheckContext): ProjectionCheck {
   return {
     async market({ shown, past }) {
@@ -44,9 +44,9 @@ class CompatCheck implements ProjectionCheck {
   /** The part of each market that has files. */
   readonly #index: ReadonlyMap<string, string>;
   readonly #models: ModelCheck | null;
-  /** Of the markets as their sections show them. */
+  /** The pairs of the markets, as their sections show them. */
   readonly #pairs = new Pairs();
-  /** Whether a section has the code of its pair, by the URL of its file and the slug. */
+  /** Which sections use the currency code of their pair, with the URL of the file and the slug. */
   readonly #named: { readonly url: string; readonly slug: string; readonly isFirst: boolean }[] = [];
   /** Markets that were compared. */
   readonly #seen = new Set<string>();
@@ -64,18 +64,18 @@ class CompatCheck implements ProjectionCheck {
   }
 
   readonly market = async ({ slug, shown: current, removal, past }: CheckedMarket): Promise<void> => {
-    // It may be new since then.
+    // A market that is newer than the files is not in them yet.
     if (!this.#index.has(slug)) {
       const isLate = removal === null && past?.isLateIfMissing(this.#lateness) === true;
       if (isLate && this.#context.isStated('compat')) this.#add(PARTS_URL, `lacks ${slug}`);
       return;
     }
     const { nowMs, mostMs } = this.#lateness;
-    // Its sections leave with the next run.
+    // The next daily run removes the sections of a removed market.
     if (removal !== null && nowMs !== null && nowMs - Date.parse(removal.removedAt) > mostMs)
       this.#add(PARTS_URL, `has ${slug}, and the market was removed`);
     this.#seen.add(slug);
-    /** Null: it is not known how the market was then. */
+    /** Null: the market's state at that revision is unknown. */
     const statesAt = (revision: number) =>
       current?.revision === revision ? [current] : past === null ? null : past.at(revision);
     const ofModels = this.#models?.shownRevision(slug);
@@ -100,18 +100,18 @@ class CompatCheck implements ProjectionCheck {
     else this.#pairs.add(shown);
   };
 
-  /** The state of the market from which this section was made. Null: no state gives it. */
+  /** The state of the market from which this section was made. Null: it follows from none of these states. */
   async #fitting(states: readonly ShownMarket[], isRight: (digests: readonly string[]) => boolean) {
     for (const state of states) {
       const right = (await this.#parts.expected(state)).filter(({ digests }) => isRight(digests));
-      // Quotes have no name of a commodity, and are the same in both.
+      // Quotes do not name a commodity, so both forms are the same.
       const isNamed = right.length === 1 && commodityOf(state.market, true) !== commodityOf(state.market, false);
       if (right.length > 0) return { state, isFirst: isNamed ? (right[0]?.isFirst ?? null) : null };
     }
     return null;
   }
 
-  /** The files that lead to the parts, those of models, and the rates. */
+  /** Checks the files that lead to the parts, those of models, and the rates. */
   readonly end = async (): Promise<void> => {
     const { log, share } = this.#context;
     await this.#parts.checkIndex();
@@ -143,7 +143,7 @@ class CompatCheck implements ProjectionCheck {
     }
   };
 
-  /** Whether each rate is that of its price. Returns of which day, generation and log the rates are, as they say themselves. */
+  /** Checks that each rate follows from its price. Returns day, generation and log that the file states. */
   async #checkRates(name: PublicObjectName, code: string): Promise<RatesMade | null> {
     const { reader, findings, log } = this.#context;
     const url = publicPath(name);

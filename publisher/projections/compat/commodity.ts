@@ -4,18 +4,18 @@ import type { Market } from '../../../contract/values/market.ts';
 import { isIso4217 } from '../../../contract/values/money/currencies.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 
-/** Of beancount 2: a capital letter, then letters, digits and some signs; the last one a letter or digit. */
+/** The rule of beancount 2: a capital letter, then letters, digits and some signs; the last character is a letter or digit. */
 const NAME_MAX = 24;
 const PLAIN = /^[A-Z][A-Z0-9-]+$/;
-/** Words of beancount's own. */
+/** Reserved words of beancount. */
 const RESERVED = ['TRUE', 'FALSE', 'NULL'];
 const DIGEST_LENGTH = 10;
 
 /**
- * The code of ISO 4217 that the market's unit is of, else its slug in capitals, e.g. `GOLD-USD`. A slug that would be no
- * name, or that of a currency, has `M.` before it, which no slug has. A long one is cut and gets a digest.
+ * The ISO 4217 code of the market's unit, or else its slug in capitals, e.g. `GOLD-USD`. A slug that is not a valid name,
+ * or equals a currency code, gets the prefix `M.`, which no slug has. A long slug is shortened and gets a digest.
  *
- * @param isFirst whether the market gives the price of its pair: of several markets, only one has the code
+ * @param isFirst whether the market gives the price of its pair: only one of several markets may use the code
  */
 export function commodityOf({ slug, unit }: Pick<Market, 'slug' | 'unit'>, isFirst: boolean): string {
   if (isFirst && isIso4217(unit.of)) return unit.of;

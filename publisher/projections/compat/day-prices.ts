@@ -1,4 +1,4 @@
-/** From a history to one price a day. */
+/** Reduces a history to one price a day. */
 import { millisecondInstant } from '../../../contract/values/instants.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
 import { isShowable } from '../../../contract/values/showable.ts';
@@ -7,24 +7,24 @@ export interface DayPrice {
   /** UTC, e.g. `2026-11-22`. */
   readonly date: string;
   readonly currency: string;
-  /** For the market's quantity, exactly. */
+  /** The exact price for the market's quantity. */
   readonly decimal: string;
-  /** For one unit, exactly; null if its decimals do not end. */
+  /** The exact price for one unit; null if its decimals do not end. */
   readonly decimalPerUnit: string | null;
 }
 
-/** Takes a history, newest first. Of a day it keeps the newest price that stands; if that is unknown, the day has none. */
+/** Receives a history, newest first. Keeps the newest standing price of each day; if that price is unknown, the day has none. */
 export class DayPrices {
   readonly #days: DayPrice[] = [];
   readonly #most: number;
   #date = '';
 
-  /** @param most days */
+  /** @param most the most days to keep */
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** False: there are enough days. */
+  /** False: enough days are kept, so stop. */
   add(observation: PublicObservation): boolean {
     if (observation.metric !== 'price' || observation.kind !== 'money' || !isShowable(observation)) return true;
     const date = millisecondInstant(observation.observedAt).slice(0, '2026-11-22'.length);

@@ -1,4 +1,4 @@
-/** Prices of language models in the layout of the package genai-prices, each with the day from which it holds. Pure. */
+/** Prices of language models in the layout of the package genai-prices, each with its first day. Pure. */
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { ModelHistory } from './model-prices.ts';
 
@@ -10,12 +10,12 @@ const PRICES: Readonly<Record<string, string>> = {
   cache_creation_input_token_cost: 'cache_write_mtok',
 };
 
-/** An expression that matches nothing: we do not know the URLs of providers. */
+/** A pattern that matches nothing, because the URLs of providers are unknown. */
 const NO_URL = '(?!)';
 
 type Prices = { [name: string]: number };
 
-/** Models whose provider is not known are left out. The layout has no other place for them. */
+/** Models without a known provider are left out: the layout has no place for them. */
 export function genaiText(histories: readonly ModelHistory[]): string {
   const byProvider = Map.groupBy(histories, ({ facts }) => facts.litellm_provider ?? '');
   byProvider.delete('');
@@ -29,7 +29,7 @@ function providerOf(id: string, models: readonly ModelHistory[]) {
   return { id, name: id, api_pattern: NO_URL, model_match: { or: named }, models: shown };
 }
 
-/** The package compares names in lower case. Names of LiteLLM may begin with that of the provider. */
+/** The package compares names in lower case. A name of LiteLLM may begin with the provider's name. */
 function modelOf(provider: string, { model, changes }: ModelHistory) {
   const short = model.startsWith(`${provider}/`) ? model.slice(provider.length + 1) : model;
   const names = [...new Set([short, model])].map((name) => ({ equals: name.toLowerCase() }));
@@ -44,7 +44,7 @@ function modelOf(provider: string, { model, changes }: ModelHistory) {
   };
 }
 
-/** Oldest first; the first one has no condition, because the package uses it if no other one holds. */
+/** Oldest first. The first price has no condition, because the package uses it if no other condition holds. */
 function pricesOf(changes: ModelHistory['changes']) {
   const byDay = Map.groupBy(changes, ({ day }) => day);
   const all: { readonly constraint?: { readonly start_date: string }; readonly prices: Prices }[] = [];
@@ -65,7 +65,7 @@ function pricesOf(changes: ModelHistory['changes']) {
   return all;
 }
 
-/** By the digits: a product of floating-point numbers would have others. */
+/** Computed from the digits: multiplying floating-point numbers would change them. */
 function perMillion(digits: string): number {
   return Number(`${digits}e6`);
 }

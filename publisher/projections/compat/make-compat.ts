@@ -1,15 +1,15 @@
 /**
- * The daily files for other programs: prices, quotes and rates, from what is published. Once a day, because their readers
- * ask once a day, and so a market that changes often costs the same as one that changes daily.
+ * The daily files for other programs: prices, quotes and rates, from the published bodies. Once a day is enough, because
+ * their readers ask once a day; and a market that changes often costs no more than one that changes daily.
  *
- * 1. The published list is read once for the pairs, and once more for each some thousands of markets. A part is made again
- *    if one of its markets has changed, or if the store has lost a file of it: each history of the part is read, and its
- *    four files are put.
- * 2. The index, the include files and the rates are put, which come from the list alone; then the files of model prices.
+ * 1. The published list is read once for the pairs, and once more for each group of some thousands of markets. A part is
+ *    made again if one of its markets has changed, or if the store has lost one of its files: each history of the part is
+ *    read, and its four files are put.
+ * 2. The index, the include files and the rates are put, which follow from the list alone; then the files of model prices.
  * 3. The day is recorded, so that it is made once.
  *
  * Every step may be repeated, by this process or another. One history is read at a time, page by page, and one part is in
- * memory. A part that is too large for the store stays as it was, and all others are made.
+ * memory. A part that is too large for the store keeps its old files, and all others are made.
  */
 import { COMPAT_MARKETS_MAX, partDays } from '../../../contract/bodies/compat-limits.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
@@ -43,14 +43,14 @@ import { includeFiles, type PartSection, partFiles, sectionOf } from './sections
 
 export type CompatOptions = Pick<DailyContext, 'storage'> & Partial<DailyContext>;
 
-/** At most this many are in memory. */
+/** The most markets in memory. */
 const MARKETS_AT_ONCE = 5_000;
 const PARTS_MAX = 256;
 
 /**
- * Makes the files of today (UTC) unless they are there.
+ * Makes the files of today (UTC), unless they exist.
  *
- * @throws Superseded if the list changes meanwhile: try again
+ * @throws Superseded if the list changes in the meantime: try again
  * @throws FileTooLarge if a part cannot be stored; all others are made
  */
 export async function makeCompat({
@@ -115,7 +115,7 @@ export async function makeCompat({
   if (fault !== null) throw fault;
   const value = { date, codes: [...rates.codes] };
   const done = { kind: 'put', key: COMPAT_DAY_KEY, revision: 0, value, if: { kind: 'any' } } as const;
-  // A market that was removed meanwhile asks again, with another revision.
+  // If a market was removed in the meantime, its request has another revision, and this deletion is refused.
   await commit(storage, [done as Change, ...(again === null ? [] : [removed(again)])]);
   return { kind: 'made', date };
 }
@@ -128,7 +128,7 @@ interface MadeParts {
   readonly yieldToEventLoop: () => Promise<void>;
 }
 
-/** Whether a part belongs to a group, for each group. */
+/** For each group, a function that decides whether a part belongs to it. */
 function groups(markets: number): readonly ((part: string) => boolean)[] {
   const count = Math.min(PARTS_MAX, Math.ceil(markets / MARKETS_AT_ONCE));
   return Array.from({ length: count }, (_, group) => {
@@ -136,7 +136,7 @@ function groups(markets: number): readonly ((part: string) => boolean)[] {
   });
 }
 
-/** The record follows the objects: after a crash between them, the same objects are put again. */
+/** The record is written after the objects: after a crash in between, the same objects are put again. */
 async function updatePart(
   { storage, generation, first, records, yieldToEventLoop }: MadeParts,
   part: string,
@@ -157,7 +157,7 @@ async function updatePart(
   await commit(storage, [{ kind: 'put', key: compatPartKey(part), revision: 0, value, if: { kind: 'any' } } as Change]);
 }
 
-/** A file of a later generation is from before a restore. */
+/** Whether the files of a part are stored. A file of a later generation was put before a restore. */
 async function isInPlace({ objects }: PublisherStorage, part: string, generation: number): Promise<boolean> {
   const present = await Promise.all(partNames(part).map((name) => objects.stat(publicKey(name))));
   return present.every((head) => head !== null && head.metadata.generation <= generation);

@@ -12,15 +12,16 @@ import { publishedHistory } from './read-days.ts';
 
 interface ModelOptions {
   readonly storage: PublisherStorage;
-  /** That the files show. */
+  /** The generation that the files show. */
   readonly generation: number;
   readonly yieldToEventLoop: () => Promise<void>;
 }
 
 /**
- * Nothing if no market has changed since. A day whose numbers are as before keeps its file, with the facts of when it was made.
+ * Does nothing if no market has changed. A day with the same numbers keeps its file, with the facts from the time it was
+ * made.
  *
- * @throws Superseded if a market changes meanwhile
+ * @throws Superseded if a market changes in the meantime
  */
 export async function makeModels(
   { storage, generation, yieldToEventLoop }: ModelOptions,
@@ -43,7 +44,10 @@ export async function makeModels(
   let newest = '{}';
   const put = async (file: string, text: string) =>
     await putDailyFile(storage, { name: modelsName(file), text }, generation);
-  /** Days with files. One that has no change any more still shows its end, but without a market that was removed. */
+  /**
+   * Days with files, newest first. A day that no longer has a change keeps its file, which shows the state at its end
+   * without removed markets.
+   */
   const known = Object.keys(before.days).sort().reverse();
   const passKnown = async (until: string) => {
     for (let day = known.at(-1); day !== undefined && day <= until; day = known.at(-1)) {

@@ -1,4 +1,4 @@
-/** Prices of language models in the layout of LiteLLM's map, now and at the end of each day with a change. Pure. */
+/** Prices of language models in the layout of LiteLLM's map: today's, and those at the end of each day with a change. Pure. */
 import { MODEL_KIND } from '../../../contract/bodies/compat-limits.ts';
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import { millisecondInstant } from '../../../contract/values/instants.ts';
@@ -7,7 +7,7 @@ import type { PublicObservation } from '../../../contract/values/metric.ts';
 import { isShowable } from '../../../contract/values/showable.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 
-/** The names of our metrics and attributes in that layout. */
+/** Our metrics and attributes, with their names in that layout. */
 const NUMBERS: Readonly<Record<string, readonly string[]>> = {
   inputPrice: ['input_cost_per_token'],
   outputPrice: ['output_cost_per_token'],
@@ -18,15 +18,15 @@ const NUMBERS: Readonly<Record<string, readonly string[]>> = {
 };
 const FACTS = { litellm_provider: 'provider', mode: 'mode', deprecation_date: 'deprecationDate' } as const;
 
-/** Of a model, by the names of the layout. */
+/** Facts of a model, by the names of the layout. */
 export type ModelFacts = { readonly [Name in keyof typeof FACTS]?: string };
 
-/** A number from a day on. Null: unknown, or not on the list any more. */
+/** A number that is valid from a day on. Null: unknown, or no longer listed. */
 interface Change {
   readonly day: string;
   readonly model: string;
   readonly field: string;
-  /** The exact digits, for one token. */
+  /** The exact digits of the price of one token. */
   readonly digits: string | null;
 }
 
@@ -37,10 +37,10 @@ export interface ModelHistory {
   readonly changes: readonly Change[];
 }
 
-/** The part of a market that the files need. */
+/** The fields of a market that the files need. */
 export type ModelMarket = Pick<Market, 'attributes' | 'kind' | 'name' | 'revision' | 'slug' | 'sources' | 'unit'>;
 
-/** Whether the market has a place in the files. */
+/** Whether the files can show the market. */
 export function isModel({ kind, unit }: Pick<Market, 'kind' | 'unit'>): boolean {
   return kind === MODEL_KIND && unit.of === 'token';
 }
@@ -51,7 +51,7 @@ export class ModelPrices {
   readonly #markets = new Map<string, number>();
   readonly #attributions = new Set<string>();
 
-  /** Of two markets with one name, the first one counts. @param rows the history, newest first */
+  /** If two markets have the same name, the first one counts. @param rows the history, newest first */
   add(market: ModelMarket, rows: Iterable<PublicObservation>): void {
     const { attributes = {}, name, revision, slug, sources } = market;
     this.#markets.set(slug, revision);
@@ -61,7 +61,7 @@ export class ModelPrices {
     this.#changes.push(...changesOf(name, rows));
   }
 
-  /** Each day with a change, oldest first. `digest`: of all changes up to it. `textWith` gives the file. */
+  /** Each day with a change, oldest first. `digest` covers all changes up to that day. `textWith` writes the file. */
   *days(): Generator<{ readonly day: string; readonly digest: string; readonly textWith: TextWith }> {
     const byDay = Map.groupBy(this.#changes, ({ day }) => day);
     const state = new Map<string, Map<string, string>>();
@@ -81,7 +81,7 @@ export class ModelPrices {
     }
   }
 
-  /** By the names of the models. */
+  /** Sorted by the names of the models. */
   get histories(): readonly ModelHistory[] {
     const byModel = Map.groupBy(this.#changes, ({ model }) => model);
     return [...byModel.keys()].sort().map((model) => {
@@ -91,7 +91,7 @@ export class ModelPrices {
 
   readonly factsOf = (model: string): ModelFacts => this.#facts.get(model) ?? {};
 
-  /** @param days with their digests */
+  /** @param days the days, with their digests */
   indexText(days: Readonly<Record<string, string>>): string {
     const markets = Object.fromEntries([...this.#markets].sort());
     return canonicalJson({ days, markets, attributions: [...this.#attributions].sort() });
@@ -110,7 +110,7 @@ function factsOf(attributes: NonNullable<Market['attributes']>): ModelFacts {
   return Object.fromEntries(facts);
 }
 
-/** Oldest first: of each day and field the newest number that stands, if it is another one than before. */
+/** Oldest first: for each day and field the newest standing number, if it differs from the one before. */
 function changesOf(model: string, rows: Iterable<PublicObservation>): readonly Change[] {
   const seen = new Set<string>();
   const newestFirst: Change[] = [];
@@ -131,13 +131,13 @@ function changesOf(model: string, rows: Iterable<PublicObservation>): readonly C
   });
 }
 
-/** That layout knows US dollars and tokens only. */
+/** That layout knows only US dollars and tokens. */
 function isOfLayout(row: PublicObservation): boolean {
   const isPrice = row.metric.endsWith('Price');
   return row.kind === 'money' ? isPrice && row.currency === 'USD' : !isPrice && row.unit === 'token';
 }
 
-/** A number keeps up to 15 significant digits exactly (IEEE 754), and is written as canonical JSON has it: `7.5e-8`. */
+/** A number keeps up to 15 significant digits exactly (IEEE 754), and is written as in canonical JSON: `7.5e-8`. */
 function textOf(state: ReadonlyMap<string, ReadonlyMap<string, string>>, factsOfModel: (model: string) => ModelFacts) {
   const models = [...state].map(([model, fields]) => {
     const numbers = [...fields].map(([field, digits]) => [field, Number(digits)] as const);

@@ -1,4 +1,4 @@
-/** Where the files for other programs are. */
+/** The names of the files for other programs. */
 import { PRICE_FORMATS, type PriceFormat } from '../../../contract/bodies/compat-limits.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
@@ -12,15 +12,18 @@ export const FORMATS = Object.keys(PRICE_FORMATS) as readonly PriceFormat[];
 
 const PART_LENGTH = 2;
 
-/** One file a market would be too many; this rule gives at most 256, and a new market moves no other. */
+/**
+ * The part of a market's files. One file for each market would be too many. There are at most 256 parts, and a new market
+ * moves no other.
+ */
 export function partOf(slug: string): string {
   return sha256Hex(slug).slice(0, PART_LENGTH);
 }
 
-/** Leads to the parts. */
+/** The file that lists the parts. */
 export const PARTS: PublicObjectName = { kind: 'compat-json', file: 'parts.json' };
 
-/** @param file a part, or `prices`: the file that includes them */
+/** @param file a part, or `prices` for the file that includes all parts */
 export function pricesName(format: PriceFormat, file: string): PublicObjectName {
   return { kind: 'compat-text', file: `${format}/${file}.${PRICE_FORMATS[format]}` };
 }
@@ -33,7 +36,7 @@ export function changesName(part: string): PublicObjectName {
   return { kind: 'compat-json', file: `changes/${part}.json` };
 }
 
-/** In the order of {@link FORMATS}, then the quotes, then the changes. */
+/** In the order of {@link FORMATS}, then quotes, then changes. */
 export function partNames(part: string): readonly PublicObjectName[] {
   return [...FORMATS.map((format) => pricesName(format, part)), quotesName(part), changesName(part)];
 }
@@ -43,7 +46,7 @@ export function modelsName(file: string): PublicObjectName {
   return { kind: 'compat-json', file: `litellm/${file}.json` };
 }
 
-/** The newest prices, and those before, for genai-prices. */
+/** The newest and earlier prices, for genai-prices. */
 export const GENAI_PRICES: PublicObjectName = { kind: 'compat-json', file: 'genai-prices/latest.json' };
 
 /** @param date a day, or `latest`. @param file `currencies`, or e.g. `currencies/eur` */
@@ -54,12 +57,12 @@ export function ratesName(date: string, file: string): PublicObjectName {
 const OF_RATES = /^currency-api\/([^/]*)\//;
 const OF_PART = /\/([0-9a-f]{2})\.[a-z]+$/;
 
-/** The day of these rates, or `latest`. Undefined: it is another file. */
+/** The day of these rates, or `latest`. Undefined: it is not a file of rates. */
 export function dateOf(file: string): string | undefined {
   return OF_RATES.exec(file)?.[1];
 }
 
-/** Undefined: it is no file of a part. */
+/** Undefined: it is not a file of a part. */
 export function partOfFile(file: string): string | undefined {
   return OF_PART.exec(file)?.[1];
 }

@@ -1,7 +1,7 @@
 /**
- * Which market gives the price of a pair, if several could. An active market comes before a retired one; then the one
- * with the newest day of its price; then, for a rate, a market that quotes the pair in this direction before one of the
- * inverse; then the first one by slug. So two sources of the same day never take turns.
+ * Decides which of several markets gives the price of a pair. An active market comes before a retired one; then the one
+ * with the newest day of its price; then, for a rate, a market that quotes the pair in this direction before one that
+ * quotes the inverse; then the first one by slug. So two sources with the same day do not alternate.
  */
 
 import { millisecondInstant } from '../../../contract/values/instants.ts';
@@ -10,7 +10,7 @@ import { isIso4217 } from '../../../contract/values/money/currencies.ts';
 import { approximateMoney } from '../../../contract/values/money/money-texts.ts';
 import { commodityOf } from './commodity.ts';
 
-/** A rate from `base` to `quote`, and the price that it was derived from. */
+/** A rate from `base` to `quote`, and the price from which it was derived. */
 export interface Rate {
   readonly base: string;
   readonly quote: string;
@@ -39,7 +39,7 @@ export class Pairs {
     }
   }
 
-  /** These markets and those of before, which stay as they are. */
+  /** A copy with these markets added. */
   with(markets: readonly Market[]): Pairs {
     const more = new Pairs();
     for (const [pair, candidate] of this.#prices) more.#prices.set(pair, candidate);
@@ -68,18 +68,18 @@ function isBefore(one: readonly string[], other: readonly string[]): boolean {
   return place >= 0 && (one[place] as string) < (other[place] as string);
 }
 
-/** Empty: there is no price. */
+/** Empty: the market has no price. */
 function dayOf({ metrics }: Market): string {
   const observedAt = metrics.price?.observedAt;
   return observedAt === undefined ? '' : millisecondInstant(observedAt).slice(0, '2026-11-22'.length);
 }
 
-/** A text that is less for a later day. */
+/** Inverts a day, so that a later day sorts first. */
 function invertedDay(day: string): string {
   return [...day].map((sign) => (/\d/.test(sign) ? String(9 - Number(sign)) : sign)).join('') || '~';
 }
 
-/** Both directions of an active market of two ISO 4217 codes. An unknown price has none, nor has one that is not above 0. */
+/** Both directions of an active market of two ISO 4217 codes. Empty if its price is unknown, or not above 0. */
 function ratesOf(market: Market): readonly Rate[] {
   const { metrics, nativeCurrency, status, unit } = market;
   const { price } = metrics;
@@ -93,7 +93,7 @@ function ratesOf(market: Market): readonly Rate[] {
   ];
 }
 
-/** Of one unit; each is rounded once. */
+/** The rate of one unit, rounded only once. */
 export function rateValue(
   { decimal, decimalPerUnit }: { readonly decimal: string; readonly decimalPerUnit: string | null },
   quantity: number,

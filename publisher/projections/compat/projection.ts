@@ -1,6 +1,6 @@
 /**
- * Files for other programs: prices for beancount and hledger, quotes, rates of currencies. They are made once a day, by
- * `makeCompat`. A generation that removes a market only asks for them to be made again.
+ * Files for other programs: prices for beancount and hledger, quotes, rates of currencies. `makeCompat` makes them once a
+ * day. A generation that removes a market only requests that they be made again.
  */
 import { COMPAT_AGAIN_KEY } from '../../../storage/records/compat.ts';
 import { type MarketContext, type MarketStep, NO_PART, type Projector } from '../../kernel/projection.ts';
@@ -35,7 +35,7 @@ export const compat: Projector = {
   plan: async () => ({ market: askAgain, finish: async () => ({ state: undefined }) }),
 };
 
-/** A removed market leaves its part within minutes, not after a day. */
+/** So a removed market leaves its part within minutes, not after a day. */
 async function askAgain({ dependencies: { projections }, view }: MarketContext): Promise<MarketStep | undefined> {
   const { record, published } = view;
   if (record?.value.removal === undefined || published === null || published.isRemoved) return undefined;

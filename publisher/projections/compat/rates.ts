@@ -8,9 +8,9 @@ import type { Rate } from './pairs.ts';
 
 /** The data of the rates. */
 export interface RatesMade {
-  /** The day on which they are made. */
+  /** The day on which the rates are made. */
   readonly date: string;
-  /** Of the list of markets. */
+  /** The generation of the list of markets. */
   readonly generation: number;
   readonly log: { readonly size: number; readonly root: string } | null;
 }
@@ -24,8 +24,8 @@ export interface RateFiles {
 /**
  * The files of the day and of `latest`.
  *
- * @param knownCodes that had files before. Without a rate today their files of `latest` have none, so that no reader
- *   takes an old rate for a new one.
+ * @param knownCodes currencies that had files before. One without a rate today gets an empty `latest` file, so that no
+ *   reader takes an old rate for a new one
  */
 export function rateFiles(rates: readonly Rate[], made: RatesMade, knownCodes: readonly string[]): RateFiles {
   const byBase = Map.groupBy(rates, ({ base }) => base.toLowerCase());
@@ -36,7 +36,7 @@ export function rateFiles(rates: readonly Rate[], made: RatesMade, knownCodes: r
   const rateFile = (date: string, code: string): CompatFile =>
     fileOf(date, `currencies/${code}`, ratesText(code, byBase.get(code) ?? [], made));
   return {
-    // The list comes last: it leads to the others.
+    // The list of currencies comes last, because it leads to the others.
     files: [
       ...current.map((code) => rateFile(made.date, code)),
       fileOf(made.date, 'currencies', currencies),

@@ -13,7 +13,7 @@ interface HistoryBody {
 /**
  * One price a day, oldest first. One page is in memory at a time.
  *
- * @throws Superseded if a page is gone: then the market has just changed, or was removed
+ * @throws Superseded if a page is gone: the market has just changed, or was removed
  */
 export async function readDays(
   storage: Pick<PublisherStorage, 'objects'>,
@@ -29,7 +29,7 @@ export async function readDays(
   return prices.days;
 }
 
-/** Newest first. @throws Superseded if a page is gone: then the market has just changed, or was removed */
+/** Newest first. @throws Superseded if a page is gone: the market has just changed, or was removed */
 export async function* publishedHistory(
   { objects }: Pick<PublisherStorage, 'objects'>,
   slug: string,

@@ -1,4 +1,4 @@
-/** Reads the parts by GET, each once, and keeps digests of their sections: prices of all markets would not fit in memory. */
+/** Reads the parts by GET, each once, and keeps only digests of their sections: prices of all markets would not fit in memory. */
 import { compatChangesSchema, compatPartsSchema, compatQuotesSchema } from '../../../contract/bodies/compat.ts';
 import { partDays } from '../../../contract/bodies/compat-limits.ts';
 import { PUBLIC_OBJECTS, publicPath } from '../../../contract/files/public-objects.ts';
@@ -21,14 +21,14 @@ interface ReadSection {
 }
 
 interface ReadPart {
-  /** Of the files in the order of {@link partNames}, by slug. A file that could not be read has none. */
+  /** The sections of the files in the order of {@link partNames}, by slug. Empty for a file that could not be read. */
   readonly files: readonly ReadonlyMap<string, ReadSection>[];
-  /** The slugs that are in any of them. */
+  /** The slugs in any of the files. */
   readonly slugs: ReadonlySet<string>;
 }
 
 export class PartReader {
-  /** The part of each market that has files. Null: none have been made yet. */
+  /** The part of each market that has files. Null: no files have been made yet. */
   readonly index: ReadonlyMap<string, string> | null;
   readonly #context: CheckContext;
   readonly #parts = new Map<string, Promise<ReadPart>>();
@@ -44,12 +44,12 @@ export class PartReader {
     return new PartReader(context, answer && new Map(Object.entries(answer.value)));
   }
 
-  /** The slugs of the part with prices. */
+  /** The slugs in the files of a part. */
   async slugsOf(part: string): Promise<ReadonlySet<string>> {
     return (await this.#read(part)).slugs;
   }
 
-  /** The sections of one market, with the URL of the file of each. Undefined: the file has none. */
+  /** The sections of one market, with the URL of the file of each. Undefined: the file lacks the market. */
   async sectionsOf(slug: string) {
     const part = partOf(slug);
     const { files } = await this.#read(part);
@@ -57,7 +57,7 @@ export class PartReader {
     return files.map((sections, index) => ({ url: urls[index] as string, read: sections.get(slug) }));
   }
 
-  /** The digests of the sections that are right, in the order of the files: with the code of the pair, and with the slug. */
+  /** The digests of the right sections, in the order of the files: once with the code of the pair, once with the slug. */
   async expected({ market, observations }: ShownMarket) {
     const markets = (await this.slugsOf(partOf(market.slug))).size;
     const prices = new DayPrices(partDays(markets));
@@ -68,7 +68,7 @@ export class PartReader {
     });
   }
 
-  /** Checks what leads to the parts. To be called once. */
+  /** Checks the files that lead to the parts. Call it once. */
   async checkIndex(): Promise<void> {
     const { reader, findings } = this.#context;
     const parts = new Set<string>();

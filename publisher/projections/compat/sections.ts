@@ -1,6 +1,6 @@
 /**
- * The files of a part: prices for beancount and hledger, quotes and changes as JSON, with a section for each market. Pure: the same
- * input has the same bytes.
+ * The files of a part: prices for beancount and hledger, and quotes and changes as JSON, with a section for each market.
+ * Pure: the same input gives the same bytes.
  */
 import type { MarketChanges, MarketQuotes } from '../../../contract/bodies/compat.ts';
 import { type PriceFormat, partDays, QUOTES_NOTE } from '../../../contract/bodies/compat-limits.ts';
@@ -22,7 +22,7 @@ export interface SectionInput {
   readonly days: readonly DayPrice[];
   /** See {@link commodityOf}. */
   readonly isFirst: boolean;
-  /** Of the part. */
+  /** The number of markets in the part. */
   readonly markets: number;
 }
 
@@ -54,7 +54,7 @@ const INCLUDE: { readonly [Format in PriceFormat]: (part: string) => string } = 
   hledger: (part) => `include ${part}.journal\n`,
 };
 
-/** The files that include those of all parts. */
+/** The files that include the files of all parts. */
 export function includeFiles(parts: readonly string[]): readonly CompatFile[] {
   return FORMATS.map((format) => ({
     name: pricesName(format, 'prices'),
@@ -64,7 +64,7 @@ export function includeFiles(parts: readonly string[]): readonly CompatFile[] {
 
 const SECTION = /^; From \/api\/v1\/markets\/([a-z0-9-]+), revision (\d+)\.$/gm;
 
-/** The sections of a price file by slug, each with the revision of its market. Null: it is no such file. */
+/** The sections of a price file by slug, each with the revision of its market. Null: the text is not such a file. */
 export function sectionsIn(format: PriceFormat, part: string, text: string) {
   const begins = [...text.matchAll(SECTION)];
   const head = headOf(format, part);
@@ -78,11 +78,11 @@ export function sectionsIn(format: PriceFormat, part: string, text: string) {
 
 function headOf(format: PriceFormat, part: string): string {
   const says = `; The last price of each day (UTC) of the markets of part ${part}, exactly.\n`;
-  // Otherwise 1.234 could be read as a thousand and more.
+  // Without it, 1.234 could be read as more than a thousand.
   return format === 'hledger' ? `${says}decimal-mark .\n` : says;
 }
 
-/** A symbol that has more than letters is quoted. */
+/** A symbol with other characters than letters must be quoted. */
 function hledgerSymbol(commodity: string): string {
   return /^[A-Z]+$/.test(commodity) ? commodity : `"${commodity}"`;
 }

@@ -1,9 +1,9 @@
-/** A line of the last prices, as an image that fills its place. Pure. */
+/** A line of the last prices, as an image that fills its frame. Pure. */
 import type { RecentEntry } from '../../../contract/bodies/recent-prices.ts';
 import { readableMoment } from '../../core/market-files/readable.ts';
 import { xmlText } from '../../kernel/text/xml-text.ts';
 
-/** Units of the image: it is stretched, and its lines are not. */
+/** Units of the image. The image is stretched, but the width of its lines is not. */
 const [WIDTH, HEIGHT, MARGIN] = [400, 100, 4];
 
 /** Empty: there is no line to draw. Unknown prices leave a gap. */

@@ -1,6 +1,6 @@
 /**
- * The page that other sites show in a frame, and the answer of oEmbed 1.0 (https://oembed.com) about it. The page has no script,
- * follows the colours and the size of its frame, and leads to the page of the market. Pure.
+ * The page that other sites show in a frame, and its oEmbed 1.0 answer (https://oembed.com). The page has no script,
+ * follows the colours and the size of its frame, and links to the page of the market. Pure.
  */
 import { ANY_MARKET_PAGE } from '../../../contract/files/object-paths.ts';
 import { EMBEDS_URL, PAGES_OF_MARKETS_URL } from '../../../contract/files/routes.ts';
@@ -10,7 +10,7 @@ import { attributionOf, readableChange, readableMoment, readableValue } from '..
 import { xmlText } from '../../kernel/text/xml-text.ts';
 import { chartSvg } from './chart.ts';
 
-/** CSS pixels of the frame that oEmbed asks for. */
+/** The size of the frame in the oEmbed answer, in CSS pixels. */
 const [WIDTH, HEIGHT] = [480, 240];
 
 const STYLE =
@@ -40,7 +40,7 @@ export function embedTexts({ market, recent, readBaseUrl, projections }: FileInp
     '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     `<title>${xmlText(title)}</title>`,
-    // The page of the market is the one to find.
+    // Search engines should find the page of the market, not this one.
     '<meta name="robots" content="noindex">',
     ...(oembed === null ? [] : [`${OEMBED_LINK}${xmlText(oembed)}">`]),
     `<style>${STYLE}</style>\n</head>\n<body>\n<main>`,
@@ -54,7 +54,7 @@ export function embedTexts({ market, recent, readBaseUrl, projections }: FileInp
 }
 
 function oembedOf(title: string, slug: string, readBaseUrl: string) {
-  // The file, which every host has at this path.
+  // The URL of the file, which every host serves at this path.
   const src = xmlText(`${readBaseUrl}${EMBEDS_URL}/${slug}.html`);
   return {
     type: 'rich',
@@ -73,7 +73,7 @@ function oembedOf(title: string, slug: string, readBaseUrl: string) {
 const PAGES = `${PAGES_OF_MARKETS_URL}/`;
 const OEMBED_LINK = '<link rel="alternate" type="application/json+oembed" href="';
 
-/** The page names its oEmbed answer with the base URL, and leads to the page of its market. */
+/** The settings in a published page: it names its oEmbed answer with the base URL, and links to the page of its market. */
 export function embedSettingsIn({ embed = '' }: MarketTexts): Partial<FileSettings> {
   const hasPages = embed.includes(`<h1><a href="..${PAGES}`);
   return { readBaseUrl: readBaseUrlIn(embed), projections: new Set(hasPages ? ['market-pages'] : []) };

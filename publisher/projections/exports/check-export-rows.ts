@@ -1,6 +1,6 @@
 /**
- * Proves the newest export by the log: every row is what the entries say up to the size that the manifest names, and no
- * row is missing. The rows of a part are compared by their digest.
+ * Proves the newest export by the log: every row must follow from the entries up to the size that the manifest names, and
+ * no row may be missing. The rows of a part are compared by their digest.
  */
 import { createHash } from 'node:crypto';
 import type * as z from 'zod';
@@ -18,10 +18,10 @@ import { ndjsonLine } from './write-texts.ts';
 export type ReadManifest = z.infer<typeof exportManifestSchema>;
 type Resource = ReadManifest['resources'][number];
 
-/** NDJSON and CSV begin a row with its market. */
+/** In NDJSON and CSV, a row begins with its market. */
 const marketOf = (line: string): string => /^(?:\{"market":")?([a-z0-9-]+)/.exec(line)?.[1] ?? '';
 
-/** Whether an observation from this index of the log on was recorded too long ago to be left out. */
+/** Whether an observation from this index of the log on was recorded too long ago to be missing. */
 export function isLateFrom({ walk: { fold, size }, nowMs }: LogOfCheck, index: number): boolean {
   const lateness = { nowMs, mostMs: DAILY_MS };
   return fold.pastSlugs().some((slug) => new PastMarket(fold, slug, size).isLateFrom(index, lateness));
@@ -63,7 +63,7 @@ class RowsCheck {
     }
   }
 
-  /** Rows of entries that were taken down can be neither proven nor refuted. */
+  /** Rows of entries that were taken down can be neither proven nor disproven. */
   async #checkPart({ ndjson, csv, loose }: ExpectedPart, rows: Resource, others: readonly Resource[]): Promise<void> {
     const { fold } = this.#log.walk;
     let areRight = true;
@@ -77,7 +77,10 @@ class RowsCheck {
     for (const each of [rows, ...others]) this.#checkCount(each, count);
   }
 
-  /** Returns the number of lines; null: it cannot be read. @param take gets those of markets that are not wholly proven */
+  /**
+   * Returns the number of lines; null: the file cannot be read. @param take receives the lines of markets with possible
+   * takedowns
+   */
   async #compare({ path }: Resource, digest: string, take: (line: string) => void): Promise<number | null> {
     const found = createHash('sha256');
     let lines = 0;
@@ -91,7 +94,7 @@ class RowsCheck {
     return lines;
   }
 
-  /** A hash does not tell which of the market's entries were taken down. */
+  /** A tombstone has only a hash, so it may be an entry of any removed market. */
   readonly #isLoose = (slug: string): boolean => {
     const { fold } = this.#log.walk;
     return fold.takenDown > 0 && fold.isRemoved(slug);
@@ -100,7 +103,7 @@ class RowsCheck {
   async markets(): Promise<void> {
     const { walk, nowMs } = this.#log;
     const { log, generation, logGeneration } = this.#manifest;
-    // The table shows the list, which has a cadence of its own.
+    // The table of markets follows the list, whose cadence differs from the log's.
     const isBehind = generation !== logGeneration;
     const pastOf = (slug: string) => new PastMarket(walk.fold, slug, log.size);
     const textAt = (slug: string, revision: number) =>
@@ -144,7 +147,7 @@ class RowsCheck {
       this.#add(EXPORT_ROOT + path, `has ${rows} rows by the manifest, not ${count}`);
   }
 
-  /** By the number of the part, in order; NDJSON first. */
+  /** Files by the number of their part, in order; NDJSON first. */
   #filesOf(table: ExportTable['name']): ReadonlyMap<number, readonly Resource[]> {
     const named = this.#manifest.resources.flatMap((resource) => {
       const number = new RegExp(`^parts/${table}-(\\d+)-`).exec(resource.path)?.[1];
@@ -155,7 +158,7 @@ class RowsCheck {
     return new Map([...parts].map(([number, some]) => [number, some.map(({ resource }) => resource)]));
   }
 
-  /** False, with a finding: it cannot be read. */
+  /** False, with a finding: the file cannot be read. */
   async #read(path: string, take: (line: string) => void): Promise<boolean> {
     const url = EXPORT_ROOT + path;
     const { status, body } = await this.#context.reader(url);

@@ -11,8 +11,8 @@ import { BadRows, linesIn } from './export-lines.ts';
 import { withKept } from './manifest.ts';
 
 /**
- * The newest export: its rows by the log, if there is one. By the manifests: its files, and those that it names as kept. Of the
- * files, only a share is read.
+ * Checks the newest export. By the log, if there is one: its rows. By its manifest: its files, and the kept exports that it
+ * names. Only a share of the files is read.
  */
 export async function checkExports(context: CheckContext): Promise<void> {
   const { reader, findings, share, log, isStated } = context;
@@ -43,7 +43,7 @@ export async function checkExports(context: CheckContext): Promise<void> {
   }
 }
 
-/** A schema is named by its digest. */
+/** A schema's name holds its digest. */
 async function checkSchema(reader: PublicReader, findings: Findings, path: string): Promise<void> {
   const url = EXPORT_ROOT + path;
   const { status, body } = await reader(url);
@@ -52,7 +52,7 @@ async function checkSchema(reader: PublicReader, findings: Findings, path: strin
     findings.add(url, 'digest', 'holds other bytes than its name says');
 }
 
-/** The manifest under the day of an export must say what this one says. */
+/** The manifest at the URL of its day must equal this one. */
 async function checkDay(reader: PublicReader, findings: Findings, latest: Checked<ReadManifest>): Promise<void> {
   const url = exportUrl(latest.value.version);
   const ofDay = await checkBody(reader, findings, url, z.unknown());
@@ -60,7 +60,7 @@ async function checkDay(reader: PublicReader, findings: Findings, latest: Checke
     findings.add(url, 'digest', 'differs from the newest manifest');
 }
 
-/** A file must be the one that the manifest promises. */
+/** A file must match the manifest's entry. */
 async function checkExportFile(
   findings: Findings,
   url: string,
@@ -74,7 +74,7 @@ async function checkExportFile(
     findings.add(url, 'count', `has another number of rows than ${rows}, which the manifest says`);
 }
 
-/** Null: it is no gzip, or holds something else than lines. */
+/** Null: the file is not gzip, or does not consist of lines. */
 async function countLines(packed: Uint8Array): Promise<number | null> {
   let count = 0;
   try {

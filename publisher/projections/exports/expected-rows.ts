@@ -1,4 +1,4 @@
-/** The rows of observations that the log gives to an export. Pure. docs/exports.md has the rules of its tables. */
+/** The rows of observations that an export must have, by the log. Pure. docs/exports.md has the rules of its tables. */
 import { createHash, type Hash } from 'node:crypto';
 import { OBSERVATIONS_TABLE } from '../../../contract/bodies/export-tables.ts';
 import type { ObservationEntry } from '../../../contract/log/entries.ts';
@@ -14,8 +14,8 @@ import {
 import { csvTexts, ndjsonLine } from './write-texts.ts';
 
 /**
- * Of a removed market of which entries were taken down, these columns are not proven: the definition of the market, or
- * the entry that names another one, may be among those entries.
+ * Columns that cannot be proven for a removed market with a takedown: they depend on its definition or on a superseding
+ * observation, and those entries may have been taken down.
  */
 const DERIVED = { decimalPerUnit: null, approximateValue: null, supersededAt: null, supersededBy: null };
 const CSV = csvTexts(OBSERVATIONS_TABLE);
@@ -39,7 +39,7 @@ function expectedObservations(fold: LogFold, slug: string, size: number): readon
     );
 }
 
-/** Of a market of which entries were taken down. */
+/** The provable part of a row whose market has a takedown. */
 export function provenText(row: ObservationRow): string {
   return ndjsonLine({ ...row, ...DERIVED });
 }
@@ -48,7 +48,7 @@ export function provenText(row: ObservationRow): string {
 export class ExpectedPart {
   readonly ndjson: Hash = createHash('sha256');
   readonly csv: Hash = createHash('sha256').update(CSV.header);
-  /** Rows of markets of which entries were taken down, as far as they are proven: other rows may be among them. */
+  /** Rows of markets with a takedown, as far as they can be proven. The part may have more rows of these markets. */
   readonly loose = new Set<string>();
 
   add(row: ObservationRow, isLoose: boolean): void {
@@ -60,7 +60,7 @@ export class ExpectedPart {
   }
 }
 
-/** By the number of the part. A part without rows is not in it. */
+/** By the number of the part. Parts without rows are left out. */
 export function expectedParts(
   fold: LogFold,
   size: number,

@@ -1,9 +1,9 @@
 /**
- * The files of one export. A file is named by a digest of its rows, so the same rows are put once, whatever the day.
+ * The files of one export. A file's name is a digest of its rows, so the same rows are put only once, on whichever day.
  *
- * Safety: the sweep removes a file only if its record says that no kept manifest names it. So the record is written
- * before the objects, and says "unused from today on" until the transaction that makes the file part of the export. Whatever is
- * left by a process that died is swept like a file of an old export.
+ * Safety: the sweep removes a file only if its record says that no kept manifest names it. So the record is written before
+ * the objects, and says "unused from today on" until the transaction that makes the file part of the export. The sweep
+ * removes leftovers of a process that died like files of an old export.
  */
 import {
   EXPORT_FORMATS,
@@ -38,7 +38,7 @@ const KINDS: { readonly [Extension in ExportExtension]: ExportFileKind } = {
   'csv.gz': 'export-csv',
 };
 
-/** By extension. */
+/** The objects of a file, by extension. */
 export function objectsOfFile(file: string): readonly (readonly [ExportExtension, PublicObjectName])[] {
   return (Object.keys(EXPORT_FORMATS) as ExportExtension[]).map((extension) => [
     extension,
@@ -52,7 +52,7 @@ export class ExportWriter {
   readonly #generation: number;
   readonly #again: string | null;
 
-  /** @param again the date of a kept export that is made again. Default: the newest export is made */
+  /** @param again the date of a kept export that is made again. Default: this is the newest export */
   constructor(storage: PublisherStorage, date: string, generation: number, again: string | null = null) {
     this.#storage = storage;
     this.#date = date;
@@ -60,7 +60,7 @@ export class ExportWriter {
     this.#again = again;
   }
 
-  /** The parts of a table as they are recorded, in order. */
+  /** The recorded parts of a table, in order. */
   async readParts(table: ExportTable['name']): Promise<Item<ExportPartValue>[]> {
     return await readAll(this.#storage.ledger, exportPartsOf(table, this.#again));
   }
@@ -92,7 +92,7 @@ export class ExportWriter {
     ] as Change[]);
   }
 
-  /** The rows of the part are to be made again, or there is no such part any more. */
+  /** Removes the record of a part that must be made again, or that no longer exists. */
   async forgetPart(before: Item<ExportPartValue>): Promise<void> {
     const { partition, sort, attemptId, value } = before;
     const guard = { kind: 'written-by', attemptId } as const;
@@ -106,7 +106,7 @@ export class ExportWriter {
     await putDailyFile(this.#storage, { name, text }, this.#generation);
   }
 
-  /** Puts the manifest of an export of which all files are in place. @returns the Data Package of the day */
+  /** Puts the manifest of an export after all of its files. @returns the Data Package of the day */
   async putManifests(about: Omit<ExportManifest, 'files'>): Promise<string> {
     for (const table of EXPORT_TABLES)
       await this.#put({ kind: 'export-schema', file: schemaFile(table) }, Buffer.from(tableSchema(table).text));
@@ -116,7 +116,10 @@ export class ExportWriter {
     return text;
   }
 
-  /** Puts an immutable object, and says what is stored: compressed bytes may differ where the contents do not. */
+  /**
+   * Puts an immutable object, and returns the stored one's facts: compressed bytes may differ although the contents are the
+   * same.
+   */
   async #put(name: PublicObjectName, body: Buffer): Promise<{ bytes: number; digest: string }> {
     const { objects } = this.#storage;
     const key = publicKey(name);
@@ -138,7 +141,7 @@ export class ExportWriter {
     const file = `${table.name}-${partDigits(part)}-${contentDigest.slice(0, 32)}`;
     if (before?.file === file && (await this.#isComplete(file))) return before;
     const pending = created(exportFileKey(file), { unusedFrom: this.#date });
-    // Refused if it is known already.
+    // Refused if the file already has a record.
     await this.#storage.ledger.transact([pending] as Change[], { attemptId: this.#storage.newAttemptId() });
     const formats: ExportFiles['formats'] = {};
     for (const [extension, name] of objectsOfFile(file)) {
@@ -153,7 +156,7 @@ export class ExportWriter {
   }
 
   #fileChanges(before: ExportFiles | null, after: ExportFiles | null): Change[] {
-    // Nothing but its manifest says which files a kept export has: see reachable.ts.
+    // Only its manifest names the files of a kept export: see reachable.ts.
     if (this.#again !== null || before?.file === after?.file) return [];
     const put = (file: string, unusedFrom: string | null): Change =>
       ({ kind: 'put', key: exportFileKey(file), revision: 0, value: { unusedFrom }, if: { kind: 'any' } }) as Change;

@@ -1,18 +1,18 @@
-/** Reads the lines of a compressed part, some at a time: all of them take too much memory. */
+/** Reads the lines of a compressed part, some at a time, because all of them take too much memory. */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
-/** Some dozens of rows. Above 128 KB, V8 keeps each text apart until all of the heap is tidied: that took 60 MB. */
+/** Some dozens of rows. V8 keeps each text above 128 KB apart until a full garbage collection: that took 60 MB. */
 const TEXT_BYTES = 32 * 1024;
-/** A row has some hundred bytes. Longer lines are not read. */
+/** A row has some hundred bytes. A longer line is a fault. */
 const LINE_LENGTH_MAX = 1024 * 1024;
 
-/** A file is no gzip, or holds something else than lines. */
+/** A file is not gzip, or does not consist of lines. */
 export class BadRows extends Error {
   override readonly name = 'BadRows';
 }
 
-/** Each line with its end. @throws BadRows */
+/** Each line with its line break. @throws BadRows */
 export async function* linesIn(packed: Uint8Array): AsyncGenerator<readonly string[]> {
   const texts = Readable.from([packed])
     .pipe(createGunzip({ chunkSize: TEXT_BYTES }))

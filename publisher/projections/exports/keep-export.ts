@@ -1,7 +1,7 @@
 /**
- * Exports that an operator keeps, so that readers can cite them. The sweep leaves a kept export and its files alone, it is
- * never made again with other rows, and one that the store has lost is made from the log (remake-kept.ts). The manifest of
- * the newest export names all of them.
+ * Exports that an operator keeps, so that readers can cite them. The sweep skips a kept export and its files. It is never
+ * made again with other rows, and one that the store has lost is made again from the log (remake-kept.ts). The manifest of
+ * the newest export names all kept exports.
  */
 
 import type { KeptExport } from '../../../contract/bodies/export-manifest.ts';
@@ -30,7 +30,7 @@ export async function keepExport(storage: PublisherStorage, date: string, kept: 
   return outcome;
 }
 
-/** @param change the new record, by the one that is there; null: nothing is changed */
+/** @param change gives the new record from the present one; null: nothing is changed */
 export async function changeDay(
   { ledger, newAttemptId }: Pick<PublisherStorage, 'ledger' | 'newAttemptId'>,
   date: string,
@@ -58,7 +58,7 @@ export async function keptExports({ ledger }: Pick<PublisherStorage, 'ledger'>):
 async function nameKept(storage: PublisherStorage, date: string): Promise<void> {
   const latest = await storage.objects.get(publicKey({ kind: 'export-latest' }));
   const head = await storage.ledger.get(HEAD_KEY);
-  // The next export names them.
+  // The manifest of the newest export must name the kept ones now.
   if (latest.kind !== 'found' || head === null) return;
   const text = withKept(Buffer.from(latest.body).toString('utf8'), await keptExports(storage));
   await new ExportWriter(storage, date, head.revision).putHead({ kind: 'export-latest' }, text);

@@ -33,7 +33,7 @@ export interface ExportOptions extends Partial<Omit<DailyContext, 'storage'>> {
 
 export type ExportRun = ReturnType<typeof optionsOf>;
 
-/** The options of a run, with its defaults: nothing else runs, and there is time. */
+/** The options of a run with defaults: no other tasks run, and the time is unlimited. */
 export function optionsOf(options: ExportOptions) {
   const { ledger } = options.storage;
   return {
@@ -46,7 +46,7 @@ export function optionsOf(options: ExportOptions) {
 }
 
 /**
- * Makes the export of today (UTC) unless it is there, or is to be made again.
+ * Makes the export of today (UTC), unless it exists and is not to be made again.
  *
  * @throws Superseded if another process does the same work, or the list has just changed: try again
  */
@@ -57,7 +57,7 @@ export async function makeExport(options: ExportOptions): Promise<DailyOutcome> 
   const date = new Date(nowMs()).toISOString().slice(0, 10);
   const made = (await ledger.get(exportDayKey(date)))?.value ?? null;
   const head = (await ledger.get(HEAD_KEY))?.value ?? null;
-  // Readers cite it.
+  // Readers may cite a kept export, so it is not made again.
   if (made?.kept) return { kind: 'present', date };
   if (made !== null && again !== 'always' && !(await isDueAgain(storage, made, head, again?.afterQuietMs))) {
     return { kind: 'present', date };
@@ -66,7 +66,8 @@ export async function makeExport(options: ExportOptions): Promise<DailyOutcome> 
   if (!head.applied || head.list.isDoubtful || head.log.isDoubtful === true) return { kind: 'busy', date };
 
   const writer = new ExportWriter(storage, date, head.generation);
-  // Before the parts, which may take minutes: a list that changes all the time would never be read otherwise.
+  // The list is read before the parts, which may take minutes: a list that changes all the time could not be read
+  // afterwards.
   const published = await publishedMarkets(storage, head.list);
   const { size, root, takenDown = 0 } = head.log;
   if (!(await updateParts({ ...run, writer, takenDown }, size))) return { kind: 'unfinished', date };
@@ -82,7 +83,7 @@ export async function makeExport(options: ExportOptions): Promise<DailyOutcome> 
   await changeDay(storage, date, (before) => ({
     ...{ generation: head.generation, logSize: size, logRoot: root },
     ...(listLogSize !== null && { source: { ...list, listLogSize } }),
-    // An operator may have kept it meanwhile.
+    // An operator may have kept the export in the meantime.
     ...(before?.kept && { kept: before.kept }),
   }));
   return { kind: 'made', date };

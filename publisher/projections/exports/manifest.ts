@@ -14,14 +14,14 @@ import type { ExportFiles } from '../../../storage/records/exports.ts';
 import type { SourceSummary, SummarisedSource } from './source-summary.ts';
 
 export interface ExportManifest {
-  /** Of the export, e.g. `2026-11-22`. */
+  /** The day of the export, e.g. `2026-11-22`. */
   readonly date: string;
-  /** The generation that the table of markets shows, and when it was published. */
+  /** The generation of the table of markets, and its time of publication. */
   readonly generation: number;
   readonly publishedAt: string;
-  /** The generation that the observations show. */
+  /** The generation of the observations. */
   readonly logGeneration: number;
-  /** The log that they show. The root is in base64. */
+  /** The log that the observations follow from. The root is in base64. */
   readonly log: { readonly size: number; readonly root: string };
   /** The files of each table, in order. */
   readonly files: { readonly [Table in ExportTable['name']]: readonly ExportFiles[] };
@@ -42,13 +42,13 @@ const FIELD_TYPES: { readonly [Type in ColumnType]: string } = {
   instant: 'datetime',
 };
 
-/** The Table Schema of a table: an object of its own, because each part would repeat it. */
+/** The Table Schema of a table. It is a separate object, because each part would repeat it. */
 export function tableSchema({ columns, primaryKey }: ExportTable): { readonly file: string; readonly text: string } {
   const fields = columns.map(({ name, type, isNullable, description }) => ({
     name,
     type: FIELD_TYPES[type],
     description,
-    // Without a format, a Table Schema takes instants without a fraction only.
+    // Without a format, a Table Schema accepts only instants without a fraction.
     ...(type === 'instant' ? { format: 'any' } : {}),
     ...(isNullable ? {} : { constraints: { required: true } }),
   }));
@@ -123,7 +123,7 @@ function sourceOf({ label, url, publisher, licence, attribution }: SummarisedSou
   return { title: label, path: url, publisher, licence, attribution };
 }
 
-/** The manifest of the newest export: that of its day, and the exports that are kept. */
+/** The manifest of the newest export: the manifest of its day, with the list of kept exports. */
 export function withKept(text: string, kept: readonly KeptExport[]): string {
   const { kept: _, ...manifest } = JSON.parse(text) as { readonly [name: string]: Json };
   return canonicalJson(kept.length === 0 ? manifest : { ...manifest, kept: kept.map((each) => ({ ...each })) });

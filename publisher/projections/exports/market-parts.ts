@@ -1,4 +1,4 @@
-/** Makes the table of markets from the published list, which is one generation as a whole. */
+/** Makes the table of markets from the published list, whose pages belong to one generation. */
 import { type ExportRow, MARKETS_TABLE } from '../../../contract/bodies/export-tables.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { ExportWriter } from './export-files.ts';
@@ -6,7 +6,7 @@ import { marketRows } from './market-rows.ts';
 import { PartFile } from './part-file.ts';
 import { SourceSummary } from './source-summary.ts';
 
-/** Puts the parts of the table, and gives the sources of all markets. @param list its pages */
+/** Puts the parts of the table. Returns the sources of all markets. @param list the pages of the list */
 export async function updateMarkets(
   list: AsyncIterable<readonly Market[]>,
   writer: ExportWriter,

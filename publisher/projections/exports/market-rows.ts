@@ -1,4 +1,4 @@
-/** From public bodies of markets to the rows of the table of markets. */
+/** Turns public bodies of markets into the rows of the table of markets. */
 import type { ExportRow } from '../../../contract/bodies/export-tables.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { PublicMetric } from '../../../contract/values/metric.ts';
@@ -11,7 +11,7 @@ export function marketRows(market: Market): readonly ExportRow[] {
     .map((name) => marketRow(market, name, market.metrics[name] ?? null));
 }
 
-/** In the order of the table's columns. */
+/** The columns in the order of the table. */
 function marketRow(market: Market, name: string, metric: PublicMetric | null): ExportRow {
   const { unit, history } = market;
   const money = metric?.kind === 'money' ? metric : null;

@@ -1,11 +1,11 @@
 /**
- * Keeps the parts of the observations up to the log. Part k has the observations of entries 65,536·k to 65,536·(k+1)−1,
- * so appending changes the last part only. A correction, or a market that is stated anew, changes rows of earlier parts:
- * these are read back, and written again.
+ * Keeps the parts of the observations up to date with the log. Part k has the observations of entries 65,536·k to
+ * 65,536·(k+1)−1, so appended entries change only the last part. A correction, or a market that is stated again, changes
+ * rows of earlier parts: these parts are read and written again.
  *
  * Earlier parts are changed before the part whose entries change them is recorded. So after a crash the same changes are
- * found and made again, and making them twice has no effect. A part whose objects are lost is forgotten together with
- * all later ones; all of them are then made from the log.
+ * found and made again, and making them twice has no effect. If the objects of a part are lost, its record and those of all
+ * later parts are removed; then these parts are made again from the log.
  */
 import { OBSERVATIONS_TABLE } from '../../../contract/bodies/export-tables.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
@@ -28,11 +28,11 @@ export interface PartsOptions {
   readonly storage: PublisherStorage;
   readonly readEntries: EntryReader;
   readonly writer: ExportWriter;
-  /** Lets other tasks run. Called every millisecond or two. */
+  /** Lets other tasks run. It is called every one or two milliseconds. */
   readonly yieldToEventLoop: () => Promise<void>;
   /** Asked before each part, which takes some seconds. */
   readonly hasTime: () => boolean;
-  /** How many entries of the log were taken down. */
+  /** The number of entries of the log that were taken down. */
   readonly takenDown: number;
   /** Entries of the log in a part: a multiple of the width of a tile. */
   readonly partEntries: number;
@@ -40,7 +40,7 @@ export interface PartsOptions {
 
 type Part = Item<ExportPartValue>;
 
-/** Whether all parts are up to a log of this size; false: there was no time for all. */
+/** Brings all parts up to a log of this size. False: there was too little time. */
 export async function updateParts(options: PartsOptions, logSize: number): Promise<boolean> {
   const { writer, hasTime, partEntries, takenDown } = options;
   await forgetFromFirstLost(options, await writer.readParts('observations'));
@@ -50,7 +50,7 @@ export async function updateParts(options: PartsOptions, logSize: number): Promi
     const last = parts.at(-1);
     const covered = last === undefined ? 0 : (parts.length - 1) * partEntries + last.value.entries;
     if (covered === logSize) return true;
-    // The log has begun anew.
+    // A new log has begun.
     if (covered > logSize) {
       await forget(options, parts);
       continue;
@@ -61,7 +61,7 @@ export async function updateParts(options: PartsOptions, logSize: number): Promi
   }
 }
 
-/** @param covered the first entry that no part covers yet */
+/** @param covered the index of the first entry that no part covers yet */
 async function updatePart(
   { storage, readEntries, writer, yieldToEventLoop, partEntries, takenDown }: PartsOptions,
   earlier: readonly Part[],
@@ -87,13 +87,13 @@ async function updatePart(
   });
 }
 
-/** A market that the ledger has lost has none. A later entry says that its observations do not hold. */
+/** A market that the ledger has lost is missing. A later reset in the log cancels its observations. */
 async function quantitiesOf({ ledger }: PublisherStorage, slugs: readonly string[]): Promise<Map<string, number>> {
   const found = await readMany(ledger, slugs.map(marketKey));
   return new Map(found.flatMap((item, index) => (item ? [[slugs[index] as string, item.value.unit.quantity]] : [])));
 }
 
-/** The newest first, because most corrections are of young observations. */
+/** Changes the newest parts first, because most corrections are of young observations. */
 async function changeEarlierParts(
   options: Pick<PartsOptions, 'storage' | 'writer' | 'yieldToEventLoop'>,
   earlier: readonly Part[],
@@ -132,16 +132,16 @@ function isWithin({ firstObservedAt, lastObservedAt }: ExportPartValue, observed
   return Date.parse(firstObservedAt) <= atMs && atMs <= Date.parse(lastObservedAt);
 }
 
-/** Compressed NDJSON. */
+/** The compressed NDJSON of a part. */
 async function readPacked({ objects }: PublisherStorage, { value }: Part): Promise<Buffer | null> {
   if (value.files === null) return null;
   const found = await objects.get(publicKey({ kind: 'export-ndjson', file: value.files.file }));
-  // The next run notices the loss.
+  // The next run finds the loss and makes the part again.
   if (found.kind !== 'found') throw new Error(`${value.files.file} of the exports is lost`);
   return Buffer.from(found.body);
 }
 
-/** Some at a time: all rows of a part take too much memory. */
+/** Reads some rows at a time, because all rows of a part take too much memory. */
 async function* rowsIn(
   packed: Buffer | null,
   yieldToEventLoop: () => Promise<void>,
@@ -163,12 +163,12 @@ async function forgetFromFirstLost({ storage, writer }: PartsOptions, parts: rea
   await forget({ writer }, parts.slice(lost));
 }
 
-/** Rows may hold a text that has been taken down since. */
+/** If entries were taken down since, rows may hold their texts: all parts are made again. */
 async function forgetBefore(options: PartsOptions, takenDown: number, parts: readonly Part[]): Promise<void> {
   if (parts.some(({ value }) => (value.takenDown ?? 0) !== takenDown)) await forget(options, parts);
 }
 
-/** The last one first: after a crash, no part is missing before another. */
+/** The last part goes first: after a crash, no part is missing before another. */
 async function forget({ writer }: Pick<PartsOptions, 'writer'>, parts: readonly Part[]): Promise<void> {
   for (const part of [...parts].reverse()) await writer.forgetPart(part);
 }

@@ -1,12 +1,12 @@
-/** From entries of the log to the rows of one part of the observations. */
+/** Turns entries of the log into the rows of one part of the observations. */
 import type { ExportRow } from '../../../contract/bodies/export-tables.ts';
 import { millisecondInstant } from '../../../contract/values/instants.ts';
 import { approximateMoney, moneyTexts } from '../../../contract/values/money/money-texts.ts';
 
-/** The members of an entry that a row is made from. The log's own code has checked them when they were written. */
+/** The members of an entry that a row is made from. The log's code checked them when the entry was written. */
 export interface ObservationFacts {
   readonly type: 'observation';
-  /** It has no row: readers of a table would take it for a price. */
+  /** An announced value has no row: readers of a table would take it for a price. */
   readonly announced?: true;
   readonly market: string;
   readonly id: string;
@@ -37,19 +37,19 @@ type Facts =
   | { readonly type?: 'source' | 'standing' | 'removal' | 'takedown' | 'key' | 'service' };
 
 export interface SupersededAt {
-  /** The index in the log of the entry that says so. */
+  /** The index in the log of the superseding entry. */
   readonly index: number;
   readonly by: string;
   readonly at: string;
-  /** Of both: a correction is about the same moment. */
+  /** The moment of both observations: a correction has the same moment. */
   readonly observedAt: string;
 }
 
 /** Changes that entries make to rows of earlier parts. */
 export interface EarlierChanges {
-  /** By the id of the superseded observation. */
+  /** Changes by the id of the superseded observation. */
   readonly superseded: ReadonlyMap<string, SupersededAt>;
-  /** Markets about which everything that was said before does not hold any more. */
+  /** Markets whose earlier rows no longer count. */
   readonly reset: ReadonlySet<string>;
 }
 
@@ -62,19 +62,20 @@ export type ObservationRow = ExportRow & {
 };
 
 /**
- * An observation of a part. Its entry becomes a row when the row is written: all rows at once take too much memory. It is kept
- * as bytes of its tile, because the heap may grow to several times the size of its strings before it is tidied.
+ * An observation of a part. Its entry becomes a row only when the row is written, because all rows at once take too much
+ * memory. The entry is kept as bytes of its tile: strings may grow the heap to several times their size before they are
+ * collected.
  */
 interface Place {
   readonly index: number;
-  /** The entries of its tile, and where its own lies in them. */
+  /** The entries of its tile, and the position of its entry in them. */
   readonly tile: Buffer;
   readonly start: number;
   readonly end: number;
   readonly id: string;
   readonly market: string;
   readonly metric: string;
-  /** With all three digits of its fraction. */
+  /** With three digits after the second. */
   readonly observedAt: string;
 }
 
@@ -84,13 +85,13 @@ type Order = Pick<Place, 'index' | 'market' | 'metric' | 'observedAt'>;
 export class PartRows {
   readonly #observations: Place[] = [];
   readonly #quantities = new Map<string, number>();
-  /** The index in the log from which a market's observations count: everything before its reset does not hold. */
+  /** The index in the log from which a market's observations count: a reset cancels everything before it. */
   readonly #countsFrom = new Map<string, number>();
   readonly #superseded = new Map<string, SupersededAt>();
-  /** Slugs and metrics, each once: thousands of observations share them. */
+  /** Slugs and metrics, each stored once: thousands of observations share them. */
   readonly #names = new Map<string, string>();
 
-  /** The entries of a tile. @param first index in the log of the first of them */
+  /** Adds the entries of a tile. @param first the index in the log of the first entry */
   addTile(first: number, texts: readonly string[]): void {
     const bytes = Buffer.from(texts.join(''));
     let start = 0;
@@ -121,7 +122,7 @@ export class PartRows {
     return name;
   }
 
-  /** The changes to earlier parts by the entries from this index on. */
+  /** The changes to earlier parts that follow from the entries from this index on. */
   earlierChanges(from: number): EarlierChanges {
     const own = new Set(this.#observations.map(({ id }) => id));
     const superseded = [...this.#superseded].filter(([id, { index }]) => index >= from && !own.has(id));
@@ -135,7 +136,7 @@ export class PartRows {
     return [...all].filter((slug) => !this.#quantities.has(slug));
   }
 
-  /** The rows in order, some at a time. `quantities`: of {@link undefinedMarkets}. */
+  /** The rows in order, some at a time. @param quantities those of {@link undefinedMarkets} */
   async *rows(
     quantities: ReadonlyMap<string, number>,
     yieldToEventLoop: () => Promise<void>,
@@ -148,7 +149,7 @@ export class PartRows {
     });
     const byMarket = Map.groupBy(standing, ({ market }) => market);
     const places: Place[] = [];
-    // A market at a time, mostly in order already: sorting all at once would keep other tasks waiting.
+    // Markets are sorted one by one, and mostly are in order already: sorting all rows at once would block other tasks.
     let sorted = 0;
     for (const market of [...byMarket.keys()].sort()) {
       for (const place of (byMarket.get(market) ?? []).sort(inExportOrder)) places.push(place);
@@ -158,7 +159,7 @@ export class PartRows {
     }
     const supersededAt = (id: string, market: string) => {
       const newer = this.#superseded.get(id) ?? null;
-      // A version that the ledger has lost is stated before the reset, and not after it.
+      // If the ledger has lost a version, the log states it before the reset and not after it.
       return newer !== null && newer.index >= (this.#countsFrom.get(market) ?? 0) ? newer : null;
     };
     for (let start = 0; start < places.length; start += ROWS_IN_A_STRETCH) {
@@ -171,17 +172,17 @@ export class PartRows {
   }
 }
 
-/** Takes a millisecond or two. */
+/** Takes one or two milliseconds. */
 const ROWS_IN_A_STRETCH = 256;
 
-/** The row as later entries leave it; null if they take it away. */
+/** The row with the changes of later entries; null if they remove it. */
 export function changedRow(row: ObservationRow, { superseded, reset }: EarlierChanges): ObservationRow | null {
   if (reset.has(row.market)) return null;
   const newer = superseded.get(row.id);
   return newer === undefined ? row : { ...row, supersededAt: newer.at, supersededBy: newer.by };
 }
 
-/** The order of rows in a part. `observedAt`: with all three digits of its fraction. */
+/** The order of rows in a part. `observedAt` must have three digits after the second. */
 export function inExportOrder(one: Order, other: Order): number {
   if (one.market !== other.market) return one.market < other.market ? -1 : 1;
   if (one.observedAt !== other.observedAt) return one.observedAt < other.observedAt ? -1 : 1;
@@ -189,7 +190,7 @@ export function inExportOrder(one: Order, other: Order): number {
   return one.index - other.index;
 }
 
-/** In the order of the table's columns. */
+/** The columns in the order of the table. */
 export function observationRow(
   logIndex: number,
   facts: ObservationFacts,

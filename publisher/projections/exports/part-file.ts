@@ -9,7 +9,7 @@ import { ParquetFile } from './write-parquet.ts';
 import { csvTexts, growingText, ndjsonLine } from './write-texts.ts';
 
 export interface WrittenPart {
-  /** Of the rows, in hex. */
+  /** The digest of the rows, in hex. */
   readonly contentDigest: string;
   readonly bodies: { readonly [Extension in ExportExtension]: Buffer };
 }
@@ -40,13 +40,13 @@ export class PartFile {
     return { firstObservedAt: this.#first, lastObservedAt: this.#last };
   }
 
-  /** Some hundred rows at most, because nothing else runs meanwhile. */
+  /** Pass some hundred rows at most, because nothing else runs meanwhile. */
   async add(rows: readonly ExportRow[]): Promise<void> {
     if (rows.length === 0) return;
     this.#rows += rows.length;
     for (const { observedAt } of rows)
       if (typeof observedAt === 'string') this.#observe(millisecondInstant(observedAt));
-    // They are compressed in other threads.
+    // Other threads compress these.
     await Promise.all([this.#ndjson.add(rows), this.#csv.add(rows)]);
     await this.#yieldToEventLoop();
     this.#parquet.add(rows);

@@ -1,7 +1,7 @@
 /**
- * Exports that are no longer kept: manifests of days that are more than {@link EXPORT_KEPT_DAYS} ago, and files that no
- * later manifest names. Their records name all of them. If no export was made in all that time, the deployment makes
- * none any more, and the newest one is removed too. Exports that an operator keeps stay, with their files. (If the next one
+ * Exports that have expired: manifests that are more than {@link EXPORT_KEPT_DAYS} days old, and files that no later
+ * manifest names. Their records name all of them. If no export was made in all that time, the deployment makes no exports
+ * any more, and the newest one is removed too. Exports that an operator keeps stay, with their files. (If the next export
  * begins at that moment, it may name a file that is removed; the one after it notices and puts the file back.)
  */
 import { EXPORT_KEPT_DAYS } from '../../../contract/bodies/export-tables.ts';
@@ -23,7 +23,7 @@ import { filesOfDay } from './keep-export.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Manifests first: nothing that a reader finds leads to a file that is removed. */
+/** Manifests come first, so that no manifest leads readers to a removed file. */
 async function expired(storage: PublisherStorage): Promise<readonly ExpiredRecord[]> {
   const { ledger, nowMs } = storage;
   const cutoff = firstKeptDay(nowMs());
@@ -39,7 +39,7 @@ async function expired(storage: PublisherStorage): Promise<readonly ExpiredRecor
       keys: [...(record === newest ? latest : []), manifestKey(dateOfExportDay(record))],
     }));
   const kept = await filesOfKept(storage, days);
-  // A kept manifest is lost: its files are unknown until it is made again.
+  // If a kept manifest is lost, its files are unknown until it is made again, so no file is removed.
   if (kept === null) return ofDays;
   const files = await readAll(ledger, EXPORT_FILES);
   const ofFiles = files
@@ -71,8 +71,8 @@ function manifestKey(date: string): string {
 }
 
 /**
- * Of objects that a walk has found, those that no record names: leftovers of a sweep that died, and of exports that a
- * restored ledger does not know. A file has its record before its objects, so none of them is about to be used.
+ * Listed objects that no record names: leftovers of a sweep that died, and of exports that a restored ledger does not know.
+ * A file's record is written before its objects, so none of these objects is about to be used.
  */
 async function unreachable(
   { ledger, nowMs }: PublisherStorage,

@@ -1,10 +1,10 @@
 /**
- * Makes kept exports again from the log: those that the store has lost, byte for byte; and all of them after a takedown,
- * without the rows of entries that were taken down, and in the table of markets without their market.
+ * Makes kept exports again from the log: an export that the store has lost, byte for byte; and after a takedown all of
+ * them, without the rows of the removed entries, and without their market in the table of markets.
  *
- * The log up to a size gives every row, as `verify --log` proves. Parts are recorded like those of the newest export, apart
- * from them, so that a run goes on where the one before stopped. Files are named by their rows: where they are the same,
- * nothing is put. Compressed bytes are the same with the same version of Node.
+ * The log up to a size gives every row, as `verify --log` proves. Parts are recorded like those of the newest export, but
+ * under other keys, so a run continues where the previous one stopped. The name of a file depends on its rows: where they
+ * are the same, nothing is put. Compressed bytes are the same with the same version of Node.
  */
 import pMap from 'p-map';
 import { takenDownHash } from '../../../contract/log/entry-bundle.ts';
@@ -26,9 +26,9 @@ import { updateParts } from './observation-parts.ts';
 type Day = Item<ExportDayValue>;
 
 /**
- * Looks at each kept export once a day, and after each takedown. To be called after {@link makeExport}.
+ * Checks each kept export once a day, and after each takedown. Call it after {@link makeExport}.
  *
- * @returns the dates of those that were made again
+ * @returns the dates of the exports that were made again
  * @throws Superseded if another process does the same work: try again
  */
 export async function remakeKept(options: ExportOptions): Promise<readonly string[]> {
@@ -52,7 +52,7 @@ export async function remakeKept(options: ExportOptions): Promise<readonly strin
       if (!hasTime() || !(await remake(run, day, today, head))) return remade;
       remade.push(dateOfExportDay(day));
     }
-    // An operator may not keep it any more.
+    // The operator may have stopped keeping it in the meantime.
     await changeDay(storage, dateOfExportDay(day), (now) =>
       now?.kept ? { ...now, kept: { ...now.kept, checkedOn: today }, source: { ...source, takenDown } } : null,
     );
@@ -91,7 +91,7 @@ async function remake(run: ExportRun, day: Day, today: string, head: HeadValue):
 
 type Entries = Pick<ExportRun, 'readEntries' | 'yieldToEventLoop'>;
 
-/** The markets of the list by the first entries of the log, this many. */
+/** The markets of the list that follows from this many first entries of the log. */
 async function* marketsOfLog(
   entries: Entries,
   size: number,
@@ -103,7 +103,7 @@ async function* marketsOfLog(
   }
   for (const slug of fold.slugs()) {
     const folded = fold.market(slug);
-    // The name of a representative is in no table.
+    // Tables never show the name of a representative.
     if (folded?.kind === 'shown') yield [JSON.parse(marketBody(slug, folded.revision, folded.record(null))) as Market];
     await entries.yieldToEventLoop();
   }
@@ -117,7 +117,7 @@ async function marketsTakenDown(entries: Entries, size: number): Promise<Readonl
   return slugs;
 }
 
-/** Without entries that were taken down. */
+/** The texts of entries, without those that were taken down. */
 async function* textsOf({ readEntries, yieldToEventLoop }: Entries, size: number): AsyncGenerator<string> {
   for (let first = 0; first < size; first += TILE_WIDTH) {
     for (const text of await readEntries(first / TILE_WIDTH, Math.min(TILE_WIDTH, size - first))) {

@@ -1,10 +1,10 @@
-/** Gathers the sources, licences and attributions of markets for a manifest: each once, and a bounded number of them. */
+/** Collects the sources, licences and attributions of markets for a manifest: each once, and a bounded number of them. */
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Market, Source } from '../../../contract/values/market.ts';
 
 export type SummarisedSource = Pick<Source, 'label' | 'url' | 'publisher' | 'licence' | 'attribution'>;
 
-/** Enough for every deployment whose markets share sources. */
+/** Enough for a deployment whose markets share sources. */
 const SOURCES_MAX = 1_000;
 
 export class SourceSummary {
@@ -25,7 +25,7 @@ export class SourceSummary {
     }
   }
 
-  /** In an order that does not depend on markets. */
+  /** Sorted, so that the order of markets does not matter. */
   get sources(): readonly SummarisedSource[] {
     return [...this.#sources].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, source]) => source);
   }
@@ -39,7 +39,7 @@ export class SourceSummary {
     return this.#isComplete;
   }
 
-  /** Sources of markets that state no licence; a source that two markets have counts twice. */
+  /** The number of sources without a licence. A source of two markets counts twice. */
   get withoutLicence(): number {
     return this.#withoutLicence;
   }

@@ -9,7 +9,7 @@ import type {
   ExportTable,
 } from '../../../contract/bodies/export-tables.ts';
 
-/** Writing a group takes some 50 ms, in which the process does nothing else. Readers skip groups by market and time. */
+/** Writing a group blocks the process for some 50 ms. Readers can skip groups by market and time. */
 const ROWS_IN_A_GROUP = 4_096;
 
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
@@ -26,12 +26,12 @@ const TYPES: { readonly [Type in ColumnType]: Omit<SchemaElement, 'name'> } = {
   },
 };
 
-/** A Parquet file that grows by rows. Of rows that are written only the compressed pages are kept. */
+/** A Parquet file to which rows are added. Of written rows, only the compressed pages are kept. */
 export class ParquetFile {
   readonly #columns: readonly ExportColumn[];
   readonly #bytes = new ByteWriter();
   readonly #writer: ParquetWriter;
-  /** Less than a group. Cells, because rows take several times the memory. */
+  /** The cells of less than one group: as rows they would take several times the memory. */
   #cells: unknown[][];
   #count = 0;
 

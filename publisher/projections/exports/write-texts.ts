@@ -42,7 +42,7 @@ export function growingText(line: (row: ExportRow) => string, header = ''): Text
     gzip.on('data', (chunk: Buffer) => chunks.push(chunk)),
     'end',
   );
-  // A fault is thrown at the end.
+  // The fault is thrown when the file ends.
   ended.catch(() => undefined);
   const write = async (text: string) => {
     const bytes = Buffer.from(text);

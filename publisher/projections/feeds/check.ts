@@ -1,6 +1,7 @@
 /**
- * What must hold of feeds: each entry is an event of a history or a removal, with these words, and no newer event of a market is
- * missing. A feed may be newer than what was read before it, so an entry that is not there yet must be in the market by now.
+ * Checks feeds: each entry must be an event of a history, or a removal, with exactly this text, and no newer event of a
+ * market may be missing. A feed may be newer than the histories that were read before it. So an unknown entry must be in
+ * the market by now.
  */
 import { ANY_MARKET_PAGE } from '../../../contract/files/object-paths.ts';
 import { FEED_NAMES, type FeedName } from '../../../contract/files/public-object-names.ts';
@@ -28,7 +29,7 @@ function eventsOf({ slug, market, observations }: ShownMarket): MarketEvents {
   return events;
 }
 
-/** The feed of one market, or the document in its place. */
+/** Checks the feed of one market, or the problem document that replaces it. */
 export async function checkMarketFeed(bodies: MarketBodies): Promise<void> {
   const { reader, slug, shown, removal, isStated } = bodies;
   const isPublished = isStated('market-feeds');
@@ -44,14 +45,14 @@ export async function checkMarketFeed(bodies: MarketBodies): Promise<void> {
 
 export async function checkFeeds(context: CheckContext): Promise<ProjectionCheck> {
   const walk = new FeedWalk(context);
-  // The log was read before; histories are read before their feeds.
+  // The log was read before the feeds. Without a log, histories are read before their feeds.
   if (context.log !== null) await walk.readFeeds();
   return walk;
 }
 
 interface NamedFeed extends ReadFeed {
   readonly url: string;
-  /** Which events it shows. */
+  /** The name of the feed: it decides which events the feed shows. */
   readonly name: FeedName;
 }
 
@@ -59,11 +60,11 @@ interface NamedFeed extends ReadFeed {
 class FeedWalk implements ProjectionCheck {
   readonly #context: CheckContext;
   readonly #events: NewestEvents = noEvents();
-  /** When the market changed last, as it was read. */
+  /** When each market changed last, as far as it was read. */
   readonly #updatedAt = new Map<string, string>();
   readonly #unread = new Set<string>();
   #feeds: readonly NamedFeed[] = [];
-  /** Whether entries of a removed market may have left. */
+  /** Whether the removal of a market may have removed entries from the feeds. */
   #hasRemovals = false;
 
   constructor(context: CheckContext) {
@@ -97,11 +98,12 @@ class FeedWalk implements ProjectionCheck {
       this.#events.changes.addAll(events.changes);
       this.#events.corrections.addAll(events.corrections);
     }
-    // Market by market, if the feeds are read already: a market with a finding is looked at again.
+    // With the log, the feeds are read already. Comparing market by market lets a second pass check only markets with
+    // findings.
     for (const feed of this.#feeds) await this.#compare(feed, events, (other) => other === slug);
   };
 
-  /** Of a market whose history was not read again. */
+  /** A market whose history was not read again. */
   readonly skip = (slug: string): void => {
     this.#unread.add(slug);
   };
@@ -116,7 +118,7 @@ class FeedWalk implements ProjectionCheck {
     for (const feed of this.#feeds) await this.#compareRest(feed);
   };
 
-  /** All entries lead to the same file. A service without pages has none. */
+  /** All entries link to the same page. A service without pages has no such page. */
   async #checkPage(): Promise<void> {
     const { reader } = this.#context;
     const first = this.#feeds.find(({ entries }) => entries.length > 0);
@@ -125,14 +127,14 @@ class FeedWalk implements ProjectionCheck {
     this.#context.findings.add(first.url, 'link', `has entries that lead to ${ANY_MARKET_PAGE}, which is not there`);
   }
 
-  /** Compares the entries of these markets with these events of theirs. */
+  /** Compares the entries of some markets with the events of these markets. */
   async #compare(
     { url, name, origin, entries }: NamedFeed,
     events: NewestEvents,
     isOwn: (slug: string) => boolean,
   ): Promise<void> {
     const own = new Map(entries.filter(({ slug }) => isOwn(slug)).map((entry) => [keyOfEvent(entry), entry]));
-    // The entries of a removed market leave, and older ones do not come back.
+    // A removal takes a market's entries out, and older entries do not come back. So the feed may be incomplete.
     const last = entries.at(-1);
     const isFromFirst = !this.#hasRemovals && entries.length < FEED_ENTRIES_MAX;
     const oldest = isFromFirst ? '' : last === undefined ? '\uffff' : keyOfEvent(last);
@@ -144,14 +146,14 @@ class FeedWalk implements ProjectionCheck {
       if (!isRight) this.#add(url, `shows an event (${entry.kind}) of ${entry.slug} that its history does not give`);
     }
     for (const [key, { slug, kind }] of expected) {
-      // Removals of the time before the feed are in no feed.
+      // Removals before the feed's beginning are in no feed.
       if (kind !== 'removal' && key > oldest && !own.has(key)) this.#add(url, `lacks an event (${kind}) of ${slug}`);
     }
   }
 
-  /** The entries of markets that were not read. */
+  /** Checks the entries of markets that were not read. */
   async #compareRest({ url, origin, entries }: NamedFeed): Promise<void> {
-    // Without histories, only the form of the feed is known.
+    // Without histories, only the form of the feed can be checked.
     if (this.#updatedAt.size === 0 && this.#unread.size === 0) return;
     for (const entry of entries) {
       if (this.#updatedAt.has(entry.slug) || (await this.#isOfMarket(entry, origin))) continue;
@@ -163,7 +165,7 @@ class FeedWalk implements ProjectionCheck {
     this.#context.findings.add(url, this.#context.rule, detail);
   }
 
-  /** Whether an event that was not among those of the histories may be right. */
+  /** Whether an unknown event may be newer than the market's history as it was read. */
   async #isOfMarket(entry: FeedEntry, origin: string): Promise<boolean> {
     const { reader, share } = this.#context;
     const { slug, kind, recordedAt, line } = entry;

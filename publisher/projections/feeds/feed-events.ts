@@ -1,6 +1,6 @@
 /**
- * The events of feeds: each version of an observation is one, and the removal of a market. They follow from records alone, and
- * never change. Pure.
+ * The events of feeds: each version of an observation is an event, and so is the removal of a market. They follow from
+ * records alone, and never change. Pure.
  */
 import type { Removal } from '../../../contract/files/removed-market.ts';
 import { millisecondInstant } from '../../../contract/values/instants.ts';
@@ -16,10 +16,10 @@ export type EventKind = 'new-value' | 'announced' | 'effective' | 'correction' |
 export interface FeedEvent {
   readonly slug: string;
   readonly kind: EventKind;
-  /** Of the observation, or `removal`. */
+  /** The id of the observation, or `removal`. */
   readonly id: string;
   readonly recordedAt: string;
-  /** The moment that the value is about. */
+  /** The moment of the value. */
   readonly at: string;
   readonly title: string;
   readonly summary: string;
@@ -27,17 +27,17 @@ export interface FeedEvent {
   readonly source: { readonly label: string; readonly url: string } | null;
 }
 
-/** As ledger, log and histories have it. */
+/** An observation as in the ledger, in the log and in histories. */
 export type FeedRow = Observation;
 
-/** Greater keys are newer: by the time of recording, then by the moment that the value is about. */
+/** Greater keys are newer: by the time of recording, then by the moment of the value. */
 export function keyOfEvent({ recordedAt, at, slug, id }: Pick<FeedEvent, 'recordedAt' | 'at' | 'slug' | 'id'>): string {
   return `${millisecondInstant(recordedAt)} ${millisecondInstant(at)} ${slug} ${id}`;
 }
 
 export const isCorrection = (kind: EventKind): boolean => kind === 'correction' || kind === 'retraction';
 
-/** An event before its texts are written. They are written only for the newest events, which a feed shows. */
+/** An event without its texts. They are written only for the newest events, which a feed shows. */
 export type Candidate =
   | { readonly slug: string; readonly unit: Unit; readonly row: FeedRow; readonly before: FeedRow | null }
   | { readonly slug: string; readonly removal: Removal };
@@ -51,7 +51,7 @@ export function noEvents(): NewestEvents {
   return { changes: new Newest(FEED_ENTRIES_MAX), corrections: new Newest(FEED_ENTRIES_MAX) };
 }
 
-/** Takes the rows of the history of one market, oldest first. */
+/** Receives the rows of one market's history, oldest first. */
 export class MarketEvents implements NewestEvents {
   readonly changes = noEvents().changes;
   readonly corrections = noEvents().corrections;
@@ -59,13 +59,13 @@ export class MarketEvents implements NewestEvents {
   readonly #unit: Unit;
   #last: FeedRow | null = null;
 
-  /** @param unit what one price buys: it is fixed as soon as there is an observation */
+  /** @param unit the unit of the price: it is fixed once there is an observation */
   constructor(slug: string, unit: Unit) {
     this.#slug = slug;
     this.#unit = unit;
   }
 
-  /** The versions of an observation follow each other. A correction without the version before it is in the feed already. */
+  /** The versions of an observation are consecutive. A correction without its predecessor is already in the feed. */
   add(row: FeedRow): void {
     const [slug, unit] = [this.#slug, this.#unit];
     const before = row.supersedes === null ? null : this.#last;
@@ -143,7 +143,7 @@ function rowEvent({ slug, unit, row, before }: Extract<Candidate, { row: FeedRow
   };
 }
 
-/** Money is for one unit, where its decimals end. */
+/** Money is given for one unit, if that decimal is finite. */
 function valueText(row: FeedRow, quantity: number): string {
   if (isUnknown(row)) return `unknown: ${row.unknownReason}`;
   if (row.kind === 'scalar') return `${row.value} ${row.unit}`;

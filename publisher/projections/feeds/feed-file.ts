@@ -1,7 +1,7 @@
 /**
- * A feed as a file: Atom (RFC 4287), one entry a line, newest first. Links are relative, because a file does not know its host. They
- * lead to the page of any market, which each host has, also for a market that was removed.
- * The same event has the same entry in every feed.
+ * A feed as a file: Atom (RFC 4287), one entry a line, newest first. Links are relative, because a file does not know its
+ * host. They lead to the page of any market, which each host has and which also shows removed markets. The same event has
+ * the same entry in every feed.
  */
 import { ANY_MARKET_PAGE } from '../../../contract/files/object-paths.ts';
 import { FEED_TITLES, type FeedName, type PublicObjectName } from '../../../contract/files/public-object-names.ts';
@@ -17,7 +17,7 @@ import {
 } from './feed-events.ts';
 import { Newest } from './newest.ts';
 
-/** The feed of all markets, or of one. */
+/** A feed of all markets, or the feed of one. */
 export type FeedOf = { readonly all: FeedName } | { readonly slug: string };
 
 export interface FeedEntry extends Pick<FeedEvent, 'slug' | 'kind' | 'id' | 'recordedAt' | 'at'> {
@@ -60,7 +60,7 @@ export interface ReadFeed {
   readonly entries: readonly FeedEntry[];
 }
 
-/** Null: it is not what {@link feedText} makes of entries in order. */
+/** Null: the text is not one that {@link feedText} writes for ordered entries. */
 export function readFeed(of: FeedOf, text: string): ReadFeed | null {
   const entries = text.split('\n').flatMap((line) => readEntry(line) ?? []);
   const origin = ORIGIN.exec(text)?.[1];
@@ -73,7 +73,7 @@ export function readFeed(of: FeedOf, text: string): ReadFeed | null {
   return isOrdered && areOwn ? { origin, entries } : null;
 }
 
-/** The entries of a feed with those that are new, as long as there is room. */
+/** The newest of the known and the added entries, as many as a feed may have. */
 export function merged(known: readonly FeedEntry[], added: readonly FeedEntry[]): readonly FeedEntry[] {
   const newest = new Newest<FeedEntry>(FEED_ENTRIES_MAX);
   for (const entry of [...known, ...added]) newest.add(keyOfEvent(entry), entry);

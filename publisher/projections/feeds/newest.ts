@@ -1,4 +1,4 @@
-/** The newest items of many: the others are not kept. */
+/** Keeps the newest of many items. */
 export class Newest<Item> {
   readonly #max: number;
   /** Newest first. */
@@ -8,7 +8,7 @@ export class Newest<Item> {
     this.#max = max;
   }
 
-  /** @param key items with greater keys are newer. An item with a key that is there is left out */
+  /** @param key a greater key is newer. An item with a known key is skipped */
   add(key: string, item: Item): void {
     const last = this.#items[this.#max - 1];
     if (last !== undefined && key <= last.key) return;

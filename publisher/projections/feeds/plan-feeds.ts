@@ -1,6 +1,6 @@
 /**
- * Plans the feeds of one generation: the published entries, and those of the markets that it changes. A refresh reads whole
- * histories, so it makes a feed that was lost once more.
+ * Plans the feeds of one generation: the published entries, and new ones of the markets that it changes. A refresh reads
+ * whole histories, so it restores a lost feed.
  */
 import type { FeedName } from '../../../contract/files/public-object-names.ts';
 import { PUBLIC_OBJECTS, publicKey } from '../../../contract/files/public-objects.ts';
@@ -17,14 +17,14 @@ import { NO_ORIGIN } from '../../kernel/text/atom.ts';
 import { MarketEvents, noEvents } from './feed-events.ts';
 import { entriesOf, type FeedEntry, type FeedOf, feedObject, feedText, merged, readFeed } from './feed-file.ts';
 
-/** The name under which entries are published, and SHA-256 of each feed of all markets. */
+/** The name under which entries are published, and the SHA-256 of each feed of all markets. */
 export interface FeedsState {
   readonly origin: string;
   readonly changes: string;
   readonly corrections: string;
 }
 
-/** Of a market that the ledger has lost: it has no rows. */
+/** The unit of a market that the ledger has lost: it has no rows, so the unit does not matter. */
 const NO_UNIT = { quantity: 1, of: '' };
 
 export async function planFeeds(context: PlanContext): Promise<ProjectionPlan> {
@@ -77,7 +77,7 @@ export async function planFeeds(context: PlanContext): Promise<ProjectionPlan> {
   };
 }
 
-/** None, if the feed is not as it is recorded. */
+/** The published entries. Empty if the feed differs from the recorded one. */
 async function readPublished(objects: ObjectStore, of: FeedOf, digest: string | undefined) {
   if (digest === undefined) return [];
   const found = await objects.get(publicKey(feedObject(of)));
@@ -85,7 +85,7 @@ async function readPublished(objects: ObjectStore, of: FeedOf, digest: string | 
   return readFeed(of, Buffer.from(found.body).toString('utf8'))?.entries ?? [];
 }
 
-/** The feed of one market, or the problem document in its place. */
+/** The feed of one market, or the problem document that replaces it. */
 async function planMarketFeed(
   { dependencies: { objects }, view: { slug, record, published, isShown }, isRefresh }: MarketContext,
   origin: string,

@@ -1,4 +1,4 @@
-/** Changes for feed readers: of all markets, and of each one where a deployment wants that. */
+/** Changes for feed readers: one feed for all markets, and, if the deployment wants it, one for each market. */
 import { FEED_NAMES } from '../../../contract/files/public-object-names.ts';
 import { CHANGES_FEED_URL, CORRECTIONS_FEED_URL } from '../../../contract/files/routes.ts';
 import { unreachableOfMarkets } from '../../core/market-files/market-files.ts';

@@ -26,8 +26,8 @@ import type { PublicReader } from '../../verify/reading/reader.ts';
 import type { ShownMarket } from '../../verify/shown-market.ts';
 
 /**
- * A file that the history is too short for may be there: then it must be right. If the history has no row at all, the sweep
- * removes it.
+ * Checks the files of one market. A file for which the history is too short may still exist: then it must be right. If the
+ * history has no rows at all, the sweep removes it.
  */
 export async function checkHistoryFiles(bodies: MarketBodies): Promise<void> {
   const { reader, findings, slug, shown, removal, isWithout } = bodies;
@@ -40,13 +40,13 @@ export async function checkHistoryFiles(bodies: MarketBodies): Promise<void> {
   const found = await differences(bodies, shown);
   if (found.length === 0) return;
   if (!(await areFilesBehind(reader))) {
-    // They may have had their turn since they were read.
+    // The files may have been published since they were read, so compare once more.
     for (const { add } of await differences(bodies, shown)) findings.all.push(...add);
     return;
   }
   for (const { url, isOlder } of found) {
     const { status, body } = await reader(url);
-    // It may be of a time before its first row. A file that is too long stays so.
+    // The file may be older than its first row, or show that it is too long, as before.
     if (status === 404 || status === 410 || (status === 200 && isOlder(bodyText({ body })))) continue;
     findings.add(url, bodies.rule, "shows nothing that the history's pages had at any time");
   }
@@ -55,7 +55,7 @@ export async function checkHistoryFiles(bodies: MarketBodies): Promise<void> {
 interface Difference {
   readonly url: string;
   readonly add: Findings['all'];
-  /** Whether the file shows what the history was before. */
+  /** Whether the text is the file of an earlier state of the history. */
   readonly isOlder: (text: string) => boolean;
 }
 
@@ -67,7 +67,7 @@ async function differences(bodies: MarketBodies, { slug, observations }: ShownMa
   const years = [...byYear].flatMap(([year, rows]) => (standingOf(rows).length === 0 ? [] : [year]));
   const due = historyFilesDue(observations.length, closedPages.length);
   const all: Difference[] = [];
-  /** Also a file that said that the market was removed, before it was defined again, is absent. */
+  /** A file also counts as missing if it still says that the market was removed, although it is defined again. */
   const compare = async (url: string, isDue: boolean, isOlder: Difference['isOlder'], check: FileOf) => {
     const answer = await reader(url);
     if (!isDue && (answer.status === 404 || answer.status === 410)) return;
@@ -108,7 +108,7 @@ type FileOf = (
   answer: Awaited<ReturnType<PublicReader>>,
 ) => void;
 
-/** Its answer has no rows, and names where they are. Its words may be of another version. */
+/** The problem document has no rows, and says where they are. Its wording may be of another version. */
 function checkTooLong({ findings }: Parameters<FileOf>[0], url: string, answer: Parameters<FileOf>[2], document: Json) {
   const found = checkAnswer(findings, url, answer, historyTooLongSchema, { status: 410 });
   const named = found?.value.instead.join(' ');
@@ -116,7 +116,7 @@ function checkTooLong({ findings }: Parameters<FileOf>[0], url: string, answer: 
     findings.add(url, 'link', `names other places: ${named}`);
 }
 
-/** Whether the snapshot says that files wait for their turn, or could not be made. */
+/** Whether the snapshot says that files wait for a later generation, or could not be made. */
 async function areFilesBehind(reader: PublicReader): Promise<boolean> {
   const snapshot = await checkBody(reader, new Findings(), SNAPSHOT_URL, snapshotSchema);
   const { filesGeneration, deferred = [] } = snapshot?.value ?? {};
@@ -132,10 +132,10 @@ function isIndex(text: string): boolean {
 }
 
 /**
- * Whether a file that waits for its turn shows what the history was before: rows that were public together, each as it was public
- * then, in their order.
+ * Whether a waiting file shows an earlier state of the history: rows that were public together, each as it was public then,
+ * in their order.
  *
- * @param versions all of the history or of the year, oldest first
+ * @param versions all versions in the history or in the year, oldest first
  */
 function isOlderFile(text: string, format: HistoryFormat, versions: readonly PublicObservation[]): boolean {
   const { header, line } = HISTORY_FILE_FORMS[format];
@@ -152,8 +152,8 @@ function isOlderFile(text: string, format: HistoryFormat, versions: readonly Pub
 }
 
 /**
- * Whether these are the versions that stood at the moment when the last of them was recorded. Others of that moment may
- * have become public later.
+ * Whether these are the standing versions at the moment when the last of them was recorded. Other versions of that moment
+ * may have become public later.
  */
 function wereTogether(versions: readonly PublicObservation[], shown: ReadonlySet<PublicObservation>): boolean {
   let atMs = Number.NEGATIVE_INFINITY;

@@ -1,4 +1,4 @@
-/** Reads the beginning of a history's files from what is published, so that an append need not render it again. */
+/** Reads the beginning of a history's files from the store, so that an append need not render it again. */
 import { HISTORY_FILE_FORMS, HISTORY_FORMATS, type HistoryFormat } from '../../../contract/bodies/history-rows.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
@@ -13,7 +13,7 @@ export function historyFileName(slug: string, format: HistoryFormat, year: strin
     : { kind: `history-year-${format}` as const, slug, year };
 }
 
-/** The published files of one history, by the ledger's records. */
+/** The published files of one history, from the ledger's records. */
 export interface KnownFiles {
   readonly slug: string;
   readonly all: PublishedFile | null;
@@ -21,7 +21,7 @@ export interface KnownFiles {
 }
 
 /**
- * The rows up to this position. Null if a published file is missing or is not the recorded one: then everything must be
+ * The rows up to this position. Null if a published file is missing or differs from its record: then everything must be
  * rendered.
  */
 export async function readPrefixes(
@@ -34,7 +34,7 @@ export async function readPrefixes(
   const read = (file: PublishedFile | null, year: string | null) => readFile(objects, slug, file, year);
   if (!isFileTooLong(start.all) && known.all?.isTooLong === undefined) {
     const body = await read(known.all, null);
-    // The whole history ends with the rows of its newest year.
+    // The newest year's rows come last in the file of the whole history.
     const year = less(start.all, start.ofYear);
     return body && { earlier: slice(body, NOTHING, year), ofYear: slice(body, year, start.all) };
   }
@@ -64,7 +64,7 @@ async function readFile(
   return csv && ndjson ? { csv, ndjson } : null;
 }
 
-/** @param from bytes without the header */
+/** @param from the position in bytes, without the header */
 function slice(bodies: InFormats<Buffer>, from: Sizes, to: Sizes): InFormats<Buffer> {
   const rowsOf = (format: HistoryFormat): Buffer => {
     const header = Buffer.byteLength(HISTORY_FILE_FORMS[format].header);

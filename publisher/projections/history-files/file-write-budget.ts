@@ -1,7 +1,7 @@
 /**
- * Which histories get their files in a generation. One more row writes a whole file again, so a feed of long histories
- * would spend its time on files. A generation writes a bounded number of bytes of them. The other files wait, those that
- * have waited longest come first, and the ledger remembers them. docs/decisions/042 gives the reasons.
+ * Decides which histories get their files in a generation. One more row writes a whole file again, so a feed of long
+ * histories would spend its time on files. A generation writes only a bounded number of bytes of them. The other files
+ * wait, and the ledger records them; those that have waited longest come first. docs/decisions/042 gives the reasons.
  *
  * Files of a market that is new, removed or refreshed do not wait.
  */
@@ -19,9 +19,9 @@ import type { MarkedMarket } from '../../kernel/marks.ts';
 
 export class FileWriteBudget {
   readonly #maxBytes: number;
-  /** Since when, by slug: those that waited and get their turn. */
+  /** Waiting files that this generation writes: since when they have waited, by slug. */
   readonly #waiting = new Map<string, number>();
-  /** Since when those have waited that wait on. */
+  /** Since when the files have waited that this generation does not write. */
   readonly #left: number[] = [];
   #isMoreDue = false;
   readonly #decided = new Map<string, boolean>();
@@ -32,10 +32,10 @@ export class FileWriteBudget {
   }
 
   /**
-   * Reads those that wait.
+   * Reads the waiting files.
    *
-   * @param isAnyWaiting by HEAD
-   * @param deferred the slugs of markets that are deferred: they keep no other from its turn
+   * @param isAnyWaiting whether HEAD says that files wait
+   * @param deferred the slugs of deferred markets: their files do not block the files of others
    */
   static async read(
     { ledger, historyFileBytes = DEFAULT_HISTORY_FILE_BYTES }: PublisherDependencies,
@@ -51,7 +51,7 @@ export class FileWriteBudget {
         else if (budget.#waiting.size < MAX_MARKED_MARKETS && budget.#hasRoomFor(item.value.bytes)) {
           if (!budget.#waiting.has(slug)) budget.#waiting.set(slug, since);
         } else {
-          // A file that did not wait may not overtake.
+          // From here on, no file that has not waited may be written.
           budget.#bytes = budget.#maxBytes;
           budget.#left.push(since);
           budget.#isMoreDue = true;
@@ -68,14 +68,14 @@ export class FileWriteBudget {
     return true;
   }
 
-  /** Those that waited and are not marked. */
+  /** Markets whose waiting files are due, without the marked ones. */
   unmarked(marked: readonly MarkedMarket[]): readonly MarkedMarket[] {
     const known = new Set(marked.map(({ slug }) => slug));
     const slugs = [...this.#waiting.keys()].filter((slug) => !known.has(slug));
     return slugs.map((slug) => ({ slug, revision: null, isRefresh: false, marks: [] }));
   }
 
-  /** Whether the market's files are written if its history has another sum than they show. */
+  /** Whether this generation writes the market's files, if the history's sum differs from theirs. */
   isDue(slug: string, files: PublishedFiles | undefined, sum: string | undefined): boolean {
     if (files === undefined || files.sum === sum || this.#waiting.has(slug)) return true;
     const isDue = this.#decided.get(slug) ?? this.#hasRoomFor(files.bytes ?? 0);
@@ -83,7 +83,7 @@ export class FileWriteBudget {
     return isDue;
   }
 
-  /** The lines that remember whether the market's files wait. @param after as this generation publishes them */
+  /** The lines that record whether the market's files wait. @param after the files as this generation publishes them */
   lines(slug: string, before: PublishedFiles | undefined, after: PublishedFiles | undefined): readonly BundleLine[] {
     const since = after?.behindSince;
     const known = new Set([before?.behindSince, this.#waiting.get(slug)]);
@@ -97,7 +97,7 @@ export class FileWriteBudget {
     ];
   }
 
-  /** To be called for each market that the generation takes. */
+  /** Call it for each market that the generation includes. */
   took(slug: string, files: PublishedFiles | undefined): void {
     this.#waiting.delete(slug);
     if (files?.behindSince === undefined) return;
@@ -105,7 +105,10 @@ export class FileWriteBudget {
     this.#isMoreDue = true;
   }
 
-  /** To be called when all are taken: since when files wait, for HEAD, and whether the next generation may write some. */
+  /**
+   * Call it after all markets. Returns since when files wait, for HEAD, and whether the next generation may write some of
+   * them.
+   */
   end(deferred: Pick<ReadonlySet<string>, 'has'>): { readonly behindSince?: number; readonly areFilesLeft: boolean } {
     const since = [...this.#left, ...this.#waiting.values()];
     const areFilesLeft = this.#isMoreDue || [...this.#waiting.keys()].some((slug) => !deferred.has(slug));

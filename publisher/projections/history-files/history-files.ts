@@ -4,8 +4,8 @@
  *   [ kept closed pages ][ observations that are read again ]
  *   [ prefix: bytes of the published files ][ rendered rows ]
  *
- * A file shows the newest version of each observation. An append therefore renders only the rows behind the last kept
- * page. Of a file that is too long, the rows are counted and not kept.
+ * A file shows the newest version of each observation. So an append renders only the rows after the last kept page. If a
+ * file is too long, its rows are counted but not kept.
  */
 import {
   FILE_BYTES_MAX,
@@ -19,7 +19,7 @@ import type { ObservationValue } from '../../../storage/records/markets.ts';
 import type { FileSize, FilesPosition } from '../../../storage/records/publication.ts';
 import { publicObservation } from '../../core/bodies/render.ts';
 
-/** In each format. */
+/** One value for each format. */
 export type InFormats<Some> = { readonly [Format in HistoryFormat]: Some };
 
 export interface HistoryFile {
@@ -30,9 +30,9 @@ export interface HistoryFile {
   readonly bodies: InFormats<Buffer> | null;
 }
 
-/** Rows before the first observation, without headers; null: not known, because the file was too long. */
+/** Rows before the first observation to add, without headers; null: unknown, because the file was too long. */
 export interface FilePrefixes {
-  /** Of the years before the open one. */
+  /** The rows of the years before the open one. */
   readonly earlier: InFormats<Buffer> | null;
   readonly ofYear: InFormats<Buffer> | null;
 }
@@ -41,7 +41,7 @@ const NO_ROWS: InFormats<Buffer> = { csv: Buffer.alloc(0), ndjson: Buffer.alloc(
 export const NO_PREFIXES: FilePrefixes = { earlier: NO_ROWS, ofYear: NO_ROWS };
 
 const NO_SIZE: FileSize = { rows: 0, csv: 0, ndjson: 0 };
-/** Before the first observation of a history. */
+/** The position before the first observation of a history. */
 export const FILES_START: FilesPosition = { all: NO_SIZE, year: '', ofYear: NO_SIZE };
 
 export function isFileTooLong({ rows, csv, ndjson }: FileSize): boolean {
@@ -57,10 +57,10 @@ export class HistoryFiles {
   #ofYear: FileSize;
   #rows: Rows | null;
   #finished: HistoryFile[] = [];
-  /** Observations that were taken, with superseded ones. */
+  /** The number of added observations, superseded ones included. */
   added = 0;
 
-  /** @param quantity that one price of the market buys */
+  /** @param quantity the quantity that one price of the market buys */
   constructor(quantity: number, start: FilesPosition, prefixes: FilePrefixes) {
     this.#quantity = quantity;
     this.#all = start.all;
@@ -70,7 +70,7 @@ export class HistoryFiles {
     this.#rows = prefixes.ofYear && rowsOf(prefixes.ofYear);
   }
 
-  /** Takes the next observation, oldest first. `order` is its place in the history. */
+  /** Adds the next observation, oldest first. `order` is its place in the history. */
   add(order: string, observation: ObservationValue): void {
     this.added++;
     if (observation.supersededBy !== null) return;
@@ -90,7 +90,7 @@ export class HistoryFiles {
     return { all: this.#all, year: this.#year, ofYear: this.#ofYear };
   }
 
-  /** Those that were not taken yet. */
+  /** The finished years that `takeYears` has not returned yet. */
   get finishedYears(): readonly string[] {
     return this.#finished.flatMap(({ year }) => year ?? []);
   }
@@ -144,7 +144,7 @@ function bodiesOf({ csv, ndjson }: Rows): InFormats<Buffer> {
 
 const BLOCK_ROWS = 256;
 
-/** Kept as bytes, outside of the heap: the collector would copy a year of rows again and again, and leave it there. */
+/** Kept as bytes outside of the heap: the garbage collector would copy a year of rows again and again, and then keep it. */
 class GrowingRows {
   readonly #blocks: Buffer[];
   #open: string[] = [];
@@ -157,7 +157,7 @@ class GrowingRows {
     if (this.#open.push(row) === BLOCK_ROWS) this.#pack();
   }
 
-  /** Shares the blocks of the other, which does not grow any more. */
+  /** Shares the blocks of the other, which must not grow any more. */
   append(other: GrowingRows): void {
     this.#pack();
     other.#pack();

@@ -39,8 +39,8 @@ export function hasHistoryFiles({ projections }: Pick<PublisherStorage, 'project
 }
 
 /**
- * A plan that needs no observation, or files that take the market's observations. Null: a published file is not as it
- * is recorded, so the market must be refreshed.
+ * A finished plan, if no observation is needed, or an object that receives the market's observations. Null: a published
+ * file differs from its record, so the market must be refreshed.
  *
  * @param mayHaveMore whether the store may have files that no record names, because an older ledger was restored
  */
@@ -55,7 +55,7 @@ export async function openFiles(
   if (!isOn && before === undefined && !isRefresh) return NO_PART;
   if (isOn && view.isShown && !isRefresh && before !== undefined) {
     if (before.sum === record?.value.sum) return { ...NO_PART, files: before };
-    // Pages that are cut now have no position in the files. So the files continue from an older one when they are due.
+    // Pages that are cut without the files record no position. So the files continue later from an older position.
     if (!view.hasFiles) return { ...NO_PART, files: behind(before, generation) };
   }
   const items = await readAll(dependencies.ledger, publishedYearsOf(slug));
@@ -76,7 +76,7 @@ export async function openFiles(
   );
 }
 
-/** They wait for a later generation. */
+/** The record of files that wait for a later generation. */
 export function behind(files: PublishedFiles, generation: number): PublishedFiles {
   return { ...files, behindSince: files.behindSince ?? generation };
 }
@@ -90,9 +90,9 @@ export class MarketFiles {
   readonly #context: MarketContext;
   readonly #before: PublishedFiles | undefined;
   readonly #mayHaveMore: boolean;
-  /** By the records. */
+  /** The recorded years. */
   readonly #years: ReadonlyMap<string, PublishedFile>;
-  /** Earlier years are as they were. */
+  /** Years before this one are unchanged. */
   readonly #fromYear: string;
   readonly #current: Set<string>;
   readonly #parts: ObjectRef[] = [];
@@ -116,10 +116,10 @@ export class MarketFiles {
     this.#current = new Set([...years.keys()].filter((year) => year < fromYear));
   }
 
-  /** Plans the years that are finished. To be called again and again, so that only some are in memory. */
+  /** Plans the finished years. Call it repeatedly, so that only some of them are in memory. */
   async flush(): Promise<void> {
     const { dependencies, view } = this.#context;
-    // Up to one page, it is not known yet whether the history has years.
+    // As long as the rows fit one page, it is unknown whether the history gets files of years.
     if (view.keptPages === 0 && this.rows.added <= dependencies.pageSizes.observations) return;
     await this.#planYears();
   }
@@ -135,7 +135,7 @@ export class MarketFiles {
     }
   }
 
-  /** To be called once, after the last observation. Null: as of {@link openFiles}. */
+  /** Call it once, after the last observation. Null: the market must be refreshed. */
   async finish(history: HistoryPlan): Promise<MarketPart | null> {
     const file = this.rows.finish();
     const { hasWhole, hasYears } = await this.#dueOrThere(history, file);
@@ -149,7 +149,10 @@ export class MarketFiles {
     return { lines: this.#lines, parts: this.#parts, gone: [], files };
   }
 
-  /** A restore may make a history too short for files that are public. They would show lost rows until a sweep, so they are kept up. */
+  /**
+   * After a restore, a history may be too short for files that are public. They are kept up to date until the sweep removes
+   * them, because they would show lost rows.
+   */
   async #dueOrThere({ closedPages, rendered: cut }: HistoryPlan, { size }: HistoryFile) {
     const { objects } = this.#context.dependencies;
     const slug = this.#slug;
@@ -157,12 +160,12 @@ export class MarketFiles {
       this.#mayHaveMore && (await objects.stat(publicKey(name))) !== null;
     const due = historyFilesDue(closedPages > 0 ? Number.POSITIVE_INFINITY : cut, closedPages);
     const hasYears = due.hasYears || (await isThere({ kind: 'history-index', slug })) || (await this.#isAnyYearThere());
-    // The index leads to the file of the whole history. Without a row there is no such file: an object is never empty.
+    // The index links to the file of the whole history. Without a row there is no such file: an object is never empty.
     const isWhole = due.hasWhole || hasYears || (await isThere(historyFileName(slug, 'csv', null)));
     return { hasWhole: isWhole && size.rows > 0, hasYears };
   }
 
-  /** A generation that was interrupted, and lost in a restore, may have put files of years and not yet their index. */
+  /** A generation that was interrupted, and then lost in a restore, may have put files of years without their index. */
   async #isAnyYearThere(): Promise<boolean> {
     if (!this.#mayHaveMore) return false;
     const { objects } = this.#context.dependencies;
@@ -222,8 +225,8 @@ export class MarketFiles {
   }
 
   /**
-   * Adds the body unless it is published. A file that no record names is put also if the store has it: the sweep may be
-   * about to remove it. Returns its digest.
+   * Adds the body unless it is published. A body that no record names is put even if the store has it, because the sweep
+   * may be about to remove it. Returns its digest.
    */
   async #put(
     name: PublicObjectName,
@@ -240,7 +243,7 @@ export class MarketFiles {
     assertFits(dependencies, line);
     this.#lines.push(line);
     this.#bytes += body.length;
-    // Before the next file is rendered: one of them is large.
+    // A file may be large, so the lines are stored before the next file is rendered.
     if (this.#bytes >= BUNDLE_PART_BYTES) {
       this.#parts.push(await bundle.putPart(this.#lines));
       this.#lines = [];
@@ -250,25 +253,25 @@ export class MarketFiles {
   }
 }
 
-/** Its rows were not read, because it was too long, and now it is not: the ledger has lost some of them. */
+/** Whether the rows were not kept because the file was too long, although it is not: then the ledger has lost some of them. */
 function hasShrunk({ bodies, size }: HistoryFile): boolean {
   return bodies === null && !isFileTooLong(size);
 }
 
-/** Of the whole history and of its newest year, without headers. */
+/** The bytes that one more row writes again: the whole history and its newest year, without headers. */
 function bytesOfAppend({ all, ofYear }: FilesPosition): number {
   const bytesOf = (size: FileSize) => (isFileTooLong(size) ? 0 : size.csv + size.ndjson);
   return bytesOf(all) + bytesOf(ofYear);
 }
 
-/** The instant of a place in the history. */
+/** The moment in a place of the history. */
 function instantOf(order: string): string {
   return canonicalInstant(order.slice(0, order.indexOf('/')));
 }
 
 /**
- * Puts the market's problem document in the place of each of its files: of those in the records, and of those that wait for
- * the sweep because the history has become too short for them.
+ * Puts the market's problem document in place of each of its files: of the recorded ones, and of those that wait for the
+ * sweep because the history has become too short for them.
  */
 async function removedFiles(
   { dependencies, view, isRefresh }: MarketContext,

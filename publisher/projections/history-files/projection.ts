@@ -9,13 +9,13 @@ import { FileWriteBudget } from './file-write-budget.ts';
 import { behind, hasHistoryFiles, MarketFiles, openFiles } from './plan-files.ts';
 import { reachableFiles } from './reachable.ts';
 
-/** Files wait for their turn: each shows its market as of the generation before this one, or a later one. */
+/** The state while files wait: each file shows its market at the generation before this one, or later. */
 type State = { readonly behindSince: number };
 
 export const historyFiles: Projector = {
   name: 'history-files',
   kinds: HISTORY_FILE_KINDS,
-  // Of two years: an index, and three files in two formats.
+  // With two years: an index, and three files in two formats.
   filesOfMarket: 7,
   checkMarket: async (bodies) => await (await import('./check.ts')).checkHistoryFiles(bodies),
   describe: {
@@ -74,7 +74,10 @@ async function plan({ dependencies, before, state, deferred }: PlanContext): Pro
   };
 }
 
-/** Whether the ledger was once restored, so the store may have files that no record names. The first generation knows all. */
+/**
+ * Whether the ledger was ever restored: then the store may have files that no record names. Doubt before the first
+ * generation does not count.
+ */
 function wasInDoubt({ list, knownSince = 0 }: HeadValue): boolean {
   return list.isDoubtful || knownSince === null || knownSince > 1;
 }

@@ -1,4 +1,4 @@
-/** Which files of histories are published, by the ledger's records. */
+/** Decides which files of histories are published, by the ledger's records. */
 import { HISTORY_FORMATS } from '../../../contract/bodies/history-rows.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import type { Ledger } from '../../../storage/ports/ledger.ts';
@@ -15,7 +15,7 @@ import type { PublisherStorage } from '../../dependencies.ts';
 import type { OwnedObject, Reachability } from '../../kernel/projection.ts';
 import { historyFileName } from './file-prefixes.ts';
 
-/** Those that no record names: of markets that are not published, of a kind that was switched off. */
+/** Files that no record names: of unpublished markets, or of a kind that was switched off. */
 async function unreachable({ ledger }: PublisherStorage, objects: readonly OwnedObject[]): Promise<readonly string[]> {
   const files = objects.flatMap(({ key, name }) => (name !== null && 'slug' in name ? [{ key, name }] : []));
   const heads = await readMany(

@@ -1,4 +1,4 @@
-/** Checks order, overlap, and that the feed has the same incidents. Only the ledger knows that they happened. */
+/** Checks order and overlap, and that the feed has the same incidents. Only the ledger can prove that they happened. */
 import { incidentsSchema } from '../../../contract/bodies/incidents.ts';
 import { PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
 import { INCIDENTS_FEED_URL, INCIDENTS_FILE_URL } from '../../../contract/files/routes.ts';
@@ -10,7 +10,7 @@ import { readIncidents } from './incident.ts';
 
 const ORIGIN = /\n<author><name>([^<\n]*)<\/name><\/author>\n/;
 
-/** If the file was replaced while the feed was read, nothing is found, and the next walk looks again. */
+/** If the file was replaced while the feed was read, there is no finding, and the next walk checks again. */
 export function checkIncidents({ reader, findings, read, isStated }: CheckContext): ProjectionCheck {
   return {
     async end() {

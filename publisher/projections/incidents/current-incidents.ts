@@ -7,20 +7,20 @@ import type { LeftMarkets, MarketContext, MarketStep, PlanContext } from '../../
 import { NO_PART } from '../../kernel/projection.ts';
 import { sameKey } from './incident.ts';
 
-/** An incident that begins, that goes on, or that is over by this generation. */
+/** An incident that begins, continues, or ends with this generation. */
 export type Current = Omit<IncidentValue, 'endedAt'> & { readonly isOver: boolean };
 
-/** The changes that this generation publishes: for how long published markets have waited for them. */
+/** How long published markets have waited for the changes that this generation publishes. */
 export class Waits {
   readonly #deferred: PlanContext['deferred'];
   readonly #sinceMs: number[] = [];
 
-  /** @param deferred they have waited for another reason */
+  /** @param deferred markets that have waited for another reason */
   constructor(deferred: PlanContext['deferred']) {
     this.#deferred = deferred;
   }
 
-  /** Readers of a market that is not published yet, or that is only rendered again, have not waited. */
+  /** A market that is not published yet, or only rendered again, does not count: its readers have not waited. */
   market({ view: { slug, record, published, isShown }, isRefresh }: MarketContext): MarketStep | undefined {
     if (record === null || published === null || !isShown || isRefresh || this.#deferred.has(slug)) return undefined;
     if (record.revision <= published.revision) return undefined;
@@ -54,7 +54,7 @@ interface Facts {
   readonly nowMs: number;
 }
 
-/** By kind and `about`. Open incidents that are not among them are over. */
+/** Incidents by kind and `about`. Open incidents that are missing here have ended. */
 export function currentIncidents({
   context,
   waits,

@@ -1,10 +1,10 @@
-/** The feed of incidents. It follows from their file and from the name of the service. Pure. */
+/** The feed of incidents. It depends only on their file and on the name of the service. Pure. */
 import type { IncidentValue } from '../../../storage/records/incidents.ts';
 import { atomFeed, uuidOf } from '../../kernel/text/atom.ts';
 import { xmlText } from '../../kernel/text/xml-text.ts';
 import { type Incidents, newestFirst, sentenceOf } from './incident.ts';
 
-/** @param since when recording began: the feed was last updated then, if nothing has happened since */
+/** @param since when recording began: the feed's time of update if there is no incident */
 export function incidentsFeed(origin: string, since: string, incidents: Incidents): string {
   const entries = newestFirst(incidents);
   const updated = entries

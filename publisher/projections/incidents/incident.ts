@@ -13,7 +13,7 @@ export function incidentId({ kind, about, startedAt }: IncidentValue): string {
   return `${startedAt.replace(/\D/g, '')}-${kind}-${sha256Hex(about ?? '').slice(0, 8)}`;
 }
 
-/** Of two incidents with the same key, one is over before the other begins. */
+/** Two incidents with the same key do not overlap. */
 export function sameKey({ kind, about }: Pick<IncidentValue, 'kind' | 'about'>): string {
   return `${kind} ${about ?? ''}`;
 }
@@ -35,7 +35,7 @@ export interface ReadIncidents {
   readonly incidents: Incidents;
 }
 
-/** Null: it is not what {@link incidentsText} makes of incidents that do not overlap. */
+/** Null: the text is not one that {@link incidentsText} writes for incidents that do not overlap. */
 export function readIncidents(text: string): ReadIncidents | null {
   let file: PublicIncidents;
   try {

@@ -1,6 +1,6 @@
 /**
- * Plans the incidents of one generation. They are records of the ledger, which the commit of the generation writes. Nothing is read
- * and nothing is written as long as nothing begins or ends: HEAD names those that go on.
+ * Plans the incidents of one generation. They are records of the ledger, which the commit of the generation writes. While
+ * no incident begins or ends, nothing is read or written: HEAD names the open ones.
  */
 
 import { INCIDENTS_MAX, LATEST_MARKETS_MAX } from '../../../contract/files/limits.ts';
@@ -20,20 +20,20 @@ import { type Current, currentIncidents, Waits } from './current-incidents.ts';
 import { incidentsFeed } from './feed.ts';
 import { type Incidents, incidentId, incidentsText, newestFirst, readIncidents, sameKey } from './incident.ts';
 
-/** Those that go on: HEAD names them, so their number is small. Others are recorded when one of these is over. */
+/** The most open incidents. HEAD names them, so their number is small. Others are recorded when one of these has ended. */
 const OPEN_MAX = 20;
-/** With {@link OPEN_MAX} changes, and the moment since when, they are as many records as a plan may have. */
+/** Together with {@link OPEN_MAX} changes and the record of `since`, these are as many records as a plan may have. */
 const TAKEN_OVER_MAX = PLAN_RECORDS_MAX - OPEN_MAX - 1;
 
-/** `file`, `feed`: SHA-256. `open`: those that go on, by id. */
+/** `file`, `feed`: SHA-256. `open`: the open incidents, by id. */
 interface IncidentsState {
-  /** RFC 3339. Incidents that began before are not recorded. */
+  /** RFC 3339. Earlier incidents are not recorded. */
   since: string;
   origin: string;
   file: string;
   feed: string;
   open: { [id: string]: IncidentValue };
-  /** When the next source is late if it does not publish, in milliseconds since the epoch. Null: none. Absent: not known. */
+  /** When the next source becomes late unless it publishes, in milliseconds since the epoch. Null: no source. Absent: unknown. */
   sourceLateMs?: number | null;
 }
 
@@ -98,7 +98,7 @@ function openOf(incidents: Incidents): IncidentsState['open'] {
   return Object.fromEntries([...incidents].filter(([, { endedAt }]) => endedAt === null));
 }
 
-/** Those that are over now, then those that begin. */
+/** The incidents that end now, then those that begin. */
 function changesOf(
   current: ReadonlyMap<string, Current>,
   open: IncidentsState['open'],
@@ -106,7 +106,7 @@ function changesOf(
   now: string,
 ): readonly IncidentValue[] {
   const known = new Set(Object.values(open).map(sameKey));
-  // The clock may have been set back.
+  // The clock may have been set back, so the end is not before the beginning.
   const over = Object.values(open)
     .filter((incident) => current.get(sameKey(incident))?.isOver !== false)
     .map((incident) => ({ ...incident, endedAt: laterInstant(now, incident.startedAt) }));
@@ -116,7 +116,10 @@ function changesOf(
   return [...over, ...begun.slice(0, OPEN_MAX - known.size)];
 }
 
-/** The newest ones, so few that a transaction writes them. One that begins before the one before it was over begins then. */
+/**
+ * The newest incidents, so few that one transaction can write them. If one begins before the previous one with its key has
+ * ended, its beginning moves to that end.
+ */
 function withChanges(before: Incidents, changes: readonly IncidentValue[]): Incidents {
   const incidents = new Map(before);
   const overAt = new Map<string, string>();
@@ -137,7 +140,7 @@ function withChanges(before: Incidents, changes: readonly IncidentValue[]): Inci
 }
 
 interface Stored {
-  /** Null: neither the ledger nor the published file says it. */
+  /** Null: neither the ledger nor the published file has it. */
   readonly since: string | null;
   readonly isSinceRecorded: boolean;
   readonly recorded: Incidents;
@@ -146,8 +149,8 @@ interface Stored {
 }
 
 /**
- * The records. If it is not known what is published, also the published incidents that they lack: the ledger was begun from the log,
- * which has none, or it was restored.
+ * The records. If the published state is unknown, also the published incidents that have no record: the ledger was
+ * restored, or begun from the log, which has no incidents.
  */
 async function readStored({ dependencies: { ledger, objects }, state }: PlanContext): Promise<Stored> {
   const records = await readAll(ledger, INCIDENTS);

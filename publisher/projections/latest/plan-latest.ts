@@ -1,4 +1,4 @@
-/** The newest price of every market, and its last ones, as files of the list's cadence. */
+/** Plans files with the newest price of every market, and its last prices. They have the list's cadence. */
 import pMap from 'p-map';
 import { type LatestEntry, latestCsv, latestEntry } from '../../../contract/bodies/latest-entries.ts';
 import type { RecentEntry } from '../../../contract/bodies/recent-prices.ts';
@@ -19,20 +19,20 @@ import { type NewList, NO_PART, type PlanContext, type ProjectionPlan } from '..
 
 type Wanted = Pick<PublisherStorage, 'projections'>;
 
-/** Whether a list of this many markets is published as these files too. */
+/** Whether a list of this many markets is also published as these files. */
 const hasLatest = ({ projections }: Wanted, markets: number): boolean =>
   projections?.has('latest') === true && markets <= LATEST_MARKETS_MAX;
 
 export const hasRecent = ({ projections }: Wanted, markets: number): boolean =>
   projections?.has('recent') === true && markets <= RECENT_MARKETS_MAX;
 
-/** The entries of a page of the list, without what only the histories have. */
+/** The entries of a page of the list, without the fields that only histories have. */
 function latestOfPage(body: string): readonly LatestEntry[] {
   const { data } = JSON.parse(body) as { readonly data: readonly Market[] };
   return data.map((market) => latestEntry(market, null));
 }
 
-/** The data of one market besides its list item. */
+/** The data of one market that its list item lacks. */
 interface Shown {
   readonly recordedAt: string | null;
   readonly recent: RecentEntry | null;
@@ -45,20 +45,20 @@ export type LatestState = { readonly [Kind in FileKind]?: { readonly digest: str
 
 interface LatestPlan {
   readonly generation: number;
-  /** Of the new list. */
+  /** The entries of the new list. */
   readonly entries: readonly LatestEntry[];
-  /** Markets that have changed since the list before. */
+  /** Markets that have changed since the previous list. */
   readonly changed: NewList['changed'];
-  /** Of markets that this generation renders: their histories may not be in the store yet. */
+  /** Prices of the markets that this generation renders: the store may not have their histories yet. */
   readonly newest: ReadonlyMap<string, NewestPrices>;
   readonly before: LatestState;
-  /** Whether `before` is what is published, and markets without a change are shown as before. */
+  /** Whether `before` is the published state, and markets without a change look the same as before. */
   readonly isTrusted: boolean;
 }
 
 /**
- * Adds the files that have changed. The histories of markets with a change are read; those of all markets only if the
- * files before are not known.
+ * Adds the files that have changed. Reads the histories of changed markets; those of all markets only if the previous files
+ * are unknown.
  */
 async function addLatest(
   storage: PublisherStorage,
@@ -100,7 +100,7 @@ async function addLatest(
 
 const textOf = (data: readonly unknown[]): FileAt => jsonFileAt(`"data":${canonicalJson(data as Json)}`);
 
-/** Undefined: it is missing, or has wrong metadata or no generation. */
+/** Undefined: the file is missing, or has wrong metadata or no generation. */
 async function inStore(objects: ObjectStore, kind: FileKind): Promise<LatestState[FileKind]> {
   const digest = await storedDigest(objects, { kind });
   const found = digest === null ? null : await objects.get(publicKey({ kind }));
@@ -108,7 +108,7 @@ async function inStore(objects: ObjectStore, kind: FileKind): Promise<LatestStat
   return digest === null || generation === null ? undefined : { digest, generation };
 }
 
-/** From the published files. Null if one that is needed is not as it was recorded. */
+/** Reads the published files. Null if a needed file differs from the recorded one. */
 async function readShown(
   objects: ObjectStore,
   before: LatestState,
@@ -144,7 +144,10 @@ export async function planPrices({
   const known = (state ?? {}) as LatestState;
   let next: LatestState = known;
   let isPlanned = false;
-  /** Also of an unchanged market: its history may have been lost, and is not in the store before this generation is. */
+  /**
+   * Unchanged markets count too: if the store has lost the market's history, it has it again only when this generation is
+   * applied.
+   */
   const newest = new Map<string, NewestPrices>();
   return {
     needsList: isBehind || !isRight(dependencies, before?.list.markets ?? 0, known, isRenderedOtherwise),
@@ -178,7 +181,7 @@ export async function planPrices({
   };
 }
 
-/** Whether the newest prices are published if, and only if, they should be, as this version publishes them. */
+/** Whether the published files are the ones that this version would publish, no more and no fewer. */
 function isRight(
   dependencies: PlanContext['dependencies'],
   markets: number,

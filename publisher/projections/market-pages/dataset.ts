@@ -50,7 +50,7 @@ export function datasetOf({ market, readBaseUrl, projections, frame }: FileInput
 
 const FORMATS = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
 
-/** Whether the whole history is one file. */
+/** Whether one file holds the whole history. */
 export function isHistoryOneFile({
   market: { history },
   projections,
@@ -58,7 +58,7 @@ export function isHistoryOneFile({
   return projections.has('history-files') && history.count > 1 && history.count <= FILE_ROWS_MAX;
 }
 
-/** Undefined: they have several licences, or one has none. */
+/** The common licence. Undefined: the sources have several licences, or one source has none. */
 function licenceOfSources(sources: FileInput['market']['sources']): string | undefined {
   const [first, ...others] = new Set(sources.map(({ licence }) => licence));
   return others.length === 0 ? (first ?? undefined) : undefined;

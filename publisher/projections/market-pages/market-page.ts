@@ -1,6 +1,7 @@
 /**
- * The page of one market: its newest values, their sources and the last prices, with what search engines and previews of links
- * read. Its classes are those of the script's own page (clients/web/browser/market), which takes its place without a jump. Pure.
+ * The page of one market: its newest values, their sources and the last prices, with the data that search engines and
+ * previews of links read. Its classes are those of the script's page (clients/web/browser/market), which replaces it
+ * without a visible jump. Pure.
  */
 import { CARD_PATH } from '../../../contract/files/object-paths.ts';
 import type { Projection } from '../../../contract/files/projections.ts';
@@ -26,9 +27,9 @@ import { xmlText } from '../../kernel/text/xml-text.ts';
 import { datasetOf, isHistoryOneFile } from './dataset.ts';
 import { frameOf, isOwnFrame } from './frame.ts';
 
-/** Of the last prices. */
+/** The number of last prices on the page. */
 const ROWS_MAX = 10;
-/** Files that a page may lead to, by what its link says. */
+/** Files to which the page may link, with the text of the link. */
 const LINKED = {
   'history-files': 'text/csv',
   'market-feeds': 'application/atom+xml',
@@ -51,7 +52,7 @@ export function pageSettingsIn(texts: MarketTexts) {
   return { frame: page, readBaseUrl, projections: new Set(linked.map(([name]) => name as Projection)) };
 }
 
-/** From the title to the links. */
+/** The part of the head from the title to the links. */
 function headOf(shown: FileInput): string {
   const { market, readBaseUrl, projections } = shown;
   const { slug, name } = market;
@@ -85,7 +86,7 @@ function headOf(shown: FileInput): string {
   return lines.map((line) => (line === null ? '' : `${line}\n`)).join('');
 }
 
-/** From the folder of the page. */
+/** A URL relative to the folder of the page. */
 const relative = (url: string): string => `..${url}`;
 
 function descriptionOf({ market, recent }: FileInput): string {
@@ -140,7 +141,7 @@ function contentOf(shown: FileInput): string {
 
 type ShownMarket = FileInput['market'];
 
-/** Notes that need no clock. The script adds those that do. */
+/** Notes that do not depend on the time. The script adds those that do. */
 function badgesOf({ disputedMetrics, status, metrics }: ShownMarket): string {
   const shown = Object.values(metrics).filter((metric) => metric !== null);
   const notes: readonly (readonly [text: string, look: string])[] = [
@@ -153,7 +154,7 @@ function badgesOf({ disputedMetrics, status, metrics }: ShownMarket): string {
   return `<ul class="badges" aria-label="Notes on this market">${items.join('')}</ul>`;
 }
 
-/** Whether the market has no price of its own, but others. */
+/** Whether the market has no price, but other metrics. */
 function isOnList({ metrics }: ShownMarket): boolean {
   return metrics.price === null && Object.keys(metrics).length > 1;
 }
@@ -198,7 +199,7 @@ function rowsOf({ market: { metrics, unit, nativeCurrency }, recent }: FileInput
   ].join('\n');
 }
 
-/** Those of the definition, and of the newest values. */
+/** The sources of the definition, and those of the newest values. */
 function sourcesOf({ sources, metrics }: ShownMarket): string {
   const listed = new Set(sources.map(({ label }) => label));
   const items = sources.map(({ label, url, licence, attribution }) => {

@@ -1,4 +1,4 @@
-/** Each market as a page for people: it reads without a script, and the script of the site goes on from there. */
+/** Each market as a page for people: it can be read without a script, and the script of the site takes over from there. */
 import { ANY_MARKET_PAGE } from '../../../contract/files/object-paths.ts';
 import { marketFiles } from '../../core/market-files/market-files.ts';
 

@@ -1,4 +1,4 @@
-/** Checks the first page for people, and what it loads. */
+/** Checks the first page for people, and the files that it loads. */
 import { ROWS_PLACE } from '../../../contract/bodies/front-page.ts';
 import { PAGE_CONTENT_TYPE } from '../../../contract/files/page-headers.ts';
 import { PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey } from '../../../contract/files/public-objects.ts';
@@ -13,8 +13,8 @@ import { FRONT_ROWS, frontRows } from './front-page.ts';
 const ASSET = /\b(?:src|href)="\/?(assets\/[^"]+)"/g;
 
 /**
- * The pages may be those of another version than this one, or be missing: then nothing is checked. But a page must not
- * run scripts of other hosts, and what it names must be there.
+ * The pages may be of another version, or missing: then nothing is checked. But a page must not run scripts of other hosts,
+ * and the files that it names must exist.
  */
 export async function checkSite(reader: PublicReader, findings: Findings, list: ReadListing): Promise<void> {
   const page = await reader('/');
@@ -34,7 +34,7 @@ export async function checkSite(reader: PublicReader, findings: Findings, list: 
   }
 }
 
-/** A copy has none. If another list was published since it was read, the next walk looks again. */
+/** A mirror's copy has no rows. If another list was published in the meantime, the next walk checks again. */
 async function areRowsRight(reader: PublicReader, text: string, { head, entries }: ReadListing): Promise<boolean> {
   const [, rows] = /<tbody role="rowgroup">\n(.*?)<\/tbody>/s.exec(text) ?? [];
   if (rows === undefined || text.includes(ROWS_PLACE) || head === null) return true;
@@ -44,7 +44,7 @@ async function areRowsRight(reader: PublicReader, text: string, { head, entries 
   return sha256Hex((await reader(MARKETS_URL)).body) !== head.digest;
 }
 
-/** Whether it is there. */
+/** Checks that a file exists and has the right type. */
 function checkFile(findings: Findings, url: string, answer: PublicResponse, contentType: string): boolean {
   if (answer.status !== 200) {
     findings.add(url, 'status', `answered ${answer.status}, expected 200`);

@@ -1,6 +1,6 @@
 /**
- * The first page: the built one, with its first rows, feeds, and what search engines read. The rows are those of the script
- * (clients/web/browser/explorer/market-row.ts), which puts its own in their place. Pure.
+ * The first page: the built one, with its first rows, feeds, and the data that search engines read. The rows look like
+ * those of the script (clients/web/browser/explorer/market-row.ts), which replaces them. Pure.
  */
 
 import { FRONT_DESCRIPTION, FRONT_TITLE, ROWS_PLACE } from '../../../contract/bodies/front-page.ts';
@@ -15,10 +15,10 @@ import { readableDay } from '../../core/market-files/readable.ts';
 import { download, licenceOf, linkedData, publisherOf } from '../../kernel/text/linked-data.ts';
 import { xmlText } from '../../kernel/text/xml-text.ts';
 
-/** As many as the script shows at once. */
+/** As many rows as the script shows at once. */
 export const FRONT_ROWS = 50;
 
-/** Where the head of a built page has room. */
+/** The place in the head of a built page where lines are inserted. */
 const ICON = '<link rel="icon"';
 
 export interface FrontSettings {
@@ -26,7 +26,7 @@ export interface FrontSettings {
   readonly projections: ReadonlySet<Projection>;
 }
 
-/** @param entries by slug: the first {@link FRONT_ROWS} */
+/** @param entries the first {@link FRONT_ROWS} entries, by slug */
 export function frontPage(built: string, settings: FrontSettings, entries: readonly LatestEntry[]): string {
   const rows = `<tbody role="rowgroup">\n${frontRows(entries, settings.projections.has('market-pages'))}</tbody>`;
   return built.replace(ROWS_PLACE, () => rows).replace(ICON, () => headOf(built, settings) + ICON);
@@ -78,7 +78,7 @@ export function frontRows(entries: readonly LatestEntry[], arePagesOfMarkets: bo
 }
 
 const CELL = '<td role="cell" class="of-';
-/** Above this, as in the script, a phone shows the name on a separate line. */
+/** A longer name gets a separate line on a phone, as in the script. */
 const LONG_NAME = 40;
 
 function rowOf(entry: LatestEntry, arePagesOfMarkets: boolean): string {

@@ -1,6 +1,6 @@
 /**
- * Plans the pages of one generation. HEAD has one digest of all files of the site: their bodies are read only if it differs, and only
- * those are put that the last publication did not have. The first page is planned with each list, from its first page alone.
+ * Plans the pages of one generation. HEAD has one digest of all files of the site: they are read only if it differs, and
+ * only changed files are put. The first page is planned with each list, from the list's first page alone.
  */
 import { FRONT_PAGE } from '../../../contract/bodies/front-page.ts';
 import { latestEntry } from '../../../contract/bodies/latest-entries.ts';
@@ -12,7 +12,7 @@ import type { PlanContext, ProjectionPlan } from '../../kernel/projection.ts';
 import { type Site, siteObject } from '../../site.ts';
 import { FRONT_ROWS, frontPage } from './front-page.ts';
 
-/** SHA-256. `front`: absent until a list comes. */
+/** SHA-256. `front` is absent until the first list. */
 interface State {
   readonly site: string;
   readonly front?: string;
@@ -23,12 +23,12 @@ const SLUG = '"slug":"';
 export async function planPages(context: PlanContext): Promise<ProjectionPlan> {
   const { site, readBaseUrl = null, projections = new Set() } = context.dependencies;
   if (site === undefined) return { finish: async () => ({ state: context.state }) };
-  // Another version may have put them at other paths.
+  // Another version may have used other paths.
   const known = context.isRenderedOtherwise ? undefined : (context.state as State | undefined);
   const isSame = site.digest === known?.site;
   const knownFront = isSame ? known?.front : undefined;
   let front = knownFront;
-  /** The page with the first slug. Pages come in any order, and to parse all of them would take long. */
+  /** The list page with the first slug. Pages arrive in any order, and parsing all of them would take long. */
   let first = { slug: '', body: '{"data":[]}' };
   return {
     needsList: FRONT_PAGE in site.files && (knownFront === undefined || context.isBehind),
@@ -53,10 +53,10 @@ export async function planPages(context: PlanContext): Promise<ProjectionPlan> {
 }
 
 async function addChanged({ dependencies: { ledger }, state, files }: PlanContext, site: Site): Promise<void> {
-  // Without a state, it is unknown what is public: everything is put.
+  // Without a state, the published files are unknown: everything is put.
   const published = state === undefined ? {} : ((await ledger.get(PUBLISHED_SITE_KEY))?.value ?? {});
   for (const [file, digest] of Object.entries(site.files)) {
-    // The list puts the first page.
+    // The list's plan puts the first page.
     if (published[file] === digest || file === FRONT_PAGE) continue;
     const key = publicKey(siteObject(file));
     await files.add({ kind: 'put', key, body: await site.read(file), nextCursor: null });

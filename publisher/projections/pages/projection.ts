@@ -1,6 +1,6 @@
 /**
- * The pages for people, which change with a deployment. A file that the site no longer has is left to the sweep. The first page
- * shows the first markets, so it is made again with each list.
+ * The pages for people, which change with a deployment. The sweep removes a file that the site no longer has. The first
+ * page shows the first markets, so it is made again with each list.
  */
 import { SITE_KINDS } from '../../../contract/files/public-object-names.ts';
 import { PUBLISHED_SITE_KEY } from '../../../storage/records/publication.ts';

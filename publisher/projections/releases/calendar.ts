@@ -7,22 +7,22 @@ import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import type { ListFileForm } from '../../kernel/list/list-file-form.ts';
 import { recurrenceOf } from './recurrence.ts';
 
-/** Events of the calendar: the first ones by name. Most services have fewer sources. */
+/** The most events of the calendar: the first ones by name. Most services have fewer sources. */
 const EVENTS_MAX = 1000;
-/** Of a line, without its end (section 3.1). */
+/** The most bytes of a line, without its line break (section 3.1). */
 const LINE_BYTES = 75;
 
 /** A source that publishes by this cadence. */
 interface Release {
   readonly label: string;
   readonly cadence: CalendarCadence;
-  /** In which its newest value is expected. */
+  /** The year in which its newest value is expected. */
   readonly year: number;
 }
 
-/** The sources of many markets that expect a value. */
+/** Collects the sources of many markets that have an expected value. */
 class Releases {
-  /** By label and cadence. */
+  /** Releases by label and cadence. */
   readonly #releases = new Map<string, Release>();
 
   constructor(releases: Iterable<Release> = []) {
@@ -42,7 +42,7 @@ class Releases {
     if (known === undefined || known.year < release.year) this.#releases.set(key, release);
   }
 
-  /** By label. */
+  /** Sorted by label. */
   get all(): readonly Release[] {
     const sorted = [...this.#releases].sort(([one], [other]) => (one < other ? -1 : 1));
     return sorted.slice(0, EVENTS_MAX).map(([, release]) => release);
@@ -55,10 +55,10 @@ function releasesOf(markets: readonly Pick<Market, 'sources'>[]): readonly Relea
   return found.all;
 }
 
-/** A list changes often, its calendar seldom. To make it takes long. */
+/** A list changes often, its calendar seldom, and making one takes long: the last one is kept. */
 let last = { shows: '', text: '' };
 
-/** `beside`: the name of the service. There is no file without an event, because a calendar needs one. */
+/** `beside` is the name of the service. Without an event there is no file, because a calendar must have one. */
 export const CALENDAR: ListFileForm<Release, string> = {
   rowsOf: releasesOf,
   beside: async ({ log }) => log?.origin ?? 'Tidemark',
@@ -84,7 +84,7 @@ function calendarText(releases: readonly Release[], origin: string): string {
   return lines.map((line) => `${folded(line)}\r\n`).join('');
 }
 
-/** As {@link calendarText} was given it. Null: it has another form. */
+/** The origin that {@link calendarText} received. Null: the text has another form. */
 function calendarOrigin(text: string): string | null {
   const found = /\r\nX-WR-CALNAME:(.*): expected releases\r\n/.exec(text.replaceAll('\r\n ', ''))?.[1];
   return found?.replace(/\\(.)/g, '$1') ?? null;
@@ -117,7 +117,7 @@ function moment(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, '2026-11-27T15:00:00'.length).replace(/[-:]/g, '')}Z`;
 }
 
-/** Section 3.3.11. Control characters have no place in a text. */
+/** Section 3.3.11. Control characters are not allowed in a text. */
 function escaped(text: string): string {
   return text
     .toWellFormed()
@@ -125,7 +125,7 @@ function escaped(text: string): string {
     .replace(/[\\;,]/g, '\\$&');
 }
 
-/** Into lines of 75 bytes, between characters. */
+/** Splits a line into lines of 75 bytes, between characters. */
 function folded(line: string): string {
   let bytes = 0;
   let text = '';

@@ -1,26 +1,26 @@
 /**
- * When a source publishes, in the words of iCalendar (RFC 5545): a rule that holds for ever where the cadence has one, and days
- * without a publication and other exceptions for three years. Pure: the years come from the values, not from a clock.
+ * When a source publishes, in the terms of iCalendar (RFC 5545): an endless rule where the cadence allows one, and for
+ * three years the days without a publication and other exceptions. Pure: the years come from the values, not from a clock.
  */
 import { WEEKDAYS } from '../../../contract/freshness/cadence.ts';
 import { type CalendarCadence, releasesBetween } from '../../../contract/freshness/expected-next.ts';
 
 export interface Recurrence {
   readonly startMs: number;
-  /** The value of `RRULE`. Null: the cadence has none, and all dates are named. */
+  /** The value of `RRULE`. Null: the cadence has no rule, so all dates are listed. */
   readonly rule: string | null;
-  /** Further moments. */
+  /** Moments in addition to the rule. */
   readonly addedMs: readonly number[];
   /** Moments of the rule at which the source does not publish. */
   readonly leftOutMs: readonly number[];
 }
 
 const YEARS = 3;
-/** The first weekday from this day of the month on is in the same month. */
+/** The seven days from this one on are in the same month, in February too. */
 const LAST_SAME_MONTH_DAY = 22;
 const MONTHS = { month: 1, quarter: 3, 'half-year': 6 } as const;
 
-/** @param year the first one, of four digits */
+/** @param year the first year, with four digits */
 export function recurrenceOf(cadence: CalendarCadence, year: number): Recurrence {
   const [fromMs, toMs] = [Date.UTC(year, 0, 1), Date.UTC(year + YEARS, 0, 1)];
   const exact = releasesBetween(cadence, fromMs, toMs);
@@ -35,7 +35,7 @@ export function recurrenceOf(cadence: CalendarCadence, year: number): Recurrence
   };
 }
 
-/** Of the cadence without its holidays. */
+/** The rule of a cadence without its holidays. */
 function ruleOf(cadence: CalendarCadence): string | null {
   const { period, releaseAfterDays, weekdays } = cadence;
   if (period === 'day' || period === 'week') {
@@ -52,14 +52,14 @@ function ruleOf(cadence: CalendarCadence): string | null {
   return `${frequency};BYMONTHDAY=${week.join(',')};BYDAY=${open};BYSETPOS=1`;
 }
 
-/** The weekday of a release, from Monday on. */
+/** The weekday of a release: this one, or the next open one. Monday is 0. */
 function openWeekday({ weekdays }: CalendarCadence, day: number): number {
   let open = day;
   while (!weekdays.includes(WEEKDAYS[open % 7] as (typeof WEEKDAYS)[number])) open++;
   return open % 7;
 }
 
-/** Two letters each. */
+/** Weekdays in two letters each. */
 function byDay(days: ReadonlySet<number>): string {
   return WEEKDAYS.flatMap((name, day) => (days.has(day) ? [name.slice(0, 2).toUpperCase()] : [])).join(',');
 }

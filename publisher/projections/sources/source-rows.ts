@@ -13,22 +13,22 @@ import type { ListFileForm } from '../../kernel/list/list-file-form.ts';
 /** A source in the list of markets. */
 type SourceRow = Omit<PublicSource, 'lastFetchedAt' | 'late'>;
 
-/** When a source was fetched, by its label. */
+/** When a source was last fetched, with its label. */
 type Fetch = readonly [label: string, at: string];
 
 class SourceRows {
-  /** By everything that a market says of a source, but for its address. */
+  /** Rows by all facts about a source except its address. */
   readonly #rows = new Map<string, SourceRow>();
 
-  /** @param rows in the order of their markets */
+  /** @param rows in the order of the markets */
   constructor(rows: readonly SourceRow[] = []) {
     for (const row of rows) this.#add(row);
   }
 
-  /** To be called in the order of the list. */
+  /** Call it in the order of the list. */
   add({ sources, updatedAt }: Pick<Market, 'sources' | 'updatedAt'>): void {
     for (const { label, url, publisher, licence, attribution, ...times } of sources) {
-      // A list that an earlier version has published has neither.
+      // A list of an earlier version has neither field.
       const { cadence = null, expectedNextAt = null } = times;
       const fields = { label, url, publisher, licence, attribution, cadence, expectedNextAt };
       this.#add({ ...fields, markets: 1, lastChangedAt: updatedAt });
@@ -42,7 +42,7 @@ class SourceRows {
     this.#rows.set(key, known === undefined ? row : joined(known, row));
   }
 
-  /** By label. */
+  /** Sorted by label. */
   get all(): readonly SourceRow[] {
     const sorted = [...this.#rows].sort(([one], [other]) => (one < other ? -1 : 1));
     return sorted.slice(0, PUBLIC_SOURCES_MAX).map(([, row]) => row);
@@ -63,7 +63,7 @@ function earlier(one: string, other: string | null): string {
   return other === null || laterInstant(one, other) === other ? one : other;
 }
 
-/** `beside`: the moments of fetches, by label. docs/decisions/097 */
+/** `beside` has the times of fetches, by label. docs/decisions/097 */
 export const SOURCES_FILE: ListFileForm<SourceRow, readonly Fetch[]> = {
   rowsOf(markets) {
     const found = new SourceRows();

@@ -18,13 +18,13 @@ const openapiSchema = z.looseObject({
 /** Reserved domains for examples (RFC 2606, RFC 6761). */
 const RESERVED_DOMAIN = /[@.](example|invalid|test|example\.(com|net|org))$/i;
 
-/** The waitlist may hold the address for requests, and no other address. */
+/** The waitlist document may show its own contact address, and no other. */
 const ownAddress: Excuse = (what, found, json) => {
   if (what === 'an internal field') return found === '"email":';
   return what === 'an e-mail address' && found === (json as { readonly [name: string]: Json } | null)?.email;
 };
 
-/** The document names the fields of the write API, and shows invented keys and addresses. */
+/** The OpenAPI document names the fields of the write API, and shows invented keys and addresses. */
 const examples: Excuse = (what, found) => {
   if (what === 'an e-mail address') return RESERVED_DOMAIN.test(found);
   return what === 'an internal field' || what === 'an API key';

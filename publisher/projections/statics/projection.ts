@@ -4,7 +4,7 @@ import { publicKey } from '../../../contract/files/public-objects.ts';
 import { OPENAPI_URL, WAITLIST_URL } from '../../../contract/files/routes.ts';
 import type { Projector } from '../../kernel/projection.ts';
 
-/** SHA-256 of each, in hex. One whose published bytes are not known is left out. */
+/** The SHA-256 of each body, in hex. A body whose published bytes are unknown is left out. */
 type State = { readonly [Kind in StaticKind]?: string };
 
 export const statics: Projector = {

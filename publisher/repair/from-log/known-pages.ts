@@ -1,10 +1,10 @@
 /**
- * The pages that the store has of a ledger that was begun from the log. A page with the same bytes keeps its cursor. So
- * readers on their way through a history or the list get no other pages, and a store under version control stays as it
- * is. Without this, everything is published as well, with new cursors.
+ * For a ledger that was begun from the log: finds the pages that the store already has. A page with the same bytes keeps
+ * its cursor. So readers in the middle of a history or of the list see no other pages, and a store under version control
+ * does not change. Publishing would work without this too, but with new cursors.
  *
- * Safety: a cursor names a page by the digest of its bytes. A page is taken only if rendering the ledger gives exactly
- * these bytes; the refresh renders them again.
+ * Safety: a cursor names a page by the digest of its bytes. A page is used only if rendering the ledger gives exactly these
+ * bytes; the refresh renders them again.
  */
 import { cursorGeneration, isCursorOf } from '../../../contract/files/cursors.ts';
 import { parsePublicKey, publicKey } from '../../../contract/files/public-objects.ts';
@@ -23,10 +23,10 @@ import { resume } from '../resume.ts';
 import { LedgerWriter, put } from './ledger-writer.ts';
 
 /**
- * Prepares a ledger that was begun from a log for its first publication. Does nothing for any other ledger. May be repeated, and
- * also be called after the ledger has taken news in.
+ * Prepares a ledger that was begun from a log for its first publication. Does nothing for any other ledger. May be
+ * repeated, and may be called after the ledger has received new data.
  *
- * @throws as `resume` does
+ * @throws the errors of `resume`
  */
 export async function takeOverStore(storage: PublisherStorage): Promise<void> {
   if (!(await storage.ledger.get(HEAD_KEY))?.value.isBegun) return;
@@ -98,7 +98,7 @@ async function cursorsInStore(objects: Pick<ObjectStore, 'list'>, slug: string):
   return cursors.sort((one, other) => cursorGeneration(other) - cursorGeneration(one));
 }
 
-/** Null: it is not known. The list is then cut with new pages. */
+/** Null: the layout is unknown. The list is then cut with new pages. */
 async function layoutOfStore(
   { objects }: Pick<PublisherStorage, 'objects'>,
   generation: number,
@@ -111,7 +111,7 @@ async function layoutOfStore(
     const page = await objects.get(publicKey({ kind: 'market-list-page', cursor }));
     if (page.kind !== 'found') return null;
     const digest = sha256Hex(page.body);
-    // So the chain ends: no page can name itself.
+    // So the chain ends: no page can contain its own digest.
     if (!isCursorOf(cursor, digest)) return null;
     const [item] = collectionItems(Buffer.from(page.body).toString('utf8'));
     pages.push({ cursor, digest, first: item?.slug ?? '' });

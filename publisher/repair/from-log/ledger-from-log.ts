@@ -1,12 +1,12 @@
 /**
- * Begins a ledger from nothing but a published log: for a deployment without a ledger of its own, and as the last resort
- * after a ledger and its backups are lost. docs/log.md, "A ledger from the log", says what comes back and what does not.
+ * Begins a ledger from a published log alone: for a deployment without a ledger, and as the last resort after a ledger and
+ * its backups are lost. docs/log.md, "A ledger from the log", lists what is restored and what is lost.
  *
- * Safety: the log is proven as `verify --log` proves it, and a key that this deployment holds must have signed it. What is
- * written before the proof ends counts for nothing, because HEAD comes last, and the caller throws a ledger without HEAD
- * away. The ledger has the log byte for byte, and its records say that everything is stated. So the next generation
- * states nothing again, and continues the log where it ends. HEAD says that the list and the log of the store are in
- * doubt: the next generations compare everything with what the store has.
+ * Safety: the log is proven as by `verify --log`, and a key of this deployment must have signed it. Records that are
+ * written before the proof ends do not count, because HEAD comes last, and the caller discards a ledger without HEAD. The
+ * ledger has the log byte for byte, and its records say that everything is stated. So the next generation states nothing
+ * again, and continues the log at its end. HEAD says that the list and the log of the store are in doubt, so the next
+ * generations compare everything with the store.
  */
 import { marketUrl, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
 import { entryText } from '../../../contract/log/entries.ts';
@@ -35,7 +35,7 @@ import type { PublicReader } from '../../verify/reading/reader.ts';
 import { LedgerWriter, put } from './ledger-writer.ts';
 import { recordsOfRemoved, recordsOfShown } from './market-records.ts';
 
-/** The log cannot be used: another key, another past, a file that is missing or wrong, entries that contradict. */
+/** The log cannot be used: another key, another past, a missing or wrong file, or contradicting entries. */
 export class LogUnusable extends Error {
   override readonly name = 'LogUnusable';
 }
@@ -44,52 +44,55 @@ export class LogUnusable extends Error {
 export interface OwnKey {
   readonly vkey: string;
   readonly keyId: number;
-  /** Ids of lost keys whose log it goes on with. */
+  /** The ids of lost keys whose log it continues. */
   readonly replaces?: readonly number[];
 }
 
 export interface FromLogOptions {
-  /** The ledger is empty, and has no other user. */
+  /** The ledger must be empty and used by nothing else. */
   readonly storage: Pick<PublisherStorage, 'ledger' | 'newAttemptId' | 'nowMs' | 'pageSizes' | 'projections'>;
-  /** Anybody's copy of the published files. */
+  /** Reads a copy of the published files. The copy need not be trusted. */
   readonly reader: PublicReader;
   /** The keys with which this deployment signs, newest first. */
   readonly keys: readonly OwnKey[];
-  /** Signed checkpoints that were seen anywhere: the log must have each of them in its past. */
+  /** Signed checkpoints that were seen anywhere. The log must have each of them in its past. */
   readonly seen?: readonly string[];
-  /** Goes on without names of representatives that the copy does not have. Default: the copy is refused. */
+  /** Whether to continue if the copy lacks names of representatives. Default: the copy is refused. */
   readonly forgetNames?: boolean;
   readonly progress?: (step: string, done: number, of: number) => void;
 }
 
 export interface LedgerFromLog {
-  /** Entries of the log. The next generation writes the entry with this index. */
+  /** The number of entries of the log, and so the index of the next entry. */
   readonly logSize: number;
   readonly origin: string;
-  /** Of HEAD: that of the snapshot that the copy shows. */
+  /** The generation of HEAD: the one in the copy's snapshot. */
   readonly generation: number;
   readonly markets: number;
   readonly removed: number;
   readonly observations: number;
-  /** Entries whose texts were taken down. */
+  /** The number of entries whose texts were taken down. */
   readonly takenDown: number;
-  /** Markets of which the log has a digest of a representative, and no body has the name. They show none from now on. */
+  /**
+   * Markets whose representative's name is lost: the log has its digest, but no body has the name. They show none from now
+   * on.
+   */
   readonly lostNames: readonly string[];
-  /** The log as it was read and proven, for later checks of the copy. */
+  /** The log as it was read and proven, for further checks of the copy. */
   readonly proven: ProvenLog;
 }
 
 export type ProvenLog = Pick<LogPass, 'checkpoint' | 'files' | 'note' | 'walk'>;
 
-/** Greater numbers are no generations: a cursor could not name them. */
+/** A cursor cannot hold a greater generation. */
 const GENERATION_MAX = 999_999_999_999;
 
 /**
- * Fills the ledger. It is ready for `takeOverStore`, and then for `publish`.
+ * Fills the ledger. It is then ready for `takeOverStore`, and after that for `publish`.
  *
- * @throws LogUnusable if the log is not proven. Then the ledger must be thrown away, as after any other error
+ * @throws LogUnusable if the log is not proven. Discard the ledger then, as after any other error
  * @throws RangeError if the ledger is not empty
- * @throws as the reader does
+ * @throws the errors of the reader
  */
 export async function ledgerFromLog(options: FromLogOptions): Promise<LedgerFromLog> {
   const { seen = [], forgetNames = false, progress = () => {} } = options;
@@ -115,7 +118,8 @@ async function fill({
 }: Required<FromLogOptions>): Promise<LedgerFromLog> {
   const writer = new LedgerWriter(storage);
   const files = new LogFiles(reader);
-  // Before the checkpoint, because it is published after it: it never names a longer log.
+  // Read before the checkpoint: it is published later than the checkpoint, so it never names a longer log than the one read
+  // next.
   const snapshot = await readSnapshot(reader);
   const note = await files.checkpointNote();
   const signed = keysOf(await vkeysOf(files, keys), VKEY_URL);
@@ -169,7 +173,7 @@ async function fill({
   };
 }
 
-/** Our own keys. Of lost ones, only the published files have the public half. */
+/** Our own keys. The public half of a lost key is only in the published files. */
 async function vkeysOf(files: LogFiles, keys: readonly OwnKey[]): Promise<readonly string[]> {
   const own = keys.map(({ vkey }) => vkey);
   const lost = new Set(keys.flatMap(({ replaces = [] }) => replaces));
@@ -178,7 +182,7 @@ async function vkeysOf(files: LogFiles, keys: readonly OwnKey[]): Promise<readon
   return [...own, ...shown.filter(({ keyId }) => lost.has(keyId)).map(({ vkey }) => vkey)];
 }
 
-/** The snapshot is not signed. Its generation only has to be later than any that readers know. Null: the copy has none. */
+/** The snapshot is not signed. Its generation only has to be later than any that readers know. Null: the copy has no snapshot. */
 async function readSnapshot(reader: PublicReader): Promise<Snapshot | null> {
   const { status } = await reader(SNAPSHOT_URL);
   if (status === 404) return null;
@@ -189,7 +193,7 @@ async function readSnapshot(reader: PublicReader): Promise<Snapshot | null> {
   throw new LogUnusable(`${SNAPSHOT_URL}: ${detail}`);
 }
 
-/** Changes that were published after the end of the log would be lost. */
+/** Refuses a log that ends before the snapshot: later changes would be lost. */
 function assertIsWhole(snapshot: Snapshot | null, size: number): void {
   if (snapshot === null) return;
   if (snapshot.log === undefined) {
@@ -199,7 +203,7 @@ function assertIsWhole(snapshot: Snapshot | null, size: number): void {
   throw new LogUnusable(`${SNAPSHOT_URL} names a log of ${snapshot.log.size} entries, and the checkpoint has ${size}`);
 }
 
-/** Writes the log as the ledger keeps it. */
+/** Writes the log as records of the ledger. */
 function sinkOf(
   writer: LedgerWriter,
   generation: number,
@@ -221,7 +225,10 @@ function sinkOf(
   };
 }
 
-/** A copy may be old, and so may a log that was rolled back: both would sign a second version of the later entries. */
+/**
+ * Refuses a copy without a seen checkpoint: it is old or rolled back, and continuing it would sign a second version of the
+ * later entries.
+ */
 async function assertInPast(walk: LogWalk, origin: string, note: string): Promise<void> {
   const seen = seenCheckpoint(note);
   if (seen.origin !== origin) return;
@@ -234,7 +241,7 @@ async function assertInPast(walk: LogWalk, origin: string, note: string): Promis
   throw new LogUnusable(`the first ${seen.size} entries are not those of a checkpoint that was seen before: a fork`);
 }
 
-/** The log has only a digest of the name. */
+/** The name of a representative from a body of the copy: the log has only its digest. */
 async function representativeFor(
   reader: PublicReader,
   slug: string,
@@ -253,7 +260,7 @@ function nameless(slug: string): LogUnusable {
   );
 }
 
-/** One of our keys that neither signs the log nor is announced in it gets an entry in the next generation. */
+/** The state of the log. A key of ours that neither signs the log nor is announced in it gets an entry in the next generation. */
 function logState(
   { service, takenDown, vkeys }: LogFold,
   tree: Pick<LogState, 'size' | 'root'>,

@@ -1,4 +1,4 @@
-/** Fills a ledger that has no other user, in the largest possible transactions. */
+/** Fills a ledger that nothing else uses, in the largest possible transactions. */
 import type { Json } from '../../../contract/values/canonical-json.ts';
 import { type Change, type ItemKey, MAX_TRANSACT_CHANGES } from '../../../storage/ports/ledger.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
@@ -25,7 +25,7 @@ export class LedgerWriter {
   }
 }
 
-/** Without a condition. */
+/** A put without a condition. */
 export function put<Value extends Json>(key: ItemKey<Value>, revision: number, value: Value): Change {
   return { kind: 'put', key, revision, value, if: { kind: 'any' } };
 }

@@ -1,8 +1,8 @@
 /**
  * The ledger's records of one market from the facts of the log. Pure.
  *
- * The log does not say which claim disputes a metric, nor which comparison does: each disputed metric gets a dispute
- * without a claim. It ends as one by a claim does, with a correction or a retraction.
+ * The log does not state which claim or which comparison disputes a metric. So each disputed metric gets a dispute without
+ * a claim. Like a dispute by a claim, it ends with a correction or a retraction.
  */
 
 import { historyFilesDue } from '../../../contract/bodies/history-files.ts';
@@ -32,23 +32,26 @@ const NO_HISTORY = {
   ...{ latest: {}, observations: 0, unknownValues: 0, sum: EMPTY_SUM },
   ...{ firstObservedAt: null, lastObservedAt: null, lastOrder: null },
 };
-/** The store knows which bytes it has. */
+/** Placeholder: the refresh reads the real digests from the store. */
 const UNKNOWN_FILE: PublishedFile = { rows: 0, csv: '', ndjson: '' };
 const YEAR_DIGITS = 4;
 
-/** Of no market: the log then states the standing again. */
+/** The digest of no standing, so the next generation states the standing again. */
 const FORGOTTEN = 'forgotten';
 
 export interface RecordsOptions {
-  /** Of HEAD. */
+  /** The generation of HEAD. */
   readonly generation: number;
   /** Null: the market has no representative, or the name is lost. */
   readonly representative: PublicRepresentative | null;
-  /** The log has the digest of a name, and the name is lost. So the next generation states that the market has no representative. */
+  /**
+   * Whether the log has the digest of a name that is lost. Then the next generation states that the market has no
+   * representative.
+   */
   readonly isNameLost: boolean;
 }
 
-/** Of a market that is shown. */
+/** The records of a market that is shown. */
 export function recordsOfShown(
   slug: string,
   folded: FoldedMarket,
@@ -73,10 +76,10 @@ export function recordsOfShown(
 }
 
 /**
- * Of a market that is removed. Its observations stay in the log alone: nothing public is made of them but the answers in
- * the place of its files.
+ * The records of a market that is removed. Its observations stay in the log alone: nothing public is rendered from them,
+ * except the problem documents in place of its files.
  *
- * @param before as it was shown last; null: the log does not say it any more
+ * @param before the market as it was last shown; null: the log no longer states it
  */
 export function* recordsOfRemoved(
   slug: string,
@@ -89,7 +92,7 @@ export function* recordsOfRemoved(
   const value: MarketRecordValue = { ...definition, ...NO_HISTORY, updatedAt: removal.removedAt, removal };
   const observations = before?.observations ?? [];
   const closedPages = Math.max(0, Math.ceil(observations.length / pageSize) - 1);
-  // The number of texts that were taken down is unknown. One answer too many does no harm.
+  // The number of removed texts is unknown. One problem document too many does no harm.
   const { hasWhole, hasYears } = historyFilesDue(before === null ? Infinity : observations.length, closedPages);
   const files = { sum: '', all: hasWhole ? UNKNOWN_FILE : null, index: hasYears ? '' : null };
   yield* recordsOf(slug, revision, value, generation, {
@@ -110,13 +113,13 @@ function* recordsOf(
 ): Generator<Change> {
   yield put(marketKey(slug), revision, value);
   yield put(marketIndexKey(slug), revision, null);
-  // The refresh renders everything, and compares it with the bodies in the store.
+  // The refresh renders everything, and compares it with the stored bodies.
   const unknown = { marketDigest: '', historyDigest: '', closedPages: 0, joined: generation };
   yield put(publishedHeadsKey(slug), generation, { ...unknown, ...published });
   yield refreshMark(slug);
 }
 
-/** So the next generation states nothing again. */
+/** The record of the stated facts, so the next generation does not state them again. */
 function loggedOf(slug: string, revision: number, value: MarketRecordValue) {
   const record = { ...marketKey(slug), revision, attemptId: '', expiresAtMs: null, value };
   return new MarketEntries({ slug, record, published: null, isReset: false }).logged;
@@ -128,7 +131,7 @@ function withoutEmptyStanding({ standing, ...record }: MarketRecordValue): Marke
   return isEmpty || standing === undefined ? record : { ...record, standing };
 }
 
-/** The texts of a removed market may be taken down. No body shows them. */
+/** The definition of a removed market may have been taken down. No body shows these values. */
 function nameless(slug: string): Omit<MarketRecordValue, keyof typeof NO_HISTORY | 'updatedAt'> {
   const unit = { of: 'unit', quantity: 1 };
   return { name: slug, kind: 'removed', status: 'retired', nativeCurrency: 'XXX', unit, sources: [] };
