@@ -1,6 +1,6 @@
 /**
- * The handlers of the write API, by the tags of their operations. An operation without a handler does not compile. Those that
- * few requests need are loaded with the first of them: a start of the function does not read and compile them.
+ * The handlers of the write API, by the tags of their operations. An operation without a handler does not compile. Rarely used
+ * handlers are loaded with their first request, so that the function starts faster.
  */
 import {
   type OperationId,

@@ -132,7 +132,7 @@ export const revokeApiKey = writeHandler<'revokeApiKey'>()({
   decide({ params, now, nowMs, principal }, { key, application }, found) {
     if (key === null) return refuse('not-found', 'No such API key.');
     const { value } = key;
-    // Otherwise a credential that may issue keys to accounts could revoke the keys of operators.
+    // Otherwise a credential that may only issue keys to accounts could revoke the keys of operators.
     const refused = refusedPower(principal, value);
     if (refused !== null) return refused;
     const target = targetOf(params.id);
@@ -149,7 +149,7 @@ export function revoked(value: ApiKeyValue, now: string): ApiKeyValue {
   return { ...value, previousSecret: null, revokedAt: now };
 }
 
-/** The account's part of the revocation of one of its keys. Nothing for an operator's key, which has no request. */
+/** The account's part of the revocation of one of its keys. Empty for an operator's key, because operators have no request. */
 export function takenFromAccount(
   { id, subject }: ApiKeyValue,
   application: Item<WaitlistRequestValue> | null,
@@ -179,7 +179,7 @@ interface KeyOwner {
   readonly quota: Quota | null;
 }
 
-/** Only operators can make operators. Other credentials with `keys:admin` issue keys to accounts. */
+/** Only operators can issue keys to operators. Other credentials with `keys:admin` issue keys to accounts. */
 function operatorOr({ subject }: Principal): KeyOwner | Refused {
   if (subject === OPERATOR_SUBJECT) return { subject, approved: null, quota: null };
   return refuse('forbidden', 'Only an operator key can issue another operator key: name an approved waitlist request.');
@@ -228,7 +228,10 @@ function refusedMarkets({ markets }: Principal, given: readonly string[] | null)
   return refuse('forbidden', 'A credential that is limited to some markets can only give and take keys for these.');
 }
 
-/** A scope whose operations cannot all be bound to markets. They refuse limited keys that have it from earlier. */
+/**
+ * Refuses scopes whose operations cannot all be limited to markets. These operations refuse limited keys that already have such
+ * a scope.
+ */
 function refusedLimit(scopes: readonly Scope[], markets: readonly string[] | null): Refused | null {
   const errors = scopes.flatMap((scope, index) => {
     if (markets === null || !UNLIMITED_SCOPES.includes(scope)) return [];
@@ -239,16 +242,16 @@ function refusedLimit(scopes: readonly Scope[], markets: readonly string[] | nul
   return refuse('validation-failed', 'Leave these scopes out, or issue the key without "markets".', { errors });
 }
 
-/** Refuses a credential that has less than the key. */
+/** Refuses a credential with fewer rights than the key. */
 function refusedPower(principal: Principal, key: ApiKeyValue): Refused | null {
-  // Otherwise it could rotate a key of the operators that has few scopes, and then be an operator.
+  // Otherwise it could rotate a key of the operators that has few scopes, and then act as an operator.
   if (key.subject === OPERATOR_SUBJECT && principal.subject !== OPERATOR_SUBJECT) {
     return refuse('forbidden', 'This is a key of the operators: only an operator key can rotate or revoke it.');
   }
   return refusedScopes(principal, key.scopes) ?? refusedMarkets(principal, key.markets ?? null);
 }
 
-/** A user's token always ends soon, and the user gets another one. A key that ends is meant to end. */
+/** A user's token always expires soon, and the user gets a new one. So only the expiry of API keys is compared. */
 function refusedLifetime(principal: Principal, expiresAt: string | null): Refused | null {
   if (principal.kind !== 'api-key' || principal.expiresAt === null) return null;
   if (expiresAt !== null && Date.parse(expiresAt) <= Date.parse(principal.expiresAt)) return null;
@@ -261,7 +264,7 @@ function refusedExpiry(expiresAt: string | null, nowMs: number): Refused | null 
   return refuseInvalid('The key would never be valid.', error);
 }
 
-/** Compares the count of the refused counter with the limit, which may have been read again since. */
+/** Compares the count of the refused counter with the limit, which may have been read again meanwhile. */
 function refusedQuota(quota: Quota, found: ConflictItems): Refused | null {
   const counter = found.get(counterKey(quota, 'api-keys'));
   if (counter === undefined) return null;

@@ -1,6 +1,6 @@
 /**
- * A restore goes back to an earlier ledger, and would revive keys that were revoked or rotated since, and persons that
- * were erased. This carries both over from a later ledger.
+ * A restore returns to an earlier ledger. There, keys that were revoked or rotated later would be valid again, and erased
+ * persons would return. This module carries these changes over from a later ledger.
  */
 
 import type { Runtime } from '../../storage/aws/runtime.ts';
@@ -26,7 +26,7 @@ const ACTION = 'system:restore';
 
 /** The accounts of one ledger. */
 export interface KnownAccounts {
-  /** The newest generation that it knows; 0: none. */
+  /** Its newest generation; 0: none. */
   readonly generation: number;
   readonly keys: ReadonlyMap<string, Item<ApiKeyValue>>;
   readonly erasures: readonly ErasureValue[];
@@ -45,18 +45,18 @@ export async function readAccounts(ledger: LedgerReader): Promise<KnownAccounts>
   };
 }
 
-/** A key that would work again. */
+/** A key that the restore would make valid again. */
 export interface RevivedKey {
   readonly id: string;
   readonly subject: string;
   readonly label: string;
   readonly createdAt: string;
-  /** The last write with the key that the restored ledger knows; null: none. */
+  /** The last write with the key in the restored ledger; null: none. */
   readonly lastWriteAt: string | null;
 }
 
 /**
- * The valid keys of an earlier ledger of which no later one knows what became of them.
+ * The valid keys of an earlier ledger whose later state no other ledger knows.
  *
  * @param later all ledgers that may be later
  */
@@ -87,7 +87,7 @@ export interface CarryOverDependencies extends Pick<Runtime, 'nowMs' | 'newAttem
   readonly ledger: Ledger;
 }
 
-/** Puts the state of every key that a later ledger has changed in place. Returns their number. May be repeated. */
+/** Copies the state of every key that a later ledger has changed. Returns their number. May be repeated. */
 export async function carryKeysOver(
   dependencies: CarryOverDependencies,
   later: readonly KnownAccounts[],
@@ -137,7 +137,7 @@ async function changeKeys(
   return changed;
 }
 
-/** Begins every erasure of a later ledger that this one does not know. Returns their number. May be repeated. */
+/** Starts every erasure that only a later ledger knows. Returns their number. May be repeated. */
 export async function repeatErasures(
   dependencies: CarryOverDependencies,
   later: readonly KnownAccounts[],
@@ -147,7 +147,7 @@ export async function repeatErasures(
   let repeated = 0;
   for (const erasure of all.values()) {
     if ((await ledger.get(erasureKey(erasure.id))) !== null) continue;
-    // An account of after the backup is gone with everything else of that time.
+    // An account that was made after the backup is not in this ledger.
     if ((await readAccount(erasure.subject, ledger)) === 'unknown') continue;
     await commit(dependencies, `erasure/${erasure.id}`, async (found) => {
       const account = await readAccount(erasure.subject, ledger);
@@ -160,7 +160,7 @@ export async function repeatErasures(
   return repeated;
 }
 
-/** A quota counter may refuse once: then it is left out. There is no other writer. */
+/** If a quota counter refuses, the second try leaves it out. There is no other writer. */
 async function commit(
   { ledger, nowMs, newAttemptId, newId }: CarryOverDependencies,
   target: string,

@@ -1,7 +1,6 @@
 /**
- * The handlers of entitlements. All grants of a subject are one item, so that a write checks them all at once. Each
- * grant is a resource of its own: its revision is the item's revision at its last change, and `If-Match` names that
- * revision.
+ * The handlers of entitlements. All grants of a subject are in one item, so that a write checks them all at once. Each grant is
+ * a resource. Its revision is the item's revision at its last change, and `If-Match` names that revision.
  */
 
 import type { Entitlement } from '../../contract/operations/accounts/entitlements.ts';
@@ -113,7 +112,7 @@ function refusedGrant(feature: Feature, body: BodyOf<'putEntitlement'>, nowMs: n
 type OneGrant = OperationRequest<'putEntitlement' | 'deleteEntitlement'>;
 
 /**
- * Also refused if another feature has changed in between. Then everything is read again; only the feature's own grant
+ * Also refused if another feature has changed meanwhile. Then everything is read again, and only the feature's own grant
  * decides.
  */
 function putGrants(subject: string, item: Item<EntitlementsValue> | null, features: Grants): Change {
@@ -124,7 +123,7 @@ function targetOf({ subject, feature }: OneGrant['params']): string {
   return `entitlements/${subject}/${feature}`;
 }
 
-/** Each watchlist has its own markets, so there is no count of them for a subject. */
+/** Features whose limit applies to each resource separately: they have no count for the subject. */
 const LIMITS_OF_ONE_THING: ReadonlySet<Feature> = new Set(['watchlist-items']);
 
 function toEntitlement(
@@ -136,7 +135,7 @@ function toEntitlement(
   const { kind, description, defaultLimit } = FEATURES[feature];
   const limit = grant?.limit ?? defaultLimit;
   const isCounted = kind !== 'boolean' && !LIMITS_OF_ONE_THING.has(feature);
-  // Read one by one: a reserve may be read after it was filled, and its counter before.
+  // These are read one by one. So a reserve may be read after a refill, and its counter before it: the sum could be negative.
   const used = counters === undefined ? 0 : Math.max(0, usedOf(counters));
   return {
     feature,

@@ -1,6 +1,6 @@
 /**
- * The handlers of erasures. The request itself erases what must not wait: contact, texts and keys of an account. The
- * worker erases the rest: see `run-erasure.ts`.
+ * The handlers of erasures. The request itself erases the urgent parts: contact, texts and keys of an account. The worker
+ * erases the rest: see `run-erasure.ts`.
  */
 import type { Erasure } from '../../contract/operations/erasures.ts';
 import { created, replaced } from '../../storage/ports/changes.ts';
@@ -53,7 +53,7 @@ interface Account {
   readonly keys: readonly Item<ApiKeyValue>[];
 }
 
-/** Null for a user, who has no keys. `unknown`: the ledger does not have the account. */
+/** Null for a user, who has no keys. `unknown`: the account is not in the ledger. */
 export async function readAccount(subject: string, reader: LedgerReader): Promise<Account | 'unknown' | null> {
   const id = waitlistRequestOf(subject);
   if (id === null) return null;
@@ -63,7 +63,7 @@ export async function readAccount(subject: string, reader: LedgerReader): Promis
   return { application, keys: keys.filter((item) => item !== null) };
 }
 
-/** The request's own part, and the work that is left. */
+/** The part that the request erases itself, and the work item for the rest. */
 export function erasureChanges(
   value: ErasureValue,
   account: Account | null,
@@ -79,7 +79,7 @@ export function erasureChanges(
   ];
 }
 
-/** By then the keys of the account can no longer write. */
+/** The time from which the keys of the account can no longer write. */
 function notBefore(nowMs: number): Lease {
   return { owner: null, untilMs: nowMs + LAST_WRITE_MS };
 }
@@ -93,7 +93,7 @@ function closeAccount(
 ): Change[] {
   const erased = { contact: null, useCase: null, note: null, state: 'erased' } as const;
   return [
-    // Refused if a key was issued or revoked in between.
+    // Refused if a key was issued or revoked meanwhile.
     replaced(application, { ...application.value, ...erased, keys: [] }),
     ...keys.map((item) => replaced(item, revoked(item.value, now))),
     ...(keys.length === 0 ? [] : giveBackKeys(accountOf(application.sort), keys.length, nowMs, found)),

@@ -1,6 +1,6 @@
 /**
- * Erases the records of a subject, one by one. Each step searches for the remaining records of its kind. So a worker
- * that dies is followed by one that does the rest, and two workers at once do no harm.
+ * Erases the records of a subject, one by one. Each step searches for the remaining records of its kind. So after a crash, the
+ * next worker continues, and two workers at the same time do no harm.
  */
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import { replaced } from '../../storage/ports/changes.ts';
@@ -42,12 +42,12 @@ export interface ErasureDependencies extends Pick<Runtime, 'nowMs' | 'newAttempt
 
 const ACTION = 'system:erasure';
 
-/** Items of one query. */
+/** The number of items of one query. */
 const PAGE_ITEMS = 100;
 
 /**
- * Does the worker's part of an erasure, and takes it off the queue. An account's erasure waits until its keys can no
- * longer write. May be called again at any time.
+ * Does the worker's part of an erasure, and removes it from the queue. An account's erasure waits until its keys can no longer
+ * write. May be called again at any time.
  *
  * @throws StorageUnavailable if storage fails: call it again later
  */
@@ -91,7 +91,8 @@ async function eraseCredentials(dependencies: ErasureDependencies, subject: stri
 }
 
 /**
- * The item is emptied, not deleted: otherwise an old revision could come back, and a cache would take it for current.
+ * The item is emptied, not deleted. A deleted item would start again with an old revision, and a cache would take that for
+ * current.
  */
 async function eraseEntitlements(dependencies: ErasureDependencies, subject: string): Promise<void> {
   await untilCommitted(dependencies, async () => {

@@ -54,7 +54,7 @@ export const createWatchlist = writeHandler<'createWatchlist'>()({
   },
 });
 
-/** The time of creation comes from the id. */
+/** The time of creation is derived from the id. */
 export const replaceWatchlist = writeHandler<'replaceWatchlist'>()({
   read: readWatchlist,
   decide(request, item, found) {

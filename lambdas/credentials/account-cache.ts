@@ -1,9 +1,9 @@
 /**
- * This process's cache of API keys and entitlements, so that a request reads at most one credential, and mostly none.
+ * This process's cache of API keys and entitlements, so that a request reads at most one credential, and usually none.
  *
- * A key's record is read again after {@link CREDENTIAL_CACHE_SECONDS}. Entitlements are never read here. A write starts
- * from the cached entitlements and checks them in its transaction. If they are out of date, the transaction is refused
- * and hands back the current item, which updates the cache.
+ * A key's record is read again after {@link CREDENTIAL_CACHE_SECONDS}. Entitlements are not read here: a write starts from the
+ * cached entitlements and checks them in its transaction. If they are out of date, the transaction is refused and returns the
+ * current item, which updates the cache.
  */
 import { LRUCache } from 'lru-cache';
 import type { Runtime } from '../../storage/aws/runtime.ts';
@@ -13,14 +13,14 @@ import { type ApiKeyValue, apiKeyKey, type EntitlementsValue } from '../../stora
 /** A revocation, a rotation or a change of scopes takes effect everywhere within this time. */
 export const CREDENTIAL_CACHE_SECONDS = 30;
 
-/** A revoked key may still write for this long: from a cache, and in requests that have already begun. */
+/** A revoked key may still write during this time: from a cache, and in requests that have already begun. */
 export const LAST_WRITE_MS = (CREDENTIAL_CACHE_SECONDS + 5) * 1000;
 
-/** Entries of each cache, at most: keys, unknown key ids, subjects. */
+/** The limit of entries in each cache: keys, unknown key ids, subjects. */
 const MAX_ENTRIES = 10_000;
 
 export interface Entitlements {
-  /** Of the ledger's item; null if the subject has no item. */
+  /** The revision of the ledger's item; null if the subject has no item. */
   readonly revision: number | null;
   readonly features: EntitlementsValue['features'];
 }
@@ -33,9 +33,9 @@ export interface AccountCache {
   apiKey(keyId: string, maxAgeMs?: number): Promise<ApiKeyValue | null>;
   /** The cached entitlements. An unknown subject has no grants. */
   cachedEntitlements(subject: string): Entitlements;
-  /** Takes an item that a transaction has found; null: there was no item. */
+  /** Stores an item that a transaction has returned; null: there was no item. */
   learn(subject: string, item: Item<EntitlementsValue> | null): void;
-  /** The next use of the key reads its record again. */
+  /** Makes the next use of the key read its record again. */
   forget(keyId: string): void;
 }
 
@@ -51,7 +51,7 @@ export function knownEntitlements(item: Item<EntitlementsValue> | null): Entitle
 
 interface CachedKey {
   readonly record: ApiKeyValue | null;
-  /** When the read began. The record includes everything that was committed before that. */
+  /** The time when the read began. The record includes everything that was committed before it. */
   readonly readAtMs: number;
 }
 
@@ -62,10 +62,7 @@ export function createAccountCache({ ledger, nowMs }: AccountCacheOptions): Acco
   const reading = new Map<string, Promise<ApiKeyValue | null>>();
   const entitlements = new LRUCache<string, Entitlements>({ max: MAX_ENTRIES });
 
-  /**
-   * Reads the record. Caches it unless the key was forgotten during the read, because the record may be older than
-   * that.
-   */
+  /** Reads the record. Caches it, unless `forget` was called during the read: then the record may be out of date. */
   function read(keyId: string): Promise<ApiKeyValue | null> {
     const readAtMs = nowMs();
     const isCurrent = () => reading.get(keyId) === started;
@@ -96,8 +93,8 @@ export function createAccountCache({ ledger, nowMs }: AccountCacheOptions): Acco
     },
     cachedEntitlements: (subject) => entitlements.get(subject) ?? knownEntitlements(null),
     learn(subject, item) {
-      // The last answer counts, even with a lower revision, because an item may have been deleted and made again. If
-      // answers arrive out of order, the cost is one more refusal.
+      // The last answer counts, even with a lower revision, because an item may have been deleted and made again. Answers in
+      // the wrong order only cost one more refusal.
       if (item === null) entitlements.delete(subject);
       else entitlements.set(subject, knownEntitlements(item));
     },

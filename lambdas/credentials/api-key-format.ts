@@ -18,7 +18,7 @@ export interface ApiKeyParts {
   readonly secret: string;
 }
 
-/** The beginning of every API key; no JWT begins so. */
+/** The prefix of every API key. No JWT begins with it. */
 export const API_KEY_PREFIX = 'tdm_';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -37,7 +37,7 @@ export function newApiKey(env: ApiKeyEnvironment, randomBytes: RandomBytes): Api
   return { env, keyId: randomBase62(KEY_ID_LENGTH, randomBytes), secret: newSecret(randomBytes) };
 }
 
-/** For a key that is rotated and keeps its id. */
+/** A secret for a key that is rotated and keeps its id. */
 export function newSecret(randomBytes: RandomBytes): string {
   return randomBase62(SECRET_LENGTH, randomBytes);
 }
@@ -83,7 +83,10 @@ function checksum(text: string): string {
   return digits;
 }
 
-/** The largest multiple of 62 within a byte's range. Bytes from here on would make the first characters more likely. */
+/**
+ * The largest multiple of 62 in the range of a byte. Bytes from here on would make the first characters more likely than
+ * others.
+ */
 const UNBIASED_BELOW = 248;
 
 function randomBase62(length: number, randomBytes: RandomBytes): string {

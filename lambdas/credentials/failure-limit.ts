@@ -1,7 +1,7 @@
 /**
- * Limits the failed authentications of one network. A failure costs its sender nothing, and costs us a signature or a read
- * of the ledger. Over the limit, credentials of that network are no longer looked at, except those that were good before:
- * a neighbour behind the same proxy keeps its access.
+ * Limits the failed authentications of one network. A failure costs its sender nothing, and costs us the check of a signature
+ * or a read of the ledger. Above the limit, credentials from that network are not checked, except those that were valid before:
+ * so other clients behind the same proxy keep their access.
  */
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -24,7 +24,7 @@ export interface FailureLimit {
 export function createFailureLimit({ nowMs }: Pick<Runtime, 'nowMs'>): FailureLimit {
   const policy = { name: 'failures', limit: FAILURES_A_MINUTE, windowSeconds: 60 };
   const limiter = createRateLimiter({ nowMs, policy, maxCredentials: MAX_NETWORKS });
-  // Digests, because a secret must not be kept.
+  // Digests, because the cache must not hold secrets.
   const good = new LRUCache<string, true>({ max: MAX_CREDENTIALS });
   const nameOf = (authorization: string) => hash('sha256', authorization);
 

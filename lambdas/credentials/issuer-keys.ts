@@ -10,11 +10,11 @@ import { isJwk, type Jwk } from 'aws-jwt-verify/jwk';
 import type { Runtime } from '../../storage/aws/runtime.ts';
 
 /**
- * After this time the set is fetched again. While the issuer is reachable, a withdrawn key is accepted no longer than
- * this.
+ * After this time the set is fetched again. So while the issuer is reachable, a withdrawn key is accepted for at most this
+ * time.
  */
 export const JWKS_REFRESH_SECONDS = 600;
-/** The pause after a fetch that failed or did not bring the wanted key. */
+/** The pause after a fetch that failed, or that did not return the wanted key. */
 export const JWKS_RETRY_SECONDS = 10;
 
 /** Asymmetric algorithms only, so that a public key can never be used as a shared secret. */
@@ -29,7 +29,7 @@ export interface IssuerKey {
 }
 
 export interface IssuerKeys {
-  /** Null: the issuer has no such key. Rejects with {@link IssuerUnavailable} if that cannot be found out. */
+  /** Null: the issuer has no such key. Rejects with {@link IssuerUnavailable} if its keys cannot be fetched. */
   find(algorithm: SignatureAlgorithm, keyId: string): Promise<IssuerKey | null>;
 }
 
@@ -40,7 +40,7 @@ export class IssuerUnavailable extends Error {
 
 export interface IssuerKeysOptions extends Pick<Runtime, 'nowMs'> {
   readonly jwksUri: string;
-  /** Gives the body of a 200 as text. Must give up by itself after a few seconds. */
+  /** Returns the body of a 200 as text. Must stop after a few seconds. */
   readonly fetchJwks: (uri: string) => Promise<string>;
 }
 
@@ -86,7 +86,7 @@ export function createIssuerKeys({ jwksUri, fetchJwks, nowMs }: IssuerKeysOption
           cause: failure,
         });
       }
-      // Only after a fetch. Otherwise a client that keeps sending invented key ids could keep a new key out for ever.
+      // Only after a fetch. Otherwise a client with many invented key ids could prevent that a new key is ever fetched.
       if (mayAsk) pause();
       return null;
     },

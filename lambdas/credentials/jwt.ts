@@ -24,7 +24,7 @@ export interface VerifiedToken {
   readonly expiresAt: string;
 }
 
-/** `refused` is the reason. It repeats nothing of the token, and fits an `error_description` (RFC 6750, section 3). */
+/** `refused` is the reason. It repeats no part of the token, and is a valid `error_description` (RFC 6750, section 3). */
 export type TokenVerification = { readonly token: VerifiedToken } | { readonly refused: string };
 
 export interface TokenVerifier {
@@ -49,7 +49,7 @@ export interface TokenVerifierOptions extends Pick<IssuerKeysOptions, 'fetchJwks
   readonly scopePrefix?: string;
 }
 
-/** From `iat` to `exp`. */
+/** The longest time from `iat` to `exp`. */
 const MAX_LIFETIME_SECONDS = 24 * 60 * 60;
 /** How far the issuer's clock may differ from ours. */
 const CLOCK_TOLERANCE_SECONDS = 30;
@@ -78,7 +78,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
       const decomposed = decompose(token);
       if (decomposed === null) return { refused: NOT_A_JWT };
       const { header, payload } = decomposed;
-      // Before the signature, so that only an otherwise valid token can make us fetch keys.
+      // Checked before the signature, so that only an otherwise valid token can cause a fetch of keys.
       const fault = headerFault(header) ?? claimsFault(decomposed, options);
       if (fault !== null) return { refused: fault };
       const key = await keys.find(header.alg as SignatureAlgorithm, header.kid as string);
@@ -131,7 +131,7 @@ function claimsFault({ header, payload }: DecomposedJwt, options: TokenVerifierO
   }
   const audiences = aud === undefined && payload.token_use === 'access' ? [payload.client_id] : [aud].flat();
   if (!audiences.includes(audience)) return 'The token is for another audience.';
-  // RFC 9449, section 7.1, and RFC 8705, section 3: such a token needs a further proof that we cannot check.
+  // RFC 9449, section 7.1, and RFC 8705, section 3: such a token needs a further proof, which we cannot check.
   if (payload.cnf !== undefined) return 'The token is bound to a key of its holder, so it is not a bearer token.';
   if (!isSubjectClaim(sub)) {
     return 'The subject of the token (sub) must be 1 to 255 printable ASCII characters without space and slash.';

@@ -1,6 +1,6 @@
 /**
- * A token issuer of our own, for trying out users without an OIDC provider. Only for a server on one's own machine: the
- * holder of its key can be any user.
+ * A token issuer of this service, for testing with users and without an OIDC provider. Only for a server on the user's own
+ * machine: the holder of its key can act as any user.
  */
 import { createHash, createPrivateKey, generateKeyPairSync, type JsonWebKey, sign } from 'node:crypto';
 import type { Scope } from '../../contract/operations/scopes.ts';

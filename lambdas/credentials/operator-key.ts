@@ -17,7 +17,7 @@ export interface FirstKeyDependencies extends Pick<Runtime, 'nowMs' | 'newId'> {
 
 type Reader = Pick<Ledger, 'get' | 'query'>;
 
-/** Whether an operator has a key that can issue others: neither revoked nor expired. */
+/** Whether an operator has a valid key, neither revoked nor expired, that can issue others. */
 export async function hasOperatorKey(ledger: Reader, nowMs: number): Promise<boolean> {
   for await (const items of queryPages(ledger, API_KEYS)) {
     if (items.some(({ value }) => isOfOperator(value) && endOf(value, nowMs) === null)) return true;
@@ -51,9 +51,9 @@ export async function keyStateOf(
 }
 
 /**
- * Puts the key into the ledger with every scope, unless an operator has a key. If all were revoked, this makes another one,
- * because the deployment would be locked for good otherwise. Keep the key in a safe place before you call this. Returns whether
- * this call has put the key.
+ * Puts the key into the ledger with every scope, unless an operator already has a valid key. If all were revoked, this adds
+ * another key, because nobody could ever issue keys otherwise. Store the key in a safe place before you call this. Returns
+ * whether this call has put the key.
  */
 export async function registerFirstKey(
   { ledger, nowMs, newId }: FirstKeyDependencies,

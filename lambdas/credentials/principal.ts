@@ -17,19 +17,19 @@ export interface Principal {
   readonly markets: readonly string[] | null;
   /** RFC 3339, or null. */
   readonly expiresAt: string | null;
-  /** From the cache: a write's transaction checks them. */
+  /** The cached entitlements; a write's transaction checks them. */
   readonly entitlements: Entitlements;
 }
 
 export interface Unauthenticated {
   readonly code: 'unauthenticated';
-  /** Repeats nothing of the credential. */
+  /** The fault. It repeats no part of the credential. */
   readonly detail: string;
   /** The value of `WWW-Authenticate` (RFC 6750, section 3). */
   readonly challenge: string;
 }
 
-/** The sender's network has failed too often to be looked at. */
+/** The sender's network has failed too often: the credential was not checked. */
 export interface TooManyFailures {
   readonly code: 'rate-limited';
   readonly detail: string;
@@ -42,14 +42,14 @@ export type Authentication =
 
 export interface Authenticator {
   /**
-   * Takes the value of the Authorization header, and the sender's address, if its failures are to be limited. Reads the ledger
-   * at most once, and never for text that is not a key. Rejects with `StorageUnavailable` or `IssuerUnavailable` if a possibly
-   * valid credential cannot be checked.
+   * Takes the value of the Authorization header, and the sender's address if its failures are to be limited. Reads the ledger
+   * at most once, and never for text that is not a key. Rejects with `StorageUnavailable` or `IssuerUnavailable` if a
+   * credential that may be valid cannot be checked.
    */
   authenticate(authorization: string | undefined, address?: string): Promise<Authentication>;
-  /** Takes a subject's entitlements item that a write has found; null: there was no item. */
+  /** Stores a subject's entitlements item that a write has returned; null: there was no item. */
   learn: AccountCache['learn'];
-  /** The next use of the key reads its record again, because this process has changed the key. */
+  /** Makes the next use of the key read its record again, because this process has changed the key. */
   forget(keyId: string): void;
 }
 
@@ -70,7 +70,7 @@ const SECOND_LOOK_MS = 1000;
 
 const TOO_MANY = 'Too many credentials from your network were refused: wait, and correct yours.';
 
-/** One text for an unknown key, a wrong secret, another environment, an expired key and a revoked key. */
+/** One text for every reason, so that it reveals nothing: unknown, wrong secret, another environment, expired or revoked. */
 const KEY_REFUSED = 'The API key is unknown, expired or revoked.';
 
 export function createAuthenticator({ tokenIssuer, ...options }: AuthenticatorOptions): Authenticator {

@@ -1,6 +1,6 @@
 /**
- * Makes the first operator key of a deployment. An administrator with permission to invoke this function does so by
- * hand, once. Only the answer ever shows the key.
+ * Makes the first operator key of a deployment. An administrator with permission invokes this function once, manually. Only its
+ * answer contains the key.
  */
 import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';

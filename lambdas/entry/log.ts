@@ -11,7 +11,7 @@ export function log(level: 'info' | 'error', what: string, fields: Fields = {}):
   process.stdout.write(`${text}\n`);
 }
 
-/** A line with metrics. Its fields hold no text of others. */
+/** Writes a line with metrics. Its fields contain no text from outside. */
 export function logMeasured(what: string, metrics: readonly LoggedMetric[], fields: Fields): void {
   process.stdout.write(`${JSON.stringify(measuredLine('info', Date.now(), metrics, { what, ...fields }))}\n`);
 }

@@ -1,4 +1,4 @@
-/** In a file of its own, because the S3 client is loaded with it, and few invocations need that client. */
+/** In a separate file, because it loads the S3 client, which few invocations need. */
 
 import type { UploadFiles } from '../../storage/ports/upload-store.ts';
 import { createS3Client } from '../../storage/s3/s3-client.ts';

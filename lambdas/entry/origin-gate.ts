@@ -1,6 +1,6 @@
 /**
- * Lets in the requests that came through the write host's distribution. API Gateway's own endpoint is public too:
- * somebody who finds it would get past the web ACL, and could claim any address.
+ * Accepts only requests that came through the write host's distribution. API Gateway's own endpoint is public, too: a request
+ * to it would bypass the web ACL, and could state any address.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -26,7 +26,7 @@ export function createOriginGate(secrets: readonly string[]): OriginGate {
   };
 }
 
-/** Digests have one length, which the comparison needs. */
+/** All digests have the same length, which the comparison needs. */
 function digestOf(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }

@@ -1,7 +1,7 @@
 /**
- * Puts a large file on the queue of work, once it has arrived in the bucket of uploads. The table's stream then invokes
- * the worker. This function is separate from the worker because the event of an upload comes once: if it fails, Lambda
- * retries it for this upload alone, and not for all other work on the queue.
+ * Queues the work of a large file when it has arrived in the bucket of uploads. The table's stream then invokes the worker.
+ * This function is separate from the worker, because the event of an upload comes only once: if it fails, Lambda retries it for
+ * this upload alone.
  */
 import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';

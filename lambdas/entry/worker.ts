@@ -21,8 +21,8 @@ import { createRunners } from '../worker/runners.ts';
 import { log, logMeasured } from './log.ts';
 
 /**
- * A step begins only if there is time for it to end. The largest batch takes some seconds. A longer step is continued
- * later.
+ * A step begins only if there is time for it to end. The largest batch takes some seconds. A longer step is continued by the
+ * next invocation.
  */
 const LONGEST_STEP_MS = 60_000;
 
@@ -67,6 +67,6 @@ async function work(hasTime: () => boolean): Promise<void> {
   });
   logMeasured('work done', [{ Name: WORK_WAITED, Unit: 'Milliseconds', value: longestMs }], { done });
   await sealAudit();
-  // An alarm counts the function's errors, so work that stays undone must be an error.
+  // An alarm counts the function's errors, so work that failed must be an error.
   if (failed > 0) throw new Error(`${failed} items of work failed: see the lines before`);
 }

@@ -1,7 +1,7 @@
 /**
- * The write API as a Lambda function behind an API Gateway HTTP API, behind a CloudFront distribution. The environment is
- * checked when the function starts. The deployment's secrets are fetched then; if that failed, the next request tries
- * again. Each request is first held against the distribution's secret: any other check of a stranger would cost more.
+ * The write API as a Lambda function behind an API Gateway HTTP API, which is behind a CloudFront distribution. When the
+ * function starts, it checks the environment and fetches the deployment's secrets; if the fetch fails, the next request tries
+ * again. Each request is first checked for the distribution's secret, because every other check of a stranger would cost more.
  */
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { type ProblemCode, problem } from '../../contract/problems/problems.ts';
@@ -82,7 +82,7 @@ const writeApi = retriedOnce(async () => {
     usesReserves: true,
   });
 });
-// The start has time for this. The first request waits for it, or tries again.
+// Fetched during the start, which has time for it. The first request waits for the result, or tries again.
 originGate().catch(() => undefined);
 writeApi().catch(() => undefined);
 

@@ -6,9 +6,8 @@ import type { HttpResult } from './event.ts';
 type Fields = Readonly<Record<string, string>>;
 
 /**
- * Any web page may read the answers (Fetch standard, CORS protocol). The page itself must hold and send the bearer
- * token; there are no cookies that a browser would add. So a foreign page gains nothing by sending requests from a
- * user's browser.
+ * Any web page may read the answers (Fetch standard, CORS protocol). The page itself must have the bearer token and send it;
+ * there are no cookies that a browser would add. So a foreign page gains nothing by sending requests from a user's browser.
  */
 const COMMON_FIELDS: Fields = {
   'cache-control': 'no-store',

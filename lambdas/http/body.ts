@@ -13,7 +13,7 @@ export interface Body {
 }
 
 export interface BodyRules {
-  /** Decoded. */
+  /** The limit of the decoded body. */
   readonly maxBytes: number;
   /**
    * Lower case, without parameters. Structured suffixes do not match: `application/json` does not admit
@@ -45,7 +45,7 @@ export function readBody(event: HttpEvent, rules: BodyRules): { readonly body: B
     return { problem: problem('content-too-large', `The body may have at most ${rules.maxBytes} bytes.`) };
   }
   const bytes = Buffer.from(body, event.isBase64Encoded ? 'base64' : 'utf8');
-  // Decoding skips invalid characters, so only encoding again shows whether the body was valid.
+  // Decoding skips invalid characters. So only encoding the bytes again shows whether the body was valid.
   if (event.isBase64Encoded ? bytes.toString('base64') !== body : !body.isWellFormed()) {
     return { problem: problem('malformed-body', 'The body was damaged in transit: send it again.') };
   }
@@ -55,7 +55,7 @@ export function readBody(event: HttpEvent, rules: BodyRules): { readonly body: B
   return { body: { bytes, text: event.isBase64Encoded ? bytes.toString('utf8') : body, mediaType } };
 }
 
-/** For operations without a body: otherwise a body that the client sends would be ignored silently. */
+/** Refuses a body for operations without one: it would be ignored silently otherwise. */
 export function refuseBody(event: HttpEvent): Problem | null {
   if ((event.body ?? '') === '') return null;
   return problem('invalid-request', 'This operation takes no body: send the request without one.');

@@ -30,7 +30,7 @@ export type OpenedCursor = { readonly after: string } | 'malformed' | 'expired';
 export interface Cursors {
   /** @throws RangeError if the sort key is so long that {@link open} would refuse the cursor */
   sign(cursor: CursorContext & CursorPosition): string;
-  /** A cursor of another actor or filter is `malformed`, like any other text: its existence stays hidden. */
+  /** A cursor of another actor or filter is `malformed`, like any other text, so that its existence stays hidden. */
   open(text: string, request: CursorContext & { readonly nowMs: number }): OpenedCursor;
 }
 
@@ -46,7 +46,7 @@ export function createCursors(key: Uint8Array): Cursors {
   function macOf({ actor, operation, filter }: CursorContext, payload: string): Buffer {
     const names = Object.keys(filter).filter((name) => filter[name] !== undefined);
     const filters = names.sort().map((name) => [name, filter[name]]);
-    // A JSON array, so that two different contexts never have the same text.
+    // A JSON array, so that two different contexts always have different texts.
     const bound = JSON.stringify([VERSION, actor, operation, filters, payload]);
     return createHmac('sha256', key).update(bound).digest().subarray(0, MAC_BYTES);
   }
@@ -62,7 +62,7 @@ export function createCursors(key: Uint8Array): Cursors {
     open(text, { nowMs, ...context }) {
       if (text.length > MAX_CHARACTERS) return 'malformed';
       const bytes = Buffer.from(text, 'base64url');
-      // Decoding skips invalid characters, so without this check one cursor would have many spellings.
+      // Decoding skips invalid characters. Without this check, one cursor would have many spellings.
       if (bytes.length <= 1 + MAC_BYTES || bytes[0] !== VERSION || bytes.toString('base64url') !== text) {
         return 'malformed';
       }

@@ -1,13 +1,13 @@
 /**
- * Event and result of a handler: those of an API Gateway HTTP API, payload format version 2.0. Only the parts that
- * Tidemark uses. The embedded server translates into the same.
+ * Event and result of a handler, in the form of an API Gateway HTTP API, payload format version 2.0. They have only the parts
+ * that Tidemark uses. The embedded server makes the same events.
  */
 
 export interface HttpEvent {
   readonly version: '2.0';
-  /** As in the request line, not decoded, without the query. */
+  /** The path as in the request line, not decoded, without the query. */
   readonly rawPath: string;
-  /** Without the question mark; empty if there is no query. */
+  /** The query without the question mark; empty if there is none. */
   readonly rawQueryString: string;
   /** Names in lower case. Values of a repeated field are joined by a comma, with or without a space. */
   readonly headers: Readonly<Record<string, string | undefined>>;

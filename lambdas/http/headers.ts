@@ -36,8 +36,8 @@ export function etagOf(revision: number): string {
 }
 
 /**
- * The ETag of a read's answer: the revision of a versioned resource, which `If-Match` can name. For any other answer,
- * half of the digest of its bytes.
+ * The ETag of a read's answer: for a versioned resource, the revision, which `If-Match` can name; for any other answer, half of
+ * the digest of its bytes.
  */
 export function entityTag(revision: number | undefined, body: string): string {
   return revision === undefined ? `"${hash('sha256', body).slice(0, 32)}"` : etagOf(revision);

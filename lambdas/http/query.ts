@@ -2,7 +2,7 @@ import { type Problem, problem } from '../../contract/problems/problems.ts';
 
 export type QueryResult = { readonly query: Readonly<Record<string, string>> } | { readonly problem: Problem };
 
-/** The beginnings of API keys, JWTs and Authorization values. Cursors begin with another letter. */
+/** The beginnings of API keys, JWTs and Authorization values. Cursors begin with other characters. */
 const CREDENTIAL_VALUE = /^\s*(?:tdm_|eyJ|bearer\s)/;
 
 /** Compared without case, hyphens and underscores. */
@@ -24,7 +24,7 @@ export function readQuery(rawQueryString: string): QueryResult {
     const [name = '', ...value] = pair.split('=');
     return [decode(name), decode(value.join('='))] as const;
   });
-  // First, because the credential has leaked even if the query is refused for another reason.
+  // Checked first: the credential has leaked, even if the query is refused for another reason.
   if (pairs.some(([name, value]) => isCredentialName(name.text) || [name, value].some(isCredential))) {
     const detail = 'The URL holds a credential: revoke it, and send another one in the Authorization header field.';
     return { problem: problem('credential-in-url', detail) };

@@ -1,10 +1,10 @@
 /**
  * The rate limit of a credential: one token bucket each, in the memory of this process.
  *
- * The limit is per process: N instances of a function admit up to N times the limit, and a restart forgets. It protects
- * an instance from one busy client, and asks well-behaved clients to slow down. Limits that must be exact (the
- * quotas of entitlements) are counted in the ledger, in the transaction of the write. To count all requests in the
- * ledger would cost a ledger write for each, reads included. That is more than most refused requests would cost.
+ * The limit is per process: N instances of a function admit up to N times the limit, and a restart forgets. It protects an
+ * instance from one busy client, and asks well-behaved clients to slow down. Exact limits (the quotas of entitlements) are
+ * counted in the ledger, in the transaction of the write. Counting all requests there would cost a write for each request, even
+ * for reads: more than most refused requests would have cost.
  */
 import { LRUCache } from 'lru-cache';
 import type { Runtime } from '../../storage/aws/runtime.ts';
@@ -22,15 +22,15 @@ export interface RateLimitResult {
   readonly allowed: boolean;
   /** Requests that are allowed now. */
   readonly remaining: number;
-  /** Until the whole limit is available again, if no further requests come. */
+  /** Seconds until the whole limit is available again, if no further requests come. */
   readonly resetSeconds: number;
-  /** Until one request is allowed; 0 if this one was allowed. */
+  /** Seconds until one request is allowed; 0 if this one was allowed. */
   readonly retryAfterSeconds: number;
 }
 
 export interface RateLimiter {
   /**
-   * Counts requests, by default one; with 0 it only looks. `credential` is an id and never a secret, because it is kept in
+   * Counts requests, by default one; 0 reads the state only. `credential` is an id and never a secret, because it stays in
    * memory.
    */
   take(credential: string, requests?: number): RateLimitResult;
@@ -56,7 +56,7 @@ export function createRateLimiter({ nowMs, policy, maxCredentials }: RateLimiter
   const windowMs = policy.windowSeconds * 1000;
   const capacity = limit * windowMs;
   const buckets = new LRUCache<string, Bucket>({ max: maxCredentials });
-  /** Rounded up, so that a client that waits this long is never too early. */
+  /** Rounded up, so that a client that waits this long is not too early. */
   const secondsToDrain = (units: number) => Math.ceil(Math.max(0, units) / limit / 1000);
 
   return {

@@ -1,4 +1,4 @@
-/** Log lines of refusals: one a minute for each kind, with the number of those before it. A stranger cannot fill a log. */
+/** Log lines of refusals: one a minute for each kind, with the number of earlier ones. So a stranger cannot fill the log. */
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import type { RequestLog } from '../pipeline/handle.ts';
 
@@ -8,8 +8,8 @@ const QUIET_MS = 60_000;
 export type LoggedRequest = RequestLog & { readonly repeated: number };
 
 /**
- * Passes on every request that is answered without a problem, and every fault of the code. Of other refusals, the first of
- * its kind in a minute: an operation and a code. There are few kinds, so memory is bounded.
+ * Passes on every request without a problem, and every fault of the code. Of other refusals, it passes on the first of its kind
+ * (operation and code) in each minute. There are few kinds, so memory is bounded.
  */
 export function createRefusalLog(
   { nowMs }: Pick<Runtime, 'nowMs'>,

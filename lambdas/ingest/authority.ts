@@ -1,18 +1,18 @@
-/** The permissions of a feed, which its batches and uploads keep for the worker. */
+/** The permissions of a feed. They are stored with its batches and uploads, for the worker. */
 import type { FeedAuthority } from '../../contract/files/feed-authority.ts';
 import type { IngestMode } from '../../contract/ingest/ingest-records.ts';
 import { FEED_SCOPES } from '../../contract/operations/scopes.ts';
 import type { Principal } from '../credentials/principal.ts';
 import { type Refused, refuseScopes } from '../pipeline/handler.ts';
 
-/** Nothing for a credential without bounds. */
+/** Empty for a credential without limits. */
 export function authorityOf({ scopes, markets }: Principal): { readonly authority?: FeedAuthority } {
   const own = FEED_SCOPES.filter((scope) => scopes.has(scope));
   if (own.length === FEED_SCOPES.length && markets === null) return {};
   return { authority: { scopes: own, markets: markets === null ? null : [...markets] } };
 }
 
-/** A correcting batch would be refused row by row: this says so at once. */
+/** The worker would refuse every row of such a correcting batch. This refuses the request at once. */
 export function refusedMode({ scopes }: Principal, mode: IngestMode): Refused | null {
   if (mode === 'append' || scopes.has('ingest:correct') || scopes.has('markets:write')) return null;
   return refuseScopes(['ingest:correct'], 'The mode `correct` needs a credential with the scope ingest:correct.');

@@ -1,4 +1,4 @@
-/** The changes of a batch's transactions beside its rows: its checkpoints, its report, and its end. Pure. */
+/** The changes of a batch's transactions besides its rows: its checkpoints, its report, and its end. Pure. */
 
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import { created, replaced, type Versioned, written } from '../../storage/ports/changes.ts';
@@ -21,14 +21,14 @@ export interface BatchDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId
   readonly ledger: Ledger;
   /** Default: no other task has to run. */
   readonly yieldToEventLoop?: YieldToEventLoop;
-  /** Of a part of a dry run: the ledger as the parts before it would have left it. */
+  /** For a part of a dry run: the ledger with the effects of the earlier parts. */
   readonly dryRunLedger?: DryRunLedger;
 }
 
-/** Further changes at the end of a batch: at most two, in the transaction that ends it. */
+/** Further changes in the transaction that ends a batch: at most two. */
 export type ChangesAtEnd = (totals: RowTotals, revisions?: StrandValue['revisions']) => readonly Change[];
 
-/** One worker's try at a batch. */
+/** One worker's attempt at a batch. */
 export interface BatchRun extends BatchDependencies, StoredBatch {
   readonly atEnd: ChangesAtEnd;
   readonly startedAtMs: number;
@@ -73,13 +73,13 @@ export function openChanges(
 
 export interface BatchEnd extends RowTotals {
   readonly state: Exclude<CheckpointValue['state'], 'applying'>;
-  /** Of the markets that changed, by slug. */
+  /** The new revisions of the changed markets, by slug. */
   readonly revisions: StrandValue['revisions'];
   readonly faults: readonly PutChange[];
 }
 
 /**
- * The end of a batch that was never opened, or of one whose strands have these revisions. The conditions on them come
+ * The changes that end a batch. `strands` is empty if the batch was never opened. The conditions on checkpoint and strands come
  * first.
  */
 export function endChanges(
@@ -105,7 +105,7 @@ export function endChanges(
   ];
 }
 
-/** The totals of all strands, and of the rows that were set aside. */
+/** The totals of all strands, and of the rows that were refused before the batch was opened. */
 export function totalsOf(
   checkpoint: Checkpoint | null,
   strands: readonly StrandItem[],

@@ -1,4 +1,4 @@
-/** The strands of an opened batch: shares of its markets that are committed side by side. */
+/** The strands of an opened batch: shares of its markets that are committed concurrently. */
 import { replaced, written } from '../../storage/ports/changes.ts';
 import { MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
 import { commitMarkets, type Journal } from '../markets/commit-markets.ts';
@@ -11,7 +11,7 @@ import { strandFaults } from './stored-faults.ts';
 
 const STRANDS_AT_MOST = 16;
 
-/** Markets differ in size. With some room left, each strand of a usual batch fits one transaction. */
+/** Markets differ in size, so some space stays free. Then each strand of a usual batch fits one transaction. */
 const CHANGES_OF_STRAND = 0.75 * MAX_TRANSACT_CHANGES;
 
 /** The number of strands for these markets. */
@@ -21,14 +21,14 @@ export function strandsFor(markets: readonly PlannedMarket[]): number {
   return Math.min(Math.ceil(changes / CHANGES_OF_STRAND), markets.length, STRANDS_AT_MOST);
 }
 
-/** Deals out markets in order, one at a time: the same markets always give the same strands. */
+/** Distributes markets in order, one at a time, so that the same markets always give the same strands. */
 export function shard<Market>(markets: readonly Market[], strands: number): Market[][] {
   const shares: Market[][] = Array.from({ length: strands }, () => []);
   for (const [index, market] of markets.entries()) shares[index % strands]?.push(market);
   return shares;
 }
 
-/** The markets of a strand that are not done; the first of them without its rows that are done. */
+/** The unfinished markets of a strand; the first of them without its finished rows. */
 export function leftOf(
   share: readonly MarketRows[],
   { value: { marketsDone, rowsDone } }: StrandItem,

@@ -1,6 +1,4 @@
-/**
- * The handlers of ingest batches. A batch is stored as it came, and put on the queue. The worker checks its records.
- */
+/** The handlers of ingest batches. A batch is stored unchanged and queued. The worker checks its records. */
 
 import { BATCH_RECORDS_MAX, type IngestMode } from '../../contract/ingest/ingest-records.ts';
 import { DRY_RUN_KEPT_DAYS, NDJSON_TYPE } from '../../contract/operations/ingest.ts';
@@ -63,7 +61,7 @@ export const getIngestBatch: ReadHandler<'getIngestBatch'> = {
   },
 };
 
-/** The options and the number of records of a request. The worker checks the records themselves. */
+/** The options and the number of records in a request. The worker checks the records themselves. */
 interface SentBatch {
   readonly records: number;
   readonly touches: Pick<WorkValue, 'touches'>;
@@ -90,7 +88,7 @@ function readBatch(request: Request): SentBatch | Refused {
 function readLines({ raw, query }: Request): SentBatch | Refused {
   const parsed = parseNdjson(raw?.text ?? '', { maxRecords: BATCH_RECORDS_MAX });
   if ('faults' in parsed) {
-    // As many records as in a JSON body, with the same problem for more.
+    // The limit is the same as for a JSON body, with the same problem above it.
     const isTooMany = parsed.faults.some(({ code }) => code === 'json.too-many-records');
     const detail = 'Some lines are not valid I-JSON (RFC 7493): see errors.';
     return refuse(isTooMany ? 'validation-failed' : 'malformed-body', detail, { errors: parsed.faults });
@@ -103,8 +101,8 @@ function readLines({ raw, query }: Request): SentBatch | Refused {
 }
 
 /**
- * The body of an applied batch is kept for good, so that each observation can be traced to its request. A dry run takes
- * nothing in.
+ * The body of an applied batch is kept permanently, so that each observation can be traced to its request. A dry run stores no
+ * observation, so its body expires.
  */
 function expiry({ dryRun }: Pick<SentBatch, 'dryRun'>, nowMs: number): { expiresAtMs?: number } {
   return dryRun ? { expiresAtMs: nowMs + DRY_RUN_KEPT_DAYS * 24 * 60 * 60 * 1000 } : {};

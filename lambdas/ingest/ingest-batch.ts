@@ -7,8 +7,8 @@ import { runBatch } from './run-batch.ts';
 import { newBatchOfLines } from './stored-batch.ts';
 
 /**
- * Applies records as a batch of this id, and returns its report. If a batch of this id is stored already, it is
- * continued; its records must be the same.
+ * Applies records as a batch with this id, and returns its report. If a batch with this id is stored already, it is continued;
+ * its records must be the same.
  *
  * @throws as runBatch does
  */

@@ -1,11 +1,11 @@
-/** The handler that removes a market. A removal is final, so no two markets can ever replace each other. */
+/** The handler that removes a market. A removal is final, so two markets can never replace each other. */
 import { marketKey } from '../../storage/records/markets.ts';
 import { changedMarket } from '../markets/market-changes.ts';
 import { removedDetail } from '../markets/removal.ts';
 import { unchangedMarket } from '../markets/rules/standing.ts';
 import { refuse, refuseInvalid, writeHandler } from '../pipeline/handler.ts';
 
-/** Reads the market, and the one that replaces it: both must be unchanged at the moment of commit. */
+/** Reads the market, and the market that replaces it. The transaction checks that both are unchanged. */
 export const removeMarket = writeHandler<'removeMarket'>()({
   async read({ params: { slug }, body: { replacedBy } }, reader) {
     const keys = [slug, ...(replacedBy === null ? [] : [replacedBy])].map(marketKey);

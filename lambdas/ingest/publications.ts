@@ -1,4 +1,4 @@
-/** The handlers of publications. The worker sets the marks; then the publication waits for its generation. */
+/** The handlers of publications. The worker sets the marks; then the publication waits for a generation. */
 import type { Publication } from '../../contract/operations/publications.ts';
 import { created } from '../../storage/ports/changes.ts';
 import { workKey } from '../../storage/records/batches.ts';

@@ -1,5 +1,6 @@
 /**
- * Queues an upload that has arrived. In a file of its own: the function for arrivals needs no code that reads the file.
+ * Queues an upload that has arrived. It is a separate file, so that the function for arrivals does not load the code that reads
+ * files.
  */
 
 import type { Runtime } from '../../storage/aws/runtime.ts';
@@ -15,10 +16,10 @@ export interface QueueUploadDependencies extends Pick<Runtime, 'newAttemptId' | 
 }
 
 /**
- * Puts the work of an upload on the queue, once its content has arrived; or stops it, if its sender may no longer
- * write. Harmless if the work is queued or done already.
+ * Queues the work of an upload when its content has arrived. Stops the upload if its sender may no longer write. Harmless if
+ * the work is queued or done already.
  *
- * @returns whether the content may be removed, because nothing of it was or will be taken in
+ * @returns whether the content may be removed, because none of it was or will be applied
  * @throws StorageUnavailable if storage fails: call it again
  */
 export async function queueUpload(

@@ -32,7 +32,7 @@ export async function readReport(reader: LedgerReader, batchId: string): Promise
   return reportOf(batch.value, { ...checkpoint.value, ...totals, markets: Object.keys(revisions).sort() }, faults);
 }
 
-/** The report on a batch. Without progress: on a batch that no worker has begun. */
+/** The report on a batch. Without `progress`: a batch that no worker has begun. */
 export function reportOf(
   { id, mode, partial, dryRun, mediaType, sha256, bytes, records, receivedAt }: BatchValue,
   { state, accepted, unchanged, refused, markets, finishedAt }: Progress | typeof QUEUED = QUEUED,

@@ -1,15 +1,15 @@
 /**
- * Applies a batch: each row exactly once, no matter how many workers apply it and where they die.
+ * Applies a batch: each row exactly once, with any number of workers, and after a crash of any of them.
  *
  *     absent ──► applied                  it fits one transaction: its rows, its report, the end of its work
- *        ├─────► applying ──► applied     it does not fit: it is opened, applied by strands side by side, and ended
- *        └─────► examined | refused       nothing is taken in: one transaction, with the report alone
+ *        ├─────► applying ──► applied     it does not fit: it is opened, applied in strands, and ended
+ *        └─────► examined | refused       no row is applied: one transaction with the report alone
  *
  * Every transaction writes the next revision of the checkpoint or of a strand, under the condition of the revision that
- * was read. If two workers have the same part, one of them loses, reads again, and continues from there. So a
+ * was read. If two workers have the same part, one of them is refused, reads again, and continues from the new state. So a
  * correcting batch cannot be applied again after a later batch has ended.
  *
- * A batch that cannot be applied ends too: as `refused`, or as `applied` with the part that was applied.
+ * A batch that cannot be applied completely ends, too: as `refused`, or as `applied` with the part that was applied.
  */
 import { type Change, MAX_TRANSACT_CHANGES, type Refusal, type TransactResult } from '../../storage/ports/ledger.ts';
 import { inBatches, readAll } from '../../storage/ports/paging.ts';
@@ -47,11 +47,11 @@ type Outcome = 'done' | 'later' | 'overtaken';
 /**
  * Applies the batch to its end. Harmless if it has ended already.
  *
- * @param lane of its work item, which is removed if the batch does not exist
- * @param atEnd default: takes the batch's work off the queue
+ * @param lane the lane of its work item, which is removed if the batch does not exist
+ * @param atEnd default: removes the batch's work from the queue
  * @throws StorageUnavailable if storage fails, Contended if other writers kept changing the same items: run it again
- * @throws any other error, such as StorageCorrupt if the stored batch is not the one that came. It would come again each
- *   time, so the rest of the batch is refused.
+ * @throws any other error, such as StorageCorrupt if the stored batch differs from the received one. It would happen each time,
+ *   so the rest of the batch is refused.
  */
 export async function runBatch(
   dependencies: BatchDependencies,
@@ -70,13 +70,13 @@ export async function runBatch(
   }
 }
 
-/** The end of a batch that came through the queue. */
+/** Changes that end a batch from the queue. */
 export function offTheQueue({ id, subject }: BatchValue): ChangesAtEnd {
   return () => [{ kind: 'delete', key: workKey(id, subject), if: { kind: 'any' } }];
 }
 
 /**
- * Continues the batch from its current state. Each time that it is overtaken, another worker has made progress, so this
+ * Continues the batch from its current state. Each time that it is overtaken, another worker has made progress. So the loop
  * ends.
  */
 async function untilEnded(
@@ -86,7 +86,7 @@ async function untilEnded(
   for (;;) {
     const checkpoint = await run.ledger.get(checkpointKey(run.batch.id));
     if (checkpoint !== null && checkpoint.value.state !== 'applying') {
-      // The batch was delivered again.
+      // The batch had ended before: this worker got it again.
       const { committed } = await transact(run, run.atEnd(checkpoint.value));
       return committed ? 'done' : 'later';
     }
@@ -95,7 +95,7 @@ async function untilEnded(
   }
 }
 
-/** All or nothing is decided here, on the ledger before anything of the batch is in it. */
+/** Decides whether the whole batch is applied or refused, while the ledger has nothing of it yet. */
 async function begin(run: BatchRun): Promise<Outcome> {
   const { partial, dryRun } = run.batch;
   for (let tries = 1; ; tries++) {
@@ -135,7 +135,7 @@ export async function examine(run: BatchRun, markets?: MarketItems): Promise<Exa
 /** The transaction that applies a whole batch and ends it. */
 export interface AppliedAtOnce {
   readonly changes: readonly Change[];
-  /** So many changes at the beginning are about the batch itself. */
+  /** The number of leading changes that are about the batch itself. */
   readonly entry: number;
 }
 
@@ -152,8 +152,8 @@ export function appliedAtOnce(run: BatchRun, examination: Examination): AppliedA
 }
 
 /**
- * Whether the refused rows were judged on the ledger as it is. The batch before this one may be committed and not yet
- * visible: then a row that it makes right is not refused.
+ * Whether the refused rows were judged on the current ledger. An earlier batch may be committed and not yet visible. It may
+ * have made such a row valid, so the checks compare what was read with the ledger.
  */
 async function isCurrent(run: BatchRun, { checks }: Examination): Promise<boolean> {
   const ofLedger = checks.filter(({ key }) => run.dryRunLedger?.has(key) !== true);
@@ -169,13 +169,13 @@ async function report(
   { faults, markets }: Examination,
 ): Promise<Outcome> {
   const tally = tallyOf(markets.flatMap(({ parts }) => parts));
-  // A refused batch takes nothing in, also not its valid rows. Those that are known stay known.
+  // A refused batch applies none of its rows, not even valid ones. The count of unchanged rows stays.
   const taken = state === 'refused' ? { ...tally, accepted: 0, revisions: {} } : tally;
   const totals = { ...taken, refused: rowsOf(faults).length };
   return await end(run, null, [], { state, ...totals, faults: examinationFaults(run, faults) });
 }
 
-/** From here on every worker sets the same rows aside, and gives each strand the same markets. */
+/** After this commit, every worker refuses the same rows, and gives each strand the same markets. */
 async function open(run: BatchRun, { faults, markets }: Examination): Promise<Outcome> {
   const shares = shard(markets, strandsFor(markets));
   const { checkpoint, strands, changes } = openChanges(
@@ -201,7 +201,7 @@ async function resume(run: BatchRun, checkpoint: Checkpoint): Promise<Outcome> {
   return await workOff(run, checkpoint, strands, await Promise.all(plans));
 }
 
-/** The strands have no item in common, so none waits for another. Waits until each strand has stopped. */
+/** The strands share no item, so none conflicts with another. Waits until each strand has stopped. */
 async function workOff(
   run: BatchRun,
   checkpoint: Checkpoint,
@@ -218,7 +218,7 @@ async function workOff(
   return await end(run, checkpoint, done, { state: 'applied', ...totalsOf(checkpoint, done), faults: [] });
 }
 
-/** Ends the batch in its current state. Observations that were taken in stay, and are published. */
+/** Ends the batch in its current state. Observations that were already stored stay, and are published. */
 async function giveUp(run: BatchRun, checkpoint: Checkpoint | null): Promise<Outcome> {
   const strands = checkpoint === null ? [] : await readStrands(run, checkpoint);
   const { accepted, unchanged, revisions } = totalsOf(checkpoint, strands);

@@ -1,4 +1,4 @@
-/** Applies small batches of different markets in one transaction: the sum of their own transactions. */
+/** Applies small batches of different markets in one transaction, which has the changes of all of them. */
 import { type Change, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
 import { describeKey, MAX_TRANSACT_BYTES } from '../../storage/ports/ledger-rules.ts';
 import { readMany } from '../../storage/ports/paging.ts';
@@ -12,26 +12,28 @@ import { type RawRecord, recordsIn } from './stored-batch.ts';
 
 type Work = WorkOf<'ingest'>;
 
-/** In characters of JSON, which can be three bytes each: keys and overhead have room beside them. */
+/** In characters of JSON, each of which may take three bytes. The rest is for keys and overhead. */
 const MAX_CHARACTERS = MAX_TRANSACT_BYTES / 4;
 
-/** A batch that is decided, and not yet committed. */
+/** A batch with a decision, which is not committed yet. */
 interface Decided {
   readonly item: Work;
   readonly changes: readonly Change[];
 }
 
 /**
- * Each transaction has every condition of every batch in it. If one of them is refused, that batch is left out, with those
- * behind it in its lane, and the others are committed: their decisions do not depend on it. That is so because no key is
- * written or checked by two of them. Each try leaves a batch out, so this ends.
+ * Applies the leading batches of some lanes in one transaction.
  *
- * The other batches stay untouched: a batch with faults, one that does not fit, one of a market that another batch is
- * about, one that storage refused. `runBatch` applies it, or says why it cannot. So does it if the outcome is unknown,
- * because a transaction was not answered, or because this worker died: it finds the checkpoint of a batch that has ended.
+ * The transaction contains every condition of every batch. If a condition is refused, its batch is left out, with the batches
+ * behind it in its lane, and the others are committed. Their decisions stay valid, because no two batches write or check the
+ * same key. Each try leaves out a batch, so the loop ends.
+ *
+ * Some batches are left for `runBatch`, which applies them or reports why it cannot: a batch with faults, a batch that does not
+ * fit, a batch on the same market as another one, a batch that storage refused. So is a batch whose outcome is unknown, because
+ * a transaction was not answered or this worker died: if it has ended, `runBatch` finds its checkpoint.
  *
  * @param items the first items of each lane, in order, without gaps
- * @returns those that are done: of each lane its first, or none
+ * @returns the batches that are done: the leading ones of each lane, or none of them
  */
 export async function runTogether(dependencies: BatchDependencies, items: readonly Work[]): Promise<readonly Work[]> {
   const { ledger, newAttemptId } = dependencies;
@@ -45,12 +47,12 @@ export async function runTogether(dependencies: BatchDependencies, items: readon
       together = upToFirst(together, ({ changes }) => changes.some(({ key }) => refusedKeys.has(describeKey(key))));
     }
   } catch {
-    // It fails again for the batch that is its cause, and only for that one.
+    // Ignored: `runBatch` meets the same error again, and only for the batch that causes it.
   }
   return [];
 }
 
-/** The batches of these that one transaction can apply. Reads the markets of all at once. */
+/** The batches that one transaction can apply. Reads the markets of all of them at once. */
 async function decideTogether(dependencies: BatchDependencies, items: readonly Work[]): Promise<readonly Decided[]> {
   const named = new Set<string>();
   const runs = upToFirst(await readRuns(dependencies, items), ({ slugs }) => {
@@ -74,7 +76,7 @@ async function decideTogether(dependencies: BatchDependencies, items: readonly W
   });
 }
 
-/** Empty: it has faults, or does not fit one transaction, or cannot be decided now. */
+/** Empty: the batch has faults, does not fit one transaction, or cannot be decided now. */
 async function changesOf(run: BatchRun, markets: MarketItems): Promise<readonly Change[]> {
   const examination = await examine(run, markets).catch(() => null);
   if (examination === null || examination.faults.length > 0) return [];
@@ -84,7 +86,7 @@ async function changesOf(run: BatchRun, markets: MarketItems): Promise<readonly 
 interface ReadRun {
   readonly item: Work;
   readonly run: BatchRun | null;
-  /** The markets that its records name. Empty: it cannot be read, or takes nothing in. */
+  /** The markets that its records name. Empty: the batch cannot be read, or applies nothing. */
   readonly slugs: readonly string[];
 }
 
@@ -105,7 +107,7 @@ async function readRuns(dependencies: BatchDependencies, items: readonly Work[])
 
 const UNREAD = { run: null, slugs: [] } as const;
 
-/** Empty if they are not those that came. */
+/** Empty if the stored body differs from the received one. */
 function readable(batch: BatchValue, body: string): readonly RawRecord[] {
   try {
     return recordsIn(batch, [body]);
@@ -118,7 +120,7 @@ function sizeOf(changes: readonly Change[]): number {
   return changes.reduce((sum, change) => sum + (change.kind === 'put' ? JSON.stringify(change.value).length : 0), 0);
 }
 
-/** Leaves out such items, and those that follow in their lanes. */
+/** Leaves out the items that fulfil the condition, and the items behind them in their lanes. */
 function upToFirst<Some extends { readonly item: Work }>(
   all: readonly Some[],
   isLeftOut: (one: Some) => boolean,

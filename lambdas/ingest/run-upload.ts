@@ -1,14 +1,13 @@
 /**
- * Applies a large file, one part at a time. Each part is stored and applied as a batch of its own, exactly once, by the
- * same code as other batches. The transaction that ends a part's batch also updates the upload, under the condition of
- * the revision that was read. So the upload names the next part, and two workers never count one part twice.
+ * Applies a large file, one part at a time. Each part is stored and applied as a batch, exactly once, by the same code as
+ * other batches. The transaction that ends a part's batch also updates the upload, under the condition of the revision that
+ * was read. So the upload names the next part, and two workers never count one part twice.
  *
  *     awaiting-content ──► queued ──► applying ──► applied | examined | stopped
  *
- * The id of a part's batch follows from the upload's id and the part's number. The stored batch defines where the part
- * ends: the next worker may cut the file by other limits, and takes that part as it was cut. A part may use a market
- * that an earlier part defines. There is no all-or-nothing mode, because the beginning of the file is applied before
- * its end is read.
+ * The id of a part's batch is derived from the upload's id and the part's number. The stored batch defines where the part
+ * ends: another worker may have other limits, but uses the stored part. A part may use a market that an earlier part
+ * defines. There is no all-or-nothing mode, because the beginning of the file is applied before its end is read.
  */
 import { REFUSED_BATCHES_MAX } from '../../contract/ingest/ingest-uploads.ts';
 import { replaced } from '../../storage/ports/changes.ts';
@@ -40,11 +39,11 @@ export interface UploadDependencies extends BatchDependencies {
 }
 
 /**
- * Applies the next part; `later` if another worker is ahead with it.
+ * Applies the next part; returns `later` if another worker is ahead of this one.
  *
  * @throws StorageUnavailable if storage fails, Contended if other writers kept changing the same items: call it again
- * @throws StorageCorrupt if the upload does not exist, or its content is lost or changed. Any other error of a part has
- *   ended that part's batch; the next call continues after it.
+ * @throws StorageCorrupt if the upload does not exist, or its content is lost or changed. Any other error of a part has ended
+ *   that part's batch; the next call continues after it.
  */
 export type UploadRunner = (uploadId: string) => Promise<StepOutcome>;
 
@@ -54,7 +53,7 @@ const NO_ROWS: RowTotals = { accepted: 0, unchanged: 0, refused: 0 };
 export function createUploadRunner(dependencies: UploadDependencies): UploadRunner {
   const { ledger, newAttemptId, nowMs } = dependencies;
   const nextPart = createPartReader(dependencies);
-  /** The newest dry run, and the number of its parts. */
+  /** The effects of the newest dry run, and the number of its parts. */
   let dryRun: { readonly id: string; readonly parts: number; readonly effects: DryRunLedger } | null = null;
   const effectsBefore = async (upload: UploadValue, known: typeof dryRun): Promise<DryRunLedger> =>
     known?.parts === upload.partsDone ? known.effects : await dryRunLedgerOf(dependencies, upload);
@@ -63,13 +62,12 @@ export function createUploadRunner(dependencies: UploadDependencies): UploadRunn
 
   return async function runUpload(uploadId) {
     const known = dryRun?.id === uploadId ? dryRun : null;
-    // Unless this call ends well, the effects are read again.
+    // Dropped in case this call fails. Then the next call reads the effects again.
     if (known !== null) dryRun = null;
     const item = await ledger.get(uploadKey(uploadId));
     if (item === null) throw new StorageCorrupt(`there is work for upload ${uploadId}, but no such upload`);
     const upload = item.value;
-    // Not in the transaction that ends the upload: a worker that dies before it has marked the file is followed by one
-    // that does.
+    // Outside the transaction that ends the upload. If a worker dies in between, the next one marks the file.
     const finish = async (): Promise<StepOutcome> => {
       await dependencies.uploads.markEnded(uploadId);
       const workDone: Change = { kind: 'delete', key: workKey(uploadId), if: { kind: 'any' } };
@@ -110,12 +108,12 @@ export function createUploadRunner(dependencies: UploadDependencies): UploadRunn
 }
 
 interface Part {
-  /** Blank ones included. */
+  /** The number of lines, including blank ones. */
   readonly lines: number;
   readonly records: number;
-  /** Where the next part begins: bytes from the beginning of the file. */
+  /** The position of the next part, in bytes from the beginning of the file. */
   readonly end: number;
-  /** Null if its batch is stored already. */
+  /** The lines of the part; null if its batch is stored already. */
   readonly content: readonly string[] | null;
 }
 
@@ -134,7 +132,7 @@ function createPartReader(dependencies: UploadDependencies): (upload: UploadValu
   };
 }
 
-/** The first part is as long as its stored batch, if there is one: its stored lines count. */
+/** The first part has the length of its stored batch, if there is one: the stored number of lines decides. */
 async function* partsLeft(
   { ledger, uploads, limits = PART_LIMITS }: UploadDependencies,
   { id, bytes, bytesDone, partsDone }: UploadValue,
@@ -193,15 +191,15 @@ async function keepPart(
   const result = await ledger.transact(changes, { attemptId: newAttemptId() });
   if (result.committed) return true;
   if (new ConflictItems(changes, result.refusals).get(batchKey(id))?.value.sha256 !== batch.sha256) return false;
-  // A restore may have kept the batch and lost parts of its body. These are the same bytes.
+  // A restore may have kept the batch and lost parts of its body. These changes write the same bytes again.
   const [, ...body] = changes;
   return (await ledger.transact(body, { attemptId: newAttemptId() })).committed;
 }
 
-// A dry run of a file. Nothing is written to the markets. A worker that does not have the effects of the earlier parts
-// in memory examines these again: their batches are stored.
+// The dry run of a file writes nothing to the markets. A worker without the effects of the earlier parts in memory examines
+// those parts again, from their stored batches.
 
-/** The effects of the parts that an upload has done. Blank parts have no batch. */
+/** The effects of the finished parts of an upload. Blank parts have no batch. */
 async function dryRunLedgerOf(dependencies: BatchDependencies, { id, partsDone }: UploadValue): Promise<DryRunLedger> {
   const ledger = new DryRunLedger(dependencies.ledger);
   for (let part = 0; part < partsDone; part++) {

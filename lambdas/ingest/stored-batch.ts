@@ -1,4 +1,4 @@
-/** A batch in the ledger: stored as it came, and read back. */
+/** A batch in the ledger: stored unchanged, and read back. */
 
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { created, type Versioned } from '../../storage/ports/changes.ts';
@@ -18,15 +18,15 @@ export interface RawRecord {
 
 export interface StoredBatch {
   readonly batch: BatchValue;
-  /** Empty if they cannot be read. */
+  /** Empty if the records cannot be read. */
   readonly records: readonly RawRecord[];
 }
 
 export interface NewBatch {
   readonly batch: BatchValue;
   /**
-   * The batch itself comes first, then its body. Refused if a batch of this id exists. Parts of a body without a batch are
-   * remains of a restored transaction, and are replaced.
+   * The batch itself comes first, then its body. Refused if a batch with this id exists. Parts of a body without a batch are
+   * left over from a transaction that a restore has split; they are replaced.
    */
   readonly changes: readonly PutChange[];
 }
@@ -57,14 +57,14 @@ export function newBatchOfLines(sent: SentLines, lines: readonly string[]): NewB
   return newBatch(described, Buffer.from(lines.map((line) => `${line}\n`).join('')));
 }
 
-/** Blank lines do not count. */
+/** The number of records; blank lines do not count. */
 export function countRecords(lines: readonly string[]): number {
   return lines.filter((line) => line !== '').length;
 }
 
 type ReadDependencies = MissingDependencies & { readonly ledger: Pick<Ledger, 'getMany'> };
 
-/** @throws StorageCorrupt if the batch does not exist. Its work, in this lane, is then removed too. */
+/** @throws StorageCorrupt if the batch does not exist. Its work in this lane is then removed, too. */
 export async function readBatch(dependencies: ReadDependencies, id: string, lane?: string): Promise<BatchValue> {
   const [item] = await dependencies.ledger.getMany([batchKey(id)]);
   return item?.value ?? (await missingSubject(dependencies, batchKey(id), workKey(id, lane)));
@@ -83,7 +83,7 @@ export async function readRecords(dependencies: ReadDependencies, batch: BatchVa
   return recordsIn(batch, parts);
 }
 
-/** The same, of the parts of its body. @throws StorageCorrupt if they are not the body that came */
+/** The records in the parts of a batch's body. @throws StorageCorrupt if the parts differ from the received body */
 export function recordsIn(batch: BatchValue, parts: readonly string[]): readonly RawRecord[] {
   for (const [part, text] of parts.entries()) {
     if (typeof text !== 'string') throw new StorageCorrupt(`part ${part} of batch ${batch.id} is not text`);
@@ -99,8 +99,8 @@ export function recordsIn(batch: BatchValue, parts: readonly string[]): readonly
 const LINE_FEED = 0x0a;
 
 /**
- * The number of lines of the batch, blank ones included, and of its records; null if there is no such batch, or a restore
- * has lost a part of its body.
+ * The number of the batch's lines, including blank ones, and of its records. Null if there is no such batch, or a restore has
+ * lost a part of its body.
  *
  * @throws StorageCorrupt if its body cannot be read
  */
@@ -132,13 +132,13 @@ function recordsOfLines(text: string, firstLine: number): readonly RawRecord[] {
   });
 }
 
-// A request's body as it came, in parts that fit ledger items: compressed, because records of a batch are alike; in
-// base64.
+// The unchanged body of a request, in parts that fit ledger items. It is compressed, because records of a batch are alike, and
+// then encoded in base64.
 
 /** Below the ledger's limit for an item. 1 MB that gzip cannot shrink gives five parts. */
 const PART_CHARACTERS = 300_000;
 
-/** At least one part, also for an empty body. */
+/** Returns at least one part, even for an empty body. */
 export function packRaw(bytes: Uint8Array): readonly string[] {
   const text = gzipSync(bytes).toString('base64');
   const count = Math.ceil(text.length / PART_CHARACTERS);

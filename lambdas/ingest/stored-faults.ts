@@ -11,10 +11,10 @@ const DETAIL_CHARACTERS = 500;
 
 /** Well below the ledger's limit for an item. */
 const PART_BYTES = 200_000;
-/** For the faults of one examination. The faults beyond that are dropped; the count of refused rows is exact. */
+/** The limit for the faults of one examination. Further faults are dropped; the count of refused rows stays exact. */
 const PARTS_AT_MOST = 3;
 
-/** Faults that are found while rows are applied, one a row, never take more items than this in one transaction. */
+/** The most items in one transaction with faults that are found while rows are applied, at most one fault for each row. */
 export const COMMIT_FAULT_PARTS = 2;
 
 /** The sources of faults, in the order of the report. */
@@ -26,7 +26,7 @@ export type StoredFault = FaultsValue[number];
 
 type Faulty = Omit<StoredFault, 'line'>;
 
-/** Does not say what went wrong: that is for the operator. */
+/** The public text does not state the cause, which is for the operator. */
 const FAILED: Faulty = {
   index: 0,
   pointer: '',
@@ -40,7 +40,7 @@ export function examinationFaults(batch: StoredBatch, faults: readonly RowFault[
   return faultChanges(batch, EXAMINATION, 0, faults);
 }
 
-/** @param first the number of the first item: this many are stored for the strand already */
+/** @param first the number of the first item, which equals the number of items that the strand has stored already */
 export function strandFaults(
   batch: StoredBatch,
   strand: number,
@@ -84,7 +84,7 @@ function faultChanges(
     key: faultsKey(batch.id, source, first + index),
     revision: 0,
     value,
-    // The checkpoint or the strand guards this: the same transaction writes its next revision.
+    // The checkpoint or the strand protects this: the same transaction writes its next revision.
     if: { kind: 'any' },
   }));
 }
@@ -93,7 +93,7 @@ export async function readFaults(ledger: LedgerReader, batchId: string): Promise
   return (await readAll(ledger, faultsOfBatch(batchId))).flatMap(({ value }) => value);
 }
 
-/** Rows can hold any text; a text that is cut in the middle of a character must still be well-formed. */
+/** Shortens a text. A text from a row may be cut within a character, and must still be well-formed. */
 function bounded(text: string, characters: number): string {
   return (text.length <= characters ? text : `${text.slice(0, characters - 1)}…`).toWellFormed();
 }

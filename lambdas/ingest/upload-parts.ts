@@ -15,7 +15,7 @@ export interface UploadPart {
 
 export interface PartLimits {
   readonly maxLines: number;
-  /** Of the stored lines, line ends included. */
+  /** The limit of the stored lines, including their line ends. */
   readonly maxBytes: number;
   readonly maxLineBytes: number;
 }
@@ -27,16 +27,16 @@ export const PART_LIMITS: PartLimits = {
 };
 
 /**
- * Replaces a line that is too long, not UTF-8, or not I-JSON (RFC 7493). It is refused, because it
- * is not a record.
+ * The replacement of a line that is too long, not UTF-8, or not I-JSON (RFC 7493). It is refused later, because it is not a
+ * record.
  */
 export const UNREADABLE = 'null';
 
 /**
- * Takes as many lines into each part as fit. The end of a part depends only on the bytes from its beginning on. So
- * reading again from the end of any part gives the same parts as before.
+ * Puts as many lines into each part as fit. The end of a part depends only on the bytes from its beginning on. So reading again
+ * from the end of any part gives the same parts as before.
  *
- * @param chunks the bytes of the file from `from` on, cut anywhere
+ * @param chunks the bytes of the file from `from` on, divided anywhere
  */
 export async function* cutParts(
   chunks: AsyncIterable<Uint8Array>,
@@ -78,17 +78,16 @@ export async function* cutParts(
 
   function keep(piece: Uint8Array): void {
     lineBytes += piece.length;
-    // Of a line that is too long, only the length is needed.
+    // The content of a line that is too long is not needed, only its length.
     if (lineBytes > limits.maxLineBytes) pieces = [];
     else if (piece.length > 0) pieces.push(piece);
   }
 }
 
 /**
- * Passes the chunks on, and checks their number of bytes. Otherwise an early end would be taken for the end of a line
- * and of the file.
+ * Passes the chunks on, and checks their number of bytes. Without the check, a truncated file would look like a complete one.
  *
- * @throws StorageCorrupt for fewer or more bytes, before that end
+ * @throws StorageCorrupt for fewer or more bytes, before the stream ends
  */
 export async function* exactly(bytes: number, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let left = bytes;
@@ -109,7 +108,7 @@ function readLine(pieces: readonly Uint8Array[]): string {
   const text = bytes.toString('utf8');
   const line = text.endsWith('\r') ? text.slice(0, -1) : text;
   if (/^[ \t]*$/.test(line)) return '';
-  // White space in JSON, but some readers take it for the end of a line.
+  // In JSON this is white space, but some readers treat it as the end of a line.
   if (line.includes('\r')) return UNREADABLE;
   return 'value' in parseJson(line) ? line : UNREADABLE;
 }

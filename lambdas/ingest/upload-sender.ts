@@ -1,6 +1,6 @@
 /**
- * Whether the sender of an upload may still write. An upload takes hours, and its targets work without the sender's
- * credential. So the credential is looked at again when the file comes, when it has come, and before each part.
+ * Whether the sender of an upload may still write. An upload takes hours, and its targets work without the sender's credential.
+ * So the credential is checked again before the file is received, after it was received, and before each part.
  */
 
 import type { Runtime } from '../../storage/aws/runtime.ts';
@@ -17,7 +17,7 @@ const KEY = 'key:';
 const USER = 'user:';
 
 /**
- * Whether the key that announced the upload is revoked or expired, or its user was erased since. An erasure of an
+ * Whether the key that announced the upload was revoked or has expired, or its user was erased meanwhile. The erasure of an
  * account revokes its keys. A key's record is never deleted.
  */
 export async function senderHasEnded(
@@ -30,14 +30,14 @@ export async function senderHasEnded(
     return key.revokedAt !== null || (key.expiresAt !== null && Date.parse(key.expiresAt) <= nowMs());
   }
   if (!subject.startsWith(USER)) return false;
-  // Erasures are too few for a list by subject.
+  // There are so few erasures that a list by subject is not needed.
   for await (const items of queryPages(ledger, ERASURES)) {
     if (items.some(({ value }) => value.subject === subject && value.requestedAt >= createdAt)) return true;
   }
   return false;
 }
 
-/** Whether a file may be received for this upload. A file that has arrived before may be put again, without effect. */
+/** Whether a file may be received for this upload. A file that has already arrived may be sent again, without effect. */
 export async function mayReceive(dependencies: SenderDependencies, id: string): Promise<boolean> {
   const upload = (await dependencies.ledger.get(uploadKey(id)))?.value;
   if (upload === undefined || upload.state === 'stopped') return false;

@@ -1,6 +1,6 @@
 /**
- * The handlers of uploads. A large file is announced, and the answer says where to put it. The worker checks its
- * contents.
+ * The handlers of uploads. A client announces a large file, and the answer names the URL to which to send it. The worker checks
+ * its contents.
  */
 import type { Upload } from '../../contract/ingest/ingest-uploads.ts';
 import { FEED_SCOPES } from '../../contract/operations/scopes.ts';
@@ -15,7 +15,7 @@ import { authorityOf, refusedMode } from './authority.ts';
 
 const NO_PLACE = 'This deployment has no place for large files: send batches.';
 
-/** Signing a target makes no request and changes nothing. If the write is not committed, the URL is not sent. */
+/** Signing a target makes no request and changes nothing. If the write is not committed, the URL is never sent. */
 export const createIngestUpload = writeHandler<'createIngestUpload'>()({
   async read({ body, newId }, _, { uploads }) {
     const id = newId('upl');
@@ -37,7 +37,7 @@ export const createIngestUpload = writeHandler<'createIngestUpload'>()({
     return {
       kind: 'commit',
       target: `upload/${id}`,
-      // Its next state has no end: `replaced` puts it without one.
+      // Later states have no expiry: `replaced` puts the item without one.
       changes: [{ ...created(uploadKey(id), upload), expiresAtMs: nowMs + UPLOAD_AWAITED_MS }],
       uses: [
         { feature: 'ingest-rows-per-day', amount: body.records },
@@ -74,7 +74,7 @@ export function newUpload(
   };
 }
 
-/** The records of a source, as an upload of its own. */
+/** An upload with the records of a source. */
 export function uploadOfSource(
   source: string,
   announced: Pick<UploadValue, 'id' | 'sha256' | 'bytes' | 'records' | 'createdAt'>,

@@ -16,10 +16,10 @@ import type { MarketInput } from './market-decision.ts';
 type Market = Item<MarketRecordValue>;
 
 /**
- * By place: of each metric the announced value that comes first once those before it are taken away. Reads nothing unless
- * the first one of all may be.
+ * For each metric whose first announced value may be taken away: the announced value that then comes first, by its place. Reads
+ * nothing if no first value may be taken away.
  *
- * @param taken the places, as of first versions, of observations that may be taken away
+ * @param taken observations that may be taken away, by the places of their first versions
  * @throws as {@link readAnnounced}
  */
 export async function readNextAnnounced(
@@ -41,7 +41,7 @@ export async function readNextAnnounced(
 /**
  * The observations at these places, in their order.
  *
- * @throws Contended if one is not visible yet: its transaction is, because the record names it
+ * @throws Contended if one is not visible yet. The record names it, so its transaction is committed
  */
 export async function readAnnounced(
   ledger: LedgerReader,

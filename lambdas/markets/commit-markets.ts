@@ -1,7 +1,6 @@
 /**
- * Commits decided markets, transaction by transaction. A market's rows, its record and its mark are in one
- * transaction, so nothing is taken in without a mark. Small markets share a transaction; a market with many rows takes
- * several, in order.
+ * Commits decided markets, transaction by transaction. A market's rows, its record and its mark are in one transaction, so
+ * nothing is stored without a mark. Small markets share a transaction; a market with many rows takes several, in order.
  */
 
 import type { Runtime } from '../../storage/aws/runtime.ts';
@@ -16,7 +15,7 @@ export interface CommitMarketsDependencies extends Pick<Runtime, 'newAttemptId'>
   readonly ledger: Ledger;
 }
 
-/** How much of a list of markets is committed: whole markets, and rows of the next one. */
+/** The progress in a list of markets: whole markets, and rows of the next one. */
 export interface Position {
   readonly marketsDone: number;
   readonly rowsDone: number;
@@ -30,8 +29,8 @@ export interface Part {
 }
 
 /**
- * Records progress, in each transaction that makes it: changes that are committed together with a part, and a callback
- * for after the commit. A refusal of one of the changes means that another worker has made progress.
+ * Records progress in the same transaction as the part. Returns changes to commit with the part, and a callback for after the
+ * commit. A refusal of one of these changes means that another worker has made progress.
  */
 export type Journal = (part: Part) => { readonly changes: readonly Change[]; readonly committed: () => void };
 
@@ -41,7 +40,7 @@ export type Journal = (part: Part) => { readonly changes: readonly Change[]; rea
  */
 const MAX_SHARED_TEXTS = 175;
 
-/** How often markets are read and decided again while other writers keep changing them. */
+/** The limit of decisions on a market while other writers keep changing it. */
 export const DECISIONS_AT_MOST = 10;
 
 /**
@@ -59,7 +58,7 @@ export async function commitMarkets(
 ): Promise<'done' | 'overtaken'> {
   const queue = [...markets];
   let { marketsDone, rowsDone } = from;
-  // Contended markets go one by one, so that they do not hold up each other.
+  // Contended markets are committed one by one, so that they do not delay each other.
   let contended = 0;
   let tries = 0;
   while (queue.length > 0) {
@@ -91,7 +90,7 @@ export async function commitMarkets(
   return 'done';
 }
 
-/** All of these markets as one transaction; null if they do not fit one. */
+/** All of these markets in one transaction; null if they do not fit. */
 export function asOneTransaction(
   markets: readonly PlannedMarket[],
   maxChanges: number,
@@ -111,7 +110,7 @@ function takeMarkets(queue: readonly PlannedMarket[], maxChanges: number, alone:
   let texts = 0;
   for (const { parts } of queue) {
     const [part] = parts;
-    // Beside its own changes, each further market has an audit record.
+    // Each market after the first also needs an audit record.
     changes += (part?.changes.length ?? 0) + (count > 0 && part?.record ? 1 : 0);
     texts += textsOf(part);
     const fits = changes <= maxChanges && texts <= MAX_SHARED_TEXTS && parts.length === 1 && !alone;

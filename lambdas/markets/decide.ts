@@ -1,12 +1,12 @@
 /**
  * Decides the effect of a batch on one market. Pure: (state in the ledger, rows) → changes and outcomes.
  *
- * An observation is identified by market, metric, `observedAt` and source. If it comes again with the same content, it
- * is `unchanged`. With other content it is a conflict, except in a correcting batch: then a new observation supersedes
- * the old one, which stays. A retraction supersedes with an unknown value; one of the kind `mistake` is not shown.
+ * An observation is identified by market, metric, `observedAt` and source. A row with the same content is `unchanged`. A row
+ * with other content is a conflict, except in a correcting batch: then a new observation supersedes the old one, which stays. A
+ * retraction supersedes with an unknown value; a retraction of the kind `mistake` is not shown.
  *
- * An observation whose moment is ahead may be announced: it is in the history, and not among the newest values. Later
- * versions are announced, too, until the moment has come. Then {@link decideEffective} supersedes it with the same content.
+ * An observation about a future moment may be announced: it is in the history, but not among the newest values. Until that
+ * moment, its later versions are announced, too. At that moment, {@link decideEffective} supersedes it with the same content.
  */
 
 import { MARKET_METRICS_MAX } from '../../contract/files/limits.ts';
@@ -64,9 +64,9 @@ export function decideMarket(input: MarketInput): MarketDecision {
 }
 
 /**
- * Decides every row of one market, in order: first its definition, then observations from the oldest on, so that each
- * is compared with the one before it. Returns at least one part. Each part is a transaction of at most `maxChanges`
- * changes, and is valid only after the commit of the part before it.
+ * Decides every row of one market, in order: first its definition, then observations from the oldest on, so that each is
+ * compared with the previous one. Returns at least one part. Each part is a transaction of at most `maxChanges` changes, and is
+ * valid only after the commit of the previous part.
  */
 export function decideInParts(input: MarketInput, maxChanges: number): readonly MarketDecision[] {
   const draft = new MarketDraft(input);
@@ -79,9 +79,10 @@ export function decideInParts(input: MarketInput, maxChanges: number): readonly 
 }
 
 /**
- * Decides that the known observations, which are announced, are effective from now on.
+ * Makes announced observations effective.
  *
- * @param input their moments have come at `recordedAt`; two changes each, and at most six others
+ * @param input has as `known` the observations whose moments have come at `recordedAt`. Each needs two changes; there are at
+ *   most six others
  */
 export function decideEffective(input: Omit<MarketInput, 'rows' | 'mode'>): MarketDecision {
   const draft = new MarketDraft({ ...input, rows: [], mode: 'correct' });
@@ -111,7 +112,7 @@ class MarketDraft {
   #lastOrderBefore: string;
   #effectiveAtBefore: string | null;
   #earliestRewritten: string | null = null;
-  /** Whether a row found the market as it is, so that it must still be so. */
+  /** Whether a row depends on the current definition of the market. Then the commit checks that it is unchanged. */
   #isDefinitionKept = false;
   #outcomes = new Map<number, RowOutcome>();
   readonly #puts = new ObservationPuts();
@@ -130,8 +131,8 @@ class MarketDraft {
   }
 
   /**
-   * The most changes that the part may have with this row in it: two for a row that supersedes, one for a row that is
-   * unchanged or new, and those of the market.
+   * The most changes that the part can have with this row: two for a row that supersedes, one for a row that is unchanged or
+   * new, and those of the market.
    */
   changesAfter({ order, record }: Row): number {
     const own = order === null ? 0 : this.#known.has(order) ? 2 : 1;
@@ -141,7 +142,7 @@ class MarketDraft {
   }
 
   apply({ index, record, order }: Row): void {
-    // It was checked with the batch, but may have been removed since.
+    // The batch was checked before, but the market may have been removed meanwhile.
     const removal = this.#value?.removal;
     if (removal !== undefined) {
       this.#outcomes.set(index, { kind: 'refused', error: removedFault(record, removal) });
@@ -187,7 +188,7 @@ class MarketDraft {
 
   #observe(record: ObservationRecord, first: string, before: KnownObservation | undefined): RowOutcome {
     const value = this.#value;
-    // Both were checked with the batch, but another writer may have changed the market since.
+    // The market and its currency were checked before, but another writer may have changed the market meanwhile.
     if (value === null) {
       return refused('market.unknown', '/market', `no market ${record.market}: define it with a market record`);
     }
@@ -202,8 +203,8 @@ class MarketDraft {
     const metric = metricOfRecord(record, value.unit.quantity);
     if ('error' in metric) return { kind: 'refused', error: metric.error };
     if (before !== undefined && this.#input.mode === 'append') {
-      // If a batch is applied again after a correction, its row brings the first version again. That is not a
-      // conflict. Nothing is checked: an appended row changes no known observation, whichever version is the newest.
+      // If a batch is applied again after a correction, its row repeats the first version. That is no conflict. No check is
+      // added to the transaction: an appended row never changes a known observation, whichever version is the newest.
       if ([before.newest, before.first].some((version) => isSameContent(version, metric, record))) return UNCHANGED;
       const detail =
         'this market, metric, observedAt and source already have other content: leave it, or correct it by the mode ' +
@@ -250,7 +251,7 @@ class MarketDraft {
     return ACCEPTED;
   }
 
-  /** The announced observation is superseded by one with the same content. */
+  /** Supersedes the announced observation by one with the same content. */
   makeEffective(first: string, before: KnownObservation): void {
     const { metric, ...how } = before.newest;
     if (this.#value === null) return;
@@ -258,8 +259,8 @@ class MarketDraft {
   }
 
   /**
-   * The row has the last word on its observation. So the version that it agrees with must be the newest one, and not
-   * only the newest that is visible: the batch before it may be committed and not yet visible.
+   * The row agrees with the newest version that was read. A later version may be committed and not yet visible. So the
+   * transaction checks that no later version exists.
    */
   #unchanged(record: ObservationRecord | RetractionRecord, { ordinal }: KnownObservation): RowOutcome {
     this.#puts.expectNone(orderOfRow(record, ordinal + 1));
@@ -267,10 +268,10 @@ class MarketDraft {
   }
 
   /**
-   * Writes the first or the next version of an observation. Until its moment has come, a version of an announced
-   * observation is announced, too.
+   * Writes the first or the next version of an observation. Until its moment has come, a version of an announced observation is
+   * announced, too.
    *
-   * @param how `retraction`: the kind; null: not given; undefined: not a retraction
+   * @param how `retraction`: the kind; null: no kind was given; undefined: this is not a retraction
    */
   #append(
     value: MarketRecordValue,
@@ -298,7 +299,7 @@ class MarketDraft {
     const orderBefore = before && versionOrder(first, before.ordinal);
     if (before !== undefined) this.#supersede(value, orderBefore as string, before, observation.id);
     this.#puts.add(order, observation);
-    // The item's revision is that of the part, and is set when the part ends.
+    // Revision 0 stands for the part's own revision, which is set when the part ends.
     const stated = retraction !== undefined && before !== undefined ? before.stated : observation;
     this.#known.set(first, { first: before?.first ?? observation, newest: observation, stated, ordinal, revision: 0 });
     this.#revision++;
@@ -310,7 +311,7 @@ class MarketDraft {
     this.#rewritten(order);
   }
 
-  /** Of the announced value at this place, which comes first now. */
+  /** The content of the announced value at this place, which now comes first. */
   #contentOf(place: string): Metric {
     const known = this.#known.get(firstOrderOf(place));
     const content = known === undefined ? this.#input.announced?.get(place) : metricPart(known.newest);
@@ -345,9 +346,9 @@ class MarketDraft {
   }
 
   /**
-   * An observation that is not appended may lie on a closed page, which the mark of the newest page does not cover. An
-   * observation after everything that the ledger held before this transaction is on no page yet, in any order of the
-   * rows.
+   * Notes where the history was rewritten. An observation before the newest one may lie on a closed page, which the mark of the
+   * newest page does not cover. An observation after everything that the ledger had before this transaction is on no page yet,
+   * whatever the order of the rows.
    */
   #rewritten(order: string): void {
     if (order > this.#lastOrderBefore) return;
@@ -370,8 +371,8 @@ class MarketDraft {
   }
 
   /**
-   * Every item has the market's new revision, or its mark names that revision, so that readers can tell which items
-   * belong together.
+   * Every item has the market's new revision, or its mark names that revision. So readers can recognise which items belong
+   * together.
    */
   #changes(): Pick<MarketDecision, 'record' | 'changes'> {
     const { slug } = this.#input;

@@ -1,11 +1,11 @@
 /**
- * The ledger as some changes would have left it, for a dry run of a file: each part is examined on the effects of the parts
- * before it. They are in memory, so the number of records of such a file is bounded.
+ * The ledger with the effects of some changes, for the dry run of a file: each part is examined with the effects of the earlier
+ * parts. The effects are in memory, so the number of records in such a file is limited.
  */
 import type { Item, ItemKey, ItemsOf, LedgerReader, PutChange, QueryPage } from '../../storage/ports/ledger.ts';
 import type { PlannedMarket } from './examine-batch.ts';
 
-/** The ledger with the effects of the parts so far. */
+/** The ledger with the effects of the examined parts. */
 export class DryRunLedger implements LedgerReader {
   readonly #ledger: LedgerReader;
   /** By partition, then by sort key. */
@@ -15,14 +15,14 @@ export class DryRunLedger implements LedgerReader {
     this.#ledger = ledger;
   }
 
-  /** Takes the effects of a part in, as if its transactions had been committed. */
+  /** Adds the effects of a part, as if its transactions were committed. */
   add(markets: readonly PlannedMarket[]): void {
     for (const { changes } of markets.flatMap(({ parts }) => parts)) {
       for (const change of changes) if (change.kind === 'put') this.#put(change);
     }
   }
 
-  /** Whether a part has written this item. Its revision is then not that of the ledger. */
+  /** Whether an examined part has written this item. Then its revision differs from the ledger's. */
   has({ partition, sort }: ItemKey<unknown>): boolean {
     return this.#items.get(partition)?.has(sort) === true;
   }
@@ -48,7 +48,7 @@ export class DryRunLedger implements LedgerReader {
     if (own === undefined) return page;
     const { prefix = '', after, descending = false, limit } = options;
     const isBefore = (one: string, other: string) => (descending ? one > other : one < other);
-    // Of a page that was cut off, the rest is not known yet.
+    // A page that is not the last one: items after its end are not known yet.
     const last = page.next === null ? undefined : page.items.at(-1)?.sort;
     const merged = new Map(page.items.map((item) => [item.sort, item]));
     for (const [sort, item] of own) {

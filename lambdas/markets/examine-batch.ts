@@ -1,6 +1,4 @@
-/**
- * Checks a whole batch before any of it is applied: the faults of its rows, and the result that the others would have.
- */
+/** Checks a whole batch before any of it is applied: finds the faults of its rows, and the result of the other rows. */
 
 import { pMapIterable } from 'p-map';
 import type { FeedAuthority } from '../../contract/files/feed-authority.ts';
@@ -23,10 +21,10 @@ import { readNeighbours } from './rules/neighbours.ts';
 import { unchangedMarket } from './rules/standing.ts';
 import { faultsOf } from './tally.ts';
 
-/** Rows that come late cost reads, one after the other in a market. */
+/** Late rows cost reads, one after the other in each market. So several markets are examined at the same time. */
 const MARKETS_AT_ONCE = 16;
 
-/** A market's rows with the state that they are decided on, and their transactions. */
+/** A market's rows with the state for their decision, and their transactions. */
 export interface PlannedMarket {
   readonly state: MarketState;
   readonly parts: readonly MarketDecision[];
@@ -37,13 +35,15 @@ export interface Examination {
   readonly faults: readonly RowFault[];
   /** The markets without refused rows, in the order of `groupByMarket`. */
   readonly markets: readonly PlannedMarket[];
-  /** They hold if the refused rows were judged on the ledger as it is, and not on an older state that is still visible. */
+  /**
+   * They are fulfilled if the refused rows were judged on the current ledger, and not on an older state that was still visible.
+   */
   readonly checks: readonly Change[];
 }
 
 /**
- * Finds every fault that the current ledger shows, outliers included. When the batch is applied, only changes by other
- * writers since then can refuse a row.
+ * Finds every fault that the current ledger shows, including outliers. When the batch is applied, only later changes by other
+ * writers can refuse a row.
  */
 export async function examineBatch(
   ledger: LedgerReader,
@@ -96,7 +96,7 @@ export interface ExamineOptions extends DecideOptions, Pick<RowRules, 'nowMs' | 
   readonly markets?: MarketItems | undefined;
 }
 
-/** A check that no version comes after the one that the row was judged on. */
+/** A check that no later version exists than the one on which the row was judged. */
 function newestOf({ slug, known }: MarketState, { record, order }: Row): readonly Change[] {
   if (order === null || record.type === 'market') return [];
   const newest = known.get(order);
@@ -110,11 +110,11 @@ export interface DecideOptions {
   readonly authority?: FeedAuthority | undefined;
   /** RFC 3339. */
   readonly recordedAt: string;
-  /** Of one transaction. */
+  /** The limit for one transaction. */
   readonly maxChanges: number;
 }
 
-/** Decides the rows that are left when faulty ones are set aside. Outliers are not looked for again. */
+/** Decides the rows without faults. Outliers are not searched again. */
 export function planMarketParts(state: MarketState, { maxChanges, ...options }: DecideOptions): PlannedMarket {
   return { state, parts: decideInParts({ ...state, ...options }, maxChanges) };
 }

@@ -1,4 +1,4 @@
-/** The changes of a decision beside those of observations: the market's record, and the items that lead to it. Pure. */
+/** The changes of a decision besides observations: the market's record, and the items that lead to it. Pure. */
 import { laterInstant } from '../../contract/values/instants.ts';
 import { replaced } from '../../storage/ports/changes.ts';
 import type { Change, Item, PutChange } from '../../storage/ports/ledger.ts';
@@ -13,23 +13,23 @@ import { historyMarkKey, marketMarkKey } from '../../storage/records/publication
 
 /** The market's record, its entry in the index, and two marks. */
 export const MARKET_CHANGES = 4;
-/** The item of the market's next announced value, before and after. */
+/** The deletion and the put of the item for the market's next announced value. */
 export const ANNOUNCED_CHANGES = 2;
 
 export interface ChangedMarket {
-  /** Its revision before; null: it is new. */
+  /** The record's revision before; null: the market is new. */
   readonly before: number | null;
   readonly revision: number;
   readonly value: MarketRecordValue;
   /** The first place of the history that was changed and may lie on a closed page; null: none. */
   readonly rewrittenFrom: string | null;
-  /** When its next announced value became effective, by the record before; null: it had none. */
+  /** The effective time of the next announced value in the record before; null: there was none. */
   readonly effectiveAtBefore: string | null;
 }
 
 const ANY = { kind: 'any' } as const;
 
-/** The record comes first. All others have its revision, so that readers can tell which items belong together. */
+/** The record comes first. All others have its revision, so that readers can recognise which items belong together. */
 export function marketChanges(
   slug: string,
   { before, revision, value, rewrittenFrom, effectiveAtBefore }: ChangedMarket,
@@ -49,9 +49,9 @@ export function marketChanges(
 }
 
 /**
- * The market with other fields beside those of its observations: its next revision, and a mark.
+ * Changes fields of the market other than those of its observations: its next revision, and a mark.
  *
- * @param at RFC 3339: now
+ * @param at the current time, RFC 3339
  */
 export function changedMarket(
   slug: string,

@@ -16,21 +16,21 @@ export function refused(code: RowErrorCode, pointer: string, detail: string): Ro
 /** The effect of one transaction on a market. */
 export interface MarketDecision {
   readonly slug: string;
-  /** The next revision of the market's record; null if the market stays as it is. */
+  /** The next revision of the market's record; null if the market is unchanged. */
   readonly record: PutChange<MarketRecordValue> | null;
-  /** The record comes first. Without it, these are only checks that rows are rightly `unchanged`, or nothing. */
+  /** The record comes first. Without a record, there are only checks that rows are really `unchanged`, or nothing. */
   readonly changes: readonly Change[];
   /** By row index. */
   readonly outcomes: ReadonlyMap<number, RowOutcome>;
 }
 
-/** The versions of an observation that a decision needs. The first one was appended. */
+/** The versions of an observation that a decision needs. `first` is the version that was appended. */
 export interface KnownObservation {
   readonly first: Observation;
   readonly newest: Observation;
-  /** The newest one that is no retraction: what was last stated. */
+  /** The newest version that is not a retraction: the last stated value. */
   readonly stated: Observation;
-  /** The number of versions before the newest. */
+  /** The number of versions before the newest one. */
   readonly ordinal: number;
   /** The revision of the newest version's item. */
   readonly revision: number;
@@ -38,18 +38,18 @@ export interface KnownObservation {
 
 export interface MarketInput {
   readonly slug: string;
-  /** The market's record; null if the market is new. Then the rows must define it first. */
+  /** The market's record; null if the market is new. Then its definition must be the first row. */
   readonly market: Item<MarketRecordValue> | null;
   /** The observations that the rows identify, by {@link orderKey} with ordinal 0. */
   readonly known: ReadonlyMap<string, KnownObservation>;
   readonly rows: readonly Row[];
   readonly mode: IngestMode;
-  /** RFC 3339; becomes `recordedAt`, unless the market was changed at a later time: then that one. */
+  /** RFC 3339. It becomes `recordedAt`, unless the market was changed at a later time: then that time does. */
   readonly recordedAt: string;
   /** By metric: see `readOtherValues`. Default: every observation of the market is known. */
   readonly otherValues?: ReadonlyMap<string, readonly PlacedMetric[]> | undefined;
-  /** The neighbours in the ledger of new values, for finding outliers. Without it, no value is an outlier. */
+  /** The neighbours of new values in the ledger, for finding outliers. Without it, no value is an outlier. */
   readonly neighbours?: NeighboursRead;
-  /** Announced values that come first once rows have taken others away, by their order: see `announced.ts`. */
+  /** The announced values that come first once rows have taken others away, by their order: see `announced.ts`. */
   readonly announced?: ReadonlyMap<string, Metric>;
 }

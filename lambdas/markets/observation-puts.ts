@@ -5,7 +5,7 @@ import { HistorySum } from '../../storage/records/history-sum.ts';
 import { type ObservationValue, observationKey } from '../../storage/records/markets.ts';
 
 interface ObservationPut {
-  /** Null: this place of the history must be empty, and stays so. */
+  /** Null: the transaction checks that this place of the history is empty. */
   readonly observation: ObservationValue | null;
   /** The revision of the replaced item; null for an empty place. */
   readonly replaced: number | null;
@@ -13,22 +13,23 @@ interface ObservationPut {
 
 export class ObservationPuts {
   #puts = new Map<string, ObservationPut>();
-  /** The revisions at which earlier transactions of the batch put observations, by their order. */
+  /** The revisions with which earlier transactions of the batch have put observations, by order. */
   readonly #revisions = new Map<string, number>();
 
   get size(): number {
     return this.#puts.size;
   }
 
-  /** A new version: refused if its item exists. */
+  /** Adds a new version. Refused if its item exists. */
   add(order: string, observation: ObservationValue): void {
     this.#put(order, observation, null);
   }
 
   /**
-   * The item keeps the revision at which this version was written. A version of the same transaction needs no such field.
+   * Replaces an item. It states the revision at which this version was written, unless the same transaction writes the version.
    *
-   * @param revision of the item in the ledger; for an item that this batch has put, the batch's own revision is used
+   * @param revision the revision of the item in the ledger; for an item that this batch has put, the batch's own revision is
+   *   used
    */
   replace(order: string, observation: ObservationValue, revision: number): void {
     const before = this.#revisions.get(order) ?? revision;
@@ -36,14 +37,13 @@ export class ObservationPuts {
     this.#put(order, { ...observation, ...written }, before);
   }
 
-  /** Refused if there is a version with this order. */
+  /** The transaction checks that no version has this order. */
   expectNone(order: string): void {
     this.#put(order, null, null);
   }
 
   #put(order: string, observation: ObservationValue | null, replaced: number | null): void {
-    // A row may correct an observation of an earlier row in the same transaction, and a transaction names a key only
-    // once.
+    // A row may correct an observation of an earlier row in the same transaction, and a transaction may name a key only once.
     const planned = this.#puts.get(order);
     this.#puts.set(order, { observation, replaced: planned === undefined ? replaced : planned.replaced });
   }
@@ -51,7 +51,7 @@ export class ObservationPuts {
   /**
    * Ends the transaction, which gives the market this revision, and begins the next one.
    *
-   * @param sum of the history before
+   * @param sum the sum of the history before the transaction
    */
   take(slug: string, revision: number, sum: string): { readonly changes: readonly Change[]; readonly sum: string } {
     const moved = new HistorySum(sum);
@@ -65,8 +65,7 @@ export class ObservationPuts {
       if (replaced !== null) moved.remove(order, replaced);
       moved.add(order, revision);
       this.#revisions.set(order, revision);
-      // The condition on the market's revision guards a replaced item: every writer of observations changes that
-      // revision.
+      // The condition on the market's revision protects a replaced item: every writer of observations changes that revision.
       const condition = { kind: replaced === null ? 'absent' : 'any' } as const;
       changes.push({ kind: 'put', key, revision, value: observation, if: condition });
     }

@@ -38,7 +38,7 @@ export function newMarketValue(record: MarketRecord): MarketRecordValue {
 /**
  * The fields of a market's record that its definition sets.
  *
- * @param known the sources, the attributes, the rule for outliers and the unit of a definition that leaves them out, or keeps them
+ * @param known the sources, attributes, rule for outliers and unit to use if the definition leaves them out, or keeps them
  */
 export function definitionOf(
   record: Omit<MarketRecord, 'type' | 'slug'>,
@@ -56,7 +56,7 @@ export function definitionOf(
     nativeCurrency,
     ...ruleOf(record, known),
     sources: sources.map(({ attribution, cadence, label, licence, publisher, url }) => {
-      // A source without a cadence is stored as it was before there were any.
+      // A source without a cadence is stored in the form that was used before cadences existed.
       return { attribution, ...(cadence ? { cadence } : {}), label, licence, publisher, url };
     }),
     status,
@@ -64,7 +64,7 @@ export function definitionOf(
   };
 }
 
-/** A source that goes on saying the same is no news: the text keeps the moment since when it is known. */
+/** Repeated text of a source is not news: it keeps the moment since which it is known. */
 function attributesOf(sent: MarketAttributes | undefined, known: MarketAttributes = {}): OwnAttributes {
   const attributes = Object.entries(sent ?? known).map(([name, { observedAt, sourceLabel, sourceUrl, value }]) => {
     const before = Object.hasOwn(known, name) ? known[name] : undefined;
@@ -83,9 +83,9 @@ function ruleOf({ outliers, outliersReason }: Partial<MarketRecord>, known: OwnR
 }
 
 /**
- * The metric that the record gives; an error if its amount disagrees with its source.
+ * The metric of the record; an error if its amount contradicts its source.
  *
- * @param quantity that one price of the market buys
+ * @param quantity the quantity that one price of the market buys
  */
 export function metricOfRecord(record: ObservationRecord, quantity: number): Metric | { readonly error: RowError } {
   const { confidence, sourceLabel, sourceUrl, status, unknownReason } = record;
@@ -101,8 +101,8 @@ export function metricOfRecord(record: ObservationRecord, quantity: number): Met
 }
 
 /**
- * The same metric without its value. Its provenance stays, but for the time of release: the sender of a retraction does
- * not say when the source took the value back.
+ * The same metric without its value. Its provenance stays, except the time of release: the sender of a retraction does not
+ * state when the source withdrew the value.
  */
 export function retracted(metric: Metric, kind: RetractionKind | null): Metric {
   const unknownReason = RETRACTED[kind ?? 'withdrawn'];
@@ -113,10 +113,10 @@ export function retracted(metric: Metric, kind: RetractionKind | null): Metric {
 }
 
 /**
- * Whether an observation has exactly the content of a record. A record that leaves `releasedAt` out says nothing about
- * it. Every member of a metric is a plain value.
+ * Whether an observation has exactly the content of a record. A record without `releasedAt` makes no statement about it. Every
+ * member of a metric is a plain value.
  *
- * @param metric that the record gives
+ * @param metric the metric of the record
  */
 export function isSameContent(
   observation: Observation,
@@ -132,8 +132,8 @@ export function isSameContent(
 }
 
 /**
- * Whether the newest standing value of a metric from the same source is older than `order`, and says the same. For lists, which
- * repeat all their values each day: a moment, a release and a permanent link are no news.
+ * Whether the newest standing value of a metric from the same source is older than `order`, and has the same content. For
+ * lists, which repeat all their values each day: another moment, release or permanent link is not news.
  */
 export function isListedAlready({ latest }: MarketRecordValue, name: string, metric: Metric, order: string): boolean {
   const newest = latest[name] && valuesIn(latest[name]).find((each) => each.metric.sourceLabel === metric.sourceLabel);
@@ -145,14 +145,14 @@ export function isListedAlready({ latest }: MarketRecordValue, name: string, met
   );
 }
 
-/** Earlier versions wrote exponents out. A file that is sent again must not correct all of those. */
+/** Earlier versions stored numbers with exponents in full. A file that is sent again must not correct all of them. */
 function isSameSpelling(known: string | null, sent: string | null): boolean {
   return known === sent || (known !== null && sent !== null && plainDecimal(known) === plainDecimal(sent));
 }
 
 /**
- * Whether a record states what was retracted, and does not say that it knows of the retraction. A source goes on giving
- * a value that an operator has retracted, so its files would bring the value back each day.
+ * Whether a record states the retracted value again, without mentioning the retraction. A source may repeat a value that an
+ * operator has retracted, so its files would otherwise bring the value back each day.
  */
 export function isRetractedAs(
   { newest, stated }: { readonly newest: Observation; readonly stated: Observation },
@@ -162,7 +162,7 @@ export function isRetractedAs(
   return newest.retraction !== null && !record.reinstated && isSameContent(stated, metric, record);
 }
 
-/** Whether a retraction of this kind has nothing to change. One without a kind says only that there is no value. */
+/** Whether a retraction of this kind changes nothing. A retraction without a kind only states that there is no value. */
 export function isTakenBack(observation: Observation, kind: RetractionKind | null): boolean {
   if (kind !== null) return observation.retraction === kind;
   return observation.retraction !== null || isSameContent(observation, retracted(metricPart(observation), null), {});
@@ -176,7 +176,7 @@ export function showValues(value: MarketRecordValue, name: string, values: Newes
   if (before !== values?.order) restate(value, (standing) => withoutComparison(standing, name));
 }
 
-/** Copies the parts that are changed in place. Parts that are only replaced are shared. */
+/** Copies the parts that will be changed in place. Parts that are only replaced are shared. */
 export function copiedRecord(value: MarketRecordValue): MarketRecordValue {
   return { ...value, latest: { ...value.latest } };
 }

@@ -1,4 +1,4 @@
-/** Reasons for the public: each is of a correction or a retraction, and none is lost without an error. Pure. */
+/** Reasons for the public. Each belongs to a correction or a retraction; a record whose reason would be lost is refused. Pure. */
 import type { ObservationRecord, RetractionRecord } from '../../contract/ingest/ingest-records.ts';
 import type { Metric, Observation } from '../../contract/values/metric.ts';
 import { type KnownObservation, type RowOutcome, refused } from './market-decision.ts';
@@ -8,16 +8,16 @@ const POINTER = '/publicReason';
 
 type Reasoned = Pick<ObservationRecord | RetractionRecord, 'publicReason'>;
 
-/** Whether the record gives another reason than the version has. A record without one says nothing about it. */
+/** Whether the record gives another reason than the version has. A record without a reason makes no statement about it. */
 export function hasOtherReason({ publicReason }: Reasoned, version: Observation): boolean {
   return publicReason !== undefined && publicReason !== version.publicReason;
 }
 
 /**
- * Whether a record of a correcting batch repeats what is known. Null: it brings a new value or a correction. A correction with another
- * reason is one more. Where nothing is corrected, a record with a reason is refused.
+ * Whether a record of a correcting batch repeats a known observation. Null: it brings a new value or a correction. A correction
+ * with another reason is a new correction. A record with a reason is refused if it corrects nothing.
  *
- * @param metric that the record gives
+ * @param metric the metric of the record
  */
 export function repetition(
   record: ObservationRecord,

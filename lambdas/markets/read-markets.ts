@@ -1,4 +1,4 @@
-/** Reads the state that a batch's rows are decided on. */
+/** Reads the state for the decision on a batch's rows. */
 import type { Observation } from '../../contract/values/metric.ts';
 import { isShowable } from '../../contract/values/showable.ts';
 import type { Item, LedgerReader } from '../../storage/ports/ledger.ts';
@@ -70,7 +70,7 @@ export async function readMarkets(
   return states;
 }
 
-/** Leaves out reads that cannot find anything: for a new market, and after the last order of the market's record. */
+/** Leaves out reads that cannot find anything: those of a new market, and those after the last order in the market's record. */
 function ordersToRead(rows: readonly Row[], market: Item<MarketRecordValue> | null): readonly string[] {
   const lastOrder = market?.value.lastOrder ?? null;
   if (lastOrder === null) return [];
@@ -97,16 +97,16 @@ async function knownObservation(
   return { ...known, stated: first };
 }
 
-/** A retraction nearly always follows a value. It may follow another retraction, of another kind or with another public reason. */
+/** A retraction usually follows a value. It may follow another retraction, with another kind or public reason. */
 const VERSIONS_A_PAGE = 8;
 
 /**
  * By metric: the newest standing values, as a market shows them, without the observations that rows identify.
  *
- * Reads nothing in nearly all batches. Otherwise it reads the whole history, a part at a time: the transaction before
+ * Nearly all batches need no read for this. Otherwise it reads the whole history, a part at a time. The previous transaction
  * may not be completely visible yet, and only the sum of all observations shows that no value is missing.
  *
- * @throws Contended if they do not come to the record's sum: retry later
+ * @throws Contended if the observations do not add up to the record's sum: retry later
  */
 async function readOtherValues(
   ledger: LedgerReader,
@@ -119,7 +119,7 @@ async function readOtherValues(
   const sum = new HistorySum();
   for await (const items of queryPages(ledger, observationsOf(slug))) {
     for (const item of items) {
-      // The decision is about this revision, and its commit is refused if there is a later one.
+      // The decision is about the market's revision that was read. Its commit is refused if there is a later one.
       if (item.revision > market.revision) continue;
       const order = orderOfObservation(item);
       sum.add(order, item.revision);
@@ -135,7 +135,7 @@ async function readOtherValues(
   return new Map([...found].map(([name, values]) => [name, values === null ? [] : valuesIn(values)]));
 }
 
-/** The metrics from which a row may take a shown value away. */
+/** The metrics of which a row may supersede a shown value. */
 function metricsToRead(
   { latest }: MarketRecordValue,
   known: MarketInput['known'],

@@ -1,6 +1,5 @@
 /**
- * The size of a market's record. It grows with sources and metrics from many rows, so no limit on a single row bounds
- * it.
+ * The size of a market's record. It grows with the sources and metrics of many rows, so a limit on single rows cannot bound it.
  */
 import { announce } from '../../storage/records/announced-values.ts';
 import type { MarketRecordValue, PlacedMetric } from '../../storage/records/markets.ts';
@@ -8,12 +7,15 @@ import { valuesIn, withValue } from '../../storage/records/newest-values.ts';
 import { refused } from './market-decision.ts';
 
 /**
- * For the record's JSON without its standing, which other writers change. The ledger takes 400 KiB. A standing never
+ * The limit of the record's JSON without its standing, which other writers change. The ledger accepts 400 KiB. A standing never
  * takes more than 100 KB: one URL for each source, and some ids and instants for each metric.
  */
 const RECORD_BYTES_MAX = 300_000;
 
-/** With every text at its longest and six bytes for each character, a source or a metric takes less than 20 KB. */
+/**
+ * With every text at its longest, and six bytes for each character, a source or a metric takes less than 20 KB. So this many
+ * always fit.
+ */
 const ALWAYS_FITTING = 15;
 
 export const TOO_LARGE = refused(
@@ -24,7 +26,7 @@ export const TOO_LARGE = refused(
 
 type Texts = Pick<MarketRecordValue, 'announced' | 'latest' | 'sources'>;
 
-/** Places of announced values: each takes at most 90 bytes. */
+/** Places of announced values count together as one text: each takes at most 90 bytes. */
 const PLACES_AS_A_TEXT = 200;
 
 /** The number of sources and shown values in the record. */
@@ -35,7 +37,7 @@ export function textsIn({ announced = {}, latest, sources }: Texts): number {
   return count;
 }
 
-/** Whether the record holds so much that it must be measured before one more source or value is added. */
+/** Whether the record is so large that its size must be computed before one more source or value is added. */
 export function mayOutgrow(value: Texts): boolean {
   return textsIn(value) >= ALWAYS_FITTING;
 }
@@ -46,8 +48,8 @@ export function isTooLarge(value: MarketRecordValue): boolean {
 }
 
 /**
- * Whether the record would be too large with this observation. It holds only the newest of each metric and source, and the
- * announced one that comes first.
+ * Whether the record would be too large with this observation. It holds only the newest value of each metric and source, and
+ * the first announced one.
  */
 export function isTooLargeWith(
   value: MarketRecordValue,

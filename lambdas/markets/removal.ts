@@ -3,13 +3,13 @@
 import type { Removal } from '../../contract/files/removed-market.ts';
 import type { IngestRecord, RowError } from '../../contract/ingest/ingest-records.ts';
 
-/** Nothing can be said of a removed market any more. */
+/** The detail of a refusal: nothing about a removed market can change any more. */
 export function removedDetail(slug: string, { replacedBy }: Removal): string {
   const instead = replacedBy === null ? 'use another slug' : `use ${replacedBy}`;
   return `the market ${slug} was removed and does not come back: ${instead}`;
 }
 
-/** The fault of every record about a removed market, its definition too. */
+/** The fault of every record about a removed market, even of a definition. */
 export function removedFault(record: IngestRecord, removal: Removal): RowError {
   const [pointer, slug] = record.type === 'market' ? ['/slug', record.slug] : ['/market', record.market];
   return { pointer, code: 'market.removed', detail: removedDetail(slug, removal) };

@@ -1,4 +1,4 @@
-/** The rows of a batch, and the market that each is about. */
+/** The rows of a batch, and the market of each. */
 import type { IngestRecord, ObservationRecord, RetractionRecord } from '../../contract/ingest/ingest-records.ts';
 import { orderKey } from '../../storage/records/markets.ts';
 
@@ -6,7 +6,7 @@ import { orderKey } from '../../storage/records/markets.ts';
 export interface Row {
   readonly index: number;
   readonly record: IngestRecord;
-  /** The place in the history of the first version of the row's observation; null for a market's definition. */
+  /** The place of the first version of the row's observation; null for a market's definition. */
   readonly order: string | null;
 }
 
@@ -14,7 +14,7 @@ export function rowOf(index: number, record: IngestRecord): Row {
   return { index, record, order: record.type === 'market' ? null : orderOfRow(record, 0) };
 }
 
-/** The place in the history of that version of the row's observation. */
+/** The place of this version of the row's observation. */
 export function orderOfRow(record: ObservationRecord | RetractionRecord, ordinal: number): string {
   const { market, metric, observedAt, sourceUrl } = record;
   return orderKey({ market, metric, observedAt, sourceUrl, ordinal });

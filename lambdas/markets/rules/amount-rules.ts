@@ -1,4 +1,4 @@
-/** The amount of money that a record gives. The source's digits decide it: nothing is rounded silently. */
+/** The amount of money in a record. The source's digits decide; nothing is rounded silently. */
 
 import type { MoneyRecord, RowError, RowErrorCode } from '../../../contract/ingest/ingest-records.ts';
 import type { MoneyMetric } from '../../../contract/values/metric.ts';
@@ -28,7 +28,8 @@ function checkedAmount(
 ): AmountResult {
   const { amountMinor, currency, quotedQuantity, rounded, sourceValue } = record;
   if (amountMinor === null || sourceValue === null) return { amountMinor, rounded, sourceValue };
-  // Sources quote for one, or for the quantity of the market. A record that names its quantity is held to it.
+  // Sources quote prices for one unit, or for the market's quantity. If a record names its quantity, only that quantity is
+  // allowed.
   const quantities = quotedQuantity === undefined ? [quantity, 1] : [quotedQuantity];
   const quoted = quantities.find((each) => isNearestAmount(amountMinor, sourceValue, exponent, quantity, each));
   if (quoted === undefined) {
@@ -59,7 +60,7 @@ function computedAmount(
 ): AmountResult {
   const { currency, value, sourceValue } = record;
   if (value === null) return { amountMinor: null, rounded: false, sourceValue };
-  // Without a currency's decimals and without quantities, two decimals must be the same number.
+  // Without the decimals of a currency and without quantities, the two decimals must be equal numbers.
   if (sourceValue !== null && numberOf(sourceValue) !== numberOf(value)) {
     return disagreement('/value', `is not ${sourceValue}, the sourceValue: leave one of them out`);
   }
@@ -79,7 +80,7 @@ function computedAmount(
   return { ...amount, sourceValue: sourceValue ?? value };
 }
 
-/** One spelling for each number. */
+/** A spelling that is equal for equal numbers. */
 function numberOf(decimal: string): string {
   const [whole = '', fraction = ''] = plainDecimal(decimal).replace(/^-/, '').split('.');
   const digits = `${whole.replace(/^0+/, '')}.${fraction.replace(/0+$/, '')}`;

@@ -14,10 +14,10 @@ export interface RowFault extends RowError {
   readonly index: number;
 }
 
-/** All faults of a record are kept while a batch has fewer than this; then the first one. */
+/** All faults of a record are kept while a batch has fewer faults than this; after that, only the record's first one. */
 export const FAULTS_OF_BATCH = 2_000;
 
-/** Awaited between two records, so that other tasks of the process get their turn. */
+/** Awaited between two records, so that other tasks of the process can run. */
 export type YieldToEventLoop = () => Promise<void>;
 
 /** For a process without other tasks. */
@@ -42,11 +42,11 @@ export async function parseRows(inputs: readonly unknown[], yieldToEventLoop: Yi
   return { rows, faults };
 }
 
-/** The rules for all rows of a batch, beside those of their markets. */
+/** The rules for all rows of a batch, besides those of their markets. */
 export interface RowRules {
   /** Milliseconds since the epoch. */
   readonly nowMs: number;
-  /** When the batch was sent: its announced values may be effective by now. Default: `nowMs`. */
+  /** The time when the batch was sent: announced values may have become effective since then. Default: `nowMs`. */
   readonly sentAtMs?: number | undefined;
   readonly mode: IngestMode;
   /** Undefined: the feed may send every record. */
@@ -78,7 +78,7 @@ export async function checkRows(
   return { rows, faults };
 }
 
-/** Every refused row has a fault, so that refused rows can be counted. */
+/** Keeps at least one fault for every refused row, so that refused rows can be counted. */
 function keepFaults(kept: RowFault[], index: number, found: readonly RowError[]): void {
   const some = kept.length < FAULTS_OF_BATCH ? found : found.slice(0, 1);
   for (const error of some) kept.push({ index, ...error });
@@ -116,8 +116,8 @@ function faultsOf(
 }
 
 /**
- * Currencies and quantities by slug: from the batch's definition, else from the ledger. A market that has observations
- * keeps both. Of two definitions the first counts, because the second is refused as a duplicate.
+ * Currencies and quantities by slug: from the batch's definition, or else from the ledger. A market with observations keeps
+ * both. Of two definitions the first counts, because the second is refused as a duplicate.
  */
 function termsOf(
   rows: readonly Row[],

@@ -1,7 +1,7 @@
 /**
- * Reads the values that a new one is compared with: for each side in time, the nearest standing, known values that are
- * not zero. One is enough for most rows; `outlier.ts` says when there must be more. A value that the same batch is about to
- * change is left out, because it may be the wrong one.
+ * Reads the values for comparison with a new one: on each side in time, the nearest standing, known values that are not zero.
+ * One is enough for most rows; `outlier.ts` states when more are needed. A value that the same batch will change is left out,
+ * because it may be the wrong one.
  */
 import type { IngestMode } from '../../../contract/ingest/ingest-records.ts';
 import { OUTLIER_NEIGHBOURS_MAX } from '../../../contract/values/market.ts';
@@ -19,14 +19,15 @@ import { isSameContent, metricOfRecord } from '../observation-value.ts';
 import type { MarketState } from '../read-markets.ts';
 import { isComparable, type Neighbours, type NeighboursRead } from './outlier.ts';
 
-/** How many observations to read on one side of a row, at most. Those of them that are not comparable do not count. */
+/** The limit of observations to read on one side of a row. Some of them may not be comparable. */
 export const LOOK_AROUND = 100;
 
 /**
- * The neighbours in the ledger of each row that brings a new value. A row takes at most two queries; rows that lie close
- * together share them. For the nearest ones, a row after the newest value of its metric, as daily feeds send, takes none.
+ * The neighbours in the ledger of each row with a new value. A row causes at most two queries; rows that lie close together
+ * share them. If only the nearest neighbours are needed, a row after the newest value of its metric causes no query. Daily
+ * feeds send such rows.
  *
- * @param all whether as many as any rule takes; undefined: if the market has a rule of its own
+ * @param all whether to read as many neighbours as any rule needs. Default: if the market has a rule of its own
  */
 export async function readNeighbours(
   ledger: LedgerReader,
@@ -59,13 +60,13 @@ export async function readNeighbours(
       firstOrderOf(place) !== order &&
       isCompared({ order: place, metric }, place);
     const before = await window.before(order, accepts, most);
-    // In a row of rows after the newest value, the first one finds the end for all.
+    // If several rows follow the newest value, the first one finds the end of the history for all.
     found.set(order, { before, after: isNewest && !all ? [] : await window.after(order, accepts, most) });
   }
   return { of: found, areAll: all };
 }
 
-/** Whether the rows define such a rule, or the market has one. */
+/** Whether the rows define a rule for outliers, or the market has one. */
 function hasOwnRule({ market, rows }: MarketState): boolean {
   const defined = rows.flatMap(({ record }) =>
     record.type === 'market' && record.outliers !== undefined ? [record.outliers] : [],
@@ -74,7 +75,7 @@ function hasOwnRule({ market, rows }: MarketState): boolean {
   return typeof rule === 'object' && rule !== null;
 }
 
-/** The rows that change a known observation, and those that bring a value to compare, by their order. */
+/** The rows that change a known observation, and the rows whose value must be compared, by their order. */
 function rowsToCompare({ known, rows }: MarketState, mode: IngestMode, quantity: number) {
   const changed = new Set<string>();
   const compared = new Set<string>();
@@ -97,7 +98,7 @@ function rowsToCompare({ known, rows }: MarketState, mode: IngestMode, quantity:
 type PlacedObservation = PlacedMetric & { readonly metric: Observation };
 type Accepts = (observation: PlacedObservation) => boolean;
 
-/** A part of a history that is read completely, and moves with rows that come in order. */
+/** A part of a history that is completely in memory. It moves forward with rows in order. */
 class HistoryWindow {
   readonly #ledger: LedgerReader;
   readonly #slug: string;
@@ -111,7 +112,7 @@ class HistoryWindow {
     this.#slug = slug;
   }
 
-  /** The nearest first, up to `most`. */
+  /** The nearest accepted values before `order`, nearest first, at most `most`. */
   async before(order: string, accepts: Accepts, most: number): Promise<readonly PlacedMetric[]> {
     if (order < this.#from || order > this.#to) {
       this.#items = [];
@@ -128,7 +129,7 @@ class HistoryWindow {
     return lastOf(this.#items);
   }
 
-  /** For an order that {@link before} was just called with. The nearest first, up to `most`. */
+  /** The same after `order`. Call {@link before} with this order first. */
   async after(order: string, accepts: Accepts, most: number): Promise<readonly PlacedMetric[]> {
     const firstOf = (items: readonly PlacedObservation[]) =>
       taken(items, (item) => item.order > order && accepts(item), most);

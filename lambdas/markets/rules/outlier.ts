@@ -1,11 +1,11 @@
 /**
- * Finds values so far from a neighbouring one that an operator must look: a slipped decimal point, minor units taken
- * for major ones, pounds for kilograms, another token's price under the same symbol. Nothing is dropped or changed: the
- * row is set aside, and taken in when it is sent again with the operator's confirmation. A new value, also of a backfill or
- * a correction, is compared with the nearest one on each side in time: see `neighbours.ts`.
+ * Finds values that differ so much from a neighbour that an operator must check them: a slipped decimal point, minor units
+ * instead of major ones, pounds instead of kilograms, another token's price under the same symbol. Nothing is dropped or
+ * changed: the row is set aside, and accepted when it is sent again with the operator's confirmation. A new value, even in a
+ * backfill or a correction, is compared with the nearest one on each side in time: see `neighbours.ts`.
  *
- * Prices that cross zero, as those of electric power do, have no ratio. Such a value is compared by its distance from
- * the middle of many neighbours. A market may have that rule for all of its values, or no guard: `docs/mapping.md`.
+ * Prices that cross zero, as those of electric power do, have no ratio. Such a value is compared by its distance from the
+ * middle of many neighbours. A market may use that rule for all of its values, or have no check: `docs/mapping.md`.
  */
 import { OUTLIER_NEIGHBOURS_MAX, type OutlierRule } from '../../../contract/values/market.ts';
 import type { Metric, Observation } from '../../../contract/values/metric.ts';
@@ -28,11 +28,11 @@ const SCALAR_FACTOR = 100;
 /** Smaller amounts count as this many minor units, because 3 cents are known to one digit only. */
 const COARSE_MINOR_UNITS = 100;
 
-/** Values further apart in time are not compared. More than a year, so that yearly series are compared. */
+/** Values that are further apart in time are not compared. More than a year, so that yearly series are compared. */
 const COMPARABLE_MS = 400 * 24 * 60 * 60 * 1000;
 
 /**
- * Whether an observation is too far from another one of the same metric to be believed without confirmation. A zero is
+ * Whether an observation differs too much from another one of the same metric to be accepted without confirmation. A zero is
  * not an outlier: it needs its own confirmation (`zeroAsserted`), and nothing can be compared with it.
  */
 export function isOutlier(metric: Metric, reference: Metric): boolean {
@@ -40,13 +40,13 @@ export function isOutlier(metric: Metric, reference: Metric): boolean {
 }
 
 /**
- * The rule for money with this many negative neighbours, in a market without a rule of its own. A value does not
- * vouch for itself, and one wrong sign of long ago must not widen the guard. So an operator confirms the first negative
- * values that leap, or gives the market a rule.
+ * The rule for money with at least this many negative neighbours, in a market without its own rule. The new value itself does
+ * not count, and a single old value with a wrong sign must not weaken the check. So an operator confirms the first large
+ * negative values, or gives the market a rule.
  */
 const CROSSES_ZERO = { factor: 20, neighbours: OUTLIER_NEIGHBOURS_MAX, leastNegative: 3 } as const;
 
-/** The comparable values of the metric around a moment: on each side the nearest first. */
+/** The comparable values of the metric around a moment, the nearest first on each side. */
 export interface Neighbours {
   readonly before: readonly PlacedMetric[];
   readonly after: readonly PlacedMetric[];
@@ -56,16 +56,16 @@ export interface Neighbours {
 export interface NeighboursRead {
   /** By the order of the row. */
   readonly of: ReadonlyMap<string, Neighbours>;
-  /** Whether there are as many on each side as any rule takes, or only the nearest. */
+  /** Whether each side has as many neighbours as any rule needs, or only the nearest. */
   readonly areAll: boolean;
 }
 
 /**
- * The value that this one is too far from, or null.
+ * The value from which this one differs too much, or null.
  *
- * @param rule of the market; undefined: it has none of its own
- * @param areAll whether there are as many neighbours as the history has, up to the most that a rule names. If not, they
- *   are the nearest on each side, and money that crosses zero is refused too: read all, and ask again
+ * @param rule the market's own rule; undefined: it has none
+ * @param areAll whether the neighbours are as many as any rule needs, or all of the history. If not, they are the nearest on
+ *   each side. Then money that crosses zero is refused, too: read all neighbours, and call again
  */
 export function contradictionOf(
   metric: Metric,
@@ -86,7 +86,7 @@ export function contradictionOf(
   return crossesZero && !isBeyond(metric, others, CROSSES_ZERO.factor) ? null : other;
 }
 
-/** At most this many values, the nearest in time. */
+/** The values that are nearest in time, at most `most`. */
 function nearest(metric: Metric, { before, after }: Neighbours, most: number): readonly Metric[] {
   const others = [...before.slice(0, most), ...after.slice(0, most)].map((placed) => placed.metric);
   return others
@@ -96,8 +96,8 @@ function nearest(metric: Metric, { before, after }: Neighbours, most: number): r
 }
 
 /**
- * Whether a value is further from the median of others than this many times their usual size: the median of their
- * absolute values. A single wrong neighbour moves neither.
+ * Whether a value is further from the median of others than this many times their usual size, which is the median of their
+ * absolute values. A single wrong neighbour hardly changes either median.
  */
 function isBeyond(metric: Metric, others: readonly Metric[], factor: number): boolean {
   if (others.length === 0 || !isComparable(metric)) return false;
@@ -112,7 +112,7 @@ function medianOf(numbers: readonly number[]): number {
   return low + (high - low) / 2;
 }
 
-/** 0 for an unknown value. */
+/** The number of a metric; 0 for an unknown value. */
 function numberIn(metric: Metric): number {
   return metric.kind === 'money' ? (metric.amountMinor ?? 0) : Number(metric.value ?? 0);
 }
@@ -141,8 +141,8 @@ function timeBetweenMs(one: Metric, other: Metric): number {
 }
 
 /**
- * For amounts of one sign: whether one is more than ten times the other. Written as a distance, so that it also works
- * across zero: WTI fell from 18.27 to −36.98 USD in a day, which is not a slip.
+ * For amounts of one sign: whether one is more than ten times the other. It is computed as a distance, so that it also works
+ * across zero: WTI fell from 18.27 to −36.98 USD in a day, and that was not a slip.
  */
 function isMoneyLeap(one: number, other: number): boolean {
   const smaller = Math.max(Math.min(Math.abs(one), Math.abs(other)), COARSE_MINOR_UNITS);
@@ -159,7 +159,7 @@ export function amountOf(metric: Metric): string {
 /** Compares the rows of one market with the ledger's values, and with the rows before them. */
 export class OutlierGuard {
   readonly #neighbours: NeighboursRead | undefined;
-  /** The newest comparable values that the rows so far gave for a metric, the newest first. Rows come in order of time. */
+  /** For each metric, the comparable values of earlier rows, newest first. Rows come in order of time. */
   readonly #previous = new Map<string, readonly PlacedMetric[]>();
 
   /** @param neighbours undefined: no value is an outlier */
@@ -167,7 +167,7 @@ export class OutlierGuard {
     this.#neighbours = neighbours;
   }
 
-  /** The newest version of a row's observation: later rows are compared with it. */
+  /** Adds the newest version of a row's observation, for comparison with later rows. */
   add(newest: Observation, first: string): void {
     if (this.#neighbours === undefined || !isComparable(newest)) return;
     const before = this.#previous.get(newest.metric) ?? [];
@@ -175,7 +175,7 @@ export class OutlierGuard {
     this.#previous.set(newest.metric, [{ order: first, metric: newest }, ...kept]);
   }
 
-  /** A neighbour in time, in the batch or in the ledger, if the value is too far from them. */
+  /** The neighbour in time, from the batch or the ledger, from which the value differs too much; null: none. */
   contradictionOf(metric: Metric, name: string, order: string, rule: OutlierRule | undefined): Metric | null {
     if (this.#neighbours === undefined) return null;
     const { before, after } = this.#neighbours.of.get(order) ?? { before: [], after: [] };
@@ -184,7 +184,7 @@ export class OutlierGuard {
   }
 }
 
-/** Both are newest first. A row that the ledger has already is in both. */
+/** Both lists are newest first. A row that is already in the ledger is in both. */
 function merged(rows: readonly PlacedMetric[], known: readonly PlacedMetric[]): readonly PlacedMetric[] {
   if (rows.length === 0 || known.length === 0) return rows.length === 0 ? known : rows;
   const ofRows = new Set(rows.map(({ order }) => firstOrderOf(order)));

@@ -1,6 +1,6 @@
 /**
- * The rules for a row that do not depend on other rows: on the row itself, its market and the time. Each stands for an
- * incident in public data (see `ROW_ERROR_CODES`). All faults of a row are reported at once.
+ * The rules for a row that do not depend on other rows, only on the row itself, its market and the time. Each rule was caused
+ * by an incident in public data (see `ROW_ERROR_CODES`). All faults of a row are reported at once.
  */
 import type * as z from 'zod';
 import {
@@ -24,22 +24,22 @@ import { flattenIssues, pointerOf, valueAt } from '../../../contract/values/zod-
 import { plainWords } from '../../../contract/values/zod-words.ts';
 import { amountOfRecord } from './amount-rules.ts';
 
-/** More would not help the sender. A record can hold a thousand. */
+/** The limit of reported faults of one record. A record can have a thousand; more would not help the sender. */
 export const FAULTS_OF_RECORD = 20;
 
 /**
- * How far ahead of our clock an observation or its release may be. A day is 00:00 UTC of its date, so a day that has begun in Kiribati
- * (UTC+14) is 14 hours ahead, and the date of tomorrow, with which sources stamp tonight's release, up to 24. A mistyped
+ * How far an observation or its release may be ahead of our clock. A day is 00:00 UTC of its date. So a day that has begun in
+ * Kiribati (UTC+14) is 14 hours ahead. A release of tonight that its source dates tomorrow is up to 24 hours ahead. A mistyped
  * year, or a swapped day and month, is usually further ahead.
  */
 const FUTURE_TOLERANCE_MS = 24 * 60 * 60 * 1000;
 
-/** The same for a value that is announced: a year, and the weeks before it in which next year's prices are published. */
+/** The limit for an announced value: a year, and the weeks before it in which next year's prices are published. */
 const ANNOUNCED_AHEAD_MS = 400 * FUTURE_TOLERANCE_MS;
 
 /**
- * The first instant that needs no confirmation. Year 1, year 26 for 2026, and 1899-12-30, a spreadsheet's zero, are earlier. The Unix
- * epoch is accepted, because monthly series that begin in January 1970 are real.
+ * The first instant that needs no confirmation. Year 1, year 26 for 2026, and 1899-12-30, a spreadsheet's zero, are earlier.
+ * The Unix epoch is accepted, because monthly series that begin in January 1970 are real.
  */
 const EARLIEST_PLAUSIBLE = '1900-01-01T00:00:00Z';
 const EARLIEST_PLAUSIBLE_MS = Date.parse(EARLIEST_PLAUSIBLE);
@@ -64,7 +64,7 @@ export function parseRecord(input: unknown): ParsedRecord {
   return { record: parsed.data };
 }
 
-/** The part of a market's definition that its observations must keep to. */
+/** The parts of a market's definition that bind its observations. */
 export type MarketTerms = Pick<MarketRecord, 'nativeCurrency' | 'unit'>;
 
 /**
@@ -77,8 +77,9 @@ export function checkObservation(
   nowMs: number,
   sentAtMs = nowMs,
 ): RowError[] {
-  // A retraction only names an observation, whose fields were checked when it came. Whether it exists is decided with
-  // the market. Its URL may be one that this version would not publish: so it can be taken back.
+  // A retraction only names an observation, whose fields were checked when it arrived. Whether that exists is decided with the
+  // market. The URL of a retraction may have a form that is no longer accepted, so that such an observation can still be
+  // retracted.
   if (record.type === 'retraction') return sourceUrlErrors(record.sourceUrl, absoluteUrlSchema);
   return [
     ...currencyErrors(record, market),
@@ -105,7 +106,7 @@ function currencyErrors(record: ObservationRecord, market: MarketTerms | null): 
   return errors;
 }
 
-/** An amount can be judged only with its currency and its market: each of these has a fault of its own. */
+/** An amount can be checked only with its currency and its market. If one is missing, that is a fault of its own. */
 function amountErrors(record: ObservationRecord, market: MarketTerms | null): RowError[] {
   if (!('currency' in record)) return zeroErrors(record, '/value', record.value !== null && ZERO.test(record.value));
   if ('amountMinor' in record && record.amountMinor === 0) return zeroErrors(record, '/amountMinor', true);
@@ -114,7 +115,7 @@ function amountErrors(record: ObservationRecord, market: MarketTerms | null): Ro
   if ('error' in amount) return [amount.error];
   if (amount.amountMinor !== 0 || !('value' in record) || record.value === null) return [];
   if (ZERO.test(record.value)) return zeroErrors(record, '/value', true);
-  // Asserting it would publish a zero that no source has said.
+  // Asserting the zero would publish a value that no source has stated.
   const detail = `${record.value} ${record.currency} would be rounded to zero: give the market a larger quantity`;
   return [error('/value', 'amount.zero-unasserted', detail)];
 }
@@ -128,9 +129,9 @@ function zeroErrors(record: ObservationRecord, pointer: string, isZero: boolean)
 }
 
 /**
- * The two times have no order. A monthly average is released after the first day of its month, and revised years later.
- * Day-ahead power prices and regulated prices are released before the time for which they hold, but not by years: with a wrong
- * year of its release, a value would be shown as known long before it was.
+ * The two times may be in either order. A monthly average is released after the first day of its month, and revised years
+ * later. Day-ahead power prices and regulated prices are released before the time to which they apply, but not years before.
+ * With a wrong year of release, a value would appear as known long before it was.
  */
 function dateErrors(
   { observedAt, releasedAt, dateConfirmed, announced }: ObservationRecord,
@@ -184,7 +185,7 @@ function sourceUrlErrors(sourceUrl: string, schema: z.ZodType<string> = sourceUr
   return [error('/sourceUrl', codeOfUrl(sourceUrl), refusalText(['sourceUrl'], sourceUrl, issue.message))];
 }
 
-/** Of a URL that is refused. */
+/** The code for the fault of a refused URL. */
 function codeOfUrl(url: string): RowErrorCode {
   return absoluteUrlSchema.safeParse(url).success ? 'source.url-not-public' : 'source.url-not-absolute';
 }
@@ -198,7 +199,7 @@ function provenanceErrors(record: ObservationRecord): RowError[] {
   return [error('/unknownReason', 'provenance.incomplete', detail)];
 }
 
-/** Selects the schema by hand, so that errors are about the intended kind of record only. */
+/** Selects the schema by the record's type, so that errors are about the intended kind of record only. */
 function schemaOf(input: unknown) {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     return error('', 'record.invalid', 'a record is a JSON object');
@@ -219,7 +220,7 @@ function schemaOf(input: unknown) {
   return error('', 'record.invalid', 'has no value: send amountMinor or value with currency, or value with unit');
 }
 
-/** The fields without which a number has no provenance. A missing or empty one has a code of its own. */
+/** The fields without which a number has no provenance. The fault of a missing or empty one has its own code. */
 const PROVENANCE_FIELDS: ReadonlySet<PropertyKey | undefined> = new Set(['sourceLabel', 'observedAt', 'confidence']);
 
 function errorOf(issue: z.core.$ZodIssue, value: unknown): RowError {

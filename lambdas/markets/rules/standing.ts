@@ -17,8 +17,8 @@ export function standingOf({ standing }: Pick<MarketRecordValue, 'standing'>): M
 const SALT_BYTES = 32;
 
 /**
- * A salt for the name of a representative. The log holds only the digest of both, because nothing can be erased from it.
- * Without the salt, names cannot be guessed by trying.
+ * A salt for the name of a representative. Nothing can be erased from the log, so it holds only the digest of name and salt.
+ * Without the salt, nobody can find the name by trying.
  */
 export function newRepresentationSalt(randomBytes: Runtime['randomBytes']): string {
   return Buffer.from(randomBytes(SALT_BYTES)).toString('hex');
@@ -29,18 +29,18 @@ export function disputedByClaim(standing: MarketStanding, metric: string, claim:
   return { ...standing, disputes: { ...standing.disputes, [metric]: claim } };
 }
 
-/** A source verification, reduced to its effect on the market. */
+/** The effect of a source verification on the market. */
 export interface Verified {
   readonly id: string;
   /** The market's source that shows the verification. */
   readonly source: Source;
-  /** The metrics whose latest observation, in this version, was compared. */
+  /** The metrics whose latest observation, in this version, was compared with the source. */
   readonly metrics: readonly string[];
   readonly shown: SourceVerification;
 }
 
 /**
- * The source shows the latest verification by `verifiedAt`. For a metric, the latest one that compared its latest
+ * A source shows its latest verification by `verifiedAt`. For a metric, the latest verification that compared its latest
  * observation counts. The order of arrival does not matter.
  */
 export function verified(standing: MarketStanding, { id, source, metrics, shown }: Verified): MarketStanding {
@@ -75,7 +75,7 @@ function withoutIds({ comparisons, disputes, representedBy, verifications }: Mar
   return { compared: compared.sort(), disputed, representedBy: representedBy?.name ?? null, verifications };
 }
 
-/** A check that the market's record is as the decision saw it. For `null`, it checks that the market has no record. */
+/** A check that the market's record is still the one that was read. Null: that the market still has no record. */
 export function unchangedMarket(slug: string, market: Pick<Item, 'revision'> | null): Change {
   const condition = market === null ? ABSENT : ({ kind: 'revision-is', revision: market.revision } as const);
   return { kind: 'check', key: marketKey(slug), if: condition };
@@ -107,8 +107,8 @@ export function withoutComparison(standing: MarketStanding, metric: string): Sta
 }
 
 /**
- * The standing of a market that from now on lists these sources. Entries of other sources are dropped, because they
- * would grow beyond the record's size.
+ * The standing of a market whose sources are now these. Entries of other sources are dropped, because they would let the record
+ * grow without bound.
  */
 export function withSources(standing: MarketStanding, sources: readonly Source[]): StandingLeft {
   const urls = new Set(sources.map(({ url }) => url));
