@@ -6,12 +6,12 @@
  * 3. the mutation with its conditions, and the marks of everything public that it changes;
  * 4. the quota counters, within the limits, and a check that the limits are unchanged; or the reserves of busy counters.
  *
- * So there is no state in between: a request has happened and its answer is stored, or it has changed nothing. A second
- * copy is refused by (1), whose item holds the answer. If an answer of the ledger is lost, the same attempt is made
- * again and recognises itself (see the port).
+ * So there is no state in between: either a request has its effect and its answer is stored, or it has changed nothing. A
+ * second copy of a request is refused by (1), whose item holds the answer. If an answer of the ledger is lost, the same
+ * attempt is made again and recognises itself (see the port).
  *
- * It is also the only place that knows all markets that a write changes: the limit of an API key to some markets is
- * enforced here.
+ * It is also the only place that knows all markets that a write changes. So it enforces the limit of an API key to some
+ * markets.
  */
 
 import { firstOutside } from '../../contract/files/feed-authority.ts';
@@ -58,7 +58,7 @@ import { pseudonymised, SEAL_IV_BYTES, type Secrets } from './secrets.ts';
 
 const IDEMPOTENCY_LIFETIME_MS = 72 * 60 * 60 * 1000;
 
-/** How often a write is decided again because other writers changed items that the decision depends on. */
+/** How often a write may be decided. It is decided again when other writers have changed items that the decision depends on. */
 const MAX_DECISIONS = 8;
 
 /** Tries of one attempt while storage does not answer, and the pause before the second try. */
@@ -66,23 +66,20 @@ const MAX_ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 40;
 
 /**
- * The last decision or attempt begins at most this long after the write, because a client waits for the answer. A
- * second attempt helps if storage fails at once, not if it is silent.
+ * The last decision or attempt begins at most this long after the beginning of the write, because a client waits for the
+ * answer. A second attempt helps if storage fails immediately, but not if it does not answer.
  */
 export const LAST_BEGIN_MS = 2_000;
 
 export interface CommitDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId' | 'randomBytes' | 'pause'> {
   readonly ledger: Ledger;
   readonly secrets: Secrets;
-  /** The targets of large files. Without it, large files are refused. */
+  /** Signs the targets of large files. Without it, large files are refused. */
   readonly uploads?: WriteTools['uploads'];
-  /** Receives the current entitlements item of a subject. */
+  /** Receives a subject's current entitlements item. */
   readonly learn: AccountCache['learn'];
   readonly chains: AuditChains;
-  /**
-   * Whether writes take from reserves of busy counters. Default: false, for a ledger that commits one transaction after the
-   * other.
-   */
+  /** Whether writes use reserves of busy counters. Default: false, for a ledger that commits one transaction after the other. */
   readonly usesReserves?: boolean;
   /** Receives the changes of a committed transaction. */
   readonly onCommitted: (changes: readonly Change[]) => void;
@@ -97,9 +94,7 @@ export interface WriteIdentity {
 
 declare const COMMITTED: unique symbol;
 
-/**
- * The answer of a write that is in the ledger, by this request or by an earlier copy. Only this file can create one.
- */
+/** The answer of a write that is in the ledger, from this request or an earlier copy. Only this file can create one. */
 export interface Committed {
   readonly [COMMITTED]: true;
   readonly status: number;
@@ -124,7 +119,7 @@ export async function commitWrite<Id extends WriteOperationId>(
   const lastBeginMs = dependencies.nowMs() + LAST_BEGIN_MS;
   let request = makeRequest();
   const { kind, subject, actor } = request.principal;
-  // The actor of a user may be a pseudonym. Answers of a user are kept, and erased, by subject.
+  // The actor of a user may be a pseudonym. So a user's answers are stored, and erased, by subject.
   const idempotency = idempotencyKey(kind === 'user' ? subject : actor, identity.idempotencyKey);
   let found = new ConflictItems();
   let taking: Taking = {
@@ -148,12 +143,12 @@ export async function commitWrite<Id extends WriteOperationId>(
     }
     const decision = handler.decide(request, view, found);
     if (decision.kind === 'refused') {
-      // The stored state may refuse because an earlier copy of this request has changed it. So read the idempotency
-      // record after the decision, never before.
+      // The decision may be refused because an earlier copy of this request has changed the state. So the idempotency record is
+      // read after the decision, never before.
       const [earlier, granted] = await ledger.getMany([idempotency, entitlementsOf(request)]);
       const answer = replay(dependencies, earlier, idempotency, identity, request.nowMs);
       if (answer !== null) return answer;
-      // Or the refusal depends on cached entitlements, which no transaction has checked.
+      // The refusal may also depend on cached entitlements, which no transaction has checked.
       if ((granted?.revision ?? null) === request.principal.entitlements.revision) return decision;
       request = learnt(granted);
       continue;
@@ -163,14 +158,15 @@ export async function commitWrite<Id extends WriteOperationId>(
     const uses = usesOf(request, decision);
     const isApart = uses.length > 0 && areApart(quota, uses, taking);
     if (isApart) {
-      // Reserves know no limits. A grant that changes after this read is later than this write.
+      // Reserves do not store limits, so the grant is read. A grant that changes after this read counts as later than this
+      // write.
       const counters = uses.map(({ feature }) => counterKey(quota, feature));
       const [granted, ...counts] = await ledger.getMany([entitlementsOf(request), ...counters]);
       if ((granted?.revision ?? null) !== quota.entitlements.revision) {
         request = learnt(granted);
         continue;
       }
-      // The limit was larger, so reserves may hold more than is left of it.
+      // After a limit was reduced, the counter and its reserves may exceed the new limit.
       const over = uses.filter(({ feature }, index) => (counts[index]?.value ?? 0) > limitOf(quota, feature));
       if (over.length > 0) await readAgain(over);
     }
@@ -203,7 +199,8 @@ export async function commitWrite<Id extends WriteOperationId>(
     const exceeded = exceededUse(quota, uses, taking.counters);
     if (exceeded === null) continue;
     if (exceeded.found.reserves.length === 0) return exceeded.answer;
-    // These items were read one by one. A refill, or an earlier copy of this request, may not be visible yet.
+    // These items were read one by one, so a refill or an earlier copy of this request may be invisible. The checks confirm the
+    // refusal.
     const isNew = { kind: 'absent-or-expired', atMs: request.nowMs } as const;
     const checks = [
       ...areAsRead(quota, exceeded.feature, exceeded.found),
@@ -264,7 +261,7 @@ function makeUnit<Id extends WriteOperationId>(
   return { changes, answer: answer as Committed, link };
 }
 
-/** A handler that changes a market without naming it would pass the limit of the key: a fault of the code. */
+/** A handler that changes a market without naming it would bypass the key's limit to markets: a fault of the code. */
 function mustBeNamed(
   { operation }: OperationRequest,
   { changes }: Pick<Commit<WriteOperationId>, 'changes'>,
@@ -285,7 +282,7 @@ function quotaOf({ principal: { subject, actor, entitlements }, nowMs }: Operati
   return { subject, actor, entitlements, nowMs };
 }
 
-/** With the limits of a day that every write of the operation uses one of. */
+/** Adds one use of each daily limit that counts every write of the operation. */
 function usesOf<Id extends WriteOperationId>(
   { operation }: OperationRequest<Id>,
   { uses = [], isUnchanged }: Commit<Id>,
@@ -300,7 +297,7 @@ interface Exceeded {
   readonly answer: Refused;
 }
 
-/** The first use for which nothing is left, by these counters. */
+/** The first use that exceeds its limit, by these counters. */
 function exceededUse(
   quota: Quota,
   uses: readonly QuotaUse[],
@@ -324,7 +321,7 @@ function exceededUse(
   return null;
 }
 
-/** The stored answer of an earlier copy. A refusal if the key was used for another request. Null if the key is new. */
+/** The stored answer of an earlier copy; a refusal if the key was used for another request; null if the key is new. */
 function replay(
   { secrets }: CommitDependencies,
   item: Item<IdempotencyValue> | null,

@@ -1,8 +1,8 @@
 /**
- * The counters of quotas. A transaction of DynamoDB conflicts with another one at once on the same item. So the counter of a
- * busy feature gives parts of a large limit out in advance, to reserves, and most writes take from one of these alone. The
- * counter holds what was used and what the reserves hold: together they never exceed the limit, and a writer of a version
- * that knows no reserves only counts too much as used. Pure, but for reading.
+ * The counters of quotas. Two DynamoDB transactions on the same item at the same time conflict. So the counter of a busy
+ * feature gives parts of a large limit to reserves in advance, and most writes take from one reserve alone. The counter
+ * includes what was used and what the reserves hold, so together they never exceed the limit. A writer of an earlier version,
+ * which knows no reserves, only counts too much as used. Pure, except for reading.
  */
 import { FEATURES, type Feature } from '../../contract/values/features.ts';
 import type { ConflictItems } from '../../storage/ports/conflict-items.ts';
@@ -14,7 +14,7 @@ import { OPERATOR_SUBJECT } from '../credentials/operator-key.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Whose counter, and the moment. */
+/** The owner of a counter, and the moment. */
 export interface CounterOwner {
   readonly subject: string;
   /** The credential whose use is counted. */
@@ -28,10 +28,10 @@ const BUSY: ReadonlySet<Feature> = new Set<Feature>([
   'ingest-bytes-per-day',
 ]);
 
-/** Smaller limits have no reserves: they would be divided into crumbs. */
+/** Smaller limits have no reserves, because each share would be too small. */
 const RESERVED_FROM = 100_000;
 
-/** A refill gives a reserve this share of what is left. A full counter takes back what reserves hold. */
+/** The share of the rest of the limit that a refill gives to a reserve. A full counter takes back what the reserves hold. */
 const SHARE = 1 / (2 * RESERVES.length);
 
 /** Whether writes take from reserves. */
@@ -40,8 +40,8 @@ export function isReserved(feature: Feature, limit: number): boolean {
 }
 
 /**
- * A feature that is counted per day has a counter for each day. The keys of operators and of their feeds all have one
- * subject. Each has separate counters, so that a feed whose key was stolen cannot use up the day of the others.
+ * A feature with a daily limit has a counter for each day. The keys of operators and of their feeds share one subject. Each of
+ * these keys has its own counters, so that a stolen key of one feed cannot use up the limit of the others.
  */
 export function counterKey(owner: CounterOwner, feature: Feature): ItemKey<number> {
   if (FEATURES[feature].kind !== 'rate') return usageKey(owner.subject, feature, null);
@@ -53,7 +53,7 @@ const reserveKeyOf = (owner: CounterOwner, feature: Feature, reserve: number) =>
 const holderOf = ({ subject, actor }: CounterOwner) => (subject === OPERATOR_SUBJECT ? actor : subject);
 const dayOf = ({ nowMs }: CounterOwner) => new Date(nowMs).toISOString().slice(0, 10);
 
-/** Divides the writes of a credential evenly: each has another key. */
+/** Distributes the writes of a credential evenly, because each has another idempotency key. */
 export function reserveOf(idempotencyKey: string): number {
   return Number.parseInt(sha256Hex(idempotencyKey).slice(0, 4), 16) % RESERVES.length;
 }
@@ -61,7 +61,7 @@ export function reserveOf(idempotencyKey: string): number {
 /** The counter of a feature and its reserves, read one by one. */
 export interface Counters {
   readonly counter: Item<number> | null;
-  /** Empty for a feature that never has any. */
+  /** Empty for features without reserves. */
   readonly reserves: readonly (Item<number> | null)[];
 }
 
@@ -73,7 +73,7 @@ export function usedOf(counters: Counters): number {
   return count(counters.counter) - inReserves(counters);
 }
 
-/** Of each feature, its counter first. */
+/** The keys of a feature: its counter first, then its reserves. */
 function keysOf(owner: CounterOwner, feature: Feature): readonly ItemKey<number>[] {
   const reserves = BUSY.has(feature) ? RESERVES.map((reserve) => reserveKeyOf(owner, feature, reserve)) : [];
   return [counterKey(owner, feature), ...reserves];
@@ -107,7 +107,7 @@ export async function readCounters(
 
 export interface Use {
   readonly feature: Feature;
-  /** A negative amount gives back. */
+  /** A negative amount returns used quota. */
   readonly amount: number;
   readonly limit: number;
 }
@@ -115,8 +115,8 @@ export interface Use {
 /**
  * The changes that take this amount within the limit.
  *
- * @param reserve the one to take from; null: this ledger uses no reserves
- * @param found the counters as they were read, after such changes were refused. Undefined: not yet
+ * @param reserve the reserve to take from; null: this ledger uses no reserves
+ * @param found the counters that were read after a refusal of such changes; undefined: no refusal yet
  */
 export function changesOfUse(
   owner: CounterOwner,
@@ -124,7 +124,7 @@ export function changesOfUse(
   reserve: number | null,
   found: Counters | undefined,
 ): readonly CountChange[] {
-  // A day's counter is not used after that day.
+  // A daily counter is not used after its day.
   const expiry = FEATURES[feature].kind === 'rate' ? { expiresAtMs: owner.nowMs + 2 * DAY_MS } : {};
   const add = (key: ItemKey<number>, by: number, atMost = Number.MAX_SAFE_INTEGER): CountChange[] =>
     by === 0 ? [] : [{ kind: 'count', key, by, atLeast: 0, atMost, ...expiry }];
@@ -137,7 +137,7 @@ export function changesOfUse(
     const taken = own === null ? amount : Math.max(amount, Math.floor(rest * SHARE));
     return [...add(counter, taken, limit), ...(own === null ? [] : add(own, taken - amount))];
   }
-  // The counter is full: what the reserves hold comes back to it.
+  // The counter is full, so it takes back what the reserves hold.
   const returned = found.reserves.flatMap((item, index) => add(reserveKeyOf(owner, feature, index), -count(item)));
   return [
     { kind: 'count', key: counter, by: amount - inReserves(found), atLeast: 0, atMost: limit, ...expiry },
@@ -145,7 +145,7 @@ export function changesOfUse(
   ];
 }
 
-/** Checks that hold if the counter and its reserves are as they were read, at one moment. They leave no trace. */
+/** Checks that the counter and its reserves still have the values that were read. They change nothing. */
 export function areAsRead(
   owner: CounterOwner,
   feature: Feature,

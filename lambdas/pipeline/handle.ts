@@ -1,9 +1,9 @@
 /**
- * One request of the write API, from top to bottom: route, authenticate, limit, authorise, validate, then read or
- * commit. API Gateway's Lambda and the embedded server call the same function with the same events.
+ * One request of the write API, from top to bottom: route, authenticate, limit, authorise, validate, then read or commit. API
+ * Gateway's Lambda and the embedded server call the same function with the same events.
  *
- * A request that is refused before the commit has changed nothing. A committed request is answered now, or when its
- * next copy comes.
+ * A request that is refused before the commit has changed nothing. The answer of a committed request is sent now, or to its
+ * next copy.
  */
 
 import type { OperationDefinition, WriteApiOperation } from '../../contract/operations/operation.ts';
@@ -46,7 +46,7 @@ import { route } from './route.ts';
 import { pseudonymised } from './secrets.ts';
 import { validate } from './validate.ts';
 
-/** The log line of a request. It never holds a credential, or any content of the request. */
+/** The log line of a request. It never contains a credential, or any content of the request. */
 export interface RequestLog {
   readonly requestId: string;
   readonly operation: OperationId | null;
@@ -54,7 +54,7 @@ export interface RequestLog {
   /** The problem's code; null if there is no problem. */
   readonly code: string | null;
   readonly actor: string | null;
-  /** Details for operators only, redacted; null if there is no fault. */
+  /** Details for operators, redacted; null if there is no fault. */
   readonly fault: string | null;
 }
 
@@ -67,14 +67,14 @@ export interface WriteApiDependencies extends Omit<CommitDependencies, 'learn' |
   readonly log: (entry: RequestLog) => void;
 }
 
-/** An answer, and whether the request changed anything. A change may be work for the publisher and the worker. */
+/** An answer, and whether the request changed anything. If so, the publisher and the worker may have work. */
 export interface Handled {
   readonly result: HttpResult;
   readonly committed: boolean;
 }
 
 /**
- * Completes an event that came without its body. Called once the sender may send it: authenticated, within the rate,
+ * Adds the body to an event that came without it. Called once the sender may send it: authenticated, within the rate,
  * authorised. May reject with a `RefusedRequest`.
  */
 export type ReceiveBody = (admitted: Admitted) => Promise<HttpEvent>;
@@ -88,8 +88,8 @@ export interface Admitted {
 export type HandleWrite = (event: HttpEvent, receive?: ReceiveBody) => Promise<Handled>;
 
 /**
- * Never rejects: a fault of this service is a 5xx and a log line. Without `receive`, the event has its whole body, as
- * in Lambda.
+ * Never rejects: a fault of this service becomes a 5xx and a log line. Without `receive`, the event must have its whole body,
+ * as in Lambda.
  */
 export function createWriteApi(dependencies: WriteApiDependencies): HandleWrite {
   const chains = new AuditChains();
@@ -113,7 +113,7 @@ export function createWriteApi(dependencies: WriteApiDependencies): HandleWrite 
   };
 }
 
-/** The parts of a request that are known so far, for its log line and its answer's fields. */
+/** The known parts of a request, for its log line and its answer's fields. */
 interface Trace {
   operation: OperationId | null;
   actor: string | null;
@@ -127,7 +127,7 @@ async function answer(
   trace: Trace,
 ): Promise<Handled> {
   const { http } = head.requestContext;
-  // HEAD is answered as GET (RFC 9110, section 9.3.2); the server in front of this removes the body.
+  // HEAD is answered as GET (RFC 9110, section 9.3.2); the server before this code removes the body.
   const method = http.method === 'HEAD' ? 'GET' : http.method;
   const { rawPath, headers } = head;
 
@@ -142,7 +142,7 @@ async function answer(
   trace.operation = operation;
   const definition = operationOf(operation);
 
-  // First, because a client with a credential in the URL may send no other, and must learn that it has leaked.
+  // Checked first: a client with a credential in the URL may send no other one, and must learn that it has leaked.
   const parameters = readQuery(head.rawQueryString);
   if ('problem' in parameters && parameters.problem.code === 'credential-in-url') {
     throw new RefusedRequest(parameters.problem);
@@ -152,7 +152,7 @@ async function answer(
   trace.actor = principal.actor;
   trace.rateFields = takeFromRate(dependencies, principal);
   authorise(definition, principal);
-  // From here on the sender is authenticated. Bodies of other senders are not read.
+  // From here on the sender is authenticated. The bodies of other senders are never read.
   const event = await receive({ operation: definition, actor: principal.actor });
   const validated = validate(event, definition, params);
   const requestOf = requestFactory(
@@ -202,7 +202,7 @@ async function authenticate(
   );
 }
 
-/** The header fields that show the client its rate. */
+/** Takes one request from the credential's rate. Returns the header fields with its state. */
 function takeFromRate({ rateLimiter }: WriteApiDependencies, { actor }: Principal): Readonly<Record<string, string>> {
   const rate = rateLimiter.take(actor);
   const fields = rateLimitFields(rate);
@@ -240,7 +240,7 @@ async function answerRead(
   return isCurrent ? textResult(304, '', { etag }) : textResult(200, body, { etag });
 }
 
-/** A key that this process has changed takes effect in this process at once. */
+/** Makes a changed key take effect in this process at once. */
 function forgetKeys({ authenticator }: WriteApiDependencies, changes: readonly Change[]): void {
   for (const { key } of changes) if (key.partition === API_KEYS.partition) authenticator.forget(key.sort);
 }
@@ -254,7 +254,7 @@ function writeResult({ status, headers, body, replayed }: Committed): Handled {
   return { result: textResult(status, body, all), committed: true };
 }
 
-/** Requests with the same fingerprint are the same: method, target, preconditions and bytes. */
+/** The fingerprint of method, target, preconditions and bytes: requests are the same if it is equal. */
 function fingerprintOf({ secrets }: WriteApiDependencies, event: HttpEvent, body: Body | null): string {
   const { headers, rawPath, rawQueryString, requestContext } = event;
   const conditions = [headers['if-match'], headers['if-none-match'], body?.mediaType];
@@ -270,7 +270,7 @@ interface Failure {
 
 function refusalOf(error: unknown): Failure {
   if (error instanceof RefusedRequest) return { problem: error.problem, headers: error.headers, fault: null };
-  // An issuer that does not answer is no fault of the code, and every request would log the same stack.
+  // An issuer without an answer is not a fault of the code, and every request would log the same stack.
   const isForeign = error instanceof IssuerUnavailable;
   const text = error instanceof Error ? (isForeign ? error.message : (error.stack ?? error.message)) : String(error);
   const fault = redact(text);

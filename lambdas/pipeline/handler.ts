@@ -1,7 +1,7 @@
 /**
- * Input and output of handlers. A handler cannot write: it sees the reading half of the ledger, and its decision is
- * only a list of changes. `commit.ts` alone turns a decision into a transaction, together with its idempotency record
- * and its audit records. So none of the three exists without the others.
+ * Input and output of handlers. A handler cannot write: it reads the ledger, and its decision is only a list of changes.
+ * `commit.ts` alone turns a decision into a transaction, together with its idempotency record and its audit records. So none of
+ * these exists without the others.
  */
 
 import type {
@@ -33,18 +33,18 @@ export interface OperationRequest<Id extends OperationId = OperationId> extends 
   readonly params: ParamsOf<Id>;
   readonly query: QueryOf<Id>;
   readonly body: BodyOf<Id>;
-  /** The body as it came; null without one. */
+  /** The body as received; null if there is none. */
   readonly raw: Body | null;
   /** The revisions that `If-Match` names; `any` for `*`, null without the field. */
   readonly ifMatch: readonly number[] | 'any' | null;
   /** Whether the request has `If-None-Match: *`: create, never replace. */
   readonly mustCreate: boolean;
   readonly nowMs: number;
-  /** The same moment, RFC 3339. */
+  /** The same moment as `nowMs`, RFC 3339. */
   readonly now: string;
   /** The environment of new API keys. */
   readonly environment: ApiKeyEnvironment;
-  /** The subject's limit of a feature, from the cache. The transaction checks it. */
+  /** The subject's cached limit of a feature. The transaction checks it. */
   readonly limitOf: (feature: Feature) => number;
 }
 
@@ -63,7 +63,7 @@ export interface Refused {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Refuses with a problem of the catalogue. `detail` says the fault of this request and its remedy. */
+/** Refuses with a problem of the catalogue. `detail` states the fault of this request and its remedy. */
 export function refuse(
   code: ProblemCode,
   detail: string,
@@ -77,7 +77,7 @@ export function refuse(
   };
 }
 
-/** Refuses for one fault of the body. `detail` says what cannot be done. */
+/** Refuses because of one fault of the body. `detail` states what is not possible. */
 export function refuseInvalid(detail: string, error: ProblemError): Refused {
   return refuse('validation-failed', detail, { errors: [error] });
 }
@@ -92,7 +92,7 @@ export function refuseScopes(scopes: readonly string[], detail: string): Refused
   return refuse('forbidden', detail, { headers: { 'www-authenticate': challenge } });
 }
 
-/** Ends a request before it is decided. Thrown by the steps of the pipeline, never by handlers. */
+/** Ends a request before its decision. Thrown by the steps of the pipeline, never by handlers. */
 export class RefusedRequest extends Error {
   override readonly name = 'RefusedRequest';
   readonly problem: Problem;
@@ -112,8 +112,8 @@ export interface Commit<Id extends WriteOperationId> {
   /** The mutation with its conditions, and the marks of everything public that it changes. */
   readonly changes: readonly Change[];
   /**
-   * The stored state is already as requested: the changes are checks only. Then nothing permanent is written: neither an
-   * audit record nor a use of a daily limit.
+   * The stored state already equals the requested one, so the changes are checks only. Nothing permanent is written: no audit
+   * record, and no use of a daily limit.
    */
   readonly isUnchanged?: true;
   /** Changes of the subject's quota counters, bounded by its limits at the moment of commit. */
@@ -129,8 +129,8 @@ type MarketsOf<Id extends WriteOperationId, View> =
   NamesMarkets<Id> extends true
     ? {
         /**
-         * The markets that the request is about. Asked before the decision: a key that is limited to others is refused. The
-         * decision may change no other market, for any caller.
+         * The markets that the request is about. Called before the decision: a key that is limited to other markets is refused.
+         * The decision may change no other market, for any caller.
          */
         markets(request: OperationRequest<Id>, view: View): readonly string[];
       }
@@ -138,15 +138,15 @@ type MarketsOf<Id extends WriteOperationId, View> =
 
 interface Decider<Id extends WriteOperationId, View> {
   /**
-   * Reads the items that the decision depends on, with one `getMany` if possible. Called again after a refusal. A
-   * handler that expresses everything as conditions has no `read`, and so costs one round trip.
+   * Reads the items that the decision depends on, with one `getMany` if possible. Called again after a refusal. A handler whose
+   * rules are all conditions has no `read`, and costs one round trip.
    */
   read?(request: OperationRequest<Id>, reader: LedgerReader, tools: WriteTools): Promise<View>;
-  /** Pure. Called again after a refused transaction, with the items that refused it; empty at the first try. */
+  /** Pure. Called again after a refused transaction, with the items that refused it; at the first call, `found` is empty. */
   decide(request: OperationRequest<Id>, view: View, found: ConflictItems): Decision<Id>;
 }
 
-/** Services that a handler may use beside the ledger. They change nothing. */
+/** Services that a handler may use besides the ledger. They change nothing. */
 export interface WriteTools {
   /** The targets of large files; null if this deployment takes none. */
   readonly uploads: UploadTargets | null;

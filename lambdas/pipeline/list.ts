@@ -9,16 +9,16 @@ import { refuse } from './handler.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** After a longer pause, a walk must start again. */
+/** A walk with a longer pause must start again. */
 const CURSOR_LIFETIME_MS = 24 * HOUR_MS;
 
 export interface Listing<Stored, Value> {
   readonly range: AnyRange<Stored>;
-  /** From its beginning. Default: from its end, which is newest first. */
+  /** Lists from the beginning. Default: from the end, newest first. */
   readonly isAscending?: boolean;
   /** The filter of the listing: a cursor of another filter is refused. */
   readonly filter?: Readonly<Record<string, string>>;
-  /** Gives the values of a page's items, in order. May leave some out. */
+  /** Returns the values of a page's items, in order. May leave some out. */
   readonly valuesOf: (items: readonly Item<Stored>[]) => Promise<readonly Value[]> | readonly Value[];
 }
 
@@ -46,7 +46,7 @@ export async function paginate<Stored, Value>(
   }
   const options: PagingOptions = { descending: !isAscending, ...(opened === null ? {} : { after: opened.after }) };
   const page = await readPage(reader, range, { ...options, limit: LISTING_PAGE_SIZE });
-  // Rounded up, so that the same page has the same bytes, and the same ETag, for an hour.
+  // Rounded up to an hour, so that the same page has the same bytes and ETag during that hour.
   const expiresAtMs = Math.ceil((request.nowMs + CURSOR_LIFETIME_MS) / HOUR_MS) * HOUR_MS;
   const nextCursor = page.next === null ? null : cursors.sign({ ...binding, after: page.next, expiresAtMs });
   return { body: { data: [...(await valuesOf(page.items))], page: { nextCursor } } };

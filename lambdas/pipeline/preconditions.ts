@@ -6,7 +6,7 @@ import { type Commit, type OperationRequest, type Refused, type Response, refuse
 
 type IfMatch = OperationRequest['ifMatch'];
 
-/** The item. Refuses if the resource does not exist, or has a revision that `If-Match` does not name. */
+/** Returns the item. Refuses if the resource does not exist, or has a revision that `If-Match` does not name. */
 export function checkIfMatch<Found extends Item<unknown>>(ifMatch: IfMatch, item: Found | null): Found | Refused {
   if (item === null) return refuse('not-found', 'No such resource, or not one of yours.');
   if (ifMatch === null || ifMatch === 'any' || ifMatch.includes(item.revision)) return item;
@@ -16,8 +16,8 @@ export function checkIfMatch<Found extends Item<unknown>>(ifMatch: IfMatch, item
 }
 
 /**
- * Refuses to create, replace or delete a resource that is not as the request says (RFC 9110, sections 13.1.1 and 13.1.2).
- * `If-Match` fails if the resource does not exist.
+ * Refuses to create, replace or delete a resource whose state differs from the request's preconditions (RFC 9110, sections
+ * 13.1.1 and 13.1.2). `If-Match` fails if the resource does not exist.
  */
 export function refusedByPrecondition(
   { ifMatch, mustCreate }: Pick<OperationRequest, 'ifMatch' | 'mustCreate'>,
@@ -30,7 +30,7 @@ export function refusedByPrecondition(
   return refuse('precondition-failed', detail, { headers: { etag: etagOf(found.revision) } });
 }
 
-/** The resource is already as requested. Nothing changes, but the transaction checks that it is still so. */
+/** The resource is already in the requested state. Nothing changes; the transaction checks that this is still so. */
 export function unchanged<Id extends WriteOperationId>(
   target: string,
   { partition, sort, revision }: Pick<Item<unknown>, 'partition' | 'sort' | 'revision'>,

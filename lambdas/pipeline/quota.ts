@@ -16,7 +16,7 @@ export interface Quota extends CounterOwner {
   readonly entitlements: Entitlements;
 }
 
-/** The amount of a feature that a write takes. A negative amount gives back. */
+/** The amount of a feature that a write uses. A negative amount returns used quota. */
 export interface QuotaUse {
   readonly feature: Feature;
   readonly amount: number;
@@ -33,21 +33,21 @@ export function grantOf(
   return grant.expiresAt === null || Date.parse(grant.expiresAt) > nowMs ? grant : null;
 }
 
-/** The limit of a feature: of its grant, else the default. */
+/** The limit of a feature: from the subject's grant, or else the default. */
 export function limitOf({ entitlements, nowMs }: Pick<Quota, 'entitlements' | 'nowMs'>, feature: Feature): number {
   return grantOf(entitlements.features, feature, nowMs)?.limit ?? FEATURES[feature].defaultLimit;
 }
 
-/** When the counters of the day start again at 0, in milliseconds since the epoch. */
+/** The time when the daily counters start again at 0, in milliseconds since the epoch. */
 export function endOfDayMs(nowMs: number): number {
   return (Math.floor(nowMs / DAY_MS) + 1) * DAY_MS;
 }
 
-/** From where a write takes what it uses. */
+/** The counters from which a write takes its uses. */
 export interface Taking {
-  /** The reserve that it takes from; null: the counter alone. */
+  /** The reserve to take from; null: take from the counter alone. */
   readonly reserve: number | null;
-  /** Counters as they were read, of features of which a transaction was refused. */
+  /** The counters that were read, of the features that refused a transaction. */
   readonly counters: ReadonlyMap<Feature, Counters>;
 }
 
@@ -61,19 +61,19 @@ export function countedUses(
   { reserve, counters }: Taking = FROM_COUNTERS,
 ): readonly CountChange[] {
   return uses.flatMap(({ feature, amount }) => {
-    // A counter that refuses to go below zero is wrong. That must not keep a subject from giving back.
+    // A counter that would go below zero is wrong. This must not prevent a subject from returning quota, so it is left out.
     if (amount < 0 && found.get(counterKey(quota, feature)) !== undefined) return [];
     const use = { feature, amount, limit: limitOf(quota, feature) };
     return changesOfUse(quota, use, reserve, counters.get(feature));
   });
 }
 
-/** Whether concurrent writes with these uses share no item. If so, they must not check the entitlements in their transactions. */
+/** Whether concurrent writes with these uses have no item in common. Then their transactions must not check the entitlements. */
 export function areApart(quota: Quota, uses: readonly QuotaUse[], { reserve }: Taking): boolean {
   return reserve !== null && uses.every(({ feature }) => isReserved(feature, limitOf(quota, feature)));
 }
 
-/** A check that the limits are still those that are known. */
+/** A check that the known limits are still current. */
 export function unchangedLimits({
   subject,
   entitlements: { revision },

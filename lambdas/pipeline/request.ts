@@ -6,7 +6,7 @@ import type { Principal } from '../credentials/principal.ts';
 import type { OperationRequest } from './handler.ts';
 import { limitOf } from './quota.ts';
 
-/** Makes the request again after new entitlements of its subject were learnt. */
+/** Makes the request; again after the subject's current entitlements were learnt. */
 export type RequestFactory<Id extends OperationId> = (entitlements?: Entitlements) => OperationRequest<Id>;
 
 export type RequestParts<Id extends OperationId> = Pick<

@@ -6,7 +6,7 @@ import { OPERATIONS, type OperationId, operationOf } from '../../contract/operat
 interface Route {
   readonly operation: OperationId;
   readonly method: Method;
-  /** `null` for a parameter. */
+  /** The segments of the path; `null` for a parameter. */
   readonly segments: readonly (string | null)[];
   readonly names: readonly string[];
 }
@@ -53,7 +53,7 @@ export function route(method: string, path: string): Routed {
   }
   const values = parts.filter((_, index) => found.segments[index] === null).map(decode);
   if (values.includes(null)) return { kind: 'unknown' };
-  // Safe for any value: `fromEntries` defines properties, and the names are ours.
+  // Safe for any value: `fromEntries` defines properties, and the names come from our table.
   const params = Object.fromEntries(found.names.map((name, index) => [name, values[index] as string]));
   return { kind: 'operation', operation: found.operation, params };
 }

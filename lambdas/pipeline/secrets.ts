@@ -8,7 +8,7 @@ const TAG_BYTES = 16;
 export interface Secrets {
   /** Authenticates cursors. */
   readonly cursorKey: Uint8Array;
-  /** Signs the targets of uploads, if no store signs them. */
+  /** Signs the targets of uploads, unless the store signs them. */
   readonly uploadKey: Uint8Array;
   /** A keyed digest, so that the audit's digest of a text cannot confirm a guess of the text. */
   fingerprint(parts: readonly (string | Uint8Array)[]): string;
@@ -23,10 +23,7 @@ export interface Secrets {
 
 const USER_WITH_ADDRESS = /user:[^/]*@[^/]*/;
 
-/**
- * The text of an audit record or a log, with a keyed pseudonym for a user whose `sub` is an address. The same `sub` has the
- * same pseudonym.
- */
+/** The text for an audit record or a log. A user whose `sub` is an address gets a keyed pseudonym, which is always the same. */
 export function pseudonymised({ fingerprint }: Pick<Secrets, 'fingerprint'>, text: string): string {
   return text.replace(USER_WITH_ADDRESS, (user) => `user:~${fingerprint(['pseudonym', user]).slice(0, 32)}`);
 }
@@ -39,7 +36,7 @@ export function createSecrets(master: Uint8Array): Secrets {
     throw new RangeError(`the secret of a deployment has ${MASTER_SECRET_BYTES} bytes, not ${master.length}`);
   }
   const derive = (use: string) => new Uint8Array(hkdfSync('sha256', master, '', `tidemark/${use}`, 32));
-  // Made once: node:crypto would make a key from bytes for each use, which takes longer than the use.
+  // Made once: making a key from bytes for each use would take longer than the use.
   const fingerprintKey = createSecretKey(derive('fingerprint'));
   const sealKey = createSecretKey(derive('seal'));
   return {
@@ -47,7 +44,7 @@ export function createSecrets(master: Uint8Array): Secrets {
     uploadKey: derive('upload'),
     fingerprint(parts) {
       const mac = createHmac('sha256', fingerprintKey);
-      // Each part is digested by itself, so that two different lists of parts never give the same input.
+      // Each part is hashed separately, so that two different lists of parts never give the same input.
       for (const part of parts) mac.update(hash('sha256', part, 'buffer'));
       return mac.digest('hex');
     },

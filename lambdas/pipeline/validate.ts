@@ -11,7 +11,7 @@ import { readIfMatch, readIfNoneMatch } from '../http/headers.ts';
 import { readQuery } from '../http/query.ts';
 import { type OperationRequest, RefusedRequest } from './handler.ts';
 
-/** Enough to see that an operation without a body was sent one, and to refuse it. */
+/** Enough to notice that a request has a body that its operation does not take. */
 const UNWANTED_BODY_BYTES = 1024;
 
 /** The largest body, in bytes, that is read into memory for an operation. */
@@ -55,11 +55,11 @@ function readPreconditions(
   { headers }: HttpEvent,
   { method, precondition }: OperationDefinition,
 ): Pick<Validated, 'ifMatch' | 'mustCreate'> {
-  // On a read, both fields are about the answer.
+  // On a read, both fields are conditions on the answer, not on the change.
   if (method === 'GET') return { ifMatch: null, mustCreate: false };
   const { ifMatch } = orThrow(readIfMatch(headers));
   const { mustCreate } = orThrow(readIfNoneMatch(headers));
-  // A condition that is not checked must not seem to hold (RFC 9110, sections 13.1.1 and 13.1.2).
+  // A condition that is not checked must not appear to be true (RFC 9110, sections 13.1.1 and 13.1.2).
   if (precondition === undefined && ifMatch !== null) {
     throw refusal('invalid-request', 'This operation takes no If-Match: leave it out.');
   }
@@ -87,7 +87,7 @@ function readRequestBody(event: HttpEvent, operation: OperationDefinition): { bo
     return { body: undefined, raw: null };
   }
   const { body: raw } = orThrow(readBody(event, { maxBytes: maxBodyBytesOf(operation), mediaTypes }));
-  // Lines of JSON have no schema as a whole: the operation parses them.
+  // The lines of an NDJSON body have no common schema: the operation parses them.
   if (raw.mediaType !== 'application/json') return { body: undefined, raw };
   const parsed = parseJson(raw.text);
   if ('faults' in parsed) {
@@ -109,7 +109,7 @@ function refusal(code: ProblemCode, detail: string, errors?: readonly ProblemErr
 
 type Checked = { readonly value: unknown } | { readonly errors: readonly ProblemError[] };
 
-/** More faults would not help the sender. */
+/** The limit of reported faults: more would not help the sender. */
 const MAX_ERRORS = 100;
 
 function checked(schema: z.ZodType | undefined, value: unknown): Checked {

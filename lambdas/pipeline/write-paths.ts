@@ -1,4 +1,6 @@
-/** The paths of the write API. Apart from the table of operations, which takes most of an edge's start to load. */
+/**
+ * The paths of the write API. They are separate from the table of operations, whose loading would take most of an edge's start.
+ */
 import { decodeUnreserved } from '../../contract/files/routes.ts';
 
 const WRITE_TO_PUBLIC = /^\/api\/v1\/markets\/[^/]+\/removal(\/|$)/;

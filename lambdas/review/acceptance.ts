@@ -17,7 +17,7 @@ import { type Correction, correctionOf } from './correction.ts';
 type ObservationAssertion = Correction | Extract<ClaimAssertion, { type: 'retraction' }>;
 
 export interface Acceptance {
-  /** Each under the condition that the market still has the revision that was read. */
+  /** Changes under the condition that the market still has the revision that was read. */
   readonly changes: readonly Change[];
   /** The superseding observation; null if the claim is not about an observation. */
   readonly observationId: string | null;
@@ -29,7 +29,7 @@ export function rowsToRead(assertion: ClaimAssertion): readonly Row[] {
 }
 
 /**
- * @param claim with the reason of its decision for readers: its own reason stays in the claim
+ * @param claim with the public reason of its decision; the claim's own reason is not published
  * @param market as read for {@link rowsToRead}
  * @param acceptedAt RFC 3339; becomes `recordedAt` of new observations
  * @param randomBytes for the salt of a representation
@@ -71,8 +71,8 @@ function retractionOf({ market, metric, observedAt, sourceUrl, ...more }: Observ
 }
 
 /**
- * Supersedes the newest version, also if it is newer than the claim. Changes nothing if the newest version already says
- * so.
+ * Supersedes the newest version, even if it is newer than the claim. Changes nothing if the newest version already has the
+ * claimed content.
  */
 function supersededObservation(
   assertion: ObservationAssertion,

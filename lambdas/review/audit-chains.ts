@@ -1,10 +1,10 @@
 /**
- * The chains of audit records. Each record has the digest of the one before it, so a record that is altered, removed or
- * put in between is found (docs/decisions/025).
+ * The chains of audit records. Each record contains the digest of the previous one. So an altered, removed or inserted record
+ * is found (docs/decisions/025).
  *
- * A chain belongs to one process, and to one write of it at a time: no two writes ever wait for, or refuse, each other
- * because of a chain. Its end is kept in memory only. If the outcome of a write is unknown, its chain is not continued,
- * and neither is a chain of a process that ends.
+ * A chain belongs to one process, and to one of its writes at a time. So no write waits for another, or refuses another,
+ * because of a chain. The end of a chain is only in memory. If the outcome of a write is unknown, its chain is not continued;
+ * nor is a chain of a process that has ended.
  */
 import { type AuditValue, type ChainedAudit, dayOf, digestOfAudit } from '../../storage/records/audit.ts';
 
@@ -18,7 +18,7 @@ export interface AuditLink {
 }
 
 export class AuditChains {
-  /** The newest records of chains that no write is continuing. At most as many as there were writes at once. */
+  /** The newest records of chains that no write is continuing. At most as many as there were concurrent writes. */
   readonly #ends: ChainedAudit[] = [];
 
   link(audit: AuditValue): AuditLink {
@@ -31,7 +31,7 @@ export class AuditChains {
     };
   }
 
-  /** A chain of another day is dropped. */
+  /** Chains of another day are dropped. */
   #take(day: string): ChainedAudit | null {
     for (;;) {
       const end = this.#ends.pop();
@@ -41,7 +41,7 @@ export class AuditChains {
   }
 }
 
-/** The records of one transaction of the service itself, as a chain of their own. */
+/** A separate chain for the records of one transaction that the service itself makes. */
 export function chainOf(audits: readonly AuditValue[]): readonly ChainedAudit[] {
   const chain: ChainedAudit[] = [];
   for (const audit of audits) chain.push(linkedTo(chain.at(-1) ?? null, audit));

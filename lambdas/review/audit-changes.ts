@@ -7,7 +7,7 @@ import type { BatchValue } from '../../storage/records/batches.ts';
 import { marketTarget, slugOfRecordKey } from '../../storage/records/markets.ts';
 import { chainOf } from './audit-chains.ts';
 
-/** One copy for the listing by day, one by actor, one by target; and one by each market that the write changes. */
+/** The copies for the listings by day, by actor and by target; and one for each market that the write changes. */
 export function auditChanges(audit: AuditValue, changes: readonly Change[] = []): readonly Change[] {
   const markets = changes.flatMap((change) => (change.kind === 'put' ? slugOfRecordKey(change.key) : []));
   const others = markets.map(marketTarget).filter((target) => target !== audit.target);
@@ -16,8 +16,8 @@ export function auditChanges(audit: AuditValue, changes: readonly Change[] = [])
 }
 
 /**
- * A record for the listing by market, of each market whose record these changes put. Its `requestId` names the batch,
- * whose report has the rows.
+ * Records for the listing by market: one for each market whose record these changes put. `requestId` names the batch, whose
+ * report has the rows.
  */
 export function batchAudits(
   batch: Pick<BatchValue, 'id' | 'actor'>,
@@ -27,7 +27,7 @@ export function batchAudits(
   return marketAudits(BATCH_ACTION, batch, changes, atMs);
 }
 
-/** The same of another work of the service itself, which this id names. */
+/** As {@link batchAudits}, for other work of the service itself, with this id. */
 export function marketAudits(
   action: string,
   { id: work, actor = action }: Pick<BatchValue, 'id' | 'actor'>,
@@ -46,9 +46,10 @@ export function marketAudits(
 }
 
 /**
- * The records of a transaction of the service itself, with their copies: one for each target, as a chain of their own.
+ * The records of a transaction that the service itself makes, with their copies: one record for each target, in a separate
+ * chain.
  *
- * @param action also the actor
+ * @param action also used as the actor
  */
 export function serviceAudits(
   action: string,

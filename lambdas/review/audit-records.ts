@@ -19,7 +19,10 @@ export const listAuditRecords: ReadHandler<'listAuditRecords'> = {
   },
 };
 
-/** A market's listing holds records with other targets, too, so it is never searched for by the target in a record. */
+/**
+ * A market's listing contains records with other targets, too. So a market's records are found by that listing, not by their
+ * targets.
+ */
 function rangeOf({ day, actor, target }: QueryOf<'listAuditRecords'>, now: string): AnyRange<AuditValue> {
   if (target !== undefined) return auditOfTarget(target);
   if (actor !== undefined && day === undefined) return auditOfActor(actor);

@@ -8,7 +8,7 @@ import type { OperationRequest } from '../pipeline/handler.ts';
 
 type OneClaim = 'getClaim' | 'addClaimEvidence' | 'withdrawClaim' | 'reviewClaim' | 'decideClaim';
 
-/** The claim of the path, of any owner; null if it does not exist. */
+/** The claim that the path names, of any owner; null if it does not exist. */
 export function readClaim(
   { params }: OperationRequest<OneClaim>,
   reader: LedgerReader,
@@ -16,7 +16,7 @@ export function readClaim(
   return reader.get(claimKey(params.id));
 }
 
-/** A decision changes this market, and evidence counts for that decision. */
+/** The market of a claim: a decision changes it, and evidence influences that decision. */
 export function marketsOfClaim(_: OperationRequest<OneClaim>, claim: Item<ClaimValue> | null): readonly string[] {
   return claim === null ? [] : [claim.value.assertion.market];
 }
@@ -53,7 +53,7 @@ export function changedClaim(claim: Item<ClaimValue>, patch: ClaimPatch, updated
   const revision = claim.revision + 1;
   const changes: Change[] = [replaced(claim, value)];
   if (value.state !== before.state) {
-    // The condition on the claim's revision guards this too: every move between queues changes the claim.
+    // The condition on the claim's revision also protects this deletion: every move between queues changes the claim.
     changes.push({ kind: 'delete', key: claimInStateKey(before.state, value.id), if: { kind: 'any' } });
     changes.push(listed(claimInStateKey(value.state, value.id)));
   }

@@ -36,7 +36,7 @@ export const withdrawClaim = writeHandler<'withdrawClaim'>()({
   },
 });
 
-/** Another subject's claim is answered as absent, whatever else the credential may do. */
+/** Another subject's claim is answered as absent, whatever the scopes of the credential. */
 function ownClaim(
   request: OperationRequest<'addClaimEvidence' | 'withdrawClaim'>,
   item: Item<ClaimValue> | null,

@@ -38,7 +38,7 @@ export const listClaims: ReadHandler<'listClaims'> = {
       ...(state === undefined ? {} : { filter: { state } }),
       async valuesOf(items) {
         const claims = await tools.reader.getMany(items.map(({ sort }) => claimKey(sort)));
-        // A claim may have moved to another queue since this one was read.
+        // A claim may have moved to another queue since the page was read.
         return claims.flatMap((claim) =>
           claim === null || (state !== undefined && claim.value.state !== state) ? [] : [toClaimResource(claim)],
         );
@@ -57,7 +57,7 @@ export const getClaim: ReadHandler<'getClaim'> = {
   },
 };
 
-/** Reads the market: it must not be removed, and the value of a correction must pass its rules. */
+/** Reads the market: it must not be removed, and the value of a correction must fulfil its rules. */
 export const createClaim = writeHandler<'createClaim'>()({
   async read({ body: { assertion } }, reader) {
     return await reader.get(marketKey(assertion.market));
@@ -94,7 +94,8 @@ export const createClaim = writeHandler<'createClaim'>()({
 });
 
 /**
- * Why a claim cannot take effect: its market or observation does not exist, or its value breaks the rules of ingest.
+ * The refusal of a claim that cannot take effect: its market or observation does not exist, or its value violates the rules of
+ * ingest.
  */
 function refusedAssertion(
   { body: { assertion }, nowMs }: OperationRequest<'createClaim'>,

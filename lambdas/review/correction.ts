@@ -4,7 +4,7 @@ import type { ClaimAssertion } from '../../contract/operations/accounts/claims.t
 
 export type Correction = Extract<ClaimAssertion, { type: 'correction' }>;
 
-/** The claim asserts its value, so nothing needs a further assertion. */
+/** The claim itself asserts the value, so all confirmations are set. */
 export function correctionOf({ corrected, ...assertion }: Correction, sourceLabel: string): ObservationRecord {
   const { market, metric, observedAt, sourceUrl } = assertion;
   const word = { zeroAsserted: true, dateConfirmed: true, outlierConfirmed: true, reinstated: true };

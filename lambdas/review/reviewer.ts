@@ -28,13 +28,13 @@ export const reviewClaim = writeHandler<'reviewClaim'>()({
   },
 });
 
-/** Also reads the market if it will change. Both must be unchanged at the moment of commit. */
+/** Reads the market, too, if the decision changes it. The transaction checks that claim and market are unchanged. */
 export const decideClaim = writeHandler<'decideClaim'>()({
   async read(request, reader) {
     const claim = await readClaim(request, reader);
     if (claim === null || request.body.outcome === 'rejected') return { claim, effectAt: null };
     const { assertion } = claim.value;
-    // Loaded late: few requests accept a claim, and a function starts faster without all of this.
+    // Loaded on demand: few requests accept a claim, and the function starts faster without this code.
     const { acceptedChanges, rowsToRead } = await import('./acceptance.ts');
     const [market] = await readMarkets(reader, [{ slug: assertion.market, rows: rowsToRead(assertion) }]);
     if (market === undefined) return { claim, effectAt: null };
@@ -70,7 +70,7 @@ function claimOfAnother(
   return checkIfMatch(request.ifMatch, claim);
 }
 
-/** Whether the decision makes a version of an observation, which shows the reason. */
+/** Whether the decision creates a version of an observation, which shows the public reason. */
 function mayBeExplained(outcome: 'accepted' | 'rejected', { assertion: { type } }: ClaimValue): boolean {
   return outcome === 'accepted' && (type === 'correction' || type === 'retraction');
 }

@@ -1,4 +1,4 @@
-/** Seals the audit of days that are over: a later cut at the end of a chain, or of a whole chain, is found. */
+/** Seals the audit of finished days. Then a later removal at the end of a chain, or of a whole chain, is found. */
 
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import { created } from '../../storage/ports/changes.ts';
@@ -20,7 +20,7 @@ import {
 
 export interface SealDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId'> {
   readonly ledger: Pick<Ledger, 'query' | 'transact'>;
-  /** Of a part of a long day. */
+  /** The limit of chains in one part of a long day. */
   readonly mostChains?: number;
   readonly mostRecords?: number;
 }
@@ -28,24 +28,24 @@ export interface SealDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId'
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** A write of the day before is committed seconds after midnight at the latest, also by a clock that is minutes slow. */
+/** A write of a day is committed at most seconds after midnight, even if a clock is minutes slow. So an hour is enough. */
 const OVER_AFTER_MS = HOUR_MS;
 
-/** The first day that is not over: it cannot be sealed yet. */
+/** The first unfinished day: it cannot be sealed yet. */
 const firstOpenDay = (nowMs: number): string => dayOf(new Date(nowMs - OVER_AFTER_MS).toISOString());
 
 export const dayAfter = (day: string, days = 1): string =>
   dayOf(new Date(Date.parse(day) + days * DAY_MS).toISOString());
 
-/** Of a part: a third of what an item takes. */
+/** The limit of chains in one part: a third of an item's size. */
 const MOST_CHAINS = 1_000;
-/** Of a part: some seconds of reading. */
+/** The limit of records in one part: some seconds of reading. */
 const MOST_RECORDS = 100_000;
 
 /**
- * Makes a function that seals each day that is over and not sealed, in order. The first call on a ledger seals the day
- * before. Call it often: it reads at most one item until the next day is over. A long day is sealed in parts, each of them as
- * soon as it is read: a call that is cut off loses the last one.
+ * Makes a function that seals each finished day that is not sealed, in order. On a new ledger, the first call seals the
+ * previous day. Call it often: until the next day is finished, it reads at most one item. A long day is sealed in parts, each
+ * as soon as it is read. So an interrupted call loses only its last part.
  *
  * @throws StorageUnavailable if storage fails: the next call continues
  */
@@ -58,7 +58,7 @@ export function createAuditSealer({
 }: SealDependencies): () => Promise<void> {
   let sealedBefore = '';
 
-  /** Null: another process makes the parts, too. */
+  /** Null: another process is making the parts at the same time. */
   async function sealParts(day: string): Promise<Pick<SealValue, 'ends' | 'parts'> | null> {
     const known = await readAll(ledger, auditSealPartsOf(day));
     const parts = known.map(({ value }) => digestOfAudit(value));
@@ -91,7 +91,7 @@ export function createAuditSealer({
       const sealed = await sealParts(day);
       if (sealed === null) return;
       const seal: SealValue = { day, ...sealed, previous: newest && digestOfAudit(newest) };
-      // Another process makes the same seal. Then the next call reads it.
+      // If another process makes the same seal, the next call reads that one.
       const { committed } = await ledger.transact([created(auditSealKey(day), seal)], { attemptId: newAttemptId() });
       if (!committed) return;
       newest = seal;

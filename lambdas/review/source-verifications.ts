@@ -78,10 +78,10 @@ export const createSourceVerification = writeHandler<'createSourceVerification'>
   },
 });
 
-/** Clocks differ, so a source may have been retrieved a little ahead of our clock. */
+/** Clocks differ, so `verifiedAt` may be slightly ahead of our clock. */
 const FUTURE_TOLERANCE_MS = 5 * 60 * 1000;
 
-/** No source can have been verified before. */
+/** No verification can be earlier than this. */
 const EARLIEST = '2000-01-01T00:00:00Z';
 
 function timeErrors({ body, nowMs }: OperationRequest<'createSourceVerification'>): readonly ProblemError[] {
@@ -105,7 +105,7 @@ async function readCorrections(reader: LedgerReader, { slug, market }: MarketSta
 
 type About = Pick<Verified, 'source' | 'metrics'> & { readonly market: Item<MarketRecordValue> };
 
-/** The source of the market that the subject belongs to, and the metrics that now show the compared observation. */
+/** The subject's source in the market, and the metrics that now show the compared observation. */
 function aboutOf(
   { subject, verifiedAt }: Pick<VerificationValue, 'subject' | 'verifiedAt'>,
   { slug, market, known, corrections }: MarketState & { readonly corrections: readonly Observation[] },
@@ -138,7 +138,10 @@ function aboutOf(
   return { market, source, metrics: isCompared ? [subject.metric] : [] };
 }
 
-/** A verification from before a correction was recorded does not apply to the correction. */
+/**
+ * Whether the observation existed at the time of verification. A verification before a correction was recorded does not apply
+ * to the correction.
+ */
 function wasThere({ supersedes, recordedAt }: Observation, verifiedAt: string): boolean {
   return supersedes === null || Date.parse(verifiedAt) >= Date.parse(recordedAt);
 }
@@ -147,10 +150,7 @@ function missing(pointer: string, code: string, detail: string): { readonly erro
   return { error: { pointer, code, detail } };
 }
 
-/**
- * The changes that a verification makes to the market. If it changes nothing, the market is only checked and not
- * published.
- */
+/** The changes of a verification to the market. If it has no public effect, the market is only checked and not published. */
 function marketChanges(
   slug: string,
   market: Item<MarketRecordValue>,
@@ -163,7 +163,7 @@ function marketChanges(
   return changedMarket(slug, market, { standing: after }, now);
 }
 
-/** Only the audit names the actor. */
+/** The resource without the actor, who is named only in the audit. */
 function toResource({ subjectOwner, ...shown }: VerificationValue): SourceVerificationRecord {
   return shown;
 }

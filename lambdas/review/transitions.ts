@@ -7,7 +7,7 @@ export type ClaimAction = 'add-evidence' | 'withdraw' | 'start' | 'request-evide
 
 type Transitions = { readonly [Action in ClaimAction]?: ClaimState };
 
-/** Every other action is refused. Accepted, rejected and withdrawn are final. */
+/** All other actions are refused. The states accepted, rejected and withdrawn are final. */
 export const CLAIM_TRANSITIONS: { readonly [State in ClaimState]: Transitions } = {
   submitted: { 'add-evidence': 'submitted', withdraw: 'withdrawn', start: 'under-review' },
   'under-review': {
@@ -17,7 +17,7 @@ export const CLAIM_TRANSITIONS: { readonly [State in ClaimState]: Transitions } 
     accept: 'accepted',
     reject: 'rejected',
   },
-  // Missing evidence must not keep a claim open, so it can be decided in this state too.
+  // Missing evidence must not keep a claim open for ever, so it can be decided in this state, too.
   'needs-evidence': {
     'add-evidence': 'under-review',
     withdraw: 'withdrawn',
@@ -30,7 +30,7 @@ export const CLAIM_TRANSITIONS: { readonly [State in ClaimState]: Transitions } 
   withdrawn: {},
 };
 
-/** The state after an action. A refusal lists every action that the state allows, for programs too. */
+/** The state after an action. A refusal lists every allowed action, in a form that programs can read, too. */
 export function nextState(state: ClaimState, action: ClaimAction): ClaimState | Refused {
   const transitions = CLAIM_TRANSITIONS[state];
   const next = transitions[action];

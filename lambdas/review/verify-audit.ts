@@ -1,6 +1,6 @@
 /**
- * Checks the audit by its chains and seals, and the copies of each record. Reads everything since the first seal.
- * docs/decisions/025 says what this proves.
+ * Checks the audit: its chains, its seals, and the copies of each record. Reads everything since the first seal.
+ * docs/decisions/025 states what this proves.
  */
 import { type Item, type LedgerReader, MAX_GET_KEYS } from '../../storage/ports/ledger.ts';
 import { inBatches, queryPages, readAll, readMany } from '../../storage/ports/paging.ts';
@@ -28,7 +28,7 @@ export interface AuditFinding {
 export interface AuditReport {
   readonly records: number;
   readonly chains: number;
-  /** The first and the last sealed day, and the digest of the last seal. Compare it with one that was kept elsewhere. */
+  /** The first and last sealed days, and the digest of the last seal. Compare the digest with one that was stored elsewhere. */
   readonly sealed: { readonly from: string; readonly to: string; readonly digest: string } | null;
   readonly findings: readonly AuditFinding[];
 }
@@ -64,7 +64,7 @@ export async function verifyAudit(ledger: LedgerReader, nowMs: number): Promise<
 /** A record's places: see `placesOfFound`. */
 const COPIES = 3;
 
-/** The parts of a record that its chain is checked by, in order of places. */
+/** The parts of a record that the check of its chain needs, in the order of places. */
 interface Place {
   readonly id: string;
   readonly place: number;
@@ -140,7 +140,7 @@ function checkChain(day: string, id: string, chain: readonly Place[], findings: 
   }
 }
 
-/** Of several records in one place, the one stays whose digest the next record has. */
+/** If several records have one place, the record stays whose digest the next record contains. */
 function withoutRivals(day: string, chain: readonly Place[], findings: AuditFinding[]): readonly Place[] {
   const byPlace = Map.groupBy(chain, ({ place }) => place);
   return [...byPlace].map(([number, rivals]) => {
@@ -154,7 +154,7 @@ function withoutRivals(day: string, chain: readonly Place[], findings: AuditFind
   });
 }
 
-/** Of the parts and the seal together. */
+/** The ends of chains in the seal and its parts. */
 async function readEnds(ledger: LedgerReader, seal: SealValue, findings: AuditFinding[]): Promise<ChainEnds> {
   const { day, parts = [] } = seal;
   const found = parts.length === 0 ? [] : (await readAll(ledger, auditSealPartsOf(day))).map(({ value }) => value);

@@ -1,4 +1,4 @@
-/** The handlers of runs. A run is queued here; the runner of sources does it. */
+/** The handlers of runs. They queue a run; the runner of sources does it. */
 import type { SourceRun } from '../../contract/operations/sources.ts';
 import { created, replaced } from '../../storage/ports/changes.ts';
 import type { Item } from '../../storage/ports/ledger.ts';
@@ -79,7 +79,7 @@ export const replaySourceRun = writeHandler<'replaySourceRun'>()({
   },
 });
 
-/** A run that has not begun. */
+/** A new run. */
 export function newRun(
   run: Pick<RunValue, 'cause' | 'createdAt' | 'attempt'> & Partial<Pick<RunValue, 'unconditional'>>,
 ): RunValue {
@@ -108,7 +108,7 @@ export function newRun(
   };
 }
 
-/** The run, and the work that waits for a runner. */
+/** The changes that store the run, and the work for a runner. */
 export function newRunChanges(source: string, id: string, run: RunValue) {
   return [created(runKey(source, id), run, 1), created(runWorkKey(id), { source, lease: null }, 1)];
 }

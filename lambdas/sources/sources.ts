@@ -1,4 +1,4 @@
-/** The handlers of sources. A source and its state change in one transaction, and runs change the state alone. */
+/** The handlers of sources. They change a source and its state in one transaction; runs change only the state. */
 import { isDeepStrictEqual } from 'node:util';
 import type { WriteOperationId } from '../../contract/operations/operations.ts';
 import type { SourceRecipe, SourceState } from '../../contract/operations/sources.ts';
@@ -24,7 +24,7 @@ import {
 import { paginate } from '../pipeline/list.ts';
 import { checkIfMatch, refusedByPrecondition, unchanged } from '../pipeline/preconditions.ts';
 
-/** A source that is made, and one that was there before any run. */
+/** The state of a new source, or of one without any run. */
 const NO_RUNS: Omit<SourceStateValue, 'nextRunAt'> = {
   run: null,
   failures: 0,

@@ -1,22 +1,20 @@
 /**
- * The markets that work writes to. Transactions on one market follow one another anyway, so a second worker there would
- * only conflict with the first. This is a hint, not a lock: a missed conflict only costs time.
+ * The markets that a piece of work writes to. Transactions on one market are serialised anyway, so a second worker would only
+ * conflict with the first. This is a hint, not a lock: a missed overlap only costs time.
  */
 import { SLUG_MAX_LENGTH, SLUG_PATTERN } from '../../contract/files/limits.ts';
 import type { WorkValue } from '../../storage/records/batches.ts';
 
-/** This few rows fit one transaction, for which no worker need wait. */
+/** A batch with at most this many rows fits one transaction, so no worker needs to wait for it. */
 const FEW_ROWS = 20;
 
-/** Beyond this number, all markets are meant. */
+/** With more markets than this, the work counts as writing to all markets. */
 const MARKETS_NAMED = 50;
 const MANY: readonly string[] = ['*'];
 
 const SLUG = new RegExp(`^${SLUG_PATTERN}$`);
 
-/**
- * The markets that a batch of these records would write to. The records are not checked yet, so they may be anything.
- */
+/** The markets that a batch of these records would write to. The records are not validated yet, so they may be anything. */
 export function affectedMarkets(records: readonly unknown[]): Pick<WorkValue, 'touches'> {
   if (records.length <= FEW_ROWS) return {};
   return {
@@ -24,7 +22,7 @@ export function affectedMarkets(records: readonly unknown[]): Pick<WorkValue, 't
   };
 }
 
-/** The markets that they name. */
+/** The markets that the records name. */
 export function slugsOf(records: readonly unknown[]): readonly string[] {
   return [...new Set(records.map(slugOfAny).filter((slug) => slug !== null))];
 }

@@ -1,6 +1,6 @@
 /**
- * Failures that end by themselves: other writers changed the same items, or a transaction is not completely visible
- * yet. And one failure that does not end: an item is missing.
+ * Failures that pass: other writers changed the same items, or a transaction is not completely visible yet. And one failure
+ * that does not pass: an item is missing.
  */
 
 import type { Runtime } from '../../storage/aws/runtime.ts';
@@ -9,14 +9,14 @@ import type { Change, ItemKey, Ledger, Refusal } from '../../storage/ports/ledge
 import { describeKey } from '../../storage/ports/ledger-rules.ts';
 import type { WorkValue } from '../../storage/records/batches.ts';
 
-/** Other writers have changed the items each time that the change was decided. Retry later. */
+/** Each time that the change was decided, other writers had changed the items. Retry later. */
 export class Contended extends Error {
   override readonly name = 'Contended';
 }
 
 /**
- * Names the items that refused the last try. An observation that no record counts is part of a torn transaction, which
- * a restored ledger may hold. A repair of its market removes it.
+ * Names the items that refused the last try. An observation that no record counts is part of an incomplete transaction, which a
+ * restored ledger may contain. A repair of its market removes it.
  */
 export function contendedOn(what: string, changes: readonly Change[], refusals: readonly Refusal[]): Contended {
   const keys = refusals.flatMap(({ index }) => changes[index]?.key ?? []);
@@ -35,9 +35,9 @@ export interface MissingDependencies extends Pick<Runtime, 'newAttemptId'> {
 }
 
 /**
- * For the subject of work, which was written in one transaction with the work itself. If the subject does not exist, a
- * restored ledger has lost it, and the work can never be done. So the work is removed, and the work behind it in its
- * lane can go on.
+ * Handles work whose subject is missing. Subject and work were written in one transaction. If the subject does not exist, a
+ * restored ledger has lost it, and the work can never be done. Then the work is removed, so that later work in its lane can
+ * continue.
  *
  * @throws as {@link missingItem}
  */
@@ -50,11 +50,11 @@ export async function missingSubject(
 }
 
 /**
- * For an item that was written in one transaction with items that were found. A transaction may become visible item by
- * item, so only another transaction can prove that the item does not exist.
+ * Handles a missing item that was written in one transaction with items that were found. A transaction may become visible item
+ * by item, so only another transaction can prove that the item does not exist.
  *
  * @param end changes to commit if it does not exist
- * @throws Contended if it is visible by now, StorageCorrupt if it does not exist
+ * @throws Contended if the item is visible by now, StorageCorrupt if it does not exist
  */
 export async function missingItem(
   { ledger, newAttemptId }: MissingDependencies,

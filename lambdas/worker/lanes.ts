@@ -1,4 +1,4 @@
-/** The queue as one worker sees it: its lanes, the lanes that the worker may take, and the next one. */
+/** One worker's view of the queue: its lanes, the lanes that the worker may take, and the next one. */
 
 import { decodeTime, isValid } from 'ulid';
 import type { Runtime } from '../../storage/aws/runtime.ts';
@@ -21,35 +21,36 @@ export type LaneDependencies = LeaseDependencies &
   Pick<Runtime, 'random'> & {
     readonly ledger: Pick<Ledger, 'query'>;
     /**
-     * Awaited after each new lease, before any work under it; rejects if a later version has changed the ledger's format. A
-     * migration changes the format first, and then waits for the leases that it sees: so no worker of the version before is
-     * left. Default: no other process can change the format.
+     * Awaited after each new lease, before the leased work. Rejects if a later version has changed the ledger's format. A
+     * migration changes the format first, and then waits for the visible leases. So no worker of the earlier version is left.
+     * Default: no other process can change the format.
      */
     readonly checkFormat?: () => Promise<unknown>;
-    /** Receives, of each batch that is seen on the queue, how long it has waited. */
+    /** Receives the waiting time of each batch that is seen on the queue. */
     readonly waited?: (ms: number) => void;
   };
 
-/** Batches are small: each is done as a whole. Other work is done one part at a time. */
+/** Small: a batch, which is done as a whole. Large: other work, which is done one part at a time. */
 export type LaneSize = 'small' | 'large';
 
 export interface Lane {
   readonly name: string;
   readonly size: LaneSize;
-  /** Its remaining items, as far as this worker knows, in order. */
+  /** The remaining items that this worker knows, in order. */
   items: readonly WorkItem[];
-  /** So many of its batches are tried together in its next turn: twice as many as its last turn has done. */
+  /** The number of its batches to try together in its next turn: twice as many as the last turn has done. */
   together: number;
 }
 
 /**
- * Leasing ten items costs one transaction, like leasing one. Ten batches of one row, with seven changes each, also fit one
- * transaction. In a lane that is new to it, a worker leases only the first item: if several workers meet there, they do not
- * conflict on later items.
+ * Leasing ten items costs one transaction, as leasing one does. Ten batches of one row, with seven changes each, also fit one
+ * transaction. In a new lane, a worker leases only the first item, so that several workers do not conflict on later items.
  */
 export const LEASED_AT_ONCE = 10;
 
-/** The parts of one large lane follow one another for this long. Meanwhile other workers can take other large lanes. */
+/**
+ * The time for which the parts of one large lane are done without a break. Meanwhile other workers can take other large lanes.
+ */
 const LARGE_TURN_MS = 2_000;
 
 export class Lanes {
@@ -58,10 +59,10 @@ export class Lanes {
   readonly #leftAlone = new Set<string>();
   /** Lanes of which this worker has leased items. */
   readonly #own = new Set<string>();
-  /** When each lane had its last turn, counted in turns. */
+  /** The turn number of each lane's last turn. */
   readonly #lastTurns = new Map<string, number>();
   #turns = 0;
-  /** Where the next look begins. */
+  /** The place where the next look begins. */
   #from = QUEUE_BEGIN;
   #nextAtMs: number | null = null;
 
@@ -69,19 +70,22 @@ export class Lanes {
     this.#dependencies = dependencies;
   }
 
-  /** How often a lane was taken. */
+  /** The number of turns so far. */
   get turns(): number {
     return this.#turns;
   }
 
-  /** When the first lane becomes free that this worker may not take yet, by the last look; null if there is no such lane. */
+  /**
+   * By the last look, the time when the first lane becomes free that this worker may not take yet; null if there is no such
+   * lane.
+   */
   get nextAtMs(): number | null {
     return this.#nextAtMs;
   }
 
   /**
-   * Reads the next part of the queue in which this worker may take a lane. If it shows no such lane, no lane of the queue may be
-   * taken.
+   * Reads on in the queue until it finds a lane that this worker may take. If it finds none, there is no such lane in the whole
+   * queue.
    */
   async look(): Promise<void> {
     const start = this.#from;
@@ -98,7 +102,7 @@ export class Lanes {
     }
   }
 
-  /** Lanes that this worker has leased stay, so that their leases are used or given back. */
+  /** Leased lanes of this worker stay, so that their leases are used or given back. */
   #show({ items, isWhole }: QueueView): void {
     const { owner, nowMs, random, waited } = this.#dependencies;
     for (const item of items) {
@@ -111,7 +115,7 @@ export class Lanes {
     const seen = [...byLane].map(([name, items]): Lane => {
       return { name, size: items[0]?.value.kind === 'ingest' ? 'small' : 'large', items, together: LEASED_AT_ONCE };
     });
-    // Workers that begin at the same time begin with different lanes.
+    // Starts at a random lane, so that workers that begin at the same time take different lanes.
     const first = Math.floor(random() * seen.length);
     this.#lanes = [...kept, ...seen.slice(first), ...seen.slice(0, first)];
     const later = this.#open().map(({ items: [first] }) => (first ? heldUntilMs(first, owner) : 0));
@@ -120,19 +124,17 @@ export class Lanes {
     this.#nextAtMs = Number.isFinite(earliest) ? earliest : null;
   }
 
-  /**
-   * Of the free large lanes, one that this worker has leased, else the one that has waited longest for its turn.
-   */
+  /** The next free large lane: one that this worker has leased, or else the one that has waited longest. */
   nextLarge(): Lane | undefined {
     const lanes = this.#inTurn('large');
     return lanes.find(({ items: [first] }) => this.#isOurs(first)) ?? lanes[0];
   }
 
   /**
-   * The next small lanes, with at most this many batches to do. Returns several only if each first batch has few rows,
-   * because these share a transaction.
+   * The next small lanes, with at most `count` batches to do. Returns several lanes only if the first batch of each has few
+   * rows, because such batches share a transaction.
    *
-   * @param atOnce batches of one lane that are done together, at most
+   * @param atOnce the limit of batches of one lane that are done together
    */
   nextSmall(count: number, atOnce: number): readonly Lane[] {
     const lanes = this.#inTurn('small');
@@ -146,7 +148,7 @@ export class Lanes {
     });
   }
 
-  /** The leading items of the lane that can be done together. Empty: its first item is done alone. */
+  /** The leading items of the lane that can be done together. Empty: the first item is done alone. */
   heldTogether(lane: Lane, atOnce: number): readonly WorkOf<'ingest'>[] {
     const items = lane.items.slice(0, Math.min(atOnce, lane.together));
     const isOther = (item: WorkItem) =>
@@ -155,7 +157,7 @@ export class Lanes {
     return (end === -1 ? items : items.slice(0, end)) as readonly WorkOf<'ingest'>[];
   }
 
-  /** The lanes in groups of which so many batches can be done together. */
+  /** Groups the lanes so that the batches of each group can be done together. */
   sharing(lanes: readonly Lane[], atOnce: number): readonly (readonly Lane[])[] {
     const groups: Lane[][] = [];
     let left = 0;
@@ -171,7 +173,7 @@ export class Lanes {
     return groups;
   }
 
-  /** Those that may be taken, the one that has waited longest first. */
+  /** The lanes that may be taken, the longest waiting first. */
   #inTurn(size: LaneSize): Lane[] {
     return this.#mayBeTaken(size).sort((left, right) => this.#lastTurn(left) - this.#lastTurn(right));
   }
@@ -181,8 +183,8 @@ export class Lanes {
   }
 
   /**
-   * Leases the next items of the lane, unless this worker has them already. Returns the lane as it is then; null if
-   * another worker was faster, or writes to the same markets.
+   * Leases the next items of the lane, unless this worker has them already. Returns the lane in its new state; null if another
+   * worker was faster, or writes to the same markets.
    */
   async take(lane: Lane): Promise<Lane | null> {
     this.#lastTurns.set(lane.name, ++this.#turns);
@@ -190,7 +192,7 @@ export class Lanes {
     if (first !== undefined && isHeld(first, this.#dependencies)) return lane;
     const wanted = lane.items.slice(0, this.#own.has(lane.name) ? LEASED_AT_ONCE : 1);
     const leased = await takeLeases(this.#dependencies, wanted);
-    // If it did not get all of them, the next look shows the current state.
+    // If another worker has some of the items, the next look reads the current state.
     lane.items = leased.length < wanted.length ? leased : [...leased, ...lane.items.slice(wanted.length)];
     if (leased.length === 0) return null;
     this.#own.add(lane.name);
@@ -201,15 +203,15 @@ export class Lanes {
     return this.#mayBeTaken(lane.size).find(({ name }) => name === lane.name) ?? null;
   }
 
-  /** To be called when the first items of the lane are done: by default, one. */
+  /** Call it when the first items of the lane are done: by default, one. */
   done(lane: Lane, count = 1): void {
     lane.items = lane.items.slice(count);
     lane.together = 2 * count;
   }
 
   /**
-   * To be called when a part of a large lane is done, with the markets that it wrote to. After a while another large
-   * lane gets its turn.
+   * Call it when a part of a large lane is done, with the markets that the part wrote to. After some time, it gives the lease
+   * back, so that another large lane has its turn.
    */
   async pause(lane: Lane, touched: readonly string[]): Promise<void> {
     const before = lane.items[0]?.value.touches ?? [];
@@ -222,10 +224,7 @@ export class Lanes {
     }
   }
 
-  /**
-   * To be called when the first item of the lane failed. If the item still exists, this worker no longer takes the
-   * lane.
-   */
+  /** Call it when the first item of the lane failed. If the item still exists, this worker does not take the lane again. */
   async leave(lane: Lane): Promise<void> {
     const [first] = lane.items;
     const [left] = await giveBack(this.#dependencies, lane.items);
@@ -256,8 +255,8 @@ export class Lanes {
   }
 
   /**
-   * Whether another worker writes to the same markets. If two workers lease such work at the same time, the lane with
-   * the first name stays.
+   * Whether another worker writes to the same markets. If two workers lease such work at the same time, the lane whose name
+   * sorts first is continued.
    */
   #isBlocked({ name, items: [first] }: Lane, others: readonly WorkItem[]): boolean {
     return others.some(
@@ -279,7 +278,7 @@ function hasFewRows(item: WorkItem | undefined): boolean {
   return item?.value.touches === undefined;
 }
 
-/** The time in the id of a batch. Null: it is other work, or has no such id, which must not hold it up. */
+/** The time in the id of a batch. Null for other work, and for an id without a time, which must not be delayed. */
 function sentAtMsOf({ sort, value }: WorkItem): number | null {
   const ulid = workIdOf({ sort }).replace(/^bat_/, '');
   return value.kind === 'ingest' && isValid(ulid) ? decodeTime(ulid) : null;

@@ -1,9 +1,9 @@
 /**
- * Leases of work. A lease is written into the work item itself, under the condition that the item is as it was read. It
- * ends when it is given back, or by time: a dead worker delays its lanes for at most {@link LEASE_MS}.
+ * Leases of work. A lease is written into the work item itself, under the condition that the item is unchanged since it was
+ * read. It ends when it is given back, or by time: a dead worker delays its lanes for at most {@link LEASE_MS}.
  *
- * A lease only saves double work. If a worker is slower than its lease, another one overtakes it, and the checkpoints
- * of its batch fence it off.
+ * A lease only prevents duplicate work. If a worker is slower than its lease, another worker overtakes it, and the checkpoints
+ * of its batch refuse its later writes.
  */
 
 import type { Runtime } from '../../storage/aws/runtime.ts';
@@ -14,7 +14,7 @@ import type { WorkValue } from '../../storage/records/batches.ts';
 
 export const LEASE_MS = 30_000;
 
-/** An item of the queue, as it was read or written. */
+/** An item of the queue, as read or written by this worker. */
 export type WorkItem = Versioned<WorkValue>;
 
 /** A work item of one kind. */
@@ -22,11 +22,11 @@ export type WorkOf<Kind extends WorkValue['kind']> = Versioned<WorkValue & { kin
 
 export interface LeaseDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId'> {
   readonly ledger: Pick<Ledger, 'transact'>;
-  /** The name of this worker. No other worker that may be running has the same name. */
+  /** The name of this worker. It is unique among the running workers. */
   readonly owner: string;
 }
 
-/** When this worker may take the item, in milliseconds since the epoch; 0: at any time. */
+/** The time from which this worker may take the item, in milliseconds since the epoch; 0: now. */
 export function heldUntilMs({ value: { lease } }: WorkItem, owner: string): number {
   return lease === null || lease.owner === owner ? 0 : lease.untilMs;
 }
@@ -39,8 +39,8 @@ export function isHeld({ value: { lease } }: WorkItem, { owner, nowMs }: LeaseDe
 type Hint = Pick<WorkValue, 'touches'>;
 
 /**
- * Leases these items of one lane, or renews their leases, up to the first item that another worker has. Returns the
- * leased items.
+ * Leases these items of one lane, or renews their leases, up to the first item that another worker has. Returns the leased
+ * items.
  */
 export async function takeLeases(
   dependencies: LeaseDependencies,
@@ -72,8 +72,7 @@ async function write(
     if (result.committed) return changes.map(written);
     const found = new ConflictItems(changes, result.refusals);
     const asFound = left.map((item) => ({ item, now: found.get(item) }));
-    // Items that no longer exist are done. An item that another worker has ends the list, because later items of the
-    // lane must wait.
+    // Missing items are done. The list ends at an item that another worker has, because later items of the lane must wait.
     const end = asFound.findIndex(({ now }) => now && now.value.lease?.owner !== owner);
     left = asFound
       .slice(0, end === -1 ? asFound.length : end)

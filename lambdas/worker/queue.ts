@@ -1,33 +1,33 @@
-/** Reads the queue of work, a bounded part of it at a time. */
+/** Reads the queue of work, a limited part of it at a time. */
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import { type Page, readPage } from '../../storage/ports/paging.ts';
 import { laneEnd, WORK_QUEUE, type WorkValue, workShardOf } from '../../storage/records/batches.ts';
 import type { WorkItem } from './leases.ts';
 
-/** Of a long lane, at most two such pages are read. */
+/** The items of one page. At most two pages of a long lane are read. */
 const PAGE_ITEMS = 25;
-/** A view has the first items of 16 long lanes, or of 400 short ones. */
+/** The pages of one view: it has the first items of 16 long lanes, or of 400 short ones. */
 const PAGES_OF_A_VIEW = 16;
 
 /** The first items of some lanes. */
 export interface QueueView {
   readonly items: readonly WorkItem[];
-  /** Where the next view begins. */
+  /** The place where the next view begins. */
   readonly next: string;
-  /** Whether it has the first item of every lane. */
+  /** Whether the view has the first item of every lane. */
   readonly isWhole: boolean;
 }
 
-/** Before all lanes. */
+/** The place before all lanes. */
 export const QUEUE_BEGIN = '';
 
 type Reader = Pick<Ledger, 'query'>;
 
 /**
- * The lanes from this place on, and from the beginning of the queue behind its end. Costs the same however long the queue
- * is.
+ * Reads the lanes from this place on. After the end of the queue, it continues from the beginning. The cost does not depend on
+ * the length of the queue.
  *
- * @param start where a lane begins, so that no view begins within one
+ * @param start the beginning of a lane, so that no view begins within one
  */
 export async function readQueue(ledger: Reader, start: string): Promise<QueueView> {
   const firsts = await readFirsts(ledger);
@@ -59,13 +59,13 @@ export async function readQueue(ledger: Reader, start: string): Promise<QueueVie
   }
 }
 
-/** The first page of each partition, read side by side: of a short queue, this is all. */
+/** Reads the first page of each partition concurrently. A short queue has no more than these. */
 async function readFirsts(ledger: Reader): Promise<readonly Page<WorkValue>[]> {
   const ofShard = (partition: string) => readPage<WorkValue>(ledger, { partition }, { limit: PAGE_ITEMS });
   return await Promise.all(WORK_QUEUE.shards.map(ofShard));
 }
 
-/** The next page after this place, in this partition or in a later one, of which the first page is known. */
+/** The next page after this place, in this partition or a later one. The first page of each is known. */
 async function readOn(ledger: Reader, after: string, firsts: readonly Page<WorkValue>[]): Promise<Page<WorkValue>> {
   const { shards } = WORK_QUEUE;
   const begin = after === QUEUE_BEGIN ? 0 : shards.indexOf(workShardOf(after));

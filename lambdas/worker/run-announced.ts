@@ -1,9 +1,9 @@
 /**
- * Records that announced values are effective: their moment has come. Bodies hold no clock, so this is a write like any
- * other: one transaction a market, with the next revision, the next version of each value, and the mark.
+ * Makes announced values effective when their moment has come. Bodies contain no clock, so this is a write: one transaction for
+ * each market, with the next revision, the next version of each value, and the mark.
  *
- * Any number of workers may do this at once, at any time: the market's revision decides who is first, and the others find
- * nothing left. A worker that comes late records its own time. Nothing is taken back if a clock is set back.
+ * Any number of workers may do this at any time. The market's revision decides which one is first, and the others find nothing
+ * left. A late worker records its own time. If a clock is set back, nothing is undone.
  */
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
@@ -27,29 +27,29 @@ import { Contended, isRetryable } from './contended.ts';
 
 export interface AnnouncedDependencies extends Pick<Runtime, 'newAttemptId' | 'nowMs'> {
   readonly ledger: Ledger;
-  /** Receives each failure that is not a failure of storage, with the market's item. */
+  /** Receives each failure that is not a failure of storage, with the item of the market. */
   readonly failed: (item: Pick<Item, 'sort'>, error: unknown) => void;
-  /** Asked before each transaction; false leaves the rest for the next run. Default: always true. */
+  /** Called before each transaction; false leaves the rest for the next run. Default: always true. */
   readonly hasTime?: () => boolean;
 }
 
 export interface AnnouncedDone {
-  /** Values that became effective. */
+  /** The number of values that became effective. */
   readonly effective: number;
-  /** Markets whose failure was reported. */
+  /** The number of markets with a reported failure. */
   readonly failed: number;
-  /** When the next value becomes effective; null: none is announced. */
+  /** The time when the next value becomes effective; null: none is announced. */
   readonly nextAtMs: number | null;
 }
 
-/** Two changes each; beside them are the record, marks, an audit record, and the items of the next moment. */
+/** Two changes each. The rest of a transaction has record, marks, an audit record, and the items of the next moment. */
 const VALUES_AT_ONCE = 40;
-/** A market is read again so often while other writers change it. */
+/** The limit of tries for a market while other writers change it. */
 const TRIES = 5;
 const MARKETS_AT_ONCE = 100;
 
 /**
- * Makes everything effective that is due, the earliest first.
+ * Makes all due values effective, the earliest first.
  *
  * @throws StorageUnavailable if storage fails: the next run continues
  */
@@ -65,7 +65,7 @@ export async function runAnnounced(dependencies: AnnouncedDependencies): Promise
         counts.effective += await settleMarket(dependencies, item);
       } catch (error) {
         if (error instanceof StorageUnavailable) throw error;
-        // Other writers are faster, or their transaction is not completely visible. The next run tries again.
+        // Another writer is faster, or its transaction is not completely visible. The next run tries again.
         if (isRetryable(error)) continue;
         counts.failed++;
         failed(item, error);
@@ -75,7 +75,7 @@ export async function runAnnounced(dependencies: AnnouncedDependencies): Promise
   return { ...counts, nextAtMs: null };
 }
 
-/** Makes the due values of one market effective, or ends an item that leads nowhere. Returns how many values that were. */
+/** Makes the due values of one market effective, or removes an item without such values. Returns the number of values. */
 async function settleMarket(dependencies: AnnouncedDependencies, item: Item<null>): Promise<number> {
   const { ledger, newAttemptId, nowMs } = dependencies;
   let effective = 0;
@@ -92,7 +92,7 @@ async function settleMarket(dependencies: AnnouncedDependencies, item: Item<null
 
 interface Step {
   readonly effective: number;
-  /** Under the condition that the market still has the revision that was read. */
+  /** Changes under the condition that the market still has the revision that was read. */
   readonly changes: readonly Change[];
 }
 
@@ -104,10 +104,10 @@ async function nextStep(ledger: Ledger, item: Item<null>, now: string): Promise<
   const places = Object.values(values).flatMap(announcedPlaces).sort();
   const due = places.filter((place) => isEffectiveAt(place, now)).slice(0, VALUES_AT_ONCE);
   if (market === null || due.length === 0) {
-    // The clock was set back.
+    // The clock was set back: the moment has not come yet.
     if (nextEffectiveAt({ announced: values }) === at) return null;
     if ((await ledger.get(announcedMarketKey(at, slug))) === null) return null;
-    // A removal or a restored copy has left the item.
+    // The item is left over from a removal or a restored copy.
     const ended = { kind: 'delete', key: announcedMarketKey(at, slug), if: { kind: 'any' } } as const;
     return { effective: 0, changes: [unchangedMarket(slug, market), ended] };
   }

@@ -1,4 +1,4 @@
-/** Sets refresh marks, one transaction at a time. After that, the publication that asked for them begins to wait. */
+/** Sets refresh marks, one transaction at a time. Then the publication that asked for them starts to wait for a generation. */
 
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import { replaced } from '../../storage/ports/changes.ts';
@@ -13,12 +13,12 @@ export interface RefreshDependencies extends Pick<Runtime, 'newAttemptId'> {
   readonly ledger: Pick<Ledger, 'query' | 'transact'>;
 }
 
-/** Beside the work item. */
+/** One change is for the work item. */
 const MARKS_AT_ONCE = MAX_TRANSACT_CHANGES - 1;
 
 /**
- * Marks the next markets. The work item records the marked slugs, in the same transactions. The publication begins to
- * wait in a later transaction than the last marks. So a publisher that sees the publication wait also finds every mark.
+ * Marks the next markets. The work item records the marked slugs in the same transactions. The publication starts to wait in a
+ * later transaction than the last marks. So a publisher that sees it waiting also finds every mark.
  *
  * @throws StorageUnavailable if storage fails: call it again
  */
@@ -29,7 +29,7 @@ export async function runRefresh(
   const { after } = item.value;
   const changes = after === null ? end(item) : await nextMarks(ledger, item, after);
   const { committed } = await ledger.transact(changes, { attemptId: newAttemptId() });
-  // Refused if the item has changed: by a transaction whose answer was lost, or by another worker.
+  // Refused if the item was changed by another worker, or by a transaction whose answer was lost.
   return committed && after === null ? 'done' : { more: [] };
 }
 
@@ -42,7 +42,7 @@ async function nextMarks(
   return [replaced(item, { ...item.value, after: next }), ...slugs.map(refreshMark)];
 }
 
-/** The next slugs of these markets or of all, and the slug to continue after; null at the end. */
+/** The next slugs, of these markets or of all, and the slug after which to continue; null at the end. */
 async function slugsAfter(
   ledger: RefreshDependencies['ledger'],
   markets: readonly string[] | null,

@@ -1,7 +1,7 @@
 /**
- * Does queued work, beside any number of other workers. Work is queued in lanes. A lane is a subject's batches in the
- * order of their ids, which is the order of the requests to the millisecond; or it is one upload, one erasure, one
- * refresh. Only the first item of a lane may be worked on, by the worker that has leased it.
+ * Does queued work, together with any number of other workers. Work is queued in lanes. A lane is either one upload, one
+ * erasure or one refresh, or a subject's batches in the order of their ids: the order of the requests, to the millisecond. Only
+ * the first item of a lane may be worked on, by the worker that has leased it.
  */
 
 import type { Runtime } from '../../storage/aws/runtime.ts';
@@ -16,8 +16,8 @@ import { type AnnouncedDone, runAnnounced } from './run-announced.ts';
 type Kind = Task['kind'];
 
 /**
- * Does an item's work, or a part of it. The transaction that does the last part takes the item off the queue. May be
- * called again for work that another worker or an earlier process has begun or done.
+ * Does an item's work, or a part of it. The transaction that does the last part removes the item from the queue. May be called
+ * again for work that another worker or an earlier process has begun or done.
  *
  * - `later`: the item is not due, or another worker is ahead with it.
  * - `more`: a part of it is done, which has written to these markets.
@@ -27,58 +27,58 @@ export type StepOutcome = 'done' | 'later' | { readonly more: readonly string[] 
 
 export interface WorkDependencies extends LaneDependencies, Pick<Runtime, 'pause'> {
   readonly ledger: Ledger;
-  /** A host that takes no large files has no uploads. */
+  /** A host without uploads has no runner for them. */
   readonly runners: { readonly [Name in Exclude<Kind, 'upload'>]: Runner<Name> } & {
     readonly upload?: Runner<'upload'>;
     /**
-     * Does batches of few rows in one transaction, as far as it can. They are the first of some lanes, each lane in order.
-     * Returns those that are done: of each lane its first, or none. Default: each is done alone.
+     * Does batches with few rows in one transaction, as far as possible. They are the first items of some lanes, each lane in
+     * order. Returns the finished ones: the leading batches of each lane, or none. Default: each batch is done alone.
      */
     readonly together?: (items: readonly WorkOf<'ingest'>[]) => Promise<readonly WorkOf<'ingest'>[]>;
   };
   /** Receives each failure that is not a failure of storage. */
   readonly failed: (item: Pick<WorkItem, 'sort'>, error: unknown) => void;
   /**
-   * Transactions with batches of few rows at the same time. Default: 1, for a ledger that commits one transaction after the
-   * other. If their batches write to one market, all but one are decided again.
+   * The number of concurrent transactions with batches of few rows. Default: 1, for a ledger that commits one transaction after
+   * the other. If their batches write to one market, all but one are decided again.
    */
   readonly transactionsAtOnce?: number;
-  /** Asked before each step; false leaves the rest for the next run. Default: always true. */
+  /** Called before each step; false leaves the rest for the next run. Default: always true. */
   readonly hasTime?: () => boolean;
-  /** Awaited after each step, so that other tasks get their turn. */
+  /** Awaited after each step, so that other tasks can run. */
   readonly afterStep?: () => Promise<void>;
 }
 
 export interface WorkDone {
   readonly done: number;
-  /** Items whose failure was reported. If they are still on the queue, the next run tries them again. */
+  /** The number of items with a reported failure. The next run tries those that are still on the queue. */
   readonly failed: number;
-  /** Items that are not due, or that another worker has. */
+  /** The number of items that are not due, or that another worker has. */
   readonly later: number;
-  /** When the next such item may be taken, or the next announced value becomes effective; null: neither is known. */
+  /** The time when the next of these items may be taken, or the next announced value becomes effective; null: unknown. */
   readonly nextAtMs: number | null;
 }
 
-/** DynamoDB answers in 4 to 13 ms, and meanwhile others can be asked. Measured by `npm run bench -- aws`. */
+/** DynamoDB answers in 4 to 13 ms, so other transactions can run meanwhile. Measured by `npm run bench -- aws`. */
 export const AWS_TRANSACTIONS_AT_ONCE = 8;
 
-/** The queue is read again after this long, to find new batches. */
+/** The queue is read again after this time, to find new batches. */
 const LOOK_AGAIN_MS = 1_000;
 
-/** Announced values are looked for again after this long, also while there is other work. */
+/** Due announced values are searched again after this time, even while there is other work. */
 const LOOK_FOR_ANNOUNCED_MS = 60_000;
 
 /**
- * Tries of an item in one run while storage does not answer or other writers change the same items; and the first
- * pause.
+ * The number of tries of an item in one run, while storage does not answer or other writers change the same items; and the
+ * first pause.
  */
 const TRIES = 3;
 const FIRST_PAUSE_MS = 200;
 
 /**
- * Does the queued work, and work that arrives meanwhile, until this worker may take nothing more or its time is over.
- * Announced values that are due become effective before anything else. Batches come first, each lane in turn; then one part of
- * something large; and so on. An item that fails, or is not due, delays its own lane and no other.
+ * Does the queued work, and work that arrives meanwhile, until this worker may take nothing more or its time is over. Announced
+ * values that are due come first. Then batches and large work alternate: batches of each lane in turn, then one part of large
+ * work, and so on. An item that fails or is not due delays only its own lane.
  *
  * @throws StorageUnavailable if storage fails: the next run continues; FormatTooNew: a later version continues
  */
@@ -104,13 +104,13 @@ export async function runWork(dependencies: WorkDependencies): Promise<WorkDone>
       const taken = large && (await lanes.take(large));
       if (taken) await step(taken);
       if (lanes.turns > turnsBefore) continue;
-      // Other workers may have ended because of this worker's leases. So it gives back the leases that it does not use,
-      // and looks once more.
+      // Other workers may have stopped because of this worker's leases. So it gives back the unused leases, and checks the
+      // queue once more.
       if ((await lanes.giveBackAll()) && hasTime()) continue;
       return { ...counts, nextAtMs: earlier(lanes.nextAtMs, announced.nextAtMs) };
     }
   } finally {
-    // If this fails, the leases end by themselves.
+    // If this fails, the leases end by time.
     await lanes.giveBackAll().catch(() => false);
   }
 
@@ -121,7 +121,7 @@ export async function runWork(dependencies: WorkDependencies): Promise<WorkDone>
     if (announced.effective > 0) await dependencies.afterStep?.();
   }
 
-  /** One transaction for all, and then the first item of each lane of which it has done nothing. */
+  /** Does the batches of these lanes in one transaction; then the first item of each lane for which that did nothing. */
   async function stepTogether(some: readonly Lane[]): Promise<void> {
     const items = some.flatMap((lane) => lanes.heldTogether(lane, atOnce));
     const done = items.length > 1 ? new Set(await dependencies.runners.together?.(items)) : NONE;
@@ -151,7 +151,7 @@ export async function runWork(dependencies: WorkDependencies): Promise<WorkDone>
 
 const NONE: ReadonlySet<WorkItem> = new Set();
 
-/** Before it rejects, too: leases are given back only after that. */
+/** Waits for all, even if one rejects, because leases are given back only after that. */
 async function allEnded<Result>(running: readonly Promise<Result>[]): Promise<readonly Result[]> {
   await Promise.allSettled(running);
   return await Promise.all(running);

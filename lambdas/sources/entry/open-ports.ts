@@ -1,4 +1,4 @@
-/** In a file of its own, because the S3 client and the network are loaded with it, and few invocations need them. */
+/** In a separate file, because it loads the S3 client and the network, which few invocations need. */
 import { openS3Archive } from '../../../storage/s3/s3-archive.ts';
 import { createS3Client } from '../../../storage/s3/s3-client.ts';
 import { putUploadFile } from '../../../storage/s3/s3-upload-files.ts';

@@ -12,8 +12,8 @@ import { checkFormat } from '../../../storage/ports/format.ts';
 import { runDueSources } from '../run/run-due.ts';
 
 /**
- * A run begins only if there is time for it to end: an answer may take five minutes, and deriving a large file one or
- * two. A run that is cut off is continued when its lease has ended.
+ * A run begins only if there is time for it to end. An answer may take five minutes, and deriving a large file may take one or
+ * two. A run that is cut off is continued after its lease has ended.
  */
 const LONGEST_RUN_MS = 8 * 60_000;
 
@@ -22,13 +22,13 @@ const ledger = openDynamoDbLedger({ client: createDynamoDbClient(), tableName })
 
 const formatIsOurs = retriedOnce(() => checkFormat(ledger));
 
-/** Most invocations find nothing due. The network's and the bucket's clients are loaded for a run only. */
+/** In most invocations nothing is due. The clients of network and bucket are loaded only for a run. */
 const ports = retriedOnce(async () => {
   const { openPorts } = await import('./open-ports.ts');
   return openPorts(uploadsBucket);
 });
 
-/** Rejects if a run failed for a reason that is not its source's: an alarm counts errors. */
+/** Rejects if a run failed for another reason than its source: an alarm counts errors. */
 export async function handler(_event: unknown, invocation: LambdaInvocation): Promise<void> {
   await formatIsOurs();
   const { failed } = await runDueSources({

@@ -1,4 +1,4 @@
-/** Reads the body of a response, within limits, without its content coding. */
+/** Reads the body of a response within limits, and removes its content coding. */
 import type { IncomingMessage } from 'node:http';
 import { pipeline, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
@@ -8,7 +8,7 @@ export class TooLarge extends Error {
   override readonly name = 'TooLarge';
 }
 
-/** The server has used a content coding that was not asked for. */
+/** The server has used a content coding that was not requested. */
 export class UnknownCoding extends Error {
   override readonly name = 'UnknownCoding';
 }
@@ -20,8 +20,8 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 };
 
 /**
- * Ends the connection as soon as the limit is exceeded, by the bytes that are sent or by those that they become. So a
- * small body that becomes a huge one takes at most the limit in memory.
+ * Ends the connection as soon as the limit is exceeded, by the received bytes or by the decoded ones. So a small body that
+ * decodes to a huge one uses at most the limit in memory.
  *
  * @throws TooLarge, UnknownCoding, and the errors of the connection and of zlib
  */

@@ -1,4 +1,4 @@
-/** Why a source gave no answer, in words for the operator. */
+/** The failure of a request to a source, with a text for the operator. */
 
 import { TooLarge, UnknownCoding } from './decoded-body.ts';
 import { NotAllowed } from './guarded-lookup.ts';
@@ -10,21 +10,21 @@ export interface FetchFailure {
    * `no-connection`.
    */
   readonly code: string;
-  /** Without content of the answer. */
+  /** The text contains nothing of the answer. */
   readonly detail: string;
-  /** Whether the same request may well succeed soon. If not, someone must change the recipe, or the source. */
+  /** Whether the same request may succeed soon. If not, a person must change the recipe or the source. */
   readonly isRetryable: boolean;
   /** `Retry-After`; null without it. */
   readonly retryAfterSeconds: number | null;
 }
 
-/** Not here yet, too many requests, or a server that is not well. */
+/** A file that does not exist yet, too many requests, or a failing server. */
 const RETRYABLE_STATUSES: readonly number[] = [404, 408, 425, 429, 500, 502, 503, 504];
 
 /** RFC 9110, section 5.6.7: the only form of dates that senders may write. */
 const IMF_FIXDATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** @param nowMs for a `Retry-After` that is a date */
+/** @param nowMs the current time, for a `Retry-After` with a date */
 export function failureOfStatus(status: number, retryAfter: string | undefined, nowMs: number): FetchFailure {
   return {
     kind: 'failed',
@@ -43,7 +43,7 @@ function secondsOf(retryAfter: string, nowMs: number): number | null {
   return Number.isNaN(atMs) ? null : Math.max(0, Math.ceil((atMs - nowMs) / 1000));
 }
 
-/** @throws the error itself, if it is not one of the source or of the network */
+/** @throws the error itself, if it was caused neither by the source nor by the network */
 export function failureOf(error: unknown, timeoutSeconds: number): FetchFailure {
   const { code, name, message } = error as NodeJS.ErrnoException;
   if (error instanceof NotAllowed) return failed('not-allowed', `The request is not allowed: ${message}.`, false);

@@ -1,18 +1,19 @@
 /**
- * Asks a source for its data, over https only, and only the hosts of its recipe at public addresses; and internal hosts that
- * the operator of the service has named, as they are named.
+ * Fetches the data of a source: over https, and only from the hosts of its recipe at public addresses. Internal hosts are
+ * allowed as the operator of the service has named them.
  *
- * A recipe comes from an operator, and the name servers and redirects from others. So a request is made so that nobody
- * can turn it into a request to the inside of the operator's network:
+ * An operator writes the recipe, but others control name servers and redirects. They must not be able to direct a request into
+ * the operator's network:
  *
- * 0. An internal host is asked if both the recipe and the operator of the service name its scheme, name and port. No public host can redirect to
- *    it. The points 1 to 3 are for all others.
- * 1. The host of each URL, that of the recipe and that of each redirect, is in the recipe's list. No other port than
- *    443 is asked, no other scheme than https, and no host that is written as an address.
- * 2. The addresses of the host are checked by the look-up that the connection itself makes. There is no second look-up,
- *    so a name server cannot answer one of them with a public address and the other with a private one.
+ * 0. An internal host is asked only if both the recipe and the operator of the service name its scheme, name and port. No
+ *    public host can redirect to it. Points 1 to 3 apply to all other hosts.
+ * 1. The host of each URL, in the recipe and in each redirect, must be in the recipe's list. The port must be 443, the scheme
+ *    https, and the host must not be written as an address.
+ * 2. The look-up of the connection itself checks the host's addresses. There is no second look-up, so a name server cannot
+ *    answer one with a public address and the other with a private one.
  * 3. The server must show a valid certificate for the host.
- * 4. No proxy, cookie or credential is used but those of the recipe, which go to its own host alone: nothing of this machine's environment changes a request.
+ * 4. No proxy, cookie or credential is used except those of the recipe, which are sent only to its own host. This machine's
+ *    environment does not change a request.
  */
 import { lookup as systemLookup } from 'node:dns';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
@@ -26,25 +27,25 @@ import { allowedUrl, isInternal, redirectTarget } from './redirects.ts';
 
 export interface FetchRequest {
   readonly url: string;
-  /** The only hosts that may be asked, also after redirects. */
+  /** The only hosts that may be asked, including redirects. */
   readonly hosts: readonly string[];
-  /** Of the body, as it is sent and as it is decoded. */
+  /** The limit of the body, in received bytes and in decoded bytes. */
   readonly maxBytes: number;
-  /** For everything, with redirects. */
+  /** The time limit of the whole fetch, including redirects. */
   readonly timeoutSeconds: number;
-  /** Of the answer that is known; null: ask without conditions. */
+  /** The validator of the known answer; null: ask without conditions. */
   readonly etag: string | null;
   readonly lastModified: string | null;
-  /** Of the recipe: sent to the host of the URL, and after a redirect to no other. */
+  /** The header fields of the recipe. They are sent to the host of the URL, and to no other host after a redirect. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether a text holds something that no other host may see. */
+  /** Whether a text contains a secret that no other host may receive. */
   readonly isSecret?: (text: string) => boolean;
 }
 
 export type FetchAnswer =
   | {
       readonly kind: 'answer';
-      /** Without its content coding. */
+      /** The body without its content coding. */
       readonly bytes: Uint8Array;
       readonly etag: string | null;
       readonly lastModified: string | null;
@@ -52,14 +53,14 @@ export type FetchAnswer =
   | { readonly kind: 'not-modified' }
   | FetchFailure;
 
-/** The network that requests go to. Tests have one of their own; the service has {@link INTERNET} and no other. */
+/** The network for requests. Tests have their own; the service uses only {@link INTERNET}. */
 export interface FetchNetwork {
   readonly lookup: LookupFunction;
   readonly mayConnect: (address: string) => boolean;
   readonly port: number;
-  /** Internal hosts, as origins, that the operator allows. Left out: none. */
+  /** The internal hosts that the operator allows, as origins. Default: none. */
   readonly internal?: ReadonlySet<string>;
-  /** Certificates to trust, instead of those that Node trusts. */
+  /** Trusted certificates, instead of those that Node trusts. */
   readonly ca?: string;
 }
 
@@ -72,13 +73,13 @@ export const INTERNET: FetchNetwork = {
 const REDIRECTS_MAX = 5;
 const REDIRECT_STATUSES: readonly number[] = [301, 302, 303, 307, 308];
 
-/** Longer validators are not sent back: the next request has no condition. */
+/** A longer validator is not sent back: then the next request has no condition. */
 const VALIDATOR_CHARACTERS_MAX = 1024;
 
-/** Asks once. Never rejects for a fault of the source, of the network or of the request. */
+/** Makes one request. Never rejects for a fault of the source, of the network or of the request. */
 export async function fetchSource(asked: FetchRequest, network: FetchNetwork = INTERNET): Promise<FetchAnswer> {
   const signal = AbortSignal.timeout(asked.timeoutSeconds * 1000);
-  // Of its own, so that no connection is kept, and none goes through a proxy that the environment names.
+  // A separate agent: it keeps no connection, and uses no proxy from the environment.
   const settings = { keepAlive: false, maxSockets: 1 };
   const agents = { 'http:': new HttpAgent(settings), 'https:': new Agent(settings) };
   const allowed = { hosts: asked.hosts, internal: network.internal ?? new Set<string>() };
@@ -104,7 +105,7 @@ export async function fetchSource(asked: FetchRequest, network: FetchNetwork = I
   }
 }
 
-/** @param network null: the URL is internal, and says itself how it is asked */
+/** @param network null: the URL is internal, and states its own scheme and port */
 function ask(
   url: URL,
   { etag, lastModified, headers: own }: FetchRequest,
@@ -121,7 +122,7 @@ function ask(
       ...(etag !== null && { 'if-none-match': etag }),
       ...(lastModified !== null && { 'if-modified-since': lastModified }),
     };
-    // Explicit, because an environment variable can turn the default off.
+    // Set explicitly, because an environment variable can turn the default off.
     const common = { headers, signal, rejectUnauthorized: true } as const;
     const sent =
       network === null

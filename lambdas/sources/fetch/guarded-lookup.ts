@@ -1,15 +1,15 @@
-/** Looks a host up for a connection, and gives only addresses that may be connected to. */
+/** Looks up a host for a connection, and returns only addresses that are allowed. */
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
-/** A host that is not at a public address, or a URL that may not be asked. To try again makes no sense. */
+/** The host is not at a public address, or the URL is not allowed. A retry cannot succeed. */
 export class NotAllowed extends Error {
   override readonly name = 'NotAllowed';
 }
 
 /**
- * One address that is not allowed refuses the host: a public name server has no reason to give it, so the other
- * addresses of the same answer are not trusted either.
+ * One address that is not allowed refuses the host. A public name server has no reason to return it, so its other addresses are
+ * not trusted either.
  */
 export function guardedLookup(lookup: LookupFunction, mayConnect: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {

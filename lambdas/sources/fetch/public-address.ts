@@ -1,4 +1,4 @@
-/** The addresses that a source may have: those of the public internet. */
+/** The allowed addresses of a source: those of the public internet. */
 import { BlockList, isIP } from 'node:net';
 
 /** IANA's special-purpose registry of IPv4 (RFC 6890), multicast (RFC 5771), reserved addresses and broadcast. */
@@ -20,7 +20,7 @@ const SPECIAL_V4: readonly (readonly [string, number])[] = [
   ['240.0.0.0', 4], // reserved, and broadcast
 ];
 
-/** Of IPv6, only this block is given out as global unicast: so mapped, unique local and link-local ones are not in it. */
+/** The only IPv6 block for global unicast. So mapped, unique local and link-local addresses are outside. */
 const GLOBAL_V6 = ['2000::', 3] as const;
 
 /** IANA's special-purpose registry of IPv6, within global unicast. */
@@ -40,7 +40,7 @@ globalV6.addSubnet(...GLOBAL_V6, 'ipv6');
 const specialV6 = new BlockList();
 for (const [network, prefix] of SPECIAL_V6) specialV6.addSubnet(network, prefix, 'ipv6');
 
-/** Whether an address is one of the public internet. False for text that is no address. */
+/** Whether this is an address of the public internet. False for any other text. */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:

@@ -1,13 +1,13 @@
 import { isIP } from 'node:net';
 import { NotAllowed } from './guarded-lookup.ts';
 
-/** Of a URL in an error. It may have come from a server. */
+/** The limit for a URL in an error, because it may come from a server. */
 const SHOWN_CHARACTERS = 200;
 
-/** The hosts of a recipe, and those internal ones that the operator of the service has named. */
+/** The hosts of a recipe, and the internal hosts that the operator of the service has named. */
 export interface AllowedHosts {
   readonly hosts: readonly string[];
-  /** Origins: each is asked if the recipe names it as well. */
+  /** As origins. Each is asked only if the recipe names it, too. */
   readonly internal: ReadonlySet<string>;
 }
 
@@ -16,7 +16,7 @@ export function isInternal(url: URL, { hosts, internal }: AllowedHosts): boolean
   return hosts.includes(url.origin) && internal.has(url.origin);
 }
 
-/** @throws NotAllowed if the URL may not be asked */
+/** @throws NotAllowed if the URL is not allowed */
 export function allowedUrl(text: string, allowed: AllowedHosts): URL {
   const { hosts } = allowed;
   if (!URL.canParse(text)) throw new NotAllowed(`${shown(text)} is no URL`);
@@ -28,20 +28,20 @@ export function allowedUrl(text: string, allowed: AllowedHosts): URL {
   }
   if (url.protocol !== 'https:') throw new NotAllowed(`${shown(text)} does not begin with https://`);
   if (url.port !== '') throw new NotAllowed(`${shown(text)} names a port: only 443 is asked`);
-  // An address needs no look-up, so none would check it.
+  // The host is an address, so no look-up would check it.
   if (isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0 || !hosts.includes(url.hostname)) {
     throw new NotAllowed(`${shown(url.hostname)} is not one of the recipe's hosts (${hosts.join(', ')})`);
   }
   return url;
 }
 
-/** @throws NotAllowed if the redirect may not be followed */
+/** @throws NotAllowed if the redirect must not be followed */
 export function redirectTarget(from: URL, location: string | undefined, allowed: AllowedHosts): URL {
   if (location === undefined || !URL.canParse(location, from.href)) {
     throw new NotAllowed(`${from.hostname} redirects to ${location === undefined ? 'nothing' : shown(location)}`);
   }
   const target = allowedUrl(new URL(location, from).href, allowed);
-  // Else a public server could choose what of the inside is asked.
+  // Otherwise a public server could choose the internal URL to ask.
   if (isInternal(target, allowed) && !isInternal(from, allowed)) {
     throw new NotAllowed(`${from.hostname}, a public host, redirects to ${target.origin}, an internal one`);
   }

@@ -1,18 +1,18 @@
-/** Fills the secrets of a recipe in, just before its source is asked, and takes care that no answer and no error brings them back. */
+/** Inserts the secrets of a recipe directly before its source is asked, and keeps them out of answers and errors. */
 import { readableForms } from '../../../contract/values/public-text.ts';
 import { secretsIn, withSecrets } from '../../../mapping/recipe/recipe-secrets.ts';
 import type { AskSource } from '../run/dependencies.ts';
 import type { FetchAnswer, FetchRequest } from './fetch-source.ts';
 
 export interface SourceSecret {
-  /** The only host to which it may go, with its port unless it is that of the scheme. */
+  /** The only host that may receive the secret. With its port, unless that is the scheme's default. */
   readonly host: string;
   readonly value: string;
 }
 
 const HIDDEN = '[secret]';
 
-/** @param secretOf those that the operator of the service has set, and no recipe can change */
+/** @param secretOf returns the secrets that the operator of the service has set; no recipe can change them */
 export function askWithSecrets(ask: AskSource, secretOf: (name: string) => SourceSecret | undefined): AskSource {
   return async (request) => {
     const { url, headers = {} } = request;
@@ -49,7 +49,7 @@ export function askWithSecrets(ask: AskSource, secretOf: (name: string) => Sourc
       });
       return cleared(answer, isSecret, secrets);
     } catch (error) {
-      // Its stack and its causes may hold the URL.
+      // Without stack and causes, which may contain the URL.
       throw isSecret((error as Error).message) ? new Error(`The fetch failed: ${HIDDEN}.`) : error;
     }
   };
@@ -63,7 +63,7 @@ function cleared(
   if (answer.kind === 'not-modified') return answer;
   if (answer.kind === 'failed')
     return isSecret(answer.detail) ? { ...answer, detail: `The fetch failed: ${HIDDEN}.` } : answer;
-  // Archived answers are kept for good.
+  // Archived answers are kept permanently, so they must not contain a secret.
   if (isInBytes(answer.bytes, secrets)) {
     return refused('secret-in-answer', 'The answer repeats the secret of the request, so it is not kept.');
   }
@@ -71,29 +71,29 @@ function cleared(
   return { ...answer, etag: shown(answer.etag), lastModified: shown(answer.lastModified) };
 }
 
-/** As they are, and in Base64. */
+/** The secrets as text, and in Base64. */
 function formsOf(secrets: readonly string[]): readonly string[] {
   return secrets.flatMap((value) => [value, ...inBase64(value, 'base64'), ...inBase64(value, 'base64url')]);
 }
 
-/** Base64 writes three bytes as four characters, so a text looks different behind 0, 1 or 2 bytes. */
+/** Base64 writes three bytes as four characters, so the same text has three forms: after 0, 1 or 2 other bytes. */
 function inBase64(value: string, encoding: 'base64' | 'base64url'): readonly string[] {
   return [0, 1, 2].map((before) => {
     const bits = 8 * (before + value.length);
-    // The characters that the value alone decides.
+    // Only the characters that depend on the value alone.
     return Buffer.from('\0'.repeat(before) + value)
       .toString(encoding)
       .slice(Math.ceil((8 * before) / 6), Math.floor(bits / 6));
   });
 }
 
-/** Of short texts, however often they are percent-encoded. */
+/** Searches short texts, also in percent-encoded form at any depth. */
 function finder(secrets: readonly string[]): (text: string) => boolean {
   const forms = formsOf(secrets);
   return (text) => readableForms(text).some((readable) => forms.some((form) => readable.includes(form)));
 }
 
-/** Also if it is escaped, as in JSON, XML or a URL, once or twice. A secret is plain ASCII. */
+/** Searches also for forms that are escaped once or twice, as in JSON, XML or a URL. A secret is plain ASCII. */
 function isInBytes(bytes: Uint8Array, secrets: readonly string[]): boolean {
   const forms = formsOf(secrets);
   let text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');

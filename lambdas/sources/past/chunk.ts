@@ -2,12 +2,12 @@ import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.
 
 type MarketInput = Extract<IngestRecordInput, { type: 'market' }>;
 
-/** A later definition counts, but for two things. */
+/** The later definition replaces the earlier one, with two exceptions. */
 function withEarlier(record: MarketInput, earlier: MarketInput | undefined): MarketInput {
   if (earlier === undefined) return record;
-  // A quantity is fixed by the first observation, so it must hold the amounts that come later.
+  // The first observation fixes the quantity, so it must be large enough for later amounts.
   const quantity = Math.max(record.unit.quantity, earlier.unit.quantity);
-  // A fact has the moment from which on the source has said it.
+  // A fact keeps the moment since which the source has stated it.
   const facts = Object.entries(record.attributes ?? {}).map(([name, fact]) => {
     const before = earlier.attributes?.[name];
     const isSame = before?.value === fact.value && before.sourceLabel === fact.sourceLabel;
@@ -17,7 +17,7 @@ function withEarlier(record: MarketInput, earlier: MarketInput | undefined): Mar
   return { ...record, ...attributes, unit: { ...record.unit, quantity } };
 }
 
-/** The records of some versions. A market is defined once, and first. */
+/** The records of some versions. The definition of each market comes once, before its other records. */
 export class Chunk {
   characters = 0;
   readonly #markets = new Map<string, MarketInput>();
@@ -41,7 +41,7 @@ export class Chunk {
     return [...this.#markets.values()].map((market) => JSON.stringify(market));
   }
 
-  /** The records that define nothing. They leave the chunk. */
+  /** Removes and returns the records that are not definitions. */
   takeValues(): readonly string[] {
     const values = this.#values;
     this.#values = [];

@@ -1,4 +1,4 @@
-/** Sends the records of some past versions as one upload, as a run sends those of an answer. */
+/** Sends the records of some past versions as one upload, in the same way as the records of a run. */
 import { created } from '../../../storage/ports/changes.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { type UploadValue, uploadKey } from '../../../storage/records/batches.ts';
@@ -9,7 +9,7 @@ import { pieces } from '../run/derive-file.ts';
 import type { Chunk } from './chunk.ts';
 import { NotTakenIn } from './version-reader.ts';
 
-/** Returns when the worker has applied them. @throws NotTakenIn if it does not */
+/** Resolves when the worker has applied them. @throws NotTakenIn if the worker does not apply them */
 export async function sendChunk(
   dependencies: SourceDependencies,
   source: string,

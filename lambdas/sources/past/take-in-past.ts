@@ -1,10 +1,11 @@
 /**
- * Takes in the past versions of a current list, such as those in a git repository: each is one fetch, oldest first, at the moment
- * at which it was seen.
+ * Ingests the past versions of a current list, such as those in a git repository. Each version counts as one fetch, at the
+ * moment at which it was seen, oldest first.
  *
  *     read, derive ──a chunk of records──► upload ──(the worker applies it)──► remembered: the last version of the chunk
  *
- * It may stop after any step, and is begun again: records that are in already are known by their moment and their URL.
+ * It may stop after any step, and is started again from the remembered version. Records that were stored before are
+ * recognised by their moment and their URL.
  */
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import { replaced } from '../../../storage/ports/changes.ts';
@@ -30,17 +31,17 @@ export interface PastTakenIn extends PastRead {
 }
 
 export interface PastOptions {
-  /** Applies what is queued. */
+  /** Applies the queued work. */
   readonly work: () => Promise<void>;
   readonly progress?: (done: number, of: number) => void;
-  /** Of the records that are sent at once. They are in memory. */
+  /** The size of the records that are sent together, which are in memory. */
   readonly chunkCharacters?: number;
 }
 
 const CHUNK_CHARACTERS = 16 * 1024 * 1024;
 
 /**
- * @param source has the recipe of a list, and no other process runs it
+ * @param source has a recipe with a list. No other process may run this source
  * @throws NotTakenIn
  */
 export async function takeInPast(
@@ -82,15 +83,15 @@ export async function takeInPast(
   return { source, ...reader.summary, counts };
 }
 
-/** The place of the version that was taken in last; -1: none was. Another recipe begins again. */
+/** The index of the last version that was ingested; -1: none. A changed recipe starts from the beginning. */
 function lastDone({ origin, versions }: PastVersions, known: SourceStateValue['past'], recipeSha256: string): number {
   if (known?.origin !== origin || known.recipeSha256 !== recipeSha256) return -1;
   const place = versions.findIndex(({ id }) => id === known.version);
-  // The history was written anew.
+  // The branch was rewritten, so the version is unknown. Its time decides.
   return place === -1 ? versions.findLastIndex(({ seenAt }) => seenAt <= known.seenAt) : place;
 }
 
-/** The next run of the source is compared with these versions, unless it has run later than they were seen. */
+/** Makes the next run compare its answer with these versions, unless a run of the source is later than they are. */
 async function goOnFrom(
   dependencies: SourceDependencies,
   source: string,

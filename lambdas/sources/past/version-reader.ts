@@ -6,18 +6,18 @@ import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { pieces } from '../run/derive-file.ts';
 
 export interface PastVersions {
-  /** Equal for the same file of the same repository. */
+  /** Equal for the same file in the same repository. */
   readonly origin: string;
   /** Oldest first. */
   readonly versions: readonly PastVersion[];
-  /** Null: the version has no such file, or it has more bytes. To read them in their order is fast. */
+  /** Null: the version has no such file, or the file is larger than `maxBytes`. Fast if the versions are read in order. */
   read(version: PastVersion, maxBytes: number): Promise<Uint8Array | null>;
 }
 
 export interface PastVersion {
-  /** Such as the id of a commit. */
+  /** For example the id of a commit. */
   readonly id: string;
-  /** Later than that of the version before; RFC 3339 in UTC, with milliseconds. */
+  /** Later than that of the previous version; RFC 3339 in UTC, with milliseconds. */
   readonly seenAt: string;
   /** The permanent public address of its bytes; null: it has none. */
   readonly url: string | null;
@@ -25,12 +25,12 @@ export interface PastVersion {
 
 export type ListRecipe = Recipe & { readonly list: NonNullable<Recipe['list']> };
 
-/** Nothing more is taken in before a person has mended it. */
+/** Ingest stops until a person has corrected the fault. */
 export class NotTakenIn extends Error {
   override readonly name = 'NotTakenIn';
 }
 
-/** @throws NotTakenIn for a recipe with faults, or of no list */
+/** @throws NotTakenIn for a recipe with faults, or without a list */
 export function listRecipe(value: unknown): ListRecipe {
   const parsed = parseRecipe(value);
   if ('faults' in parsed) throw new NotTakenIn(`The recipe is not valid: ${parsed.faults[0].detail}`);
@@ -40,16 +40,16 @@ export function listRecipe(value: unknown): ListRecipe {
 }
 
 export interface PastRead {
-  /** Versions that were read, and those that say nothing new. */
+  /** Numbers of versions: all that were read, and those without news. */
   readonly versions: number;
   readonly unchanged: number;
-  /** Versions that could not be read, and are passed over; the first ones with the reason. */
+  /** The number of unreadable versions, which were skipped; the first ones are listed with the reason. */
   readonly passedOver: number;
   readonly faults: readonly { readonly version: string; readonly detail: string }[];
 }
 
 const FAULTS_MAX = 20;
-/** Of a text that may list all columns of a file. */
+/** The limit for a text that may list all columns of a file. */
 const DETAIL_MAX = 200;
 
 export interface ReadVersion {
@@ -59,7 +59,7 @@ export interface ReadVersion {
 
 /** Reads versions as answers of a list. */
 export class VersionReader {
-  /** The last ones, with which the next answer of the source is compared. */
+  /** The last versions, for comparison with the source's next answer. */
   newest: ReadVersion[] = [];
   readonly #recipe: ListRecipe;
   readonly #past: PastVersions;
@@ -80,7 +80,7 @@ export class VersionReader {
     return { versions, unchanged, passedOver, faults };
   }
 
-  /** Reads the last versions up to this one again. Nothing older matters. */
+  /** Reads the last versions up to this one again. Older ones have no effect. */
   async seed(index: number): Promise<void> {
     const { goneAfter } = this.#recipe.list;
     const found: ReadVersion[] = [];

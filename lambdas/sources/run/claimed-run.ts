@@ -1,6 +1,6 @@
 /**
- * A run that this process has leased. Each of its writes is made on the condition that the work item is still as this
- * process wrote it. So a process that has lost its lease changes nothing more, and no run is done twice.
+ * A run that this process has leased. Each of its writes has the condition that the work item is unchanged since this process
+ * wrote it. So a process that has lost its lease changes nothing more, and no run is done twice.
  */
 import { replaced, type Versioned, written } from '../../../storage/ports/changes.ts';
 import { StorageCorrupt } from '../../../storage/ports/errors.ts';
@@ -8,7 +8,7 @@ import type { Change, Item } from '../../../storage/ports/ledger.ts';
 import { type RunValue, type RunWorkValue, runKey, runWorkKey } from '../../../storage/records/sources.ts';
 import type { SourceDependencies } from './dependencies.ts';
 
-/** Longer than the longest invocation of a function: a process that holds a lease is running, or dead. */
+/** Longer than the longest invocation of a function. So while a lease is valid, its holder is running or dead. */
 const RUN_LEASE_MS = 16 * 60 * 1000;
 
 export interface ClaimedRun {
@@ -32,7 +32,7 @@ export async function claimRun(
   return { id: item.sort, source, work: written(claim), run };
 }
 
-/** Records how far the run has come, with other changes. Null: another process has the run now. */
+/** Records the progress of the run, together with other changes. Null: another process has the run now. */
 export async function recordProgress(
   { ledger, newAttemptId }: SourceDependencies,
   claimed: ClaimedRun,
@@ -46,7 +46,7 @@ export async function recordProgress(
   return committed ? { ...claimed, run: written(change) } : null;
 }
 
-/** Gives the run back: any process may look at it again from this moment on. */
+/** Releases the run, so that any process may take it again at this time. */
 export async function leaveRun(
   { ledger, newAttemptId }: SourceDependencies,
   { work }: ClaimedRun,

@@ -1,4 +1,4 @@
-/** The surroundings of a run: storage, the network, clock and chance, all passed in. */
+/** The dependencies of a run: storage, network, clock and randomness, all passed in. */
 
 import type { Runtime } from '../../../storage/aws/runtime.ts';
 import type { Archive } from '../../../storage/ports/archive.ts';
@@ -13,17 +13,17 @@ export interface SourceDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptI
   readonly uploads: RunUploads;
   /** Never rejects for a fault of the source or of the network. */
   readonly ask: AskSource;
-  /** The name of this process. No other process that may be running has the same name. */
+  /** The name of this process. It is unique among the running processes. */
   readonly owner: string;
-  /** Awaited between records, so that other tasks get their turn. */
+  /** Awaited between records, so that other tasks can run. */
   readonly yieldToEventLoop?: () => Promise<void>;
-  /** Whether the disk has room for this many more bytes, and for everything else. Default: always true. */
+  /** Whether the disk has space for this many more bytes, besides everything else. Default: always true. */
   readonly hasRoom?: (bytes: number) => Promise<boolean>;
-  /** Whether a source that is due is run. Default: each is. */
+  /** Whether to run this source when it is due. Default: always true. */
   readonly wants?: (source: string) => boolean;
-  /** Asked before each run; false leaves the rest for the next round. Default: always true. */
+  /** Called before each run; false leaves the rest for the next round. Default: always true. */
   readonly hasTime?: () => boolean;
-  /** Receives each failure that is not one of the source or of storage. */
+  /** Receives each failure that is caused neither by the source nor by storage. */
   readonly failed: (run: string, error: unknown) => void;
   /** Receives each run that this process has ended. */
   readonly ended: (source: string, id: string, run: RunValue) => void;
@@ -31,12 +31,12 @@ export interface SourceDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptI
 
 export interface RunUploads extends Pick<UploadFiles, 'head'> {
   /**
-   * Stores the file of an upload. Harmless if it is stored already. `bytes` may be called again.
+   * Stores the file of an upload. Harmless if it is stored already. `bytes` may be called several times.
    *
    * @throws StorageUnavailable if it could not be stored
    */
   put(id: string, content: UploadContent, bytes: () => AsyncIterable<Uint8Array>): Promise<void>;
 }
 
-/** Asks a source once. */
+/** Makes one request to a source. */
 export type AskSource = (request: FetchRequest) => Promise<FetchAnswer>;

@@ -1,4 +1,4 @@
-/** The file of records that an answer gives: NDJSON, the same bytes each time. */
+/** The file of records that is derived from an answer: NDJSON, always the same bytes for the same answer. */
 import { createHash } from 'node:crypto';
 import { RUN_FAULTS_MAX, type SourceRun } from '../../../contract/operations/sources.ts';
 import type { MappedRefusal } from '../../../mapping/declared/mapped-rows.ts';
@@ -10,26 +10,26 @@ import type { UploadContent } from '../../../storage/ports/upload-store.ts';
 export interface ArchivedAnswer {
   readonly recipe: Recipe;
   readonly answer: ListedAnswer;
-  /** Of a list: the answers with which it is compared, oldest first. */
+  /** For a list: the earlier answers for comparison, oldest first. */
   readonly earlier: readonly ListedAnswer[];
-  /** Whether a list may be much shorter than the answer before. */
+  /** Whether a list may be much shorter than its previous answer. */
   readonly mayShrink: boolean;
 }
 
 export interface DerivedFile extends UploadContent, Pick<SourceRun, 'refusedRows' | 'faults'> {
   readonly records: number;
-  /** Values of a list that say nothing new, and are left out. */
+  /** The number of list values without news, which are left out. */
   readonly known: number;
 }
 
-/** A piece of the answer that the mapping reads without a pause. */
+/** The size of a piece that the mapping reads without a pause. */
 const PIECE_BYTES = 64 * 1024;
-/** Records between two pauses. */
+/** The number of records between two pauses. */
 const RECORDS_AT_ONCE = 500;
 
 type YieldToEventLoop = () => Promise<void>;
 
-/** Measures the file without keeping it: it may be many times as long as the answer. @throws ListShrunk */
+/** Measures the file without keeping it: it may be many times as large as the answer. @throws ListShrunk */
 export async function describeFile(answer: ArchivedAnswer, yieldToEventLoop?: YieldToEventLoop): Promise<DerivedFile> {
   const digest = createHash('sha256');
   const faults: DerivedFile['faults'] = [];
@@ -39,7 +39,7 @@ export async function describeFile(answer: ArchivedAnswer, yieldToEventLoop?: Yi
   const count = { bytes: 0, records: 0, known: 0 };
   const refused = ({ line, row = 0, code, detail }: MappedRefusal) => {
     refusedRows.add(row);
-    // A document may be one long line.
+    // A document may be one long line, so its faults name the row.
     const place = isDocument && row > 0 ? `row ${row}: ` : '';
     if (faults.length < RUN_FAULTS_MAX) faults.push({ line, code, detail: `${place}${detail}` });
   };
@@ -53,7 +53,7 @@ export async function describeFile(answer: ArchivedAnswer, yieldToEventLoop?: Yi
   return { ...count, sha256: digest.digest('hex'), refusedRows: refusedRows.size, faults };
 }
 
-/** The file itself. */
+/** Generates the file itself. */
 export function readFile(answer: ArchivedAnswer, yieldToEventLoop?: YieldToEventLoop): AsyncIterable<Uint8Array> {
   return readRecords(
     answer,

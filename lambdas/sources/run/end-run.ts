@@ -23,23 +23,23 @@ export interface RunEnd extends Partial<Omit<RunValue, 'state' | 'finishedAt'>> 
 }
 
 export interface AfterRun {
-  /** The answer that stands for everything before it. */
+  /** The answer that is now the last one that was applied. */
   readonly takenIn?: TakenInValue;
-  /** Of a list. */
+  /** For a list: the answers to compare with. */
   readonly listed?: NonNullable<SourceStateValue['listed']>;
-  /** The answer of the source or of the network. */
+  /** The failure of the source or of the network. */
   readonly failure?: Pick<FetchFailure, 'isRetryable' | 'retryAfterSeconds'>;
 }
 
 type EndFields = 'cause' | 'sha256' | 'bytes' | 'startedAt' | 'counts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** The source has answered, but its answer was not taken in. A later answer may be. */
+/** The source has answered, but its answer was not applied. A later answer may be. */
 const FAILED_HERE = { isRetryable: true, retryAfterSeconds: null };
-/** Operators pause and change a source less often than this in the time of a transaction. */
+/** An operator changes a source much less often than this during one transaction. */
 const TRIES = 8;
 
-/** Returns whether the run has ended by this call. If not, another process has it, or the next round ends it. */
+/** Returns whether this call has ended the run. If not, another process has it, or the next round ends it. */
 export async function endRun(
   dependencies: SourceDependencies,
   { id, source: name, work, run }: ClaimedRun,
@@ -73,7 +73,7 @@ export async function endRun(
     ];
     if (isOwn && next !== null) {
       changes.push(replaced(state, next));
-      // The next run follows from the recipe and the pause that were read.
+      // The next run depends on the recipe and the pause that were read, so they must be unchanged.
       changes.push({ kind: 'check', key: sourceKey(name), if: { kind: 'revision-is', revision: source.revision } });
     }
     const result = await ledger.transact(changes, { attemptId: newAttemptId() });
@@ -99,7 +99,7 @@ function stateAfter({ nowMs, random }: SourceDependencies, { source, before, run
   const failures = outcome === 'failed' ? before.failures + 1 : 0;
   const parsed = parseRecipe(source.recipe);
   const nextMs = (): number => {
-    // Only a later version takes such a recipe. The schedule is not known, so the source is tried again each day.
+    // Only a later version understands this recipe. Its schedule is unknown, so the source is tried once a day.
     if ('faults' in parsed) return nowMs() + DAY_MS;
     const { schedule } = parsed.recipe;
     if (failures === 0) return nextRunAt(schedule, nowMs());
@@ -127,12 +127,12 @@ function stateAfter({ nowMs, random }: SourceDependencies, { source, before, run
   };
 }
 
-/** The first characters of an instant. */
+/** The date part of an instant. */
 function dayOf(instant: string): string {
   return instant.slice(0, 'YYYY-MM-DD'.length);
 }
 
-/** The labels that depend on no row: readers know the source by them. */
+/** The labels that do not depend on rows, by which readers recognise the source. */
 function labelsOf({ mapping: { observation, market } }: Recipe): string[] {
   const labels = [observation.sourceLabel, ...(market?.sources.map(({ label }) => label) ?? [])];
   return [...new Set(labels)].filter((label) => !label.includes('{')).sort();

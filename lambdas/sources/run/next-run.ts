@@ -1,4 +1,4 @@
-/** When a source runs next. Pure: chance is passed in. */
+/** The time of a source's next run. Pure: randomness is passed in. */
 
 import { nextRunAt, type Schedule } from '../../../mapping/recipe/schedule.ts';
 import type { FetchFailure } from '../fetch/fetch-failure.ts';
@@ -6,16 +6,16 @@ import type { FetchFailure } from '../fetch/fetch-failure.ts';
 /** The first pause after a failure. No schedule runs more often than every five minutes. */
 const FIRST_RETRY_MS = 5 * 60 * 1000;
 const LONGEST_RETRY_MS = 4 * 60 * 60 * 1000;
-/** A source that asks for more is asked again after this. */
+/** The longest accepted `Retry-After`; a source that asks for more time is asked again after this. */
 const LONGEST_RETRY_AFTER_MS = 7 * 24 * 60 * 60 * 1000;
-/** The random part of a pause, so that sources that failed together do not come back together. */
+/** The random share of a pause, so that sources that failed together are not retried together. */
 const SPREAD = 0.25;
 
 /**
- * After a failed run: pauses that double, or the next time of the schedule, if that is sooner, or if the next try would
- * fail in the same way. Never before the source wants to be asked again.
+ * The time after a failed run: pauses that double. The next scheduled time is used instead if it is sooner, or if a retry would
+ * fail in the same way. Never before the time that the source has requested.
  *
- * @param failures failed runs in a row, with this one: 1 or more
+ * @param failures the number of consecutive failed runs, including this one: at least 1
  * @param random in [0, 1)
  */
 export function retryAtMs(

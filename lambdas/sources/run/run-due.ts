@@ -1,4 +1,4 @@
-/** A round over all sources: begins the runs that are due, and works on those that have not ended. */
+/** A round over all sources: starts the runs that are due, and continues unfinished ones. */
 
 import { replaced } from '../../../storage/ports/changes.ts';
 import type { Item } from '../../../storage/ports/ledger.ts';
@@ -10,17 +10,17 @@ import { RunPool } from './run-pool.ts';
 import { workOnRun } from './work-on-run.ts';
 
 export interface RoundDone {
-  /** Runs that failed for a reason that is not their source's. The next round continues them. */
+  /** The number of runs that failed for another reason than their source. The next round continues them. */
   readonly failed: number;
-  /** When the next round has something to do; null if no run is due. */
+  /** The time at which the next round has work; null if no run is due. */
   readonly nextAtMs: number | null;
 }
 
 /**
- * A run that fails, or is slow, delays no other run. Any number of processes may make rounds at once.
+ * A run that fails or is slow delays no other run. Any number of processes may make rounds at the same time.
  *
- * @param pool of this process; its later rounds leave runs that are in it alone
- * @param patience the round ends then, and its runs go on in the pool. Default: it ends with its runs
+ * @param pool the pool of this process; later rounds skip the runs in it
+ * @param patience when it resolves, the round ends, and its runs continue in the pool. Default: the round waits for its runs
  * @throws StorageUnavailable if the ledger does not answer
  */
 export async function runDueSources(
@@ -38,7 +38,7 @@ export async function runDueSources(
     if (!hasTime()) break;
     if (pool.has(item.sort)) continue;
     await pool.start(item.sort, async () => {
-      // It may have waited for its place.
+      // Checked again, because the run may have waited for a free place.
       if (!hasTime()) return;
       await workOnRun(dependencies, item).catch((error: unknown) => {
         failed += 1;
@@ -55,7 +55,7 @@ function isDue({ value: { run, nextRunAt } }: Item<SourceStateValue>, nowMs: num
   return run === null && nextRunAt !== null && Date.parse(nextRunAt) <= nowMs;
 }
 
-/** Does nothing if another process has begun it, or an operator has changed the source. */
+/** Does nothing if another process has started the run, or an operator has changed the source. */
 async function beginRun(
   { ledger, nowMs, newId, newAttemptId }: SourceDependencies,
   item: Item<SourceStateValue>,

@@ -1,6 +1,6 @@
-/** The runs that a process works on at once. One slow source takes one place, and does not hold up the others. */
+/** The runs that a process works on concurrently. A slow source occupies one place, and does not delay the others. */
 
-/** Each may have an answer of 64 MiB in memory. */
+/** The limit of concurrent runs: each may have an answer of 64 MiB in memory. */
 const AT_ONCE = 4;
 
 export class RunPool {
@@ -11,7 +11,7 @@ export class RunPool {
     return this.#running.has(run);
   }
 
-  /** Begins as soon as a place is free, and resolves then. The work must not reject. */
+  /** Starts the work when a place is free, and resolves then. The work must not reject. */
   async start(run: string, work: () => Promise<void>): Promise<void> {
     while (this.size >= AT_ONCE) await this.nextEnd();
     const done = work().finally(() => this.#running.delete(run));
@@ -22,12 +22,12 @@ export class RunPool {
     return this.#running.size;
   }
 
-  /** Waits for the end of one. */
+  /** Waits for the end of any one run. */
   async nextEnd(): Promise<void> {
     await Promise.race(this.#running.values());
   }
 
-  /** Waits for the end of all. */
+  /** Waits for the end of all runs. */
   async settled(): Promise<void> {
     await Promise.all(this.#running.values());
   }

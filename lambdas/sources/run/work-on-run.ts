@@ -4,9 +4,9 @@
  *
  *     waiting ──fetch, archive──► taking-in ──derive, announce, put, queue──► (the worker applies the upload) ──► ended
  *
- * - The answer is in the archive before the run says so. A run that stops before that asks the source again.
- * - The records follow from the archived answer and the archived recipe alone: a repeated try makes the same file.
- * - The id of the upload follows from the id of the run, and an upload is announced, put and queued once.
+ * - The answer is archived before the run records it. A run that stops before that asks the source again.
+ * - The records depend only on the archived answer and the archived recipe, so a repeated try makes the same file.
+ * - The id of the upload is derived from the id of the run. So an upload is announced, put and queued once.
  */
 
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
@@ -35,14 +35,14 @@ import type { SourceDependencies } from './dependencies.ts';
 import { type ArchivedAnswer, type DerivedFile, describeFile, pieces, readFile } from './derive-file.ts';
 import { type AfterRun, endRun, type RunEnd } from './end-run.ts';
 
-/** The worker is asked again after this. */
+/** The pause before the run checks again whether the worker has finished. */
 const LOOK_AGAIN_MS = 1_000;
 
 /**
- * Does as much of the run as can be done now.
+ * Continues the run as far as possible now.
  *
- * @throws StorageUnavailable if storage fails: the run stays, and the next call continues it. Any other error has ended
- *   the run
+ * @throws StorageUnavailable if storage fails: the run stays, and the next call continues it. After any other error the run
+ *   has ended
  */
 export async function workOnRun(dependencies: SourceDependencies, item: Item<RunWorkValue>): Promise<void> {
   const claimed = await claimRun(dependencies, item);
@@ -54,7 +54,7 @@ export async function workOnRun(dependencies: SourceDependencies, item: Item<Run
     await takeIn(dependencies, fetched);
   } catch (error) {
     if (error instanceof StorageUnavailable) throw error;
-    // A run that stayed would fail each time, and no other run of its source would begin.
+    // The run is ended: otherwise it would fail each time, and no other run of its source could begin.
     const { message } = error as Error;
     const code = error instanceof StorageCorrupt ? 'archive-damaged' : 'internal-error';
     await fail(dependencies, claimed, code, redact(message));
@@ -62,7 +62,7 @@ export async function workOnRun(dependencies: SourceDependencies, item: Item<Run
   }
 }
 
-/** Asks the source, and archives the answer with the recipe. Null: there is nothing more to do. */
+/** Asks the source, and archives the answer with the recipe. Null: nothing more to do. */
 async function fetchAnswer(dependencies: SourceDependencies, claimed: ClaimedRun): Promise<ClaimedRun | null> {
   const { ledger, archive, ask, nowMs } = dependencies;
   const { source: name, run } = claimed;
@@ -83,9 +83,9 @@ async function fetchAnswer(dependencies: SourceDependencies, claimed: ClaimedRun
   const recipeSha256 = sha256Hex(text);
   const { takenIn, archived } = state.value;
   const listed = await kept(archive, listedBefore(recipe, recipeSha256, state.value, run.value));
-  // While values are missing, each fetch counts, also of the same answer.
+  // While values are missing from a list, each fetch counts, even if its answer is the same.
   const isPending = new Set(listed?.map(({ sha256 }) => sha256)).size > 1;
-  // The validators are of one URL, and of the records that one recipe has made.
+  // The validators belong to one URL, and to the records of one recipe.
   const isSame =
     takenIn?.url === url && takenIn.recipeSha256 === recipeSha256 && !run.value.unconditional && !isPending;
   const { etag, lastModified } = isSame ? takenIn : { etag: null, lastModified: null };
@@ -126,7 +126,7 @@ async function fetchAnswer(dependencies: SourceDependencies, claimed: ClaimedRun
   });
 }
 
-/** The answers with which one of a list is compared; null for a recipe that is no list. */
+/** The earlier answers for comparison with the answer of a list; null for a recipe without a list. */
 function listedBefore(
   { list }: Recipe,
   recipeSha256: string,
@@ -134,12 +134,12 @@ function listedBefore(
   { unconditional }: RunValue,
 ): ListedAnswerValue[] | null {
   if (list === undefined) return null;
-  // Another recipe may name the same values otherwise: none of them is gone for that.
+  // Another recipe may name the same values differently. That must not count as their removal.
   const answers = listed?.recipeSha256 === recipeSha256 ? listed.answers.slice(-list.goneAfter) : [];
   return unconditional ? answers.map((answer) => ({ ...answer, isWhole: false })) : answers;
 }
 
-/** A job without a disk has no archive of earlier runs. Then the answer is compared with nothing, as that of a first run. */
+/** A job without a disk has no archive of earlier runs. Then nothing is compared, as in a first run. */
 async function kept(
   archive: SourceDependencies['archive'],
   answers: ListedAnswerValue[] | null,
@@ -148,7 +148,7 @@ async function kept(
   return answers;
 }
 
-/** The answers of a list with that of the run, which stands from now on. */
+/** The answers of a list, with this run's answer as the newest one. */
 function listedAfter({ run }: ClaimedRun, isWhole: boolean): Pick<AfterRun, 'listed'> {
   const { listed, recipeSha256, sha256, date, fetchedAt, lastModified } = run.value;
   if (listed === undefined || fetchedAt === undefined) return {};
@@ -244,7 +244,7 @@ function takenInBy({ run }: ClaimedRun, records: string): TakenInValue {
   return { url: url as string, recipeSha256: recipeSha256 as string, etag, lastModified, records };
 }
 
-/** Derives the records again, and compares their file with the one that the replayed run has sent. */
+/** Derives the records again, and compares their file with the file of the replayed run. */
 async function replay(dependencies: SourceDependencies, claimed: ClaimedRun): Promise<void> {
   const { replayOf } = claimed.run.value;
   const startedAt = new Date(dependencies.nowMs()).toISOString();
@@ -256,7 +256,7 @@ async function replay(dependencies: SourceDependencies, claimed: ClaimedRun): Pr
   await endRun(dependencies, claimed, { startedAt, outcome, records, refusedRows, faults });
 }
 
-/** @throws StorageCorrupt if the archive has lost the recipe; so does reading an answer that it has lost */
+/** @throws StorageCorrupt if the archive has lost the recipe. Reading an answer that it has lost throws the same */
 async function archivedAnswer({ archive }: SourceDependencies, { id, run }: ClaimedRun): Promise<ArchivedAnswer> {
   const { sha256, recipeSha256, date, fetchedAt, lastModified, listed = [], unconditional, cause } = run.value;
   const read = async (digest: string, what: string) => {
@@ -272,7 +272,7 @@ async function archivedAnswer({ archive }: SourceDependencies, { id, run }: Clai
     recipe: recipeIn(await read(recipeSha256 as string, 'recipe')),
     answer: answerOf({ sha256: sha256 as string, ...context, isWhole: true }),
     earlier: listed.map(answerOf),
-    // A batch that was taken in before is replayed unchanged.
+    // A replay repeats an answer that was applied before, even a shorter one.
     mayShrink: unconditional || cause === 'replay',
   };
 }
@@ -283,7 +283,7 @@ function recipeIn(text: Uint8Array): Recipe {
   throw new StorageCorrupt(`an archived recipe is no longer valid: ${parsed.faults[0].detail}`);
 }
 
-/** Null: the answer could not be read, and the run has ended for it. */
+/** Null: the answer could not be read, so the run has ended. */
 async function describe(
   dependencies: SourceDependencies,
   claimed: ClaimedRun,
