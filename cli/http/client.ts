@@ -1,6 +1,6 @@
 /**
- * The two interfaces of a deployment: public reads without a key, and the write API with one. All requests may be tried
- * again: reads by their nature, writes by their idempotency key.
+ * The two interfaces of a deployment: public reads without a key, and the write API with a key. All requests can be retried:
+ * reads change nothing, and writes have an idempotency key.
  */
 import { below, isMissing, PublicFiles, type TextReader } from '../../clients/typescript/public-files.ts';
 import { Requests, type SentRequest } from '../../clients/typescript/requests.ts';
@@ -13,7 +13,7 @@ import { type GlobalOptions, needKey, type Profile, readProfile } from '../progr
 import { toCommandError } from './refusals.ts';
 
 const JSON_TYPE = 'application/json';
-/** A server that never answered is probably not there. */
+/** The wait for a server that has never answered, which probably does not run. */
 const UNKNOWN_SERVER_MS = 2_000;
 /** A longer wait is reported to the user. */
 const SILENT_MS = 2_000;
@@ -27,10 +27,10 @@ export interface HttpAnswer {
 
 export interface Client {
   readonly profile: Profile;
-  /** GETs a public path, such as `/api/v1/markets/gold-usd/history.csv`. No key is sent. */
+  /** GETs a public path, such as `/api/v1/markets/gold-usd/history.csv`, without a key. */
   read(path: string, accepts?: readonly number[]): Promise<HttpAnswer>;
   call(call: Call): Promise<HttpAnswer>;
-  /** Calls the write API, which answers with a resource: JSON. */
+  /** Calls an operation of the write API that answers with a resource, as JSON. */
   resource<Resource>(call: Call): Promise<Resource>;
   /** Public bodies, and the pages of collections. @throws TidemarkError */
   readonly files: PublicFiles;
@@ -42,7 +42,7 @@ export interface Call {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array<ArrayBuffer> | undefined;
-  /** The name of a write, which has one effect under this name. Default: a new one. */
+  /** The idempotency key of a write, which has one effect under this key. Default: a new key. */
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -50,7 +50,7 @@ export async function openClient(options: GlobalOptions): Promise<Client> {
   return clientOf(await readProfile(options), options, fetch);
 }
 
-/** Of a write API in this process, which asks for no key. */
+/** The client of a write API in this process, which needs no key. */
 export function localClient(options: GlobalOptions, api: typeof fetch): Client {
   const url = new URL('http://localhost');
   return clientOf({ readUrl: url, writeUrl: url, uploadHost: null, key: 'local', keySource: '' }, options, api);
@@ -92,7 +92,7 @@ function clientOf(profile: Profile, options: GlobalOptions, fetched: typeof fetc
   };
 }
 
-/** With the manners of a command: no redirection is followed, and a person learns for what it waits. */
+/** Requests for a command: no redirect is followed, and the user sees why the command waits. */
 function requestsOf({ timeout, patience }: GlobalOptions, fetched: typeof fetch): Requests {
   let hasAnswered = false;
   const ask: typeof fetch = async (url, init) => {
@@ -121,8 +121,8 @@ function tellExpired(error: unknown, isLaterPage: boolean): never {
 }
 
 /**
- * A page is named by its cursor, and that by the digest of the page. So no page can lead back to an earlier one, or be made
- * while a reader walks: each walk ends, whatever the server answers.
+ * A cursor names a page by the digest of its bytes. So no page can link to an earlier one, and no page can be made during a
+ * walk. Each walk ends, whatever the server answers.
  */
 function checkPage({ pathname, searchParams }: URL, text: string): void {
   const cursor = searchParams.get('cursor') ?? pathname.replace(/^.*\/|\.json$/g, '');

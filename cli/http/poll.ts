@@ -1,10 +1,10 @@
-/** Reads a resource until it has reached its end. */
+/** Reads a resource repeatedly until it has reached its final state. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 
-/** The last value that was read; it may be unfinished, if the time was over before. */
+/** Returns the last value, which is not final if the time was over before. */
 export async function poll<Value>(
   read: () => Promise<Value>,
   isDone: (value: Value) => boolean,

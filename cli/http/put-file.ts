@@ -1,4 +1,4 @@
-/** Puts a file to the target of an upload, as fast as the other side takes it: `fetch` would hold all of it in memory. */
+/** Sends a file to the target of an upload as a stream: `fetch` would hold the whole file in memory. */
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
@@ -6,13 +6,13 @@ import { request as requestHttps } from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import { CommandError } from '../program/exit-codes.ts';
 
-/** No byte moves for this long: the connection is dead. */
+/** A connection without any transfer for this time is dead. */
 const SILENT_MS = 60_000;
 
 /**
- * Resolves to the status and the text of the answer. The key is not sent: the URL is the credential.
+ * Resolves to the status and the text of the answer. No key is sent: the URL itself is the credential.
  *
- * @param progress receives the number of bytes that are sent
+ * @param progress receives the number of sent bytes
  * @throws CommandError `unreachable` if there is no answer
  */
 export async function putFile(
@@ -31,7 +31,7 @@ export async function putFile(
       bytes += chunk.length;
       progress(bytes);
     });
-    // A refusal may come, and the connection end, before the whole file is sent.
+    // The server may refuse the file, and close the connection, before the whole file is sent.
     const sent = pipeline(file, request).catch((error: unknown) => error);
     const [response] = await answered;
     response.setEncoding('utf8');

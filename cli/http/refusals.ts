@@ -1,19 +1,19 @@
-/** Errors of the client, as a person reads them, with their exit codes. */
+/** Turns errors of the client into messages for a person, with exit codes. */
 import { mayPass } from '../../clients/typescript/retries.ts';
 import { TidemarkError } from '../../clients/typescript/tidemark-error.ts';
 import { CommandError } from '../program/exit-codes.ts';
 
-/** Codes of OpenSSL and of Node. */
+/** Error codes of OpenSSL and Node. */
 const CERTIFICATE_FAULT = /CERT|SIGNATURE|SELF_SIGNED|ISSUER|ALTNAME/;
 
 /**
- * @param keySource where the key of a call comes from
- * @throws CommandError `refused` for an answer that will not change; `unreachable` without an answer that settles it
+ * @param keySource the origin of the call's key
+ * @throws CommandError `refused` for an answer that will not change; `unreachable` if the outcome is unknown
  */
 export function toCommandError(error: unknown, keySource?: string): never {
   if (!(error instanceof TidemarkError)) throw error;
   const { status, code, detail, request, errors, requestId, idempotencyKey } = error;
-  // An answer of a success that cannot be used settles nothing.
+  // After a successful answer that cannot be used, the outcome is unknown.
   const exit = mayPass(error) || (status ?? 200) < 300 ? 'unreachable' : 'refused';
   const hints = [
     ...(request === null || status === null ? [] : [detail]),
@@ -21,7 +21,7 @@ export function toCommandError(error: unknown, keySource?: string): never {
     ...errors.map((each) => `${each.pointer || '/'} ${each.code}: ${each.detail}`),
     ...(requestId === null ? [] : [`Request: ${requestId}`]),
     ...(status === 401 && keySource !== undefined ? [`The key came from ${keySource}.`] : []),
-    // Without an answer the effect is unknown, so the person gets the key by which the call can be repeated.
+    // If the outcome is unknown, the message names the idempotency key, with which the call can be repeated.
     ...(exit === 'unreachable' && idempotencyKey !== null
       ? [
           `The write may have succeeded. To find out, repeat it with --idempotency-key ${idempotencyKey}: it is applied at most once.`,

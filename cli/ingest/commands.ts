@@ -12,7 +12,7 @@ import { addGitOptions, type GitFlags, type GitPast, gitOf } from './git-options
 import type { Asserted, SourceForm } from './source-records.ts';
 
 const WAIT_SECONDS = 60;
-/** As of the lists of sources. */
+/** The same share as for the lists of sources. */
 const MINIMUM_SHARE = 0.5;
 
 const HELP = `
@@ -128,7 +128,8 @@ export function addIngestCommands(program: Command): void {
       const formOf = await formReader(options);
       const sources = paths.map((path) => ({ path, source: formOf(path) }));
       const { ingestFiles } = await import('./ingest-files.ts');
-      // A random name: with the digest of the file, sending A, B and A again to correct would leave the values of B.
+      // A random name. With the digest of the file as the name, sending A, B and again A as corrections would leave the values
+      // of B.
       const run = resume ?? randomBytes(6).toString('hex');
       if (!dryRun) note(`Run ${run}. If it is interrupted, repeat the command with --resume ${run}`);
       const asserted: Asserted = [
@@ -142,7 +143,7 @@ export function addIngestCommands(program: Command): void {
     });
 }
 
-/** Options of files that say nothing of a past. */
+/** Options that apply to files, and not to past versions of a list. */
 const OF_FILES = ['mapping', 'format', 'complete', 'retractMissing', 'publicReason', 'reinstate', 'resume'] as const;
 
 async function sendPast(git: GitPast, paths: readonly string[], options: IngestFlags, command: Command): Promise<void> {
@@ -172,7 +173,7 @@ function runId(text: string): string {
 }
 
 /**
- * @param beside the place where a mapping is expected, for messages. Null: it is an option
+ * @param beside the place where the mapping file is expected, for messages. Null: it is given by an option
  * @throws CommandError for a mapping with faults
  */
 export async function formReader(
@@ -182,7 +183,7 @@ export async function formReader(
   const parsed = mapping === undefined ? null : (await import('../mapping/mapping-file.ts')).readMappingFile(mapping);
   return (path) => {
     const named = format ?? formByName(path) ?? (parsed === null ? 'ndjson' : 'csv');
-    // With a mapping of JSON, a JSON file holds rows, and no records.
+    // With a mapping for JSON, a JSON file contains rows, not records.
     const form = named === 'json' && parsed?.json !== undefined ? 'csv' : named;
     if (form !== 'csv') return { form };
     if (parsed !== null) return { form, mapping: parsed };
@@ -193,7 +194,7 @@ export async function formReader(
   };
 }
 
-/** Null: the name does not say it. */
+/** Null: the file name does not show the form. */
 export function formByName(path: string): SourceForm['form'] | null {
   const [, ending = ''] = /\.([a-z]+)(?:\.(?:gz|zst))?$/i.exec(path) ?? [];
   const forms: Readonly<Record<string, SourceForm['form']>> = {

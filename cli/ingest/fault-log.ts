@@ -1,9 +1,9 @@
-/** The faults of a file, in a person's words and in the report file. */
+/** The faults of a file: as messages for a person, and in the report file. */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { type FaultGroup, FaultGroups, type FileFault } from '../../mapping/check/fault-groups.ts';
 import { CommandError } from '../program/exit-codes.ts';
 
-/** All files of a command have one report: a JSON object a line. */
+/** The report of a command, for all its files: one JSON object a line. */
 export class ReportFile {
   readonly #path: string | undefined;
   #file: number | null;
@@ -21,7 +21,7 @@ export class ReportFile {
     }
   }
 
-  /** A disk that is full does not end the run in the middle. */
+  /** A full disk must not end the run in the middle. */
   write(entry: object): void {
     if (this.#file === null) return;
     try {
@@ -37,7 +37,7 @@ export class ReportFile {
     this.#file = null;
   }
 
-  /** @throws CommandError if a fault is missing in it */
+  /** @throws CommandError if a fault could not be written to it */
   checkWhole(): void {
     if (this.#fault === null) return;
     const message = `The report ${this.#path} is not complete: ${this.#fault.message}.`;
@@ -66,13 +66,13 @@ export class FaultLog {
   }
 }
 
-/** A line for the first fault of each kind, and one or more for the others. */
+/** A line for the first fault of each kind, and at least one line for its other faults. */
 export function* faultLines(file: string, groups: readonly FaultGroup[]): Generator<string> {
   for (const { count, first, lines, others } of groups) {
     yield firstFault(file, first);
     if (count === 1) continue;
     const more = count - 1 > lines.length ? ' …' : '';
-    // Details of one rule differ in the value: the rule is said once.
+    // Details of the same rule differ only in a value, so the rule is printed once.
     const [rule, values] = [ruleOf(first.detail), others.filter((detail) => ruleOf(detail) === ruleOf(first.detail))];
     const shown = values.map((detail) => VALUE.exec(detail)?.[0] ?? '').join(', ');
     const details = others.filter((detail) => ruleOf(detail) !== rule);
@@ -90,7 +90,7 @@ function ruleOf(detail: string): string {
   return detail.replace(VALUE, '""');
 }
 
-/** Names the column, or else the field of the record that the row would give. */
+/** Names the column, or else the field of the record. */
 export function firstFault(file: string, { line, column, pointer = '', code, detail }: FileFault): string {
   const field = column ?? pointer.slice(1).replaceAll('/', '.');
   return `${file}:${line}${field === '' ? '' : ` ${field}`}: ${code}: ${detail}`;

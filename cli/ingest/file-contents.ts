@@ -14,12 +14,12 @@ export interface Identified {
 export class FileContents {
   /** The first 64 bits of the digest of each identity. */
   readonly #digests = new Set<bigint>();
-  /** Of retractions: what they name is in the file, and is not stated by it. */
+  /** Digests of retractions. The file has their observations, but does not state them. */
   readonly #retractions = new Set<bigint>();
-  /** By market: the metrics and sources of which the file is all there is. */
+  /** By market: the metrics and sources of which the file must have all observations. */
   readonly #scopes = new Map<string, Set<string>>();
 
-  /** Passes everything on, and remembers it. */
+  /** Passes every record on, and stores its digest. */
   async *read(
     records: AsyncIterable<SourceRecord | SourceFault>,
   ): AsyncGenerator<SourceRecord | SourceFault, undefined, undefined> {
@@ -35,30 +35,30 @@ export class FileContents {
     return [...this.#scopes.keys()];
   }
 
-  /** Whether a published observation is of a metric and source that the file has of this market. */
+  /** Whether the file must have this published observation: it has other ones of the same market, metric and source. */
   covers(market: string, observation: Identified): boolean {
     return this.#scopes.get(market)?.has(scopeOf(observation)) === true;
   }
 
-  /** And not in it. */
+  /** Whether the file must have this published observation, and does not. */
   lacks(market: string, observation: Identified): boolean {
     return this.covers(market, observation) && !this.#digests.has(digestOf(market, observation));
   }
 
-  /** Whether an observation of the file, and no retraction, is this one. */
+  /** Whether the file states this observation, other than by a retraction. */
   states(market: string, observation: Identified): boolean {
     const digest = digestOf(market, observation);
     return this.#digests.has(digest) && !this.#retractions.has(digest);
   }
 
-  /** A record that the service refuses for its form names no published observation. */
+  /** Records with missing members are skipped: the service refuses them, so they cannot match a published observation. */
   #add(market: string, { metric, observedAt, sourceUrl, sourceLabel }: Partial<Identified>): void {
     if (![metric, observedAt, sourceUrl].every((text) => typeof text === 'string')) return;
     if (Number.isNaN(Date.parse(observedAt as string))) return;
     const identity = { metric, observedAt, sourceUrl, sourceLabel } as Identified;
     const digest = digestOf(market, identity);
     this.#digests.add(digest);
-    // A retraction names no source.
+    // A retraction has no source label.
     if (typeof sourceLabel !== 'string') return void this.#retractions.add(digest);
     const scopes = this.#scopes.get(market) ?? new Set();
     this.#scopes.set(market, scopes.add(scopeOf(identity)));

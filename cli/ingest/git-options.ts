@@ -1,4 +1,4 @@
-/** The options that name the past of a list: of `tidemark run` and of `tidemark ingest`. */
+/** The options that name the past versions of a list, for `tidemark run` and `tidemark ingest`. */
 import type { Command } from 'commander';
 import { CommandError } from '../program/exit-codes.ts';
 
@@ -11,7 +11,7 @@ export interface GitFlags {
 export interface GitPast {
   /** An https URL, or a folder with a repository. */
   readonly repository: string;
-  /** Of the file, from the root of the repository. */
+  /** The path of the file, from the root of the repository. */
   readonly path: string;
   /** The name of a source, the path of a recipe's file, or the name of a shipped recipe. */
   readonly recipe: string;
@@ -27,7 +27,7 @@ export function addGitOptions(command: Command): Command {
     .option('--recipe <name>', 'the recipe of the list: of a source, a file, or a shipped recipe');
 }
 
-/** Null: no past is asked for. @throws CommandError `usage` for a part of it */
+/** Null: none of the options is given. @throws CommandError `usage` if only some of them are */
 export function gitOf({ git, path, recipe }: GitFlags): GitPast | null {
   const given = [git, path, recipe].filter((option) => option !== undefined);
   if (given.length === 0) return null;

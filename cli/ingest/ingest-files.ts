@@ -1,4 +1,4 @@
-/** `tidemark ingest`: files into the service, one after the other. */
+/** `tidemark ingest`: ingests files, one after the other. */
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -19,9 +19,9 @@ import { sendBatches } from './send-batches.ts';
 import { sendUpload } from './send-upload.ts';
 import { readSource, type SourceFault, type SourceForm, type SourceRecord } from './source-records.ts';
 
-/** A file with more parts goes as an upload, if refused records may be set aside: one request instead of hundreds. */
+/** A file with more parts is sent as an upload, if refused records may be set aside: one request instead of hundreds. */
 const BATCHES_MOST = 10;
-/** A dry run of a whole file holds it in memory first, to see whether it is short enough. */
+/** A dry run first reads this much into memory, to decide whether the service can examine the file as a whole. */
 const HELD_CHARACTERS_MAX = 50_000_000;
 
 export interface FileSummary extends IngestTotals, Partial<MissingRows> {
@@ -33,10 +33,10 @@ export interface FileSummary extends IngestTotals, Partial<MissingRows> {
 
 export interface NamedFile {
   readonly path: string;
-  /** For messages. Default: the path. */
+  /** The name for messages. Default: the path. */
   readonly name?: string;
   readonly source: SourceForm;
-  /** The versions that its records come from. Without: it is a person's file. */
+  /** The past versions that the records come from. Without it, the file was written by a person. */
   readonly past?: WrittenPast['past'];
 }
 
@@ -61,7 +61,7 @@ export async function ingestFiles(
   else if (summaries.some(({ generation }) => generation !== null)) note(CACHES);
 }
 
-/** A later file is not begun after one that was refused. @param ended is called after each file */
+/** After a refused file, later files are not sent. @param ended called after each file */
 export async function sendFiles(
   client: Client,
   files: readonly NamedFile[],
@@ -139,7 +139,7 @@ async function* countingLosses(
   }
 }
 
-/** As a whole file where the service can: only then each rule sees all rows. */
+/** Examines the file as a whole if the service can: only then each rule sees all rows. */
 async function examine(run: IngestRun, records: AsyncGenerator<SourceRecord | SourceFault>): Promise<void> {
   let characters = 0;
   const first = await beginningOf(records, DRY_RUN_RECORDS_MAX, (record) => {
@@ -159,7 +159,7 @@ async function examine(run: IngestRun, records: AsyncGenerator<SourceRecord | So
   else await sendUpload(run, chained(items, parts));
 }
 
-/** Takes items until there are more than `most`, or one is too much. */
+/** Takes items until there are more than `most`, or their total size is too large. */
 async function beginningOf<Item>(
   items: AsyncGenerator<Item>,
   most: number,
@@ -175,7 +175,7 @@ async function beginningOf<Item>(
 }
 
 async function* chained<Item>(first: Item[], rest: AsyncIterable<Item>): AsyncGenerator<Item> {
-  // Given away, so that they do not stay in memory.
+  // Removed from the array one by one, so that sent items do not stay in memory.
   for (const [index, item] of first.entries()) {
     delete first[index];
     yield item;
@@ -183,7 +183,7 @@ async function* chained<Item>(first: Item[], rest: AsyncIterable<Item>): AsyncGe
   yield* rest;
 }
 
-/** Of a longer file, `tidemark undo` takes the time. */
+/** For a longer file, the note names the time, which `tidemark undo` accepts. */
 const IDS_SHOWN = 10;
 
 export function shownIds(ids: readonly string[]): string {
@@ -225,12 +225,12 @@ async function printSummary(summary: FileSummary, isMapped: boolean, partial: bo
   note(`${stopNote(summary)} See all faults first with --dry-run.`);
 }
 
-/** Records that are neither known nor refused, of a part that was refused for others. */
+/** The number of valid new records in a part that was refused because of other records. */
 export function notStored({ records, accepted, unchanged, refused, withoutRecord }: IngestTotals): number {
   return records - accepted - unchanged - (refused - withoutRecord);
 }
 
-/** For a file that was not taken in to its end. */
+/** The note on a file of which only a first part was ingested. */
 export function stopNote({ file, stoppedAtLine }: Pick<FileSummary, 'file' | 'stoppedAtLine'>): string {
   return (
     `${file}: nothing from line ${stoppedAtLine} on was stored, because a part with a refused row is refused as a ` +
@@ -240,12 +240,12 @@ export function stopNote({ file, stoppedAtLine }: Pick<FileSummary, 'file' | 'st
 }
 
 /**
- * Keeps a long run small. On a machine with much memory, V8 lets garbage lie until hundreds of megabytes have come
- * together: a run of a million rows then looks as if it held the file.
+ * Limits the memory of a long run. On a machine with much memory, V8 collects garbage only after hundreds of megabytes. Then a
+ * run of a million rows seems to hold the whole file in memory.
  */
 const EVERY_PARTS = 4;
 
-/** Passes everything on, and collects garbage in between. */
+/** Passes every item on, and collects garbage at intervals. */
 async function* collecting<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item> {
   let count = 0;
   let collect: (() => void) | null = null;

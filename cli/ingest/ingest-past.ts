@@ -1,6 +1,6 @@
 /**
- * `tidemark ingest --git`: the past of a list into a running server. The server keeps no place to go on from: records that are in
- * already are known by their moment and source, so a command that was killed is begun again.
+ * `tidemark ingest --git`: ingests the past versions of a list into a running server. The server stores no position. Records
+ * that it has are recognised by their moment and source, so a killed command is simply started again.
  */
 import { writePast } from '../../server/git/write-past.ts';
 import type { Client } from '../http/client.ts';
@@ -11,7 +11,7 @@ import { type IngestOutput, ingestFiles } from './ingest-files.ts';
 import type { IngestOptions } from './ingest-run.ts';
 import { inTemporaryFolder } from './temporary-folder.ts';
 
-/** Versions that cannot be read are passed over, and named. Otherwise as {@link ingestFiles}. @throws WrongArgument, StartError */
+/** Skips and reports versions that cannot be read. Otherwise as {@link ingestFiles}. @throws WrongArgument, StartError */
 export async function ingestPast(
   client: Client,
   git: GitPast,

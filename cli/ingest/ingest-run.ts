@@ -1,4 +1,4 @@
-/** One file on its way into the service: what was asked, what is done, what is known. */
+/** The ingest of one file: its options, its progress and its results. */
 import type { BatchReport, IngestMode } from '../../contract/ingest/ingest-records.ts';
 import type { FileFault } from '../../mapping/check/fault-groups.ts';
 import { type CsvMapping, columnsOfDate } from '../../mapping/declared/csv-mapping.ts';
@@ -12,20 +12,20 @@ import type { Asserted, SourceForm } from './source-records.ts';
 export interface IngestOptions {
   readonly mode: IngestMode;
   readonly partial: boolean;
-  /** A run has no port that an upload could go to. */
+  /** True for `tidemark run`, whose API has no port for uploads. */
   readonly inBatches?: true;
   readonly dryRun: boolean;
   /** Fields that every observation of the file gets: `outlierConfirmed`, `reinstated`. */
   readonly asserted: Asserted;
-  /** The file has all observations of its markets, metrics and sources: those that it lacks are reported. */
+  /** The file should have all observations of its markets, metrics and sources: missing ones are reported. */
   readonly complete?: boolean;
-  /** And withdrawn. */
+  /** Missing observations are also withdrawn. */
   readonly retractMissing?: boolean;
-  /** Why they are withdrawn, for readers. */
+  /** The public reason for withdrawals. */
   readonly publicReason?: string;
-  /** Of the observations that are published, which the file must have if missing ones are withdrawn. Default: none. */
+  /** The share of the published observations that the file must have before missing ones are withdrawn. Default: none. */
   readonly minimumShare?: number;
-  /** The name of the run: the same run sends the same idempotency keys for the same parts. */
+  /** The name of the run. A repeated run with the same name sends the same idempotency keys for the same parts. */
   readonly runId: string;
   /** Seconds to wait for the generation that shows the last records. */
   readonly wait: number;
@@ -41,23 +41,23 @@ export interface IngestRun extends IngestOptions {
 }
 
 export interface IngestTotals {
-  /** Records that were sent and worked off. */
+  /** The number of records that were sent and processed. */
   records: number;
-  /** Definitions of markets that were read. */
+  /** The number of market definitions that were read. */
   definitions: number;
   accepted: number;
   unchanged: number;
-  /** Records that the service refused, and rows of which none could be made. */
+  /** The number of records that the service refused, and of rows that gave no record. */
   refused: number;
-  /** Those of the refused rows of which no record could be made: they were not sent. */
+  /** The number of refused rows that gave no record, and so were not sent. */
   withoutRecord: number;
-  /** Values of the rows that were read, which the mapping rounded. */
+  /** The number of values that the mapping rounded. */
   rounded: number;
-  /** The ids of its batches, or of its upload: `tidemark undo` takes them. None in a dry run. */
+  /** The ids of the batches or of the upload, for `tidemark undo`. Empty in a dry run. */
   readonly sentAs: string[];
-  /** The generation that shows what was stored. Null: not yet, or nothing was. */
+  /** The generation that shows the stored records. Null: not published yet, or nothing was stored. */
   generation: number | null;
-  /** The first line of the part that was refused as a whole; nothing from there on is in. Null: no part was. */
+  /** The first line of the part that was refused as a whole; nothing from there on was ingested. Null: none. */
   stoppedAtLine: number | null;
 }
 
@@ -82,16 +82,16 @@ export function addRowFaults({ faults, totals }: IngestRun, rows: readonly FileF
   totals.withoutRecord += count;
 }
 
-/** Of the file as it lies on the disk. Null: its length is not known. */
+/** The share of the file that has been read. Null: its length is unknown. */
 export function shareOf({ sizeBytes, position }: Input): number | null {
   return sizeBytes === null || sizeBytes === 0 ? null : Math.min(1, position() / sizeBytes);
 }
 
 /**
- * Takes over the faults of a report.
+ * Adds the faults of a report.
  *
- * @param lineOf the line of the person's file for a line of the report; null: a definition that was only repeated
- * @returns the number of refused records that are repeated definitions: they were counted in their own part
+ * @param lineOf the line of the person's file for a line of the report; null: a repeated definition
+ * @returns the number of refused records that are repeated definitions, which were counted in their original part
  */
 export function addReportFaults(
   { faults, source }: IngestRun,
@@ -107,7 +107,7 @@ export function addReportFaults(
   return repeated.size;
 }
 
-/** The column of a CSV file, or the field of a record. Null: the whole row, or no single column. */
+/** The column of a CSV file, or the field of a record. Null: the fault is about the whole row, or about several columns. */
 function columnAt(pointer: string, source: SourceForm): string | null {
   const [, field = ''] = pointer.split('/');
   if (source.form !== 'csv') return pointer === '' ? null : pointer.slice(1).replaceAll('/', '.');

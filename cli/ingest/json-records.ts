@@ -1,4 +1,4 @@
-/** The records of a JSON document, each as the text that it is there. */
+/** The records of a JSON document, each as its original text. */
 import { findNodeAtLocation, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { tooDeepAt } from '../../mapping/declared/parse-jsonc.ts';
 import { wholeText } from '../../mapping/input/csv-input.ts';
@@ -6,8 +6,8 @@ import { JSON_DOCUMENT_CHARACTERS } from '../../mapping/input/json-document.ts';
 import type { TextLine } from './lines.ts';
 
 /**
- * Takes an array of records, or an object with such an array as `records`. Each record is checked by its reader, as a line
- * is. A document of another form is one fault. The document is in memory as a whole.
+ * Accepts an array of records, or an object with such an array as `records`. Each record is checked like a line of NDJSON. A
+ * document of another form is one fault. The whole document is in memory.
  */
 export async function* readJsonRecords(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TextLine> {
   const text = await wholeText(bytes, JSON_DOCUMENT_CHARACTERS);

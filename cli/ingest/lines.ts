@@ -1,10 +1,10 @@
 /** The lines of a stream, as text. */
 
 export interface TextLine {
-  /** From 1 on. */
+  /** The number of the line, from 1 on. */
   readonly line: number;
   readonly text: string;
-  /** Why the text cannot be used; then it is empty. */
+  /** Why the line cannot be used. Then its text is empty. */
   readonly fault?: string;
 }
 

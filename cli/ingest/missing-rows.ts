@@ -1,6 +1,6 @@
 /**
- * `--complete`: finds the published observations that a file should have and does not, and withdraws them if asked. A
- * source that takes a value back often says nothing: the row is no longer in its file.
+ * `--complete`: finds the published observations that the file should have but does not, and withdraws them on request. A
+ * source that withdraws a value often only removes its row.
  */
 
 import type { RetractionRecord } from '../../contract/ingest/ingest-records.ts';
@@ -14,20 +14,23 @@ import { cutIntoParts } from './parts.ts';
 import { sendBatches } from './send-batches.ts';
 import type { SourceRecord } from './source-records.ts';
 
-/** Of each kind. The others are in the report. */
+/** The number of observations of each kind that are named on the terminal. The report file has all. */
 const NAMED = 10;
 
 export interface MissingRows {
   readonly missing: number;
-  /** Those that were withdrawn, or in a dry run would be. Null: nothing was to be withdrawn. */
+  /**
+   * The number of withdrawn observations; in a dry run, of those that would be. Null: no withdrawal was requested, or it was
+   * not possible.
+   */
   readonly withdrawn: number | null;
-  /** Withdrawn earlier, and in the file again. They stay withdrawn. */
+  /** The number of observations that were withdrawn earlier and are in the file again. They stay withdrawn. */
   readonly returned: number;
 }
 
 /**
- * Compares the file with the published histories of its markets, one after the other. Null: it cannot be compared. Withdraws them
- * if that is asked for; a dry run only counts.
+ * Compares the file with the published histories of its markets, one after the other. Withdraws missing observations on
+ * request; a dry run only counts them. Null: the comparison is not possible.
  */
 export async function withdrawMissing(
   run: IngestRun,
@@ -40,17 +43,18 @@ export async function withdrawMissing(
     return null;
   }
   const count = { published: 0, missing: 0, returned: 0 };
-  // Without `partial`, a file with a refused row is not taken in as a whole. A dry run goes on, and must not promise more.
+  // Without `partial`, a file with a refused row would not be ingested completely. So a dry run must not announce withdrawals
+  // for it.
   const isWithdrawing = retract && totals.withoutRecord === 0 && (partial || totals.refused === 0);
   if (retract && totals.withoutRecord > 0) {
     note(
       `Nothing ${dryRun ? 'would be' : 'was'} withdrawn: ${totals.withoutRecord} rows gave no record, so it is not known which observations they mean. Mend them, or the mapping.`,
     );
   }
-  // All are counted before the first is withdrawn.
+  // All missing ones are counted before the first withdrawal.
   for await (const _ of missingOf(run, contents, report, count));
   const { published, missing, returned } = count;
-  // The file's own new observations are public by now. They do not count: they would make the share of missing ones smaller.
+  // The file's own new observations are public by now. They do not count, because they would reduce the share of missing ones.
   const added = dryRun || totals.generation === null ? 0 : totals.accepted;
   const before = Math.max(published - added, missing);
   const isShrunk = before - missing < minimumShare * before;
@@ -74,7 +78,10 @@ export async function withdrawMissing(
   return { missing, returned, withdrawn: accepted };
 }
 
-/** A retraction for each missing observation. Also names those that are in the file again. @param report null: said already */
+/**
+ * A retraction for each missing observation. It reports observations that are in the file again, too. @param report null: they
+ * were reported before
+ */
 async function* missingOf(
   { client, input, progress, asserted, publicReason, runId }: IngestRun,
   contents: FileContents,
@@ -84,12 +91,12 @@ async function* missingOf(
   let [done, read] = [0, 0];
   for (const market of contents.markets) {
     done += 1;
-    // A market that the file has defined may not be public yet, and has nothing to withdraw then. A removed one has no history.
+    // A market that the file defines may not be public yet, so nothing can be missing. A removed market has no history.
     const history = (await hasHistory(client, market)) ? allVersions(client, market) : [];
     for await (const observation of history) {
       progress.at('Comparing', { share: done / contents.markets.length, count: ++read, unit: 'row' });
       const { announced, metric, observedAt, sourceUrl, sourceLabel, supersededBy, retraction } = observation;
-      // A file of what is effective says nothing of what is announced.
+      // Announced values are skipped: the file may contain only effective ones.
       if (supersededBy !== null || announced) continue;
       const identity = { market, metric, observedAt, sourceUrl };
       if (retraction === 'withdrawn' && contents.states(market, observation)) {

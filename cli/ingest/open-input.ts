@@ -1,4 +1,4 @@
-/** The bytes of a file or of standard input: decompressed, whatever their name says. */
+/** Reads a file or standard input, and decompresses it by its content, whatever its name is. */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { pipeline, Readable, type Transform } from 'node:stream';
@@ -6,13 +6,13 @@ import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { CommandError } from '../program/exit-codes.ts';
 
 export interface Input {
-  /** For messages. */
+  /** The name for messages. */
   readonly name: string;
-  /** Null: not known, as for a pipe. */
+  /** Null: unknown, as for a pipe. */
   readonly sizeBytes: number | null;
-  /** How many bytes of the file, as it lies on the disk, are read. */
+  /** The number of bytes of the file that have been read, before decompression. */
   readonly position: () => number;
-  /** To be read once. A fault of the file is thrown as a CommandError. */
+  /** The content, which can be read once. A fault of the file is thrown as a CommandError. */
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 

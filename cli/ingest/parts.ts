@@ -5,13 +5,13 @@ import type { SourceFault, SourceRecord } from './source-records.ts';
 const INITIAL_BYTES = 256 * 1024;
 
 export interface FilePart {
-  /** From 0 on. */
+  /** The number of the part, from 0 on. */
   readonly index: number;
-  /** NDJSON, with a line break at the end; empty if there are only faults. */
+  /** NDJSON, with a line break at the end; empty if the part has only faults. */
   readonly body: Uint8Array<ArrayBuffer>;
-  /** The line of the file for each line of the body; null for a definition that is only repeated. */
+  /** The line of the file for each line of the body; null for a repeated definition. */
   readonly lines: readonly (number | null)[];
-  /** Rows of the file, at this place, of which no record could be made. */
+  /** Faults of rows in this part of the file that gave no record. */
   readonly faults: readonly SourceFault[];
   /** The first and the last line of the file. */
   readonly from: number;
@@ -19,8 +19,8 @@ export interface FilePart {
 }
 
 /**
- * @param repeatsDefinitions for a dry run, which leaves no trace: a part begins with the definitions that earlier parts
- *   hold of its markets. Otherwise they would be unknown there.
+ * @param repeatsDefinitions whether a part begins with the definitions of its markets from earlier parts. Needed for a dry run,
+ *   which stores nothing, so that markets would be unknown in later parts
  */
 export async function* cutIntoParts(
   records: AsyncIterable<SourceRecord | SourceFault>,
@@ -48,7 +48,7 @@ export async function* cutIntoParts(
 
 class PartBuilder {
   readonly index: number;
-  /** As bytes at once: a million texts that live for a while would fill the memory before they are collected. */
+  /** Collected as bytes: a million texts would fill the memory before they are garbage-collected. */
   #body = Buffer.allocUnsafe(INITIAL_BYTES);
   readonly #lines: (number | null)[] = [];
   readonly #faults: SourceFault[] = [];
@@ -63,7 +63,7 @@ class PartBuilder {
     return this.#lines.length === 0 && this.#faults.length === 0;
   }
 
-  /** A part takes any first record: the service says what is wrong with one that is too large. */
+  /** The first record of a part always fits: the service reports the fault of a record that is too large. */
   fits(text: string, market: string | null, definition: string | undefined): boolean {
     const isRepeated = definition !== undefined && market !== null && !this.#defined.has(market);
     const bytes = sizeOf(text) + (isRepeated ? sizeOf(definition) : 0);

@@ -9,19 +9,22 @@ import type { FilePart } from './parts.ts';
 
 const BATCHES_PATH = '/api/v1/ingest/batches';
 
-/** Parts that are sent before the report of the first of them is read. They are applied in the order in which they came. */
+/**
+ * The number of parts that are sent before the report of the first one is read. Parts are applied in the order in which they
+ * arrive.
+ */
 const SENT_AHEAD = 4;
-/** A worker that takes longer for one batch is stopped, or far behind. */
+/** If the report of one batch takes longer, the worker is stopped or far behind. */
 const REPORT_SECONDS = 600;
 
-/** Without the body, which is not needed any more. */
+/** The part without its body, which is no longer needed. */
 interface Sent extends Pick<FilePart, 'lines' | 'from'> {
   readonly id: string;
 }
 
 /**
- * Without `partial`, a part with a fault is refused as a whole, and nothing after it is sent: so each part waits for the
- * report of the one before.
+ * Without `partial`, a part with a fault is refused as a whole, and no later part is sent. So each part waits for the report of
+ * the previous one.
  *
  * @throws CommandError if a report is not finished in time, or a request fails
  */
@@ -50,7 +53,7 @@ export async function sendBatches(run: IngestRun, parts: AsyncIterable<FilePart>
 
 async function post(run: IngestRun, part: FilePart): Promise<string> {
   const { client, mode, partial, dryRun, runId } = run;
-  // In a dry run the rest of a part must not be refused because of one record.
+  // In a dry run, one faulty record must not prevent the check of the other records.
   const query = new URLSearchParams({ mode, partial: String(partial || dryRun), dryRun: String(dryRun) });
   const digest = createHash('sha256').update(`${query}\n`).update(part.body).digest('hex').slice(0, 20);
   const { id } = await client.resource<BatchReport>({
@@ -64,7 +67,7 @@ async function post(run: IngestRun, part: FilePart): Promise<string> {
   return id;
 }
 
-/** The number of records that are in, now or since earlier. */
+/** Returns the number of records of the part that the service has, stored now or before. */
 async function takeReport(run: IngestRun, { lines, from, id }: Sent): Promise<number> {
   const { totals } = run;
   const report = await poll(
@@ -82,7 +85,7 @@ async function takeReport(run: IngestRun, { lines, from, id }: Sent): Promise<nu
   const repeated = addReportFaults(run, report, (line) => lines[line - 1] ?? null);
   const { accepted, unchanged, refused } = report.counts;
   const repetitions = lines.filter((line) => line === null).length;
-  // Most are known already. The report does not tell of single records; the sum of both counts is exact.
+  // Most repeated definitions are unchanged. The report does not list single records, but the sum of both counts is exact.
   const known = Math.min(unchanged, repetitions - repeated);
   totals.records += report.records - repetitions;
   totals.accepted += accepted - (repetitions - repeated - known);
@@ -101,7 +104,7 @@ async function readBatch({ client }: IngestRun, id: string): Promise<BatchReport
   return await client.resource({ path: `${BATCHES_PATH}/${id}` });
 }
 
-/** Null if it is not published in time. */
+/** Null: not published in time. */
 async function generationOf(run: IngestRun, id: string): Promise<number | null> {
   run.progress.at('Waiting for the generation', { share: null });
   const report = await poll(

@@ -23,7 +23,10 @@ interface Spooled {
   readonly lines: readonly (number | null)[];
 }
 
-/** Refused records are set aside: the beginning is public before the end is read. A dry run changes nothing. */
+/**
+ * Sends the parts as one upload. Refused records are set aside, because the beginning is public before the end is read. A dry
+ * run changes nothing.
+ */
 export async function sendUpload(run: IngestRun, parts: AsyncIterable<FilePart>): Promise<void> {
   await inTemporaryFolder(async (folder) => {
     const file = await spool(run, parts, join(folder, 'records.ndjson'));
@@ -50,7 +53,7 @@ async function spool(run: IngestRun, parts: AsyncIterable<FilePart>, path: strin
   return { path, sha256: digest.digest('hex'), bytes, lines };
 }
 
-/** The announcement of an earlier run with the same name is found again by its idempotency key. */
+/** If a run with the same name has announced the file before, the idempotency key returns that announcement. */
 async function announce(run: IngestRun, { path, sha256, bytes, lines }: Spooled): Promise<string> {
   const { client, mode, dryRun, runId } = run;
   const { id } = await client.resource<Upload>({
@@ -62,7 +65,7 @@ async function announce(run: IngestRun, { path, sha256, bytes, lines }: Spooled)
   if (!dryRun) run.totals.sentAs.push(id);
   for (let attempt = 1; ; attempt++) {
     const { put } = await readUpload(run, id);
-    // The file has arrived: by this run, or by the one before.
+    // The file has arrived, from this run or the one before.
     if (put === null) return id;
     const target = uploadTarget(put.url, client.profile.writeUrl, client.profile.uploadHost);
     const sent = await putFile(target, put.headers, path, (sentBytes) => {
@@ -143,12 +146,13 @@ async function readUpload({ client }: IngestRun, id: string): Promise<Upload> {
   return await client.resource({ path: `${UPLOADS_PATH}/${id}` });
 }
 
-// Where the file of an upload may go: the answer of a service names the place, and must not send the file anywhere else.
+// The allowed targets of an upload. The service names the target in its answer, which must not direct the file to any other
+// place.
 
 /**
- * @param named the target as the service names it: a path, or a URL
- * @param storageHost the host of the deployment's storage, as its user has declared it
- * @throws CommandError unless it is at the service itself, or at the declared host by https
+ * @param named the target in the answer: a path, or a URL
+ * @param storageHost the host of the deployment's storage, which the user has declared
+ * @throws CommandError unless the target is at the service itself, or at the declared host by https
  */
 function uploadTarget(named: string, writeUrl: URL, storageHost: string | null): URL {
   if (!URL.canParse(named, writeUrl.href))

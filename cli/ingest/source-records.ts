@@ -1,4 +1,4 @@
-/** The records of a file, one at a time, each with its line; and the rows of which none could be made. */
+/** The records of a file, one at a time, each with its line; and the faults of rows that give no record. */
 import { LINE_BYTES_MAX } from '../../contract/ingest/ingest-records.ts';
 import { parseJson } from '../../contract/values/strict-json.ts';
 import type { FileFault } from '../../mapping/check/fault-groups.ts';
@@ -10,26 +10,26 @@ import { readLines } from './lines.ts';
 
 export interface SourceRecord {
   readonly kind: 'record';
-  /** From 1 on. */
+  /** The number of the line, from 1 on. */
   readonly line: number;
   /** The record as JSON, on one line. */
   readonly text: string;
-  /** The market that it defines; null if it defines none. */
+  /** The market that the record defines; null: none. */
   readonly defines: string | null;
-  /** The market that it is about; null if it names none. */
+  /** The market that the record is about; null: it names none. */
   readonly market: string | null;
-  /** Whether the mapping rounded its value. A record that was sent as one says it itself. */
+  /** Whether the mapping rounded the value. A record that is sent as such states this itself. */
   readonly isRounded: boolean;
 }
 
-/** Why a row gave no record. */
+/** The reason why a row gives no record. */
 export interface SourceFault extends FileFault {
   readonly kind: 'fault';
 }
 
 export type SourceForm = { readonly form: 'csv'; readonly mapping: CsvMapping } | { readonly form: 'ndjson' | 'json' };
 
-/** Members that become true on each observation of the file that does not have them. */
+/** Members that are set to true on each observation of the file without them. */
 export type Asserted = readonly ('outlierConfirmed' | 'reinstated')[];
 
 export async function* readSource(
@@ -71,7 +71,7 @@ function recordOf(
   asserted: Asserted,
   repeated: RepeatedRecords,
 ): SourceRecord | SourceFault {
-  // As strict as the service: it refuses a whole batch for one such line.
+  // The same check as in the service, which refuses a whole batch because of one such line.
   const parsed = parseJson(text);
   if ('faults' in parsed) {
     const [fault] = parsed.faults;
@@ -86,7 +86,7 @@ function recordOf(
   const { type, slug, market } = json as { readonly [name: string]: unknown };
   const defines = type === 'market' && typeof slug === 'string' ? slug : null;
   const added = type === 'observation' ? asserted.filter((name) => !(name in json)) : [];
-  // Added to the text, so that its numbers stay as they are written.
+  // Inserted into the text, so that its numbers keep their spelling.
   const sent = added.length > 0 ? text.replace(/\}\s*$/, `${added.map((name) => `,"${name}":true`).join('')}}`) : text;
   return {
     kind: 'record',

@@ -1,4 +1,4 @@
-/** A folder for copies that must not stay, whatever ends the command. */
+/** A folder for temporary copies. It is removed when the command ends, even after a signal. */
 import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,11 +7,11 @@ import { CommandError } from '../program/exit-codes.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Only its owner can read it. */
+/** Only its owner can read the folder. */
 export async function inTemporaryFolder<Result>(use: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = await mkdtemp(join(tmpdir(), 'tidemark-ingest-')).catch(noRoom);
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
-  // Ctrl-C leaves no copy behind, and ends the process as it does elsewhere.
+  // After Ctrl-C, the folder is removed, and the process ends as usual.
   const end = (signal: NodeJS.Signals): void => {
     remove();
     process.kill(process.pid, signal);

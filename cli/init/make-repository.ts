@@ -19,7 +19,7 @@ const OWNER_ONLY = 0o600;
 /**
  * @param recipe a file, or the name of a shipped recipe. Undefined: the data are CSV files in `files/`
  * @param origin the name of the log
- * @throws CommandError `usage`, and nothing is written: if a file is there already, or for a recipe with faults
+ * @throws CommandError `usage` if a file exists already, or for a recipe with faults. Then nothing is written
  */
 export async function makeRepository(
   folder: string,
@@ -65,7 +65,7 @@ function shipped(file: string): string {
 /** The workflow that we ship, with the times, secrets and hosts of the recipe. */
 function workflowFor(text: string, { crons, secrets, internalHosts }: JobNeeds): string {
   const hosts = internalHosts.length === 0 ? [] : [`TIDEMARK_SOURCE_HOSTS: "${internalHosts.join(',')}"`];
-  // GitLab gives a job all variables of the project.
+  // GitLab gives a job all variables of the project, so only GitHub needs this list.
   const ofGithub = [...secrets.map((name) => `${name}: \${{ secrets.${name} }}`), ...hosts];
   return text
     .replace(/^# Without `tidemark init`.*\n/m, '')
@@ -132,7 +132,7 @@ ${recipe?.list === undefined ? '' : `${OF_LIST}\n\n`}${recipe === null ? '' : `T
 const OF_FILES =
   'Put CSV files into `files/`, each with its mapping beside it: `prices.csv` and `prices.mapping.jsonc`, which `npx tidemark mapping init files/prices.csv > files/prices.mapping.jsonc` begins. A new row becomes a new value, and a changed row a correction. A row that you delete stays published.';
 
-/** A day's round of files is for a push whose job has failed. */
+/** Files need one run a day, which repeats a push whose job has failed. */
 const NEEDS_OF_FILES: JobNeeds = { crons: ['40 15 * * *'], secrets: [], internalHosts: [], isList: false };
 
 function ofSource({ name, description, publisher, licence, attribution, url }: Recipe): string {
@@ -148,22 +148,22 @@ function ofSource({ name, description, publisher, licence, attribution, url }: R
   ].join('  \n');
 }
 
-/** The source publishes at its time, or a little later. */
+/** The pause after the scheduled time, because a source may publish a little late. */
 const AFTER_MINUTES = 10;
 const DAY_MINUTES = 1440;
 
 interface JobNeeds {
-  /** In UTC, one for each time of the day. */
+  /** Cron expressions in UTC, one for each time of the day. */
   readonly crons: readonly string[];
-  /** Variables of the environment. */
+  /** Names of environment variables. */
   readonly secrets: readonly string[];
-  /** Hosts that only an operator can allow: the value of TIDEMARK_SOURCE_HOSTS. */
+  /** Hosts that only the operator can allow: the value of TIDEMARK_SOURCE_HOSTS. */
   readonly internalHosts: readonly string[];
-  /** Whether the recipe needs its earlier answers to notice what has vanished. */
+  /** Whether the recipe needs its earlier answers to notice removed rows. */
   readonly isList: boolean;
 }
 
-/** @param year of the clocks' summer and winter */
+/** @param year the year whose summer and winter time count */
 function jobNeeds({ url, headers = {}, hosts, schedule, list }: Recipe, year: number): JobNeeds {
   const secrets = [url, ...Object.values(headers)].flatMap(secretsIn);
   return {
@@ -181,7 +181,7 @@ function cronsOf(schedule: Schedule, year: number): readonly string[] {
     if (hours < 24) return [`${AFTER_MINUTES} ${hours === 1 ? '*' : `*/${hours}`} * * *`];
     return [`${AFTER_MINUTES} 0 * * *`];
   }
-  // Cron knows no summer time. With the offset of winter, no run is before the time of the source.
+  // Cron has no summer time. With the offset of winter, no run is before the source's time.
   const clock = zoneClock(schedule.timeZone);
   const offsetMinutes = Math.min(...[0, 6].map((month) => clock.offsetAt(Date.UTC(year, month)) / 60_000));
   return schedule.at.map((time) => {
@@ -193,7 +193,7 @@ function cronsOf(schedule: Schedule, year: number): readonly string[] {
   });
 }
 
-/** As cron counts them: Sunday is 0. */
+/** The numbers of days in cron: Sunday is 0. */
 function daysOf(days: readonly (typeof WEEKDAYS)[number][], laterDays: number): string {
   if (new Set(days).size === WEEKDAYS.length) return '*';
   const numbers = days.map((day) => (WEEKDAYS.indexOf(day) + 1 + laterDays + 7) % 7);

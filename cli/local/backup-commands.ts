@@ -164,7 +164,7 @@ async function beginAgain(source: string, dir: string | undefined, options: Rest
   note(`The next start makes another operator's key, and publishes every market: tidemark start --data ${dataFolder}`);
 }
 
-/** @throws CommandError unless a person answers that the keys may work again */
+/** @throws CommandError unless a person confirms that the keys may become valid again */
 async function askAboutKeys(keys: RevivedKeys): Promise<void> {
   note('API keys of the backup, and no ledger says whether they were revoked or rotated since:');
   for (const { id, subject, label, createdAt, lastWriteAt } of keys) {

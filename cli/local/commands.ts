@@ -69,7 +69,7 @@ export function addLocalCommands(program: Command): void {
       await print(`${token}\n`);
     });
 
-  /** A command that needs the server stopped. */
+  /** A command that needs a stopped server. */
   const stopped = (name: string, description: string, example: string) =>
     program
       .command(name)
@@ -104,12 +104,12 @@ export const targetOption = () =>
     '--to <place>',
     'another folder for the public files and nothing else, or s3://BUCKET/PREFIX, by the AWS_… variables; later runs and starts keep it',
   ).argParser((place) => {
-    // As of a variable of a shell that is not set.
+    // An empty text usually comes from a shell variable that is not set.
     if (place.trim() === '') throw new InvalidArgumentError('Name a folder, or leave the option out.');
     return place;
   });
 
-/** The environment, with the options that were given. */
+/** The environment, with the given options set in it. */
 export function settings(options: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return { ...process.env, ...Object.fromEntries(given) };

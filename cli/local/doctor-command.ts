@@ -1,4 +1,4 @@
-/** `tidemark doctor`: what an operator would look at one by one, and how to correct it. */
+/** `tidemark doctor`: makes the checks of an operator, and names the remedy for each fault. */
 import type { Command } from 'commander';
 import type { Diagnosis } from '../../server/doctor/diagnosis.ts';
 import type { FolderReport } from '../../server/doctor/folder.ts';
@@ -47,7 +47,7 @@ export function addDoctorCommand(program: Command): void {
     });
 }
 
-/** A service that is named is elsewhere, unless the data folder is named, too. */
+/** If a service is named, it may be on another machine. Then local checks need a named data folder, too. */
 async function examineLocal(
   named: string | null,
   { data, ledger }: DoctorFlags,

@@ -5,7 +5,7 @@ import { verifierKey } from '../../contract/log/notes.ts';
 import { openClient } from '../http/client.ts';
 import type { ReceiptFlags } from './receipt-flags.ts';
 
-/** Also of `verify` and `mirror`. */
+/** `verify` and `mirror` have this option, too. */
 export function logKeyOption(): Option {
   const words = 'the verifier key of the log, as its operator states it; may be repeated';
   return new Option('--log-key <vkey>', words).argParser(logKeys);

@@ -1,6 +1,6 @@
 /**
- * The logs that this user has checked: for each base URL the keys, and the signed checkpoint that was seen last. No
- * secret, but a person who changed it could hide a fork. So it has mode 600, beside the file of profiles.
+ * The logs that this user has checked: for each base URL the keys, and the last signed checkpoint. The file is not secret, but
+ * a person who changes it could hide a fork. So it has mode 600, beside the file of profiles.
  */
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -28,9 +28,9 @@ export function knownLogsPath(options: Pick<GlobalOptions, 'config'>, environmen
 }
 
 /**
- * By base URL.
+ * The stored logs by base URL.
  *
- * @throws CommandError if others may change the file, or it is not as it was written
+ * @throws CommandError if other users may change the file, or its content is damaged
  */
 export function readKnownLogs(path: string): ReadonlyMap<string, RememberedLog> {
   const text = readSecret(path);
@@ -44,7 +44,7 @@ export function readKnownLogs(path: string): ReadonlyMap<string, RememberedLog> 
   );
 }
 
-/** The base URLs where this user has checked a log of this origin, with its keys there. */
+/** The base URLs at which this user has checked a log of this origin, with its keys there. */
 export function knownLogsOf(origin: string, path: string): ReadonlyMap<string, readonly string[]> {
   const logs = [...readKnownLogs(path)].filter(([, { checkpoint }]) => originOf(checkpoint) === origin);
   return new Map(logs.map(([url, { vkeys }]) => [url, vkeys]));
@@ -55,7 +55,7 @@ export function originOf(checkpoint: string): string {
   return parseCheckpoint(parseNote(checkpoint).text).origin;
 }
 
-/** Replaces the file as a whole, so that a crash leaves the old one or the new one. */
+/** Replaces the whole file, so that a crash leaves either the old file or the new one. */
 export function rememberLog(path: string, url: string, known: RememberedLog): void {
   const logs = new Map(readKnownLogs(path)).set(url, known);
   const draft = `${path}.${process.pid}`;

@@ -4,16 +4,16 @@ import { CHECKPOINT_URL, LogFileError, type LogFiles } from '../../publisher/ver
 import type { Finding } from '../../publisher/verify/report.ts';
 import { isLoopbackName } from '../program/profile.ts';
 
-/** Whether it says that no known key has signed the checkpoint, or that a signature of it is wrong. */
+/** Whether the finding says that no known key has signed the checkpoint, or that one of its signatures is wrong. */
 export function isSignatureFault({ rule, url }: Pick<Finding, 'rule' | 'url'>): boolean {
   return rule === 'signature' && url === CHECKPOINT_URL;
 }
 
 /**
- * Lines for a person. None if the log names one of the remembered keys, or no key: then another log does not explain it.
+ * Lines for a person. Empty if the log names one of the stored keys, or no key: then another log is not the cause.
  *
- * @param known the remembered keys
- * @param memory the file that remembers them
+ * @param known the stored keys
+ * @param memory the file that stores them
  */
 export async function wordsOnStrangeLog(
   url: URL,
@@ -35,7 +35,7 @@ export async function wordsOnStrangeLog(
   ];
 }
 
-/** On one's own machine, a data folder that was made anew is the likely reason. */
+/** On the user's own machine, a new data folder is the likely cause. */
 const whyHere = (url: URL) => [
   'If you have made its data folder anew, it has a new log. To remember that one instead:',
   `  tidemark verify ${url.origin} --log --new-log`,

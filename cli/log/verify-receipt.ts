@@ -1,4 +1,4 @@
-/** `tidemark receipt verify`: from a file and a key alone. */
+/** `tidemark receipt verify`: needs only a file and a key. */
 import { readFileSync } from 'node:fs';
 import { openReceipt } from '../../clients/typescript/receipts.ts';
 import { LogVerificationError } from '../../clients/typescript/signed-log.ts';
@@ -41,7 +41,7 @@ function textOf(file: string): string {
 
 async function proven(receipt: string, options: ReceiptFlags) {
   try {
-    // Only to know whose keys are needed. It counts when its signature does.
+    // Used only to find the right keys. It is proven later, by the signature.
     const origin = originOf(receipt.slice(receipt.indexOf('\n\n') + 2));
     const { vkeys, keyFrom } = keysOfLog(origin, options);
     const { text, index, checkpoint } = await openReceipt(receipt, vkeys);
@@ -55,8 +55,8 @@ async function proven(receipt: string, options: ReceiptFlags) {
 }
 
 /**
- * Keys that were given, or that this user has remembered for a log of this origin. Anybody can give their own log that
- * origin. So a remembered key counts only if it was found at every base URL of the origin.
+ * Keys that were given, or that this user has stored for a log of this origin. Anybody can use the same origin for another log.
+ * So a stored key counts only if it was found at every base URL of the origin.
  */
 function keysOfLog(origin: string, { logKey, ...options }: ReceiptFlags) {
   if (logKey !== undefined) return { vkeys: logKey, keyFrom: null };

@@ -1,4 +1,4 @@
-/** `tidemark receipt`: one entry of the log, with its way to a signed checkpoint. */
+/** `tidemark receipt`: one entry of the log, with its proof up to a signed checkpoint. */
 import { writeFileSync } from 'node:fs';
 import { provenRow } from '../../clients/typescript/proven-row.ts';
 import { receiptOf } from '../../clients/typescript/receipts.ts';

@@ -6,9 +6,9 @@ import { CommandError } from '../program/exit-codes.ts';
 import { note, print } from '../program/output.ts';
 
 /**
- * Prints the mapping. Messages name what a person must decide.
+ * Prints the mapping. Messages name the decisions that a person must make.
  *
- * @throws CommandError if the CSV file is not understood
+ * @throws CommandError if the form of the CSV file is not recognised
  */
 export async function printBegunMapping(path: string): Promise<void> {
   const begun = await beginMapping((await openInput(path)).bytes, basename(path));

@@ -1,4 +1,4 @@
-/** The file of a mapping, and its faults in a person's words. */
+/** Reads the file of a mapping, and shows its faults to a person. */
 import { readFileSync } from 'node:fs';
 import type { CsvMapping, MappingFault } from '../../mapping/declared/csv-mapping.ts';
 import { parseMappingIn } from '../../mapping/recipe/mapping-in.ts';
@@ -12,7 +12,7 @@ export function readMappingText(path: string): string {
   }
 }
 
-/** @throws CommandError with all faults */
+/** @throws CommandError with all faults of the mapping */
 export function readMappingFile(path: string): CsvMapping {
   const result = parseMappingIn(readMappingText(path));
   if ('mapping' in result) return result.mapping;

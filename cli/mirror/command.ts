@@ -1,4 +1,4 @@
-/** `tidemark mirror`: a verified copy of all public files of a service, kept up to date, and served if asked. */
+/** `tidemark mirror`: a verified copy of all public files of a service, which is kept up to date and can be served. */
 import { type Command, Option } from 'commander';
 import { counted } from '../../server/terminal/words.ts';
 import { logKeyOption } from '../log/commands.ts';
@@ -65,7 +65,7 @@ export function addMirrorCommand(program: Command): void {
         everySeconds: every,
         isOnce: options.once === true,
         maxBytes,
-        // Of a mirror, the default is longer: the largest files of a log come over slow lines, too.
+        // A mirror has a longer default, because the largest files of a log may come over slow lines.
         timeoutSeconds: command.getOptionValueSourceWithGlobals('timeout') === 'default' ? null : options.timeout,
         logKeys,
         environment: process.env,
@@ -82,7 +82,7 @@ export function addMirrorCommand(program: Command): void {
     });
 }
 
-/** @throws CommandError for a URL whose answers anybody on the way could change */
+/** @throws CommandError for an http URL, whose answers anybody on the path could change */
 function serviceUrl(text: string, { allowHttp }: MirrorFlags): URL {
   const url = parseUrl(text);
   if (url.protocol === 'https:' || isLoopbackName(url.hostname) || allowHttp)

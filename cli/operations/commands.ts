@@ -1,4 +1,4 @@
-/** A command for each operation that has no command written by hand: options and help follow from its row. */
+/** A command for each operation without a hand-written one. Its options and help are derived from the operation's row. */
 import { type Command, Option } from 'commander';
 import type { OperationDefinition } from '../../contract/operations/operation.ts';
 import { type OperationId, operationOf } from '../../contract/operations/operations.ts';
@@ -89,7 +89,9 @@ function given(fields: readonly Field[], flags: Readonly<Record<string, unknown>
   );
 }
 
-/** @throws CommandError if the body of the options would say something by an option that is left out */
+/**
+ * @throws CommandError if a left-out option would change the resource: a value that must be stated, or one that would be reset
+ */
 function refuseGaps(
   { method }: OperationDefinition,
   fields: readonly Field[],

@@ -1,17 +1,17 @@
-/** The options of a command, from the JSON Schema of a query or of a body. */
+/** Options of a command, derived from the JSON Schema of a query or body. */
 import { InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
 import type { OperationDefinition } from '../../contract/operations/operation.ts';
 
 export interface Field {
-  /** In the query or the body. */
+  /** The name of the member in the query or body. */
   readonly name: string;
   readonly option: Option;
-  /** Says false, of a member that is true or false; or null, of one that must be there. */
+  /** The option for the opposite value: false for a boolean member, or null for a required one. */
   readonly opposite: Option | null;
-  /** Whether the body must have the member, and it may be null: a person must say which. */
+  /** Whether the body must have the member, and it may be null. Then a person must choose the value or null. */
   readonly isStated: boolean;
-  /** A body without the member has this: to replace a resource would reset it. Undefined: no default. */
+  /** The default of the member, to which replacing a resource without it would reset it. Undefined: no default. */
   readonly initial: unknown;
 }
 
@@ -28,13 +28,13 @@ interface Schema {
   readonly default?: unknown;
 }
 
-/** The flags that say null. A dangerous meaning must not be that of a flag that somebody has forgotten. */
+/** Flags that stand for null. A dangerous meaning must not result from a forgotten flag, so it has a flag. */
 const FLAGS_OF_NULL: Readonly<Record<string, string>> = { waitlistRequest: 'operator' };
 
-/** Names of options that every command has, or that say how a call is made. */
+/** Names of options that every command has, or that describe how the call is made. */
 const TAKEN = ['url', 'write-url', 'key-file', 'profile', 'config', 'data', 'json', 'timeout', 'patience', 'body'];
 
-/** Members that an option can hold. Others are given with the whole body. */
+/** The members that an option can express. Other members need the whole body. */
 export function fieldsOf(schema: z.ZodType): readonly Field[] {
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema;
   const { required = [] } = json;
@@ -43,7 +43,7 @@ export function fieldsOf(schema: z.ZodType): readonly Field[] {
   );
 }
 
-/** The names of all members of the items of a list that are no objects. @param member the one that holds the items */
+/** The names of an item's members that are not objects. @param member the member of the answer with the list of items */
 export function columnsOfItems({ success }: OperationDefinition, member = 'data'): readonly string[] {
   if (success.body === null) return [];
   const json = z.toJSONSchema(success.body, { io: 'output', unrepresentable: 'any' }) as Schema;
@@ -52,7 +52,7 @@ export function columnsOfItems({ success }: OperationDefinition, member = 'data'
   return Object.entries(propertiesOf(items)).flatMap(([name, value]) => (isShown(value) ? name : []));
 }
 
-/** Of a union: the members of all its branches. */
+/** The members of the schema. For a union: the members of all its branches. */
 function propertiesOf({ properties = {}, anyOf = [], oneOf = [] }: Schema): Readonly<Record<string, Schema>> {
   return Object.assign({}, ...[...anyOf, ...oneOf].map(propertiesOf), properties) as Record<string, Schema>;
 }
@@ -108,7 +108,7 @@ function listOf(text: string, before: readonly string[] = []): readonly string[]
   return [...before, ...text.split(',').filter((word) => word !== '')];
 }
 
-/** The point of an abbreviation ends no sentence. */
+/** The point of an abbreviation does not end a sentence. */
 function firstSentence(text: string): string {
   return text.split(/(?<=(?<!\be\.g)\.)\s/)[0] ?? '';
 }

@@ -12,11 +12,11 @@ import { columnsOfItems } from './fields.ts';
 export interface OperationCall {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
-  /** Null: the operation takes no body. */
+  /** Null: the operation has no body. */
   readonly body: Readonly<Record<string, unknown>> | null;
   readonly headers: Readonly<Record<string, string>>;
   readonly idempotencyKey: string | undefined;
-  /** Items of a list, at most. */
+  /** The greatest number of list items. */
   readonly limit: number;
 }
 
@@ -42,7 +42,7 @@ export async function runOperation(
   const resource = jsonOf(answer);
   if (asJson) return await printJson(resource);
   if (operation === operationOf('getEntitlements')) {
-    // The one list without pages.
+    // The only list without pages.
     const columns = columnsOfItems(operation, 'entitlements');
     const table = new Table(columns.map((name) => name.toUpperCase()));
     const { entitlements } = resource as { readonly entitlements: readonly Row[] };
@@ -79,14 +79,14 @@ function pathOf({ path }: OperationDefinition, { params, query }: Pick<Operation
   return search.size === 0 ? filled : `${filled}?${search}`;
 }
 
-/** Other values than texts and numbers are shown as JSON. */
+/** Shows values other than texts and numbers as JSON. */
 function cellOf(value: unknown): Cell {
   if (value === null || value === undefined) return null;
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 /**
- * The body: `--body`, and then each option on top.
+ * The body: `--body`, whose members the options replace.
  *
  * @param whole JSON, `@FILE`, or `-` for standard input
  * @throws CommandError unless it is a JSON object

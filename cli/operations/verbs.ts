@@ -54,15 +54,15 @@ export const VERBS = {
   getMe: 'me',
 } as const satisfies Readonly<Record<OperationId, string>>;
 
-/** Verbs, and groups of verbs, with code of their own. */
+/** Verbs, and groups of verbs, whose code is hand-written. */
 const WRITTEN_BY_HAND: readonly string[] = ['ingest', 'publish', 'sources'];
 
-/** The operations whose commands follow from their row in the table of operations. */
+/** The operations whose commands are derived from their row in the table of operations. */
 export const GENERATED = (Object.keys(VERBS) as OperationId[]).filter(
   (id) => !WRITTEN_BY_HAND.includes(VERBS[id].split(' ')[0] as string),
 );
 
-/** Verbs that ask first, each with the reason: nothing brings back what they end. */
+/** Verbs that ask for confirmation, each with its irreversible consequence. */
 export const CONSEQUENCES: Readonly<Partial<Record<OperationId, string>>> = {
   deleteWatchlist: 'the watchlist and its list of markets are gone for good.',
   withdrawClaim: 'a withdrawn claim cannot be taken up again.',
@@ -74,7 +74,7 @@ export const CONSEQUENCES: Readonly<Partial<Record<OperationId, string>>> = {
   createErasure: "all of this person's data is erased for good, and their keys are revoked.",
 };
 
-/** Examples beside the one that follows from the operation. */
+/** More examples, besides the generated one. */
 export const MORE_EXAMPLES: Readonly<Partial<Record<OperationId, string>>> = {
   createApiKey:
     "\n\nA second key of the operators:\n  tidemark keys create --operator --label 'Second operator' --scopes keys:admin,audit:read",

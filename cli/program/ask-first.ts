@@ -1,11 +1,11 @@
-/** Asks a person before a change that cannot be taken back. A script has to say `--yes`. */
+/** Asks a person to confirm an irreversible change. A script must use `--yes`. */
 import { createInterface } from 'node:readline';
 import { CommandError } from './exit-codes.ts';
 import { canAskPerson, printQuestion } from './output.ts';
 
 /**
- * @param instead the flag by which a script says the same
- * @throws CommandError `usage` unless a person answers with yes
+ * @param instead the flag for scripts
+ * @throws CommandError `usage` unless a person answers yes
  */
 export async function askFirst(consequence: string, instead = 'say --yes'): Promise<void> {
   if (!canAskPerson()) {

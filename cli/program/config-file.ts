@@ -1,6 +1,6 @@
 /**
- * The file with the profiles of this user: base URLs and keys. It holds secrets, so a file that others may read is
- * refused.
+ * The file with the profiles of this user: base URLs and keys. It contains secrets, so it is refused if other users can read
+ * it.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -16,9 +16,9 @@ export function configPath(environment: Environment): string {
 }
 
 /**
- * Null if there is no file.
+ * Null: the file does not exist.
  *
- * @throws CommandError if others may read it, or it is not as described
+ * @throws CommandError if other users can read it, or its content is invalid
  */
 export async function readConfigFile(path: string): Promise<ConfigFile | null> {
   const text = readSecret(path);
@@ -35,7 +35,7 @@ export async function readConfigFile(path: string): Promise<ConfigFile | null> {
   throw new CommandError('usage', `${path} is no configuration of tidemark`, result.faults.join('\n'));
 }
 
-/** @throws CommandError unless only its owner may read and write it, and that is this user */
+/** @throws CommandError unless the file belongs to this user, and other users can neither read nor write it */
 export function readSecret(path: string): string | null {
   let file: number;
   try {
@@ -46,7 +46,7 @@ export function readSecret(path: string): string | null {
   }
   try {
     const { mode, uid } = fstatSync(file);
-    // Windows has neither.
+    // Windows has no user ids.
     const user = process.getuid?.();
     if (user !== undefined && uid !== user) {
       throw new CommandError('usage', `${path} belongs to another user: it may hold another key than yours.`);

@@ -1,4 +1,6 @@
-/** The shape of the configuration file. Apart from its reader, because most users have no such file, and zod loads slowly. */
+/**
+ * The schema of the configuration file. In a separate file, because zod loads slowly and most users have no configuration file.
+ */
 import * as z from 'zod';
 import { flattenIssues, pointerOf } from '../../contract/values/zod-pointers.ts';
 
@@ -9,17 +11,17 @@ const httpUrl = z
 const profileSchema = z.strictObject({
   /** The base URL of the public reads, e.g. `https://data.example`. */
   url: httpUrl,
-  /** That of the write API; default: the same. */
+  /** The base URL of the write API; default: the same URL. */
   writeUrl: httpUrl.optional(),
   key: z.string().min(1).optional(),
-  /** The host of the storage that takes large files, if the service itself does not: `bucket.s3.eu-central-1.amazonaws.com`. */
+  /** The host of the storage for large files, if it is not the service itself: `bucket.s3.eu-central-1.amazonaws.com`. */
   uploadHost: z.string().min(1).optional(),
-  /** A file that holds the key alone. */
+  /** A file that contains only the key. */
   keyFile: z.string().min(1).optional(),
 });
 
 const configSchema = z.strictObject({
-  /** The profile that is used if no other is named. */
+  /** The profile to use if none is named. */
   default: z.string().optional(),
   profiles: z.record(z.string(), profileSchema),
 });
@@ -27,7 +29,7 @@ const configSchema = z.strictObject({
 export type ProfileSettings = z.infer<typeof profileSchema>;
 export type ConfigFile = z.infer<typeof configSchema>;
 
-/** The configuration, or all faults of it, each with its place. */
+/** The configuration, or all of its faults, each with its place. */
 export function checkConfig(json: unknown): { readonly config: ConfigFile } | { readonly faults: readonly string[] } {
   const parsed = configSchema.safeParse(json);
   if (parsed.success) return { config: parsed.data };

@@ -36,7 +36,7 @@ export const EXIT_CODES = {
 
 export type Exit = keyof typeof EXIT_CODES;
 
-/** Ends a command. Its text says what is wrong; `hint` says what to do about it. */
+/** Ends a command. The message states the fault; `hint` states the remedy. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exit: Exit;
@@ -49,7 +49,7 @@ export class CommandError extends Error {
   }
 }
 
-/** For results that are no error: the command goes on, and its process ends with this code. */
+/** For results that are not errors: the command continues, and its process ends with this code. */
 export function endWith(exit: Exit): void {
   process.exitCode = EXIT_CODES[exit].code;
 }

@@ -14,7 +14,7 @@ export function itemLimit(text: string): number {
   throw new InvalidArgumentError('Write a whole number from 1.');
 }
 
-/** A part of a whole. */
+/** A share of a whole, from 0 to 1. */
 export function share(text: string): number {
   if (/^(?:0(?:\.\d+)?|1)$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Write a number from 0 to 1.');

@@ -1,8 +1,8 @@
 /**
- * Output for people and for programs. On a terminal: tables, colours and headings. On a pipe: one line of
- * tab-separated fields for each row, without headings, or JSON with `--json`. Messages go to the error stream.
+ * Output for people and for programs. On a terminal: tables, colours and headings. On a pipe: one line of tab-separated
+ * fields for each row, without headings, or JSON with `--json`. Messages go to the error stream.
  *
- * Everything that this command line prints passes here: only here are controls of terminals escaped.
+ * Everything that this command line prints passes through this file, because terminal controls are escaped only here.
  */
 import { once } from 'node:events';
 import { inspect, styleText } from 'node:util';
@@ -17,26 +17,26 @@ type Style = Parameters<typeof styleText>[0];
 const { stdout, stderr } = process;
 let progress: ProgressLine | null = null;
 
-/** The only place of this command line that writes to its streams: text of others must not pass by it. */
+/** The only function of this command line that writes to its streams, so that all text from outside is escaped. */
 async function write(stream: NodeJS.WriteStream, text: string, style: Style | null = null): Promise<void> {
   progress?.clear();
   const shown = printable(text);
   if (!stream.write(style === null ? shown : styleText(style, shown, { stream }))) await once(stream, 'drain');
 }
 
-/** Writes data, and waits while the reader is slower. */
+/** Writes data, and waits for a slow reader. */
 export async function print(text: string, style: Style | null = null): Promise<void> {
   await write(stdout, text, style);
 }
 
-/** Writes the bytes of a file as they are, unless a terminal would read them. */
+/** Writes the bytes of a file unchanged. On a terminal, controls are escaped. */
 export async function printRaw(text: string): Promise<void> {
   if (stdout.isTTY) return await print(text);
   progress?.clear();
   if (!stdout.write(text)) await once(stdout, 'drain');
 }
 
-/** A message for the user, not part of the data. */
+/** Prints a message for the user, which is not part of the data. */
 export function note(text: string): void {
   void write(stderr, `${text}\n`);
 }
@@ -47,30 +47,30 @@ export function printError(message: string, hint: string | null): void {
   if (hint !== null) note(hint.replaceAll(/^/gm, '      '));
 }
 
-/** For a fault of this program: with its stack. */
+/** Prints a fault of this program with its stack. */
 export function printUnexpected(error: unknown): void {
   note(inspect(error));
 }
 
-/** A question for the person, who answers on the same line. */
+/** Prints a question; the person answers on the same line. */
 export function printQuestion(text: string): void {
   void write(stderr, text);
 }
 
-/** For the parser, which prints help as data and faults as messages. */
+/** The output of the parser: help as data, faults as messages. */
 export const PARSER_OUTPUT = {
   writeOut: (text: string) => void write(stdout, text),
   writeErr: (text: string) => void write(stderr, text),
 };
 
-/** @param whenBroken for another fault of the output than a reader that goes away, such as `head` */
+/** @param whenBroken called for a fault of the output, except a closed pipe such as that of `head` */
 export function watchOutput(whenBroken: (error: NodeJS.ErrnoException) => number): void {
   stdout.on('error', (error: NodeJS.ErrnoException) =>
     process.exit(error.code === 'EPIPE' ? (process.exitCode ?? 0) : whenBroken(error)),
   );
 }
 
-/** Whether a person reads the data. */
+/** Whether the data is shown to a person. */
 export function isPersonReading(): boolean {
   return stdout.isTTY;
 }
@@ -79,7 +79,7 @@ export function canAskPerson(): boolean {
   return process.stdin.isTTY && stderr.isTTY;
 }
 
-/** How far the command is. Other output removes its line. */
+/** The progress of the command. Other output removes its line. */
 export function progressOf({ json, quiet }: { readonly json?: boolean; readonly quiet?: boolean }): ProgressLine {
   progress = openProgressLine(stderr, json === true || quiet === true);
   return progress;
@@ -90,11 +90,11 @@ function shownCell(cell: Cell): string {
 }
 
 const GAP = '  ';
-/** Widths follow from this many rows; later rows may be wider. */
+/** The widths of columns depend on this many first rows; later rows may be wider. */
 const MEASURED_ROWS = 200;
 const WIDEST_CELL = 60;
 
-/** Prints rows as they come, so that a long list begins at once. */
+/** Prints rows as they arrive, so that a long list starts at once. */
 export class Table {
   readonly #titles: readonly string[];
   #waiting: string[][] | null = [];
@@ -112,7 +112,7 @@ export class Table {
     if (this.#waiting.length >= MEASURED_ROWS) await this.end();
   }
 
-  /** To be called after the last row. */
+  /** Call it after the last row. */
   async end(): Promise<void> {
     const rows = this.#waiting ?? [];
     this.#waiting = null;
@@ -130,7 +130,7 @@ export class Table {
   }
 }
 
-/** One thing with its fields, one a line. */
+/** Prints the fields of one resource, one a line. */
 export async function printFields(fields: readonly (readonly [name: string, value: Cell])[]): Promise<void> {
   const width = Math.max(...fields.map(([name]) => name.length));
   for (const [name, value] of fields) {
@@ -144,7 +144,7 @@ export async function printJson(value: unknown): Promise<void> {
   await print(`${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** A JSON array whose items come one after the other. */
+/** Prints a JSON array, one item after the other. */
 export class JsonList {
   #isEmpty = true;
 
@@ -158,7 +158,7 @@ export class JsonList {
   }
 }
 
-/** The items of a list: rows of a table, or a JSON array. @returns how many they are */
+/** Prints the items of a list, as rows of a table or as a JSON array. @returns their number */
 export async function printItems<Item>(
   items: AsyncIterable<Item>,
   asJson: boolean,

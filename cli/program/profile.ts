@@ -1,10 +1,10 @@
 /**
- * Which deployment a command speaks to, and with which key. In this order: options; the environment; the default profile
- * of the configuration file; the server that runs in the default data folder. A data folder that is named, by an option or
- * by the environment, means its own server: if none runs there, no other is asked.
+ * The deployment and the key of a command. They come from the first of these: options; the environment; the default profile of
+ * the configuration file; the server that runs in the default data folder. If an option or the environment names a data folder,
+ * only its own server is used: if none runs there, no other is asked.
  *
- * A key is sent only where its owner said: the key of a profile or of a data folder goes to that profile's or folder's
- * own URL, and nowhere else.
+ * A key is sent only to the URL for which its owner has stored it: the key of a profile or of a data folder is sent to that
+ * profile's or folder's own URL.
  */
 import { join } from 'node:path';
 import { baseUrl } from '../../clients/typescript/public-files.ts';
@@ -14,7 +14,7 @@ import { configPath, readConfigFile, readSecret } from './config-file.ts';
 import type { ProfileSettings } from './config-schema.ts';
 import { CommandError } from './exit-codes.ts';
 
-/** The options of every command, as the parser gives them. */
+/** The options that every command has, as the parser returns them. */
 export interface GlobalOptions {
   readonly profile?: string;
   readonly url?: string;
@@ -23,11 +23,11 @@ export interface GlobalOptions {
   readonly config?: string;
   readonly data?: string;
   readonly json?: boolean;
-  /** No progress is shown. */
+  /** Whether to hide progress. */
   readonly quiet?: boolean;
-  /** Seconds that one answer may take. */
+  /** The time limit of one answer, in seconds. */
   readonly timeout: number;
-  /** Seconds that a request may wait for its next tries, in all. */
+  /** The total time that a request may wait for retries, in seconds. */
   readonly patience: number;
   readonly allowClearText?: boolean;
   readonly uploadHost?: string;
@@ -36,11 +36,11 @@ export interface GlobalOptions {
 export interface Profile {
   readonly readUrl: URL;
   readonly writeUrl: URL;
-  /** Another host that may be sent large files, by https. Null: none. */
+  /** Another host to which large files may be sent, by https. Null: none. */
   readonly uploadHost: string | null;
-  /** Null: no key is known. */
+  /** Null: no key was found. */
   readonly key: string | null;
-  /** For messages: where the key comes from, or how to name one. */
+  /** For messages: the origin of the key, or how to give one. */
   readonly keySource: string;
 }
 
@@ -57,7 +57,7 @@ interface Level {
   readonly keySource: string;
 }
 
-/** @throws CommandError for settings that cannot be used */
+/** @throws CommandError for invalid settings */
 export async function readProfile(options: GlobalOptions): Promise<Profile> {
   const environment = process.env;
   const stated = statedLevel(options, environment);
@@ -86,14 +86,14 @@ function statedLevel(options: GlobalOptions, environment: NodeJS.ProcessEnv): Le
     : { url: environment.TIDEMARK_URL || undefined, writeUrl: environment.TIDEMARK_WRITE_URL || undefined };
   const isByName = isUrlStated && url === undefined && writeUrl === undefined;
   const isKeyOfUrl = Boolean(environment.TIDEMARK_URL || environment.TIDEMARK_WRITE_URL);
-  // The key of an environment with a URL is for that URL, and for no other folder or profile.
+  // If the environment has a URL and a key, the key is only for that URL, not for a folder or profile.
   if (isByName && isKeyOfUrl && options.keyFile === undefined) return { ...urls, key: null, keySource: NO_KEY };
   const { keyFile = environment.TIDEMARK_KEY_FILE || undefined } = options;
   if (keyFile !== undefined) return { ...urls, key: readKeyFile(keyFile), keySource: keyFile };
   return { ...urls, key: environment.TIDEMARK_KEY || null, keySource: 'TIDEMARK_KEY' };
 }
 
-/** Null if a data folder is named instead, or no profile is named and no configuration file has a default one. */
+/** Null if a data folder is named instead, or if no profile is named and there is no default profile. */
 async function profileLevel(options: GlobalOptions, environment: NodeJS.ProcessEnv): Promise<Level | null> {
   const path = options.config ?? configPath(environment);
   const file = await readConfigFile(path);
@@ -113,11 +113,12 @@ async function profileLevel(options: GlobalOptions, environment: NodeJS.ProcessE
   return { url, writeUrl, uploadHost, key: keyFile === undefined ? key : readKeyFile(keyFile), keySource };
 }
 
-/** The server that runs in the data folder, with its operator's key. */
+/** The server that runs in the data folder, with its operator key. */
 async function folderLevel(options: GlobalOptions, environment: NodeJS.ProcessEnv): Promise<Level> {
   const named = options.data ?? (environment.TIDEMARK_DATA || null);
   const folder = named ?? DEFAULT_DATA_FOLDER;
-  // A killed server leaves its address, and any user may take its port: only its own process gets the key.
+  // A killed server leaves its address, and any user may take over its port. So the key is sent only to the folder's own
+  // process.
   const address = readAddress(folder);
   const url = address !== null && (await hasControl(folder)) ? address : undefined;
   if (url === undefined && named !== null) {
@@ -151,7 +152,7 @@ export function parseUrl(text: string): URL {
   }
 }
 
-/** @throws CommandError if no key is known, or it would travel in clear text */
+/** @throws CommandError if no key was found, or if the key would be sent in clear text */
 export function needKey({ key, keySource, writeUrl }: Profile, options: GlobalOptions): string {
   if (key === null) throw new CommandError('usage', 'This command needs a key, and none is known.', keySource);
   if (!/^[\x21-\x7e]+$/.test(key)) {
@@ -165,7 +166,7 @@ export function needKey({ key, keySource, writeUrl }: Profile, options: GlobalOp
   );
 }
 
-/** Of a URL. */
+/** Whether the host name of a URL is this machine. */
 export function isLoopbackName(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }

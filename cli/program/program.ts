@@ -38,7 +38,7 @@ ${Object.values(EXIT_CODES)
   .map(({ code, meaning }) => `  ${code}  ${meaning}`)
   .join('\n')}`;
 
-/** @param words the arguments, or none for all commands */
+/** @param words the arguments; empty: the program with all commands */
 export async function createProgram(words: readonly string[] = []): Promise<Command> {
   const program = new Command('tidemark')
     .description('Market data as static files: serve it, fill it, look after it.')
@@ -80,7 +80,7 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
   addIngestCommands(program);
   addUndoCommand(program);
   addSourceCommands(program);
-  // Loading the table of operations takes longer than most commands do.
+  // Loading the table of operations takes longer than most commands, so it is loaded only if its commands are used.
   const [name] = program.parseOptions([...words]).operands;
   if (!program.commands.some((command) => command.name() === name)) {
     const { addOperationCommands } = await import('../operations/commands.ts');
@@ -89,7 +89,7 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
   return program;
 }
 
-/** Options that must be there are shown as such. */
+/** Shows required options in the usage line. */
 function commandUsage(command: Command): string {
   const needed = command.options.filter(({ mandatory }) => mandatory).map(({ flags }) => `${flags} `);
   return new Help().commandUsage(command).replace('[options]', `${needed.join('')}[options]`);

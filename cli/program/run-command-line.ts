@@ -1,4 +1,4 @@
-/** Runs one command, and turns whatever it throws into a message and an exit code. */
+/** Runs one command, and turns every error into a message and an exit code. */
 import { CommanderError } from 'commander';
 import { SettingError, StartError, WrongArgument } from '../../server/service/start-error.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
@@ -6,7 +6,7 @@ import { CommandError, EXIT_CODES } from './exit-codes.ts';
 import { printError, printUnexpected, watchOutput } from './output.ts';
 import { createProgram } from './program.ts';
 
-/** Faults of the machine that a person can correct: printed without a stack. */
+/** Faults of the machine that a person can correct. They are printed without a stack. */
 const FAULTS_OF_THE_MACHINE = [StartError, StorageUnavailable, StorageCorrupt];
 
 const NO_ROOM = ['ENOSPC', 'EDQUOT', 'EFBIG'];
@@ -23,7 +23,7 @@ export async function runCommandLine(words: readonly string[]): Promise<void> {
 }
 
 function explain(error: unknown): number {
-  // Commander has printed its message, the help or the version.
+  // Commander has already printed its message, the help or the version.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_CODES.usage.code;
   if (error instanceof CommandError) {
     printError(error.message, error.hint);

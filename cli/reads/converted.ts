@@ -1,4 +1,4 @@
-/** `markets history --in EUR`: each row with its price in another currency, derived here from rates of the same service. */
+/** `markets history --in EUR`: adds the price in another currency to each row, computed here from rates of the same service. */
 import { type AsOf, AsOfReading } from '../../clients/typescript/as-of.ts';
 import {
   type Conversion,
@@ -24,7 +24,7 @@ import { type HistoryForm, printRows, type RowForms, remarkOn, versionsAt } from
 import { tableValue } from './table-value.ts';
 import { allMarkets, allVersions } from './walk.ts';
 
-/** Behind those of the history. Where two rates were needed, each column about them has two parts. */
+/** Columns after those of the history. If a conversion uses two rates, each column about rates has two parts. */
 const COLUMNS = [
   ...(['convertedDecimal', 'convertedCurrency', 'conversion', 'rate', 'rateMarket', 'rateObservedAt'] as const),
   ...(['rateSourceLabel', 'rateSourceUrl', 'rateStatus', 'rateConfidence'] as const),
@@ -41,7 +41,7 @@ interface Asked {
   readonly currency: string;
   readonly form: HistoryForm;
   readonly asOf: AsOf | null;
-  /** The standing rows, oldest first, as in the published file. Otherwise: versions, newest first. */
+  /** Whether to print the standing rows, oldest first, as in the published file. Otherwise: versions, newest first. */
   readonly isFile: boolean;
 }
 
@@ -73,7 +73,7 @@ const CONVERTED_FORMS: RowForms<ConvertedRow> = {
   },
 };
 
-/** Empty for a rate that is final and of high confidence. */
+/** Empty for a final rate of high confidence. */
 function doubtOf({ row: { status, confidence } }: UsedRate): string {
   const doubts = [
     ...(status === 'final' ? [] : [status]),
@@ -109,7 +109,7 @@ async function* conversions(
   }
 }
 
-/** The file of newest prices has them in one answer, where the service has it. */
+/** The markets with rates: from the file of newest prices if the service has it, because that is one answer. */
 async function rateMarkets(client: Client): Promise<readonly RateMarket[]> {
   const latest = await client.files
     .resource(LATEST_URL)
@@ -146,7 +146,7 @@ function columnsOf({ currency, decimal, reason, rate, used }: Conversion): Colum
   };
 }
 
-/** Newest first: those that stand, or that stood at the moment. */
+/** Rates, newest first: those that stand now, or that stood at the moment. */
 async function ratesAt(client: Client, slug: string, asOf: AsOf | null): Promise<readonly PublicObservation[]> {
   const reading = asOf === null ? null : new AsOfReading<PublicObservation>(asOf);
   const found: PublicObservation[] = [];

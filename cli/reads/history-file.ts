@@ -1,6 +1,6 @@
 /**
- * The standing history of a market as CSV or NDJSON, oldest first: the published file, or those of its years. Where they are
- * missing, the same bytes are made from the pages. At most one file is in memory, which the service limits to 24 MiB.
+ * The standing history of a market as CSV or NDJSON, oldest first: the published file, or the files of its years. If these are
+ * missing, the same bytes are made from the pages. At most one file is in memory, and the service limits it to 24 MiB.
  */
 import { isMissing } from '../../clients/typescript/public-files.ts';
 import { HISTORY_FILE_FORMS, type HistoryFormat } from '../../contract/bodies/history-rows.ts';
@@ -18,7 +18,7 @@ export async function printHistoryFile(client: Client, name: string, format: His
   const answer = await client.read(historyFileUrl(slug, format, null), [404, 410]);
   if (answer.status === 200) return await printRaw(answer.text);
   const years = answer.status === 410 ? yearsOf(answer.text) : [];
-  // Printed when the history is found.
+  // The header is printed only when the history was found.
   let before = header;
   for (const year of years.length === 0 ? [null] : years) {
     const file = year === null ? answer : await client.read(historyFileUrl(slug, format, year), [404, 410]);
@@ -35,14 +35,14 @@ export async function printHistoryFile(client: Client, name: string, format: His
   await printRaw(before);
 }
 
-/** The years that the answer in the place of a long file names. None: the answer is another one. */
+/** The years that the answer names if the history is too long for one file. Empty: the answer is a different one. */
 function yearsOf(text: string): readonly string[] {
   const { instead } = (jsonOf({ text }) ?? {}) as { readonly instead?: unknown };
   const urls = Array.isArray(instead) ? instead.map(String) : [];
   return [...new Set(urls.flatMap((url) => /\/(\d{4})\.(?:csv|ndjson)$/.exec(url)?.[1] ?? []))];
 }
 
-/** From the pages: their cursors first, because each names the older one. @param year null: of all years */
+/** Rows from the pages. Their cursors are read first, because each page names the older one. @param year null: all years */
 export async function* standingRows(
   client: Client,
   slug: string,

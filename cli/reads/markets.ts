@@ -68,7 +68,7 @@ export async function showMarket(client: Client, slug: string, asJson: boolean):
   ]);
 }
 
-/** The values of a market at an earlier moment, from its history. Its definition then is in no public body. */
+/** The values of a market at an earlier moment, from its history. No public body has its definition of that time. */
 export async function showMarketAsOf(client: Client, slug: string, asOf: AsOf, asJson: boolean): Promise<void> {
   const reading = new AsOfReading<PublicObservation>(asOf);
   let visibleRows = 0;
@@ -93,11 +93,11 @@ const SHOWN = ['OBSERVEDAT', 'METRIC', 'VALUE', 'UNIT', 'STATUS', 'CONFIDENCE', 
 
 export type HistoryForm = 'table' | 'csv' | 'ndjson' | 'json';
 
-/** How a row of a history is shown in each form. */
+/** The forms of a history row. */
 export interface RowForms<Row> {
   readonly asJson: (row: Row) => object;
   readonly columns: readonly string[];
-  /** Null: the row is not in CSV. */
+  /** Null: the row has no line in the CSV. */
   readonly asCsv: (row: Row) => string | null;
   readonly titles: readonly string[];
   readonly cells: (row: Row, quoted: Market['unit']) => readonly Cell[];
@@ -115,7 +115,7 @@ const OBSERVATION_FORMS: RowForms<PublicObservation> = {
   },
 };
 
-/** @param asOf only what was visible at that moment; null: every version */
+/** @param asOf the moment at which the versions were visible; null: every version */
 export async function printHistory(client: Client, slug: string, form: HistoryForm, asOf: AsOf | null): Promise<void> {
   await printRows(client, slug, form, versionsAt(client, slug, asOf), OBSERVATION_FORMS);
 }
@@ -146,13 +146,13 @@ export async function printRows<Row>(
   }
 }
 
-/** Newest first. @param asOf only those that were visible at that moment; null: every version */
+/** Versions, newest first. @param asOf only those that were visible at that moment; null: every version */
 export function versionsAt(client: Client, slug: string, asOf: AsOf | null): AsyncIterable<PublicObservation> {
   const all = allVersions(client, slug);
   return asOf === null ? all : visible(all, asOf);
 }
 
-/** Empty for a value that stands, is effective, and gives no reason. */
+/** Empty for a standing, effective value without a reason. */
 export function remarkOn({ announced, supersededBy, retraction, publicReason }: PublicObservation): string {
   if (supersededBy !== null) return 'superseded';
   const remark = announced ? 'announced' : retraction === null ? '' : RETRACTION_IN_WORDS[retraction];
@@ -161,7 +161,7 @@ export function remarkOn({ announced, supersededBy, retraction, publicReason }: 
 
 const RETRACTION_IN_WORDS = { mistake: 'retracted: mistake', withdrawn: 'withdrawn by the source' } as const;
 
-/** If there is nothing to show, a note says from when on there would be something. */
+/** If no row is visible at the moment, a note names the time of the first row. */
 async function* visible(observations: AsyncIterable<PublicObservation>, asOf: AsOf): AsyncGenerator<PublicObservation> {
   const reading = new AsOfReading<PublicObservation>(asOf);
   let isAnyVisible = false;

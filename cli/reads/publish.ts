@@ -1,4 +1,4 @@
-/** `tidemark publish`: has markets published again, and waits for the generation that shows them. */
+/** `tidemark publish`: requests that markets are published again, and waits for the generation that shows them. */
 import { PUBLICATION_MARKETS_MAX, type Publication } from '../../contract/operations/publications.ts';
 import type { Client } from '../http/client.ts';
 import { poll } from '../http/poll.ts';
@@ -8,21 +8,21 @@ import { printFields, printJson } from '../program/output.ts';
 export interface PublishOptions {
   readonly markets: 'all' | readonly string[];
   readonly purge: boolean;
-  /** Seconds to wait for the generation; 0: not at all. */
+  /** Seconds to wait for the generation; 0: no wait. */
   readonly wait: number;
   readonly idempotencyKey: string | undefined;
 }
 
 const PUBLICATIONS_PATH = '/api/v1/publications';
 
-/** @throws CommandError `unfinished` if a publication still waits when the time is over */
+/** @throws CommandError `unfinished` if a publication is still waiting when the time is over */
 export async function publishMarkets(client: Client, options: PublishOptions, asJson: boolean): Promise<void> {
   const { markets, purge, wait } = options;
   const parts = markets === 'all' ? ['all' as const] : partsOf(markets);
   const asked: Publication[] = [];
   for (const [index, part] of parts.entries()) {
     const { idempotencyKey: named } = options;
-    // One name for the whole call: its parts have names that follow from it.
+    // The call has one idempotency key, from which the keys of its parts are derived.
     const idempotencyKey = named === undefined || index === 0 ? named : `${named}-${index}`;
     const body = JSON.stringify({ markets: part, purge });
     asked.push(await client.resource({ method: 'POST', path: PUBLICATIONS_PATH, body, idempotencyKey }));

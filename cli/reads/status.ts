@@ -11,10 +11,10 @@ import { endWith } from '../program/exit-codes.ts';
 import { type Cell, printFields, printJson } from '../program/output.ts';
 import { allMarkets } from './walk.ts';
 
-/** Only the embedded server answers it. */
+/** Only the embedded server has this path. */
 const HEALTH_URL = '/healthz';
 
-/** The list is read for late sources up to here, which takes a few seconds. */
+/** The limit of markets that are read to find late sources, which takes a few seconds. */
 const MARKETS_READ = 100 * MARKETS_PAGE_SIZE;
 const WORST_SHOWN = 5;
 
@@ -37,10 +37,10 @@ interface Health {
   readonly faults?: readonly { readonly part: string; readonly detail: string }[];
 }
 
-/** Ends with `findings` if the service says that it fails. */
+/** Ends with `findings` if the service reports a failure. */
 export async function printStatus(client: Client, asJson: boolean): Promise<void> {
   const snapshot = (await client.files.resource(SNAPSHOT_URL).catch(toCommandError)) as Snapshot;
-  // 503 is an answer: it holds the faults. On AWS the path does not exist.
+  // 503 is a valid answer with faults. On AWS the path does not exist.
   const asked = await client.read(HEALTH_URL, [404, 403, 503]);
   const health = asked.status === 200 || asked.status === 503 ? (jsonOf(asked) as Health) : null;
   if (asked.status === 503) endWith('findings');
@@ -118,7 +118,7 @@ function healthFields(health: Health): readonly (readonly [string, Cell])[] {
         ? 'none since its start'
         : `${counted(lastVerify.findings, 'finding')} at ${lastVerify.at}, share ${lastVerify.share}`,
     ],
-    // A server of an earlier version does not tell.
+    // A server of an earlier version does not report this number.
     ['missing values', lastVerify?.missingValues ?? null],
     ...faults.map(({ part, detail }) => ['fault', `${part}: ${detail}`] as const),
   ];

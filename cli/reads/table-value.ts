@@ -13,7 +13,7 @@ export interface TableValue {
 /** A metric, or the row of a history with one. */
 type Shown = PublicMetric & { readonly retraction?: RetractionKind | null };
 
-/** @param unit that of the market */
+/** @param unit the unit of the market */
 export function tableValue(metric: Shown, unit: Market['unit']): TableValue {
   if (metric.kind === 'money') {
     if (metric.decimal == null) return unknownValue(metric);
@@ -28,7 +28,7 @@ function unknownValue({ unknownReason, retraction }: Shown): TableValue {
   return { value: `unknown: ${unknownWords(unknownReason, retraction)}`, unit: '' };
 }
 
-/** Those that were ever observed; all of them if none was. */
+/** The metrics with at least one observation; all of them if there is none. */
 export function observedMetrics(
   metrics: Readonly<Record<string, PublicMetric | null>>,
 ): readonly (readonly [name: string, metric: PublicMetric | null])[] {

@@ -1,4 +1,4 @@
-/** `tidemark verify`: every promise to readers, checked from outside by GET alone. */
+/** `tidemark verify`: checks every promise to readers, from outside, with GET only. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
 import { LOG_ROOT } from '../../contract/files/public-objects.ts';
@@ -25,20 +25,20 @@ const PAUSE_SECONDS = FRESH_SECONDS + 1;
 const ONLY_FILES =
   'This host serves plain files, so the files are checked, and not the status and the header fields with which they are sent.';
 
-/** How the signed log is to be checked, too. */
+/** The options for checking the signed log, too. */
 export interface LogCheck {
-  /** The keys of the log. Null: those that are remembered, or on first use those that the log names. */
+  /** The keys of the log. Null: the stored ones, or at the first check those that the log names. */
   readonly vkeys: readonly string[] | null;
   /** See `known-logs.ts`. */
   readonly memory: string;
-  /** Whether another log was begun at this URL on purpose. Then what is remembered of it does not count, and is replaced. */
+  /** Whether the operator has intentionally begun a new log at this URL. Then the stored keys and checkpoint are replaced. */
   readonly isNew: boolean;
 }
 
 /**
  * Ends with `findings` if there is any.
  *
- * @param logCheck null: the log is left out
+ * @param logCheck null: the log is not checked
  */
 export async function verifyService(
   url: URL,
@@ -75,7 +75,7 @@ export async function verifyService(
   const table = new Table(['RULE', 'URL', 'FINDING']);
   for (const { rule, url: where, detail } of all) await table.add([rule, where, detail]);
   await table.end();
-  // A pipe gets the findings alone, so it stays empty without one.
+  // On a pipe, only the findings are data, so the output is empty without findings.
   if (!isPersonReading()) return note(`${counted(all.length, 'finding')} at ${url.href.replace(/\/$/, '')}`);
   const { generation, markets, observations, pages, missingValues } = report;
   await printFields([
@@ -117,7 +117,7 @@ async function verifyTheLog(
     const { checkpoint } = report;
     if (vkeys === null && known === undefined) {
       const detail = strangeKey(url, originOf(checkpoint), report.vkeys, memory);
-      // Nothing is remembered of a log that may be somebody else's.
+      // The log may belong to somebody else, so it is not stored.
       if (detail !== null) {
         return { ...report, findings: [...report.findings, { url: VKEY_URL, rule: 'signature', detail }] };
       }
@@ -140,7 +140,7 @@ async function verifyTheLog(
   return report;
 }
 
-/** Why a log that is seen for the first time may be somebody else's, under the name of a log that is known. */
+/** Why a log that is new to this user may belong to somebody else, although it has the name of a stored log. */
 function strangeKey(shownAt: URL, origin: string, vkeys: readonly string[], memory: string): string | null {
   for (const [url, known] of knownLogsOf(origin, memory)) {
     if (url === shownAt.href) continue;
@@ -152,9 +152,9 @@ function strangeKey(shownAt: URL, origin: string, vkeys: readonly string[], memo
 }
 
 /**
- * A server that does not answer is not a finding: nothing is known about it. An answer without an end is one.
+ * If the server does not answer, its state is unknown, and that is not a finding. An endless answer is a finding.
  *
- * @param timeoutSeconds for one answer
+ * @param timeoutSeconds the time limit of one answer
  */
 export function publicReaderOf(url: URL, timeoutSeconds: number): PublicReader {
   const reader = httpReader(url.href, { ...DEFAULT_READ_LIMITS, timeoutMs: timeoutSeconds * 1000 });
@@ -169,20 +169,23 @@ export function publicReaderOf(url: URL, timeoutSeconds: number): PublicReader {
   };
 }
 
-/** How far `verify` is, as its reads tell: markets of those that the snapshot counts, entries of those that the checkpoint counts. */
+/**
+ * The progress of `verify`, from its reads: markets compared with the count in the snapshot, entries compared with the size in
+ * the checkpoint.
+ */
 const MARKET = new RegExp(`(?:${MARKETS_URL}|/markets)/[^/?]+$`);
 const ENTRIES = `${LOG_ROOT}/ndjson/`;
 
 interface WatchedReader {
   readonly reader: PublicReader;
-  /** To be called before a second walk. */
+  /** Call it before a second walk. */
   begin(): void;
-  /** Reads that are still under way show nothing any more. */
+  /** Ends the display: later results of running reads are not shown. */
   end(): void;
 }
 
 function watchedReader(reader: PublicReader, line: ProgressLine): WatchedReader {
-  /** Unknown until they are read, and only for show: another answer shows nothing. A 304 has none. */
+  /** Unknown until these answers are read; only for display, so an invalid answer shows nothing. A 304 has no numbers. */
   let [markets, entries] = [0, 0];
   let isOver = false;
   let [step, done] = ['Reading the list', 0];

@@ -1,4 +1,4 @@
-/** Walks over collections: public ones as the client does, and lists of the write API. */
+/** Walks over collections: public ones through the client, and lists of the write API. */
 import { below, pageOf } from '../../clients/typescript/public-files.ts';
 import { TidemarkError } from '../../clients/typescript/tidemark-error.ts';
 import { walkHistory, walkMarkets } from '../../clients/typescript/walks.ts';
@@ -18,7 +18,10 @@ export function allVersions({ files }: Client, slug: string): AsyncGenerator<Pub
   return settled(walkHistory(files, slug, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY));
 }
 
-/** Not of a market that is not public yet, or was removed. Static hosts have the file, and no other name of it. */
+/**
+ * False for a market that is not public yet, or was removed. Asks for the file, because static hosts have no other path of the
+ * history.
+ */
 export async function hasHistory({ files }: Client, slug: string): Promise<boolean> {
   try {
     await files.page(historyUrl(encodeURIComponent(slug)));
@@ -29,7 +32,7 @@ export async function hasHistory({ files }: Client, slug: string): Promise<boole
   }
 }
 
-/** Its errors are those of a command. */
+/** Turns the walk's errors into those of a command. */
 async function* settled<Item>(walk: AsyncGenerator<Item>): AsyncGenerator<Item> {
   try {
     yield* walk;
@@ -38,10 +41,10 @@ async function* settled<Item>(walk: AsyncGenerator<Item>): AsyncGenerator<Item> 
   }
 }
 
-/** Of a list of the write API, whose cursors say nothing. */
+/** The limit of pages in a list of the write API, whose cursors do not show an order. */
 const MOST_PAGES = 10_000;
 
-/** The items of a list of the write API, page by page, up to a number of them. @throws CommandError for a cursor that was there before */
+/** The items of a list of the write API, page by page, at most `most`. @throws CommandError if a cursor is repeated */
 export function walkList<Item>(client: Client, path: string, most = Infinity): AsyncGenerator<Item> {
   return settled(listed<Item>(client, path, most));
 }
@@ -53,7 +56,7 @@ async function* listed<Item>(client: Client, path: string, most: number): AsyncG
     const query: string =
       cursor === null ? '' : `${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`;
     const value = (await client.resource({ path: path + query })) as { readonly page?: object };
-    // The write API has cursors and no files to link to.
+    // The write API has cursors, but no links to files.
     const { data, page } = pageOf<Item>({ value: { ...value, page: { next: null, ...value.page } }, url });
     yield* data.slice(0, left);
     left -= data.length;

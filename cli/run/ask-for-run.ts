@@ -1,4 +1,4 @@
-/** Asks for a run of one source. A recipe that was named is stored first, as the file has it. */
+/** Requests a run of one source. If a recipe is named, it is stored first. */
 import { existsSync } from 'node:fs';
 import type { SourceRecipe } from '../../contract/operations/sources.ts';
 import type { Client } from '../http/client.ts';
@@ -7,9 +7,9 @@ import { findSource } from '../sources/recipe-at.ts';
 import { checkedRecipe, readRecipe } from '../sources/recipe-file.ts';
 
 export interface AskedRun {
-  /** Of the source. */
+  /** The name of the source. */
   readonly name: string;
-  /** Whether its recipe is new, or was changed. */
+  /** Whether a new or changed recipe was stored. */
   readonly isStored: boolean;
 }
 
@@ -27,7 +27,7 @@ export async function askForRun(client: Client, place: string, unconditional: bo
   return asked;
 }
 
-/** As `askForRun`, without a run. */
+/** Does the same as `askForRun`, without requesting a run. */
 export async function namedSource(client: Client, place: string): Promise<AskedRun> {
   const isKnown = !existsSync(place) && (await findSource(client, place)) !== null;
   return isKnown ? { name: place, isStored: false } : await store(client, place);

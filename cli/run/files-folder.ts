@@ -8,9 +8,10 @@ import { CommandError } from '../program/exit-codes.ts';
 const MAPPING = /\.mapping\.jsonc?$/;
 
 /**
- * In the order of their names. Records (NDJSON, JSON) need no mapping. Files of other forms without one are no data.
+ * The files in the order of their names. Records (NDJSON, JSON) need no mapping. Files of other forms without a mapping are
+ * ignored.
  *
- * @throws CommandError `usage` if there is no folder, if a mapping has faults, and for a CSV file without one
+ * @throws CommandError `usage` if the folder does not exist, if a mapping has faults, and for a CSV file without a mapping
  */
 export async function filesOf(folder: string): Promise<readonly NamedFile[]> {
   if (!existsSync(folder)) throw new CommandError('usage', `There is no folder ${folder}.`);

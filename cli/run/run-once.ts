@@ -17,16 +17,16 @@ import { askForRun, namedSource } from './ask-for-run.ts';
 
 /** The options of `tidemark run`, as the parser gives them. */
 export interface RunFlags extends GlobalOptions, GitFlags {
-  /** Names, or places of recipes. None: those that are due. */
+  /** Names of sources, or places of recipes. Empty: the sources that are due. */
   readonly source?: readonly string[];
   readonly unconditional?: boolean;
   readonly mapping?: string;
   readonly files?: string;
-  /** These three are of the files. */
+  /** These three options apply to files. */
   readonly mode: 'append' | 'correct';
   readonly partial?: boolean;
   readonly confirmOutliers?: boolean;
-  /** Markets that are removed for good, before the files are ingested. The reason becomes public. */
+  /** Markets to remove permanently, before the files are ingested. The reason becomes public. */
   readonly remove?: readonly string[];
   readonly replacedBy?: string;
   readonly publicReason?: string;
@@ -38,7 +38,7 @@ export interface RunFlags extends GlobalOptions, GitFlags {
   readonly to?: string;
 }
 
-/** How a round ended, and the exit code for it. */
+/** The outcomes of a round, with their exit codes. */
 const OUTCOMES = {
   published: 'done',
   unchanged: 'unchanged',
@@ -50,7 +50,7 @@ const OUTCOMES = {
 type Outcome = keyof typeof OUTCOMES;
 
 /**
- * @param git the past of a list, by the recipe that it names
+ * @param git the past versions of a list, with their recipe
  * @throws CommandError `busy`, `refused`, and for files that cannot be read
  */
 export async function runOnce(
@@ -75,7 +75,7 @@ export async function runOnce(
     },
     takeIn: async (api) => {
       const client = localClient(options, api);
-      // First: a source that is not known ends the run before it changes anything.
+      // Done first: an unknown source ends the run before it changes anything.
       const named = await Promise.all(sources.map((place) => askForRun(client, place, options.unconditional === true)));
       const past = git === null ? null : await namedSource(client, git.recipe);
       let isRemoved = false;
@@ -102,7 +102,7 @@ export async function runOnce(
     .finally(progress.clear);
 
   const outcome = outcomeOf(report, ingested);
-  // In every case: a run that was killed may have left files to commit.
+  // Written in any case, because a killed run may have left files to commit.
   if (messageFile !== undefined) writeFileSync(messageFile, messageOf(report));
   const durationMs = Math.round(performance.now() - startedMs);
   if (options.json) {
@@ -114,7 +114,7 @@ export async function runOnce(
     note(`${source}: ${reason?.code}: ${reason?.detail}`);
   }
   for (const { source, reason, faults } of report.sources) {
-    // This reason has the first fault in it.
+    // The reason `no-records` already contains the first fault.
     for (const { line, code, detail } of faults.slice(reason?.code === 'no-records' ? 1 : 0, FAULTS_SHOWN))
       note(`${source}: line ${line}: ${code}: ${detail}`);
   }
@@ -135,7 +135,7 @@ function outcomeOf(report: RunReport, ingested: readonly FileSummary[]): Outcome
 const hasPublished = ({ files }: RunReport) => files.written + files.removed > 0;
 const hasFailed = ({ outcome }: SourceEnd) => outcome === 'failed';
 const refusedBy = ({ counts, refusedRows }: SourceEnd) => (counts?.refused ?? 0) + refusedRows;
-/** Of each source. */
+/** The number of faults that are shown for each source. */
 const FAULTS_SHOWN = 5;
 
 const EXITS = [
@@ -145,7 +145,7 @@ const EXITS = [
   [StartError, 'refused'],
 ] as const;
 
-/** False: it is removed already, perhaps by the run before. */
+/** False: the market was already removed, perhaps by the run before. */
 async function removeOnce(
   client: ReturnType<typeof localClient>,
   slug: string,
@@ -162,7 +162,7 @@ async function removeOnce(
   }
 }
 
-/** A job reads the outcome in every case. */
+/** Prints the outcome of a refusal in the form that a job reads. */
 async function tellRefusal(error: unknown, asJson: boolean): Promise<never> {
   const exit = EXITS.find(([kind]) => error instanceof kind)?.[1] ?? null;
   if (exit === null) throw error;
@@ -220,7 +220,7 @@ function inWords(end: SourceEnd): string {
   return `${source}: ${outcome}${counts === null ? '' : `, ${accepted} new, ${unchanged} known`}${rows === 0 ? '' : `, ${rows} refused`}`;
 }
 
-/** The message of a commit: one line, and what led to it. */
+/** The commit message: one line, then the details. */
 function messageOf({ generation, markets, observations, log, sources, past }: RunReport): string {
   const lines = [
     ...sources.map(inWords),

@@ -1,11 +1,11 @@
-/** `tidemark sources`: the files of others that the service fetches on a schedule. */
+/** `tidemark sources`: files of other parties, which the service fetches on a schedule. */
 import { type Command, Option } from 'commander';
 import { openClient } from '../http/client.ts';
 import { itemLimit, seconds } from '../program/numbers.ts';
 import type { GlobalOptions } from '../program/profile.ts';
 
 interface WaitFlags extends GlobalOptions {
-  /** True: the option is given without a number. */
+  /** True: the option was given without a number. */
   readonly wait?: number | true;
 }
 
@@ -13,7 +13,7 @@ interface RunsFlags extends GlobalOptions {
   readonly limit: number;
 }
 
-/** A large file takes minutes to take in. */
+/** Enough for a large file, whose ingest takes minutes. */
 const WAIT_SECONDS = 600;
 
 const waitOption = (description: string) => new Option('--wait [seconds]', description).argParser(seconds);

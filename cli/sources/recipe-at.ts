@@ -1,4 +1,4 @@
-/** The source that a person means by a word: one of the service, a file of a recipe, or a shipped recipe. */
+/** Finds the recipe that a word names: a source of the service, a recipe file, or a shipped recipe. */
 import { existsSync } from 'node:fs';
 import type { SourceRecipe } from '../../contract/operations/sources.ts';
 import type { Client } from '../http/client.ts';
@@ -7,7 +7,7 @@ import { sourcePath } from './api.ts';
 import { checkedRecipe, readRecipe } from './recipe-file.ts';
 
 /**
- * A key of a feed may read no source: then only files and shipped recipes can be named.
+ * With the key of a feed, which may not read sources, only files and shipped recipes can be named.
  *
  * @param place the path of a file; or the name of a source, or of a shipped recipe
  * @throws CommandError `usage` if there is no such recipe, or it has faults
@@ -22,7 +22,7 @@ export async function recipeAt(client: Client, place: string): Promise<unknown> 
   return stored?.recipe ?? JSON.parse(checkedRecipe(place, readRecipe(place)).body);
 }
 
-/** Null: the service has none of this name. */
+/** Null: the service has no source of this name. */
 export async function findSource(client: Client, name: string): Promise<SourceRecipe | null> {
   return await client.resource<SourceRecipe>({ path: sourcePath(name) }).catch((error: unknown) => {
     if (isAnswered(error, 404)) return null;

@@ -1,4 +1,4 @@
-/** The text of a recipe: of a file, or of one that is shipped, by its name. */
+/** Reads the text of a recipe, from a file or from a shipped recipe. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'jsonc-parser';
 import { parseRecipeText, type Recipe } from '../../mapping/recipe/recipe.ts';
@@ -23,7 +23,8 @@ export function readRecipe(place: string): string {
 }
 
 /**
- * @returns the name of the source, the recipe, and `body`: the recipe as the file has it, so that its defaults are those of the service
+ * @returns the name of the source, the parsed recipe, and `body`: the recipe as in the file, so that the service fills in its
+ *   own defaults
  * @throws CommandError `usage` with every fault and its line
  */
 export function checkedRecipe(

@@ -8,7 +8,7 @@ import { walkList } from '../reads/walk.ts';
 import { sourcePath } from './api.ts';
 
 export interface RunOptions {
-  /** Seconds to wait for the end; 0: not at all. */
+  /** Seconds to wait for the end; 0: no wait. */
   readonly wait: number;
   readonly unconditional: boolean;
 }
@@ -29,7 +29,7 @@ export async function listRuns(client: Client, name: string, limit: number, asJs
   await printItems(walkList<SourceRun>(client, runsPath(name), limit), asJson, titles, rowOf);
 }
 
-/** @param run null: the newest run that took records in */
+/** @param run null: the newest run with ingested records */
 export async function replayRun(
   client: Client,
   name: string,

@@ -12,7 +12,7 @@ import { sourcePath } from './api.ts';
 import { checkedRecipe, readRecipe } from './recipe-file.ts';
 
 /**
- * Nothing is sent, and no key is needed, if the recipe has faults.
+ * Stores a recipe. If it has faults, nothing is sent, and no key is needed.
  *
  * @throws CommandError `usage` with every fault and its line
  */
@@ -88,7 +88,7 @@ function inWords({ paused, run, failures }: SourceState): string {
   return failures === 0 ? state : `${state}, failed ${failures === 1 ? 'once' : `${failures} times`}`;
 }
 
-/** A recipe is shown as it was sent: it may leave out what has a default. */
+/** The schedule in words. The recipe may leave out members with a default. */
 function scheduleText(schedule: SentSchedule): string {
   if ('everyMinutes' in schedule) return `every ${schedule.everyMinutes} minutes`;
   const { at, days = [], timeZone = 'UTC' } = schedule;
@@ -99,7 +99,7 @@ function textOf(value: unknown): Cell {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Null: it was removed in between. */
+/** Null: the source was removed meanwhile. */
 async function stateOf(client: Client, wanted: string): Promise<SourceState | null> {
   for await (const state of walkList<SourceState>(client, SOURCES_URL)) if (state.name === wanted) return state;
   return null;

@@ -1,36 +1,36 @@
 /**
- * The records that put a market back to its values from before some moments of recording. Pure. Nothing is erased: a value
- * that was added is retracted as a mistake, a value that was replaced is corrected back, and the history shows both.
+ * The records that restore the values of a market from before some moments of recording. Pure. Nothing is erased: an added
+ * value is retracted as a mistake, a replaced value is corrected back, and the history shows both.
  */
 import { decimalOf } from '../../clients/typescript/decimal-of.ts';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
 
 export interface EarlierValue {
-  /** The newest version, which is taken back. */
+  /** The newest version, which is undone. */
   readonly wrong: PublicObservation;
-  /** The newest version that was not selected. Null: the observation did not exist. */
+  /** The newest version that was not selected. Null: the observation did not exist before. */
   readonly before: PublicObservation | null;
   readonly record: IngestRecordInput;
 }
 
 export interface EarlierValues {
   readonly values: readonly EarlierValue[];
-  /** Observations with a selected version that another one has replaced since. They stay as they are. */
+  /** Observations with a selected version that was superseded later. They are not changed. */
   readonly replacedSince: readonly PublicObservation[];
 }
 
 export interface Reasons {
-  /** Of the retractions. The service keeps it and does not publish it. */
+  /** The reason of the retractions. The service stores it and does not publish it. */
   readonly reason: string;
-  /** Of every record. Undefined: values of before stand again with the reason that they had. */
+  /** The public reason of every record. Undefined: restored values keep the reason that they had. */
   readonly publicReason: string | undefined;
 }
 
 /**
  * @param versions every version of every observation of the market
- * @param isSelected whether a version is to be undone
- * @param said why: see {@link Reasons}
+ * @param isSelected whether a version must be undone
+ * @param said the reasons: see {@link Reasons}
  */
 export function earlierValues(
   market: string,
@@ -44,7 +44,7 @@ export function earlierValues(
   const replacedSince: PublicObservation[] = [];
   for (const newest of versions.filter(({ supersededBy }) => supersededBy === null)) {
     let version: PublicObservation | null = newest;
-    // The service itself repeats an announced value when its moment has come.
+    // The service itself supersedes an announced value by an equal one when its moment has come.
     const announced = beforeOf(newest);
     if (announced?.announced && !newest.announced && isSameValue(announced, newest)) version = announced;
     if (!isSelected(version)) {
@@ -88,7 +88,7 @@ function recordOf(
   const observation = {
     ...({ type: 'observation', ...identity, sourceLabel, releasedAt, confidence, status } as const),
     ...{ sourceValue, unknownReason, rounded },
-    // Every check was passed when the value was first taken in.
+    // The value passed every check when it was first stored.
     ...{ zeroAsserted: true, dateConfirmed: true, outlierConfirmed: true, reinstated: true },
     ...(announced && { announced }),
     ...why,

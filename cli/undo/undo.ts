@@ -1,4 +1,4 @@
-/** `tidemark undo`: selects what was recorded by mistake, and sends the records that put the values of before back. */
+/** `tidemark undo`: finds the values that were recorded by mistake, and sends records that restore the earlier values. */
 import { randomBytes } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ import { allMarkets, allVersions, hasHistory, walkList } from '../reads/walk.ts'
 import { sourcePath } from '../sources/api.ts';
 import { type EarlierValue, earlierValues } from './earlier-values.ts';
 
-/** A time within which values were recorded. */
+/** A period in which values were recorded. */
 export interface RecordedWithin {
   readonly sinceMs: number;
   readonly untilMs: number;
@@ -31,28 +31,28 @@ export interface RecordedWithin {
 export interface UndoOptions {
   readonly records?: string;
   readonly apply?: boolean;
-  /** Why, for readers: of every record. */
+  /** The public reason of every record. */
   readonly publicReason?: string;
   readonly report?: string;
   readonly json?: boolean;
   readonly quiet?: boolean;
-  /** Seconds to wait for generations: the one of the wrong values, and the one that shows the values of before. */
+  /** Seconds to wait for two generations: the one with the wrong values, and the one with the restored values. */
   readonly wait: number;
 }
 
 interface Selection extends RecordedWithin {
-  /** Null: all markets that have changed since. */
+  /** Null: all markets that have changed since then. */
   readonly markets: readonly string[] | null;
-  /** The generation that shows the wrong values; 0: one that is public already. */
+  /** The generation that shows the wrong values; 0: they are public already. */
   readonly generation: number;
-  /** The number of records that were stored. Values of others may have been recorded at the same time. */
+  /** The number of stored records. Other values may have been recorded at the same time. */
   readonly stored: number;
 }
 
 /**
- * @param wrong ids of batches, uploads or runs; or a time
+ * @param wrong ids of batches, uploads or runs; or a period
  * @param source the `sourceLabel` of the wrong values. Null: any
- * @throws CommandError `refused` if more values were recorded at that time than what is undone has stored
+ * @throws CommandError `refused` if more values were recorded in that period than the undone work has stored
  */
 export async function undo(
   client: Client,
@@ -94,7 +94,7 @@ async function selectionOf(client: Client, id: string): Promise<Selection> {
   return { ...windowOf(id, createdAt, report), markets: null };
 }
 
-/** Several workers may take a batch in, and the clock of the one that ends it may be behind. */
+/** Several workers may apply a batch, and the clock of the worker that ends it may be behind. */
 const CLOCKS_DIFFER_MS = 50;
 
 function windowOf(
@@ -115,7 +115,7 @@ function windowOf(
   };
 }
 
-/** A run is a resource of its source, and its id does not name that. */
+/** The path of a run contains its source, but the id of a run does not, so all sources are asked. */
 async function uploadOfRun(client: Client, id: string): Promise<string> {
   for await (const { name } of walkList<SourceState>(client, SOURCES_URL)) {
     const run = await client.resource<SourceRun>({ path: sourcePath(name, `/runs/${id}`) }).catch((error: unknown) => {
@@ -129,10 +129,13 @@ async function uploadOfRun(client: Client, id: string): Promise<string> {
   throw new CommandError('refused', `No source has a run ${id}.`, 'See: tidemark sources runs NAME');
 }
 
-/** Caches may be as old as the contract allows them, and a second more. */
+/** One second longer than caches may keep an answer. */
 const CACHED_MS = 16_000;
 
-/** Until reading gives the wrong values: their generation is published, in the list too, and older answers have expired. */
+/**
+ * Waits until readers see the wrong values: their generation is published, also in the list, and older cached answers have
+ * expired.
+ */
 async function waitUntilRead(client: Client, selections: readonly Selection[], wait: number): Promise<void> {
   const read = async () => (await client.files.resource(SNAPSHOT_URL).catch(toCommandError)) as Snapshot;
   const needed = Math.max((await read()).generation, ...selections.map(({ generation }) => generation));
@@ -145,10 +148,10 @@ async function waitUntilRead(client: Client, selections: readonly Selection[], w
   await sleep(Math.min(CACHED_MS, Math.max(0, Date.parse(shown.publishedAt) + CACHED_MS - Date.now())));
 }
 
-/** Of each kind. The others are in the records. */
+/** The number of values of each kind that are named. The file of records has all. */
 const NAMED = 10;
 
-/** Writes a record for each value that is put back. @returns how many they are */
+/** Writes a record for each restored value. @returns their number */
 async function writeRecords(
   client: Client,
   path: string,
@@ -211,7 +214,7 @@ async function* marketsOf(client: Client, selections: readonly Selection[]): Asy
     return;
   }
   for (const slug of new Set(selections.flatMap(({ markets }) => markets ?? []))) {
-    // A market that was removed since has no history.
+    // A market that was removed meanwhile has no history.
     if (await hasHistory(client, slug)) yield slug;
   }
 }
