@@ -1,7 +1,7 @@
 /**
- * Credentials of a Lambda function. Bundles contain this instead of `@aws-sdk/credential-provider-node`, which would
- * look in a dozen places that a function does not have (profiles, SSO, instance metadata …), and would add the code for
- * each of them.
+ * Credentials of a Lambda function. Bundles contain this instead of `@aws-sdk/credential-provider-node`, which would look
+ * in a dozen places that do not exist in a function (profiles, SSO, instance metadata …), and would add the code for each
+ * of them.
  */
 
 interface Credentials {

@@ -24,9 +24,7 @@ const bucket: Rule = {
   expected: 'a bucket name',
 };
 
-/**
- * Catches a value in the wrong place, such as a name instead of an ARN. Whether the resource exists, only AWS can tell.
- */
+/** The rules find a value in the wrong place, such as a name instead of an ARN. Whether the resource exists, only AWS knows. */
 const RULES: { readonly [Name in VariableName]: Rule } = {
   tableName: { isValid: (value) => /^[\w.-]{3,255}$/.test(value), expected: 'the name of a DynamoDB table' },
   publicBucket: bucket,

@@ -20,8 +20,8 @@ export const UPLOADS_PREFIX = 'uploads/';
 export const ARCHIVE_PREFIX = 'archive/';
 
 /**
- * Headers that the write host's distribution adds to each request. The first proves to the write API that the request came
- * through the distribution; the second is then the sender's address. A viewer's own headers of these names are replaced.
+ * Headers that the write host's distribution adds to each request. The first one proves that the request came through the
+ * distribution; then the second one holds the sender's address. A client's own headers of these names are replaced.
  */
 export const ORIGIN_SECRET_HEADER = 'x-tidemark-origin-secret';
 export const VIEWER_ADDRESS_HEADER = 'x-tidemark-viewer-address';
@@ -37,12 +37,12 @@ export const ENVIRONMENT = {
   tableName: 'TIDEMARK_TABLE',
   publicBucket: 'TIDEMARK_PUBLIC_BUCKET',
   uploadsBucket: 'TIDEMARK_UPLOADS_BUCKET',
-  /** Where a copy of what is published is kept. With it, the publisher keeps its bundles for a day. */
+  /** The place of a copy of the published objects. If it is set, the publisher keeps its bundles for a day. */
   secondRegion: 'TIDEMARK_SECOND_REGION',
   secondBucket: 'TIDEMARK_SECOND_BUCKET',
   /** The secret that authenticates cursors and the like. */
   secretArn: 'TIDEMARK_SECRET_ARN',
-  /** Of each accepted value of {@link ORIGIN_SECRET_HEADER}: one, or two separated by a comma. */
+  /** The ARNs of the accepted values of {@link ORIGIN_SECRET_HEADER}: one, or two separated by a comma. */
   originSecretArns: 'TIDEMARK_ORIGIN_SECRET_ARNS',
   issuer: 'TIDEMARK_ISSUER',
   audience: 'TIDEMARK_AUDIENCE',
@@ -60,9 +60,9 @@ export const ENVIRONMENT = {
   writeBaseUrl: 'TIDEMARK_WRITE_BASE_URL',
   /** The name of the log. */
   logOrigin: 'TIDEMARK_LOG_ORIGIN',
-  /** Of the keys that sign it, newest first: one, or two separated by a comma. */
+  /** The ARNs of the keys that sign the log, newest first: one, or two separated by a comma. */
   logKeyArns: 'TIDEMARK_LOG_KEY_ARNS',
-  /** Hours between two runs of `verify`. They decide which share of the markets each run checks. */
+  /** Hours between two runs of `verify`. This number decides which share of the markets each run checks. */
   verifyEveryHours: 'TIDEMARK_VERIFY_EVERY_HOURS',
   /** The kinds of public files that are published besides the bodies; all by default. */
   projections: 'TIDEMARK_PROJECTIONS',
@@ -71,23 +71,23 @@ export const ENVIRONMENT = {
 /** The namespace of all our metrics. The dimension is the function's name, because one account may hold several deployments. */
 export const METRICS_OF_OURS = { namespace: 'Tidemark', dimension: 'FunctionName' } as const;
 
-/** Of the worker: how long the batch has waited that has waited longest, when the queue was looked at. */
+/** A metric of the worker: the age of the batch that has waited longest, when the queue was read. */
 export const WORK_WAITED = 'WorkWaited';
 
-/** In the log of `publish`: written after each generation and each time that nothing was due. Alarms use them. */
+/** Metrics in the log of `publish`, written after each generation and each time that nothing was due. Alarms use them. */
 export const PUBLISHER_METRICS = {
   ...METRICS_OF_OURS,
   completed: 'PublishCompleted',
   duration: 'PublishDuration',
-  /** Since when every generation has left marks of changed markets. */
+  /** How long all generations have left marks of changed markets. */
   behind: 'PublishBehind',
-  /** Markets that have been deferred for longer than five minutes. */
+  /** The number of markets that have been deferred for longer than five minutes. */
   deferredTooLong: 'MarketsDeferredTooLong',
-  /** Audit records that were changed or removed, as the stream reported. */
+  /** The number of audit records that were changed or removed, by the stream's report. */
   auditChanged: 'AuditRecordsChanged',
 } as const;
 
-/** In the log of the copy: for how long the second region has been behind. */
+/** A metric in the log of the copy: for how long the second region has been behind. */
 export const COPY_BEHIND = 'SecondRegionBehind';
 
 /** The part of an invocation's context that the functions use. */
@@ -95,5 +95,5 @@ export interface LambdaInvocation {
   getRemainingTimeInMillis(): number;
 }
 
-/** The pages for people in the asset of the publisher: the digests of the files, and the folder with them. */
+/** The pages for people in the publisher's asset: the file with their digests, and the folder with the pages. */
 export const SITE_ASSET = { manifest: 'site.json', folder: 'site' } as const;

@@ -6,9 +6,9 @@ import { newUlid } from '../ports/ulid.ts';
 export interface Runtime {
   /** Milliseconds since the epoch. */
   readonly nowMs: () => number;
-  /** Unique in each call, also across processes. */
+  /** Unique, across processes too. */
   readonly newAttemptId: () => string;
-  /** A new id such as `wl_01JD…`: the prefix, and a ULID of this moment: see {@link idsBy}. */
+  /** A new id such as `wl_01JD…`: the prefix, and a ULID of the present moment: see {@link idsBy}. */
   readonly newId: (prefix: string) => string;
   /** In [0, 1). */
   readonly random: () => number;
@@ -16,14 +16,14 @@ export interface Runtime {
   readonly pause: (durationMs: number) => Promise<void>;
 }
 
-/** New ids by this clock. */
+/** Makes new ids by this clock. */
 export function idsBy({ nowMs, randomBytes }: Pick<Runtime, 'nowMs' | 'randomBytes'>): Runtime['newId'] {
   return (prefix) => `${prefix}_${newUlid(nowMs(), randomBytes)}`;
 }
 
 export const systemRuntime: Runtime = {
   nowMs: Date.now,
-  // 128 bits, in less room than a UUID: each item keeps the id of the attempt that wrote it.
+  // 128 bits, shorter than a UUID: each item keeps the id of the attempt that wrote it.
   newAttemptId: () => randomBytes(16).toString('base64url'),
   newId: idsBy({ nowMs: Date.now, randomBytes }),
   random: Math.random,

@@ -10,7 +10,7 @@ export function concurrencyLimit(limit: number): <Result>(work: () => Promise<Re
     try {
       return await work();
     } finally {
-      // The place goes straight to the longest waiter, so that a new call cannot take it.
+      // The place is passed directly to the longest waiter, so that a new call cannot take it.
       const next = waiting.shift();
       if (next) next();
       else free++;

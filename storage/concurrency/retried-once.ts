@@ -1,4 +1,4 @@
-/** Makes a value once in the life of a process. A failure is not kept. */
+/** Makes a value once in the life of a process. A failure is not remembered. */
 
 /** All callers get the same promise. After a rejection, the next caller tries again. */
 export function retriedOnce<Result>(make: () => Promise<Result>): () => Promise<Result> {

@@ -1,4 +1,4 @@
-/** Reads the whole store of a directory, beside the process that owns it. */
+/** Reads the whole store of a directory, while another process owns it. */
 import { existsSync } from 'node:fs';
 import pMap from 'p-map';
 import { StorageCorrupt } from '../ports/errors.ts';
@@ -8,25 +8,25 @@ import { indexPath } from './object-places.ts';
 
 export interface FilesRead {
   readonly read: number;
-  /** The keys of those that are changed or missing. */
+  /** The keys of changed or missing files. */
   readonly damaged: readonly string[];
 }
 
-/** More at once than a disk needs; each is small. */
+/** Files are small, so more are read at once than a disk can serve. */
 const FILES_AT_ONCE = 32;
 const KEYS_AT_ONCE = 1_000;
 
 /**
- * Changes nothing. A file that is replaced or removed meanwhile is no fault.
+ * Changes nothing. A file that is replaced or removed meanwhile does not count as damaged.
  *
- * @param progress the number of files that were read, and of all
+ * @param progress receives the number of files that were read, and the number of all
  */
 export async function findDamagedObjects(
   root: string,
   progress: (done: number, of: number) => void = () => {},
 ): Promise<FilesRead> {
   const damaged: string[] = [];
-  // A restore leaves no store: the next start makes it.
+  // A restore leaves no store: the next start creates it.
   if (!existsSync(indexPath(root))) return { read: 0, damaged };
   const index = new ObjectIndex(indexPath(root), { isReadOnly: true });
   const reader = new DirectoryReader(root, index, { tellsLost: true });

@@ -6,7 +6,7 @@ import { StorageCorrupt, StorageUnavailable } from '../ports/errors.ts';
 import { sha256Hex } from '../ports/sha256.ts';
 import { makeFolder, syncFolder } from './durable-files.ts';
 
-/** @param newName unique, for files that are not complete yet */
+/** @param newName gives unique names for unfinished files */
 export function openDirectoryArchive(folder: string, newName: () => string): Archive {
   const folderOf = (sha256: string): string => join(folder, sha256.slice(0, 2));
   const fileOf = (sha256: string): string => {
@@ -25,7 +25,7 @@ export function openDirectoryArchive(folder: string, newName: () => string): Arc
         await rm(temporary, { force: true });
       }
     }
-    // Another call may have renamed the file a moment ago, and not have synced its name yet.
+    // Another call may have just renamed the file, and not have synced its name yet.
     await syncFolder(own);
   }
 

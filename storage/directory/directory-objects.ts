@@ -7,11 +7,11 @@
  *     <root>/store/tmp/            files that are being written
  *
  * An object is replaced in four steps, each durable before the next: its file in `tmp`, both versions in the index, the
- * move into place, the new version alone in the index. So at any moment, the digest of a file says which version it is, and
- * a file with another digest was changed by somebody else: it is corrupt.
+ * move into place, the new version alone in the index. So at any moment, the digest of a file shows which version it is. A
+ * file with another digest was changed by another program: it is corrupt.
  *
- * If one of the two folders is missing, the store has failed: an unmounted disk or a folder that was moved away. Then no
- * object is absent, and nothing is written.
+ * If one of the two folders is missing, the whole store counts as failed: a disk is not mounted, or a folder was moved
+ * away. Then no object counts as absent, and nothing is written.
  *
  * A put with the condition `absent` replaces a corrupt file. Every other operation on it rejects.
  *
@@ -52,12 +52,12 @@ import {
 import { openIndex } from './open-index.ts';
 
 /**
- * Opens the store at `folder` and creates it if it is missing. Finishes the half-done work of a killed process.
+ * Opens the store at `folder` and creates it if it is missing. Completes the unfinished work of a killed process.
  *
  * @throws StorageUnavailable if the directory cannot be used
  */
 export async function openDirectoryObjects(folder: string): Promise<ObjectStore> {
-  // Paths of files are compared, and `./data/` is the same folder as `data`.
+  // Paths of files are compared, and `./data/` must be the same folder as `data`.
   const root = resolve(folder);
   return await translateErrors(root, async () => {
     await makeFolder(root);
@@ -76,7 +76,7 @@ class DirectoryObjects implements ObjectStore {
   readonly #root: string;
   readonly #index: ObjectIndex;
   readonly #reader: DirectoryReader;
-  /** Existing folders whose names are durable. */
+  /** Folders that exist and whose names are durable. */
   readonly #folders = new Set<string>();
   #foldersBeingMade: Promise<void> = Promise.resolve();
   readonly #inTurn = keyQueue();
@@ -87,7 +87,7 @@ class DirectoryObjects implements ObjectStore {
     this.#reader = new DirectoryReader(root, index);
   }
 
-  /** A move whose end the index does not know has happened or not: the digest of the file says it. */
+  /** If the index does not know the end of a move, the digest of the file shows whether the move has happened. */
   async recover(): Promise<void> {
     for (const key of this.#index.unsettled()) {
       const { current = null, next = null } = this.#index.get(key) ?? {};
@@ -126,12 +126,12 @@ class DirectoryObjects implements ObjectStore {
       const present = await (isAbsent ? this.#whole(key) : this.#reader.stat(key));
       const isMet = isAbsent ? present === null : present?.etag === condition.etag;
       if (isMet) {
-        // Making the object's folder would also make a vanished store anew, without its objects.
+        // Creating the object's folder would also create a vanished store again, without its objects.
         await this.#reader.assertThere();
         await this.#replace(key, object, bytes);
         return { kind: 'stored', etag };
       }
-      // A refused caller finds the same bytes under this name and relies on them, so the name must be durable here too.
+      // A refused caller finds the same bytes at this name and relies on them, so the name must be durable now.
       if (isAbsent && present !== null) await syncFolder(dirname(this.#fileOf(key, present)));
       return { kind: 'refused' };
     });
@@ -144,7 +144,8 @@ class DirectoryObjects implements ObjectStore {
       if (present !== null && present.etag !== etag) return 'refused';
       const path = this.#fileOf(key, present ?? { metadata: { contentType: '' } });
       if (present !== null) await unlink(path);
-      // Also if the file was gone: the process that unlinked it may have died before the removal was durable.
+      // The folder is synced even if the file was missing: the process that unlinked it may have died before that was
+      // durable.
       await syncFolder(dirname(path)).catch(ignoreMissing);
       this.#index.delete(key);
       return 'deleted';
@@ -161,7 +162,7 @@ class DirectoryObjects implements ObjectStore {
         const present = await Promise.all(known.map((key) => this.#isThere(key)));
         for (const [index, key] of known.entries()) {
           if (!present[index]) continue;
-          // One key more than a page holds shows that something follows.
+          // One key more than a page holds shows that more follow.
           if (keys.length === LIST_PAGE_SIZE) return { keys, next: keys.at(-1) ?? null };
           keys.push(key);
         }
@@ -175,7 +176,7 @@ class DirectoryObjects implements ObjectStore {
     return objectFile(this.#root, key, metadata);
   }
 
-  /** Whether a file is there. It may have been deleted by somebody else. */
+  /** Whether a file of the object exists. Another program may have deleted it. */
   async #isThere(key: string): Promise<boolean> {
     for (const object of indexedVersions(this.#index.get(key))) {
       if (isFile(await stat(this.#fileOf(key, object)).catch(ignoreMissing))) return true;
@@ -183,7 +184,7 @@ class DirectoryObjects implements ObjectStore {
     return false;
   }
 
-  /** Null also for a corrupt object. */
+  /** The object, if its file is right. Null for a corrupt object too. */
   async #whole(key: string): Promise<ObjectHead | null> {
     try {
       const found = await this.#reader.get(key);
@@ -217,15 +218,15 @@ class DirectoryObjects implements ObjectStore {
     await this.#settle(key, current, next);
   }
 
-  /** The next version is in place. */
+  /** Ends a replacement, after the next version has been put in place. */
   async #settle(key: string, current: IndexedObject | null, next: IndexedObject): Promise<void> {
     const [before, after] = [current === null ? null : this.#fileOf(key, current), this.#fileOf(key, next)];
-    // A removed market's body goes when the problem document is there, and the other way round.
+    // A problem document has another path than the body that it replaces, so the earlier file is removed.
     if (before !== null && before !== after) await unlink(before).catch(ignoreMissing);
     this.#index.put(key, { current: next, next: null });
   }
 
-  /** Makes the folder. Makes it again if it was removed after this process had made it. */
+  /** Creates the folder, and creates it again if it was removed after this process had created it. */
   async #moveIntoFolder(key: string, from: string, path: string): Promise<void> {
     const folder = dirname(path);
     const mode = isPublic(key) ? READABLE_FOLDER : undefined;
@@ -236,13 +237,13 @@ class DirectoryObjects implements ObjectStore {
       ignoreMissing(error);
       this.#folders.delete(folder);
       await this.#ensureFolder(folder, mode);
-      // Only an empty one. Files in another are not ours.
+      // Only an empty folder is removed. The files in another folder are not ours.
       await rmdir(path).catch(ignoreMissing);
       await moveAcross(from, path);
     }
   }
 
-  /** One at a time: a call that finds a folder of another call must not go on before the folder's name is durable. */
+  /** One call at a time: a call that finds another call's folder must not continue before the folder's name is durable. */
   async #ensureFolder(folder: string, mode?: number): Promise<void> {
     if (this.#folders.has(folder)) return;
     const made = this.#foldersBeingMade.then(() => makeFolder(folder, mode));
@@ -257,7 +258,8 @@ class DirectoryObjects implements ObjectStore {
 }
 
 /**
- * Web servers make an entity tag of the size and the time in whole seconds. So no two versions of a file have one second.
+ * Web servers derive an entity tag from the size and the time in whole seconds. So two versions of a file must have
+ * different seconds.
  *
  * @param before the version that is replaced
  */

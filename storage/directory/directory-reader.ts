@@ -1,5 +1,5 @@
 /**
- * Reads objects of a directory store. May run in any thread or process, beside the owner of the directory. Changes
+ * Reads objects of a directory store. It may run in any thread or process, while another one owns the directory. It changes
  * nothing.
  */
 import { existsSync } from 'node:fs';
@@ -20,9 +20,9 @@ import {
   translateErrors,
 } from './object-places.ts';
 
-/** An object may be replaced while it is read. More often than this, something else is wrong. */
+/** The most attempts for an object that is replaced while it is read. After that, something else is wrong. */
 const MAX_ROUNDS = 200;
-/** A deletion removes the file, and its entry of the index at once after. */
+/** A deletion removes the file first, and its index entry right after: this much later, a missing file is lost. */
 const DELETION_MS = 100;
 
 export class DirectoryReader implements Pick<ObjectStore, 'get' | 'stat'> {
@@ -31,8 +31,9 @@ export class DirectoryReader implements Pick<ObjectStore, 'get' | 'stat'> {
   #index: ObjectIndex | null;
 
   /**
-   * @param index default: that of the folder, opened for reading when it is there
-   * @param options.tellsLost rejects for an object whose file somebody has removed, as for a damaged one. Default: it is absent
+   * @param index default: the index of the folder, opened for reading once it exists
+   * @param options.tellsLost whether to reject for an object whose file was removed by another program, as for a damaged
+   *   one. Default: it is absent
    */
   constructor(root: string, index: ObjectIndex | null = null, { tellsLost = false } = {}) {
     this.#root = root;
@@ -58,7 +59,7 @@ export class DirectoryReader implements Pick<ObjectStore, 'get' | 'stat'> {
     return await this.#read(key, async (object, path) => ((await hasSize(path, object)) ? headOf(object) : null));
   }
 
-  /** Null: there is no such object. @throws StorageCorrupt if its file holds something else */
+  /** Null: there is no such object. @throws StorageCorrupt if its file has other bytes */
   async #read<Result>(
     key: string,
     readVersion: (object: IndexedObject, path: string) => Promise<Result | null>,
@@ -70,7 +71,7 @@ export class DirectoryReader implements Pick<ObjectStore, 'get' | 'stat'> {
           const found = await readVersion(object, objectFile(this.#root, key, object.metadata));
           if (found !== null) return found;
         }
-        // It was perhaps replaced in the meantime, or is just being replaced.
+        // The object may have been replaced in the meantime, or is being replaced now.
         const isMoving = entry?.next != null || !isSame(entry, this.#entry(key));
         if (isMoving && round < MAX_ROUNDS) continue;
         await this.assertThere();
@@ -87,7 +88,7 @@ export class DirectoryReader implements Pick<ObjectStore, 'get' | 'stat'> {
     });
   }
 
-  /** Whether to reject for this entry without a file. */
+  /** Whether to reject for this entry, which has no file. */
   async #tellsOf(key: string, entry: IndexEntry | null): Promise<boolean> {
     if (!this.#tellsLost || entry === null) return false;
     await sleep(DELETION_MS);
@@ -103,8 +104,8 @@ export class DirectoryReader implements Pick<ObjectStore, 'get' | 'stat'> {
   }
 
   /**
-   * @throws StorageUnavailable if a folder of the store is missing, or that of public objects is empty and should not be, as a
-   *   mount point without its disk: then no object is absent
+   * @throws StorageUnavailable if a folder of the store is missing, or if the folder of public objects is empty although it
+   *   should not be, like a mount point without its disk: then no object counts as absent
    */
   async assertThere(): Promise<void> {
     for (const name of [STORE_FOLDER, PUBLIC_FOLDER]) {

@@ -1,5 +1,5 @@
 /**
- * Uploads as files of a folder. The target of an upload is a path of this service with the announced content and a
+ * Uploads as files of a folder. The target of an upload is a path of this service, with the announced content and a
  * signature in the query. So it is used like a target of S3: by a PUT without any other credential.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
@@ -27,18 +27,19 @@ export interface DirectoryUploads extends UploadStore {
    * Stores the file of a target.
    *
    * - `stored`: the file is durable.
-   * - `stored-already`: the file was there before this call, and is durable. Nothing of the body is read.
-   * - `forbidden`: not a valid target, see {@link isTarget}.
-   * - `content-differs`: the body has not the announced length and digest.
-   * - `being-received`: another call is receiving this upload. Nothing of the body is read.
+   * - `stored-already`: the file existed before this call, and is durable. The body is not read.
+   * - `forbidden`: the target is not valid, see {@link isTarget}.
+   * - `content-differs`: the body does not have the announced length and digest.
+   * - `being-received`: another call is receiving this upload. The body is not read.
    *
-   * Except after `stored`, the call leaves nothing behind. Several calls may run at once, but one for each upload:
-   * the disk holds no file twice. Memory holds at most one chunk of the body. Rejects with the body's own error, and with
-   * `StorageUnavailable` if the file cannot be stored. If there is no room for it, it rejects before the first byte is read.
+   * Except after `stored`, the call leaves no file behind. Several calls may run at once, but only one for each upload: the
+   * disk holds no file twice. Memory holds at most one chunk of the body. Rejects with the body's own error, and with
+   * `StorageUnavailable` if the file cannot be stored. If there is no room for it, it rejects before the first byte is
+   * read.
    */
   receive(id: string, query: URLSearchParams, body: AsyncIterable<Uint8Array>): Promise<Received>;
   /**
-   * Removes partial files that a dead process has left. Call it only while no file is being received.
+   * Removes partial files of a dead process. Call it only while no file is being received.
    *
    * @throws StorageUnavailable if the folder cannot be read or written
    */
@@ -51,13 +52,13 @@ export interface DirectoryUploads extends UploadStore {
 
 export interface DirectoryUploadsOptions extends Pick<Runtime, 'nowMs'> {
   readonly folder: string;
-  /** Targets are signed with a key derived from this. */
+  /** The secret from which the key that signs targets is derived. */
   readonly key: Uint8Array;
-  /** Unique, for files that are not complete yet. */
+  /** Gives unique names for unfinished files. */
   readonly newName: () => string;
 }
 
-/** The suffix of files that are not complete. */
+/** The suffix of unfinished files. */
 const PARTIAL = '.part';
 
 /** A file is synced in portions of this size, so that the last sync is short. */
@@ -70,7 +71,7 @@ export function uploadPath(id: string): string {
 
 export function openDirectoryUploads(options: DirectoryUploadsOptions): DirectoryUploads {
   const { folder, key, nowMs, newName } = options;
-  /** The announced bytes of the files on their way, by upload. */
+  /** The announced bytes of the files that are being received, by upload. */
   const receiving = new Map<string, number>();
   const fileOf = (id: string): string => {
     checkUploadId(id);
@@ -112,7 +113,8 @@ export function openDirectoryUploads(options: DirectoryUploadsOptions): Director
       });
       return {
         url: `${uploadPath(id)}?${query}`,
-        // Required so that clients work the same with a bucket, which needs it. This service enforces it in any case.
+        // Clients must send these headers, so that they work with a bucket too, which requires them. This service enforces
+        // the content in any case.
         headers: { 'content-length': String(content.bytes), 'if-none-match': '*' },
         expiresAt: new Date(expiresAtMs).toISOString(),
       };
@@ -122,11 +124,11 @@ export function openDirectoryUploads(options: DirectoryUploadsOptions): Director
       const content = contentOf(id, query);
       if (content === null) return 'forbidden';
       if ((await head(id)) !== null) {
-        // Another request may have renamed the file a moment ago and not have synced its name yet.
+        // Another request may have just renamed the file, and not have synced its name yet.
         await onDisk(id, syncFolder(folder));
         return 'stored-already';
       }
-      // The room of other files on their way is taken, even where it is not filled yet.
+      // The room for other files counts as taken, even if they have not arrived completely.
       if (receiving.has(id)) return 'being-received';
       receiving.set(id, content.bytes);
       const announced = [...receiving.values()].reduce((sum, bytes) => sum + bytes, 0);
@@ -163,7 +165,7 @@ export function openDirectoryUploads(options: DirectoryUploadsOptions): Director
         });
       }
     },
-    /** The embedded server removes a file once the ledger says that its upload has ended. */
+    /** The server removes a file once the ledger says that its upload has ended. */
     async markEnded() {},
     async *read(id, fromByte) {
       const file = fileOf(id);
@@ -176,7 +178,7 @@ export function openDirectoryUploads(options: DirectoryUploadsOptions): Director
   };
 }
 
-/** Turns a failure of the file system into StorageUnavailable. The sender did not cause it. */
+/** Turns a failure of the file system into StorageUnavailable, because the sender did not cause it. */
 async function onDisk<Result>(id: string, work: Promise<Result>): Promise<Result> {
   return await work.catch((cause: unknown) => {
     throw new StorageUnavailable(`the upload ${id} could not be stored: ${(cause as Error).message}`, { cause });
@@ -184,8 +186,8 @@ async function onDisk<Result>(id: string, work: Promise<Result>): Promise<Result
 }
 
 /**
- * Makes the folder; rejects if the disk has less free space than `bytes`. Some file systems report 0 blocks: then
- * nothing is known.
+ * Creates the folder; rejects if the disk has less free space than `bytes`. Some file systems report 0 blocks: then the
+ * free space is unknown.
  */
 async function makeRoom(folder: string, bytes: number): Promise<void> {
   await makeFolder(folder);
@@ -193,7 +195,7 @@ async function makeRoom(folder: string, bytes: number): Promise<void> {
   if (blocks > 0 && bavail * bsize < bytes) throw new Error(`${folder} has no room for ${bytes} bytes`);
 }
 
-/** Writes the body while it still matches the announced content. Tells whether it matches to the end. */
+/** Writes the body as long as it matches the announced content. Returns whether all of it matches. */
 async function isKept(
   id: string,
   path: string,

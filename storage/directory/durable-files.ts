@@ -1,4 +1,4 @@
-/** Files whose presence survives a loss of power. A name is durable only after the folder that holds it is synced. */
+/** Files that survive a loss of power. A name is durable only after its folder is synced. */
 import {
   chmodSync,
   closeSync,
@@ -33,7 +33,10 @@ export function syncFolderSync(folder: string): void {
   }
 }
 
-/** Puts a small file in place, in one step. @param mode whatever the umask of the process; default: for its owner alone */
+/**
+ * Replaces a small file in one step. @param mode applied whatever the umask of the process is; default: only the owner may
+ * read it
+ */
 export function putFileSync(path: string, text: string, mode = 0o600): void {
   writeFileSync(`${path}.new`, text, { mode, flush: true });
   chmodSync(`${path}.new`, mode);
@@ -42,10 +45,10 @@ export function putFileSync(path: string, text: string, mode = 0o600): void {
 }
 
 /**
- * Creates a folder and its missing parents, and makes each new name durable. Level by level, because Node's recursive
- * mkdir never ends on a file system that answers ENOENT although the parent exists, as /proc does.
+ * Creates a folder and its missing parents, and makes each new name durable. It goes level by level, because Node's
+ * recursive mkdir never ends on a file system that answers ENOENT although the parent exists, as /proc does.
  *
- * @param mode of new folders, whatever the umask of the process
+ * @param mode of new folders, whatever the umask of the process is
  */
 export async function makeFolder(folder: string, mode?: number): Promise<void> {
   for (const missing of missingFolders(folder)) {

@@ -1,13 +1,16 @@
-/** Moves a file into place, also to another disk. */
+/** Moves a file into place, even to another disk. */
 import { copyFile, open, rename, rm, stat, utimes } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Where a file from another disk is complete before it gets its name. A process that dies in between leaves it there. */
+/**
+ * The path at which a file from another disk is completed before it gets its name. If the process dies in between, the file
+ * stays there.
+ */
 export function besideOf(path: string): string {
   return join(dirname(path), `.tidemark-${basename(path)}`);
 }
 
-/** Replaces the file at `to` in one step. The content of `from` is durable. */
+/** Replaces the file at `to` in one step. The content of `from` must be durable. */
 export async function moveAcross(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);

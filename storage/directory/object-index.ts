@@ -1,8 +1,8 @@
 /**
- * The index of a directory store: the digest and the metadata of each object beside the bytes of its files. A SQLite
- * file, which other threads may read. If it is lost, it is made again from the files (open-index.ts).
+ * The index of a directory store: the digest and the metadata of each object, beside the files with the bytes. It is a
+ * SQLite file, which other threads may read. If it is lost, it is made again from the files (open-index.ts).
  *
- * While an object is being replaced, its entry names both versions, and the digest of the file says which one is there.
+ * While an object is being replaced, its entry names both versions, and the digest of the file shows which one is in place.
  */
 import { closeSync, fdatasync, openSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
@@ -20,9 +20,9 @@ export interface IndexedObject {
 }
 
 export interface IndexEntry {
-  /** Null: there was none before `next`. */
+  /** Null: there was no object before `next`. */
   readonly current: IndexedObject | null;
-  /** Being put in place. */
+  /** The version that is being put in place. */
   readonly next: IndexedObject | null;
 }
 
@@ -42,7 +42,7 @@ export class ObjectIndex {
   #syncing: Promise<void> = Promise.resolve();
   #nextSync: Promise<void> | null = null;
 
-  /** @throws an error of SQLite if it cannot be used; for `isReadOnly` also if it does not exist */
+  /** @throws an error of SQLite if the file cannot be used, or, with `isReadOnly`, does not exist */
   constructor(path: string, { isReadOnly = false } = {}) {
     this.#path = path;
     this.#database = new DatabaseSync(path, { readOnly: isReadOnly, timeout: BUSY_MS });
@@ -65,7 +65,7 @@ export class ObjectIndex {
     }
   }
 
-  /** False: it is new. Files may be there that it does not know. */
+  /** False: the index is new, and may lack entries for existing files. */
   isWhole(): boolean {
     return (this.#database.prepare('PRAGMA user_version').get()?.user_version as number) >= WHOLE;
   }
@@ -74,7 +74,7 @@ export class ObjectIndex {
     this.#database.exec(`PRAGMA user_version = ${WHOLE}`);
   }
 
-  /** All changes of the work are one transaction: for an index that is made anew. */
+  /** Runs the work as one transaction, for an index that is being made again. */
   async atOnce(work: () => Promise<void>): Promise<void> {
     this.#database.exec('BEGIN');
     try {
@@ -110,24 +110,24 @@ export class ObjectIndex {
     return end < 0 ? keys : keys.slice(0, end);
   }
 
-  /** Whether a public object was ever put, and not deleted since. */
+  /** Whether there is a public object that was put and not deleted. */
   hasPublic(): boolean {
     const key = this.keys(`${PUBLIC_PREFIX}/`, '', 1)[0];
     return key !== undefined && this.get(key)?.current != null;
   }
 
-  /** The files of all public objects are gone. */
+  /** Removes all entries of public objects, because their files are gone. */
   forgetPublic(): void {
     this.#database.prepare('DELETE FROM objects WHERE key LIKE ?').run(`${PUBLIC_PREFIX}/%`);
   }
 
-  /** Objects whose replacement was begun, and not ended. */
+  /** Objects whose replacement has begun but not ended. */
   unsettled(): readonly string[] {
     const rows = this.#database.prepare('SELECT key FROM objects WHERE next IS NOT NULL ORDER BY key').all();
     return rows.map(({ key }) => key as string);
   }
 
-  /** Makes every entry durable that was put before this call. Calls that come together share one wait for the disk. */
+  /** Makes every entry durable that was put before this call. Calls at the same time share one sync. */
   sync(): Promise<void> {
     this.#nextSync ??= this.#syncing.then(() => {
       this.#nextSync = null;
@@ -175,7 +175,7 @@ function decoded(text: string | null): IndexedObject | null {
   };
 }
 
-/** One copy of a text that thousands of objects have: a cache keeps their metadata. */
+/** One shared copy of a text that thousands of objects have, because a cache keeps their metadata. */
 function shared(text: string): string {
   const known = sharedTexts.get(text);
   if (known !== undefined) return known;

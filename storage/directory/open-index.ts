@@ -1,4 +1,4 @@
-/** Opens the index of a directory store. One that is lost or damaged is made again from the files. */
+/** Opens the index of a directory store. A lost or damaged index is made again from the files. */
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { cursorGeneration } from '../../contract/files/cursors.ts';
@@ -25,7 +25,8 @@ export async function openIndex(root: string): Promise<ObjectIndex> {
     });
     await index.sync();
   }
-  // Somebody has deleted all of them, to have them made again. Later, an empty folder means that its disk is not mounted.
+  // The operator has deleted all files, so that they are made again. Later, an empty folder means that its disk is not
+  // mounted.
   if ((await readdir(join(root, PUBLIC_FOLDER))).length === 0) index.forgetPublic();
   return index;
 }
@@ -37,8 +38,8 @@ function isDamage(error: unknown): boolean {
 }
 
 /**
- * The bytes are taken as they are: `verify` and the publisher find those that are wrong. A head is of the generation that the
- * snapshot shows, because the snapshot is put last: a later generation that was being applied is applied again.
+ * The bytes are not checked: `verify` and the publisher find wrong ones. A head gets the generation of the snapshot,
+ * because the snapshot is put last. If a later generation was being applied, it is applied again.
  */
 async function rebuild(root: string, index: ObjectIndex): Promise<void> {
   const shown = await readFile(join(root, publicKey({ kind: 'snapshot' }))).catch(ignoreMissing);
@@ -52,7 +53,7 @@ async function rebuild(root: string, index: ObjectIndex): Promise<void> {
       if (!entry.isFile()) continue;
       const path = join(entry.parentPath, entry.name);
       const keys = keysAt(relative(folder, path).replaceAll(sep, '/'), isInternal);
-      // The folder of public files may be a checkout, with other files.
+      // The folder of public files may be a checkout that has other files too.
       const ours = keys.filter((key) => isInternal || parsePublicKey(key) !== null);
       if (ours.length === 0) continue;
       const bytes = await readFile(path);
@@ -66,7 +67,7 @@ async function rebuild(root: string, index: ObjectIndex): Promise<void> {
   }
 }
 
-/** As it was put. Null: no public object. */
+/** The metadata with which the object was put. Null: it is not a public object. */
 function publicMetadata(key: string, bytes: Buffer, newest: number, path: string): ObjectMetadata | null {
   const name = parsePublicKey(key);
   if (name === null) return null;
@@ -94,7 +95,7 @@ function generationOf(snapshot: Buffer): number {
   }
 }
 
-/** The end of a page is its links. */
+/** A page ends with its links. */
 function nextCursorOf(bytes: Buffer): string | null {
   return (
     /"page":\{[^{}]*"nextCursor":"([^"]+)"\}\}$/.exec(bytes.toString('latin1', Math.max(0, bytes.length - 400)))?.[1] ??

@@ -3,30 +3,30 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { withTimeout } from '../concurrency/with-timeout.ts';
 
-/** Timeouts. DynamoDB usually answers in tens of milliseconds, also for a transaction of 100 items. */
+/** Timeouts. DynamoDB usually answers in tens of milliseconds, even for a transaction of 100 items. */
 export interface RequestTimeouts {
   /**
    * A connection within the region takes a few milliseconds; in a function that has just started it may take far
    * longer.
    */
   readonly connectTimeoutMs: number;
-  /** Of one try, until its answer begins. */
+  /** The time of one attempt, until its answer begins. */
   readonly requestTimeoutMs: number;
   /**
-   * Of one call: all its tries, the SDK's pauses between them (seconds if DynamoDB throttles), and the last byte of the
-   * answer, which may have 16 MB.
+   * The time of one call: all its attempts, the SDK's pauses between them (seconds if DynamoDB throttles), and the answer
+   * to its last byte, which may be of 16 MB.
    */
   readonly callTimeoutMs: number;
 }
 
-/** For background work: three tries without any answer fit, with the longest pauses. */
+/** For background work: three unanswered attempts fit, with the longest pauses. */
 export const BACKGROUND_TIMEOUTS: RequestTimeouts = {
   connectTimeoutMs: 2_000,
   requestTimeoutMs: 5_000,
   callTimeoutMs: 20_000,
 };
 
-/** For a tool that moves a whole ledger, while its operator watches: as long as a throttled or busy table may need. */
+/** For a tool that moves a whole ledger while its operator watches: enough for a throttled or busy table. */
 export const BULK_TIMEOUTS: RequestTimeouts = {
   connectTimeoutMs: 10_000,
   requestTimeoutMs: 60_000,
@@ -34,8 +34,8 @@ export const BULK_TIMEOUTS: RequestTimeouts = {
 };
 
 /**
- * For the write API: two tries without any answer fit. The longest chain of calls is an API key that is read twice,
- * then a decision. The decision begins at most 2 s after the write (`LAST_BEGIN_MS`). It has four reads, or a
+ * For the write API: two unanswered attempts fit. The longest chain of calls is an API key that is read twice, then a
+ * decision. The decision begins at most 2 s after the write (`LAST_BEGIN_MS`). It has four reads, or a
  * transaction that is contended for 5 s before its last call (`MAX_RETRYING_MS`). If each call takes its full time,
  * that is
  *
@@ -51,8 +51,8 @@ export const ANSWER_TIMEOUTS: RequestTimeouts = {
 };
 
 /**
- * Tries of one request that times out or is throttled, within the time of the call. The SDK repeats a transaction under
- * one token, so that DynamoDB recognises a transaction that it has already committed.
+ * The most attempts of a request that times out or is throttled, within the time of the call. The SDK repeats a transaction
+ * under one token, so that DynamoDB recognises a transaction that it has already committed.
  */
 export const MAX_ATTEMPTS = 3;
 /** The maximum number of requests at once. Set above peak concurrency: waiting for a socket counts as connecting. */
@@ -76,7 +76,7 @@ export function createDynamoDbClient(
     },
     ...config,
   });
-  // Includes the SDK's own retries.
+  // This timeout includes the SDK's own retries.
   client.middlewareStack.add(
     (next) => (args) => withTimeout(next(args), callTimeoutMs, () => noAnswer(callTimeoutMs)),
     {
@@ -87,7 +87,7 @@ export function createDynamoDbClient(
   return client;
 }
 
-/** The outcome is unknown: the caller handles it as a lost answer. */
+/** The outcome is unknown: the caller treats it like a lost answer. */
 function noAnswer(timeoutMs: number): Error {
   return Object.assign(new Error(`no answer within ${timeoutMs} ms`), { name: 'TimeoutError' });
 }

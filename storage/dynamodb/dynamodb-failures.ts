@@ -1,4 +1,4 @@
-/** Failures between this service and DynamoDB: which of them are retried here, and the error for the others. */
+/** Failed requests to DynamoDB: which of them are retried here, and the errors of the port for the others. */
 import { ENVIRONMENT } from '../aws/names.ts';
 import { type Runtime, systemRuntime } from '../aws/runtime.ts';
 import { StorageUnavailable } from '../ports/errors.ts';
@@ -15,16 +15,16 @@ export type RetryTime = Pick<Runtime, 'nowMs' | 'random' | 'pause'>;
 export const PROCESS_TIME: RetryTime = { ...systemRuntime, nowMs: () => performance.now() };
 
 export const MAX_TRIES = 10;
-/** The last try begins at most this long after the first, because a client waits for the answer. */
+/** The last attempt begins at most this long after the first, because a client waits for the answer. */
 export const MAX_RETRYING_MS = 5_000;
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 1_000;
 
 /**
- * Repeats `attempt` while it throws {@link DynamoDbContention}. The pauses double and are cut at random, so that
- * attempts that conflicted once do not conflict again.
+ * Repeats `attempt` while it throws {@link DynamoDbContention}. Each pause is twice as long as the last, and shortened at
+ * random, so that attempts that conflicted once do not conflict again.
  *
- * @throws StorageUnavailable if the last try was contended too; any other error of `attempt`
+ * @throws StorageUnavailable if the last attempt was contended too; any other error of `attempt`
  */
 export async function retryContention<Result>(time: RetryTime, attempt: () => Promise<Result>): Promise<Result> {
   const startedAtMs = time.nowMs();

@@ -1,8 +1,8 @@
 /**
- * Items and changes of the ledger in DynamoDB's terms.
+ * Items and changes of the ledger as DynamoDB stores them.
  *
- * Keys are stored unchanged: DynamoDB orders strings by their UTF-8 bytes, as the port does. A value is stored as its
- * JSON text. A safe integer is stored as a number, so that DynamoDB can add to it.
+ * Keys are stored unchanged: DynamoDB orders strings by their UTF-8 bytes, as the port does. A value is stored as its JSON
+ * text. A safe integer is stored as a number, so that DynamoDB can add to it.
  */
 import type { AttributeValue, TransactWriteItem, Update } from '@aws-sdk/client-dynamodb';
 import type { Json } from '../../contract/values/canonical-json.ts';
@@ -13,7 +13,7 @@ import { describeKey, parseValue } from '../ports/ledger-rules.ts';
 
 export type Attributes = Record<string, AttributeValue>;
 
-/** DynamoDB deletes an expired item no sooner than this after its expiry: its clock and the writer's may differ. */
+/** DynamoDB deletes an expired item at least this long after its expiry: its clock and the writer's may differ. */
 const TTL_GRACE_SECONDS = 24 * 60 * 60;
 
 export function keyAttributes({ partition, sort }: ItemKey<unknown>): Attributes {

@@ -52,8 +52,8 @@ const CONTENTION_CODES = ['TransactionConflict', 'ProvisionedThroughputExceeded'
 /**
  * The ledger in an existing table with the keys of storage/aws/names.ts. Any number of processes may use it.
  *
- * Retries: the SDK repeats requests that are throttled or not answered, and repeats a transaction under one token. It
- * never repeats a transaction that DynamoDB cancelled. This adapter does, if contention cancelled it: a cancelled
+ * Retries: the SDK repeats requests that are throttled or not answered, and repeats a transaction under one token. It never
+ * repeats a transaction that DynamoDB cancelled. This adapter repeats it if contention was the reason: a cancelled
  * transaction has certainly not happened.
  */
 export function openDynamoDbLedger({ client, tableName, time = PROCESS_TIME }: DynamoDbLedgerOptions): Ledger {
@@ -114,8 +114,8 @@ export function openDynamoDbLedger({ client, tableName, time = PROCESS_TIME }: D
 }
 
 /**
- * The meaning of a cancelled transaction. Its reasons are in the order of the changes. An answer without a reason, or
- * without an item that must have refused, cannot be used: the caller would take an existing item for absent.
+ * The result of a cancelled transaction. DynamoDB gives its reasons in the order of the changes. An answer without a
+ * reason, or without an item that must have refused, cannot be used: the caller would treat an existing item as absent.
  *
  * @throws DynamoDbContention if the same transaction may succeed soon
  */
@@ -132,7 +132,7 @@ function resultOfCancelled(
     const { Code, Item } = reasons[index] ?? {};
     return Code === 'ConditionalCheckFailed' ? [{ index, found: Item === undefined ? null : readItem(Item) }] : [];
   });
-  // The keys of one transaction are distinct, so only an earlier try of this transaction can have left its id there.
+  // The keys of one transaction are distinct, so only an earlier attempt of this transaction can have written its id there.
   if (refusals.some(({ found }) => found?.attemptId === attemptId)) return { committed: true };
   for (const { Code = 'None', Message } of reasons) {
     if (CONTENTION_CODES.includes(Code)) throw new DynamoDbContention(Code, { cause: error });
@@ -148,7 +148,7 @@ function resultOfCancelled(
         cause: error,
       });
     }
-    // An item that is not a counter refuses too, and no retry of the caller could change that.
+    // An item that is not a counter also refuses the change, and no retry of the caller would help.
     if (change.kind === 'count') countOf(found);
   }
   return { committed: false, refusals };
@@ -160,7 +160,7 @@ function isPastPrefix({ prefix = '', after, descending = false }: QueryOptions):
   return byBytes(after, prefix) < 0 === descending;
 }
 
-/** One item more than the caller wants shows whether anything follows: DynamoDB itself only says where it stopped. */
+/** One item more than the caller wants shows whether more follow: DynamoDB itself only says where it stopped. */
 function range(partition: string, { prefix = '', after, descending = false, limit }: QueryOptions) {
   const hasPrefix = prefix !== '';
   return {

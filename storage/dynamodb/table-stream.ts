@@ -1,23 +1,23 @@
 /**
- * The stream of the ledger's table as a trigger. Its records say that something is due, not what: the records of one
- * transaction may arrive apart and interleaved with others. So the invoked function reads the ledger. Only changes of
- * audit records are news by themselves, because there must be none.
+ * The stream of the ledger's table as a trigger. Its records show that work is due, but not which: the records of one
+ * transaction may arrive separately, and interleaved with others. So the invoked function reads the ledger. Only changes of
+ * audit records matter by themselves, because no such change is allowed.
  */
 import { TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../aws/names.ts';
 import type { ItemKey } from '../ports/ledger.ts';
 import { APPEND_ONLY } from '../records/keys.ts';
 
-/** The answer to the event source mapping: the records to send again. */
+/** The answer to the event source mapping: the records to send again. It is always empty. */
 export interface StreamAnswer {
   readonly batchItemFailures: readonly never[];
 }
 
 /**
- * Does the due work. After an event of the stream nothing is sent again, even on failure: the work is in the ledger,
- * not in the records, and the schedule follows within a minute. On a schedule's event a failure fails the invocation,
- * so that the function's error metric, which has an alarm, shows work that stays undone.
+ * Does the due work. After an event of the stream no record is sent again, even on failure: the work is in the ledger, not
+ * in the records, and the schedule follows within a minute. After an event of the schedule, a failure fails the invocation,
+ * so that the function's error metric, which has an alarm, shows the failure.
  *
- * @param event the event of the invocation: of the stream, or of the schedule
+ * @param event the event of the invocation: from the stream, or from the schedule
  * @param failed receives the error after an event of the stream
  */
 export async function handleStreamEvent(

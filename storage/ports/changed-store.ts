@@ -1,4 +1,4 @@
-/** An object store of which some operations are done in another way. */
+/** An object store with some operations replaced. */
 import type { ObjectStore } from './object-store.ts';
 
 /** Spreading a store would lose the methods of its class. */

@@ -1,4 +1,4 @@
-/** The changes that most writes consist of, and the items that result from them. */
+/** The changes of most writes, and the items that result from them. */
 import type { Json } from '../../contract/values/canonical-json.ts';
 import type { DeleteChange, Item, ItemKey, PutChange } from './ledger.ts';
 
@@ -7,7 +7,7 @@ export function created<Value = Json>(key: ItemKey<Value>, value: NoInfer<Value>
   return { kind: 'put', key, revision, value, if: { kind: 'absent' } };
 }
 
-/** Writes the next revision of an item: the change is refused if the item is no longer as it was read. */
+/** Writes the next revision of an item: the change is refused if the item has changed since it was read. */
 export function replaced<Value>(
   { partition, sort, revision }: ItemKey<Value> & { readonly revision: number },
   value: NoInfer<Value>,
@@ -16,7 +16,7 @@ export function replaced<Value>(
   return { kind: 'put', key: { partition, sort }, revision: revision + 1, value, if: condition };
 }
 
-/** Deletes an item: the change is refused if the item is no longer as it was read. */
+/** Deletes an item: the change is refused if the item has changed since it was read. */
 export function removed({
   partition,
   sort,
@@ -25,7 +25,7 @@ export function removed({
   return { kind: 'delete', key: { partition, sort }, if: { kind: 'written-by', attemptId } };
 }
 
-/** An item as it was read, or as a transaction has written it: enough to replace it. */
+/** An item as it was read, or as a transaction has written it: its fields are enough to replace it. */
 export type Versioned<Value> = Omit<Item<Value>, 'attemptId' | 'expiresAtMs'>;
 
 /** The item after the commit of the change. */

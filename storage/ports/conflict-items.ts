@@ -2,7 +2,7 @@
 import type { Change, Item, ItemKey, Refusal } from './ledger.ts';
 import { describeKey } from './ledger-rules.ts';
 
-/** Empty without a refused transaction. */
+/** Empty if no transaction was refused. */
 export class ConflictItems {
   readonly #items: ReadonlyMap<string, Item | null>;
 
@@ -15,7 +15,7 @@ export class ConflictItems {
     );
   }
 
-  /** The item that refused a change; null: there was no item; undefined: this key refused nothing. */
+  /** The item that refused a change; null: there was no item; undefined: no change of this key was refused. */
   get<Value>(key: ItemKey<Value>): Item<Value> | null | undefined {
     return this.#items.get(describeKey(key)) as Item<Value> | null | undefined;
   }

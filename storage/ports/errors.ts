@@ -5,7 +5,7 @@ export class StorageUnavailable extends Error {
   override readonly name = 'StorageUnavailable';
 }
 
-/** Storage answered with something that cannot be true: damaged bytes, an unreadable file. Page a human. */
+/** Storage answered with an impossible result: damaged bytes, an unreadable file. Page a human. */
 export class StorageCorrupt extends Error {
   override readonly name: string = 'StorageCorrupt';
 }

@@ -1,6 +1,6 @@
 /**
- * Checks whether this version of the code may use a ledger. To be called before any other use of the ledger, because a
- * version that does not know a format would misread its records.
+ * Checks whether this version of the code may use a ledger. Call it before any other use of the ledger, because a version
+ * that does not know a format would misread its records.
  */
 
 import type { Runtime } from '../aws/runtime.ts';
@@ -33,7 +33,7 @@ export async function checkFormat(ledger: LedgerReads): Promise<number | null> {
   );
 }
 
-/** The same, also of a format that this version can migrate. */
+/** Like {@link checkFormat}, but accepts a format that this version can migrate. */
 export async function checkIsKnown(ledger: LedgerReads): Promise<number | null> {
   const format = await readFormat(ledger);
   if (format !== null) assertIsKnown('ledger', format);
@@ -53,7 +53,7 @@ export function assertIsKnown(what: string, format: number): void {
   }
 }
 
-/** Checks the format, and gives an empty ledger the format of this version. Errors as of {@link checkFormat}. */
+/** Checks the format, and gives an empty ledger the format of this version. Throws the errors of {@link checkFormat}. */
 export async function claimFormat(dependencies: FormatDependencies): Promise<void> {
   const { ledger, newAttemptId } = dependencies;
   if ((await checkFormat(ledger)) !== null) return;

@@ -1,11 +1,11 @@
 /**
- * Copies a whole ledger into an empty one, of another adapter for example: how a service moves from the embedded server to
- * AWS. It may be interrupted at any moment, and continues when it is started again with the same source.
+ * Copies a whole ledger into an empty one, for example of another adapter: a service moves from a server to AWS in this
+ * way. It may be interrupted at any moment, and continues when it is started again with the same source.
  *
- * Safety: every item is put under the condition that it is absent. The attempt id of a transaction follows from the source's
- * digest and from its place: so a repeated one is recognised, an item of anybody else is never overwritten, and the
- * audit's rule holds. The record of the format comes last: until then, no function uses the ledger. Expired items are
- * copied too, because transactions must have the same items each time.
+ * Safety: every item is put under the condition that it is absent. The attempt id of a transaction follows from the
+ * source's digest and from the transaction's place. So a repeated transaction is recognised, an item of any other writer is
+ * never overwritten, and the audit's rule holds. The record of the format comes last: until then, no function uses the
+ * ledger. Expired items are copied too, because transactions must have the same items each time.
  */
 import pMap from 'p-map';
 import { canonicalJson } from '../../contract/values/canonical-json.ts';
@@ -18,7 +18,7 @@ import { MAX_TRANSACT_BYTES } from './ledger-rules.ts';
 import { queryPages } from './paging.ts';
 
 export interface ImportOptions {
-  /** It has no other writer meanwhile. */
+  /** Nothing may write to it meanwhile. */
   readonly source: LedgerReader;
   readonly partitions: readonly string[];
   /** The SHA-256 of the source, in hex. */
@@ -28,9 +28,9 @@ export interface ImportOptions {
 }
 
 export interface ImportOutcome {
-  /** Items in the target, those of earlier tries included. */
+  /** The number of items in the target, including those of earlier attempts. */
   readonly items: number;
-  /** Whether an earlier call had finished: then nothing was done. */
+  /** Whether an earlier call had finished: then this call did nothing. */
   readonly wasFinished: boolean;
 }
 
@@ -80,7 +80,7 @@ export async function importLedger(options: ImportOptions): Promise<ImportOutcom
   return { items: items + 1, wasFinished: false };
 }
 
-/** As many items as a transaction takes, without those that come first or last. */
+/** Transactions of as many items as possible, without the items that must come first or last. */
 async function* transactionsOf({ source, partitions, progress }: ImportOptions): AsyncGenerator<Change[]> {
   let changes: Change[] = [];
   let bytes = 0;
@@ -107,7 +107,7 @@ function changeOf({ partition, sort, revision, value, expiresAtMs }: Item<never>
   return { kind: 'put', key: { partition, sort }, revision, value, ...expiry, if: { kind: 'absent' } };
 }
 
-/** At least what the rules of a transaction count. */
+/** An upper bound of the size that the rules of a transaction count. */
 function sizeOfItem({ partition, sort, value }: Item): number {
   return 512 + Buffer.byteLength(partition) + Buffer.byteLength(sort) + Buffer.byteLength(canonicalJson(value));
 }

@@ -24,7 +24,7 @@ export const MAX_TRANSACT_BYTES = 4 * 1024 * 1024;
 
 const MAX_QUERY_LIMIT = 1000;
 
-/** DynamoDB also counts the names of attributes and its numbers. Ours never add up to more than this. */
+/** DynamoDB also counts the names of attributes and its numbers. Ours never take more than this. */
 const ITEM_OVERHEAD_BYTES = 128;
 
 /**
@@ -66,8 +66,8 @@ export function checkTransact(changes: readonly Change[], attemptId: string): (s
 }
 
 /**
- * Checks that a transaction only adds to the audit. The ledgers that keep data do this, because nothing behind them can: IAM
- * does not see conditions.
+ * Checks that a transaction only adds to the audit. The ledgers that keep data check this themselves, because IAM cannot:
+ * it does not see conditions.
  *
  * @throws RangeError for any other change of an audit record
  */
@@ -112,12 +112,12 @@ export function checkKey(key: ItemKey<unknown>): number {
   return checkText('partition', key.partition, MAX_PARTITION_BYTES) + checkText('sort key', key.sort, MAX_SORT_BYTES);
 }
 
-/** The order of sort keys: that of their UTF-8 bytes. */
+/** Compares sort keys by their UTF-8 bytes. */
 export function byBytes(left: string, right: string): number {
   return Buffer.compare(Buffer.from(left), Buffer.from(right));
 }
 
-/** For messages; distinct keys have distinct texts. */
+/** A text for messages. Distinct keys have distinct texts. */
 export function describeKey(key: ItemKey<unknown>): string {
   return `${JSON.stringify(key.partition)}, ${JSON.stringify(key.sort)}`;
 }
@@ -169,7 +169,7 @@ function checkCondition(key: ItemKey, condition: Condition): void {
 /** The size of the text in bytes. */
 function checkText(what: string, text: string, maxBytes: number): number {
   if (text === '') throw new RangeError(`the ${what} is empty`);
-  // Not representable in UTF-8: it would be read back as another string.
+  // UTF-8 cannot represent it, so it would be read back as another string.
   if (!text.isWellFormed()) throw new RangeError(`the ${what} ${JSON.stringify(text)} holds a lone surrogate`);
   const bytes = Buffer.byteLength(text);
   if (bytes > maxBytes) throw new RangeError(`the ${what} takes ${bytes} bytes, more than ${maxBytes}`);

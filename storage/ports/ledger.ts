@@ -15,13 +15,13 @@ declare const VALUE: unique symbol;
 export interface ItemKey<Value = Json> {
   readonly partition: string;
   readonly sort: string;
-  /** Exists for the compiler only. */
+  /** Never set: it exists for the compiler only. */
   readonly [VALUE]?: Value;
 }
 
 /** One stored item. */
 export interface Item<Value = Json> extends ItemKey<Value> {
-  /** Set by the writer. Each record says what it counts: changes, or generations. */
+  /** Set by the writer. The docs of each record say what the revision counts: changes, or generations. */
   readonly revision: number;
   /** The transaction that wrote the item. For records without a revision, it also serves as the version. */
   readonly attemptId: string;
@@ -41,14 +41,14 @@ export type ItemsOf<Keys extends readonly ItemKey[]> = {
 export type Condition =
   /** No condition: the last writer wins. */
   | { readonly kind: 'any' }
-  /** The item does not exist. */
+  /** The item must not exist. */
   | { readonly kind: 'absent' }
   | { readonly kind: 'present' }
-  /** The item exists and has exactly this revision. */
+  /** The item must exist and have exactly this revision. */
   | { readonly kind: 'revision-is'; readonly revision: number }
-  /** The item exists and was last written by this transaction. */
+  /** The item must exist, and this transaction must be its last writer. */
   | { readonly kind: 'written-by'; readonly attemptId: string }
-  /** The item does not exist, or expired before this moment. */
+  /** The item must not exist, or must have expired before this moment. */
   | { readonly kind: 'absent-or-expired'; readonly atMs: number };
 
 export interface PutChange<Value = Json> {
@@ -80,7 +80,7 @@ export interface CheckChange {
 export interface CountChange {
   readonly kind: 'count';
   readonly key: ItemKey;
-  /** The amount to add. A negative amount gives back. */
+  /** The amount to add; it may be negative. */
   readonly by: number;
   /**
    * The change is refused if the new count would be outside these bounds (inclusive). The refusing item holds the
@@ -106,11 +106,12 @@ export type TransactResult =
 export interface QueryOptions {
   /** Only sort keys that begin with this. */
   readonly prefix?: string;
-  /** Only sort keys after this one, exclusive, in the direction of the query. Pass `next` of the page before. */
+  /** Only sort keys after this one, exclusive, in the direction of the query. Pass `next` of the previous page. */
   readonly after?: string;
   readonly descending?: boolean;
   /**
-   * At most this many items, 1 to 1,000. A page may be shorter although more items follow: only `next` shows the end.
+   * At most this many items, 1 to 1,000. A page may be shorter although more items follow: only `next` shows whether more
+   * follow.
    */
   readonly limit: number;
 }

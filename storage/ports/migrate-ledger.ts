@@ -1,7 +1,7 @@
 /**
- * Migrates a ledger of an earlier version to the format of this one, in place. It may be interrupted at any moment and called
- * again: each item moves in one transaction, and the format is written last. Until then this version does nothing else
- * with the ledger.
+ * Migrates a ledger of an earlier version to the format of this one, in place. It may be interrupted at any moment and
+ * called again: each item moves in one transaction, and the format is written last. Until then, this version does nothing
+ * else with the ledger.
  */
 
 import { keyOfToday, MOVED_PARTITIONS, type MovedValue, movedRange } from '../records/format-3.ts';
@@ -11,10 +11,10 @@ import { checkIsKnown, claimFormat, type FormatDependencies } from './format.ts'
 import { type Change, type Item, MAX_TRANSACT_CHANGES, type PutChange } from './ledger.ts';
 import { readPage } from './paging.ts';
 
-/** `current`: the ledger had this format, or was empty. `unfinished`: there was not enough time; call it again. */
+/** `current`: the ledger had this format, or was empty. `unfinished`: the time was too short; call it again. */
 export type MigrationOutcome = 'current' | 'migrated' | 'unfinished';
 
-/** An item takes two changes. */
+/** Moving an item takes two changes. */
 const ITEMS_AT_ONCE = MAX_TRANSACT_CHANGES / 2;
 
 /**
@@ -41,8 +41,8 @@ export async function migrateLedger(
 }
 
 /**
- * Gives items of format 3 their keys of today; returns whether all have them. Also moves what a function of the version before
- * wrote late: if the item has both keys, the later revision stays.
+ * Moves items of format 3 to their present keys; returns whether all of them have moved. It also moves items that a
+ * function of the previous version wrote late: if both keys have an item, the later revision stays.
  */
 export async function moveItems(
   { ledger, newAttemptId }: FormatDependencies,

@@ -4,10 +4,10 @@ import type { ETag } from './object-store.ts';
 
 /** S3's limit on a key, in bytes. */
 const MAX_KEY_BYTES = 1024;
-/** Leaves room for a suffix in a file name of 255 bytes. */
+/** Shorter than 255 bytes, the limit of file names, to leave room for a suffix. */
 const MAX_SEGMENT_BYTES = 200;
 
-/** A body is held in memory as a whole, so its size is bounded, in every store alike. */
+/** A whole body is in memory, so its size is bounded, equally in every store. */
 export const MAX_OBJECT_BYTES = 64 * 1024 * 1024;
 
 /** Keys on one page of a listing. */
@@ -17,8 +17,8 @@ const KEY = /^[a-z0-9@_-][a-z0-9@._-]*(\/[a-z0-9@_-][a-z0-9@._-]*)*$/;
 const PREFIX = /^([a-z0-9@_-][a-z0-9@._-]*\/)*([a-z0-9@_-][a-z0-9@._-]*)?$/;
 
 /**
- * @throws RangeError for a key that is not segments of `[a-z0-9@._-]` joined by `/`, or has a segment that begins with
- *   a dot. Capitals are refused, because some file systems do not tell them from small letters
+ * @throws RangeError for a key that is not segments of `[a-z0-9@._-]` joined by `/`, or has a segment that begins with a
+ *   dot. Capitals are refused, because some file systems do not distinguish them from small letters
  */
 export function checkObjectKey(key: string): void {
   if (!KEY.test(key))
@@ -37,7 +37,7 @@ export function checkListPrefix(prefix: string): void {
   if (!PREFIX.test(prefix)) throw new RangeError(`${JSON.stringify(prefix)} is not the beginning of any object key`);
 }
 
-/** @throws RangeError for an empty body: our objects are never empty, so it is a mistake of the caller */
+/** @throws RangeError for an empty body: objects are never empty, so this is a mistake of the caller */
 export function checkObjectBody(key: string, body: Uint8Array): void {
   if (body.byteLength === 0) throw new RangeError(`the body of ${key} is empty`);
 }

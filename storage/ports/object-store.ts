@@ -54,7 +54,7 @@ export interface KeyPage {
  *   may be due to one's own first try.
  * - `delete` removes the object only while it still has this ETag. An object that is already absent counts as deleted.
  * - Reads see every put and delete that was acknowledged before they began.
- * - `list` gives keys in order of their UTF-8 bytes, at most 1,000 a page. It may miss keys that are written meanwhile.
+ * - `list` gives keys in the order of their UTF-8 bytes, at most 1,000 a page. It may miss keys that are written meanwhile.
  *
  * Keys are relative paths of `[a-z0-9._-]` segments joined by `/`; any other key throws a `RangeError`. A failure
  * rejects with `StorageUnavailable` (retry) or `StorageCorrupt` (page a human), from `errors.ts`.
@@ -66,8 +66,8 @@ export interface ObjectStore {
   delete(key: string, etag: ETag): Promise<'deleted' | 'refused'>;
   list(prefix: string, options?: { readonly after?: string }): Promise<KeyPage>;
   /**
-   * The ETag of an object with these bytes, so that a writer that remembers it need not look at the object before the
-   * next swap. Sends no request. Absent: the store cannot tell, or a look costs nothing.
+   * The ETag of an object with these bytes, so that a writer that stores it need not read the object before the next swap.
+   * Sends no request. Absent: the store does not derive ETags from bytes, or reading one costs nothing.
    */
   etagOf?(body: Uint8Array): ETag;
 }

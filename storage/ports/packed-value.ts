@@ -1,10 +1,10 @@
 /**
- * The text of a value in the SQLite ledger. Nearly every item is an observation, and the names of its fields take almost half of
- * its JSON. So a value that has exactly the fields of a form is kept as the form's number and the values of these fields,
- * in order: `1[6117,"high",…]`. Every other value is kept as JSON, which never begins like that.
+ * The text of a value in the SQLite ledger. Nearly every item is an observation, and the names of its fields take almost
+ * half of its JSON. So if a value has exactly the fields of a form, the text is the form's number and the values of these
+ * fields, in order: `1[6117,"high",…]`. Every other value is stored as JSON, which never begins like that.
  *
- * Files hold these texts, so a form never changes. An observation with another field is kept as JSON until it has a form.
- * Forms 3 and 4 are those of superseded versions.
+ * Files hold these texts, so a form never changes. An observation with another field is stored as JSON until there is a
+ * form for it. Forms 3 and 4 are for superseded versions.
  */
 import type { Json } from '../../contract/values/canonical-json.ts';
 import { parseValue } from './ledger-rules.ts';
@@ -39,7 +39,7 @@ function isObject(value: Json): value is { readonly [field: string]: Json } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** @throws SyntaxError if it is neither JSON nor of a known form */
+/** @throws SyntaxError if it is neither JSON nor in a known form */
 export function unpackValue(text: string): Json {
   if (!/^\d\[/.test(text)) return parseValue(text);
   const form = FORMS.find(({ number }) => number === Number(text[0]));

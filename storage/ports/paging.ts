@@ -9,18 +9,19 @@ import { type Item, type ItemKey, type Ledger, MAX_GET_KEYS } from './ledger.ts'
 export interface KeyRange<Value> {
   readonly partition: string;
   readonly prefix?: string;
-  /** Exists for the compiler only. */
+  /** Never set: it exists for the compiler only. */
   readonly [VALUE]?: Value;
 }
 
 /**
- * A busy range whose items are divided among partitions, because one partition takes 1,000 write units a second on DynamoDB
- * (docs/decisions/103). No sort key is in two of them, and all are ASCII. Made only in `records/`.
+ * A busy range whose items are divided among partitions, because DynamoDB allows 1,000 write units a second for one
+ * partition (docs/decisions/103). No sort key is in two of the partitions, and all sort keys are ASCII. Made only in
+ * `records/`.
  */
 export interface ShardedRange<Value> {
   readonly shards: readonly string[];
   readonly prefix?: string;
-  /** Exists for the compiler only. */
+  /** Never set: it exists for the compiler only. */
   readonly [VALUE]?: Value;
 }
 
@@ -33,9 +34,9 @@ export type PrefixRange<Value> = KeyRange<Value> & { readonly prefix: string };
 
 export interface PagingOptions {
   readonly descending?: boolean;
-  /** Begins after this sort key, in the direction of the query. */
+  /** The first item comes after this sort key, in the direction of the query. */
   readonly after?: string;
-  /** Items on a page, at most: 1 to 1,000. Default: 1,000. */
+  /** The most items on a page: 1 to 1,000. Default: 1,000. */
   readonly limit?: number;
 }
 
@@ -47,7 +48,7 @@ export interface Page<Value> {
   readonly next: string | null;
 }
 
-/** One page of a range, in order. Of a sharded range, it costs a page of each partition. */
+/** One page of a range, in order. For a sharded range, it costs a page of each partition. */
 export async function readPage<Value>(
   ledger: Pick<Ledger, 'query'>,
   range: AnyRange<Value>,
@@ -96,17 +97,17 @@ export async function* queryPages<Value>(
   }
 }
 
-/** Items of one partition that were read, and are not yet part of a page. */
+/** Items of one partition that were read, but are not part of a page yet. */
 interface Shard<Value> {
   readonly range: KeyRange<Value>;
   items: readonly Item<Value>[];
-  /** Where its next page begins: at first, at its beginning. Null: it is read to its end. */
+  /** Where its next page begins. Null: the partition was read to its end. */
   next: { readonly after?: string } | null;
 }
 
 /**
- * Reads partitions side by side, as one range in order. Holds at most one page of each. A page ends where the first partition
- * is not read further yet, so that no item comes late.
+ * Reads partitions side by side, as one range in order. Holds at most one page of each. A page ends at the first partition
+ * that must be read further, so that no item comes too late.
  */
 async function* mergedPages<Value>(
   ledger: Pick<Ledger, 'query'>,
@@ -160,7 +161,7 @@ export async function readMany<Value>(
   return found as readonly (Item<Value> | null)[];
 }
 
-/** In order. All batches have `size` items, except the last. */
+/** Splits into batches, in order. All batches have `size` items, except the last. */
 export function inBatches<Some>(all: readonly Some[], size: number): readonly (readonly Some[])[] {
   return Array.from({ length: Math.ceil(all.length / size) }, (_, index) =>
     all.slice(index * size, (index + 1) * size),

@@ -1,4 +1,4 @@
-/** Storage of large files for ingest: senders put them here, past the write API; the worker reads them. */
+/** Storage of large files for ingest: senders put them here, bypassing the write API; the worker reads them. */
 import { UPLOADS_PREFIX } from '../aws/names.ts';
 
 /** The length and digest that the sender announced. The store refuses any other file. */
@@ -9,14 +9,13 @@ export interface UploadContent {
 }
 
 /**
- * One PUT. The URL is a credential: its holder may put this file, and nothing else, until it expires. After a broken
- * PUT or a 412 (the file is stored already), the sender reads the upload, whose state shows whether the file has
- * arrived.
+ * One PUT. The URL is a credential: until it expires, its holder may put this file, and nothing else. After a broken PUT or
+ * a 412 (the file is already stored), the sender reads the upload, whose state shows whether the file has arrived.
  */
 export interface UploadTarget {
   /** Absolute, or relative to the URL of the request that created it. */
   readonly url: string;
-  /** To be sent exactly, without `Authorization`. Names in lower case. */
+  /** Send these exactly, without `Authorization`. Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** RFC 3339. */
   readonly expiresAt: string;
@@ -35,17 +34,17 @@ export interface UploadTarget {
  */
 export interface UploadStore extends UploadTargets, UploadFiles {}
 
-/** For the write API. */
+/** The part for the write API. */
 export interface UploadTargets {
   presign(id: string, content: UploadContent): Promise<UploadTarget>;
 }
 
-/** For the worker. */
+/** The part for the worker. */
 export interface UploadFiles {
   /** Null until the file has arrived. */
   head(id: string): Promise<{ readonly bytes: number } | null>;
   read(id: string, fromByte: number): AsyncIterable<Uint8Array>;
-  /** Says that the file will not be read again. From then on the store may remove it. Harmless if repeated. */
+  /** Marks a file that will not be read again. From then on, the store may remove it. May be repeated. */
   markEnded(id: string): Promise<void>;
 }
 

@@ -31,8 +31,8 @@ export type IdempotencyValue = {
   status: number;
   headers: { [name: string]: string };
   /**
-   * The body as it was sent, encrypted. It may hold a new key's secret or a contact, which are stored nowhere else in
-   * plain text.
+   * The body of the answer, encrypted. It may hold a new key's secret or a contact, which are stored nowhere else as plain
+   * text.
    */
   sealedBody: string;
 };
@@ -53,7 +53,7 @@ export type ApiKeyValue = {
   revokedAt: string | null;
 };
 
-/** The first operator key of the deployment. Revision counts replacements of a revoked one. */
+/** The first operator key of the deployment. The revision counts the times that a revoked key was replaced. */
 export type FirstKeyValue = { keyId: string };
 
 /** Revision counts changes. Contact and texts are null after an erasure. */
@@ -65,13 +65,13 @@ export type WaitlistRequestValue = {
   consentedAt: string;
   state: 'submitted' | 'approved' | 'rejected' | 'erased';
   note: string | null;
-  /** The ids of its API keys that are not revoked. */
+  /** The ids of its API keys, without revoked ones. */
   keys: string[];
   createdAt: string;
   decidedAt: string | null;
 };
 
-/** Revision 1 until the worker has finished, then 2. */
+/** Revision 1, and 2 once the worker has finished. */
 export type ErasureValue = {
   id: string;
   /** `user:<sub>` or `account:<waitlist request id>`. */
@@ -81,8 +81,8 @@ export type ErasureValue = {
 };
 
 /**
- * Revision counts changes. The item is never deleted, so that a revision never comes back: caches rely on it. A
- * feature's own revision is the item's revision at the feature's last change.
+ * Revision counts changes. The item is never deleted, so no revision is used twice: caches rely on that. The revision of a
+ * feature is the item's revision at the feature's last change.
  */
 export type EntitlementsValue = {
   features: { [Name in Feature]?: EntitlementGrant };
@@ -128,7 +128,7 @@ export const usageOf = (subject: string): KeyRange<number> => ({ partition: `usa
 export const usageKey = (subject: string, feature: Feature, day: string | null) =>
   keyIn(usageOf(subject), day === null ? feature : `${feature}/${day}`);
 
-/** So many reserves a counter may have. No subject begins with a digit. */
+/** The reserves that a counter may have. No subject begins with a digit. */
 export const RESERVES = Array.from({ length: 16 }, (_, reserve) => reserve);
 export const reservesOf = (subject: string, reserve: number): KeyRange<number> => usageOf(`${reserve}/${subject}`);
 export const reserveKey = (subject: string, feature: Feature, day: string, reserve: number) =>

@@ -1,20 +1,23 @@
 /**
- * The announced values that a market's record knows. Pure, and used wherever the record is written or recounted, so that
- * the same observations give the same record.
+ * The announced values in a market's record. Pure, and used wherever the record is written or recounted, so that the same
+ * observations give the same record.
  *
  * The record names every announced value, but has only the content of the first one of each metric. So a writer finds the
- * others by their keys, and no query has to tell which ones there are.
+ * others by their keys, and needs no query.
  */
 import { millisecondInstant } from '../../contract/values/instants.ts';
 import type { Metric } from '../../contract/values/metric.ts';
 import type { AnnouncedValues, MarketRecordValue, PlacedMetric } from './markets.ts';
 
-/** Standing announced values of one market: each takes up to 90 bytes of its record. */
+/** The most standing announced values of one market: each takes up to 90 bytes of its record. */
 export const ANNOUNCED_VALUES_MAX = 500;
 
 type Announcing = Pick<MarketRecordValue, 'announced'>;
 
-/** The places of all announced values of a metric: by moment, and at one moment by the tie rule of the newest value. */
+/**
+ * The places of all announced values of a metric: by moment, and for one moment in the order by which the newest value is
+ * chosen.
+ */
 export function announcedPlaces(values: AnnouncedValues | undefined): readonly string[] {
   return values === undefined ? [] : [values.order, ...(values.later ?? [])];
 }
@@ -43,9 +46,9 @@ export function announce(value: Announcing, name: string, { order, metric }: Pla
 }
 
 /**
- * Takes an announced value out of a market's record, in place. Nothing happens if the record does not have it.
+ * Removes an announced value from a market's record, in place. Does nothing if the record lacks it.
  *
- * @param contentOf the value at the place that then comes first
+ * @param contentOf gives the value at the place that is then the first
  */
 export function unannounce(value: Announcing, name: string, order: string, contentOf: (order: string) => Metric): void {
   const before = value.announced?.[name];

@@ -10,8 +10,8 @@
  * | `audit/seals`           | `<day>`      | {@link SealValue}                                              |
  * | `audit/seal-parts`      | `<day>/<n>`  | {@link SealPartValue}, from 0 on; none for a day with few chains |
  *
- * A batch has one record, of the request that sent it. Beside that, each of its transactions adds a record to the listing
- * of each market that it changes, and only there.
+ * A batch has one record for the request that sent it. Its transactions add further records, only to the listing of each
+ * market that they change.
  */
 import { canonicalJson } from '../../contract/values/canonical-json.ts';
 import type { Item, ItemKey } from '../ports/ledger.ts';
@@ -26,13 +26,13 @@ export type AuditValue = {
   /** RFC 3339. */
   at: string;
   actor: string;
-  /** The id of the operation, or `system:…` for the service itself. */
+  /** The id of the operation, or `system:…` if the service itself has written. */
   action: string;
   target: string;
-  /** Of the request; the id of the batch or the erasure, if the service itself has written. */
+  /** The id of the request; or of the batch or the erasure, if the service itself has written. */
   requestId: string;
   fingerprint: string;
-  /** Absent in the records of batches in the listings of markets, and in records of earlier versions. */
+  /** Absent in records of batches in the listings of markets, and in records of earlier versions. */
   chain?: ChainLink;
 };
 
@@ -44,12 +44,12 @@ export type ChainLink = { id: string; place: number; previous: string | null };
 
 export type ChainedAudit = AuditValue & { chain: ChainLink };
 
-/** Where each chain of a day ends. Written when the day is over; never changed. Revision 0. */
+/** The end of each chain of a day. Written when the day is over, and never changed. Revision 0. */
 export type SealValue = {
   day: string;
-  /** With the digests of parts: of the chains with records after the last part. */
+  /** The ends of chains; if there are parts, only of chains with records after the last part. */
   ends: ChainEnds;
-  /** The digests of the parts before, in order. Absent: none. */
+  /** The digests of the earlier parts, in order. Absent: there are no parts. */
   parts?: string[];
   /** The digest of the seal of the day before; null for the first seal. */
   previous: string | null;
@@ -57,7 +57,7 @@ export type SealValue = {
 
 export type ChainEnds = { [chain: string]: { records: number; digest: string } };
 
-/** Where each chain ends that has records in a part of the day: after the part before, up to this record. Revision 0. */
+/** The end of each chain with records in one part of the day: after the previous part, up to `upTo`. Revision 0. */
 export type SealPartValue = { day: string; upTo: string; ends: ChainEnds };
 
 const PART_DIGITS = 6;
@@ -67,19 +67,19 @@ export const digestOfAudit = (value: AuditValue | SealValue | SealPartValue): st
 /** The UTC day of an RFC 3339 instant in UTC, e.g. `2026-11-20`. */
 export const dayOf = (at: string): string => at.slice(0, '2026-11-20'.length);
 
-/** Of a day before format 4, or the beginning of a day. No record of the audit is ever moved. */
+/** The partition of a day before format 4, and the prefix of a later day's partitions. No audit record is ever moved. */
 const wholeDay = (day: string): string => `audit/day/${day}`;
 export const auditOfDay = (day: string): ShardedRange<AuditValue> => ({
   shards: [...shardsOf(wholeDay(day)), wholeDay(day)],
 });
 export const auditOfActor = (actor: string): KeyRange<AuditValue> => ({ partition: `audit/actor/${actor}` });
 export const auditOfTarget = (target: string): KeyRange<AuditValue> => ({ partition: `audit/target/${target}` });
-/** The three places of an audit record. */
+/** The three keys of an audit record. */
 export const auditKeys = ({ id, at, actor, target }: AuditValue) => [
   keyInShard(auditOfDay(dayOf(at)), id, id),
   ...[auditOfActor(actor), auditOfTarget(target)].map((range) => keyIn(range, id)),
 ];
-/** The three places of a record that was found in the listing of its day. */
+/** The three keys of a record that was found in the listing of its day. */
 export function placesOfFound({ partition, sort, value }: Item<AuditValue>): readonly ItemKey<AuditValue>[] {
   const isOfWholeDay = partition === wholeDay(dayOf(value.at));
   return auditKeys(value).map((key, place) => (isOfWholeDay && place === 0 ? { partition, sort } : key));
@@ -94,7 +94,7 @@ export const auditSealPartKey = (day: string, part: number) =>
 
 export const auditOfTargetKey = (target: string, id: string) => keyIn(auditOfTarget(target), id);
 
-/** The id of the record of a change of a market by a batch: the same change gives the same id. */
+/** The id of the audit record about a market that a batch changes: the same change gives the same id. */
 export function changeAuditId(batch: string, slug: string, revision: number, atMs: number): string {
   return `aud_${digestedUlid(atMs, `${batch}\n${slug}\n${revision}`)}`;
 }

@@ -25,18 +25,18 @@ import { keyIn, keyOf, shardOfDigest, shardsOf } from './keys.ts';
 export type BatchValue = {
   id: string;
   subject: string;
-  /** The credential that sent it. Absent: the service itself, or an earlier version. */
+  /** The credential that sent the batch. Absent: the service itself sent it, or an earlier version stored it. */
   actor?: string;
   mode: IngestMode;
   partial: boolean;
-  /** Absent: every record may be sent, as in batches of earlier versions. */
+  /** Absent: every record is allowed, as in batches of earlier versions. */
   authority?: FeedAuthority;
   dryRun: boolean;
   mediaType: 'application/json' | 'application/x-ndjson';
   records: number;
-  /** Of a part of an upload: the line of the file with which the part begins. Absent: 1. */
+  /** For a part of an upload: the line of the file with which the part begins. Absent: 1. */
   firstLine?: number;
-  /** SHA-256 of the request's body as it came, in hex. */
+  /** SHA-256 of the request's body as it was received, in hex. */
   sha256: string;
   bytes: number;
   rawParts: number;
@@ -47,13 +47,13 @@ export type BatchValue = {
 export type RowTotals = { accepted: number; unchanged: number; refused: number };
 
 /**
- * Absent until the batch is decided. If the batch fits one transaction, that transaction ends it. Otherwise a first
- * transaction opens it. Revision 0 when it is opened, 1 when an opened batch is ended.
+ * Absent until the batch is decided. If the batch fits one transaction, that transaction writes this item and ends the
+ * batch. Otherwise a first transaction opens the batch. Revision 0 when it is opened, 1 when an opened batch is ended.
  */
 export type CheckpointValue = RowTotals & {
-  /** While it is `applying`, the totals count only rows that were set aside; the strands count the others. */
+  /** While the state is `applying`, the totals count only rows that were set aside; the strands count the others. */
   state: 'applying' | 'applied' | 'examined' | 'refused';
-  /** Indexes of rows that were refused before anything was applied. None of them is tried again. */
+  /** Indexes of rows that were refused before anything was applied. They are not tried again. */
   setAside: number[];
   /** The number of strands of the batch; 0 for a batch that was never opened. */
   strands: number;
@@ -69,40 +69,40 @@ export type CheckpointValue = RowTotals & {
  * every strand, so a late worker cannot apply anything after it.
  */
 export type StrandValue = RowTotals & {
-  /** Markets of the share that are done, in order of slugs. */
+  /** The number of finished markets of the share, in the order of slugs. */
   marketsDone: number;
-  /** Rows of the next market that are done, in order of its history. */
+  /** The number of finished rows of the next market, in the order of its history. */
   rowsDone: number;
   /** The number of fault items of this strand. */
   faultParts: number;
-  /** The newest revision that the batch has written of each changed market, by slug. */
+  /** The newest revision of each changed market that the batch has written, by slug. */
   revisions: { [slug: string]: number };
 };
 
 /**
- * A large file. It is applied in batches, one for each part. Revision counts changes. The transaction that ends a
- * part's batch also changes this item.
+ * A large file. Each part of it is applied as a batch. Revision counts changes. The transaction that ends a part's batch
+ * also changes this item.
  */
 export type UploadValue = {
   id: string;
   subject: string;
   /** The credential that announced it. Absent in records of earlier versions. */
   actor?: string;
-  /** As of a batch. */
+  /** See {@link BatchValue.authority}. */
   authority?: FeedAuthority;
   mode: IngestMode;
-  /** Its records are examined, and none is taken in. Absent: they are taken in. */
+  /** Its records are checked, but not stored. Absent: they are stored. */
   dryRun?: true;
-  /** As the sender announced them. */
+  /** The digest and the length that the sender announced. */
   sha256: string;
   bytes: number;
   records: number;
   createdAt: string;
-  /** `stopped`: the rest of the file is not taken in, see `stoppedBecause`. */
+  /** `stopped`: the rest of the file is not applied, see `stoppedBecause`. */
   state: 'awaiting-content' | 'queued' | 'applying' | 'applied' | 'examined' | 'stopped';
-  /** Absent: not stopped, or stopped by an earlier version because of too many records. */
+  /** Absent: the upload is not stopped, or an earlier version stopped it because of too many records. */
   stoppedBecause?: StopReason;
-  /** Bytes of the file that are applied. */
+  /** The number of applied bytes of the file. */
   bytesDone: number;
   linesDone: number;
   partsDone: number;
@@ -117,7 +117,7 @@ export type UploadValue = {
   finishedAt: string | null;
 };
 
-/** Why the rest of a file is not taken in. */
+/** The reason why the rest of a file is not applied. */
 export type StopReason = 'too-many-records' | 'credential-ended';
 
 /** Faults of rows; see `batchReportSchema`. The report writes `pointer` and `line` in the form of the request. */
@@ -129,12 +129,9 @@ export type FaultsValue = {
   detail: string;
 }[];
 
-/** Work that is due. Its id is that of the batch, upload, erasure or publication. Revision counts changes. */
+/** Due work. It has the id of its batch, upload, erasure or publication. Revision counts changes. */
 export type WorkValue = Task & {
-  /**
-   * A worker may take only the first item of a lane on the queue, so the items of a lane are done in order of their
-   * ids.
-   */
+  /** A worker may lease only the first item of a lane, so the items of a lane are done in the order of their ids. */
   lane: string;
   lease: Lease | null;
   /** Slugs of the markets that the work writes to in many transactions: see `affected-markets.ts`. Absent for other work. */
@@ -146,20 +143,20 @@ export type Task =
   | { kind: 'upload'; upload: string }
   | { kind: 'erasure'; erasure: string }
   /**
-   * Sets refresh marks on these markets, or on all; those after `after` are left. When all marks are set, `after` is
-   * null and the publication begins to wait.
+   * Sets refresh marks on these markets, or on all of them; the markets after `after` are left. When all marks are set,
+   * `after` is null and the publication begins to wait.
    */
   | { kind: 'refresh'; markets: string[] | null; after: string | null; publication: string | null };
 
 /**
- * Until this moment no other worker takes the item. Without an owner, the item is not due before this moment. A lease
- * only saves double work. Safety does not depend on it: the checkpoints ensure that each row is applied once.
+ * Until this moment, no other worker takes the item. Without an owner, the item is not due before this moment. A lease only
+ * avoids duplicate work. Safety does not depend on it: the checkpoints ensure that each row is applied once.
  */
 export type Lease = { owner: string | null; untilMs: number };
 
 /**
- * A file that was taken in completely, by the digest of its bytes and its mapping. `name` is that of the sample; earlier
- * versions, which had one, left it out.
+ * A file that was ingested completely, by the digest of its bytes and its mapping. `name` is the name of the sample;
+ * earlier versions, which had only one sample, omitted it.
  */
 export type IngestedFileValue = { ingestedAt: string; accepted: number; unchanged: number; name?: string };
 
@@ -184,30 +181,30 @@ export const faultsKey = (id: string, source: number, index: number) =>
   keyIn(faultsOfBatch(id), `${part(source)}/${part(index)}`);
 
 /**
- * All work, lane by lane: a worker that looks for a lane's first item passes over the rest of the lane before it. A lane is
- * spelled as a digest, so lanes lie in no order that a sender could choose. The partitions follow one another in the order of
+ * All work, lane by lane: a worker that looks for the first item of the next lane skips the rest of this lane. The key has
+ * a digest of the lane, so no sender can choose the order of lanes. The partitions follow one another in the order of
  * lanes.
  */
 export const WORK_QUEUE: ShardedRange<WorkValue> = { shards: shardsOf('work') };
 const LANE_DIGITS = 16;
-/** @param lane see {@link WorkValue}. Default: the item is a lane of its own */
+/** @param lane see {@link WorkValue}. Default: the item has its own lane */
 export function workKey(id: string, lane = id): ItemKey<WorkValue> {
   const digest = sha256Hex(lane).slice(0, LANE_DIGITS);
   return { partition: workShardOf(digest), sort: `${digest}/${id}` };
 }
 /** The id of work, from its key. */
 export const workIdOf = ({ sort }: { readonly sort: string }): string => sort.slice(sort.lastIndexOf('/') + 1);
-/** The partition with the lane of this item, or of this {@link laneEnd}. */
+/** The partition that holds the lane of this item or of this {@link laneEnd}. */
 export const workShardOf = (sort: string): string => shardOfDigest(WORK_QUEUE.shards, sort);
-/** Sorts behind all items of the lane of this item, and before all other lanes. */
+/** A sort key after all items of this item's lane, and before all other lanes. */
 export const laneEnd = (sort: string): string => `${sort.slice(0, LANE_DIGITS)}~`;
 
 export const INGESTED_FILES: KeyRange<IngestedFileValue> = { partition: 'ingested-files' };
 export const ingestedFileKey = (digest: string) => keyIn(INGESTED_FILES, digest);
 
 /**
- * The id of the batch with a part of an upload. It has the upload's time, and a digest of upload and part instead of
- * random characters, so a repeated try makes the same batch.
+ * The id of the batch for a part of an upload. It has the upload's time, and a digest of upload and part instead of random
+ * characters, so a repeated attempt gives the same id.
  */
 export function partBatchId(uploadId: string, part: number): string {
   return `bat_${digestedUlid(decodeTime(uploadId.slice('upl_'.length)), `${uploadId}\n${part}`)}`;

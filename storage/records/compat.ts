@@ -20,7 +20,7 @@ export type CompatDayValue = {
   codes: string[];
 };
 
-/** `shows`: a digest of the markets and their revisions. `generation`: of HEAD when the files were made. */
+/** `shows`: a digest of the markets and their revisions. `generation`: HEAD's generation when the files were made. */
 export type CompatPartValue = { shows: string; generation: number };
 
 const COMPAT = 'compat';

@@ -24,11 +24,11 @@ export type ExportFiles = {
 };
 
 export type ExportPartValue = {
-  /** Of observations: how many entries of the log it covers, from the first one of the part on. */
+  /** For observations: the number of entries of the log that it covers, from the part's first entry on. */
   entries: number;
-  /** How many entries of the log had been taken down when it was made. Absent: none. */
+  /** The number of entries of the log that were taken down before it was made. Absent: 0. */
   takenDown?: number;
-  /** Null: there are no rows. */
+  /** Null: the part has no rows. */
   files: ExportFiles | null;
   /** The earliest and the latest `observedAt` of its rows. Null: no row has one. */
   firstObservedAt: string | null;
@@ -41,33 +41,36 @@ export type ExportDayValue = {
   logRoot: string;
   /** Absent: no operator keeps it. */
   kept?: ExportKept;
-  /** What else is needed to make it again from the log. Absent: an earlier version made it. */
+  /** The data that are needed to make it again from the log. Absent: an earlier version made it. */
   source?: ExportSource;
 };
 
 export type ExportKept = {
   label: string | null;
-  /** The last day on which all its objects were there. */
+  /** The last day on which all its objects existed. */
   checkedOn: string;
 };
 
 export type ExportSource = {
-  /** How many entries of the log were taken down. */
+  /** The number of entries of the log that were taken down. */
   takenDown: number;
-  /** The generation that the table of markets shows, the size of its log, and when it was published. */
+  /** The generation of the table of markets, the size of its log, and its time of publication. */
   listGeneration: number;
   listLogSize: number;
   publishedAt: string;
 };
 
-/** `unusedFrom`: no manifest of this day or a later one names the file. Null: the newest export names it. */
+/** `unusedFrom`: from this day on, no manifest names the file. Null: the newest export names it. */
 export type ExportFileValue = { unusedFrom: string | null };
 
 const PART_DIGITS = 6;
-/** A number as names of files and records have it. */
+/** A part's number, as in names of files and keys of records. */
 export const partDigits = (part: number): string => String(part).padStart(PART_DIGITS, '0');
 
-/** In order of their numbers. @param again the date of the kept export that is made again; null: those of the newest export */
+/**
+ * The parts of a table, in the order of their numbers. @param again the date of a kept export that is being made again;
+ * null: the newest export
+ */
 export const exportPartsOf = (
   table: ExportTable['name'],
   again: string | null = null,
@@ -77,11 +80,11 @@ export const exportPartsOf = (
 });
 export const exportPartKey = (table: ExportTable['name'], part: number, again: string | null = null) =>
   keyIn(exportPartsOf(table, again), partDigits(part));
-/** In order of dates. */
+/** The days with exports, in the order of dates. */
 export const EXPORT_DAYS: PrefixRange<ExportDayValue> = { partition: 'exports', prefix: 'day/' };
 export const exportDayKey = (date: string) => keyIn(EXPORT_DAYS, date);
 /** The date of a record in {@link EXPORT_DAYS}. */
 export const dateOfExportDay = ({ sort }: { readonly sort: string }): string => sort.slice('day/'.length);
-/** In order of names. */
+/** The files of exports, in the order of names. */
 export const EXPORT_FILES: KeyRange<ExportFileValue> = { partition: 'export-files' };
 export const exportFileKey = (file: string) => keyIn(EXPORT_FILES, file);

@@ -1,6 +1,6 @@
 /**
- * The keys that format 3 spelled otherwise, before busy ranges were divided among partitions (docs/decisions/103). For the
- * migration, and for redo bundles that an earlier version has written.
+ * The keys of format 3 that are spelled differently now: busy ranges were not divided among partitions yet
+ * (docs/decisions/103). For the migration, and for redo bundles that an earlier version has written.
  *
  * | partition             | sort                        | now                                      |
  * |-----------------------|-----------------------------|------------------------------------------|
@@ -28,11 +28,11 @@ const MOVED: { readonly [partition: string]: (sort: string, value: MovedValue) =
   work: (sort, value) => workKey(workIdOf({ sort }), value?.lane),
 };
 
-/** All items of these partitions have other keys now. */
+/** Partitions of which every item has another key now. */
 export const MOVED_PARTITIONS: readonly string[] = Object.keys(MOVED);
 export const movedRange = (partition: string): KeyRange<MovedValue> => ({ partition });
 
-/** The key that an item of format 3 has now. */
+/** The present key of an item of format 3. */
 export function keyOfToday({ partition, sort }: ItemKey<unknown>, value: MovedValue = null): ItemKey<MovedValue> {
   const key = MOVED[partition]?.(sort, value) ?? { partition, sort };
   return { partition: key.partition, sort: key.sort };

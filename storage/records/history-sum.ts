@@ -1,10 +1,9 @@
 /**
- * The sum of a history: the checksum by which a view of a market is checked against the market's record.
+ * The sum of a history: the checksum by which a view of a market is compared with the market's record.
  *
- * The items of one transaction may become visible one after the other. So neither a count nor a second reading shows
- * whether the items that were read belong together. A sum does: every transaction changes it together with the
- * observations that it writes. If the sum of the read items equals the record's sum, then no item is missing, old, or
- * too new.
+ * The items of one transaction may become visible one after the other. So neither a count nor a second read shows whether
+ * the items that were read belong together. A sum does: every transaction changes it together with the observations that it
+ * writes. If the sum of the read items equals the record's sum, then no item is missing, too old, or too new.
  */
 import { hash } from 'node:crypto';
 

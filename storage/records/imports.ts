@@ -7,7 +7,7 @@
  */
 import type { ItemKey } from '../ports/ledger.ts';
 
-/** Revision: 1 while items are copied, 2 from then on. */
+/** Revision: 1 while items are copied, then 2. */
 export type ImportValue = {
   /** The SHA-256 of the imported file, in hex. */
   source: string;

@@ -11,17 +11,17 @@ import type { ItemKey } from '../ports/ledger.ts';
 import type { PrefixRange } from '../ports/paging.ts';
 import { keyIn } from './keys.ts';
 
-/** As of `incidentSchema`. One that is over never changes. */
+/** See `incidentSchema`. A finished incident never changes. */
 export type IncidentValue = {
   kind: IncidentKind;
   about: string | null;
   markets: number | null;
   startedAt: string;
-  /** Null: it goes on. */
+  /** Null: the incident continues. */
   endedAt: string | null;
 };
 
-/** RFC 3339. Incidents that began before are not recorded. */
+/** RFC 3339. Earlier incidents are not recorded. */
 export type IncidentsSinceValue = { at: string };
 
 const INCIDENT_PARTITION = 'incidents';

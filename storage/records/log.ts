@@ -11,13 +11,13 @@
 import type { KeyRange, PrefixRange } from '../ports/paging.ts';
 import { keyIn } from './keys.ts';
 
-/** Entries of one chunk. The largest ones that the rules for records admit still fit an item. */
+/** The entries of one chunk. Even the largest entries that the rules for records allow fit into one item. */
 export const CHUNK_ENTRIES = 32;
 
 /** Base64 of the zstd-compressed texts of the entries, joined by line feeds. */
 export type LogChunkValue = { entries: string };
 
-/** Base64 of the hashes, one after the other. */
+/** Base64 of the concatenated hashes. */
 export type LogHashesValue = { hashes: string };
 
 const TILES_IN_PARTITION = 64;
@@ -32,7 +32,7 @@ export const logChunksOf = (tile: number): PrefixRange<LogChunkValue> => ({
   ...logChunksIn(Math.floor(tile / TILES_IN_PARTITION)),
   prefix: `${digits(tile)}/`,
 });
-/** The chunks of 64 tiles. @param range 0 for the first ones */
+/** The chunks of 64 tiles. @param range 0 for the first 64 tiles */
 export const logChunksIn = (range: number): KeyRange<LogChunkValue> => ({ partition: `log/entries/${range}` });
 /** @param chunk its index in the tile, 0 to 7 */
 export const logChunkKey = (tile: number, chunk: number) => keyIn(logChunksOf(tile), String(chunk));

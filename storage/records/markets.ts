@@ -27,7 +27,7 @@ import type { KeyRange, PrefixRange } from '../ports/paging.ts';
 import { sha256Hex } from '../ports/sha256.ts';
 import { keyIn, keyOf } from './keys.ts';
 
-/** A market in the ledger: its definition, and values derived from its observations. Revision: the market's. */
+/** A market in the ledger: its definition, and values that follow from its observations. Revision: the market's. */
 export type MarketRecordValue = {
   name: string;
   kind: string;
@@ -35,12 +35,12 @@ export type MarketRecordValue = {
   nativeCurrency: string;
   unit: Unit;
   sources: Source[];
-  /** Facts that are no numbers. Absent: none. */
+  /** Facts that are not numbers. Absent: the market has none. */
   attributes?: MarketAttributes;
-  /** Its own rule for outliers, and why. Absent: that of the service. */
+  /** The market's own rule for outliers, with the reason. Absent: the service's rule applies. */
   outliers?: OutlierRule;
   outliersReason?: string;
-  /** The standing values of each metric that the market shows. A metric without any has no entry. */
+  /** The standing values of each metric that the market shows. A metric without values has no entry. */
   latest: { [metric: string]: NewestValues };
   /** The standing announced values of each metric. Absent: the market has none. A removed market may keep some. */
   announced?: { [metric: string]: AnnouncedValues };
@@ -53,13 +53,13 @@ export type MarketRecordValue = {
   /** The sum of its observations, each with the revision of its item: see `history-sum.ts`. */
   sum: string;
   /**
-   * When one of these fields or an observation was last changed. Never goes backwards, and no observation has a later
-   * `recordedAt`. Null: not known, for a market without observations that is older than format 3.
+   * When one of these fields or an observation was last changed. It never goes back, and no observation has a later
+   * `recordedAt`. Null: unknown, for a market without observations that is older than format 3.
    */
   updatedAt: string | null;
   /** Effects of accepted claims and source verifications; absent if there are no effects. */
   standing?: MarketStanding;
-  /** The revision of its last repair, which may have changed what is published. The log states the market anew. */
+  /** The revision of the last repair. A repair may change published values, so the log states the market again. */
   repairedRevision?: number;
   /** Absent unless the market is removed. A removed market keeps its record, and never changes again. */
   removal?: Removal;
@@ -68,25 +68,28 @@ export type MarketRecordValue = {
 /** A metric, and the place of its observation in the history. */
 export type PlacedMetric = { readonly order: string; readonly metric: Metric };
 
-/** The newest standing value of a metric. `others`: the newest one of each other source, newest first; if there are any. */
+/**
+ * The newest standing value of a metric. `others`: the newest value of each other source, newest first; absent if there is
+ * only one source.
+ */
 export type NewestValues = PlacedMetric & { readonly others?: readonly PlacedMetric[] };
 
-/** The announced value of a metric that comes first. `later`: the places of the others; if there are any. */
+/** The first announced value of a metric. `later`: the places of further ones; absent if there are none. */
 export type AnnouncedValues = PlacedMetric & { readonly later?: readonly string[] };
 
 /**
- * See {@link MarketRecordValue}. Ids of claims and verifications stay in the ledger.
+ * See {@link MarketRecordValue}. Ids of claims and verifications are never published.
  *
- * A metric is disputed while an accepted claim disputes it, or while the latest comparison of its shown observation
- * with the source is a mismatch. A claim is about the metric: its dispute ends when the metric's latest observation is
- * corrected or retracted. A comparison is about one version of one observation. It is dropped as soon as the metric
- * shows another: a correction, a retraction or a newer observation. Until then a later comparison replaces it. So the
- * same comparisons give the same result in any order of arrival.
+ * A metric is disputed while an accepted claim disputes it, or while the latest comparison of its shown observation with
+ * the source is a mismatch. A claim is about the metric: its dispute ends when the metric's latest observation is corrected
+ * or retracted. A comparison is about one version of one observation. It is dropped as soon as the metric shows another
+ * one: a correction, a retraction or a newer observation. Until then a later comparison replaces it. So the same
+ * comparisons give the same result in any order of arrival.
  */
 export type MarketStanding = {
   /**
-   * The public name of the organisation that represents the market, and its claim. `salt`: see
-   * {@link newRepresentationSalt}; absent in standings that are older than the log.
+   * The public name of the organisation that represents the market, and the id of its claim. `salt`: see {@link
+   * newRepresentationSalt}; absent in standings that are older than the log.
    */
   representedBy: { name: string; claim: string; salt?: string } | null;
   /** The newest accepted claim that disputes each metric. */
@@ -98,10 +101,10 @@ export type MarketStanding = {
 };
 
 /**
- * Revision: that of the market's record, as the same transaction writes it.
+ * Revision: the revision of the market's record after the same transaction.
  *
- * `firstRevision`: the revision of the transaction that wrote this version, if a later one has changed the item. Never
- * public. Versions that were superseded before there was a log do not have it.
+ * `firstRevision`: if a later transaction has changed the item, the revision of the transaction that wrote this version. It
+ * is never public. Versions that were superseded before there was a log do not have it.
  */
 export type ObservationValue = Observation & { firstRevision?: number };
 
@@ -118,7 +121,7 @@ export interface ObservationIdentity {
 }
 
 /**
- * The place of an observation in its market's history: by instant, then metric, then source, then version. Depends only
+ * The place of an observation in its market's history: by instant, then metric, then source, then version. It depends only
  * on the identity, so the same observations give the same history in any order of arrival.
  */
 export function orderKey(identity: ObservationIdentity): string {
@@ -128,17 +131,17 @@ export function orderKey(identity: ObservationIdentity): string {
   return `${instant}/${identity.metric}/${source}/${String(identity.ordinal).padStart(ORDINAL_DIGITS, '0')}`;
 }
 
-/** The place of another version of the observation that has a version at that place. */
+/** The place of another version of the observation at this place. */
 export function versionOrder(order: string, ordinal: number): string {
   return order.slice(0, -ORDINAL_DIGITS) + String(ordinal).padStart(ORDINAL_DIGITS, '0');
 }
 
-/** The version of the observation at that place: see {@link ObservationIdentity}. */
+/** The version at this place: see {@link ObservationIdentity}. */
 export function ordinalOf(order: string): number {
   return Number(order.slice(order.lastIndexOf('/') + 1));
 }
 
-/** The place of the first version of the observation that has a version at that place. */
+/** The place of the first version of the observation at this place. */
 export function firstOrderOf(order: string): string {
   return versionOrder(order, 0);
 }
@@ -148,7 +151,7 @@ export function observationId(identity: ObservationIdentity): string {
   return observationIdAt(identity.market, orderKey(identity));
 }
 
-/** The same, from the observation's {@link orderKey}. */
+/** {@link observationId}, from the observation's {@link orderKey}. */
 export function observationIdAt(market: string, order: string): string {
   return `obs_${sha256Hex(`${market}\n${order}`).slice(0, 24)}`;
 }
@@ -158,10 +161,10 @@ export const OBSERVATION_PREFIX = 'observation/';
 export const marketKey = (slug: string) => keyOf<MarketRecordValue>(marketPartition(slug), 'record');
 /** A market as the target of audit records. */
 export const marketTarget = marketPartition;
-/** The market whose record or observation has this key; null: it is the key of something else. */
+/** The market whose record or observation has this key; null for any other key. */
 export const slugOfMarketKey = ({ partition }: ItemKey): string | null =>
   partition.startsWith('market/') ? partition.slice('market/'.length) : null;
-/** The slug, if this is the key of a market's record; otherwise nothing. */
+/** The slug, if this is the key of a market's record; otherwise empty. */
 export const slugOfRecordKey = (key: ItemKey): readonly string[] => {
   const slug = key.sort === 'record' ? slugOfMarketKey(key) : null;
   return slug === null ? [] : [slug];
@@ -181,11 +184,11 @@ export const versionsOf = (slug: string, order: string): PrefixRange<Observation
 /** The place of a stored observation in its market's history. */
 export const orderOfObservation = ({ sort }: Pick<Item, 'sort'>): string => sort.slice(OBSERVATION_PREFIX.length);
 
-/** The slugs of all markets, in order. Revision: the market's first one; nothing reads it. */
+/** The slugs of all markets, in order. Revision: the market's first revision, which nothing reads. */
 export const MARKET_INDEX: KeyRange<null> = { partition: 'markets' };
 export const marketIndexKey = (slug: string) => keyIn(MARKET_INDEX, slug);
 
-/** The markets with announced values, by the moment of the first one. Revision: of the market, when it was written. */
+/** The markets with announced values, by the moment of the first value. Revision: the market's revision at that time. */
 export const ANNOUNCED_MARKETS: KeyRange<null> = { partition: 'announced' };
 /** @param at with milliseconds */
 export const announcedMarketKey = (at: string, slug: string) => keyIn(ANNOUNCED_MARKETS, `${at}/${slug}`);

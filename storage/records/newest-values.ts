@@ -1,6 +1,6 @@
 /**
- * The values of a metric that a market shows: the newest one of each source. Pure, and used wherever a market's record
- * is written, recounted or migrated, so that the same observations give the same record.
+ * The newest value of each source, for the metrics that a market shows. Pure, and used wherever a market's record is
+ * written, recounted or migrated, so that the same observations give the same record.
  */
 import { BY_SOURCE_MAX } from '../../contract/files/limits.ts';
 import type { Metric } from '../../contract/values/metric.ts';
@@ -12,8 +12,8 @@ export function valuesIn({ order, metric, others = [] }: NewestValues): readonly
 }
 
 /**
- * The newest value of each source among these, in any order. A source is a label. Of many sources, those with the
- * newest values. Undefined if there is no value.
+ * The newest value of each source among these, which may be in any order. Sources are distinguished by label. If there are
+ * too many sources, those with the newest values count. Undefined if there is no value.
  */
 export function newestValues(values: Iterable<PlacedMetric>): NewestValues | undefined {
   const bySource = new Map<string, PlacedMetric>();
@@ -29,9 +29,9 @@ export function newestValues(values: Iterable<PlacedMetric>): NewestValues | und
   return others.length === 0 ? { metric, order } : { metric, order, others };
 }
 
-/** The same with one more value, which is not older than the version of its observation that they may have. */
+/** The same values with one more. If they hold a version of its observation, that version must not be newer. */
 export function withValue(values: NewestValues | undefined, value: PlacedMetric): NewestValues {
-  // Nearly all feeds have one source.
+  // A shortcut, because nearly all feeds have one source.
   if (values === undefined || (values.others === undefined && isNewer(value, values))) {
     return { metric: value.metric, order: value.order };
   }

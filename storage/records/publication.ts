@@ -35,28 +35,29 @@ export type ObjectRef = { key: string; digest: string };
 export type ListState = {
   /** The generation that rendered it. */
   generation: number;
-  /** The newest generation whose markets it shows as they are. */
+  /** The newest generation whose markets it shows unchanged. */
   shows: number;
   /** SHA-256 of its first page, in hex; null if there is no published list. */
   digest: string | null;
   markets: number;
   /** The number of markets on a full page. Absent if it is not known. */
   pageSize?: number;
-  /** The generation since which its pages name the file of the next page. Absent: an earlier version has cut some. */
+  /**
+   * The first generation since which every page names the file of its next page. Absent: an earlier version has cut some
+   * pages.
+   */
   linkedSince?: number;
   publishedAtMs: number;
-  /** In a HEAD of an earlier version: see {@link HeadValue.projections}. */
+  /** Only in a HEAD of an earlier version: see {@link HeadValue.projections}. */
   latest?: { json: string; csv: string };
   recent?: string;
   /** The layout of its pages; null if it is not known. */
   layout: ObjectRef | null;
-  /**
-   * The published list may be of another time than this record: the next list is cut from the bodies of all markets.
-   */
+  /** The published list may differ from this record, so the next list is cut from the bodies of all markets. */
   isDoubtful: boolean;
 };
 
-/** The log: its tree after a generation, and the keys for which it has an entry. */
+/** The log: its tree after a generation, and the keys for which it has entries. */
 export type LogState = {
   /** The number of entries. */
   size: number;
@@ -65,21 +66,21 @@ export type LogState = {
   /** The verifier keys that the log has named, newest first. */
   vkeys: string[];
   /**
-   * The beginning of the SHA-256 of the newest entry that says what is published, in hex. Empty or absent: there is no
-   * such entry.
+   * The beginning of the SHA-256 of the newest service entry, which lists the published kinds, in hex. Empty or absent: the
+   * log has no such entry.
    */
   service?: string;
-  /** Before the generation. If its bundle is lost, the log continues from there. */
+  /** The log before this generation. If the bundle of the generation is lost, the log continues from there. */
   was?: { size: number; root: string; vkeys: string[]; service?: string };
-  /** The store may have another log: it is compared, and made to agree, by the next generation. */
+  /** The store may have another log: the next generation compares the two, and makes them agree. */
   isDoubtful?: true;
-  /** How many entries were taken down. Absent: none. */
+  /** The number of entries that were taken down. Absent: 0. */
   takenDown?: number;
-  /** Of a log that takes the place of another one, until its first generation: the only name that it may have. */
+  /** For a log that replaces another one, until its first generation: the only name that it may have. */
   name?: string;
   /**
-   * The ledger is older than the log. For a market whose published record is of an earlier generation than this one, the
-   * log states everything anew.
+   * The ledger is older than the log. If the published record of a market is of an earlier generation than this one, the
+   * log states the market again.
    */
   resetBefore?: number;
 };
@@ -95,32 +96,32 @@ export type HeadValue = {
   list: ListState;
   /** The version of the rendering code, and the sizes of pages. A different renderer renders all markets again. */
   renderer: string;
-  /** The state of each projection, by its name. Absent: what they publish is not known. */
+  /** The state of each projection, by its name. Absent: their published files are unknown. */
   projections?: { [name: string]: Json };
-  /** Projections that could not be planned, by name: their files are as of an earlier generation. */
+  /** Projections that could not be planned, by name: their files are those of an earlier generation. */
   deferred?: { [name: string]: DeferredProjection };
   /** Empty. Older processes of ledger format 4, which may run beside this version, read it. */
   staticDigests: { readonly [kind: string]: never };
   counts: { markets: number; observations: number; unknownValues: number };
   /** Absent if there was never a log. */
   log?: LogState;
-  /** The ledger was begun from the log of its store, and the store was not looked at yet. */
+  /** The ledger was begun from the log of its store, and the store was not read yet. */
   isBegun?: true;
   /**
-   * The slug of the last fresh mark that the generation took, if it left others. The next generation continues after
-   * it. Absent if it left no fresh mark.
+   * If the generation left fresh marks: the slug of the last one that it took. The next generation continues after it.
+   * Absent if no fresh mark was left.
    */
   marksTakenTo?: string;
   /** Since when every generation has left fresh marks, in milliseconds since the epoch. Absent: this one left none. */
   behindSinceMs?: number;
   /**
-   * The generation that ended the last doubt. Readers may hold cursors of pages that were published before it and that
-   * no record names. Null until every market that was deferred at that moment is rendered.
+   * The generation that ended the last doubt. Readers may hold cursors of earlier published pages that no record names.
+   * Null until every market that was deferred at that moment is rendered.
    */
   knownSince?: number | null;
 };
 
-/** Since when, when it was tried last, in milliseconds since the epoch, and the reason. */
+/** Since when it has been deferred, and when it was last tried, in milliseconds since the epoch; and the reason. */
 export type DeferredProjection = { sinceMs: number; triedAtMs: number; reason: string };
 
 /** One generation, for the sweep. Revision: the generation. */
@@ -128,8 +129,8 @@ export type GenerationValue = {
   generation: number;
   publishedAt: string;
   /**
-   * When its last head was put in place, in milliseconds since the epoch. From then on readers no longer get cursors of
-   * the generation before it.
+   * When all its heads were in place, in milliseconds since the epoch. From then on, readers no longer get cursors of the
+   * previous generation.
    */
   appliedAtMs: number | null;
   /**
@@ -139,7 +140,7 @@ export type GenerationValue = {
   layout: ObjectRef | null;
   /** The size of the log after the generation. Absent if there was never a log. */
   logSize?: number;
-  /** Where a copy in a second region is made: it applies the bundle again, later. */
+  /** The bundle, if a copy in a second region is made: the copy applies it later. */
   bundle?: ObjectRef;
 };
 
@@ -160,8 +161,8 @@ export type PublishedPage = {
 };
 
 /**
- * Rows of files, and their sizes in bytes without headers: of the whole history and of its newest year. So a file can be
- * continued after a closed page.
+ * The number of rows in the files, and their sizes in bytes without headers: for the whole history and for its newest year.
+ * So a file can be continued after a closed page.
  */
 export type FilesPosition = {
   all: FileSize;
@@ -173,8 +174,8 @@ export type FilesPosition = {
 export type FileSize = { rows: number; csv: number; ndjson: number };
 
 /**
- * A file in both formats: its rows, and the SHA-256 of each body in hex. Of a file that is too long, of the problem.
- * `etags`: as of {@link PublishedHeads}.
+ * A file in both formats: the number of its rows, and the SHA-256 of each body in hex. If the file is too long, the body is
+ * the problem document. `etags`: see {@link PublishedHeads}.
  */
 export type PublishedFile = {
   rows: number;
@@ -192,9 +193,9 @@ export type PublishedFiles = {
   all: PublishedFile | null;
   /** SHA-256 of the index, in hex. Null: the history has one page, so it has no index and no years. */
   index: string | null;
-  /** An append writes about this many bytes. Absent: not known. */
+  /** About how many bytes an append writes. Absent: unknown. */
   bytes?: number;
-  /** The first generation that published the market and left its files for a later one. Absent: they are up to date. */
+  /** The first generation that published the market without its files. Absent: the files are up to date. */
   behindSince?: number;
 };
 
@@ -203,29 +204,32 @@ export type PublishedHeads = {
   /** SHA-256 of the bodies of the market and of the newest page of its history, in hex. */
   marketDigest: string;
   historyDigest: string;
-  /** Of the market's record. */
+  /** The revision of the market's record. */
   revision: number;
   /** The number of closed history pages. */
   closedPages: number;
   observations: number;
   unknownValues: number;
-  /** The generation that first published it. */
+  /** The generation that first published the market. */
   joined: number;
-  /** Absent: its history is not published as files. */
+  /** Absent: the history is not published as files. */
   files?: PublishedFiles;
-  /** ETags of the bodies in the store, so that it need not be asked before they are replaced. Absent: not known. */
+  /** ETags of the stored bodies, so that a put that replaces them needs no read first. Absent: unknown. */
   etags?: { market: string; history: string };
-  /** The bodies say that the market is removed: no list shows it, and it has no pages. Absent: they show the market. */
+  /**
+   * Whether the bodies are the problem documents of its removal: no list shows the market, and it has no pages. Absent:
+   * they show it.
+   */
   isRemoved?: true;
-  /** The log states the market up to this revision. Absent: the log has nothing of it. */
+  /** The log states the market up to this revision. Absent: the log has no entry about it. */
   logged?: number;
   loggedParts?: LoggedParts;
 };
 
-/** Digests of what the log says of a market besides observations: see `publisher/core/log/market-entries.ts`. */
+/** Digests of the log's entries about a market, except observations: see `publisher/core/log/market-entries.ts`. */
 export type LoggedParts = {
   market: string;
-  /** One for each source, separated by spaces. */
+  /** One digest for each source, separated by spaces. */
   sources: string;
   standing: string;
 };
@@ -236,10 +240,10 @@ export type PublishedSite = { [file: string]: string };
 /** Whether the last list shows the market. */
 export type ListChangeValue = { wasListed: boolean };
 
-/** What {@link PublishedFiles} says of the files. */
+/** See {@link PublishedFiles.bytes}. */
 export type FilesBehindValue = { bytes: number };
 
-/** Since when, in milliseconds since the epoch, and the reason. */
+/** Since when the market has been deferred, in milliseconds since the epoch, and the reason. */
 export type DeferredValue = { sinceMs: number; reason: string };
 
 /** A page that no longer belongs to the newest generation. Revision: the generation that superseded it. */
@@ -250,16 +254,16 @@ const GENERATION_DIGITS = 15;
 
 const MARKS = shardsOf('dirty');
 /**
- * Marks everything that shows the market: its body, the newest page of its history, its list page. Revision: that of
- * the market's record, as the same transaction writes it. A view that is older than its mark is not complete yet.
+ * Marks everything that shows the market: its body, the newest page of its history, its list page. Revision: the revision
+ * of the market's record after the same transaction. A view that is older than its mark is incomplete.
  */
 export const marketMarkKey = (slug: string) => keyInShard(FRESH_MARKS, slug, slug);
 /**
- * Marks the closed pages of a history from this place on. Needed unless the observation was appended. Revision: as
- * above.
+ * Marks the closed pages of a history from this place on. Needed unless the observation was appended. Revision: as for
+ * {@link marketMarkKey}.
  */
 export const historyMarkKey = (slug: string, order: string) => keyIn(historyMarksOf(slug), order);
-/** Marks a market to be rendered from its first observation on, and compared with the published bodies. Revision: 0. */
+/** Marks a market that must be rendered from its first observation on, and compared with the published bodies. Revision: 0. */
 export const refreshMarkKey = (slug: string) => keyInShard(REFRESH_MARKS, slug, slug);
 export const refreshMark = (slug: string): PutChange => {
   return { kind: 'put', key: refreshMarkKey(slug), revision: 0, value: null, if: { kind: 'any' } };
@@ -284,37 +288,37 @@ export function parseMark({ sort }: Pick<Item, 'sort'>): { readonly slug: string
   return { slug, fromOrder: kind === 'history' ? order.join('/') : null };
 }
 
-/** In order of slugs. */
+/** Deferred markets, in the order of slugs. */
 export const DEFERRED: KeyRange<DeferredValue> = { partition: 'deferred' };
 export const deferredKey = (slug: string) => keyIn(DEFERRED, slug);
 
 /**
- * A batch (`batch/<id>`) or a publication (`publication/<id>`) that waits for its generation. A batch names the
- * revision of each market that it waits for. A publication has no value: it begins to wait when its marks are
+ * The value of a batch (`batch/<id>`) or a publication (`publication/<id>`) that waits for its generation. A batch names
+ * the revision of each market for which it waits. A publication has no value: it begins to wait when its marks are
  * acknowledged.
  */
 export type AwaitingGenerationValue = { revisions: { [slug: string]: number } } | null;
-/** The answer: the first generation that is known to show all of it. */
+/** The answer: the first generation that is known to show all changes. */
 export type GenerationOfValue = { generation: number; publishedAt: string };
 
 export const AWAITING_GENERATION: ShardedRange<AwaitingGenerationValue> = { shards: shardsOf('awaiting-generation') };
 export const awaitingGenerationKey = (what: string) => keyInShard(AWAITING_GENERATION, what, what);
 export const generationOfKey = (what: string) => keyOf<GenerationOfValue>(`generation-of/${what}`, what);
 
-/** In a partition of its own, so that the permission to delete records of generations does not include HEAD. */
+/** HEAD has its own partition, so that the permission to delete records of generations does not include it. */
 export const HEAD_KEY: ItemKey<HeadValue> = { partition: 'head', sort: 'head' };
 /** Every recorded generation, oldest first. */
 export const GENERATIONS: PrefixRange<GenerationValue> = { partition: 'publication', prefix: 'generation/' };
 export const generationKey = (generation: number) =>
   keyIn(GENERATIONS, String(generation).padStart(GENERATION_DIGITS, '0'));
 
-/** In order of slugs. */
+/** Changes since the last list, in the order of slugs. */
 export const LIST_CHANGES: ShardedRange<ListChangeValue> = { shards: shardsOf('list-changes') };
 export const listChangeKey = (slug: string) => keyInShard(LIST_CHANGES, slug, slug);
 
 /** Markets whose bodies are newer than the files of their histories, in the order in which they wait. */
 export const FILES_BEHIND: KeyRange<FilesBehindValue> = { partition: 'files-behind' };
-/** @param since the generation as of {@link PublishedFiles} */
+/** @param since see {@link PublishedFiles.behindSince} */
 export const filesBehindKey = (since: number, slug: string) =>
   keyIn(FILES_BEHIND, `${String(since).padStart(GENERATION_DIGITS, '0')}/${slug}`);
 /** The inverse of {@link filesBehindKey}. */
@@ -331,7 +335,7 @@ export const historyPagesOf = (slug: string): KeyRange<PublishedPage> => ({
 });
 export const historyPageKey = (slug: string, index: number) =>
   keyIn(historyPagesOf(slug), String(index).padStart(INDEX_DIGITS, '0'));
-/** The page that a record names. Null: it is of something else, or the record is removed. */
+/** The page that a record names. Null: the record is about something else, or is removed. */
 export function pageOfRecord(
   { partition, sort }: ItemKey,
   value: Json,
@@ -355,7 +359,7 @@ export const PUBLISHED_SITE_KEY: ItemKey<PublishedSite> = { partition: 'publishe
 
 /** Superseded pages of histories. For pages of the list, the layout that superseded them names them. */
 export const SUPERSEDED_PAGES: KeyRange<SupersededValue> = { partition: 'superseded' };
-/** Spelled as the page's key once was, because no record moves. */
+/** Spelled like an earlier form of the page's key, because no record moves. */
 export const supersededPageKey = (objectKey: string) =>
   keyIn(SUPERSEDED_PAGES, objectKey.replace(/\/markets\/([^/]+)\/history\/pages\//, '/history-pages/$1/'));
 

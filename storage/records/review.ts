@@ -23,7 +23,7 @@ export type ClaimValue = {
   createdAt: string;
   updatedAt: string;
   decision: { outcome: 'accepted' | 'rejected'; note: string; publicReason?: string; decidedAt: string } | null;
-  /** The evidence that reviewers last asked for. */
+  /** The evidence that reviewers requested last. */
   reviewNote: string | null;
   /** The superseding observation, once a correction or a retraction is accepted. */
   observationId: string | null;
@@ -37,7 +37,7 @@ export type VerificationValue = {
     | { type: 'source'; url: string };
   outcome: 'confirmed' | 'mismatch' | 'moved' | 'unreachable' | 'gone' | 'inconclusive';
   verifiedAt: string;
-  /** The text or digits of the source, unchanged. */
+  /** The text or number in the source, unchanged. */
   found: string | null;
   note: string | null;
   createdAt: string;
@@ -55,6 +55,6 @@ export const verificationKey = (id: string) => keyIn(VERIFICATIONS, id);
 export const verificationsOfMarket = (slug: string): KeyRange<VerificationValue> => ({
   partition: `verifications/market/${slug}`,
 });
-/** The two places of a verification. */
+/** The two keys of a verification. */
 export const verificationKeys = ({ id, market }: VerificationValue) =>
   [VERIFICATIONS, verificationsOfMarket(market)].map((range) => keyIn(range, id));

@@ -8,8 +8,8 @@
  * | `source-runs/<name>` | `<run id>` | {@link RunValue}                                                 |
  * | `source-work`        | `<run id>` | {@link RunWorkValue}: runs that have not ended                   |
  *
- * A source and its state are made and removed in one transaction. They are two items, because the revision of a source
- * is what operators have seen: runs must not change it.
+ * A source and its state are created and removed in one transaction. They are two items, because operators see the revision
+ * of the source, and runs must not change it.
  */
 
 import type { RunOutcome, SourceRun } from '../../contract/operations/sources.ts';
@@ -30,39 +30,39 @@ export type SourceValue = {
 export type SourceStateValue = {
   /** Null: the source is paused. */
   nextRunAt: string | null;
-  /** The run that has not ended; null: none. A replay does not stand here. */
+  /** The unfinished run; null: none. Replays are not named here. */
   run: string | null;
-  /** Failed runs since the last one that did not fail. */
+  /** The number of failed runs since the last success. */
   failures: number;
   lastRun: { id: string; outcome: RunOutcome; finishedAt: string } | null;
   lastSuccessAt: string | null;
   /**
-   * When the source gave its last answer, for readers: an answer with something new, or the first one of a day (UTC). So it
-   * moves once a day, as long as nothing changes. `labels`: its names on markets, by the recipe. Absent: it has given none.
+   * When the source last gave an answer, for readers: an answer with new data, or the first one of a day (UTC). So it
+   * changes once a day while the data do not change. `labels`: its names on markets, by the recipe. Absent: no answer yet.
    */
   fetched?: { at: string; labels: string[] };
   takenIn: TakenInValue | null;
-  /** The bytes of the source in the archive, as far as they were counted, and its newest answer there. Absent: none. */
+  /** The counted bytes of the source in the archive, and its newest answer there. Absent: none. */
   archived?: { bytes: number; sha256: string };
-  /** Of a list: the newest answers that stand, oldest first, and the recipe of all of them. Absent: none. */
+  /** For a source that is a list: the newest valid answers, oldest first, and the recipe of all of them. Absent: none. */
   listed?: { recipeSha256: string; answers: ListedAnswerValue[] };
-  /** Of a list with past versions: the last one that was taken in, of these versions, by this recipe. Absent: none. */
+  /** For a list with past versions: the last version that was ingested, from this origin, by this recipe. Absent: none. */
   past?: { origin: string; recipeSha256: string; version: string; seenAt: string };
 };
 
-/** An answer of a list, with which a later one is compared. */
+/** An answer of a list. Later answers are compared with it. */
 export type ListedAnswerValue = {
   sha256: string;
   date: string;
   fetchedAt: string;
   lastModified: string | null;
-  /** Whether no record of it was refused, so that only differences from it must be sent. */
+  /** Whether all its records were accepted, so that later only differences from it must be sent. */
   isWhole: boolean;
-  /** The permanent address of its bytes. Absent: it has none. */
+  /** The permanent address of its bytes. Absent: there is none. */
   url?: string;
 };
 
-/** The answer whose records were taken in last. `records` is the SHA-256 of their file. */
+/** The answer whose records were ingested last. `records` is the SHA-256 of their file. */
 export type TakenInValue = {
   url: string;
   recipeSha256: string;
@@ -71,13 +71,13 @@ export type TakenInValue = {
   records: string;
 };
 
-/** A run, as the API shows it, but for its name. Revision counts changes. A run that took nothing in expires. */
+/** A run as the API shows it, without its name. Revision counts changes. A run that ingested nothing expires. */
 export type RunValue = Omit<SourceRun, 'id' | 'source'> & {
-  /** The day of the run in UTC, `YYYY-MM-DD`, on which its records may depend. Null: not begun. */
+  /** The UTC day of the run, `YYYY-MM-DD`: its records may depend on it. Null: the run has not begun. */
   date: string | null;
-  /** Ask without conditions, and take the same answer in again. */
+  /** Whether to request without conditions, and to ingest the same answer again. */
   unconditional: boolean;
-  /** Of a list: the moment of the fetch, and the answers before it, with which it is compared. */
+  /** For a list: the moment of the fetch, and the earlier answers with which this one is compared. */
   fetchedAt?: string;
   listed?: ListedAnswerValue[];
 };
@@ -85,7 +85,7 @@ export type RunValue = Omit<SourceRun, 'id' | 'source'> & {
 /** Revision counts changes. */
 export type RunWorkValue = {
   source: string;
-  /** Until this moment no other process takes the run. Without an owner, it is not due before. */
+  /** Until this moment, no other process takes the run. Without an owner, the run is not due before this moment. */
   lease: Lease | null;
 };
 
@@ -101,12 +101,12 @@ export const runKey = (name: string, id: string) => keyIn(runsOfSource(name), id
 export const RUN_WORK: KeyRange<RunWorkValue> = { partition: 'source-work' };
 export const runWorkKey = (id: string) => keyIn(RUN_WORK, id);
 
-/** The run's upload: its id follows from the run's, so a repeated try announces the same one. */
+/** The run's upload: its id follows from the run's id, so a repeated attempt announces the same upload. */
 export function uploadOfRun(id: string): string {
   return `upl_${id.slice('run_'.length)}`;
 }
 
-/** The owner and sender of what a source gives. */
+/** The owner and sender of a source's data. */
 export function sourcePrincipal(name: string): string {
   return `system:source:${name}`;
 }

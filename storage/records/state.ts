@@ -7,15 +7,15 @@
  */
 import type { ItemKey } from '../ports/ledger.ts';
 
-/** Which copies were made of this ledger: so of two ledgers it is known which one is later. Revision: 0. */
+/** The copies that were made of this ledger. They show which of two ledgers is the later one. Revision: 0. */
 export type SavedValue = {
-  /** The ids of the copies that the target has had, oldest first, and not all of them. */
+  /** The ids of copies that the target has had, oldest first. Old ones may be missing. */
   saved: string[];
-  /** The id of a copy that is being made: in the copy, its own. Null: none is. */
+  /** The id of a copy that is being made; in the copy itself, its own id. Null: no copy is being made. */
   pending: string | null;
-  /** The version of the file with the newest of `saved`, as the store of the state names it. Null: not known. */
+  /** The version of the file with the newest of `saved`, as the store of the state names it. Null: unknown. */
   version: string | null;
-  /** The generation of HEAD in the newest of `saved`. Absent: not known. */
+  /** The generation of HEAD in the newest of `saved`. Absent: unknown. */
   generation?: number;
 };
 

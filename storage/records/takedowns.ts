@@ -14,15 +14,15 @@ import { keyIn } from './keys.ts';
 
 /** Revision: the generation that wrote it; 1 before that. */
 export type TakedownValue = Omit<Takedown, 'id'> & {
-  /** Entries before this one are done. */
+  /** The index of the first entry that is not processed yet. */
   next: number;
 };
 
-/** In order of time. */
+/** All takedowns, in the order of time. */
 export const TAKEDOWNS: KeyRange<TakedownValue> = { partition: 'takedowns' };
 export const takedownKey = (id: string) => keyIn(TAKEDOWNS, id);
 
-/** In order of time. */
+/** Takedowns that wait for the publisher, in the order of time. */
 export const DUE_TAKEDOWNS: PrefixRange<null> = { partition: 'editions-due', prefix: 'takedown/' };
 export const dueTakedownKey = (id: string) => keyIn(DUE_TAKEDOWNS, id);
 export const idOfDueTakedown = ({ sort }: { readonly sort: string }): string => sort.slice(DUE_TAKEDOWNS.prefix.length);

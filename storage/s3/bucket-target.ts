@@ -26,23 +26,23 @@ export interface BucketPlace {
   readonly bucket: string;
   /** Nothing, or a path that ends with `/`. */
   readonly prefix: string;
-  /** Null: that of the profile, or of AWS. */
+  /** Null: the endpoint of the profile, or of AWS. */
   readonly endpoint: string | null;
-  /** Null: that of the profile. */
+  /** Null: the region of the profile. */
   readonly region: string | null;
 }
 
 export interface BucketTarget {
   /** Public objects, by their keys. */
   readonly objects: ObjectStore;
-  /** Every object below the prefix, by its path. */
+  /** Every object below the prefix, by its path, whoever has put it. */
   readonly files: ObjectStore;
-  /** A file as it lies there, by any writer. Null: it does not exist. */
+  /** The present bytes of a file, whoever has written it. Null: it does not exist. */
   read(path: string): Promise<Uint8Array | null>;
   probe(): Promise<Conditions>;
 }
 
-/** Not every store has a DNS name for each bucket, and some refuse a put with a checksum that they do not know. */
+/** Some stores have no DNS name for each bucket, and some refuse a put with a checksum that they do not know. */
 const OTHER_STORE = {
   forcePathStyle: true,
   requestChecksumCalculation: 'WHEN_REQUIRED',
@@ -83,16 +83,16 @@ export function openBucketTarget(
   };
 }
 
-// For a store that does not evaluate all conditions: they are compared before the request. So the promises of the port hold
-// for one process at a time, which a lease has to ensure. A request whose answer was lost may still replace a later object.
+// For a store that does not evaluate all conditions, they are compared before the request. So the promises of the port hold
+// for one process at a time, which a lease must ensure. A request whose answer was lost may still replace a later object.
 
-/** @param store sends only these conditions, as `openS3Objects` does */
+/** @param store sends only these conditions, like `openS3Objects` */
 export function comparedBefore(store: ObjectStore, conditions: () => Promise<Conditions>): ObjectStore {
   const inOrder = keyQueue();
   const hasAll = async () => Object.values(await conditions()).every((isEvaluated) => isEvaluated);
   return changedStore(store, {
     async put(key, body, metadata, condition) {
-      // Copied before the first await, as every store does.
+      // Copied before the first await, as in every store.
       const copy = Uint8Array.from(body);
       if (await hasAll()) return await store.put(key, copy, metadata, condition);
       return await inOrder(key, async () => {
@@ -113,17 +113,18 @@ export function comparedBefore(store: ObjectStore, conditions: () => Promise<Con
 }
 
 /**
- * Finds out which conditions a store evaluates, by requests that must be refused, and by requests that must not: Ceph's
- * gateway refuses every `If-Match`, because it takes the quotes for a part of the tag. The documents of stores do not agree.
+ * Finds out which conditions a store evaluates, by requests that it must refuse and by requests that it must accept: Ceph's
+ * gateway refuses every `If-Match`, because it treats the quotes as a part of the tag. The documents of stores disagree.
  */
 const OTHER_ETAG = '"00000000000000000000000000000000"';
 const GENERATION = '7';
 
 /**
- * Writes one object of its own, and removes it.
+ * Writes an object for the probe, and removes it.
  *
- * @param prefix of every key: nothing, or a path that ends with `/`
- * @throws StorageUnavailable if the store does not do what every target needs: keep the metadata of an object, and list it
+ * @param prefix the beginning of every key: nothing, or a path that ends with `/`
+ * @throws StorageUnavailable if the store lacks something that every target needs: it must keep the metadata of an object,
+ *   and list it
  */
 async function probeConditions(client: S3Client, bucket: string, prefix: string): Promise<Conditions> {
   const place = { Bucket: bucket, Key: `${prefix}_tidemark-probe-${randomUUID()}` };
@@ -161,7 +162,7 @@ async function probeConditions(client: S3Client, bucket: string, prefix: string)
 
 type Place = { readonly Bucket: string; readonly Key: string };
 
-/** A store without a condition carries the request out, or answers that it is not implemented. */
+/** A store that does not evaluate a condition carries out the request, or answers that the condition is not implemented. */
 async function isRefused(send: () => Promise<unknown>): Promise<boolean> {
   try {
     await send();

@@ -1,10 +1,9 @@
 /**
- * Public objects as the files of a static host: each at its public path, and the problem document of a removed market beside it,
- * as `gold-usd.gone.json`, so that a host can tell by the path that it is gone.
+ * Public objects as the files of a static host: each at its public path. The problem document of a removed market is beside
+ * it, as `gold-usd.gone.json`, so that a host recognises by the path that the market is gone.
  *
- * Safety of a removal: the problem document is put first, and then the body is deleted with the ETag that was seen. While both
- * are there, the body is the object. So each put has one moment at which it counts, and a process that dies before it has
- * changed nothing.
+ * Safety of a removal: the problem document is put first, and then the body is deleted with the ETag that was seen. While
+ * both exist, the body counts. So each put takes effect at one moment, and a process that dies earlier has changed nothing.
  */
 import { PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
@@ -19,7 +18,7 @@ import type {
   PutResult,
 } from '../ports/object-store.ts';
 
-/** @param files of which the keys are paths; it may have files of others, which are not listed */
+/** @param files a store whose keys are paths; it may have files of others, which are not listed */
 export function publicFiles(files: ObjectStore): ObjectStore {
   return new PublicFiles(files);
 }
@@ -67,7 +66,7 @@ class PublicFiles implements ObjectStore {
     if (gone === null) return await this.#files.delete(path, etag);
     const [present, left] = [await this.#files.stat(path), await this.#files.stat(gone)];
     if (present === null) return await this.#files.delete(gone, etag);
-    // A process that died has left it behind the body.
+    // The leftover of a process that died after putting it beside the body.
     if (left !== null && present.etag === etag) await this.#files.delete(gone, left.etag);
     return await this.#files.delete(path, etag);
   }

@@ -24,7 +24,7 @@ export function openS3Archive({ client, bucket }: S3ArchiveOptions): Archive {
       try {
         await client.send(new PutObjectCommand({ Bucket: bucket, Key, Body: bytes, ChecksumSHA256, IfNoneMatch: '*' }));
       } catch (error) {
-        // The name is the digest, so the object that is there has these bytes.
+        // The name is the digest, so the existing object has these bytes.
         if (statusOf(error) === 412) return;
         throw unavailable(sha256, 'keep', error);
       }

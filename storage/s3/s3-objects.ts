@@ -1,12 +1,12 @@
 /**
- * The object store in a bucket of S3: general purpose, not versioned, encrypted by S3 (SSE-S3), so that the ETag of a
- * body put in one part is its MD5.
+ * The object store in a bucket of S3: general purpose, not versioned, encrypted by S3 (SSE-S3), so that the ETag of a body
+ * put in one part is its MD5.
  *
- * Safety: S3 evaluates `If-None-Match: *` and `If-Match` together with the write, so of any number of writers one wins.
- * But S3 cannot tell whether a request whose answer was lost was carried out. The SDK sends the request again, and
- * after a success of the first try the second is refused. So a refusal counts only if every earlier try certainly did
- * nothing. Otherwise the object is read. If it has the bytes of the put, it counts as stored; if not, the outcome is
- * unknown, and the put rejects.
+ * Safety: S3 evaluates `If-None-Match: *` and `If-Match` together with the write, so of any number of writers one wins. But
+ * S3 does not say whether a request whose answer was lost took effect. The SDK sends the request again, and if the first
+ * attempt succeeded, the second is refused. So a refusal counts only if every earlier attempt certainly had no effect.
+ * Otherwise the object is read. If it has the bytes of the put, it counts as stored; if not, the outcome is unknown, and
+ * the put rejects.
  */
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
@@ -63,12 +63,12 @@ const ALL: Conditions = { create: true, replace: true, remove: true };
 export interface S3ObjectsOptions {
   readonly client: S3Client;
   readonly bucket: string;
-  /** Of every key: nothing, or a path that ends with `/`. */
+  /** The beginning of every key: nothing, or a path that ends with `/`. */
   readonly prefix?: string;
-  /** Asked before each write. The others are not sent: see `comparedBefore`. Default: all, as S3 has them. */
+  /** Asked before each write. Other conditions are not sent: see `comparedBefore`. Default: all of them, as in S3. */
   readonly conditions?: () => Promise<Conditions>;
   /**
-   * For a bucket that other programs write into, perhaps of another make than S3. An object without our metadata counts
+   * For a bucket into which other programs write, perhaps in a store other than S3. An object without our metadata counts
    * as one of generation 0. The encryption is the bucket's own.
    */
   readonly isShared?: boolean;
@@ -90,7 +90,7 @@ class S3Objects implements ObjectStore {
   readonly #isShared: boolean;
   readonly #maxBodyBytes: number;
   readonly #inTurn: ReturnType<typeof concurrencyLimit>;
-  /** Not for a shared bucket: under its own encryption, an ETag may be anything. */
+  /** Absent for a shared bucket: under its own encryption, an ETag may be anything. */
   readonly etagOf?: (body: Uint8Array) => ETag;
 
   constructor({ client, bucket, prefix = '', isShared = false, ...options }: S3ObjectsOptions) {
@@ -138,7 +138,7 @@ class S3Objects implements ObjectStore {
       } catch (error) {
         if (isAbsent(error)) return 'deleted';
         if (statusOf(error) !== 412) throw error;
-        // S3's documentation does not say whether an ETag fails to match an absent object.
+        // S3's documentation does not say whether `If-Match` refuses the deletion of an absent object.
         return (await this.#readHead(key)) === null ? 'deleted' : 'refused';
       }
     });
@@ -171,7 +171,7 @@ class S3Objects implements ObjectStore {
       ContentLength: body.byteLength,
       ContentType: metadata.contentType,
       CacheControl: metadata.cacheControl,
-      // Explicit, although it is the bucket's default: under another encryption the ETag would not be the MD5 of the
+      // Explicit, although it is the bucket's default: under another encryption, the ETag would not be the MD5 of the
       // bytes.
       ...(!this.#isShared && { ServerSideEncryption: 'AES256' }),
       Metadata: userMetadata(metadata),
@@ -257,7 +257,7 @@ class S3Objects implements ObjectStore {
     return { etag: this.#etagOf(key, output.ETag), sizeBytes: ContentLength, metadata };
   }
 
-  /** In the place of a header field that somebody else has not set. */
+  /** The value of a missing header field: another program may have put the object. */
   get #foreign(): string | undefined {
     return this.#isShared ? '' : undefined;
   }
@@ -282,7 +282,7 @@ class S3Objects implements ObjectStore {
     return `s3://${this.#bucket}/${this.#prefix}${key}`;
   }
 
-  /** Waits for a free place, and turns every failure into an error of the port. */
+  /** Waits until fewer requests are running, and turns every failure into an error of the port. */
   async #ask<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     try {
       return await this.#inTurn(work);

@@ -1,11 +1,11 @@
-/** The outcome of a request by the error that S3 gave. */
+/** Derives the outcome of a request from S3's error. */
 import type { DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 
-/** Fields that the SDK adds to an error if there was an answer. */
+/** The fields of an error that the SDK adds if there was an answer. */
 interface S3Error {
   readonly name?: string;
   readonly $metadata?: { readonly httpStatusCode?: number };
-  /** Makes the SDK try again. */
+  /** Makes the SDK send the request again. */
   $retryable?: { readonly throttling?: boolean };
 }
 
@@ -20,8 +20,8 @@ export function isAbsent(error: unknown): boolean {
 }
 
 /**
- * Whether the request may have been carried out although it failed: there was no answer, or a 5xx. `SlowDown` means
- * that S3 did not begin it.
+ * Whether the request may have taken effect although it failed: there was no answer, or a 5xx. `SlowDown` means that S3 did
+ * not begin it.
  */
 export function mayHaveHappened(error: unknown): boolean {
   const status = statusOf(error);
@@ -29,12 +29,12 @@ export function mayHaveHappened(error: unknown): boolean {
 }
 
 /**
- * Returns a list to which every failed try of this command is added, also those that the SDK repeats. Also makes the
- * SDK repeat after a conflict with another writer (409): S3 asks for that, but the SDK does not do it by default.
+ * Returns a list to which every failed attempt of this command is added, including those that the SDK repeats. It also
+ * makes the SDK repeat after a conflict with another writer (409): S3 asks for that, but the SDK does not do it by default.
  */
 export function noteTries(command: PutObjectCommand | DeleteObjectCommand): readonly unknown[] {
   const tries: unknown[] = [];
-  // The stacks of the two commands differ only in types that this function does not touch.
+  // The stacks of the two commands differ only in types that this function does not use.
   const { middlewareStack } = command as PutObjectCommand;
   middlewareStack.add(
     (next) => async (args) => {
@@ -46,7 +46,7 @@ export function noteTries(command: PutObjectCommand | DeleteObjectCommand): read
         throw error;
       }
     },
-    // The last of the steps that the SDK repeats, so it runs inside the SDK's retries.
+    // `low` makes it the last step that the SDK repeats, so it runs inside the SDK's retries.
     { name: 'noteTries', step: 'finalizeRequest', priority: 'low' },
   );
   return tries;

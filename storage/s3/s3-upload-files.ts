@@ -1,4 +1,4 @@
-/** Puts files among the uploads of a bucket, as senders do by their targets. */
+/** Puts files among the uploads of a bucket, as senders do with their targets. */
 import { Readable } from 'node:stream';
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { StorageUnavailable } from '../ports/errors.ts';
@@ -6,8 +6,8 @@ import { type UploadContent, uploadObjectKey } from '../ports/upload-store.ts';
 import { statusOf } from './s3-outcome.ts';
 
 /**
- * Stores the file of an upload; S3 refuses another one than was announced. Harmless if it is stored already. The file is
- * a stream, which the SDK cannot send again: after a failure, the caller makes it again.
+ * Stores the file of an upload; S3 refuses a file that differs from the announced one. Does nothing if it is already
+ * stored. The file is a stream, which the SDK cannot send again: after a failure, the caller creates the stream again.
  *
  * @throws StorageUnavailable if it could not be stored
  */
@@ -18,7 +18,7 @@ export async function putUploadFile(
   content: AsyncIterable<Uint8Array>,
 ): Promise<void> {
   const Body = Readable.from(content, { objectMode: false });
-  // The request fails with it, too; without a listener it would end the process.
+  // The request fails with the same error. Without a listener, the error would end the process.
   Body.on('error', () => {});
   const ChecksumSHA256 = Buffer.from(sha256, 'hex').toString('base64');
   const put = {

@@ -1,14 +1,13 @@
 /**
- * Presigned PUTs (AWS Signature Version 4, in the query). Length and SHA-256 are signed headers, and S3 compares the
- * digest with the bytes before the object exists. So the service need not read a file to know that it is the announced
- * one.
+ * Presigned PUTs (AWS Signature Version 4, in the query). Length and SHA-256 are signed headers, and S3 compares the digest
+ * with the bytes before the object exists. So the service need not read a file to know that it is the announced one.
  *
- * `If-None-Match: *` is signed too, so a target takes one object. Without it, each PUT within an hour would add a
- * version of up to 5 GB, in a bucket that deletes nothing. A sender that repeats the PUT after a lost answer gets 412,
- * or a closed connection. The file is stored then, as the upload's state shows.
+ * `If-None-Match: *` is signed too, so a target accepts one object. Without it, each PUT within an hour would add a version
+ * of up to 5 GB, in a bucket that deletes nothing. A sender that repeats the PUT after a lost answer gets 412, or a closed
+ * connection. Then the file is stored, as the upload's state shows.
  *
- * Signed here, not by the SDK: its presigner needs the whole S3 client, an eighth of the code that the write API loads
- * at its start. A test compares the URLs with the SDK's.
+ * The URLs are signed here, not by the SDK: its presigner needs the whole S3 client, an eighth of the code that the write
+ * API loads at its start. A test compares the URLs with the SDK's.
  */
 import { createHash, createHmac } from 'node:crypto';
 import type { Runtime } from '../aws/runtime.ts';
@@ -24,14 +23,14 @@ export interface S3UploadTargetsOptions extends Pick<Runtime, 'nowMs'> {
   readonly bucket: string;
   readonly region: string;
   readonly credentials: () => Promise<Credentials>;
-  /** Of an S3-compatible service; the bucket is then in the path. */
+  /** The endpoint of an S3-compatible service; the bucket is then in the path. */
   readonly endpoint?: string;
 }
 
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 const PAYLOAD = 'UNSIGNED-PAYLOAD';
 
-/** Sends no request. A target is valid for an hour, or until the signing credentials expire, if that is sooner. */
+/** Sends no request. A target is valid for an hour, or until the signing credentials expire if that is sooner. */
 export function openS3UploadTargets(options: S3UploadTargetsOptions): UploadTargets {
   const { region, credentials, nowMs } = options;
   return {

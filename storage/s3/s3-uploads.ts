@@ -7,26 +7,26 @@ import { StorageCorrupt, StorageUnavailable } from '../ports/errors.ts';
 import { type UploadFiles, uploadObjectKey } from '../ports/upload-store.ts';
 import { isAbsent, statusOf } from './s3-outcome.ts';
 
-/** `pause`: before a range is read again. Default: a timer. */
+/** `pause` waits before a range is read again. Default: a timer. */
 export interface S3UploadsOptions extends Partial<Pick<Runtime, 'pause'>> {
   readonly client: S3Client;
   readonly bucket: string;
 }
 
 /**
- * A file is read in ranges. Each range is read to its end before any of it is given out: applying a part may take
- * longer than an idle socket is kept, so the connection must not wait for it. Memory holds at most two ranges: the
- * current one, and the one before it while a line spans both.
+ * A file is read in ranges. Each range is read to its end before any of it is passed on: applying a part may take longer
+ * than an idle socket is kept, so the connection must not wait for it. Memory holds at most two ranges: the current one,
+ * and the previous one while a line spans both.
  */
 export const RANGE_BYTES = 8 * 1024 * 1024;
 
-/** Tries of a range, and the first pause. They are needed beside the SDK's retries, which end when an answer begins. */
+/** Attempts for a range, and the first pause. They add to the SDK's retries, which end when an answer begins. */
 const RANGE_TRIES = 3;
 const FIRST_PAUSE_MS = 200;
 
 /**
- * Of one try, the SDK's retries included. All tries end within a minute, which is the time that a worker keeps in
- * reserve.
+ * The time of one attempt, including the SDK's retries. All attempts end within a minute, which is the time that a worker
+ * keeps in reserve.
  */
 const RANGE_TIMEOUT_MS = 15_000;
 
@@ -72,14 +72,14 @@ export function openS3Uploads({ client, bucket, pause = systemRuntime.pause }: S
       const head = await headOf(uploadObjectKey(id));
       return head && { bytes: head.bytes };
     },
-    /** The bucket's lifecycle removes objects with this tag only. */
+    /** The bucket's lifecycle rule removes only objects with this tag. */
     async markEnded(id) {
       const Key = uploadObjectKey(id);
       const TagSet = [{ Key: ENDED_UPLOAD_TAG.key, Value: ENDED_UPLOAD_TAG.value }];
       try {
         await client.send(new PutObjectTaggingCommand({ Bucket: bucket, Key, Tagging: { TagSet } }));
       } catch (error) {
-        // It has expired already.
+        // The object has already expired.
         if (!isAbsent(error)) throw unavailable(Key, error);
       }
     },
@@ -94,7 +94,7 @@ export function openS3Uploads({ client, bucket, pause = systemRuntime.pause }: S
   };
 }
 
-/** The body. Rejects if it has another number of bytes. */
+/** The whole body. Rejects if it has another length. */
 async function readWhole(body: Readable, bytes: number): Promise<Uint8Array> {
   const whole = Buffer.allocUnsafeSlow(bytes);
   let filled = 0;

@@ -1,25 +1,25 @@
-/** Copies of a ledger's file, made while the ledger is in use; and whether a file is damaged. */
+/** Copies a ledger's file while the ledger is in use, and checks whether a file is damaged. */
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { checkSchema, translateError } from './sqlite-file.ts';
 
-/** Called while a copy is made. If it throws, the copy is given up and the error is passed on. */
+/** Called while a copy is made. If it throws, the copy stops with that error. */
 export type CopyProgress = (copiedPages: number, allPages: number) => void;
 
-/** Other work gets the database after each of these steps: about one megabyte. */
+/** Other work can use the database after each step of this many pages: about one megabyte. */
 const PAGES_OF_A_STEP = 100;
 
 /**
- * The last step syncs the copy while it holds the database. So the pages before are synced from time to time: then the
- * last step of a 500 MB copy holds the database for 0.1 s, not for 0.4 s.
+ * The last step syncs the copy while it locks the database. So earlier pages are synced from time to time: then the last
+ * step of a 500 MB copy locks the database for 0.1 s, not for 0.4 s.
  */
 const PAGES_OF_A_SYNC = 4_000;
 
 /**
- * Copies the database into a file, which must exist and be empty. The copy is of one moment, after the call began, and
- * durable on return. Writes by the same connection may go on meanwhile, and are part of it or not.
+ * Copies the database into a file, which must exist and be empty. The copy shows one moment after the call began, and is
+ * durable on return. The same connection may write meanwhile; such writes may or may not be in the copy.
  */
 export async function copyDatabase(database: DatabaseSync, path: string, progress: CopyProgress): Promise<void> {
   const file = await open(path, 'r');
@@ -33,7 +33,7 @@ export async function copyDatabase(database: DatabaseSync, path: string, progres
         progress(copied, totalPages);
         if (syncing !== null || copied - syncedPages < PAGES_OF_A_SYNC) return;
         syncedPages = copied;
-        // A failure shows when SQLite syncs the file itself.
+        // If this fails, SQLite's own sync of the file reports the failure.
         syncing = file.datasync().catch(() => undefined);
         void syncing.then(() => {
           syncing = null;
@@ -47,7 +47,7 @@ export async function copyDatabase(database: DatabaseSync, path: string, progres
   }
 }
 
-/** The first lines of what SQLite finds wrong in the file; empty if nothing is. Reads the whole file. */
+/** The first lines of SQLite's report of damage; empty if the file is right. Reads the whole file. */
 export function findDamage(database: DatabaseSync): readonly string[] {
   const lines = database
     .prepare('PRAGMA integrity_check(5)')
@@ -57,9 +57,9 @@ export function findDamage(database: DatabaseSync): readonly string[] {
 }
 
 /**
- * {@link findDamage} of a file as it is, without migrating it.
+ * {@link findDamage} of a file, without migrating it.
  *
- * @throws StorageUnavailable if a process has it open for itself; StorageCorrupt if it is no database
+ * @throws StorageUnavailable if a process has locked it; StorageCorrupt if it is not a database
  */
 export function examineLedgerFile(path: string): readonly string[] {
   let database: DatabaseSync | undefined;
@@ -73,7 +73,7 @@ export function examineLedgerFile(path: string): readonly string[] {
   }
 }
 
-/** Opens a file that has no writer any more, and makes no file beside it. Errors as of `openSqliteLedger`. */
+/** Opens a file that nothing writes any more, without creating a file beside it. Throws the errors of `openSqliteLedger`. */
 export function openImmutable(path: string): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
@@ -88,13 +88,13 @@ export function openImmutable(path: string): DatabaseSync {
   }
 }
 
-/** Each name by one look into the index: a plain DISTINCT would read every item. */
+/** Finds each name by one index lookup: a plain DISTINCT would read every item. */
 const PARTITIONS = `WITH RECURSIVE names(name) AS (
     SELECT min(partition) FROM items
     UNION ALL SELECT (SELECT min(partition) FROM items WHERE partition > name) FROM names WHERE name IS NOT NULL
   ) SELECT name FROM names WHERE name IS NOT NULL`;
 
-/** The partitions of a copy, in order. Errors as of {@link openImmutable}. */
+/** The partitions of a copy, in order. Throws the errors of {@link openImmutable}. */
 export function partitionsOf(path: string): readonly string[] {
   const database = openImmutable(path);
   try {

@@ -2,14 +2,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { StorageCorrupt, StorageUnavailable } from '../ports/errors.ts';
 
-/** Grows when the table or its values change shape. Kept in the file's `user_version`. */
+/** Increase it when the form of the table or of its values changes. Stored in the file's `user_version`. */
 const SCHEMA_VERSION = 3;
 
 /**
- * Rows are stored apart from the key's index. So a changed value does not move its neighbours, and rows that were
- * written together lie together. One observation for each of many markets then writes half as many bytes as into a
- * table WITHOUT ROWID. The cost is in reading a long history that was written one by one: each row may lie on a page of
- * its own.
+ * Rows are stored apart from the index of keys. So a changed value does not move its neighbours, and rows that were written
+ * together are stored together. One observation for each of many markets then writes half as many bytes as into a table
+ * WITHOUT ROWID. The cost is in reading a long history that was written one by one: each row may be on a different page.
  */
 const SCHEMA = `
   CREATE TABLE items (
@@ -27,16 +26,14 @@ const SCHEMA = `
 
 /** Large enough for the record of a market with one metric, about 1 KB, to stay on one page. */
 const PAGE_BYTES = 8192;
-/** Pages of the file in memory. SQLite's default of 2 MB would hold the pages of hardly more than one batch. */
+/** Pages of the file in memory. SQLite's default of 2 MB would hold little more than the pages of one batch. */
 const CACHE_KIB = 32 * 1024;
-/**
- * The write-ahead log moves into the file at this many pages, 64 MB. A page that changes often then moves less often.
- */
+/** At this many pages, 64 MB, the write-ahead log moves into the file. So a page that changes often moves less often. */
 const CHECKPOINT_PAGES = 8_000;
 
 /** The statements around a transaction. */
 export const WHOLE = { begin: 'BEGIN IMMEDIATE', read: 'BEGIN', commit: 'COMMIT', undo: ['ROLLBACK'] };
-/** Within a transaction that is committed later. */
+/** The statements for a part of a transaction that is committed later. */
 export const PART = {
   ...{ begin: 'SAVEPOINT part', read: 'SAVEPOINT part', commit: 'RELEASE part' },
   undo: ['ROLLBACK TO part', 'RELEASE part'],
@@ -48,12 +45,13 @@ const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
 /**
- * Makes a ledger of a new file, in one transaction.
+ * Makes a new file a ledger, in one transaction.
  *
- * @throws StorageCorrupt if the file is not a ledger, or of another version
+ * @throws StorageCorrupt if the file is not a ledger, or is of another version
  */
 export function prepareFile(database: DatabaseSync, path: string, exclusive: boolean): void {
-  // Before the first access: WAL then keeps its index in memory, and the first access takes the lock for good.
+  // Before the first access: WAL then keeps its index in memory, and the first access locks the file until the process
+  // ends.
   if (exclusive) database.exec('PRAGMA locking_mode = EXCLUSIVE');
   // Applies to a new file only; an existing file keeps its page size.
   database.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
@@ -69,7 +67,7 @@ export function prepareFile(database: DatabaseSync, path: string, exclusive: boo
   database.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   // Deleted content is overwritten: after an erasure, no text may remain in unused pages.
   database.exec('PRAGMA secure_delete = ON');
-  // If several processes open the file at once, the first one makes it, and the others see the result.
+  // If several processes open a new file at once, the first one creates the table, and the others see it.
   database.exec('BEGIN IMMEDIATE');
   const version = database.prepare('PRAGMA user_version').get()?.user_version;
   const tables = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()?.tables;
@@ -90,7 +88,7 @@ export function checkSchema(database: DatabaseSync, path: string): void {
   );
 }
 
-/** The smallest durable write. SQLite writes the page even if nothing in it differs. */
+/** The smallest durable write. SQLite writes the page even if it is unchanged. */
 export function rewriteHeader(database: DatabaseSync): void {
   database.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
 }
@@ -101,7 +99,7 @@ export const REMEDY =
 
 /** Turns errors of SQLite and of the system into errors of the port. */
 export function translateError(error: unknown, path: string): unknown {
-  // An error without a code is an error of the port already, or a fault of this file.
+  // An error without a code is already an error of the port, or a bug in this file.
   if (!(error instanceof Error && 'code' in error)) return error;
   const cause = error as NodeJS.ErrnoException & { readonly errcode?: number };
   // The lower eight bits of an extended code are the primary code.

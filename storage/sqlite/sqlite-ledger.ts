@@ -35,7 +35,7 @@ import { PART, prepareFile, REMEDY, rewriteHeader, translateError, WHOLE } from 
 
 /** How long a process waits for another process's transaction. */
 const SHARED_WAIT_MS = 5_000;
-/** An owner keeps its lock until it ends. So waiting only helps during the owner's shutdown. */
+/** An owner keeps its lock until it ends. So waiting only helps while an owner is shutting down. */
 const EXCLUSIVE_WAIT_MS = 500;
 
 /** A page of a query ends early at this size, as DynamoDB's pages do, so that memory is bounded. */
@@ -43,36 +43,36 @@ const MAX_PAGE_CHARACTERS = 1024 * 1024;
 
 export interface SqliteLedgerOptions {
   /**
-   * Keeps every other process out until this process ends, also by `kill -9`: the lock belongs to the operating system.
-   * The lock ends when any descriptor of the file is closed, so never open the file by other means. Without this
-   * option, several processes may share the file, and writers wait for one another.
+   * Locks out every other process until this process ends, even by `kill -9`: the lock belongs to the operating system. The
+   * lock ends when any descriptor of the file is closed, so never open the file by other means. Without this option,
+   * several processes may share the file, and writers wait for one another.
    */
   readonly exclusive?: boolean;
-  /** For a new file that is thrown away unless it is filled: everything is one transaction, which `close` commits. */
+  /** For a new file that is discarded unless it is filled: everything is one transaction, which `close` commits. */
   readonly isBulk?: boolean;
 }
 
 export interface SqliteLedger extends Ledger {
   /**
-   * Removes items that expired before this moment (milliseconds since the epoch), oldest expiry first, at most `limit`
-   * of them. Returns the number of removed items. SQLite does not remove them by itself.
+   * Removes items that expired before this moment (milliseconds since the epoch), oldest expiry first, at most `limit` of
+   * them. Returns the number of removed items. SQLite does not remove them by itself.
    *
-   * @throws RangeError for an invalid moment or limit; StorageUnavailable and StorageCorrupt as the other methods
+   * @throws RangeError for an invalid moment or limit; StorageUnavailable and StorageCorrupt like the other methods
    */
   removeExpired(beforeMs: number, limit: number): number;
   /** Moves the write-ahead log into the file and empties it. After that, the disk has no copy of deleted items. */
   emptyLog(): void;
   /**
-   * Commits a change of the file that no reader sees. For health checks.
+   * Commits a change of the file that no reader sees, for health checks.
    *
    * @throws StorageUnavailable if the file cannot be written, or is no longer at its path: commits would be lost
    */
   checkWritable(): void;
-  /** Copies the ledger, as of one moment, into an empty file: see `copyDatabase`. Errors as of the other methods. */
+  /** Copies the ledger, at one moment, into an empty file: see `copyDatabase`. Throws the same errors as the other methods. */
   copyTo(path: string, progress: CopyProgress): Promise<void>;
-  /** What SQLite finds wrong in the file; empty if nothing is. Blocks this process while it reads the whole file. */
+  /** SQLite's report of damage; empty if the file is right. Blocks this process while it reads the whole file. */
   findDamage(): readonly string[];
-  /** Closes the file. Calling it twice is harmless; every other method fails from then on. */
+  /** Closes the file. A second call does nothing; every other method then fails. */
   close(): void;
 }
 
@@ -85,9 +85,9 @@ type Row = {
 };
 
 /**
- * Opens the ledger at `path`, and creates it and its folder if they are missing. `:memory:` gives a ledger in memory.
+ * Opens the ledger at `path`. A missing file and a missing folder are created. `:memory:` gives a ledger in memory.
  *
- * @throws StorageUnavailable if the file cannot be opened, or another process holds it
+ * @throws StorageUnavailable if the file cannot be opened, or another process has locked it
  * @throws StorageCorrupt if it is damaged, or not a ledger that this version can read
  */
 export function openSqliteLedger(path: string, options: SqliteLedgerOptions = {}): SqliteLedger {
@@ -104,10 +104,10 @@ export function openSqliteLedger(path: string, options: SqliteLedgerOptions = {}
   }
 }
 
-/** A ledger without a writer: a copy. The file is only read, and no file is made beside it. */
+/** A copy of a ledger, which nothing writes. The file is only read, and no file is created beside it. */
 export type LedgerCopy = LedgerReader & Pick<SqliteLedger, 'findDamage' | 'close'>;
 
-/** Errors as of {@link openSqliteLedger}. Every method but the reading ones fails. */
+/** Throws the errors of {@link openSqliteLedger}. Only the reading methods work. */
 export function openLedgerCopy(path: string): LedgerCopy {
   return new OpenSqliteLedger(openImmutable(path), path);
 }
@@ -150,11 +150,11 @@ class OpenSqliteLedger implements SqliteLedger {
           return { committed: true };
         }
         for (const sql of undo) this.#run(sql);
-        // One snapshot for all of them. Few transactions are refused, so a refused one may read twice.
+        // One snapshot for all of the reads. Few transactions are refused, so a second read is cheap enough.
         this.#run(read);
         const refusals = this.#findRefusals(changes);
         for (const sql of undo) this.#run(sql);
-        // The keys of one transaction are distinct, so only an earlier try of this transaction can have left its id
+        // The keys of one transaction are distinct, so only an earlier attempt of this transaction can have written its id
         // there.
         if (refusals.some((refusal) => refusal.found?.attemptId === attemptId)) return { committed: true };
         if (refusals.length > 0) return { committed: false, refusals };
@@ -246,7 +246,7 @@ class OpenSqliteLedger implements SqliteLedger {
 
   /**
    * Makes the change if its condition holds, and returns whether it did. Common conditions are part of the statement, so
-   * that the stored item need not be read first.
+   * the stored item need not be read first.
    */
   #apply(change: Change, text: string | null, attemptId: string): boolean {
     const { partition, sort } = change.key;
@@ -324,7 +324,7 @@ class OpenSqliteLedger implements SqliteLedger {
     try {
       if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec('ROLLBACK');
     } catch {
-      // The earlier failure is the one to report. Without a COMMIT nothing becomes visible.
+      // Report the earlier failure. Without a COMMIT nothing becomes visible.
     }
   }
 }
@@ -333,7 +333,10 @@ function storedText(change: Change, text: string | null): string | null {
   return change.kind === 'put' && text !== null ? packValue(change.value, text) : text;
 }
 
-/** Of the file at this path; null if there is no file. Reads the name only: opening the file would end the lock. */
+/**
+ * The inode of the file at this path; null if there is no file. It reads only the name, because opening the file would end
+ * the lock.
+ */
 function inodeOf(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? null;
 }
@@ -356,8 +359,8 @@ function holds(condition: Condition, row: Row | null): boolean {
 }
 
 /**
- * One index range per query. In one direction, the page's start and the prefix bound the same side. Only the tighter
- * bound is passed on: SQLite would use one of them and filter by the other, row by row.
+ * One index range for each query. For one direction, the page's start and the prefix bound the same side. Only the tighter
+ * bound is used: with two, SQLite would use one of them and filter by the other, row by row.
  */
 function querySql(partition: string, options: QueryOptions): { text: string; parameters: SQLInputValue[] } {
   const { prefix = '', after, descending = false, limit } = options;
@@ -374,7 +377,7 @@ function querySql(partition: string, options: QueryOptions): { text: string; par
   else if (prefix !== '') bound('>=', prefix);
   if (endsBefore) bound('<', after);
   else if (end !== null) bound('<', end);
-  // One row more than the caller wants shows whether anything follows.
+  // One row more than the caller wants shows whether more follow.
   parameters.push(limit + 1);
   const order = descending ? 'DESC' : 'ASC';
   return {
