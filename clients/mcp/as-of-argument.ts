@@ -1,4 +1,4 @@
-/** The moment of which a tool is asked. */
+/** The moment for which a tool is asked. */
 import * as z from 'zod';
 import type { HistoryRange } from '../typescript/tidemark.ts';
 
@@ -26,13 +26,13 @@ export interface AsOfArgument {
   readonly byRelease?: boolean | undefined;
 }
 
-/** For {@link asOfShownSchema}. */
+/** The text for {@link asOfShownSchema}. */
 export function asOfShown({ asOf, byRelease }: AsOfArgument, nowMs: number): string {
   if (asOf === undefined) return `${new Date(nowMs).toISOString()}, as the service shows it now`;
   return `${asOf}, ${byRelease === true ? 'as the sources had published by then' : 'as this service had recorded by then'}`;
 }
 
-/** For the client, which refuses to look ahead. */
+/** The range for the client, which refuses moments in the future. */
 export function asOfRange({ asOf, byRelease = false }: AsOfArgument): Pick<HistoryRange, 'asOf' | 'byRelease'> {
   return asOf === undefined ? { byRelease } : { asOf, byRelease };
 }

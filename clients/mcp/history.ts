@@ -1,4 +1,4 @@
-/** The tool `history`: a bounded part of a history, that says what it leaves out. */
+/** The tool `history`: a limited part of a history. Its answer states what is left out. */
 import * as z from 'zod';
 import { asOfFields, asOfRange, asOfShown, asOfShownSchema } from './as-of-argument.ts';
 import type { AskedService } from './service.ts';
@@ -6,7 +6,7 @@ import { type ShownValue, shownValue, shownValueSchema } from './values.ts';
 
 const LIMIT = 30;
 const LIMIT_MAX = 200;
-/** So many rows are read at most to find those that fit. */
+/** The limit of rows that are read to find the requested ones. */
 const READ_MAX = 10_000;
 
 export const historyInput = z.object({

@@ -1,4 +1,4 @@
-/** `tidemark-mcp --url https://data.example`: speaks over standard input and output, and keeps nothing. */
+/** `tidemark-mcp --url https://data.example`: a server on standard input and output, without stored state. */
 import { parseArgs } from 'node:util';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { baseUrl } from '../typescript/public-files.ts';
@@ -21,7 +21,7 @@ function settings(): { readonly url: string; readonly vkeys: readonly string[] }
     const url = baseUrl(values.url ?? process.env.TIDEMARK_URL ?? '', '--url');
     return { url: url.href, vkeys: values.vkey ?? [] };
   } catch (error) {
-    // Standard output belongs to the protocol.
+    // On standard error, because standard output belongs to the protocol.
     console.error(`Cannot start: ${(error as Error).message}. Give the address of a service with --url.`);
     return null;
   }

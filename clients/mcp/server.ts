@@ -61,7 +61,7 @@ export function createMcpServer(options: ServiceOptions, version: string): McpSe
   return server;
 }
 
-/** A fault that the model can mend is an answer. Any other one is a fault of this program. */
+/** A fault that the model can correct becomes an answer. Any other fault is an error of this program. */
 async function answered(answer: () => Promise<Record<string, unknown>>): Promise<CallToolResult> {
   try {
     const structuredContent = await answer();
@@ -75,7 +75,7 @@ async function answered(answer: () => Promise<Record<string, unknown>>): Promise
 function wordsOf(error: TidemarkError | RangeError): string {
   if (error instanceof RangeError) return `invalid-request: ${error.message}`;
   if (error.status === null && error.code === 'no-answer') return `${error.message}. Try again later.`;
-  // The service's own words are of every kind of URL, and of cursors.
+  // The service's own message is about any URL and about cursors, so this one replaces it.
   if (error.status === 404) return `${error.message}. \`find_markets\` gives the names of markets.`;
   return error.message;
 }

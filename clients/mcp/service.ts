@@ -28,7 +28,10 @@ export class AskedService {
     this.tidemark = new Tidemark({ url, system: { nowMs, ...(ask === undefined ? {} : { fetch: ask }) } });
   }
 
-  /** Looks a row up in the signed log. A log that contradicts the row is an error; a missing one is said. */
+  /**
+   * Finds the entry of a row in the signed log. An entry that contradicts the row is an error; a missing entry is stated in the
+   * answer.
+   */
   async placeOf(slug: string, row: PublicObservation): Promise<LogPlace & { readonly receipt: string | null }> {
     try {
       const { vkeys, note } = await this.#keys();

@@ -50,7 +50,8 @@ async function shownRow(
 ): Promise<PublicObservation | null> {
   const { asOf, byRelease } = at;
   const asOfMs = Date.parse(asOf ?? '');
-  // Unless it is announced, the service takes in nothing that is more than a day ahead. But a source may publish long before.
+  // The service accepts only announced values that are more than a day ahead. So the range can end there, except for releases
+  // before their moment.
   const to = Number.isNaN(asOfMs) || byRelease === true ? {} : { to: new Date(asOfMs + 2 * DAY_MS) };
   for await (const row of tidemark.history(slug, { ...asOfRange(at), ...to })) {
     const isShown =

@@ -1,11 +1,11 @@
 /**
- * A market as it was shown at an earlier moment, from the rows of its history alone. Pure: a reader needs nothing but
- * `GET /api/v1/markets/{slug}/history`.
+ * A market as it was shown at an earlier moment, computed from the rows of its history. Pure: a reader needs only `GET
+ * /api/v1/markets/{slug}/history`.
  */
 import { BY_SOURCE_MAX } from '../../contract/files/limits.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
 
-/** The members of a row that the reading needs. Rows of CSV files have them too. */
+/** The members of a row that this computation needs. Rows of CSV files have them, too. */
 export type AsOfRow = Pick<
   PublicObservation,
   | 'announced'
@@ -19,27 +19,27 @@ export type AsOfRow = Pick<
   | 'supersedes'
 >;
 
-/** A moment, and the clock by which rows are known at it. */
+/** A moment, and the clock that decides which rows count at that moment. */
 export interface AsOf {
   /** Milliseconds since the epoch. */
   readonly atMs: number;
   /**
-   * - `recorded`: what this service showed at the moment.
-   * - `released`: what the sources had published at the moment, as far as is known today. A version counts from its
-   *   `releasedAt`, or from its `recordedAt` where that is null, and replaces the one before it from then on. So a
-   *   back-test on imported history sees no value, and no revision, before its release. Retractions state no release:
-   *   they count from the moment when they were recorded.
+   * - `recorded`: the values that this service showed at the moment.
+   * - `released`: the values that the sources had published at the moment, as known today. A version counts from its
+   *   `releasedAt`, or from its `recordedAt` if that is null, and then replaces the version before it. So a back-test on
+   *   imported history sees no value, and no revision, before its release. Retractions state no release: they count from
+   *   the moment when they were recorded.
    */
   readonly clock: 'recorded' | 'released';
 }
 
 /**
- * Reads a history as of a moment. Takes rows newest first, as pages have them, one by one: it keeps only the rows that
- * the market showed, so a long history needs little memory.
+ * Reads a history as of a moment. Takes rows one by one, newest first, as pages have them. It keeps only the rows that the
+ * market showed, so a long history needs little memory.
  */
 export class AsOfReading<Row extends AsOfRow> {
   readonly #asOf: AsOf;
-  /** Older versions of rows that were known at the moment. Versions of one observation are neighbours, newest first. */
+  /** Ids of versions that a later visible version has replaced. Versions of one observation are neighbours, newest first. */
   readonly #replaced = new Set<string>();
   readonly #shown = new Map<string, Map<string, Row>>();
 
@@ -48,23 +48,23 @@ export class AsOfReading<Row extends AsOfRow> {
   }
 
   /**
-   * Takes the next row. Returns whether it was visible at the moment. A visible row may say that a value never was, or be
-   * announced and not effective yet.
+   * Takes the next row. Returns whether it was visible at the moment. A visible row may state that a value never existed, or
+   * may be announced and not effective yet.
    */
   add(row: Row): boolean {
     const isVisible = this.#asOf.clock === 'recorded' ? this.#stood(row) : this.#wasNewestRelease(row);
-    // A source that announces a value has published it.
+    // By the clock `released`, an announced value counts: its source has published it.
     const isEffective = !row.announced || this.#asOf.clock === 'released';
     if (isVisible && isEffective && row.retraction !== 'mistake') this.#show(row);
     return isVisible;
   }
 
-  /** The values that the market showed, by metric: its newest one. A metric without any is left out. */
+  /** The values that the market showed: the newest one of each metric. A metric without a value is left out. */
   get metrics(): { readonly [metric: string]: Row } {
     return Object.fromEntries([...this.#shown].map(([metric, rows]) => [metric, first(rows)]));
   }
 
-  /** Each metric of several sources, as on the market: the newest value of each source, newest first. */
+  /** For each metric of several sources, as on the market: the newest value of each source, newest first. */
   get bySource(): { readonly [metric: string]: readonly Row[] } {
     const several = [...this.#shown].filter(([, rows]) => rows.size > 1);
     return Object.fromEntries(several.map(([metric, rows]) => [metric, [...rows.values()].slice(0, BY_SOURCE_MAX)]));
@@ -82,7 +82,7 @@ export class AsOfReading<Row extends AsOfRow> {
     return isKnown && !isReplaced;
   }
 
-  /** Rows come newest first, and at one moment in the order of the tie rule: the first one of a source is its newest. */
+  /** Rows come newest first, and in the order of the tie rule at one moment. So the first row of a source is its newest. */
   #show(row: Row): void {
     const rows = this.#shown.get(row.metric) ?? new Map<string, Row>();
     if (!rows.has(row.sourceLabel)) rows.set(row.sourceLabel, row);

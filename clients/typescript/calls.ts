@@ -1,4 +1,4 @@
-/** Any operation of the API, by its method and path. */
+/** Calls any operation of the API by its method and path. */
 import { isCursorOf } from '../../contract/files/cursors.ts';
 import { MARKETS_URL } from '../../contract/files/routes.ts';
 import { hexOf, sha256Of } from './hashes.ts';
@@ -19,29 +19,32 @@ type Given<Name extends string, Value> = undefined extends Value
 export type CallOf<Name extends RouteName> = Given<'params', Routes[Name]['params']> &
   Given<'query', Routes[Name]['query']> &
   Given<'body', Routes[Name]['body']> & {
-    /** The entity tag of the version that was seen. If there is a newer one, the write fails with 412. */
+    /** The entity tag of the version that was read. If a newer version exists, the write fails with 412. */
     readonly ifMatch?: string;
     /** `*`: the write succeeds only if the resource does not exist yet. */
     readonly ifNoneMatch?: '*';
-    /** Of a write. Default: a new one, the same for all tries of this call. With an earlier one, the call has no second effect. */
+    /**
+     * The key of a write. Default: a new one, which is the same for all tries of this call. If an earlier key is repeated, the
+     * call has no second effect.
+     */
     readonly idempotencyKey?: string;
     readonly signal?: AbortSignal | undefined;
   };
 
-/** All arguments may be left out if each of them may. */
+/** The arguments may be omitted if all of them are optional. */
 export type CallArguments<Name extends RouteName> =
   Record<never, never> extends CallOf<Name> ? [call?: CallOf<Name>] : [call: CallOf<Name>];
 
 export interface CallAnswer<Name extends RouteName> {
   readonly status: number;
   readonly body: Routes[Name]['answer'];
-  /** For `ifMatch`. Null: the answer has none. */
+  /** The value for `ifMatch`. Null: the answer has no entity tag. */
   readonly etag: string | null;
-  /** The path of what was made. Null: the answer names none. */
+  /** The path of the new resource. Null: the answer names none. */
   readonly location: string | null;
 }
 
-/** Any call, as the compiler has checked it. */
+/** A call of any operation, after the compiler has checked its types. */
 export interface AnyCall {
   readonly params?: Readonly<Record<string, string>> | undefined;
   readonly query?: Readonly<Record<string, string | undefined>> | undefined;
@@ -90,7 +93,10 @@ export async function callRoute(caller: Caller, route: string, call: AnyCall): P
   };
 }
 
-/** A public cursor names a page by the digest of its bytes. Browsers hash only on a secure host. */
+/**
+ * Whether the page differs from the one that the cursor names: a public cursor contains the digest of its page. Browsers can
+ * hash only on a secure host.
+ */
 async function isOtherPage({ pathname, searchParams }: URL, body: Uint8Array): Promise<boolean> {
   const cursor = searchParams.get('cursor');
   if (cursor === null || !pathname.includes(MARKETS_URL) || crypto.subtle === undefined) return false;

@@ -1,7 +1,7 @@
 /**
- * A price in another currency, from rates that the same service publishes. Derived by the reader, and never stored. Pure: exact
- * fractions instead of floats, rounded once, at the end. The client for Python does the same; both have one table of cases,
- * test/clients/conversion.json.
+ * A price in another currency, from rates that the same service publishes. The reader computes it, and it is never stored.
+ * Pure: exact fractions, no floats, and one rounding at the end. The Python client does the same; both are tested with the same
+ * table, test/clients/conversion.json.
  */
 
 import type { PublicObservation } from '../../contract/values/metric.ts';
@@ -11,8 +11,8 @@ import type { AsOf } from './as-of.ts';
 import type { Moment } from './moments.ts';
 
 /**
- * A rate may be this many days older than its value. Central banks publish no rate on weekends and holidays, at Easter for four
- * days. A rate that is older than a week is no longer the rate of that day, such as one of a monthly list.
+ * A rate may be this many days older than its value. Central banks publish no rate on weekends and holidays; at Easter, for
+ * four days. An older rate, such as one of a monthly list, is not the rate of that day.
  */
 export const RATE_AGE_DAYS_MAX = 7;
 
@@ -24,16 +24,16 @@ export interface RateMarket {
   readonly quantity: number;
 }
 
-/** One rate of a conversion. Inverse: the value is divided by it. */
+/** One rate of a conversion. If it is inverse, the value is divided by it. */
 export interface RateStep {
   readonly market: RateMarket;
   readonly isInverse: boolean;
 }
 
-/** One rate, or two by a third currency. */
+/** One rate, or two through a third currency. */
 export type RateWay = readonly RateStep[];
 
-/** The row that gave the rate of a step. */
+/** The row with the rate of a step. */
 export interface UsedRate extends RateStep {
   readonly row: PublicObservation;
 }
@@ -44,9 +44,9 @@ export interface UsedRate extends RateStep {
  * - `value-unknown`: the value itself is unknown, or its source withdrew it.
  * - `not-money`: it is a number without a currency.
  * - `not-standing`: it was replaced, or retracted as a mistake.
- * - `no-rate`: no market is a way to that currency.
- * - `no-rate-of-day`: no rate is of its day, or of the days before it that count.
- * - `rate-unknown`: the newest rate that counts is unknown, withdrawn or not above zero. An older one does not take its place.
+ * - `no-rate`: no market connects the two currencies.
+ * - `no-rate-of-day`: there is no rate of its day, or of the allowed days before it.
+ * - `rate-unknown`: the newest allowed rate is unknown, withdrawn or not above zero. An older one does not replace it.
  */
 export type NotConverted =
   | 'value-unknown'
@@ -59,14 +59,17 @@ export type NotConverted =
 export interface Conversion {
   readonly currency: string;
   /**
-   * For the same quantity as the value, rounded half to even: to as many significant digits as the value has, at least six, and
-   * never before the point. Null: see `reason`.
+   * The amount for the same quantity as the value, rounded half to even. It has as many significant digits as the value, at
+   * least six, and all digits before the point. Null: see `reason`.
    */
   readonly decimal: string | null;
   readonly reason: NotConverted | null;
-  /** Of one unit of the value's currency, rounded half to even to ten significant digits. The value is made with the exact one. */
+  /**
+   * The rate for one unit of the value's currency, rounded half to even to ten significant digits. The conversion uses the
+   * exact rate.
+   */
   readonly rate: string | null;
-  /** In order: none if the value is in that currency already, two if it went by a third currency. */
+  /** The rates in order: none if the value is already in that currency, two if a third currency is between. */
   readonly used: readonly UsedRate[];
 }
 
@@ -74,12 +77,12 @@ const DIGITS_MIN = 6;
 const RATE_DIGITS = 10;
 const DAY_MS = 86_400_000;
 
-/** The kinds of markets whose prices are rates, as the recipes and the sample write them. */
+/** The kinds of markets whose prices are rates, as in the recipes and the sample. */
 const RATE_KINDS: ReadonlySet<string> = new Set(['fx', 'currency']);
 
 /**
- * The rate that a market of a currency is. Null: its kind is neither `fx` nor `currency`, or its unit is no currency of ISO 4217 with
- * a minor unit, so its price is no rate.
+ * The rate that a currency market stands for. Null: its kind is neither `fx` nor `currency`, or its unit is not an ISO 4217
+ * currency with a minor unit. Then its price is not a rate.
  */
 export function rateMarket({
   slug,
@@ -96,15 +99,15 @@ export function rateMarket({
   return { slug, from: unit.of, to: nativeCurrency, quantity: unit.quantity };
 }
 
-/** So few histories are read. */
+/** The limit of ways, so that few histories are read. */
 const WAYS_MAX = 3;
 
 /**
- * The ways from one currency to another, at most three, in a fixed order: by one rate or its inverse; without such a rate, by two and a
- * third currency. Rates come before inverse ones, then by slug. {@link convert} chooses among them for each value: a monthly rate must
- * not hide a daily one.
+ * The ways from one currency to another, at most three, in a fixed order. First those with one rate or its inverse; if there is
+ * none, those with two rates and a third currency. Direct rates come before inverse ones, then by slug. {@link convert} chooses
+ * among them for each value, because a monthly rate must not hide a daily one.
  *
- * @returns one way without a step if both are the same
+ * @returns one way without a step if both currencies are the same
  */
 export function rateWays(markets: Iterable<RateMarket>, from: string, to: string): readonly RateWay[] {
   if (from === to) return [[]];
@@ -127,10 +130,10 @@ export function rateWays(markets: Iterable<RateMarket>, from: string, to: string
 }
 
 /**
- * The ways between two currencies, and the rates of their markets. A market without any rate is no way: as of a moment, one that began
- * later changes nothing.
+ * The ways between two currencies, and the rates of their markets. A market without any rate is skipped. So a market that began
+ * after the requested moment changes nothing.
  *
- * @param read the rates of a market, as of the moment that is asked for
+ * @param read reads the rates of a market, as of the requested moment
  */
 export async function readRates(
   markets: Iterable<RateMarket>,
@@ -156,7 +159,7 @@ export async function readRates(
   }
 }
 
-/** The currencies that {@link rateWays} reaches, by code, without the first one. */
+/** The codes of the currencies that {@link rateWays} can reach, without the first one. */
 export function currenciesFrom(markets: Iterable<RateMarket>, from: string): readonly string[] {
   const all = [...markets];
   const near = neighbours(all, new Set([from]));
@@ -182,8 +185,8 @@ export class DayRates {
   readonly #rows: PublicObservation[];
 
   /**
-   * @param rows of its history, newest first, that stand (or stood at an earlier moment). Others than prices in its currency are no
-   *   rates, nor are mistakes. An unknown price is an unknown rate
+   * @param rows the standing rows of its history, newest first, now or at an earlier moment. Rows other than prices in its
+   *   currency, and mistakes, are ignored. An unknown price is an unknown rate
    */
   constructor({ to }: RateMarket, rows: Iterable<PublicObservation>) {
     this.#rows = [...rows].filter(
@@ -200,9 +203,9 @@ export class DayRates {
     return this.#rows.length === 0;
   }
 
-  /** The newest one of the day (UTC), or of the {@link RATE_AGE_DAYS_MAX} days before it. It may be unknown. */
+  /** The newest rate of the day (UTC), or of the {@link RATE_AGE_DAYS_MAX} days before it. It may be unknown. */
   on(day: string): PublicObservation | null {
-    // The rows are newest first.
+    // A binary search: the rows are newest first.
     let [low, high] = [0, this.#rows.length];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -223,13 +226,13 @@ function notConverted(currency: string, reason: NotConverted): Conversion {
 }
 
 /**
- * Converts one value by the rates of its day (UTC). The first way with rates of the day decides, even if they are unknown; where they
- * are not final, another way that has final ones comes before it.
+ * Converts one value with the rates of its day (UTC). The first way that has rates of the day decides, even if they are
+ * unknown. If its rates are not final, another way with final rates is preferred.
  *
- * @param value that stands: one that was replaced is `not-standing`
- * @param ways of the value's currency, as {@link rateWays} gives them
- * @param rates of the markets of the ways, by slug
- * @param asOf the moment that the history was read as of: what replaced a value since then does not count
+ * @param value a standing value; a replaced one gives `not-standing`
+ * @param ways the ways from the value's currency, from {@link rateWays}
+ * @param rates the rates of the markets of the ways, by slug
+ * @param asOf the moment as of which the history was read: later replacements of a value are ignored
  */
 export function convert(
   value: PublicObservation,
@@ -243,7 +246,7 @@ export function convert(
   if (value.kind !== 'money') return notConverted(currency, 'not-money');
   if (value.decimal === null) return notConverted(currency, 'value-unknown');
   if (ways.length === 0) return notConverted(currency, 'no-rate');
-  // The rate of a day that has not come is not known.
+  // The rate of a future day is unknown.
   const ofDay = value.announced ? [] : ways.flatMap((way) => ratesOfDay(way, dayOf(value), rates));
   const [first] = ofDay;
   if (first === undefined) return notConverted(currency, 'no-rate-of-day');
@@ -267,7 +270,7 @@ export function convert(
   };
 }
 
-/** @returns those of the way, or no way: one of them is missing */
+/** @returns the rates of the way; empty if one is missing */
 function ratesOfDay(way: RateWay, day: string, rates: ReadonlyMap<string, DayRates>): readonly (readonly UsedRate[])[] {
   const used: UsedRate[] = [];
   for (const step of way) {
@@ -285,7 +288,7 @@ function isKnown({ row }: UsedRate): boolean {
 /** An exact number. */
 interface Fraction {
   readonly over: bigint;
-  /** Above zero. */
+  /** The denominator, above zero. */
   readonly under: bigint;
 }
 
@@ -300,12 +303,12 @@ function times(one: Fraction, other: Fraction): Fraction {
   return { over: one.over * other.over, under: one.under * other.under };
 }
 
-/** Half to even, to this many significant digits; all digits before the point stay. */
+/** Rounded half to even, to this many significant digits. All digits before the point stay. */
 function rounded({ over, under }: Fraction, significant: number): string {
   const isNegative = over < 0n;
   const size = isNegative ? -over : over;
   if (size === 0n) return '0';
-  // The power of ten of the first digit: 123 has 2, and 0.05 has -2.
+  // The power of ten of the first digit: 2 for 123, and -2 for 0.05.
   let power = String(size).length - String(under).length;
   if (size * tenTo(-power) < under * tenTo(power)) power--;
   const places = Math.max(0, significant - 1 - power);

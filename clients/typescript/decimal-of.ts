@@ -2,8 +2,8 @@
 import type { PublicMetric } from '../../contract/values/metric.ts';
 
 /**
- * The exact decimal text: of money, the amount in major units for the quantity of the market; of a scalar, its value. Null:
- * unknown, and `unknownReason` says why.
+ * The exact decimal text. For money: the amount in major units for the quantity of the market. For a scalar: its value. Null:
+ * the value is unknown, and `unknownReason` states why.
  */
 export function decimalOf(metric: PublicMetric): string | null {
   return metric.kind === 'money' ? metric.decimal : metric.value;

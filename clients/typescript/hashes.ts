@@ -1,4 +1,4 @@
-/** The hashes of the log (RFC 6962, section 2.1) by WebCrypto, and the texts in which they stand. */
+/** The hashes of the log (RFC 6962, section 2.1) with WebCrypto, and their text forms. */
 import { HASH_LENGTH } from '../../contract/log/ranges.ts';
 
 export type Bytes = Uint8Array<ArrayBuffer>;
@@ -13,7 +13,7 @@ export const leafHashOf = async (entry: Bytes): Promise<Bytes> => await sha256Of
 export const nodeHashOf = async (left: Bytes, right: Bytes): Promise<Bytes> =>
   await sha256Of(new Uint8Array([1]), left, right);
 
-/** The root over 1, 2, 4 … 256 hashes. */
+/** The root over a power of two of hashes, from 1 to 256. */
 export async function perfectRootOf(hashes: Bytes): Promise<Bytes> {
   if (hashes.length === HASH_LENGTH) return hashes;
   const half = hashes.length / 2;
@@ -35,7 +35,7 @@ export function joinedBytes(parts: readonly Uint8Array[]): Bytes {
   return bytes;
 }
 
-/** Null for a text that is not what encoding its bytes gives: `atob` reads several texts as the same bytes. */
+/** Null for text that differs from the encoding of its bytes: `atob` decodes several texts to the same bytes. */
 export function fromBase64(text: string): Bytes | null {
   try {
     const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));

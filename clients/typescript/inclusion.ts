@@ -1,4 +1,4 @@
-/** Proofs that a tree has an entry (RFC 6962, section 2.1.1; RFC 9162, section 2.1.3.2), by WebCrypto. */
+/** Proofs that a tree has an entry (RFC 6962, section 2.1.1; RFC 9162, section 2.1.3.2), with WebCrypto. */
 import { half, leftWidth, type ReadTile, rangeRoot } from '../../contract/log/ranges.ts';
 import { type Bytes, isSameHash, nodeHashOf, perfectRootOf, sha256Of } from './hashes.ts';
 
@@ -10,7 +10,7 @@ export async function rootOf(size: number, readTile: ReadTile<Bytes>): Promise<B
 }
 
 /**
- * The hashes that lead from entry `index` to the root of the tree of `size` entries, from the leaf's neighbour up.
+ * The hashes from entry `index` to the root of the tree of `size` entries, starting with the neighbour of the leaf.
  *
  * @throws RangeError if the tree has no such entry
  */
@@ -43,7 +43,7 @@ export async function isIncluded(
     if (last === 0) return false;
     if (node % 2 === 1 || node === last) {
       hash = await nodeHashOf(sibling, hash);
-      // The last node of a level without a neighbour on its right goes up as it is.
+      // The last node of a level without a right neighbour moves up unchanged.
       while (node % 2 === 0 && node !== 0) [node, last] = [half(node), half(last)];
     } else {
       hash = await nodeHashOf(hash, sibling);

@@ -1,11 +1,11 @@
-/** Bodies with their entity tags. A body that has not changed costs a 304, and is read from here. */
+/** Stores bodies with their entity tags. A body that has not changed costs a 304, and comes from this store. */
 
 export interface KeptBody {
   readonly etag: string;
   readonly text: string;
 }
 
-/** Any place that keeps bodies by URL. It may forget each of them at any time. */
+/** Any store of bodies by URL. It may drop each of them at any time. */
 export interface BodyStore {
   get(url: string): KeptBody | undefined | Promise<KeptBody | undefined>;
   set(url: string, body: KeptBody): void | Promise<void>;
@@ -13,7 +13,7 @@ export interface BodyStore {
 
 const CHARACTERS_MAX = 16 * 1024 * 1024;
 
-/** In memory: the bodies that were used last, up to a number of characters. */
+/** Bodies in memory: the most recently used ones, up to a number of characters. */
 export class MemoryBodies implements BodyStore {
   readonly #bodies = new Map<string, KeptBody>();
   readonly #charactersMax: number;
@@ -33,7 +33,7 @@ export class MemoryBodies implements BodyStore {
     this.#take(url);
     if (body.text.length > this.#charactersMax) return;
     this.#put(url, body);
-    // A map gives its keys in the order in which they were put.
+    // A map returns its keys in the order of insertion.
     for (const oldest of this.#bodies.keys()) {
       if (this.#characters <= this.#charactersMax) return;
       this.#take(oldest);

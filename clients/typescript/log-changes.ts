@@ -4,9 +4,9 @@ import { unzipped } from './signed-log.ts';
 import { TidemarkError } from './tidemark-error.ts';
 
 export interface LogChange {
-  /** Its place in the log, from 0. Go on with `since: index + 1`. */
+  /** The place of the entry in the log, from 0. Continue with `since: index + 1`. */
   readonly index: number;
-  /** docs/log.md says what it means. Null: it was taken down; a later `takedown` entry says so. */
+  /** The entry, as docs/log.md describes it. Null: it was taken down; a later `takedown` entry states that. */
   readonly entry: Readonly<Record<string, unknown>> | null;
 }
 
@@ -18,7 +18,7 @@ export interface LogLines {
 
 /** The formats of entries that this version knows. */
 const FORMATS: readonly unknown[] = [1, 2];
-/** How often a file may be missing because the log has grown, with nothing read in between. */
+/** How often a file may be missing because the log has grown, without any entry being read in between. */
 const MISSING_MAX = 3;
 
 /** The number of entries. @throws TidemarkError */
@@ -28,7 +28,7 @@ export async function logSize({ checkpoint }: LogLines): Promise<number> {
   throw new TidemarkError('unexpected-answer', { status: 200, detail: 'the checkpoint of the log names no size' });
 }
 
-/** The entries from `since` up to the end that the log has now. @throws TidemarkError */
+/** The entries from `since` to the current end of the log. @throws TidemarkError */
 export async function* readChanges(files: LogLines, since: number, sizeNow: number): AsyncGenerator<LogChange> {
   let [next, missing, size] = [since, 0, sizeNow];
   while (next < size) {
@@ -36,7 +36,8 @@ export async function* readChanges(files: LogLines, since: number, sizeNow: numb
     const width = Math.min(TILE_WIDTH, size - n * TILE_WIDTH);
     const lines = await linesOf(files, n, width);
     if (lines === null) {
-      // A partial file goes a day after a later checkpoint: a cache has given an old one, or the reader was slow.
+      // A partial file is removed a day after a later checkpoint. So a cache has returned an old checkpoint, or the reader was
+      // slow.
       if (missing++ === MISSING_MAX) throw gone(n);
       size = await logSize(files);
       continue;

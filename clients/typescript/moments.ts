@@ -1,6 +1,6 @@
-/** Moments as callers write them. */
+/** Moments in the forms that callers may use. */
 
-/** A date alone, `2026-06-30`, is the whole day in UTC. A text with a time needs `Z` or its offset. */
+/** A date alone, such as `2026-06-30`, means the whole day in UTC. A text with a time needs `Z` or an offset. */
 export type Moment = Date | string;
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
@@ -19,21 +19,21 @@ export function endOf(moment: Moment, name: string): number {
   return beginOf(moment, name) + (isDay(moment) ? DAY_MS - 1 : 0);
 }
 
-/** A moment with its time: a date alone would not say whether the values of that day were known. @throws RangeError */
+/** A moment with a time. A date alone would leave open whether the values of that day are known. @throws RangeError */
 function preciseMs(moment: Moment, name: string): number {
   if (!isDay(moment)) return beginOf(moment, name);
   throw new RangeError(`${name} needs a time: ${moment}T00:00:00Z is the beginning of that day`);
 }
 
-/** The clocks of this machine and of the service may differ by so much. */
+/** The allowed difference between the clocks of this machine and of the service. */
 const CLOCKS_DIFFER_MS = 60_000;
 
-/** Whether a moment has not come yet: nothing is known of it. Not a number: false. */
+/** Whether a moment is in the future, about which nothing is known. False for NaN. */
 export function isAhead(atMs: number, nowMs: number): boolean {
   return atMs > nowMs + CLOCKS_DIFFER_MS;
 }
 
-/** A moment of the past, with its time. Nothing is known of the future. @throws RangeError */
+/** A moment in the past, with a time. @throws RangeError */
 export function pastMs(moment: Moment, name: string, nowMs: number): number {
   const ms = preciseMs(moment, name);
   if (!isAhead(ms, nowMs)) return ms;
@@ -45,7 +45,10 @@ function isDay(moment: Moment): boolean {
   return typeof moment === 'string' && DAY.test(moment);
 }
 
-/** Not a number: it is no moment. `Date.parse` alone would read a time without offset as local, and 30 February as 2 March. */
+/**
+ * NaN for a text that is not a moment. `Date.parse` alone would read a time without offset as local, and 30 February as 2
+ * March.
+ */
 export function msOf(text: string): number {
   const day = text.slice(0, 10);
   const dayMs = DAY.test(text) || INSTANT.test(text) ? Date.parse(day) : Number.NaN;

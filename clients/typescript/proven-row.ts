@@ -2,17 +2,23 @@ import type { PublicObservation } from '../../contract/values/metric.ts';
 import { decimalText } from '../../contract/values/money/decimal-text.ts';
 import { LogVerificationError, type ProvenEntry, type SignedLog } from './signed-log.ts';
 
-/** Members of an entry that are no members of a row. */
+/** Members of an entry that a row does not have. */
 const OF_THE_ENTRY: ReadonlySet<string> = new Set(['format', 'type', 'market', 'revision']);
-/** A row that adds `announced` would hide a price. One that adds `publicReason` would show a reason that is not signed. */
+/**
+ * Members that may be absent. An added `announced` would hide a price. An added `publicReason` would show a reason that is not
+ * signed.
+ */
 const NOT_IN_EACH = ['announced', 'publicReason'];
-/** A service publishes a value some seconds before its entry. */
+/**
+ * A row that is newer than the log by less than this may lack its entry: a service publishes a value some seconds before its
+ * entry.
+ */
 const NEWER_THAN_LOG_MS = 10 * 60_000;
 
 /**
- * The entry of a row, which says the same. Null: the log may not have it yet.
+ * The entry of a row, with the same content. Null: the log may not have it yet.
  *
- * @throws LogVerificationError if the log says something else, or nothing
+ * @throws LogVerificationError if the log has other content, or must have the entry and does not
  */
 export async function provenRow(
   log: SignedLog,
@@ -28,7 +34,7 @@ export async function provenRow(
   return proven;
 }
 
-/** @throws LogVerificationError for a row that says something else than the entry */
+/** @throws LogVerificationError for a row whose content differs from the entry */
 export function assertSameRow(slug: string, row: PublicObservation, { entry, index }: ProvenEntry): void {
   const shown = row as unknown as Readonly<Record<string, unknown>>;
   const differs = [...Object.keys(entry), ...NOT_IN_EACH].find(
@@ -39,7 +45,7 @@ export function assertSameRow(slug: string, row: PublicObservation, { entry, ind
   throw new LogVerificationError(`${wrong} of ${row.id} differs from entry ${index} of the log`);
 }
 
-/** The entry has no `decimal`, but the digits of the currency, which were compared. */
+/** Checks `decimal`, which the entry does not have: it is derived from digits and currency, which were compared. */
 function isDecimalRight(row: PublicObservation): boolean {
   if (row.kind !== 'money') return true;
   const { amountMinor, minorDigits, decimal } = row;

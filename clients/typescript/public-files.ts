@@ -5,19 +5,19 @@
 import { parsedJson, unexpected } from './requests.ts';
 import { TidemarkError } from './tidemark-error.ts';
 
-/** GETs a text. @param isLaterPage its bytes never change, and it is read once. @throws TidemarkError */
+/** GETs a text. @param isLaterPage whether its bytes never change and it is read once. @throws TidemarkError */
 export type TextReader = (url: URL, isLaterPage: boolean) => Promise<string>;
 
 export interface WalkedPage<Item> {
   readonly data: readonly Item[];
   readonly page: {
     readonly nextCursor: string | null;
-    /** Relative to the file of this page. Null: it is the last one. */
+    /** The link to the next page, relative to the file of this page. Null: this is the last page. */
     readonly next: string | null;
   };
 }
 
-/** A page, and where it was read. */
+/** A page, and the URL at which it was read. */
 export interface ReadPage<Item> extends WalkedPage<Item> {
   readonly url: URL;
 }
@@ -37,20 +37,20 @@ export class PublicFiles {
     return (await this.#get(below(this.#base, `${path}.json`), false)).value as object;
   }
 
-  /** @param cursor null: of the first page. @throws TidemarkError */
+  /** @param cursor null: the first page. @throws TidemarkError */
   async page<Item>(path: string, cursor: string | null = null): Promise<ReadPage<Item>> {
     const file = cursor === null ? `${path}.json` : `${path}/pages/${encodeURIComponent(cursor)}.json`;
     return pageOf<Item>(await this.#get(below(this.#base, file), cursor !== null));
   }
 
-  /** Null: it was the last one. @throws TidemarkError */
+  /** Null: the page was the last one. @throws TidemarkError */
   async nextPage<Item>({ url, page }: ReadPage<Item>): Promise<ReadPage<Item> | null> {
     return page.next === null ? null : pageOf<Item>(await this.#get(this.#linked(page.next, url), true));
   }
 
   async #get(url: URL, isLaterPage: boolean): Promise<Found> {
     const text = await this.#read(url, isLaterPage).catch((error: unknown) => {
-      // A static host answers with its own page.
+      // A static host answers a missing file with a page of its own.
       const isPlain = isMissing(error) && error.code === 'unexpected-answer';
       throw isPlain
         ? new TidemarkError('not-found', { status: 404, detail: `there is no file ${url.href}`, cause: error })
@@ -61,9 +61,9 @@ export class PublicFiles {
     throw unexpected(url, 'is no JSON object');
   }
 
-  /** Where a link leads. @throws TidemarkError for a link to another host, or out of the base URL */
+  /** The target of a link. @throws TidemarkError for a link to another host, or outside the base URL */
   #linked(link: string, from: URL): URL {
-    // Without `:`, `\`, `%` and `?`: the link of a file has none, and hosts read them in different ways.
+    // The link of a file never has `:`, `\`, `%` or `?`, and hosts interpret these differently.
     const isPath = /^[\w./-]+$/.test(link) && URL.canParse(link, from.href);
     const url = isPath ? new URL(link, from) : null;
     if (url?.href.startsWith(this.#base.href)) return url;
@@ -94,10 +94,10 @@ export function below(base: URL, path: string): URL {
 }
 
 /**
- * The address below which the files are: a host, or a folder on one, as in `https://user.github.io/data/`. It ends with a
+ * The address below which the files are: a host, or a folder on a host, as in `https://user.github.io/data/`. It ends with a
  * slash, so that paths are relative to it.
  *
- * @throws RangeError if the text is no URL, or has more than a host, a port and a path
+ * @throws RangeError if the text is not a URL, or has other parts than scheme, host, port and path
  */
 export function baseUrl(address: string | URL, name: string): URL {
   const text = String(address);
@@ -106,7 +106,7 @@ export function baseUrl(address: string | URL, name: string): URL {
     if (!url.pathname.endsWith('/')) url.pathname += '/';
     return url;
   }
-  // Without what may be a password.
+  // Without the part that may be a password.
   const shown = text.replace(/\/\/.*@/, '//…@');
   throw new RangeError(`${name} must be the address of a service, as in https://data.example: ${shown}`);
 }

@@ -1,4 +1,4 @@
-/** Receipts: an entry of the log with its way to a signed checkpoint, for use without a network (C2SP tlog-proof@v1). */
+/** Receipts: an entry of the log with its proof up to a signed checkpoint, for use without a network (C2SP tlog-proof@v1). */
 import { HASH_LENGTH } from '../../contract/log/ranges.ts';
 import { type Bytes, encodedText, fromBase64, leafHashOf, toBase64 } from './hashes.ts';
 import { isIncluded } from './inclusion.ts';
@@ -13,7 +13,7 @@ import {
 
 const FIRST_LINE = 'c2sp.org/tlog-proof@v1';
 
-/** A receipt that is right. */
+/** A valid receipt. */
 export interface OpenedReceipt extends ProvenEntry {
   readonly checkpoint: Pick<SignedCheckpoint, 'origin' | 'size' | 'vkey'>;
 }

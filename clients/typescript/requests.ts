@@ -1,6 +1,6 @@
 /**
- * One request, until it is settled: with a time limit, tried again while that is safe, and asked with the entity tag of
- * the body that is kept.
+ * Sends one request until its outcome is known: with a time limit, with retries while they are safe, and with the entity tag of
+ * a stored body.
  */
 import { joinedBytes } from './hashes.ts';
 import type { BodyStore } from './kept-bodies.ts';
@@ -9,16 +9,16 @@ import type { System } from './system.ts';
 import { errorOfAnswer, TidemarkError } from './tidemark-error.ts';
 
 export interface RequestSettings {
-  /** For one answer. */
+  /** The time limit of one answer. */
   readonly timeoutMs: number;
-  /** From the first try of a request to the beginning of its last one. 0: no request is tried again. */
+  /** The longest time from the first try of a request to the beginning of its last one. 0: no retries. */
   readonly patienceMs: number;
-  /** Null: nothing is kept, and nothing is asked with an entity tag. */
+  /** Null: bodies are not stored, and no entity tags are sent. */
   readonly bodies: BodyStore | null;
   readonly system: System;
-  /** Default: a request with a credential follows no redirection to another host, and others do. */
+  /** Default: a request with a credential follows no redirect to another host; other requests do. */
   readonly redirect?: 'error' | 'manual';
-  /** Called before each wait. @param error of the try before */
+  /** Called before each wait. @param error the error of the last try */
   readonly onWait?: (error: TidemarkError, pauseMs: number) => void;
 }
 
@@ -27,14 +27,14 @@ export interface SentRequest {
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array<ArrayBuffer>;
-  /** Of a write. Without one, a request that is not a GET is sent once. */
+  /** The key of a write. Without one, a request other than GET is sent once. */
   readonly idempotencyKey?: string;
-  /** Whether a status is an answer here, although it is not a success. */
+  /** Whether a status is a valid answer here, although it is not a success. */
   readonly accepts?: (status: number) => boolean;
-  /** How the cache of a browser is used. */
+  /** The use of the browser's cache. */
   readonly cache?: 'default' | 'no-cache' | 'reload';
   readonly signal: AbortSignal | undefined;
-  /** Takes the body of a success as it comes in, each piece after the one before. The answer has none then, and is asked for once. */
+  /** Receives the body of a success in pieces, in order. Then the answer has no body, and there is no retry. */
   readonly onPiece?: (piece: Uint8Array) => Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export class Requests {
     this.#settings = settings;
   }
 
-  /** GETs a public text. If it has not changed, the kept one is given. @throws TidemarkError */
+  /** GETs a public text. If it has not changed, the stored text is returned. @throws TidemarkError */
   async text(url: URL, signal: AbortSignal | undefined): Promise<string> {
     const { bodies } = this.#settings;
     const kept = await bodies?.get(url.href);
@@ -66,19 +66,19 @@ export class Requests {
     return text;
   }
 
-  /** GETs a text that is not kept. @throws TidemarkError */
+  /** GETs a text without storing it. @throws TidemarkError */
   async once(url: URL, signal: AbortSignal | undefined): Promise<string> {
     return decodedText(await this.bytes(url, signal));
   }
 
-  /** GETs bytes that are not kept. @throws TidemarkError */
+  /** GETs bytes without storing them. @throws TidemarkError */
   async bytes(url: URL, signal: AbortSignal | undefined): Promise<Bytes> {
     return (await this.send({ method: 'GET', url, signal })).body;
   }
 
   /**
-   * @returns an answer with 2xx, 304, or a status that the request accepts. @throws TidemarkError for any other, and the
-   *   reason of the signal
+   * @returns an answer with 2xx, 304, or a status that the request accepts
+   * @throws TidemarkError for any other answer, and the reason of the signal
    */
   async send(request: SentRequest): Promise<SettledAnswer<Bytes>> {
     const { system, onWait } = this.#settings;
@@ -90,7 +90,7 @@ export class Requests {
       if (!(outcome instanceof TidemarkError)) return outcome;
       const { patienceMs } = this.#settings;
       const pauseMs = outcome.retryAfterMs ?? backOffMs(tries, system.random());
-      // A clock that was set back makes no wait longer.
+      // The counted waits bound the time, too, in case the clock is set back.
       const isOver = Math.max(waitedMs, system.nowMs() - startedMs) + pauseMs > patienceMs || patienceMs === 0;
       if (!isRepeatable || isOver || !mayPass(outcome)) throw outcome;
       onWait?.(outcome, pauseMs);
@@ -139,10 +139,10 @@ export class Requests {
   }
 }
 
-/** Of one body, after decompression: no file of a service that this client reads is longer. */
+/** The limit of one body after decompression. No file of a service that this client reads is longer. */
 const BODY_BYTES_MAX = 32 * 1024 * 1024;
 
-/** @throws TidemarkError for a body without an end; a short one may be that, once it is unpacked */
+/** @throws TidemarkError for a body above the limit: a short compressed body may be endless after decompression */
 async function wholeBody({ body }: Response, url: URL, onPiece?: SentRequest['onPiece']): Promise<Bytes> {
   const pieces: Uint8Array[] = [];
   let length = 0;
@@ -163,7 +163,7 @@ export function decodedText(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** @throws TidemarkError for a text that is no JSON */
+/** @throws TidemarkError for text that is not JSON */
 export function parsedJson(text: string, url: URL): unknown {
   try {
     return JSON.parse(text);
@@ -177,7 +177,7 @@ export function unexpected(url: URL, words: string, cause?: unknown): TidemarkEr
   return new TidemarkError('unexpected-answer', { status: 200, detail, cause });
 }
 
-/** Node says the reason in the cause of its error. */
+/** In Node, the reason is in the cause of the error. */
 function reasonOf(error: unknown): string {
   const { cause, message } = error as { readonly cause?: { readonly message?: string }; readonly message?: string };
   return cause?.message ?? message ?? String(error);

@@ -1,5 +1,5 @@
 /**
- * The operations whose answers are JSON, by method and path. Types alone: the package has them without the schema library
+ * The operations with JSON answers, by method and path. Only types, so that the package has them without the schema library
  * (tools/build/client-types.ts).
  */
 import type * as z from 'zod';
@@ -18,7 +18,7 @@ type RouteOf<Row> = Row extends { readonly success: { readonly mediaType: string
     ? `${Method} ${Path}`
     : never;
 
-/** Input and answer of each operation. `undefined`: it takes none; `null`: it answers without a body. */
+/** Input and answer of each operation. `undefined`: it has no such input; `null`: it answers without a body. */
 export type Routes = {
   [Id in keyof Table as RouteOf<Table[Id]>]: {
     params: Part<Table[Id], 'params'>;

@@ -1,6 +1,6 @@
 /**
- * Verifies entries of a signed log (docs/log.md) in browsers and in Node: with WebCrypto alone, from any host. What it gives
- * is signed by a key that the reader knows.
+ * Verifies entries of a signed log (docs/log.md) in browsers and in Node, from any host, with WebCrypto only. Every result is
+ * signed by a key that the reader knows.
  */
 import { findEntry } from '../../contract/log/find-entry.ts';
 import { HASH_LENGTH } from '../../contract/log/ranges.ts';
@@ -18,7 +18,7 @@ import {
 } from './hashes.ts';
 import { inclusionPath, rootOf } from './inclusion.ts';
 
-/** The host shows something else than what the key has signed, or nothing that it has signed. */
+/** The host's files differ from what the key has signed, or none of the known keys has signed them. */
 export class LogVerificationError extends Error {
   override readonly name = 'LogVerificationError';
 }
@@ -33,34 +33,34 @@ export interface VerifyingKey {
   readonly key: Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 }
 
-/** Size and root of a log, signed. */
+/** The signed size and root of a log. */
 export interface SignedCheckpoint {
   readonly origin: string;
   readonly size: number;
   readonly root: Bytes;
-  /** The known key that has signed. */
+  /** The known key whose signature was verified. */
   readonly vkey: string;
 }
 
 export interface ProvenEntry {
-  /** The entry, as docs/log.md describes it. */
+  /** The content, as docs/log.md describes it. */
   readonly entry: Readonly<Record<string, unknown>>;
-  /** Its place in the log, from 0. */
+  /** The place of the entry in the log, from 0. */
   readonly index: number;
-  /** The bytes that are signed, as text. */
+  /** The signed bytes, as text. */
   readonly text: string;
 }
 
-/** GETs a file below the root of the log, e.g. `checkpoint`. Rejects if it is not there. */
+/** GETs a file below the root of the log, e.g. `checkpoint`. Rejects if it does not exist. */
 export type LogFileReader = (path: string) => Promise<Bytes>;
 
 const ED25519 = 1;
-/** 256 entries of 64 KB, with their line breaks. */
+/** The size of 256 entries of 64 KB, with their line breaks. */
 const LINES_BYTES_MAX = TILE_WIDTH * 0x10000;
 
 const decode = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 
-/** @throws LogVerificationError for a text that is not a verifier key (`<name>+<id>+<base64>`) of type Ed25519 */
+/** @throws LogVerificationError unless the text is an Ed25519 verifier key (`<name>+<id>+<base64>`) */
 export async function importLogKey(vkey: string): Promise<VerifyingKey> {
   const [, name = '', id = '', material = ''] = /^([^+\s]+)\+([0-9a-f]{8})\+(\S+)$/.exec(vkey) ?? [];
   const bytes = fromBase64(material);
@@ -102,13 +102,13 @@ export async function readSignedCheckpoint(note: string, keys: readonly Verifyin
   throw new LogVerificationError(`no known key has signed the checkpoint of ${origin}`);
 }
 
-/** The entries below one checkpoint. */
+/** The entries under one checkpoint. */
 export class SignedLog {
   readonly checkpoint: SignedCheckpoint;
-  /** The signed text. */
+  /** The signed note. */
   readonly note: string;
   readonly #read: LogFileReader;
-  /** The partial tiles, by level: together they give the root. */
+  /** The partial tiles, by level. The root is computed from them. */
   readonly #edge: ReadonlyMap<number, Bytes>;
 
   private constructor(
@@ -123,9 +123,9 @@ export class SignedLog {
     this.#edge = edge;
   }
 
-  /** Reads and checks the checkpoint, and the tiles whose hashes give its root. */
+  /** Reads and checks the checkpoint, and the tiles from which its root is computed. */
   static async open(read: LogFileReader, keys: readonly VerifyingKey[]): Promise<SignedLog> {
-    // Bytes that are not UTF-8 become another text, whose signature fails.
+    // Bytes that are not UTF-8 decode to another text, whose signature is wrong.
     const note = new TextDecoder().decode(await read('checkpoint'));
     const checkpoint = await readSignedCheckpoint(note, keys);
     const edge = new Map<number, Bytes>();
@@ -141,7 +141,7 @@ export class SignedLog {
   }
 
   /**
-   * Finds the entry of an observation, and proves that it is in the log. Null: the log has none with this id.
+   * Finds the entry of an observation, and proves that it is in the log. Null: the log has no entry with this id.
    *
    * @param sought a row of a history
    */
@@ -150,7 +150,7 @@ export class SignedLog {
     if (size === 0) return null;
     const files = { entries: async (n: number, width: number) => await this.#lines(n, width) };
     const found = await findEntry(files, size, sought).catch((cause: unknown) => {
-      // Of entries that are no JSON, or say no time.
+      // The errors of entries that are not JSON, or have no time.
       if (cause instanceof SyntaxError || cause instanceof TypeError || cause instanceof RangeError) {
         throw new LogVerificationError('the entries cannot be read', { cause });
       }
@@ -160,7 +160,7 @@ export class SignedLog {
     return await this.#proven(found.index, found.text);
   }
 
-  /** Reads one entry, and proves it. Null: its text was taken down. @param index below the size */
+  /** Reads and proves one entry. Null: its text was taken down. @param index below the size */
   async entryAt(index: number): Promise<ProvenEntry | null> {
     const n = Math.floor(index / TILE_WIDTH);
     const lines = await this.#lines(n, widthOfTile(0, n, this.checkpoint.size));
@@ -169,13 +169,12 @@ export class SignedLog {
   }
 
   /**
-   * The root that the log had when it was shorter. If an earlier checkpoint has another one, the log has another past
-   * than it had then.
+   * The root of the log when it had `size` entries. If an earlier checkpoint has another root, the past of the log was changed.
    *
-   * @param size at most that of the checkpoint
+   * @param size at most the size of the checkpoint
    */
   async rootAt(size: number): Promise<Bytes> {
-    // A tile only grows at its end, so each of a shorter log is the beginning of one of today's.
+    // A tile grows only at its end, so each tile of a shorter log is the beginning of a current one.
     const tileOf = this.#tilesOnce();
     return await rootOf(size, async (level, n, width) => (await tileOf(level, n)).subarray(0, width * HASH_LENGTH));
   }
@@ -189,12 +188,12 @@ export class SignedLog {
     return { entry: JSON.parse(text) as ProvenEntry['entry'], index, text };
   }
 
-  /** The hashes that lead from an entry to the root, from its neighbour up (RFC 6962, section 2.1.1). */
+  /** The hashes from an entry to the root, starting with its neighbour (RFC 6962, section 2.1.1). */
   async pathOf(index: number): Promise<readonly Bytes[]> {
     return await inclusionPath(this.checkpoint.size, index, this.#tilesOnce());
   }
 
-  /** A proof takes several hashes of a tile: it is read once. */
+  /** Each tile is read once, because a proof needs several of its hashes. */
   #tilesOnce(): (level: number, n: number) => Promise<Bytes> {
     const tiles = new Map<string, Promise<Bytes>>();
     return (level, n) => {
@@ -205,7 +204,7 @@ export class SignedLog {
     };
   }
 
-  /** The hashes of a tile, each of which the root covers. */
+  /** The hashes of a tile, after they were compared with the root. */
   async #tile(level: number, n: number): Promise<Bytes> {
     const width = widthOfTile(level, n, this.checkpoint.size);
     const edge = width < TILE_WIDTH ? this.#edge.get(level) : undefined;
@@ -230,13 +229,13 @@ async function readTile(read: LogFileReader, level: number, n: number, width: nu
   throw new LogVerificationError(`tile ${n} of level ${level} has ${tile.length} bytes`);
 }
 
-/** @throws LogVerificationError for bytes that are no gzip of UTF-8, or too many */
+/** @throws LogVerificationError for bytes that are not gzipped UTF-8, or are too many */
 export async function unzipped(gzipped: Bytes): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   try {
     const stream = new Blob([gzipped]).stream().pipeThrough(new DecompressionStream('gzip'));
-    // Safari's streams cannot be iterated.
+    // A reader is used, because Safari's streams cannot be iterated.
     const reader = stream.getReader();
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       bytes += part.value.length;

@@ -1,9 +1,9 @@
 /**
- * The edge of the client: the only file of this folder that may reach for a clock, for chance and for the network. Each
- * is read when it is used, never at import, and each can be given from outside.
+ * The only file of this client that uses the clock, randomness and the network of the machine. Each is read when it is used,
+ * never at import, and each can be replaced by an option.
  */
 
-/** Everything that the client needs of the machine. */
+/** All functions of the machine that the client needs. */
 export interface System {
   readonly fetch: typeof fetch;
   /** Milliseconds since the epoch. */
@@ -12,7 +12,7 @@ export interface System {
   readonly random: () => number;
   /** A new idempotency key, which cannot be guessed. */
   readonly newKey: () => string;
-  /** Rejects with the reason of the signal when that is aborted. */
+  /** Rejects with the reason of the signal when the signal is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 

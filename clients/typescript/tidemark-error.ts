@@ -1,17 +1,17 @@
-/** The one error of the client: an answer that is a problem, or the lack of an answer. */
+/** The only error of the client: an answer with a problem, or a missing answer. */
 import type { Problem, ProblemCode, ProblemError } from '../../contract/problems/problems.ts';
 
 /**
- * Codes beside those of the service:
+ * Codes of this client, besides those of the service:
  *
- * - `no-answer`: no whole answer came, also after all tries. Of a write, the effect is unknown: repeat it with the same
+ * - `no-answer`: no complete answer arrived, after all tries. The effect of a write is unknown: repeat it with the same
  *   idempotency key.
- * - `unexpected-answer`: not the answer of a Tidemark service. Often a proxy has given it.
- * - `cursor-expired`: a walk had to begin again several times and made no progress.
- * - `query-ignored`: the host knows only files, and gave another page than the one of the cursor.
+ * - `unexpected-answer`: not an answer of a Tidemark service. Often it comes from a proxy.
+ * - `cursor-expired`: a walk was restarted several times without progress.
+ * - `query-ignored`: the host has only files, and returned another page than the cursor names.
  * - `log-shorter`: the log has fewer entries than were read before.
- * - `newer-format`: the log has entries of a format that this version does not know.
- * - `not-in-log-yet`: the value is newer than the checkpoint of the log. Ask again in a minute.
+ * - `newer-format`: the log has entries in a format that this version does not know.
+ * - `not-in-log-yet`: the value is newer than the checkpoint of the log. Try again in a minute.
  */
 export type ClientCode =
   | 'no-answer'
@@ -33,24 +33,24 @@ export interface TidemarkErrorParts {
   readonly cause?: unknown;
 }
 
-/** Tell errors apart by `code`. Messages are for people, and change. */
+/** Distinguish errors by `code`. Messages are for people, and may change. */
 export class TidemarkError extends Error {
   override readonly name = 'TidemarkError';
-  /** A code of the service's problem catalogue, or of this client. A newer service may have further ones. */
+  /** A code of the service's problem catalogue, or of this client. A newer service may have more codes. */
   readonly code: ProblemCode | ClientCode | (string & {});
   /** HTTP status. Null: there was no answer. */
   readonly status: number | null;
-  /** What happened, and what to do about it. */
+  /** The fault and its remedy. */
   readonly detail: string;
-  /** The method and the address that were asked, without its query. Null: it is not about one request. */
+  /** Method and address of the request, without its query. Null: the error is not about one request. */
   readonly request: string | null;
   /** The faults inside the request, each with a JSON Pointer. */
   readonly errors: readonly ProblemError[];
-  /** Name it when you ask the operator about this request. Null: the answer has none. */
+  /** State it when you ask the operator about this request. Null: the answer has none. */
   readonly requestId: string | null;
-  /** The wait for which the service has asked. Null: it did not say. */
+  /** The wait that the service requests, in milliseconds. Null: not stated. */
   readonly retryAfterMs: number | null;
-  /** Of a write: the key with which the same call can be repeated safely. Null: of a read. */
+  /** For a write: the key with which the same call can be repeated safely. Null: a read. */
   readonly idempotencyKey: string | null;
 
   constructor(code: TidemarkError['code'], parts: TidemarkErrorParts) {
@@ -67,7 +67,7 @@ export class TidemarkError extends Error {
   }
 }
 
-/** @param text the body of an error answer. A proxy may send anything */
+/** @param text the body of an error answer, which may come from a proxy and have any form */
 export function errorOfAnswer(
   { status, headers }: Pick<Response, 'status' | 'headers'>,
   text: string,

@@ -42,42 +42,42 @@ import { walkHistory, walkMarkets } from './walks.ts';
 export interface TidemarkOptions {
   /** E.g. `https://data.example`, or a folder of a static host: `https://user.github.io/data/`. */
   readonly url: string | URL;
-  /** An API key: only {@link Tidemark.call} and the calls for feeds send it. */
+  /** An API key. Only {@link Tidemark.call} and the calls for feeds send it. */
   readonly key?: string | undefined;
-  /** Of the write API, if it is at another address than the public reads. */
+  /** The URL of the write API, if it differs from that of the public reads. */
   readonly writeUrl?: string | URL;
   /** The verifier keys of the log, from its operator. Without one, nothing can be proven. */
   readonly vkeys?: readonly string[];
-  /** For one answer. Default: 10,000. */
+  /** The time limit of one answer. Default: 10,000. */
   readonly timeoutMs?: number;
-  /** For all waits between the tries of one request. Default: 30,000. 0: no request is tried again. */
+  /** The longest total wait between the tries of one request. Default: 30,000. 0: no retries. */
   readonly patienceMs?: number;
-  /** Where unchanged bodies are kept. Default: 16 million characters in memory. Null: nowhere. */
+  /** The store of unchanged bodies. Default: 16 million characters in memory. Null: none. */
   readonly bodies?: BodyStore | null;
-  /** Clock, chance and network: for tests, and for runtimes that have their own. */
+  /** Clock, randomness and network: for tests, and for runtimes that have their own. */
   readonly system?: Partial<System>;
 }
 
-/** Ends a call early: it rejects with the reason of the signal. */
+/** Ends a call early: the call rejects with the reason of the signal. */
 export interface Abortable {
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface HistoryRange extends Abortable {
-  /** The first `observedAt`. A date alone is its beginning in UTC. */
+  /** The first `observedAt`. A date alone means the beginning of the day in UTC. */
   readonly from?: Moment;
-  /** The last `observedAt`, included. A date alone is its end in UTC. */
+  /** The last `observedAt`, inclusive. A date alone means the end of the day in UTC. */
   readonly to?: Moment;
-  /** Only the rows that the service showed at this moment. It needs a time, and is not in the future. */
+  /** Only the rows that the service showed at this moment, which needs a time and must not be in the future. */
   readonly asOf?: Moment;
-  /** With `asOf`: a version counts from its `releasedAt`, where that is known, and not from its `recordedAt`. */
+  /** With `asOf`: a version counts from its `releasedAt`, if that is known, instead of its `recordedAt`. */
   readonly byRelease?: boolean;
 }
 
 export interface ChangeRange extends Abortable {
   /** The index of the first entry. Default: 0, the beginning of the log. */
   readonly since?: number;
-  /** Whether to wait for further entries, for ever: it asks every 15 seconds. Default: false. */
+  /** Whether to wait for further entries without end, with a request every 15 seconds. Default: false. */
   readonly follow?: boolean;
 }
 
@@ -86,7 +86,7 @@ export interface ProofOptions extends Abortable {
   readonly vkeys?: readonly string[];
 }
 
-/** As the body of a batch has them; docs/openapi.json says what they mean. */
+/** The options of a batch; docs/openapi.json describes them. */
 export type BatchOptions = Omit<Routes['POST /api/v1/ingest/batches']['body'], 'records'> &
   Pick<CallOf<'POST /api/v1/ingest/batches'>, 'idempotencyKey' | 'signal'>;
 
@@ -95,8 +95,8 @@ const LONGEST_LOOK_MS = 5_000;
 const LOG_PATH = '/api/v1/log/';
 
 /**
- * A service. All calls reject with a {@link TidemarkError}, with a `RangeError` for an argument that cannot be, or with
- * the reason of their signal.
+ * A service. All calls reject with a {@link TidemarkError}, with a `RangeError` for an invalid argument, or with the reason of
+ * their signal.
  */
 export class Tidemark {
   readonly #url: URL;
@@ -116,7 +116,7 @@ export class Tidemark {
     this.#caller = { url: baseUrl(writeUrl, 'writeUrl'), key: key ?? null, requests: this.#requests, newKey };
   }
 
-  /** All markets, by slug. clients/typescript/walks.ts says what a walk promises while markets change. */
+  /** All markets, by slug. clients/typescript/walks.ts states the promises of a walk while markets change. */
   markets({ signal }: Abortable = {}): AsyncGenerator<Market> {
     return walkMarkets(this.#files(signal));
   }
@@ -141,19 +141,22 @@ export class Tidemark {
     return await this.#list(SOURCES_URL, signal);
   }
 
-  /** When publication or a source was late, newest first, and since when that is recorded. Not every service publishes it: then `not-found`. */
+  /**
+   * The times when publication or a source was late, newest first, and the beginning of these records. Not every service
+   * publishes it: then `not-found`.
+   */
   async incidents({ signal }: Abortable = {}): Promise<PublicIncidents> {
     return (await this.#files(signal).resource(INCIDENTS_URL)) as PublicIncidents;
   }
 
-  /** The newest generation, and when it was published. */
+  /** The newest generation, and its time of publication. */
   async snapshot({ signal }: Abortable = {}): Promise<Snapshot> {
     return (await this.#files(signal).resource(SNAPSHOT_URL)) as Snapshot;
   }
 
   /**
-   * The rows of a history, newest first: every version of every observation, or those of one moment. clients/typescript/walks.ts says
-   * what a walk promises while rows are added.
+   * The rows of a history, newest first: every version of every observation, or those of one moment.
+   * clients/typescript/walks.ts states the promises of a walk while rows are added.
    */
   async *history(slug: string, range: HistoryRange = {}): AsyncGenerator<PublicObservation> {
     const { from, to, asOf, byRelease = false, signal } = range;
@@ -169,7 +172,7 @@ export class Tidemark {
     }
   }
 
-  /** The number of entries that the log has now. */
+  /** The current number of entries in the log. */
   async logSize({ signal }: Abortable = {}): Promise<number> {
     return await logSize(this.#log(signal));
   }
@@ -180,15 +183,15 @@ export class Tidemark {
   }
 
   /**
-   * The entries of the log from `since` on, in order. Ends at the end of the log; with `follow` it waits there. Nothing is
-   * verified: `tidemark mirror` does that.
+   * The entries of the log from `since` on, in order. Ends at the end of the log, or waits there with `follow`. Nothing is
+   * verified: use `tidemark mirror` for that.
    */
   async *changes({ since = 0, follow = false, signal }: ChangeRange = {}): AsyncGenerator<LogChange> {
     if (!(Number.isSafeInteger(since) && since >= 0)) throw new RangeError(`since is no index of the log: ${since}`);
     const log = this.#log(signal);
     let [next, size] = [since, await logSize(log)];
     if (since > size) {
-      // Of several caches on the way, one may be older than the one that gave the last entry.
+      // Another cache on the way may be older than the one with the last entry.
       await this.#system.sleep(FRESH_SECONDS * 1000, signal);
       size = await logSize(log);
     }
@@ -208,16 +211,16 @@ export class Tidemark {
   }
 
   /**
-   * Calls any operation of the API, e.g. `call('POST /api/v1/claims', { body })`. A write gets an idempotency key, which
-   * stays the same over its tries.
+   * Calls any operation of the API, e.g. `call('POST /api/v1/claims', { body })`. A write gets an idempotency key, which is the
+   * same for all its tries.
    */
   async call<Name extends RouteName>(route: Name, ...[call]: CallArguments<Name>): Promise<CallAnswer<Name>> {
     return (await callRoute(this.#caller, route, (call ?? {}) as AnyCall)) as CallAnswer<Name>;
   }
 
   /**
-   * Sends at most 1,000 records. Resolves to the report of an accepted batch, in which nothing is decided yet: read it with
-   * {@link waitForBatch}.
+   * Sends at most 1,000 records. Resolves to the report of an accepted batch without any decisions yet: read the final report
+   * with {@link waitForBatch}.
    */
   async ingest(records: readonly IngestRecordInput[], options: BatchOptions = {}): Promise<BatchReport> {
     const { signal, idempotencyKey, ...settings } = options;
@@ -236,16 +239,17 @@ export class Tidemark {
   }
 
   /**
-   * Proves that the signed log has this row of a history, with the same values. Not proven: that no later entry replaces it.
+   * Proves that the signed log has this row of a history, with the same values. It does not prove that no later entry replaces
+   * it.
    *
-   * @throws LogVerificationError if the log says something else, and a TidemarkError `not-in-log-yet` for a row of the last
+   * @throws LogVerificationError if the log has other content, and a TidemarkError `not-in-log-yet` for a row of the last
    *   minutes
    */
   async prove(slug: string, row: PublicObservation, options: ProofOptions = {}): Promise<ProvenEntry> {
     return (await this.#proven(slug, row, options)).proven;
   }
 
-  /** Proves a row as {@link prove} does. Resolves to a receipt: a file that proves it without a network. */
+  /** Proves a row as {@link prove} does. Resolves to a receipt: a file that proves the row without a network. */
   async receipt(slug: string, row: PublicObservation, options: ProofOptions = {}): Promise<string> {
     const { log, proven } = await this.#proven(slug, row, options);
     return await receiptOf(log, proven);
@@ -267,7 +271,7 @@ export class Tidemark {
   }
 
   #files(signal: AbortSignal | undefined): PublicFiles {
-    // Later pages are many and never change: to keep them would only fill the memory.
+    // Later pages are many and never change, so storing them would only fill the memory.
     const read: TextReader = (url, isLaterPage) => this.#requests[isLaterPage ? 'once' : 'text'](url, signal);
     return new PublicFiles(this.#url, read);
   }

@@ -1,13 +1,14 @@
 /**
- * Walks over the pages of the markets and of a history. A cursor works for at least 24 hours after a newer generation. If
- * one has expired, the walk begins again and goes on behind the last item that it gave. So memory does not grow, and:
+ * Walks over the pages of the markets and of a history. A cursor works for at least 24 hours after a newer generation. If a
+ * cursor has expired, the walk starts again, and continues after the last item that it returned. So memory does not grow,
+ * and:
  *
- * - No item is given twice.
- * - Each item that was there when the walk began is given, but for a market that was removed meanwhile.
- * - An item that was added meanwhile may be missing. Items behind the place of the restart are as they are then.
+ * - No item is returned twice.
+ * - Each item that existed when the walk began is returned, except a market that was removed meanwhile.
+ * - An item that was added meanwhile may be missing. Items after the place of the restart have their state at that time.
  *
- * The promise holds because both orders are fixed: markets by slug; histories newest first, from which no row ever goes. A
- * walk whose pages give nothing new ends with an error.
+ * The promise holds because both orders are fixed: markets by slug; histories newest first, and no row ever leaves a
+ * history. A walk whose pages bring nothing new ends with an error.
  */
 import type { HistoryIndex } from '../../contract/bodies/history-files.ts';
 import { historyUrl, MARKETS_URL } from '../../contract/files/routes.ts';
@@ -16,9 +17,9 @@ import type { PublicObservation } from '../../contract/values/metric.ts';
 import { isMissing, type PublicFiles, type ReadPage } from './public-files.ts';
 import { TidemarkError } from './tidemark-error.ts';
 
-/** Restarts one after the other, without any new item in between. */
+/** The limit of consecutive restarts without a new item. */
 const FRUITLESS_RESTARTS_MAX = 3;
-/** Pages without a new item, beyond as many as had one: a restart reads those again. */
+/** The limit of pages without a new item, in addition to the number of pages with one: a restart reads those again. */
 const FRUITLESS_PAGES_MAX = 100;
 
 export async function* walkMarkets(files: PublicFiles): AsyncGenerator<Market> {
@@ -30,7 +31,7 @@ export async function* walkMarkets(files: PublicFiles): AsyncGenerator<Market> {
   }
 }
 
-/** Rows newest first. @param fromMs,toMs of `observedAt`, both included */
+/** Rows, newest first. @param fromMs,toMs the limits of `observedAt`, inclusive */
 export async function* walkHistory(
   files: PublicFiles,
   slug: string,
@@ -39,13 +40,13 @@ export async function* walkHistory(
 ): AsyncGenerator<PublicObservation> {
   const path = historyUrl(encodeURIComponent(slug));
   let last: PublicObservation | null = null;
-  /** After a restart: the last row that was given, until it is met again. */
+  /** After a restart: the last row that was returned, until the walk finds it again. */
   let sought: string | null = null;
   const start = async () => {
     sought = last?.id ?? null;
     return await historyPageAt(files, path, last === null ? toMs : Date.parse(last.observedAt));
   };
-  /** The rows of the last moment that were given. */
+  /** The returned rows of the last moment. */
   const given = new Set<string>();
   const isBehind = ({ id, observedAt }: PublicObservation) => {
     if (sought === null) {
@@ -66,7 +67,7 @@ export async function* walkHistory(
   if (sought !== null) throw expired(path, `${sought} is no longer in it`);
 }
 
-/** New items, page by page. After a cursor that has expired, it goes on with the page that `start` gives. */
+/** New items, page by page. After an expired cursor, it continues with the page that `start` returns. */
 async function* restarted<Item>(
   files: PublicFiles,
   path: string,
@@ -94,12 +95,12 @@ async function* restarted<Item>(
   throw expired(path, 'its cursors expire before the next page is read');
 }
 
-/** A page from which a walk meets every row that is not newer than the moment, with few newer ones before. */
+/** A page from which a walk reaches every row that is not newer than the moment, with few newer rows before. */
 async function historyPageAt(files: PublicFiles, path: string, momentMs: number): Promise<ReadPage<PublicObservation>> {
   const head = await files.page<PublicObservation>(path);
   const isOnHead = head.data.some(({ observedAt }) => Date.parse(observedAt) <= momentMs);
   if (isOnHead || head.page.next === null) return head;
-  // Not every service publishes an index.
+  // Without an index, which not every service publishes, the walk starts at the newest page.
   const index = (await files.resource(`${path}/index`).catch(nullIfGone)) as HistoryIndex | null;
   // Every newer page has only rows that are newer than the moment.
   const start = index?.closedPages?.find(({ lastObservedAt }) => Date.parse(lastObservedAt) > momentMs);
@@ -107,7 +108,7 @@ async function historyPageAt(files: PublicFiles, path: string, momentMs: number)
   return page ?? head;
 }
 
-/** Each page is immutable, so only a host that makes things up gets here. */
+/** Pages are immutable, so only a host that invents pages causes this. */
 function noEnd(path: string): TidemarkError {
   const detail = `the pages of ${path} lead back, or have nothing new: is it a Tidemark service?`;
   return new TidemarkError('unexpected-answer', { status: 200, detail });

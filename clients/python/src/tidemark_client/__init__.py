@@ -1,4 +1,4 @@
-"""Reads a Tidemark service, and writes to it. ``Client`` is the beginning."""
+"""Reads a Tidemark service, and writes to it. Begin with ``Client``."""
 
 from .client import Answer, Client
 from .conversion import Conversion, DayRates, convert, currencies_from, rate_market, rate_ways, read_rates

@@ -1,4 +1,4 @@
-"""The verbs of the client. Synchronous: a walk is a generator, and a thread of its own is the way to run two."""
+"""The calls of the client. It is synchronous: a walk is a generator, and two concurrent walks need two threads."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ class Answer:
 
 
 class Client:
-    """A service. Every call raises ``TidemarkError``, or ``ValueError`` for an argument that cannot be.
+    """A service. Every call raises ``TidemarkError``, or ``ValueError`` for an invalid argument.
 
     :param base_url: e.g. ``https://data.example``, or a folder of a static host: ``https://user.github.io/data/``
-    :param token: an API key or a JWT: only ``call``, ``ingest`` and ``wait_for_batch`` send it
-    :param vkeys: the verifier keys of the log, as the operator tells them: without one, nothing can be proven
-    :param write_url: of the write API, if it is at another address than the public reads
-    :param timeout: seconds that the connection, and each further piece of an answer, may take
-    :param answer_timeout: seconds that one whole answer may take
-    :param patience: seconds for all waits between the tries of one request; 0: no request is tried again
-    :param transport: of httpx, e.g. for a proxy
+    :param token: an API key or a JWT; only ``call``, ``ingest`` and ``wait_for_batch`` send it
+    :param vkeys: the verifier keys of the log, from its operator; without one, nothing can be proven
+    :param write_url: the URL of the write API, if it differs from that of the public reads
+    :param timeout: the time limit, in seconds, of the connection and of each piece of an answer
+    :param answer_timeout: the time limit, in seconds, of one whole answer
+    :param patience: the longest total wait, in seconds, between the tries of one request; 0: no retries
+    :param transport: a transport of httpx, e.g. for a proxy
     """
 
     def __init__(
@@ -114,12 +114,12 @@ class Client:
         return self._list("/api/v1/sources")
 
     def incidents(self) -> dict[str, Any]:
-        """When publication or a source was late, newest first in ``data``, and ``since`` when that is recorded.
+        """The times when publication or a source was late: newest first in ``data``; ``since`` is the beginning of these records.
         Not every service publishes it: then ``not-found``."""
         return self._files.resource("/api/v1/incidents")
 
     def snapshot(self) -> dict[str, Any]:
-        """The newest generation, and when it was published."""
+        """The newest generation, and its time of publication."""
         return self._files.resource("/api/v1/snapshot")
 
     def history(
@@ -133,10 +133,10 @@ class Client:
     ) -> Iterator[Row]:
         """The rows of a history, newest first: every version of every observation, or those of one moment.
 
-        :param start: the first ``observedAt``; a date alone is its beginning in UTC
-        :param end: the last ``observedAt``, included; a date alone is its end in UTC
-        :param as_of: only the rows that the service showed at this moment; it needs a time, and is not in the future
-        :param by_release: with ``as_of``: a version counts from its ``releasedAt``, where that is known
+        :param start: the first ``observedAt``; a date alone means the beginning of the day in UTC
+        :param end: the last ``observedAt``, inclusive; a date alone means the end of the day in UTC
+        :param as_of: only the rows that the service showed at this moment, which needs a time and must not be in the future
+        :param by_release: with ``as_of``: a version counts from its ``releasedAt``, if that is known
         """
         if by_release and as_of is None:
             raise ValueError("by_release needs as_of, the moment")
@@ -150,47 +150,47 @@ class Client:
         return rows if at is None else visible(rows, at, by_release)
 
     def history_frame(self, slug: str, *, versions: bool = False, **range_: Any) -> Any:
-        """The rows that stand, newest first, as a DataFrame of pandas: exact decimals, times in UTC, the columns of the CSV files.
-        Announced values are left out, because no column would tell them from prices: ``history`` has them.
+        """The standing rows, newest first, as a DataFrame of pandas: exact decimals, times in UTC, the columns of the CSV files.
+        Announced values are left out, because no column would distinguish them from prices: ``history`` has them.
 
-        :param versions: every version of every observation, those that were superseded included
-        :param range_: as of ``history``; with ``as_of``, the rows that stood at that moment
+        :param versions: every version of every observation, including superseded ones
+        :param range_: as for ``history``; with ``as_of``, the rows that stood at that moment
         """
         rows = self.history(slug, **range_)
-        # Of an earlier moment, what was superseded later stood then.
+        # At an earlier moment, rows stood that were superseded later.
         keeps_all = versions or range_.get("as_of") is not None
         return frame_of(
             row for row in rows if not row.get("announced") and (keeps_all or row["supersededBy"] is None)
         )
 
     def log_size(self) -> int:
-        """The number of entries that the log has now."""
+        """The current number of entries in the log."""
         return self._log().size()
 
     def changes(self, *, since: int = 0, follow: bool = False) -> Iterator[Change]:
         """The entries of the log from ``since`` on, in order. Nothing is verified.
 
-        :param follow: whether to wait for further entries, for ever: it asks every 15 seconds
+        :param follow: whether to wait for further entries without end, with a request every 15 seconds
         """
         if since < 0:
             raise ValueError(f"since is no index of the log: {since}")
         return self._changes(since, follow)
 
     def log_keys(self) -> list[str]:
-        """The keys that the host names for its log. Whoever trusts them trusts the host: take them from the operator instead."""
+        """The keys that the host names for its log. Trusting them means trusting the host: take them from the operator instead."""
         text = self._requests.body(below(self._base_url, f"{_LOG}vkey")).decode("utf-8", "replace")
         return [line for line in text.split("\n") if line]
 
     def prove(self, slug: str, row: Row) -> Proven:
-        """Proves that the signed log has this row of a history, with the same values. Not proven: that no later one replaces it.
+        """Proves that the signed log has this row of a history, with the same values. A later entry may still replace it.
 
-        Raises LogVerificationError if the log says something else, and TidemarkError ``not-in-log-yet`` for a row of the last
+        Raises LogVerificationError if the log has other content, and TidemarkError ``not-in-log-yet`` for a row of the last
         minutes. Needs ``tidemark-client[verify]``.
         """
         return self._proven(slug, row)[1]
 
     def receipt(self, slug: str, row: Row) -> str:
-        """Proves a row as ``prove`` does. Gives a receipt: a text that proves it without a network (``open_receipt``)."""
+        """Proves a row as ``prove`` does. Returns a receipt: a text that proves it without a network (``open_receipt``)."""
         log, proven = self._proven(slug, row)
         return log.receipt(proven)
 
@@ -207,7 +207,7 @@ class Client:
     ) -> Answer:
         """Calls any operation of the API, e.g. ``call("POST /api/v1/claims", body={…})``.
 
-        A write gets an idempotency key, which stays the same over its tries.
+        A write gets an idempotency key, which is the same for all its tries.
         """
         method, path = route.split(" ", 1)
         filled = re.sub(r"\{(\w+)\}", lambda found: _param(path, found[1], params or {}), path)
@@ -226,7 +226,7 @@ class Client:
             idempotency_key=None if method == "GET" else idempotency_key or str(uuid.uuid4()),
         )
         cursor = (query or {}).get("cursor")
-        # A public cursor names a page by the digest of its bytes.
+        # A public cursor contains the digest of its page.
         if cursor and filled.startswith(_MARKETS) and cursor[-32:] != sha256(response.content).hexdigest()[:32]:
             raise query_ignored(url)
         answer = None if response.content == b"" else json_of(response.content, url)
@@ -235,7 +235,7 @@ class Client:
     def ingest(
         self, records: Iterable[Mapping[str, Any]], *, idempotency_key: str | None = None, **options: Any
     ) -> dict[str, Any]:
-        """Sends at most 1,000 records. Gives the report of an accepted batch: ``wait_for_batch`` says what became of it.
+        """Sends at most 1,000 records. Returns the report of an accepted batch without any decisions yet: see ``wait_for_batch``.
 
         :param options: ``mode``, ``partial`` and ``dryRun`` of the body
         """
@@ -271,7 +271,7 @@ class Client:
         log = self._log()
         size = log.size()
         if since > size:
-            # Of several caches on the way, one may be older than the one that gave the last entry.
+            # Another cache on the way may be older than the one with the last entry.
             self._requests.system.sleep(_FRESH_SECONDS)
             size = log.size()
         if since > size:
@@ -291,7 +291,7 @@ class Client:
         return LogLines(lambda: self._requests.body(f"{root}checkpoint"), lambda path: self._requests.unkept(root + path))
 
     def _read(self, url: str, is_later_page: bool) -> dict[str, Any]:
-        # Later pages are many and never change: to keep them would only fill the memory.
+        # Later pages are many and never change, so storing them would only fill the memory.
         value = json_of(self._requests.unkept(url) if is_later_page else self._requests.body(url), url)
         if isinstance(value, dict):
             return value

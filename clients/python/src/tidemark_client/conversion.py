@@ -1,6 +1,6 @@
-"""A price in another currency, from rates that the same service publishes. Derived by the reader, and never stored.
+"""A price in another currency, from rates that the same service publishes. The reader computes it, and it is never stored.
 
-Pure: exact fractions, rounded once, at the end. The client for TypeScript does the same; both have one table of cases.
+Pure: exact fractions, and one rounding at the end. The TypeScript client does the same; both are tested with the same table.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class RateMarket:
 
 @dataclass(frozen=True)
 class RateStep:
-    """One rate of a conversion. Inverse: the value is divided by it."""
+    """One rate of a conversion. If it is inverse, the value is divided by it."""
 
     market: RateMarket
     is_inverse: bool
@@ -92,9 +92,9 @@ class Conversion:
 
 
 def rate_market(market: Mapping[str, Any]) -> RateMarket | None:
-    """The rate that a market of a currency is.
+    """The rate that a currency market stands for.
 
-    None: its kind is neither ``fx`` nor ``currency``, or its unit is no currency of ISO 4217 with a minor unit.
+    None: its kind is neither ``fx`` nor ``currency``, or its unit is not an ISO 4217 currency with a minor unit.
     """
     unit, currency = market["unit"], market["nativeCurrency"]
     if market["kind"] not in _RATE_KINDS or unit["of"] not in CURRENCIES or unit["of"] == currency:
@@ -105,9 +105,9 @@ def rate_market(market: Mapping[str, Any]) -> RateMarket | None:
 def rate_ways(markets: Iterable[RateMarket], begin: str, end: str) -> list[list[RateStep]]:
     """The ways from one currency to another, at most three, in a fixed order.
 
-    By one rate or its inverse; otherwise by two and a third currency. Rates come before inverse ones, then by slug.
-    ``convert`` chooses among them for each value: a monthly rate must not hide a daily one. One way without a step if both are
-    the same.
+    First those with one rate or its inverse; if there is none, those with two rates and a third currency. Direct rates come before
+    inverse ones, then by slug. ``convert`` chooses among them for each value, because a monthly rate must not hide a daily one.
+    One way without a step if both currencies are the same.
     """
     if begin == end:
         return [[]]
@@ -126,9 +126,9 @@ def read_rates(
 ) -> tuple[list[list[RateStep]], dict[str, DayRates]]:
     """The ways between two currencies, and the rates of their markets, by slug.
 
-    A market without any rate is no way: as of a moment, one that began later changes nothing.
+    A market without any rate is skipped. So a market that began after the requested moment changes nothing.
 
-    :param read: the rates of a market, as of the moment that is asked for
+    :param read: reads the rates of a market, as of the requested moment
     """
     listed = list(markets)
     rates: dict[str, DayRates] = {}
@@ -141,7 +141,7 @@ def read_rates(
 
 
 def currencies_from(markets: Iterable[RateMarket], begin: str) -> list[str]:
-    """The currencies that ``rate_ways`` reaches, by code, without the first one."""
+    """The codes of the currencies that ``rate_ways`` can reach, without the first one."""
     listed = list(markets)
     ends = {end for market in listed for end in (market.begin, market.end)}
     return sorted(end for end in ends if end != begin and rate_ways(listed, begin, end))
@@ -151,9 +151,9 @@ class DayRates:
     """The rates of one market, by day."""
 
     def __init__(self, market: RateMarket, rows: Iterable[Row]) -> None:
-        """:param rows: of its history, newest first, that stand (or stood at an earlier moment).
+        """:param rows: the standing rows of its history, newest first, now or at an earlier moment.
 
-        Others than prices in its currency are no rates, nor are mistakes. An unknown price is an unknown rate.
+        Rows other than prices in its currency, and mistakes, are ignored. An unknown price is an unknown rate.
         """
         rates = [row for row in rows if _is_rate(row, market.end)]
         rates.reverse()
@@ -165,7 +165,7 @@ class DayRates:
         return len(self._rows)
 
     def on(self, day: date) -> Row | None:
-        """The newest one of the day (UTC), or of the ``RATE_AGE_DAYS_MAX`` days before it. It may be unknown."""
+        """The newest rate of the day (UTC), or of the ``RATE_AGE_DAYS_MAX`` days before it. It may be unknown."""
         at = bisect_left(self._days, day + timedelta(days=1)) - 1
         if at < 0 or day - self._days[at] > timedelta(days=RATE_AGE_DAYS_MAX):
             return None
@@ -180,15 +180,15 @@ def convert(
     *,
     as_of: Moment | None = None,
 ) -> Conversion:
-    """Converts one value by the rates of its day (UTC).
+    """Converts one value with the rates of its day (UTC).
 
-    The first way with rates of the day decides, even if they are unknown; where they are not final, another way that has final ones
-    comes before it.
+    The first way that has rates of the day decides, even if they are unknown. If its rates are not final, another way with final
+    rates is preferred.
 
-    :param value: that stands: one that was replaced is ``not-standing``
-    :param ways: of the value's currency, as ``rate_ways`` gives them
-    :param rates: of the markets of the ways, by slug
-    :param as_of: the moment that the history was read as of: what replaced a value since then does not count
+    :param value: a standing value; a replaced one gives ``not-standing``
+    :param ways: the ways from the value's currency, from ``rate_ways``
+    :param rates: the rates of the markets of the ways, by slug
+    :param as_of: the moment as of which the history was read: later replacements of a value are ignored
     """
     is_replaced = as_of is None and value.get("supersededBy") is not None
     if is_replaced or value.get("retraction") == "mistake":
@@ -200,7 +200,7 @@ def convert(
         return Conversion(currency, None, "value-unknown")
     if not ways:
         return Conversion(currency, None, "no-rate")
-    # The rate of a day that has not come is not known.
+    # The rate of a future day is unknown.
     found = [] if value.get("announced") else [_used(way, _day_of(value), rates) for way in ways]
     of_day = [each for each in found if each is not None]
     if not of_day:
@@ -251,7 +251,7 @@ def _day_of(row: Row) -> date:
 
 
 def _rounded(number: Fraction, significant: int) -> Decimal:
-    """Half to even, to this many significant digits; all digits before the point stay."""
+    """Rounded half to even, to this many significant digits. All digits before the point stay."""
     if number == 0:
         return Decimal(0)
     size = abs(number)
@@ -259,7 +259,7 @@ def _rounded(number: Fraction, significant: int) -> Decimal:
     if size < Fraction(10) ** power:
         power -= 1
     places = max(0, significant - 1 - power)
-    # round() of a Fraction is half to even.
+    # round() of a Fraction rounds half to even.
     whole = round(number * 10**places)
     digits = tuple(int(digit) for digit in str(abs(whole)))
     return Decimal((int(whole < 0), digits, -places))

@@ -1,4 +1,4 @@
-"""The one error of the client: an answer that is a problem, or the lack of an answer."""
+"""The only error of the client: an answer with a problem, or a missing answer."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 
 class TidemarkError(Exception):
-    """Tell errors apart by ``code``. Messages are for people, and change.
+    """Distinguish errors by ``code``. Messages are for people, and may change.
 
     Codes are those of the service's problem catalogue, and these:
 
-    - ``no-answer``: no whole answer came, also after all tries. Of a write, the effect is unknown: repeat it with the same key.
-    - ``unexpected-answer``: not the answer of a Tidemark service. Often a proxy has given it.
-    - ``cursor-expired``: a walk had to begin again several times and made no progress.
-    - ``query-ignored``: the host knows only files, and gave another page than the one of the cursor.
+    - ``no-answer``: no complete answer arrived, after all tries. The effect of a write is unknown: repeat it with the same key.
+    - ``unexpected-answer``: not an answer of a Tidemark service. Often it comes from a proxy.
+    - ``cursor-expired``: a walk was restarted several times without progress.
+    - ``query-ignored``: the host has only files, and returned another page than the cursor names.
     - ``log-shorter``: the log has fewer entries than were read before.
-    - ``newer-format``: the log has entries of a format that this version does not know.
-    - ``not-in-log-yet``: the value is newer than the checkpoint of the log. Ask again in a minute.
+    - ``newer-format``: the log has entries in a format that this version does not know.
+    - ``not-in-log-yet``: the value is newer than the checkpoint of the log. Try again in a minute.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class TidemarkError(Exception):
 
 
 def error_of_answer(status: int, text: str, **more: Any) -> TidemarkError:
-    """Reads an answer that is no success. Of a proxy, it may be anything."""
+    """Reads an error answer. It may come from a proxy, and have any form."""
     try:
         problem = json.loads(text)
     except ValueError:

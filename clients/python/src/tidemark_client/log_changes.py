@@ -52,7 +52,7 @@ class LogLines:
             width = min(TILE_WIDTH, size - n * TILE_WIDTH)
             lines = self._lines(n, width)
             if lines is None:
-                # A partial file goes a day after a later checkpoint: a cache has given an old one, or the reader was slow.
+                # A partial file is removed a day after a later checkpoint: a cache returned an old one, or the reader was slow.
                 missing += 1
                 if missing > _MISSING_MAX:
                     detail = f"file {n} of the log is not there, although the checkpoint names it. Ask again in a minute"
@@ -81,7 +81,7 @@ class LogLines:
 
 
 def unzipped_lines(gzipped: bytes) -> list[str]:
-    """The last one is empty. Raises ValueError for bytes that are no whole gzip of UTF-8, or too many."""
+    """The last line is empty. Raises ValueError for bytes that are not gzipped UTF-8, or are too many."""
     unzip = zlib.decompressobj(wbits=31)
     try:
         text = unzip.decompress(gzipped, _LINES_BYTES_MAX + 1)
@@ -93,7 +93,7 @@ def unzipped_lines(gzipped: bytes) -> list[str]:
 
 
 def ndjson_path(n: int, width: int) -> str:
-    """The path of 256 entries, or of the last ones, below the root of the log."""
+    """The path of 256 entries, or of the last ones, relative to the root of the log."""
     return f"ndjson/{index_path(n, width)}.gz"
 
 

@@ -1,4 +1,4 @@
-"""Moments as callers write them."""
+"""Moments in the forms that callers may use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT([01]\d|2[0-3]):\d\d(:\d\d(\.\d+)?)?(Z|[
 
 
 def parsed(text: str) -> datetime:
-    """An instant of the service. Python reads at most six digits of a fraction."""
+    """An instant of the service. Python reads at most six digits of a fraction of a second."""
     return datetime.fromisoformat(text).astimezone(UTC)
 
 
@@ -41,14 +41,14 @@ def end_of(moment: Moment, name: str) -> datetime:
 
 
 def exactly(moment: Moment, name: str) -> datetime:
-    """A moment with its time: a date alone would not say whether the values of that day were known. Raises ValueError."""
+    """A moment with a time. A date alone would leave open whether the values of that day are known. Raises ValueError."""
     if _is_day(moment):
         raise ValueError(f"{name} needs a time: {moment}T00:00:00Z is the beginning of that day")
     return begin_of(moment, name)
 
 
 def past(moment: Moment, name: str, now: datetime) -> datetime:
-    """A moment of the past, with its time: nothing is known of the future. Clocks may differ by a minute."""
+    """A moment in the past, with a time. Clocks may differ by a minute."""
     at = exactly(moment, name)
     if at <= now + timedelta(minutes=1):
         return at

@@ -18,7 +18,7 @@ Reader = Callable[[str, bool], dict[str, Any]]
 
 
 class Page(NamedTuple):
-    """A page, and where it was read."""
+    """A page, and the URL at which it was read."""
 
     url: str
     data: list[dict[str, Any]]
@@ -41,7 +41,7 @@ class PublicFiles:
         return _page_of(url, self._get(url, cursor is not None))
 
     def next_page(self, page: Page) -> Page | None:
-        """None: it was the last one."""
+        """None: the page was the last one."""
         if page.next is None:
             return None
         url = self._linked(page.next, page.url)
@@ -53,12 +53,12 @@ class PublicFiles:
         except TidemarkError as error:
             if error.status != 404 or error.code != "unexpected-answer":
                 raise
-            # A static host answers with a page of its own.
+            # A static host answers a missing file with a page of its own.
             raise TidemarkError("not-found", f"there is no file {url}", status=404) from error
 
     def _linked(self, link: str, page_url: str) -> str:
-        """Where a link leads. Raises TidemarkError for a link to another host, or out of the base URL."""
-        # Without ":", "\", "%" and "?": the link of a file has none, and hosts read them in different ways.
+        """The target of a link. Raises TidemarkError for a link to another host, or outside the base URL."""
+        # The link of a file never has ":", "\", "%" or "?", and hosts interpret these differently.
         url = urljoin(page_url, link) if re.fullmatch(r"[A-Za-z0-9_./-]+", link) else ""
         if url.startswith(self._base):
             return url
@@ -66,7 +66,7 @@ class PublicFiles:
 
 
 def _page_of(url: str, value: dict[str, Any]) -> Page:
-    """Raises TidemarkError for an answer that is no page of a collection."""
+    """Raises TidemarkError for an answer that is not a page of a collection."""
     data, page = value.get("data"), value.get("page")
     if isinstance(data, list) and isinstance(page, dict):
         link = page.get("next", 0)
@@ -83,7 +83,7 @@ def below(base: str, path: str) -> str:
 def service_url(text: str, name: str) -> str:
     """The address below which the files are: a host, or a folder on one. It ends with a slash.
 
-    Raises ValueError if the text is no URL, or has more than a host, a port and a path.
+    Raises ValueError if the text is not a URL, or has other parts than scheme, host, port and path.
     """
     try:
         url = httpx.URL(text)

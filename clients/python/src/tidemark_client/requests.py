@@ -1,4 +1,4 @@
-"""One request until it is settled: tried again while that is safe, and asked with the entity tag of the body that is kept."""
+"""Sends one request until its outcome is known: with retries while they are safe, and with the entity tag of a stored body."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BODY_BYTES_MAX = 32 * 1024 * 1024
 
 
 class KeptBodies:
-    """Bodies with their entity tags, by URL, in memory: those that were used last."""
+    """The most recently used bodies with their entity tags, by URL, in memory."""
 
     def __init__(self, bytes_max: int = 16 * 1024 * 1024) -> None:
         self._bodies: OrderedDict[str, tuple[str, bytes]] = OrderedDict()
@@ -52,7 +52,7 @@ class KeptBodies:
 
 @dataclass(frozen=True)
 class System:
-    """Clock and chance: for tests."""
+    """Clock and randomness, which tests replace."""
 
     now: Callable[[], float] = time.time
     sleep: Callable[[float], None] = time.sleep
@@ -72,7 +72,7 @@ class Requests:
         return self._system
 
     def body(self, url: str) -> bytes:
-        """GETs a public body. If it has not changed, the kept one is given."""
+        """GETs a public body. If it has not changed, the stored body is returned."""
         kept = self._bodies.get(url)
         response = self.send("GET", url, headers={} if kept is None else {"if-none-match": kept[0]})
         if response.status_code == 304 and kept is not None:
@@ -82,7 +82,7 @@ class Requests:
         return response.content
 
     def unkept(self, url: str) -> bytes:
-        """GETs bytes that are not kept: immutable ones, and large ones."""
+        """GETs bytes without storing them: immutable ones, and large ones."""
         return self.send("GET", url).content
 
     def send(
@@ -94,7 +94,7 @@ class Requests:
         content: bytes | None = None,
         idempotency_key: str | None = None,
     ) -> httpx.Response:
-        """Gives an answer with 2xx, or 304. Raises TidemarkError for any other."""
+        """Returns an answer with 2xx or 304. Raises TidemarkError for any other answer."""
         fields = dict(headers or {})
         if idempotency_key is not None:
             fields["idempotency-key"] = idempotency_key
@@ -126,7 +126,7 @@ class Requests:
                         raise httpx.ReadTimeout(f"it took more than {self._answer_timeout} s", request=request)
                     yield piece
 
-            # A transport that is no network may give a whole answer.
+            # A transport other than the network may return a whole answer.
             body = response.content if response.is_stream_consumed else _unpacked(response, pieces(), url)
         finally:
             response.close()
@@ -136,9 +136,9 @@ class Requests:
     def _try(
         self, method: str, url: str, fields: dict[str, str], content: bytes | None, key: str | None
     ) -> httpx.Response | TidemarkError:
-        # A credential must not follow a redirection to another host.
+        # A credential must not follow a redirect to another host.
         follow = "authorization" not in fields
-        # One coding, which is unpacked here piece by piece: httpx would unpack a whole piece of any size.
+        # Only one coding is accepted, and decoded here piece by piece: httpx would decode a piece to any size.
         fields = {"accept-encoding": "gzip", **fields}
         try:
             response = self._whole(method, url, fields, content, follow)
@@ -159,7 +159,7 @@ class Requests:
 
 
 def _unpacked(response: httpx.Response, pieces: Iterator[bytes], url: str) -> bytes:
-    """The body, or a TidemarkError for one that is too long, or not packed as asked."""
+    """The body. Raises TidemarkError if it is too long, or has another coding than requested."""
     coding = response.headers.get("content-encoding", "identity").strip().lower()
     if coding not in ("identity", "gzip", ""):
         raise unexpected(url, "has a coding that was not asked for")
@@ -168,7 +168,7 @@ def _unpacked(response: httpx.Response, pieces: Iterator[bytes], url: str) -> by
     try:
         for piece in pieces:
             came += len(piece)
-            # One byte more than allowed tells that there is more.
+            # One byte above the limit shows that there is more.
             body += piece if unzip is None else unzip.decompress(piece, _BODY_BYTES_MAX + 1 - len(body))
             if max(came, len(body)) > _BODY_BYTES_MAX:
                 raise unexpected(url, f"has more than {_BODY_BYTES_MAX} bytes")
@@ -180,12 +180,12 @@ def _unpacked(response: httpx.Response, pieces: Iterator[bytes], url: str) -> by
 
 
 def is_passing(status: int, code: str) -> bool:
-    """Whether the same request may get another answer soon."""
+    """Whether the same request may soon get another answer."""
     return code == "contention" or (status in _PASSING_STATUSES and code not in _LASTING_CODES)
 
 
 def retry_after(text: str | None, now: float) -> float | None:
-    """The seconds that ``Retry-After`` asks for: a number, or a date (RFC 9110, section 10.2.3)."""
+    """The seconds that ``Retry-After`` requests, as a number or a date (RFC 9110, section 10.2.3)."""
     trimmed = (text or "").strip()
     if trimmed.isascii() and trimmed.isdigit() and len(trimmed) < 10:
         return float(trimmed)
@@ -196,7 +196,7 @@ def retry_after(text: str | None, now: float) -> float | None:
 
 
 def back_off(tries: int, chance: float) -> float:
-    """Half of the wait is chance, so that clients that failed together do not come back together."""
+    """Half of the wait is random, so that clients that failed together are not retried together."""
     most = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0**tries)
     return most / 2 + chance * most / 2
 

@@ -11,7 +11,7 @@ from .moments import parsed
 
 
 class Row(TypedDict):
-    """One version of one observation. A newer service may give further members."""
+    """One version of one observation. A newer service may have more members."""
 
     id: str
     metric: str
@@ -59,7 +59,7 @@ INTEGERS = ("amountMinor", "minorDigits")
 
 
 def row_of(item: dict[str, Any]) -> Row:
-    """Raises KeyError, TypeError or ValueError for an item that is no observation."""
+    """Raises KeyError, TypeError or ValueError for an item that is not an observation."""
     row = dict(item)
     for name in TIMES:
         row[name] = None if item[name] is None else parsed(item[name])
@@ -70,7 +70,7 @@ def row_of(item: dict[str, Any]) -> Row:
 
 
 def visible(rows: Iterator[Row], at: datetime, by_release: bool) -> Iterator[Row]:
-    """The rows that were visible at the moment. Takes rows newest first; keeps few of them."""
+    """The rows that were visible at the moment. Takes rows newest first, and keeps few of them in memory."""
     #: Older versions of rows that were known. Versions of one observation are neighbours, newest first.
     replaced: set[str] = set()
     for row in rows:

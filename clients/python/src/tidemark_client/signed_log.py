@@ -27,12 +27,12 @@ _OF_THE_ENTRY = {"format", "type", "market", "revision"}
 
 
 class LogVerificationError(Exception):
-    """The host shows something else than what the key has signed, or nothing that it has signed."""
+    """The host's files differ from what the key has signed, or none of the known keys has signed them."""
 
 
 @dataclass(frozen=True)
 class Proven:
-    """An entry that the signed log has."""
+    """An entry that is proven to be in the signed log."""
 
     #: Its place in the log, from 0.
     index: int
@@ -53,7 +53,7 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 
 def perfect_root(hashes: bytes) -> bytes:
-    """The root over 1, 2, 4 … 256 hashes."""
+    """The root over a power of two of hashes, from 1 to 256."""
     if len(hashes) == _HASH_BYTES:
         return hashes
     half = len(hashes) // 2
@@ -68,11 +68,11 @@ class _Checkpoint:
 
 
 class SignedLog:
-    """The entries below one checkpoint. ``read`` GETs a file below the root of the log."""
+    """The entries under one checkpoint. ``read`` GETs a file below the root of the log."""
 
     def __init__(self, read: Callable[[str], bytes], vkeys: Iterable[str]) -> None:
         self._read = read
-        # Bytes that are no UTF-8 become a text that nobody has signed.
+        # Bytes that are not UTF-8 decode to another text, whose signature is wrong.
         self.note = read("checkpoint").decode("utf-8", "replace")
         self._checkpoint = _signed_checkpoint(self.note, vkeys)
         self._tiles: dict[tuple[int, int], bytes] = {}
@@ -80,7 +80,7 @@ class SignedLog:
         self._check_root()
 
     def prove(self, row: Row) -> Proven | None:
-        """Finds the entry of a row, and proves that it is in the log. None: the log has none with this id."""
+        """Finds the entry of a row, and proves that it is in the log. None: the log has no entry with this id."""
         try:
             found = self._find(row["id"], row["recordedAt"])
         except (AttributeError, TypeError, ValueError) as cause:
@@ -100,7 +100,7 @@ class SignedLog:
         return "\n".join([*lines, *map(_base64, self.path_of(proven.index))]) + f"\n\n{self.note}"
 
     def path_of(self, index: int) -> list[bytes]:
-        """The hashes that lead from an entry to the root, from its neighbour up (RFC 6962, section 2.1.1)."""
+        """The hashes from an entry to the root, starting with its neighbour (RFC 6962, section 2.1.1)."""
         path: list[bytes] = []
         start, end = 0, self._checkpoint.size
         while end - start > 1:
@@ -132,7 +132,7 @@ class SignedLog:
     def _check_root(self) -> None:
         root: bytes | None = None
         level = 0
-        # From the smallest subtree, on the right, up to the largest.
+        # From the smallest subtree, on the right, to the largest.
         while (hashes := self._checkpoint.size // TILE_WIDTH**level) > 0:
             end = hashes % TILE_WIDTH
             if end > 0:
@@ -150,7 +150,7 @@ class SignedLog:
             raise LogVerificationError("the tiles do not give the root that is signed")
 
     def _tile(self, level: int, n: int) -> bytes:
-        """The hashes of a tile, each of which the root covers."""
+        """The hashes of a tile, after they were compared with the root."""
         known = self._tiles.get((level, n))
         if known is not None:
             return known
@@ -168,7 +168,7 @@ class SignedLog:
         return tile
 
     def _find(self, row_id: str, recorded_at: datetime) -> tuple[int, str] | None:
-        """Entries stand in the order of generations, so the times of files grow, but for few."""
+        """Searches by time: entries are in the order of generations, so the times of files grow, with few exceptions."""
         files = -(-self._checkpoint.size // TILE_WIDTH)
         low, high = 0, files - 1
         while low < high:
@@ -197,7 +197,7 @@ class SignedLog:
 def open_receipt(receipt: str, vkeys: Iterable[str]) -> Proven:
     """Opens a receipt. It proves that the log had the entry, not that no later entry replaces it.
 
-    :param vkeys: the keys of the log, as its operator tells them
+    :param vkeys: the keys of the log, from its operator
     """
     head, _, note = receipt.partition("\n\n")
     first, extra, place, *hashes = [*head.split("\n"), "", "", ""] if head.count("\n") < 2 else head.split("\n")
@@ -223,7 +223,7 @@ def is_included(size: int, root: bytes, index: int, leaf: bytes, path: Sequence[
             return False
         if node % 2 == 1 or node == last:
             found = node_hash(sibling, found)
-            # The last node of a level without a neighbour on its right goes up as it is.
+            # The last node of a level without a right neighbour moves up unchanged.
             while node % 2 == 0 and node != 0:
                 node, last = node // 2, last // 2
         else:
@@ -233,7 +233,7 @@ def is_included(size: int, root: bytes, index: int, leaf: bytes, path: Sequence[
 
 
 def assert_same(slug: str, row: Row, proven: Proven) -> None:
-    """Raises LogVerificationError for a row that says something else than its entry."""
+    """Raises LogVerificationError for a row whose content differs from its entry."""
     wrong = next(_differences(slug, row, proven.entry), None)
     if wrong is not None:
         raise LogVerificationError(f"{wrong} of {row['id']} differs from entry {proven.index} of the log")
@@ -251,7 +251,7 @@ def _differences(slug: str, row: Row, entry: dict[str, Any]) -> Iterator[str]:
             said = Decimal(said)
         if name not in shown or not _is_same(shown[name], said):
             yield name
-    # A row that adds `announced` would hide a price; one that adds `publicReason` would say what nobody signed.
+    # An added `announced` would hide a price; an added `publicReason` would show a reason that is not signed.
     for name in ("announced", "publicReason"):
         if name in shown and name not in entry:
             yield name
@@ -312,7 +312,7 @@ def _is_signed(key: bytes, signature: bytes, text: bytes) -> bool:
 
 
 def _recorded_at(text: str) -> datetime | None:
-    """Null for an entry that was taken down, or says no time."""
+    """None for an entry that was taken down, or has no time."""
     entry = json.loads(text)
     return parsed(entry["recordedAt"]) if "recordedAt" in entry else None
 

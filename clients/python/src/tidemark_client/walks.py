@@ -1,12 +1,12 @@
-"""Walks over pages. A cursor works for at least 24 hours after a newer generation. If one has expired, the walk begins
-again and goes on behind the last item that it gave. So memory does not grow, and:
+"""Walks over pages. A cursor works for at least 24 hours after a newer generation. If a cursor has expired, the walk starts
+again, and continues after the last item that it returned. So memory does not grow, and:
 
-- No item is given twice.
-- Each item that was there when the walk began is given, but for a market that was removed meanwhile.
+- No item is returned twice.
+- Each item that existed when the walk began is returned, except a market that was removed meanwhile.
 - An item that was added meanwhile may be missing.
 
-The promise holds because both orders are fixed: markets by slug; histories newest first, from which no row ever goes. A walk
-whose pages give nothing new ends with an error.
+The promise holds because both orders are fixed: markets by slug; histories newest first, and no row ever leaves a history. A walk
+whose pages bring nothing new ends with an error.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def walk_markets(files: PublicFiles, path: str) -> Iterator[Item]:
 
 
 def walk_history(files: PublicFiles, path: str, start: datetime | None, end: datetime | None) -> Iterator[Row]:
-    """Rows newest first; both ends are about ``observedAt``, and included."""
+    """Rows, newest first; both limits are about ``observedAt``, and inclusive."""
     last: Item | None = None
     sought: str | None = None
 
@@ -84,7 +84,7 @@ def walk_history(files: PublicFiles, path: str, start: datetime | None, end: dat
 def _restarted(
     files: PublicFiles, path: str, start: Callable[[], Page], is_new: Callable[[Item], bool]
 ) -> Iterator[Item]:
-    """New items, page by page. After a cursor that has expired, it goes on with the page that ``start`` gives."""
+    """New items, page by page. After an expired cursor, it continues with the page that ``start`` returns."""
     fruitless = fruitful_pages = fruitless_pages = 0
     while fruitless <= _FRUITLESS_RESTARTS_MAX:
         page: Page | None = start()
@@ -106,13 +106,13 @@ def _restarted(
 
 
 def _history_page_at(files: PublicFiles, path: str, moment: datetime | None) -> Page:
-    """A page from which a walk meets every row that is not newer than the moment, with few newer ones before."""
+    """A page from which a walk reaches every row that is not newer than the moment, with few newer rows before."""
     head = files.page(path)
     if moment is None or head.next is None:
         return head
     if any(parsed(item["observedAt"]) <= moment for item in head.data):
         return head
-    # Not every service publishes an index.
+    # Without an index, which not every service publishes, the walk starts at the newest page.
     index = _unless_gone(lambda: files.resource(f"{path}/index")) or {}
     for closed in index.get("closedPages", []):
         # Every newer page has only rows that are newer than the moment.
