@@ -4,7 +4,7 @@ import { answersOf } from '../../storage/records/accounts.ts';
 import { auditOfActor, auditOfTarget } from '../../storage/records/audit.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { ENGINES } from './engines.ts';
-import { grant, removeMarket, seedMarkets } from './seeds.ts';
+import { grant, seedMarkets } from './seeds.ts';
 import { type WatchedLedger, watchLedger } from './watched-ledger.ts';
 import { type Answer, type ApiWorld, type Call, openApiWorld } from './world.ts';
 
@@ -121,20 +121,6 @@ describe('an idempotency key', () => {
     expect(isReplay(await sendWithoutTrace(batch('dryRun=true')))).toBe(true);
   });
 
-  it.each([
-    ['two users', 'alice', 'bob'],
-    ['two API keys of one account', 'acme/k1', 'acme/k2'],
-    ['a user and an API key', 'alice', 'alice/k1'],
-  ])('of %s is two keys', async (_who, one, other) => {
-    const call = { ...create(), key: KEY };
-    const answers = [await world.call({ ...call, as: one }), await world.call({ ...call, as: other })];
-    expect(answers.map((answer) => [answer.status, isReplay(answer)])).toEqual([
-      [201, false],
-      [201, false],
-    ]);
-    expect(answers[0]?.json.id).not.toBe(answers[1]?.json.id);
-  });
-
   it('is kept for 72 hours, and free for any request after that', async () => {
     const call = { ...create(), key: KEY };
     const first = await world.call(call);
@@ -156,12 +142,7 @@ describe('an idempotency key', () => {
     ['is not JSON', 400, () => ({ ...create(), body: '{' }), () => create()],
     ['has the wrong media type', 415, () => ({ ...create(), headers: { 'content-type': 'text/csv' } }), () => create()],
     ['has an unknown query', 400, () => ({ ...create(), query: 'a=1' }), () => create()],
-    ['names an unknown market', 422, () => create('Fuel', ['brent-usd']), () => create()],
-    ['names another one’s resource', 404, (id) => ({ ...remove(id), as: 'bob' }), () => ({ ...create(), as: 'bob' })],
     ['names no version', 428, (id) => ({ ...remove(id), headers: {} }), (id) => remove(id)],
-    ['names a stale version', 412, (id) => remove(id, '"7"'), (id) => remove(id)],
-    ['names an impossible version', 412, (id) => remove(id, 'W/"1"'), (id) => remove(id)],
-    ['asks for more than the quota', 403, () => create('Many', ['gold-usd', 'silver-usd']), () => create()],
     ['has no credential', 401, () => ({ ...create(), as: null }), () => create()],
   ])('of a request that %s can be used again, because nothing was recorded', async (_what, status, wrong, right) => {
     await grant(ledger, 'user:alice', { 'watchlist-items': 1 });
@@ -170,45 +151,5 @@ describe('an idempotency key', () => {
     expect(refused.status).toBe(status);
     const corrected = await world.call({ ...right(json.id), key: KEY });
     expect([corrected.status < 300, isReplay(corrected)]).toEqual([true, false]);
-  });
-
-  it('of a request that exceeds a quota of count can be used again', async () => {
-    await grant(ledger, 'user:alice', { watchlists: 1 });
-    const { json } = await world.call(create());
-    const call = { ...create('Second'), key: KEY };
-    expect(await sendWithoutTrace(call)).toMatchObject({ status: 403, json: { code: 'quota-exceeded' } });
-    await world.call(remove(json.id));
-    expect((await world.call(call)).status).toBe(201);
-  });
-
-  it.each<[string, (id: string) => Call, (id: string, answer: Answer) => Promise<unknown>]>([
-    ['its resource is deleted', (id) => replace(id, '"1"'), (id) => world.call(remove(id, '"2"'))],
-    ['the resource that it read is deleted', (id) => add(id, 'silver-usd'), (id) => world.call(remove(id, '"2"'))],
-    ['it was the deletion', (id) => remove(id), async () => {}],
-    ['its If-Match is stale', (id) => replace(id, '"1"'), (id) => world.call(replace(id, '"2"', 'Later'))],
-    [
-      'its addition is removed again',
-      (id) => add(id, 'silver-usd'),
-      (id) => world.call({ method: 'DELETE', path: `${URL}/${id}/markets/silver-usd` }),
-    ],
-    ['the quota is used up', () => create(), () => grant(ledger, 'user:alice', { watchlists: 2 })],
-    [
-      'the limit is below the present use',
-      () => create('Two', ['gold-usd', 'silver-usd']),
-      () => grant(ledger, 'user:alice', { 'watchlist-items': 1 }),
-    ],
-    ['its market is gone', () => create('Gold'), () => removeMarket(ledger, 'gold-usd')],
-    ['the resource that it created is deleted', () => create(), (_id, { json }) => world.call(remove(json.id))],
-  ])('still gives the answer when %s', async (_what, callOf, afterwards) => {
-    const { json } = await world.call(create('First', []));
-    const call = { ...callOf(json.id), key: KEY };
-    const answer = await world.call(call);
-    expect(answer.status).toBeLessThan(300);
-    await afterwards(json.id, answer);
-    const replayed = await sendWithoutTrace(call);
-    expect([substance(replayed), isReplay(replayed)]).toEqual([substance(answer), true]);
-    // With a new key it would be refused, or have a new effect.
-    const anew = await world.call({ ...call, key: 'another-key-altogether' });
-    expect(substance(anew)).not.toEqual(substance(answer));
   });
 });

@@ -12,9 +12,7 @@ import {
   act,
   CLAIM_TYPES,
   type ClaimType,
-  DESK,
   dirtyMarks,
-  EXCHANGE,
   file,
   filed,
   priceOn,
@@ -100,30 +98,6 @@ async function verification(body: object): Promise<string> {
 const LATEST_PRICE = { type: 'observation', ...priceOn(18) };
 
 describe('in public', () => {
-  it('an accepted correction supersedes the observation, and is the market’s price', async () => {
-    const before = await market();
-    await accept(ASSERTIONS.correction);
-    await follow();
-    const after = await market();
-    expect(after.metrics.price).toEqual({
-      ...before.metrics.price,
-      amountMinor: 419210,
-      decimal: '4192.10',
-      decimalPerUnit: '4192.10',
-      sourceValue: '4192.10',
-    });
-    expect(after.revision).toBe(before.revision + 1);
-    expect(after.history.count).toBe(before.history.count + 1);
-    const versions = (await history()).filter(
-      ({ metric, observedAt }) => metric === 'price' && observedAt === priceOn(18).observedAt,
-    );
-    const [corrected, old] = versions as [Observation, Observation];
-    expect(versions).toMatchObject([
-      { amountMinor: 419210, supersedes: old.id, supersededBy: null },
-      { amountMinor: 412910, supersedes: null, supersededBy: corrected.id },
-    ]);
-  });
-
   it('an accepted correction reaches an observation on a closed page', async () => {
     const before = await market();
     await accept({ ...ASSERTIONS.correction, ...priceOn(12) });
@@ -131,14 +105,6 @@ describe('in public', () => {
     expect((await market()).metrics).toEqual(before.metrics);
     const versions = (await history()).filter(({ observedAt }) => observedAt === priceOn(12).observedAt);
     expect(versions).toMatchObject([{ amountMinor: 419210 }, { amountMinor: 400012 }]);
-  });
-
-  it('an accepted retraction withdraws the value, visibly in the history', async () => {
-    await accept(ASSERTIONS.retraction);
-    await follow();
-    expect((await market()).metrics.price).toMatchObject({ amountMinor: null, unknownReason: 'withheld' });
-    const [withheld] = (await history()).filter(({ metric }) => metric === 'price');
-    expect(withheld).toMatchObject({ amountMinor: null, supersededBy: null });
   });
 
   it('an accepted dispute marks the metric, and a correction settles it', async () => {
@@ -150,33 +116,6 @@ describe('in public', () => {
     await accept(ASSERTIONS.correction);
     await follow();
     expect(await market()).toMatchObject({ disputed: true, disputedMetrics: ['volume'] });
-  });
-
-  it('an accepted representation shows its name, until another one is accepted', async () => {
-    expect(await market()).toMatchObject({ representedBy: null, representedBySalt: null });
-    await accept(ASSERTIONS.representation);
-    await follow();
-    const salt = expect.stringMatching(/^[0-9a-f]{64}$/);
-    const first = await market();
-    expect(first).toMatchObject({ representedBy: 'Bullion Desk Ltd', representedBySalt: salt });
-    await accept({ ...ASSERTIONS.representation, name: 'Gold plc' });
-    await accept(ASSERTIONS.dispute);
-    await follow();
-    expect(await market()).toMatchObject({ representedBy: 'Gold plc', representedBySalt: salt, disputed: true });
-    expect((await market()).representedBySalt).not.toBe(first.representedBySalt);
-  });
-
-  it('a verification shows on the market’s source', async () => {
-    const verifiedAt = '2026-11-20T11:00:00Z';
-    await verification({ subject: LATEST_PRICE, outcome: 'confirmed', verifiedAt });
-    await verification({ subject: { type: 'source', url: EXCHANGE.url }, outcome: 'gone', verifiedAt });
-    await follow();
-    const { sources, disputed } = await market();
-    expect(sources.map(({ url, verification }) => [url, verification])).toEqual([
-      [DESK.url, { outcome: 'confirmed', verifiedAt, subject: 'observation' }],
-      [EXCHANGE.url, { outcome: 'gone', verifiedAt, subject: 'source' }],
-    ]);
-    expect(disputed).toBe(false);
   });
 
   it('a mismatch marks the metric, until the source confirms it', async () => {
