@@ -80,9 +80,6 @@ describe('the faults of a batch, by row', () => {
       [market('b', 'XYZ'), price('b', 0, 1)],
       ['0 currency.unknown /nativeCurrency', '1 market.unknown /market'],
     ],
-    ['a market that is quoted in pence', [market('b', 'GBX')], ['0 currency.minor-unit-alias /nativeCurrency']],
-    ['a market that is quoted in gold', [market('b', 'XAU')], ['0 currency.unknown /nativeCurrency']],
-    ['a market in a withdrawn currency', [market('b', 'HRK')], []],
     ['a row twice', [price('a', 1, 2), price('a', 1, 2)], ['1 duplicate.in-batch ']],
     ['two rows about one observation', [price('a', 1, 2), price('a', 1, 3)], ['1 duplicate.in-batch ']],
     [

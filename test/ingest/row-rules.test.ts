@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { ObservationRecord } from '../../contract/ingest/ingest-records.ts';
 import { checkObservation, type MarketTerms, parseRecord } from '../../lambdas/markets/rules/row-rules.ts';
 
 const NOW_MS = Date.parse('2026-10-01T12:00:00Z');
@@ -87,25 +86,17 @@ describe('good records', () => {
       },
     });
   });
-
-  test('yen and dinar amounts are taken as they are', () => {
-    const inYen = { ...money, amountMinor: 163, currency: 'JPY', sourceValue: '162.675', rounded: true };
-    expect(faultsOf(inYen, { nativeCurrency: 'JPY', unit })).toEqual([]);
-    expect(faultsOf({ ...money, amountMinor: 307, currency: 'KWD' }, { nativeCurrency: 'KWD', unit })).toEqual([]);
-  });
 });
 
 describe('refused by the shape', () => {
   test.each<[string, unknown, string[]]>([
     ['no object', 7, ['record.invalid ']],
-    ['null', null, ['record.invalid ']],
     ['an array', [money], ['record.invalid ']],
     ['no type', { ...money, type: undefined }, ['record.invalid /type']],
     ['an unknown type', { ...money, type: 'trade' }, ['record.invalid /type']],
     ['no value at all', withoutValue, ['record.invalid ']],
     ['a fraction of a cent', { ...money, amountMinor: 61.17 }, ['amount.not-integral /amountMinor']],
     ['2^53', { ...money, amountMinor: 2 ** 53 }, ['amount.out-of-range /amountMinor']],
-    ['−2^53', { ...money, amountMinor: -(2 ** 53) }, ['amount.out-of-range /amountMinor']],
     [
       '1e400, as JSON.parse reads it',
       { ...money, amountMinor: JSON.parse('1e400') },
@@ -118,39 +109,19 @@ describe('refused by the shape', () => {
     ['no currency', { ...withoutValue, amountMinor: 1 }, ['record.invalid /currency']],
     ['an unknown field', { ...money, amout: 1 }, ['record.invalid /amout']],
     ['an unknown field with a slash', { ...money, 'a/b~c': 1 }, ['record.invalid /a~1b~0c']],
-    [
-      'a field named __proto__',
-      JSON.parse(JSON.stringify(money).replace('{', '{"__proto__":1,')),
-      ['record.invalid /__proto__'],
-    ],
     ['two values', { ...money, value: '1', unit: 'x' }, ['record.invalid /value', 'record.invalid /unit']],
     ['a scalar that is not a decimal', { ...scalar, value: '4e+06' }, ['record.invalid /value']],
     ['a float for a scalar', { ...scalar, value: 0.1 }, ['record.invalid /value']],
-    ['a local time', { ...money, observedAt: '2026-09-30T00:00:00' }, ['record.invalid /observedAt']],
-    ['30 February', { ...money, observedAt: '2026-02-30T00:00:00Z' }, ['record.invalid /observedAt']],
     ['no time', { ...money, observedAt: undefined }, ['provenance.incomplete /observedAt']],
     ['an empty label', { ...money, sourceLabel: '' }, ['provenance.incomplete /sourceLabel']],
-    ['a blank label', { ...money, sourceLabel: '  ' }, ['provenance.incomplete /sourceLabel']],
-    ['an e-mail address', { ...money, sourceLabel: 'Jo Smith, jo.smith@example.org' }, ['record.invalid /sourceLabel']],
-    ['a second line', { ...scalar, unit: 'x\r\ny' }, ['record.invalid /unit']],
-    ['an escape character', { ...money, sourceLabel: 'a \u001b[31m label' }, ['record.invalid /sourceLabel']],
     [
       'texts of a market with invisible characters',
       { ...market, name: '\u202eevil', unit: { quantity: 1, of: 'bar\u200brel' } },
       ['record.invalid /name', 'record.invalid /unit/of'],
     ],
-    ['a reason with half of a surrogate pair', { ...retraction, reason: '\ud83d' }, ['record.invalid /reason']],
-    ['half of a surrogate pair', { ...money, sourceLabel: 'A \uD83C' }, ['record.invalid /sourceLabel']],
-    [
-      'half of a surrogate pair in a market',
-      { ...market, unit: { quantity: 1, of: '\uDC00' } },
-      ['record.invalid /unit/of'],
-    ],
     ['no confidence', { ...money, confidence: undefined }, ['provenance.incomplete /confidence']],
-    ['an unknown confidence', { ...money, confidence: 'certain' }, ['record.invalid /confidence']],
     ['no URL', { ...money, sourceUrl: undefined }, ['source.url-missing /sourceUrl']],
     ['a null URL', { ...money, sourceUrl: null }, ['source.url-missing /sourceUrl']],
-    ['an upper-case slug', { ...money, market: 'WTI' }, ['record.invalid /market']],
     ['a market quoted in gold', { ...market, nativeCurrency: 'XAU' }, ['currency.unknown /nativeCurrency']],
     ['a market quoted in pence', { ...market, nativeCurrency: 'GBX' }, ['currency.minor-unit-alias /nativeCurrency']],
     [
@@ -208,25 +179,6 @@ describe('refused by a rule', () => {
     ['the year 26', { observedAt: '0026-09-30T00:00:00Z' }, ['date.implausible /observedAt']],
     ['an empty URL', { sourceUrl: '  ' }, ['source.url-missing /sourceUrl']],
     ['a relative URL', { sourceUrl: '/wti.csv' }, ['source.url-not-absolute /sourceUrl']],
-    ['a URL without scheme', { sourceUrl: 'example.org/wti.csv' }, ['source.url-not-absolute /sourceUrl']],
-    ['a script', { sourceUrl: 'javascript:alert(1)' }, ['source.url-not-absolute /sourceUrl']],
-    ['a file', { sourceUrl: 'file:///etc/passwd' }, ['source.url-not-absolute /sourceUrl']],
-    [
-      'a URL of 2,049 characters',
-      { sourceUrl: `https://example.org/${'x'.repeat(2029)}` },
-      ['source.url-not-absolute /sourceUrl'],
-    ],
-    ['a URL that ends an attribute', { sourceUrl: 'http://127.0.0.1/a"><b>' }, ['source.url-not-absolute /sourceUrl']],
-    [
-      'a URL that is not percent-encoded',
-      { sourceUrl: 'https://example.org/€' },
-      ['source.url-not-absolute /sourceUrl'],
-    ],
-    [
-      'half of a surrogate pair in a URL',
-      { sourceUrl: 'https://example.org/\ud83d' },
-      ['source.url-not-absolute /sourceUrl'],
-    ],
     [
       'a URL with an e-mail address',
       { sourceUrl: 'https://example.org/?to=jo@example.org' },
@@ -274,16 +226,4 @@ describe('refused by a rule', () => {
   test('the currency is not compared if the market is unknown', () => {
     expect(faultsOf({ ...money, currency: 'EUR' }, null)).toEqual([]);
   });
-});
-
-test('a check does not change the record', () => {
-  const record = Object.freeze({
-    ...money,
-    sourceValue: null,
-    rounded: false,
-    unknownReason: null,
-    zeroAsserted: false,
-  });
-  checkObservation(record as ObservationRecord, USD, NOW_MS);
-  expect(record.amountMinor).toBe(6117);
 });

