@@ -303,116 +303,50 @@ describe('a host', () => {
 describe('a failure', () => {
   const zeros = Buffer.alloc(1_000_000);
 
-  test.each<[string, Answer, Partial<FetchRequest>, object]>([
+  const coded = (coding: string, body: string | Uint8Array): Answer => {
+    return (response) => response.writeHead(200, { 'content-encoding': coding }).end(body);
+  };
+  const status = (code: number, body = '', fields: Readonly<Record<string, string>> = {}): Answer => {
+    return (response) => response.writeHead(code, fields).end(body);
+  };
+  const inChunks: Answer = (response) => {
+    for (let chunk = 0; chunk < 2; chunk++) response.write(zeros.subarray(0, 9_000));
+  };
+  const endsEarly: Answer = (response) => {
+    response.writeHead(200, { 'content-length': 100 });
+    response.write('a', () => response.destroy());
+  };
+  const emptyParts = Buffer.concat(Array(1000).fill(gzipSync('')));
+
+  test.each<[string, Answer, string, (number | null)?]>([
     [
       'of a body above the limit, announced',
-      (response) => response.writeHead(200, { 'content-length': 10_001 }).write('a'),
-      {},
-      { code: 'too-large', isRetryable: false },
+      (to) => to.writeHead(200, { 'content-length': 10_001 }).write('a'),
+      'too-large',
     ],
-    [
-      'of a body above the limit, in chunks',
-      (response) => {
-        response.write(zeros.subarray(0, 9_000));
-        response.write(zeros.subarray(0, 9_000));
-      },
-      {},
-      { code: 'too-large', isRetryable: false },
-    ],
-    [
-      'of a body that becomes too large',
-      (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(zeros)),
-      {},
-      { code: 'too-large' },
-    ],
-    [
-      'of a body of brotli that becomes too large',
-      (response) => response.writeHead(200, { 'content-encoding': 'br' }).end(brotliCompressSync(zeros)),
-      {},
-      { code: 'too-large' },
-    ],
-    [
-      'of a body of many parts that become nothing',
-      (response) =>
-        response.writeHead(200, { 'content-encoding': 'gzip' }).end(Buffer.concat(Array(1000).fill(gzipSync('')))),
-      {},
-      { code: 'too-large' },
-    ],
-    [
-      'of a coding that was not asked for',
-      (response) => response.writeHead(200, { 'content-encoding': 'zstd' }).end('x'),
-      {},
-      { code: 'bad-coding', isRetryable: false },
-    ],
-    [
-      'of damaged gzip',
-      (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(BODY),
-      {},
-      { code: 'bad-coding', isRetryable: true },
-    ],
-    [
-      'of damaged brotli',
-      (response) => response.writeHead(200, { 'content-encoding': 'br' }).end(Buffer.alloc(40, 0xff)),
-      {},
-      { code: 'bad-coding', isRetryable: true },
-    ],
-    [
-      'of gzip that ends early',
-      (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(BODY).subarray(0, 20)),
-      {},
-      { code: 'bad-coding', isRetryable: true },
-    ],
-    [
-      'of a body that ends early',
-      (response) => {
-        response.writeHead(200, { 'content-length': 100 });
-        response.write('a', () => response.destroy());
-      },
-      {},
-      { code: 'no-connection', isRetryable: true },
-    ],
-    ['of a source that says nothing', () => {}, { timeoutSeconds: 1 }, { code: 'timeout', isRetryable: true }],
-    [
-      'of a source that does not end',
-      (response) => response.write('a'),
-      { timeoutSeconds: 1 },
-      { code: 'timeout', isRetryable: true },
-    ],
-    ['of no content', (response) => response.writeHead(204).end(), {}, { code: 'http-204', isRetryable: false }],
-    ['of a part', (response) => response.writeHead(206).end(BODY), {}, { code: 'http-206', isRetryable: false }],
-    [
-      'of 304 that nobody asked for',
-      (response) => response.writeHead(304).end(),
-      {},
-      { code: 'http-304', isRetryable: false },
-    ],
-    [
-      'of a file that is not there yet',
-      (response) => response.writeHead(404).end(),
-      {},
-      { code: 'http-404', isRetryable: true },
-    ],
-    [
-      'of a file that is gone',
-      (response) => response.writeHead(410).end(),
-      {},
-      { code: 'http-410', isRetryable: false },
-    ],
-    [
-      'of too many requests',
-      (response) => response.writeHead(429, { 'retry-after': '120' }).end(),
-      {},
-      { code: 'http-429', isRetryable: true, retryAfterSeconds: 120 },
-    ],
-    [
-      'of a server that is not well',
-      (response) => response.writeHead(503).end('<h1>secret</h1>'),
-      {},
-      { code: 'http-503', isRetryable: true, retryAfterSeconds: null },
-    ],
-  ])('%s is told', async (_, answer, more, expected) => {
-    const failure = await askFor(answer, more);
-    expect(failure).toMatchObject({ kind: 'failed', ...expected });
+    ['of a body above the limit, in chunks', inChunks, 'too-large'],
+    ['of a body that becomes too large', coded('gzip', gzipSync(zeros)), 'too-large'],
+    ['of a body of brotli that becomes too large', coded('br', brotliCompressSync(zeros)), 'too-large'],
+    ['of a body of many parts that become nothing', coded('gzip', emptyParts), 'too-large'],
+    ['of a coding that was not asked for', coded('zstd', 'x'), 'bad-coding'],
+    ['of damaged gzip', coded('gzip', BODY), 'bad-coding, again'],
+    ['of damaged brotli', coded('br', Buffer.alloc(40, 0xff)), 'bad-coding, again'],
+    ['of gzip that ends early', coded('gzip', gzipSync(BODY).subarray(0, 20)), 'bad-coding, again'],
+    ['of a body that ends early', endsEarly, 'no-connection, again'],
+    ['of a source that says nothing', () => {}, 'timeout, again'],
+    ['of a source that does not end', (response) => response.write('a'), 'timeout, again'],
+    ['of no content', status(204), 'http-204'],
+    ['of a part', status(206, BODY), 'http-206'],
+    ['of 304 that nobody asked for', status(304), 'http-304'],
+    ['of a file that is not there yet', status(404), 'http-404, again'],
+    ['of a file that is gone', status(410), 'http-410'],
+    ['of too many requests', status(429, '', { 'retry-after': '120' }), 'http-429, again', 120],
+    ['of a server that is not well', status(503, '<h1>secret</h1>'), 'http-503, again', null],
+  ])('%s is told', async (_, answer, expected, retryAfterSeconds) => {
+    const failure = await askFor(answer, expected.startsWith('timeout') ? { timeoutSeconds: 1 } : {});
+    const [code, again] = expected.split(', ');
+    expect(failure).toMatchObject({ kind: 'failed', code, isRetryable: again !== undefined });
+    if (retryAfterSeconds !== undefined) expect(failure).toHaveProperty('retryAfterSeconds', retryAfterSeconds);
     expect('detail' in failure && failure.detail).toMatch(/^[A-Z].*\.$/);
     expect(JSON.stringify(failure)).not.toContain('secret');
   });
