@@ -50,134 +50,94 @@ const CURSOR = '7-0123456789abcdef0123456789abcdef';
 const CACHED = 'public, max-age=15, stale-if-error=300';
 const FOREVER = 'public, max-age=31536000, immutable';
 
-/** Its name, its key below `public/`, its type, its tag in caches, and its retention: `head` where none is said. */
-type Row = readonly [
-  name: PublicObjectName,
-  key: string,
-  contentType: string,
-  cacheTag: string | null,
-  retention?: Retention,
-];
+/** Its name, its key below `public/`, its tag in caches, and its retention: `head` where none is said. */
+type Row = readonly [name: PublicObjectName, key: string, cacheTag: string | null, retention?: Retention];
 
 const DIGEST = '0123456789abcdef'.repeat(2);
 const EXPORT_FILE = `observations-000003-${DIGEST}`;
-const [JSON_TYPE, NDJSON_TYPE, GZIP_TYPE] = ['application/json', 'application/x-ndjson', 'application/gzip'] as const;
-const [CSV_TYPE, TEXT_TYPE] = ['text/csv; charset=utf-8', 'text/plain; charset=utf-8'] as const;
+
+/** By the extension of the key; of two kinds by the kind. */
+const TYPES: { readonly [of: string]: string } = {
+  ...{ json: 'application/json', ndjson: 'application/x-ndjson', gz: 'application/gzip', png: 'image/png' },
+  ...{ csv: 'text/csv; charset=utf-8', css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' },
+  ...{ html: 'text/html; charset=utf-8', svg: 'image/svg+xml', atom: 'application/atom+xml' },
+  ...{ ics: 'text/calendar; charset=utf-8', parquet: 'application/vnd.apache.parquet' },
+  ...{ 'log-tile': 'application/octet-stream', 'not-found': 'application/problem+json' },
+};
+const PLAIN = 'text/plain; charset=utf-8';
 
 /** Golden: stored keys and headers, as a CDN and its purges see them. */
 const TABLE: readonly Row[] = [
-  [{ kind: 'market-list' }, 'api/v1/markets.json', JSON_TYPE, 'markets'],
-  [{ kind: 'market-list-page', cursor: CURSOR }, `api/v1/markets/pages/${CURSOR}.json`, JSON_TYPE, 'markets', 'page'],
-  [{ kind: 'market', slug: 'gold-usd' }, 'api/v1/markets/gold-usd.json', JSON_TYPE, 'gold-usd'],
-  [{ kind: 'history', slug: 'gold-usd' }, 'api/v1/markets/gold-usd/history.json', JSON_TYPE, 'gold-usd'],
+  [{ kind: 'market-list' }, 'api/v1/markets.json', 'markets'],
+  [{ kind: 'market-list-page', cursor: CURSOR }, `api/v1/markets/pages/${CURSOR}.json`, 'markets', 'page'],
+  [{ kind: 'market', slug: 'gold-usd' }, 'api/v1/markets/gold-usd.json', 'gold-usd'],
+  [{ kind: 'history', slug: 'gold-usd' }, 'api/v1/markets/gold-usd/history.json', 'gold-usd'],
   [
     { kind: 'history-page', slug: 'gold-usd', cursor: CURSOR },
     `api/v1/markets/gold-usd/history/pages/${CURSOR}.json`,
-    JSON_TYPE,
     'gold-usd',
     'page',
   ],
-  [{ kind: 'history-csv', slug: 'gold-usd' }, 'api/v1/markets/gold-usd/history.csv', CSV_TYPE, 'gold-usd'],
-  [{ kind: 'history-ndjson', slug: 'gold-usd' }, 'api/v1/markets/gold-usd/history.ndjson', NDJSON_TYPE, 'gold-usd'],
+  [{ kind: 'history-csv', slug: 'gold-usd' }, 'api/v1/markets/gold-usd/history.csv', 'gold-usd'],
+  [{ kind: 'history-ndjson', slug: 'gold-usd' }, 'api/v1/markets/gold-usd/history.ndjson', 'gold-usd'],
   [
     { kind: 'history-year-csv', slug: 'gold-usd', year: '2024' },
     'api/v1/markets/gold-usd/history/2024.csv',
-    CSV_TYPE,
     'gold-usd',
   ],
   [
     { kind: 'history-year-ndjson', slug: 'gold-usd', year: '2024' },
     'api/v1/markets/gold-usd/history/2024.ndjson',
-    NDJSON_TYPE,
     'gold-usd',
   ],
-  [{ kind: 'history-index', slug: 'gold-usd' }, 'api/v1/markets/gold-usd/history/index.json', JSON_TYPE, 'gold-usd'],
-  [{ kind: 'latest' }, 'api/v1/latest.json', JSON_TYPE, 'markets'],
-  [{ kind: 'latest-csv' }, 'api/v1/latest.csv', CSV_TYPE, 'markets'],
-  [{ kind: 'recent' }, 'api/v1/recent.json', JSON_TYPE, 'markets'],
-  [{ kind: 'modified' }, 'api/v1/modified.csv', CSV_TYPE, 'markets'],
-  [{ kind: 'feed', file: 'changes' }, 'feeds/changes.atom', 'application/atom+xml', 'feeds'],
-  [{ kind: 'market-feed', slug: 'gold-usd' }, 'feeds/markets/gold-usd.atom', 'application/atom+xml', 'gold-usd'],
-  [{ kind: 'releases' }, 'feeds/releases.ics', 'text/calendar; charset=utf-8', 'feeds'],
-  [{ kind: 'sources' }, 'api/v1/sources.json', JSON_TYPE, 'markets'],
-  [{ kind: 'incidents' }, 'api/v1/incidents.json', JSON_TYPE, 'feeds'],
-  [{ kind: 'incidents-feed' }, 'feeds/incidents.atom', 'application/atom+xml', 'feeds'],
-  [{ kind: 'market-page', slug: 'gold-usd' }, 'markets/gold-usd.html', 'text/html; charset=utf-8', 'gold-usd'],
-  [{ kind: 'badge', slug: 'gold-usd' }, 'badges/gold-usd.svg', 'image/svg+xml', 'gold-usd'],
-  [{ kind: 'badge-json', slug: 'gold-usd' }, 'badges/gold-usd.json', JSON_TYPE, 'gold-usd'],
-  [{ kind: 'embed', slug: 'gold-usd' }, 'embed/gold-usd.html', 'text/html; charset=utf-8', 'gold-usd'],
-  [{ kind: 'embed-json', slug: 'gold-usd' }, 'embed/gold-usd.json', JSON_TYPE, 'gold-usd'],
-  [{ kind: 'snapshot' }, 'api/v1/snapshot.json', JSON_TYPE, 'snapshot'],
-  [{ kind: 'log-checkpoint' }, 'api/v1/log/checkpoint', TEXT_TYPE, 'log'],
-  [{ kind: 'log-vkey' }, 'api/v1/log/vkey', TEXT_TYPE, 'log'],
-  [
-    { kind: 'log-tile', tile: 'entries/x001/234.p/5' },
-    'api/v1/log/tile/entries/x001/234.p/5',
-    'application/octet-stream',
-    'log',
-    'log',
-  ],
-  [{ kind: 'log-ndjson', tile: 'x001/234' }, 'api/v1/log/ndjson/x001/234.gz', GZIP_TYPE, 'log', 'log'],
-  [
-    { kind: 'export-package', date: '2026-11-22' },
-    'api/v1/exports/2026-11-22/datapackage.json',
-    JSON_TYPE,
-    'exports',
-    'export',
-  ],
-  [{ kind: 'export-latest' }, 'api/v1/exports/latest.json', JSON_TYPE, 'exports'],
-  [
-    { kind: 'export-parquet', file: EXPORT_FILE },
-    `api/v1/exports/parts/${EXPORT_FILE}.parquet`,
-    'application/vnd.apache.parquet',
-    'exports',
-    'export',
-  ],
-  [
-    { kind: 'export-ndjson', file: EXPORT_FILE },
-    `api/v1/exports/parts/${EXPORT_FILE}.ndjson.gz`,
-    GZIP_TYPE,
-    'exports',
-    'export',
-  ],
-  [
-    { kind: 'export-csv', file: EXPORT_FILE },
-    `api/v1/exports/parts/${EXPORT_FILE}.csv.gz`,
-    GZIP_TYPE,
-    'exports',
-    'export',
-  ],
+  [{ kind: 'history-index', slug: 'gold-usd' }, 'api/v1/markets/gold-usd/history/index.json', 'gold-usd'],
+  [{ kind: 'latest' }, 'api/v1/latest.json', 'markets'],
+  [{ kind: 'latest-csv' }, 'api/v1/latest.csv', 'markets'],
+  [{ kind: 'recent' }, 'api/v1/recent.json', 'markets'],
+  [{ kind: 'modified' }, 'api/v1/modified.csv', 'markets'],
+  [{ kind: 'feed', file: 'changes' }, 'feeds/changes.atom', 'feeds'],
+  [{ kind: 'market-feed', slug: 'gold-usd' }, 'feeds/markets/gold-usd.atom', 'gold-usd'],
+  [{ kind: 'releases' }, 'feeds/releases.ics', 'feeds'],
+  [{ kind: 'sources' }, 'api/v1/sources.json', 'markets'],
+  [{ kind: 'incidents' }, 'api/v1/incidents.json', 'feeds'],
+  [{ kind: 'incidents-feed' }, 'feeds/incidents.atom', 'feeds'],
+  [{ kind: 'market-page', slug: 'gold-usd' }, 'markets/gold-usd.html', 'gold-usd'],
+  [{ kind: 'badge', slug: 'gold-usd' }, 'badges/gold-usd.svg', 'gold-usd'],
+  [{ kind: 'badge-json', slug: 'gold-usd' }, 'badges/gold-usd.json', 'gold-usd'],
+  [{ kind: 'embed', slug: 'gold-usd' }, 'embed/gold-usd.html', 'gold-usd'],
+  [{ kind: 'embed-json', slug: 'gold-usd' }, 'embed/gold-usd.json', 'gold-usd'],
+  [{ kind: 'snapshot' }, 'api/v1/snapshot.json', 'snapshot'],
+  [{ kind: 'log-checkpoint' }, 'api/v1/log/checkpoint', 'log'],
+  [{ kind: 'log-vkey' }, 'api/v1/log/vkey', 'log'],
+  [{ kind: 'log-tile', tile: 'entries/x001/234.p/5' }, 'api/v1/log/tile/entries/x001/234.p/5', 'log', 'log'],
+  [{ kind: 'log-ndjson', tile: 'x001/234' }, 'api/v1/log/ndjson/x001/234.gz', 'log', 'log'],
+  [{ kind: 'export-package', date: '2026-11-22' }, 'api/v1/exports/2026-11-22/datapackage.json', 'exports', 'export'],
+  [{ kind: 'export-latest' }, 'api/v1/exports/latest.json', 'exports'],
+  [{ kind: 'export-parquet', file: EXPORT_FILE }, `api/v1/exports/parts/${EXPORT_FILE}.parquet`, 'exports', 'export'],
+  [{ kind: 'export-ndjson', file: EXPORT_FILE }, `api/v1/exports/parts/${EXPORT_FILE}.ndjson.gz`, 'exports', 'export'],
+  [{ kind: 'export-csv', file: EXPORT_FILE }, `api/v1/exports/parts/${EXPORT_FILE}.csv.gz`, 'exports', 'export'],
   [
     { kind: 'export-schema', file: `markets-schema-${DIGEST}` },
     `api/v1/exports/parts/markets-schema-${DIGEST}.json`,
-    JSON_TYPE,
-    'exports',
-    'export',
+    ...(['exports', 'export'] as const),
   ],
   [
     { kind: 'compat-json', file: 'currency-api/2026-11-22/v1/currencies/eur.json' },
     'api/v1/compat/currency-api/2026-11-22/v1/currencies/eur.json',
-    JSON_TYPE,
     'compat',
     'compat',
   ],
-  [
-    { kind: 'compat-text', file: 'beancount/86.beancount' },
-    'api/v1/compat/beancount/86.beancount',
-    TEXT_TYPE,
-    'compat',
-    'compat',
-  ],
-  [{ kind: 'not-found' }, 'errors/404.json', 'application/problem+json', null],
-  [{ kind: 'problems' }, 'problems.json', JSON_TYPE, 'problems'],
-  [{ kind: 'waitlist' }, 'api/v1/waitlist.json', JSON_TYPE, 'waitlist'],
-  [{ kind: 'openapi' }, 'api/v1/openapi.json', JSON_TYPE, 'openapi'],
-  [{ kind: 'site-picture', file: 'assets/card.png' }, 'assets/card.png', 'image/png', 'site', 'site'],
-  [{ kind: 'site-image', file: 'assets/icon.svg' }, 'assets/icon.svg', 'image/svg+xml', 'site', 'site'],
-  [{ kind: 'site-style', file: 'assets/site.css' }, 'assets/site.css', 'text/css; charset=utf-8', 'site', 'site'],
-  [{ kind: 'site-script', file: 'assets/a.js' }, 'assets/a.js', 'text/javascript; charset=utf-8', 'site', 'site'],
-  [{ kind: 'site-text', file: 'llms.txt' }, 'llms.txt', TEXT_TYPE, 'site', 'site'],
-  [{ kind: 'site-page', file: 'docs/guides/a.html' }, 'docs/guides/a.html', 'text/html; charset=utf-8', 'site', 'site'],
+  [{ kind: 'compat-text', file: 'beancount/86.beancount' }, 'api/v1/compat/beancount/86.beancount', 'compat', 'compat'],
+  [{ kind: 'not-found' }, 'errors/404.json', null],
+  [{ kind: 'problems' }, 'problems.json', 'problems'],
+  [{ kind: 'waitlist' }, 'api/v1/waitlist.json', 'waitlist'],
+  [{ kind: 'openapi' }, 'api/v1/openapi.json', 'openapi'],
+  [{ kind: 'site-picture', file: 'assets/card.png' }, 'assets/card.png', 'site', 'site'],
+  [{ kind: 'site-image', file: 'assets/icon.svg' }, 'assets/icon.svg', 'site', 'site'],
+  [{ kind: 'site-style', file: 'assets/site.css' }, 'assets/site.css', 'site', 'site'],
+  [{ kind: 'site-script', file: 'assets/a.js' }, 'assets/a.js', 'site', 'site'],
+  [{ kind: 'site-text', file: 'llms.txt' }, 'llms.txt', 'site', 'site'],
+  [{ kind: 'site-page', file: 'docs/guides/a.html' }, 'docs/guides/a.html', 'site', 'site'],
 ];
 
 /** Of each field of a name; of `file` by kind. */
@@ -286,11 +246,11 @@ describe('the table of public objects', () => {
     expect(TABLE.map(([{ kind }]) => kind)).toEqual(kinds);
   });
 
-  test.for(TABLE)('%j', ([name, key, contentType, cacheTag, retention = 'head']) => {
+  test.for(TABLE)('%j', ([name, key, cacheTag, retention = 'head']) => {
     expect(publicKey(name)).toBe(`public/${key}`);
     expect(PUBLIC_OBJECTS[name.kind].retention).toBe(retention);
     expect(publicMetadata(name, 7, CURSOR)).toEqual({
-      contentType,
+      contentType: TYPES[name.kind] ?? TYPES[key.split('.').at(-1) ?? ''] ?? PLAIN,
       cacheControl: name.kind === 'export-schema' ? FOREVER : CACHED,
       cacheTag,
       generation: 7,

@@ -6,17 +6,16 @@ import { market, price, START_MS } from '../publisher/world.ts';
 import { type IngestOptions, ingest } from './ingest.ts';
 import { openRecordedLedger } from './recorded-ledger.ts';
 
-/** Of a market of one unit in US dollars, unless it says another currency and quantity. */
-type Case = [title: string, fields: object, outcome: object | string, currency?: string, quantity?: number];
+/** A market buys this much, in this currency; by default, one unit in US dollars. */
+type Case = [title: string, fields: object, outcome: string, of?: string];
 
-async function expectOutcome([_, fields, outcome, currency = 'USD', quantity = 1]: Case): Promise<void> {
-  const result = await outcomeOf(currency, quantity, fields);
-  if (typeof outcome === 'string') expect(result).toBe(outcome);
-  else expect(result).toMatchObject(outcome);
+async function expectOutcome([_, fields, outcome, of = '1 USD']: Case): Promise<void> {
+  const [quantity, currency] = of.split(' ');
+  expect(await outcomeOf(currency as string, Number(quantity), fields)).toBe(outcome);
 }
 
-/** The stored price, or `code pointer` of the refusal. */
-async function outcomeOf(currency: string, quantity: number, fields: object) {
+/** The stored price as `amount (source's digits)`, with `~` if it is rounded; or `code pointer` of the refusal. */
+async function outcomeOf(currency: string, quantity: number, fields: object): Promise<string> {
   const ledger = openRecordedLedger();
   const dependencies = { ledger, nowMs: () => START_MS, newAttemptId: () => crypto.randomUUID() };
   const send = (records: readonly unknown[], options?: IngestOptions) => ingest(dependencies, records, options);
@@ -27,141 +26,56 @@ async function outcomeOf(currency: string, quantity: number, fields: object) {
   if (!taken) return faults.map(({ code, pointer }) => `${code} ${pointer}`).join(', ');
   const stored = (await ledger.get(marketKey('a')))?.value.latest.price?.metric;
   expect((await send([{ ...record, ...fields }])).unchanged).toBe(1);
-  return stored;
+  if (stored?.kind !== 'money') throw new TypeError('a price is money');
+  return `${stored.rounded ? '~' : ''}${stored.amountMinor} (${stored.sourceValue})`;
 }
 
 const DISAGREES = 'amount.disagrees-with-source /amountMinor';
+const LIES = 'amount.disagrees-with-source /rounded';
 
 describe('an amount in minor units', () => {
   test.each<Case>([
-    ['agrees with its source', { amountMinor: 150, sourceValue: '1.5' }, { amountMinor: 150, rounded: false }],
+    ['agrees with its source', { amountMinor: 150, sourceValue: '1.5' }, '150 (1.5)'],
     ['has a decimal too few', { amountMinor: 15, sourceValue: '1.5' }, DISAGREES],
-    ['has a decimal too few in dinar', { amountMinor: 31, sourceValue: '0.307' }, DISAGREES, 'KWD'],
-    ['has decimals that yen have not', { amountMinor: 1_234_500, sourceValue: '12345' }, DISAGREES, 'JPY'],
+    ['has a decimal too few in dinar', { amountMinor: 31, sourceValue: '0.307' }, DISAGREES, '1 KWD'],
+    ['has decimals that yen have not', { amountMinor: 1_234_500, sourceValue: '12345' }, DISAGREES, '1 JPY'],
     ['has another sign', { amountMinor: 3698, sourceValue: '-36.98' }, DISAGREES],
-    [
-      'is rounded and does not say so',
-      { amountMinor: 4130, sourceValue: '41.29999', rounded: false },
-      'amount.disagrees-with-source /rounded',
-    ],
-    [
-      'is not rounded and says so',
-      { amountMinor: 4130, sourceValue: '41.300', rounded: true },
-      'amount.disagrees-with-source /rounded',
-    ],
-    [
-      'is rounded and says so',
-      { amountMinor: 4130, sourceValue: '41.29999', rounded: true },
-      { amountMinor: 4130, rounded: true },
-    ],
+    ['is rounded and does not say so', { amountMinor: 4130, sourceValue: '41.29999', rounded: false }, LIES],
+    ['is not rounded and says so', { amountMinor: 4130, sourceValue: '41.300', rounded: true }, LIES],
+    ['is rounded', { amountMinor: 4130, sourceValue: '41.29999', rounded: true }, '~4130 (41.29999)'],
     ['is truncated', { amountMinor: 4129, sourceValue: '41.29999', rounded: true }, DISAGREES],
-    [
-      'is half rounded up, as some sources do',
-      { amountMinor: 3, sourceValue: '0.025', rounded: true },
-      { amountMinor: 3 },
-    ],
-    ['is half rounded to even', { amountMinor: 2, sourceValue: '0.025', rounded: true }, { amountMinor: 2 }],
-    ['without digits of the source is taken', { amountMinor: 15, sourceValue: null }, { amountMinor: 15 }],
-    [
-      'that is unknown keeps the digits',
-      { amountMinor: null, unknownReason: 'withheld', sourceValue: '1.5' },
-      { amountMinor: null, sourceValue: '1.5' },
-    ],
-    [
-      'may have digits for one',
-      { amountMinor: 3_669_000, sourceValue: '366.9' },
-      { amountMinor: 3_669_000, sourceValue: '366.9' },
-      'HUF',
-      100,
-    ],
-    [
-      "may have digits for the market's quantity",
-      { amountMinor: 3_669_000, sourceValue: '36690' },
-      { amountMinor: 3_669_000 },
-      'HUF',
-      100,
-    ],
-    ['may not have digits for anything else', { amountMinor: 366_900, sourceValue: '366.9' }, DISAGREES, 'HUF', 100],
-    [
-      'is held to the quantity that it names',
-      { amountMinor: 36_690, sourceValue: '366.9', quotedQuantity: 1 },
-      DISAGREES,
-      'HUF',
-      100,
-    ],
-    [
-      'may name a quantity larger than the market’s',
-      { amountMinor: 3_669_000, sourceValue: '366900', quotedQuantity: 1000 },
-      { amountMinor: 3_669_000 },
-      'HUF',
-      100,
-    ],
-    [
-      'keeps the exponent of its source',
-      { amountMinor: 1600, sourceValue: '1.6e-05', quotedQuantity: 1 },
-      { amountMinor: 1600, sourceValue: '1.6e-05', rounded: false },
-      'USD',
-      1_000_000,
-    ],
-    [
-      'has an exponent that says another number',
-      { amountMinor: 1600, sourceValue: '1.6e-06', quotedQuantity: 1 },
-      DISAGREES,
-      'USD',
-      1_000_000,
-    ],
+    ['is half rounded up, as in some sources', { amountMinor: 3, sourceValue: '0.025', rounded: true }, '~3 (0.025)'],
+    ['is half rounded to even', { amountMinor: 2, sourceValue: '0.025', rounded: true }, '~2 (0.025)'],
+    ['without digits of the source is taken', { amountMinor: 15, sourceValue: null }, '15 (null)'],
+    ['is unknown', { amountMinor: null, unknownReason: 'withheld', sourceValue: '1.5' }, 'null (1.5)'],
+    ['may have digits for one', { amountMinor: 3_669_000, sourceValue: '366.9' }, '3669000 (366.9)', '100 HUF'],
+    ['may have digits for all', { amountMinor: 3_669_000, sourceValue: '36690' }, '3669000 (36690)', '100 HUF'],
+    ['may not have digits for others', { amountMinor: 366_900, sourceValue: '366.9' }, DISAGREES, '100 HUF'],
+    ['is for what it names', { amountMinor: 36_690, sourceValue: '366.9', quotedQuantity: 1 }, DISAGREES, '100 HUF'],
+    ['may be for more', { amountMinor: 5, sourceValue: '0.5', quotedQuantity: 1000 }, '5 (0.5)', '100 HUF'],
+    ['keeps the exponent', { amountMinor: 16, sourceValue: '1.6e-05', quotedQuantity: 1 }, '16 (1.6e-05)', '10000 USD'],
+    ['has another exponent', { amountMinor: 16, sourceValue: '1.6e-06', quotedQuantity: 1 }, DISAGREES, '10000 USD'],
     ['has an exponent that nothing can hold', { amountMinor: 1, sourceValue: '1e999' }, DISAGREES],
-    [
-      'may be for as many as 10^15',
-      { amountMinor: 123, sourceValue: '0.00000000000000123', quotedQuantity: 1 },
-      { amountMinor: 123, rounded: false },
-      'USD',
-      10 ** 15,
-    ],
-    [
-      'may not name more than 10^15',
-      { amountMinor: 1, sourceValue: '1', quotedQuantity: 10 ** 15 + 1 },
-      'record.invalid /quotedQuantity',
-    ],
+    ['may be for 10^15', { amountMinor: 1, sourceValue: '1e-17', quotedQuantity: 1 }, '1 (1e-17)', `${10 ** 15} USD`],
+    ['not for more', { amountMinor: 1, sourceValue: '1', quotedQuantity: 1e15 + 1 }, 'record.invalid /quotedQuantity'],
     ['of a source that is out of range', { amountMinor: 1, sourceValue: '9'.repeat(20) }, DISAGREES],
   ])('that %s', async (...row) => await expectOutcome(row));
 });
 
 describe('a decimal instead of minor units', () => {
   test.each<Case>([
-    ['exactly', { value: '36.69' }, { kind: 'money', amountMinor: 3669, rounded: false, sourceValue: '36.69' }, 'HUF'],
-    [
-      'with an exponent, which is kept',
-      { value: '1.6e-05', quotedQuantity: 1 },
-      { amountMinor: 1600, rounded: false, sourceValue: '1.6e-05' },
-      'USD',
-      1_000_000,
-    ],
-    ['of an exponent and of plain digits', { value: '1.5', sourceValue: '15e-1' }, { sourceValue: '15e-1' }],
+    ['exactly', { value: '36.69' }, '3669 (36.69)', '1 HUF'],
+    ['with an exponent, which is kept', { value: '1.6e-05', quotedQuantity: 1 }, '16 (1.6e-05)', '10000 USD'],
+    ['of an exponent and of plain digits', { value: '1.5', sourceValue: '15e-1' }, '150 (15e-1)'],
     ['as a zero with an exponent', { value: '0e5' }, 'amount.zero-unasserted /value'],
-    ['in yen, rounded', { value: '162.675' }, { amountMinor: 163, rounded: true, sourceValue: '162.675' }, 'JPY'],
-    ['in dinar', { value: '0.307' }, { amountMinor: 307, rounded: false }, 'KWD'],
-    [
-      'for one, in a market for 1,000',
-      { value: '162.67516375', quotedQuantity: 1 },
-      { amountMinor: 162_675, rounded: true },
-      'JPY',
-      1000,
-    ],
-    [
-      'for 100, in a market for one',
-      { value: '36690', quotedQuantity: 100 },
-      { amountMinor: 36_690, rounded: false },
-      'HUF',
-    ],
-    ['with the same digits as source', { value: '1.50', sourceValue: '1.5' }, { amountMinor: 150, sourceValue: '1.5' }],
-    [
-      'as unknown',
-      { value: null, unknownReason: 'not-published' },
-      { amountMinor: null, rounded: false, sourceValue: null },
-    ],
-    ['as an asserted zero', { value: '0.00', zeroAsserted: true }, { amountMinor: 0, rounded: false }],
-    ['of an unnamed quantity', { value: '162.7' }, 'provenance.incomplete /quotedQuantity', 'JPY', 1000],
+    ['in yen, rounded', { value: '162.675' }, '~163 (162.675)', '1 JPY'],
+    ['in dinar', { value: '0.307' }, '307 (0.307)', '1 KWD'],
+    ['for one, of 1,000', { value: '162.67516375', quotedQuantity: 1 }, '~162675 (162.67516375)', '1000 JPY'],
+    ['for 100, in a market for one', { value: '36690', quotedQuantity: 100 }, '36690 (36690)', '1 HUF'],
+    ['with the same digits as source', { value: '1.50', sourceValue: '1.5' }, '150 (1.5)'],
+    ['as unknown', { value: null, unknownReason: 'not-published' }, 'null (null)'],
+    ['as an asserted zero', { value: '0.00', zeroAsserted: true }, '0 (0.00)'],
+    ['of an unnamed quantity', { value: '162.7' }, 'provenance.incomplete /quotedQuantity', '1000 JPY'],
     ['with other digits as source', { value: '1.5', sourceValue: '-1.5' }, 'amount.disagrees-with-source /value'],
     ['as a zero', { value: '0.00' }, 'amount.zero-unasserted /value'],
     ['that rounds to zero', { value: '0.001' }, 'amount.zero-unasserted /value'],
