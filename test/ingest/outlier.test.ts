@@ -97,79 +97,53 @@ const retraction = (day: number): IngestRecordInput => {
   return { type: 'retraction', market, metric, observedAt, sourceUrl, reason: 'a slip' };
 };
 
+/**
+ * Batches, separated by `;`, of rows: `2=50` is the amount of day 2, and `2!50` with the operator's word; `2=?` is unknown, and `2-`
+ * takes it back.
+ */
+function batchesOf(text: string): readonly (readonly IngestRecordInput[])[] {
+  const rowOf = (row: string) => {
+    const [, day, sign, amount] = /^(\d+)([=!-])(.*)$/.exec(row) ?? [];
+    if (sign === '-') return retraction(Number(day));
+    return (sign === '!' ? sure : at)(Number(day), amount === '?' ? null : Number(amount));
+  };
+  return text.split('; ').map((batch) => batch.split(' ').map(rowOf));
+}
+
 describe('a row is compared with its nearest neighbour on each side', () => {
-  test.each<[string, readonly (readonly IngestRecordInput[])[], number[]]>([
-    ['the first value of a market has none', [[at(0, 9_000_000)]], []],
-    ['a later row has the latest value', [[at(0, 5000)], [at(1, 500_000)]], [0]],
-    ['the operator’s word takes a row in', [[at(0, 5000)], [sure(1, 500_000)]], []],
-    ['and makes the new level the latest', [[at(0, 5000)], [sure(1, 500_000)], [at(2, 510_000)]], []],
-    ['rows of one batch are compared from the oldest on', [[3, 2, 1, 0].map((day) => at(day, 1000 * 9 ** day))], []],
-    ['a row that is set aside is nobody’s neighbour', [[at(0, 5000), at(1, 500_000), at(2, 5100)]], [1]],
-    [
-      'rows that are known already count',
-      [
-        [at(0, 5000), at(9, 40_000)],
-        [at(0, 5000), at(1, 400)],
-      ],
-      [1],
-    ],
-    ['an unknown value is passed over', [[at(0, 5000)], [at(1, null)], [at(2, 500_000)]], [0]],
-    ['a known row is unchanged, however far the latest moved', [[at(0, 5000)], [sure(1, 500_000)], [at(0, 5000)]], []],
-    ['a backfill far from both sides', [[at(0, 100_000), at(9, 101_000)], [at(5, 100_500_000)]], [0]],
-    ['a backfill far from the side after it', [[at(5, 100_000)], [at(1, 100_500_000)]], [0]],
-    ['a backfill that fits', [[at(0, 100_000), at(9, 101_000)], [at(5, 100_500)]], []],
-    [
-      'a backfill beside one that is set aside',
-      [
-        [at(0, 5000), at(9, 5100)],
-        [at(4, 5e6), at(5, 5050)],
-      ],
-      [0],
-    ],
-    ['an asserted zero is passed over', [[at(0, 5000), sure(1, 0)], [at(2, 5_000_000)]], [0]],
-    ['two asserted zeros are, in one batch', [[at(0, 5000), sure(1, 0), sure(2, 0), at(3, 5_000_000)]], [3]],
-    ['a backfill beside an asserted zero', [[at(0, 5000), sure(1, 0), sure(3, 0), at(4, 5000)], [at(2, 5e6)]], [0]],
-    ['a retracted value is passed over', [[at(0, 5000), sure(1, 5e6)], [retraction(1)], [at(2, 5e6)]], [0]],
-    [
-      'one that is retracted in the same batch',
-      [
-        [at(0, 5000), sure(1, 5e6)],
-        [retraction(1), at(2, 5100)],
-      ],
-      [],
-    ],
+  test.each<[string, string, number[]]>([
+    ['the first value of a market has none', '0=9000000', []],
+    ['a later row has the latest value', '0=5000; 1=500000', [0]],
+    ['the operator’s word takes a row in', '0=5000; 1!500000', []],
+    ['and makes the new level the latest', '0=5000; 1!500000; 2=510000', []],
+    ['rows of one batch are compared from the oldest on', '3=729000 2=81000 1=9000 0=1000', []],
+    ['a row that is set aside is nobody’s neighbour', '0=5000 1=500000 2=5100', [1]],
+    ['rows that are known already count', '0=5000 9=40000; 0=5000 1=400', [1]],
+    ['an unknown value is passed over', '0=5000; 1=?; 2=500000', [0]],
+    ['a known row is unchanged, however far the latest moved', '0=5000; 1!500000; 0=5000', []],
+    ['a backfill far from both sides', '0=100000 9=101000; 5=100500000', [0]],
+    ['a backfill far from the side after it', '5=100000; 1=100500000', [0]],
+    ['a backfill that fits', '0=100000 9=101000; 5=100500', []],
+    ['a backfill beside one that is set aside', '0=5000 9=5100; 4=5000000 5=5050', [0]],
+    ['an asserted zero is passed over', '0=5000 1!0; 2=5000000', [0]],
+    ['two asserted zeros are, in one batch', '0=5000 1!0 2!0 3=5000000', [3]],
+    ['a backfill beside an asserted zero', '0=5000 1!0 3!0 4=5000; 2=5000000', [0]],
+    ['a retracted value is passed over', '0=5000 1!5000000; 1-; 2=5000000', [0]],
+    ['one that is retracted in the same batch', '0=5000 1!5000000; 1- 2=5100', []],
   ])('%s', async (_, batches, expected) => {
-    expect((await send(batches)).outliers).toEqual(expected);
+    expect((await send(batchesOf(batches))).outliers).toEqual(expected);
   });
 
-  test.each<[string, readonly (readonly IngestRecordInput[])[], number[]]>([
-    ['not with the value that it corrects', [[at(0, 500_000)], [at(0, 5000)]], []],
-    ['with the value before: times a thousand', [[at(0, 5000), at(1, 5100)], [at(1, 5_100_000)]], [0]],
-    [
-      'and so the next ordinary value is not refused',
-      [
-        [at(0, 5000), at(1, 5100)],
-        [at(1, 5_100_000), at(2, 5200)],
-      ],
-      [0],
-    ],
-    ['with both sides', [[at(0, 5000), at(1, 5100), at(2, 5200)], [at(1, 5_100_000)]], [0]],
-    ['with the side after it', [[at(0, 5000), at(1, 5100)], [at(0, 5_000_000)]], [0]],
-    [
-      'not with another wrong value that the batch corrects',
-      [
-        [at(0, 5000), sure(1, 5e6), sure(2, 5e6)],
-        [at(1, 5100), at(2, 5200)],
-      ],
-      [],
-    ],
-    [
-      'with the standing version, not with a superseded one',
-      [[sure(0, 5e6), at(1, null)], [at(0, 5000)], [at(1, 5100)]],
-      [],
-    ],
+  test.each<[string, string, number[]]>([
+    ['not with the value that it corrects', '0=500000; 0=5000', []],
+    ['with the value before: times a thousand', '0=5000 1=5100; 1=5100000', [0]],
+    ['and so the next ordinary value is not refused', '0=5000 1=5100; 1=5100000 2=5200', [0]],
+    ['with both sides', '0=5000 1=5100 2=5200; 1=5100000', [0]],
+    ['with the side after it', '0=5000 1=5100; 0=5000000', [0]],
+    ['not with another wrong value that the batch corrects', '0=5000 1!5000000 2!5000000; 1=5100 2=5200', []],
+    ['with the standing version, not with a superseded one', '0!5000000 1=?; 0=5000; 1=5100', []],
   ])('a correction is compared %s', async (_, batches, expected) => {
-    expect((await send(batches, 'correct')).outliers).toEqual(expected);
+    expect((await send(batchesOf(batches), 'correct')).outliers).toEqual(expected);
   });
 });
 
