@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { nextRunAt, type Schedule, scheduleSchema } from '../../../mapping/recipe/schedule.ts';
 
 const MINUTE_MS = 60_000;
+const BERLIN = 'Europe/Berlin';
 
 /** The runs of a schedule after a moment. */
 function runsAfter(schedule: unknown, after: string, count: number): string[] {
@@ -17,54 +18,50 @@ function runsAfter(schedule: unknown, after: string, count: number): string[] {
 }
 
 describe('a schedule', () => {
-  test.each<[string, unknown, string, string[]]>([
+  test.each<[string, unknown, string, string]>([
     [
       'keeps to the clocks when summer time ends',
-      { at: ['16:30', '15:10'], days: ['fri', 'mon'], timeZone: 'Europe/Berlin' },
+      { at: ['16:30', '15:10'], days: ['fri', 'mon'], timeZone: BERLIN },
       '2026-10-23T12:00:00Z',
-      ['2026-10-23T13:10Z', '2026-10-23T14:30Z', '2026-10-26T14:10Z', '2026-10-26T15:30Z', '2026-10-30T14:10Z'],
+      '2026-10-23T13:10Z 2026-10-23T14:30Z 2026-10-26T14:10Z 2026-10-26T15:30Z 2026-10-30T14:10Z',
     ],
     [
       'runs later at a time that the clocks skip',
-      { at: ['02:30'], timeZone: 'Europe/Berlin' },
+      { at: ['02:30'], timeZone: BERLIN },
       '2026-03-28T00:00:00Z',
-      ['2026-03-28T01:30Z', '2026-03-29T01:30Z', '2026-03-30T00:30Z'],
+      '2026-03-28T01:30Z 2026-03-29T01:30Z 2026-03-30T00:30Z',
     ],
     [
       'runs once at a time that the clocks show twice',
-      { at: ['02:30'], timeZone: 'Europe/Berlin' },
+      { at: ['02:30'], timeZone: BERLIN },
       '2026-10-24T12:00:00Z',
-      ['2026-10-25T00:30Z', '2026-10-26T01:30Z'],
+      '2026-10-25T00:30Z 2026-10-26T01:30Z',
     ],
-    ['is about each day of UTC, unless it says more', { at: ['00:00'] }, '2026-12-31T00:00:00Z', ['2027-01-01T00:00Z']],
+    ['is about each day of UTC, unless it says more', { at: ['00:00'] }, '2026-12-31T00:00:00Z', '2027-01-01T00:00Z'],
     [
       'knows zones that are a day ahead',
       { at: ['08:00'], days: ['mon'], timeZone: 'Pacific/Kiritimati' },
       '2026-11-21T00:00:00Z',
-      ['2026-11-22T18:00Z', '2026-11-29T18:00Z'],
+      '2026-11-22T18:00Z 2026-11-29T18:00Z',
     ],
     [
       'knows shifts of half an hour',
       { at: ['02:15'], timeZone: 'Australia/Lord_Howe' },
       '2026-10-03T00:00:00Z',
-      ['2026-10-03T15:45Z', '2026-10-04T15:15Z'],
+      '2026-10-03T15:45Z 2026-10-04T15:15Z',
     ],
     [
       'passes over a day that a zone has skipped',
       { at: ['12:00'], days: ['fri'], timeZone: 'Pacific/Apia' },
       '2011-12-23T23:00:00Z',
       // Friday, 30 December 2011 has no noon there: it counts as a day later.
-      ['2011-12-30T22:00Z', '2012-01-05T22:00Z'],
+      '2011-12-30T22:00Z 2012-01-05T22:00Z',
     ],
-    [
-      'runs at full multiples',
-      { everyMinutes: 60 },
-      '2026-11-22T10:00:00Z',
-      ['2026-11-22T11:00Z', '2026-11-22T12:00Z'],
-    ],
-    ['runs at full multiples before 1970 too', { everyMinutes: 15 }, '1969-12-31T23:50:00Z', ['1970-01-01T00:00Z']],
+    ['runs at full multiples', { everyMinutes: 60 }, '2026-11-22T10:00:00Z', '2026-11-22T11:00Z 2026-11-22T12:00Z'],
+    ['runs at full multiples before 1970 too', { everyMinutes: 15 }, '1969-12-31T23:50:00Z', '1970-01-01T00:00Z'],
   ])('%s', (_, schedule, after, expected) => {
-    expect(runsAfter(schedule, after, expected.length)).toEqual(expected);
+    const runs = expected.split(' ');
+    expect(runsAfter(schedule, after, runs.length)).toEqual(runs);
   });
 
   test('has the same next run from every moment before it, and shows its own clocks at each run', () => {
