@@ -1,4 +1,4 @@
-/** Drafts a mapping for a file that has none yet. */
+/** Drafts a mapping for a file. */
 import type { MappingFault } from '../declared/csv-mapping.ts';
 import { parseMappingText } from '../declared/parse-mapping.ts';
 import type { Column } from './column.ts';
@@ -12,18 +12,18 @@ export type BegunMapping =
   | {
       /** A mapping with comments (see `parseMappingText`). */
       readonly text: string;
-      /** The places where a person must decide, as `parseMappingText` reports them. */
+      /** The places where a person must decide, in the form of `parseMappingText`. */
       readonly toFill: readonly MappingFault[];
     }
-  /** Why the file gives no mapping, and the remedy. */
+  /** Why no mapping can be drafted, and the remedy. */
   | NoRows;
 
 /**
- * Looks at the first MiB of a CSV file, or JSON or XML document, and writes a starting mapping, with its guesses in comments. A
- * guess that the file does not support is left to a person: the text says `FILL IN`.
+ * Reads the first MiB of a CSV file, or of a JSON or XML document, and writes a first mapping, with its guesses in comments. A
+ * guess that the file does not support is left to a person: the text has `FILL IN` there.
  *
- * @param file from its beginning
- * @param name of the file, for the text and for a slug
+ * @param file the file from its beginning
+ * @param name the name of the file, for the text and for a slug
  */
 export async function beginMapping(file: AsyncIterable<Uint8Array>, name: string): Promise<BegunMapping> {
   const table = await readTable(file);
@@ -46,7 +46,7 @@ export async function beginMapping(file: AsyncIterable<Uint8Array>, name: string
   return { text, toFill: 'faults' in result ? result.faults : [] };
 }
 
-/** The one text that is another in each row, if all rows are of one date. */
+/** The only column whose text differs in each row, if all rows have the same date. */
 function onlyName({ columns, rows }: FileTable, { date, values }: ColumnGuess): Column | undefined {
   if (date?.column?.distinct.size !== 1) return undefined;
   const names = columns.filter((column) => {
@@ -55,7 +55,10 @@ function onlyName({ columns, rows }: FileTable, { date, values }: ColumnGuess): 
   return names.length === 1 ? names[0] : undefined;
 }
 
-/** The members of one object have different names. If they are single values, or have no date, nothing else could tell markets apart. */
+/**
+ * If the rows are members of one object, their names differ. If they are single values, or have no date, only the name can
+ * distinguish markets.
+ */
 function marketByName(
   named: Column,
   isAlone: boolean,

@@ -1,8 +1,8 @@
-/** One column of a file, as far as it was read: how it writes numbers and dates, and its other texts. */
+/** One column of a file, as far as it was read: its formats of numbers and dates, and its other texts. */
 import { ambiguousDate, dateReader } from '../values/date-format.ts';
 import { type NumberFormat, numberReader } from '../values/number-format.ts';
 
-/** The simplest first: of two that read everything alike, the first is taken. */
+/** The simplest first: if two formats read all texts alike, the first is taken. */
 const NUMBER_FORMATS: readonly NumberFormat[] = [
   { decimalMark: '.' },
   { decimalMark: ',' },
@@ -31,26 +31,26 @@ const DATE_FORMATS: readonly string[] = [
   ),
 ];
 
-/** A number between currency signs, perhaps. */
+/** A number, possibly between currency signs. */
 const SIGNED = /^([-\u2212]?)\s*(\p{Sc}?)\s*(.*?)\s*(\p{Sc}?)$/su;
-/** Formats that read none of so many different texts are not tried with the others. */
+/** After this many different texts, formats that have read none of them are not tried any more. */
 const TEXTS_TRIED = 500;
-/** The share of a column's different texts that are dates, if it is one of dates. */
+/** The least share of dates among the different texts of a date column. */
 const LEAST_DATES = 0.75;
-/** The share of its cells that makes a further format. Fewer are named instead. */
+/** The least share of cells that a further format must read. Smaller groups are only mentioned. */
 const LEAST_SECOND = 0.01;
 const FORMATS_MAX = 4;
 
-/** The formats of a column; more than one if each reads all of the texts, and they disagree. */
+/** The possible formats of a column. Several if each reads all of the texts, with different results. */
 export interface Candidates<Format> {
   readonly formats: readonly Format[];
-  /** How many of the different texts the formats read. */
+  /** The number of different texts that the formats read. */
   readonly count: number;
-  /** A text that the candidates read differently. */
+  /** A text that the candidates read with different results. */
   readonly example: string;
 }
 
-/** Tried in order. If they are ambiguous, only one of them is right, and the file does not say which one. */
+/** The formats to try, in order. If they are ambiguous, only one of them is right, and the file does not show which one. */
 export interface DateFormats {
   readonly formats: readonly string[];
   readonly isAmbiguous: boolean;
@@ -62,7 +62,7 @@ export class Column {
   readonly cells: readonly string[];
   /** Cells that are not blank. */
   readonly filled: number;
-  /** The different texts of those. */
+  /** The different texts of these cells. */
   readonly distinct: ReadonlySet<string>;
   /** Texts without a digit, and how often they occur. */
   readonly words: ReadonlyMap<string, number>;
@@ -108,20 +108,20 @@ export class Column {
     return [...this.words.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** The notation of its numbers; null if fewer than half of its texts with digits are numbers. */
+  /** The notation of its numbers; null if less than half of its texts with digits are numbers. */
   get number(): Candidates<NumberFormat> | null {
     if (this.#number === undefined) this.#number = numberFormatOf([this]);
     return this.#number;
   }
 
-  /** Null if it is no column of dates. */
+  /** Null: it is not a date column. */
   get dates(): DateFormats | null {
     if (this.#dates === undefined) this.#dates = dateFormatsOf(this.cells.filter((cell) => cell !== ''));
     return this.#dates;
   }
 }
 
-/** The one notation of several columns. */
+/** The common notation of several columns. */
 export function numberFormatOf(columns: readonly Column[]): Candidates<NumberFormat> | null {
   const texts = [...new Set(columns.flatMap(({ numbers }) => [...numbers]))];
   const best = bestOf(NUMBER_FORMATS, texts, numberReader);
@@ -156,7 +156,7 @@ function dateFormatsOf(cells: readonly string[]): DateFormats | null {
   return count === 0 || count < LEAST_DATES * texts.length ? null : { formats, isAmbiguous: false, example: '' };
 }
 
-/** Reads a date of our times. */
+/** Reads a date in a plausible year. */
 export function dateIn(format: string) {
   const read = dateReader(format);
   return (text: string) => {
@@ -173,7 +173,7 @@ function momentIn(format: string): (text: string) => string | null {
   };
 }
 
-/** The format that reads most texts, and the others that read as many but read some of them differently. Null: none reads any. */
+/** The format that reads most texts, and the others that read as many but with different results. Null: no format reads any. */
 function bestOf<Format>(
   formats: readonly Format[],
   texts: readonly string[],

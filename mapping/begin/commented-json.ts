@@ -13,7 +13,7 @@ export class Commented {
 
 const LINE_CHARACTERS = 110;
 
-/** The text, indented by two spaces. A short value without a comment in it takes one line. Members that are undefined are left out. */
+/** The text, indented by two spaces. A short value without a comment in it is on one line. Undefined members are left out. */
 export function writeCommentedJson(commented: unknown, indent = ''): string {
   const value = commented instanceof Commented ? commented.value : commented;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

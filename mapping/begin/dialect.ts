@@ -1,4 +1,4 @@
-/** Finds out how a CSV file is written: its encoding, its delimiter, and the line that names its columns. */
+/** Finds the dialect of a CSV file: its encoding, its delimiter, and the line with its column names. */
 import { CsvError } from 'csv-parse';
 import type { CsvMapping } from '../declared/csv-mapping.ts';
 import { textOf } from '../input/csv-input.ts';
@@ -8,13 +8,13 @@ export type Dialect = CsvMapping['csv'];
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
-/** The beginning that decides, apart from the encoding. */
+/** The size of the beginning that decides everything except the encoding. */
 const HEAD_BYTES = 256 * 1024;
 
-/** The most frequent one of those in which every byte is a character, so that it cannot be ruled out. */
+/** The most frequent of the encodings in which every byte is a character. So no bytes rule it out. */
 const OTHER_ENCODING = 'windows-1252';
 
-/** Null if no delimiter gives rows of more than one column. */
+/** Null: no delimiter gives rows with several columns. */
 export async function guessDialect(bytes: Uint8Array): Promise<Dialect | null> {
   const encoding = guessEncoding(bytes);
   const head = new TextDecoder(encoding).decode(bytes.subarray(0, HEAD_BYTES));
@@ -31,7 +31,7 @@ export async function guessDialect(bytes: Uint8Array): Promise<Dialect | null> {
 function guessEncoding(bytes: Uint8Array): string {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
-  // Without a byte order mark: half of a Latin letter is NUL, which is no character of a text.
+  // UTF-16 without a byte order mark: every second byte of Latin letters is NUL, which no text contains.
   if (bytes[1] === 0) return 'utf-16le';
   if (bytes[0] === 0) return 'utf-16be';
   try {
@@ -43,8 +43,8 @@ function guessEncoding(bytes: Uint8Array): string {
 }
 
 /**
- * The header is the first row that is as wide as most rows, and as the next one. A title that a spreadsheet has filled up to that
- * width has far fewer texts than the rows below it.
+ * The header is the first row that is as wide as most rows, and as wide as the next row. A title row that a spreadsheet has
+ * padded to that width has far fewer texts than the rows below it.
  */
 async function tryDelimiter(text: string, delimiter: string) {
   const rows: (ParsedRow & { readonly line: number })[] = [];

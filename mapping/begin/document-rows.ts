@@ -7,7 +7,7 @@ import { readXml } from '../input/xml-elements.ts';
 import { readXmlRows } from '../input/xml-rows.ts';
 import { closedJson } from './file-head.ts';
 
-/** Where the rows are: a member of the mapping. */
+/** The member of the mapping that states where the rows are. */
 export type FilePlace = Partial<Pick<CsvMapping, 'csv' | 'json' | 'xml'>>;
 
 /** The rows of a document, and the place where they were found. */
@@ -25,7 +25,7 @@ type JsonOptions = NonNullable<CsvMapping['json']>;
 
 const COLUMN_CHARACTERS = 200;
 
-/** @param isCut whether the document goes on: then its rows are those that are whole */
+/** @param isCut whether the document continues after these bytes. Then only complete rows count */
 export async function jsonRows(bytes: Uint8Array, isCut: boolean): Promise<FoundRows | NoRows> {
   const whole = new TextDecoder().decode(bytes);
   const text = isCut ? closedJson(whole) : whole;
@@ -35,7 +35,7 @@ export async function jsonRows(bytes: Uint8Array, isCut: boolean): Promise<Found
   return { place: { json }, rows: readJsonRows(text, json) };
 }
 
-/** The elements with most others of their path, and with values of their own. Of two such paths, the outer one. */
+/** The path with most elements that have values of their own. Of two such paths, the outer one. */
 export async function xmlRows(bytes: Uint8Array, isCut: boolean): Promise<FoundRows | NoRows> {
   const counts = new Map<string, number>();
   const fault = await readXml(
@@ -55,7 +55,7 @@ export async function xmlRows(bytes: Uint8Array, isCut: boolean): Promise<FoundR
   return { place: { xml }, rows: readXmlRows([bytes], xml, isCut) };
 }
 
-/** The place with most rows, and the dates at the top of the document, which may be those of all rows. */
+/** The place with most rows, and the dates at the top of the document, which may apply to all rows. */
 function guessOptions(root: JsonNode): JsonOptions {
   const [place] = [...placesOf(root, '')].sort((one, other) => other.count - one.count);
   const { options, members } = place ?? { options: { rows: '' }, members: new Set(root.members?.keys()) };
@@ -74,17 +74,17 @@ function guessOptions(root: JsonNode): JsonOptions {
   };
 }
 
-/** Digits, and something beside them. */
+/** Digits followed by another character, as in most dates. */
 export const LIKE_DATE = /^\d+[^\d.eE]/;
 
 interface Place {
   readonly options: Omit<JsonOptions, 'columns'>;
   readonly count: number;
-  /** The names of its rows' members. */
+  /** The names of the members of its rows. */
   readonly members: ReadonlySet<string>;
 }
 
-/** Every place at which there are rows. Those further up come first. */
+/** Every place with rows, from the top of the document down. */
 function* placesOf(node: JsonNode, rows: string): Generator<Place> {
   const { members, isArray } = node;
   const children = [...(members?.values() ?? [])];
@@ -105,7 +105,10 @@ function* placesOf(node: JsonNode, rows: string): Generator<Place> {
   for (const [name, child] of members ?? []) yield* placesOf(child, `${rows}/${pointerPart(name)}`);
 }
 
-/** Parts of one document, such as its head and its data, have no name in common. Of rows, most have one, but perhaps not all. */
+/**
+ * Whether members have the form of rows. Rows usually share a name, although some may lack it. Parts of a document, such as
+ * head and data, share none.
+ */
 function areAlike(children: readonly JsonNode[]): boolean {
   const counts = new Map<string, number>();
   for (const { members } of children) {

@@ -35,10 +35,10 @@ export function draftValue({ guess, added, isList }: Draft, { all }: QuantityGue
 
 const ROUNDING = 'Or nearest, to round the numbers that no quantity keeps whole.';
 const BLANK_VALUES = 'Texts that stand for a missing number.';
-/** In a wide table, this many blanks are columns that begin late or end early. */
+/** The share of blanks in a wide table from which they belong to columns that begin late or end early. */
 const MANY_BLANKS = 0.2;
 
-/** The further metrics of a list: each column of values has its own. */
+/** The further metrics of a list: each column of values is a metric. */
 export function draftMetrics({ guess: { values }, isList }: Draft, value: ReturnType<typeof draftValue>) {
   const [first, ...others] = values;
   if (!isList || first === undefined || others.length === 0) return { metric: undefined, also: undefined };
@@ -93,7 +93,7 @@ function draftNumber(number: Draft['guess']['number']) {
 const SIGNS =
   'Signs of different currencies: one fixed currency is refused. Look up the currency by a column that tells them apart.';
 
-/** A few words without digits, in a column of numbers. */
+/** The words without digits in a column of numbers, if they are few. */
 function blankWordsOf({ words }: Column): string[] {
   const short = [...words.keys()].filter((word) => word.length <= 20);
   return short.length <= 5 ? short : [];
@@ -188,10 +188,10 @@ function factsOf({ cells, filled }: Column, formats: readonly string[], lines: r
   return { early, hasTimes, days, different: dates.size, remarks: remarks.filter((text) => text !== '').join(' ') };
 }
 
-/** The share of the dates that is on one day of the month, from which on they may well name months. */
+/** The share of dates on the same day of the month from which on they probably stand for months. */
 const MOSTLY = 0.9;
 
-/** The precision is a part of an observation's identity. Null: the file leaves no doubt. */
+/** The doubt about the precision, which is part of an observation's identity. Null: no doubt. */
 function doubtOfPrecision(
   { hasTimes, days, different }: ReturnType<typeof factsOf>,
   { formats, precision }: DateGuess,

@@ -1,12 +1,12 @@
-/** The beginning of a file, cut after a whole row, so that a file of any size is looked at in the same time. */
+/** The beginning of a file, cut after a complete row. So any file is examined in the same time. */
 
 export interface FileHead {
   readonly bytes: Uint8Array;
-  /** Whether the file has more. */
+  /** Whether the file continues. */
   readonly isCut: boolean;
 }
 
-/** Of a file as it is decompressed. */
+/** The size of the beginning, after decompression. */
 export const HEAD_BYTES = 1024 * 1024;
 
 export async function beginningOf(file: AsyncIterable<Uint8Array>, most = HEAD_BYTES): Promise<FileHead> {
@@ -22,7 +22,10 @@ export async function beginningOf(file: AsyncIterable<Uint8Array>, most = HEAD_B
 
 const [LINE_FEED, QUOTE] = [0x0a, 0x22];
 
-/** The rows of a CSV file that are whole. A line break in quotes ends none. UTF-16, in which each letter has a NUL, is cut anywhere. */
+/**
+ * The complete rows of a CSV file. A line break in quotes does not end a row. UTF-16, in which each letter has a NUL, is not
+ * cut at a row.
+ */
 export function wholeRows(bytes: Uint8Array): Uint8Array {
   if (bytes.subarray(0, 4).includes(0)) return bytes.subarray(0, bytes.length - (bytes.length % 2));
   let [end, isQuoted] = [0, false];
@@ -34,12 +37,12 @@ export function wholeRows(bytes: Uint8Array): Uint8Array {
 }
 
 /**
- * A JSON document that was cut, closed after the last whole row. Rows are between the outermost commas that reach to the end of
- * the text: the comma of a head lies near its beginning.
+ * Closes a truncated JSON document after the last complete row. Rows are separated by the outermost commas near the end of the
+ * text: the commas of a head are near its beginning.
  */
 export function closedJson(text: string): string {
   const open: string[] = [];
-  /** By depth: the place of the last comma, and what must be closed there. */
+  /** By depth: the position of the last comma, and the brackets to close there. */
   const commas: { readonly at: number; readonly closing: string }[] = [];
   let isText = false;
   for (let at = 0; at < text.length; at++) {

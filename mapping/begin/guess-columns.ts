@@ -8,21 +8,21 @@ import { doubtsOf, guessMarketColumns, type MarketColumns } from './guess-market
 import { linkColumn } from './table.ts';
 
 export interface DateGuess extends DateFormats {
-  /** Null if the dates stand in the header. */
+  /** Null: the dates are in the header. */
   readonly column: Column | null;
   readonly precision: MappedDate['precision'];
-  /** Another column of dates, for rows in which this one is blank. */
+  /** Another date column, for rows in which this one is blank. */
   readonly whenBlank: { readonly column: string; readonly formats: readonly string[] } | null;
-  /** Whether its name says that it is the date, and no other column could be a part of it or in its place. */
+  /** Whether its name shows that it is the date, and no other column could be part of it or replace it. */
   readonly isSure: boolean;
-  /** Those other columns: dates and times of day. */
+  /** These other columns: dates and times of day. */
   readonly rivals: readonly string[];
 }
 
 export type CurrencyGuess =
-  /** The codes stand in a column of the file, or in the header of a wide table. */
+  /** The codes are in a column of the file, or in the header of a wide table. */
   | { readonly kind: 'column' | 'header'; readonly column: string; readonly codes: readonly string[] }
-  /** The name of the column of prices says it, such as `Price (EUR)`. */
+  /** The name of the price column contains the code, as in `Price (EUR)`. */
   | { readonly kind: 'named'; readonly code: string }
   | { readonly kind: 'unknown'; readonly candidates: readonly string[] };
 
@@ -30,9 +30,9 @@ export interface ColumnGuess {
   /** The columns with values, if there are several; null for a file with one. */
   readonly wide: readonly Column[] | null;
   readonly date: DateGuess | null;
-  /** More than one if the file does not say which column holds the price; none if no column looks like one. */
+  /** Several if the file does not show which column has the price; empty if no column may have it. */
   readonly values: readonly Column[];
-  /** `differing`: a column that is written in another way than others. */
+  /** `differing`: a column with another notation than the others. */
   readonly number: (Candidates<NumberFormat> & { readonly differing?: string }) | null;
   readonly market: MarketColumns;
   readonly currency: CurrencyGuess;
@@ -42,24 +42,24 @@ const VALUE_NAME = /^(price|value|rate|close|last|settle|obs_?value|amount)$/i;
 const LIKE_VALUE_NAME = /price|value|rate|close|amount/i;
 const NO_VALUE_NAME =
   /(^|_)(id|line|no|nr|num|number|year|month|day|lat|lon|latitude|longitude|volume|count|code|zip|index)$/i;
-/** Several numbers of one market, not several markets. */
+/** Parts of a quote: several numbers of one market, not several markets. */
 const QUOTE_PART_NAME =
   /^(open|high|low|close|last|bid|ask|mid|settle|volume|vwap|(adj|adjusted)[ ._]?close|turnover)\*?$/i;
 const DATE_NAME =
   /^(date|datum|day|time|timestamp|period|month|quarter|year|datetime|time_period|ref_date|observation_date|unix_?(time|seconds|millis(econds)?|ts)|epoch)$/i;
 const LIKE_DATE_NAME = /date|time|day|month|quarter|year|period|unix|epoch/i;
-/** A part of a moment, beside its date. */
+/** Names of a part of a moment, besides its date. */
 const TIME_NAME = /(^|[^a-z])(hour|hours|hr|time|minute|interval|zeit|uhrzeit|stunde)([^a-z]|$)/i;
 const TIME_OF_DAY = /^\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?$/;
 const QUOTE_NAME = /quote|counter|target|^to$|curr|ccy/i;
 
-/** @param ownName a column that this file's reader has named */
+/** @param ownName the name of a column that our reader has added */
 export function guessColumns(columns: readonly Column[], ownName?: string): ColumnGuess {
   const link = linkColumn(columns);
   const named = columns.filter((column) => column.name !== '' && column !== link);
   const dates = named.flatMap((column) => {
     const found = column.dates;
-    // A price such as 1950 or 202601 may be a year or a month by chance.
+    // A price such as 1950 or 202601 may look like a year or a month.
     const isCount = /^\d+$/.test(column.name) && found?.formats.every((format) => format.startsWith('unix-')) === true;
     const isNumber = column.isIntegers && column.words.size === 0 && !LIKE_DATE_NAME.test(column.name) && !isCount;
     return found === null || isNumber ? [] : [{ column, ...found }];
@@ -91,7 +91,7 @@ export function guessColumns(columns: readonly Column[], ownName?: string): Colu
     const isFuller = second !== undefined && second.column.blank < own.column.blank;
     const others = dates.filter(({ column }) => column !== own.column && LIKE_DATE_NAME.test(column.name));
     const rivals = [...others.map(({ column }) => column), ...times].map(({ name }) => name);
-    // In a document: the last part of a place, or a position, which says nothing.
+    // In a document, the name is the last part of a place. A position has no meaning.
     const [lastPart = ''] = own.column.name.split(/[/@]/).slice(-1);
     const isNamed = own.column.name === ownName || DATE_NAME.test(lastPart) || /^\d+$/.test(lastPart);
     const whenBlank = isFuller ? { column: second.column.name, formats: second.formats } : null;
@@ -100,7 +100,7 @@ export function guessColumns(columns: readonly Column[], ownName?: string): Colu
   const plain = numbers.filter(({ name }) => !NO_VALUE_NAME.test(name));
   const arePrices = plain.some(({ name }) => QUOTE_PART_NAME.test(name) || VALUE_NAME.test(name));
   if (texts.length === 0 && plain.length > 1 && !arePrices) {
-    // A column that is blank in each row so far may get values.
+    // A column that is blank so far may get values in later rows.
     const wide = named.filter((column) => plain.includes(column) || isBlank(column));
     const market = { match: [], others: [], isSure: true, isUnique: true };
     const codes = wide.map(({ name }) => name);
@@ -116,7 +116,7 @@ export function guessColumns(columns: readonly Column[], ownName?: string): Colu
   const candidates = named.filter((column) => !isTime(column) && !values.includes(column));
   const ofCurrency = currency.kind === 'column' ? currency.column : null;
   const market = guessMarketColumns(candidates, date?.column ?? null, ofCurrency);
-  // Several rows have this date, and no column distinguishes them: it may not be their date.
+  // Several rows have this date, and no column distinguishes them. So it may not be their date.
   const isOpen = !market.isUnique && market.match.length === 0 && market.others.length === 0;
   return {
     ...{ wide: null, values, number: sharedNumberFormat(values), market, currency },
@@ -134,14 +134,14 @@ function isNumeric(column: Column): boolean {
   return isMostly && 2 * (filled - wordCount) >= filled - blankWords(column);
 }
 
-/** Texts that stand for a missing number. A column of a currency that has ended is mostly these. */
+/** Texts that stand for a missing number. They fill most of the column of a currency that has ended. */
 const BLANK_WORD = /^(#?n[/.]?a\.?|nan|n\.?d\.?|null|none|[-–—]+|\.+)$/i;
 
 function blankWords({ words }: Column): number {
   return [...words].reduce((sum, [word, count]) => sum + (BLANK_WORD.test(word) ? count : 0), 0);
 }
 
-/** Whether no row so far has a value of the column. */
+/** Whether no row so far has a value in this column. */
 function isBlank(column: Column): boolean {
   return column.filled === blankWords(column);
 }
@@ -151,7 +151,7 @@ function dateScore({ name, blank, cells }: Column): number {
   return byName - blank / (cells.length + 1) / 2;
 }
 
-/** The columns with the highest score: their names, decimals, and many different numbers speak for them. */
+/** The columns with the highest score. Their names, decimals and many different numbers count. */
 function bestValues(columns: readonly Column[]): readonly Column[] {
   const scores = columns.map(({ name, isIntegers, distinct, cells }) => {
     const byName = VALUE_NAME.test(name) ? 4 : LIKE_VALUE_NAME.test(name) ? 2 : 0;
@@ -160,7 +160,7 @@ function bestValues(columns: readonly Column[]): readonly Column[] {
   return columns.filter((_, index) => scores[index] === Math.max(...scores));
 }
 
-/** One notation for all cells of all columns of values; the notations of each if no one reads them all. */
+/** One notation for all cells of all value columns; or the notations of each column, if no single one reads them all. */
 function sharedNumberFormat(columns: readonly Column[]): ColumnGuess['number'] {
   const shared = numberFormatOf(columns);
   const [format] = shared?.formats ?? [];
@@ -198,7 +198,7 @@ function currencyOf(columns: readonly Column[]): CurrencyGuess {
   return { kind: 'column', column: best.name, codes: [...best.distinct] };
 }
 
-/** A code in capitals, or after `_` at the end or before `_per_`: `close_usd`, `price_eur_per_litre`. */
+/** A code in capitals, or after `_` and at the end or before `_per_`: `close_usd`, `price_eur_per_litre`. */
 function currencyNamedBy([value, ...others]: readonly Column[]): CurrencyGuess | null {
   const words = value?.name.match(/(?<![A-Za-z])[A-Z]{3}(?![A-Za-z])|(?<=_)[a-z]{3}(?=$|_per_)/g) ?? [];
   const [code, ...more] = words.map((word) => word.toUpperCase()).filter((word) => checkCurrencyCode(word) === null);

@@ -1,26 +1,26 @@
-/** Guesses the columns that tell markets apart. */
+/** Guesses the columns that distinguish markets. */
 import type { Column } from './column.ts';
 
 export interface MarketColumns {
-  /** Columns that identify a market, or may. */
+  /** The columns that identify a market, or may do so. */
   readonly match: readonly Column[];
-  /** Other columns that may: they differ within a market, or have many values. */
+  /** Other columns that may identify a market: their values differ within a market, or are many. */
   readonly others: readonly Column[];
-  /** Whether the file leaves no doubt: see `doubtsOf`. */
+  /** Whether there is no doubt: see `doubtsOf`. */
   readonly isSure: boolean;
-  /** Whether no two rows agree in these columns and in their date. */
+  /** Whether each row has a different combination of these columns and the date. */
   readonly isUnique: boolean;
 }
 
-/** The first rows show enough. */
+/** The number of compared rows: the first ones are enough. */
 const ROWS_COMPARED = 5_000;
 
 /**
- * Begins with all columns of few values. Leaves out those that differ within a market but are not needed to tell the
- * rows of one date apart, such as a flag.
+ * Starts with all columns of few values. Leaves out columns, such as a flag, whose values differ within a market but are not
+ * needed to distinguish the rows of one date.
  *
  * @param candidates columns that are neither the date nor the value
- * @param currency the name of the column of currencies, which stays
+ * @param currency the name of the currency column, which is kept
  */
 export function guessMarketColumns(
   candidates: readonly Column[],
@@ -43,8 +43,8 @@ export function guessMarketColumns(
 }
 
 /**
- * There is no doubt if each row of a date is of another market, each column is needed for that, and no other column could
- * tell markets apart. The identity of all observations hangs on these columns, so any doubt is left to a person.
+ * There is no doubt if each row of a date belongs to another market, each column is needed for that, and no other column could
+ * distinguish markets. These columns determine the identity of all observations, so a person must decide in any doubt.
  */
 export function doubtsOf(
   match: readonly Column[],
@@ -57,19 +57,22 @@ export function doubtsOf(
     column.name === currency || groups([...match.filter((each) => each !== column), date]) < all;
   const rows = [...match, ...others, date].find((column) => column !== null)?.cells.length ?? 0;
   const isUnique = all === Math.min(rows, ROWS_COMPARED);
-  // Without any column that could name a market, the doubt is one of the date.
+  // If no column could name a market, the doubt is about the date.
   const isNameless = match.length === 0 && others.length === 0;
   return { isUnique, isSure: isNameless || (isUnique && others.length === 0 && match.every(isNeeded)) };
 }
 
-/** How many rows are different by these columns. */
+/** The number of different combinations of these columns. */
 function groups(columns: readonly (Column | null)[]): number {
   const used = columns.filter((column) => column !== null);
   const rows = Math.min(ROWS_COMPARED, used[0]?.cells.length ?? 0);
   return new Set(Array.from({ length: rows }, (_, row) => JSON.stringify(used.map(({ cells }) => cells[row])))).size;
 }
 
-/** Numbers with decimals measure something. A number that is nearly always another counts rows. */
+/**
+ * Whether a column may name something. Numbers with decimals are measurements. A number that differs in nearly every row counts
+ * the rows.
+ */
 function hasFewValues({ cells, blank, filled, distinct, number, isIntegers }: Column): boolean {
   if (blank > cells.length / 100 || filled === 0) return false;
   if (number !== null && !isIntegers) return false;

@@ -1,4 +1,6 @@
-/** Guesses the quantity for which prices keep their digits. It is fixed from the first observation on, so nothing may be lost. */
+/**
+ * Guesses the quantity at which prices keep their digits. The first observation fixes it permanently, so no digit may be lost.
+ */
 import { QUANTITY_MAX } from '../../contract/files/limits.ts';
 import { currencyExponent } from '../../contract/values/money/currencies.ts';
 import { plainDecimal } from '../../contract/values/money/money.ts';
@@ -6,19 +8,19 @@ import { numberReader } from '../values/number-format.ts';
 import type { Draft } from './draft.ts';
 
 export interface QuantityGuess {
-  /** The smallest power of ten at which each number is whole minor units. Null: no power does it. */
+  /** The smallest power of ten at which each number is whole minor units. Null: there is none. */
   readonly all: number | null;
-  /** Of the rows, the one in the middle, by the power that its own numbers need. */
+  /** The median over the rows of the power that a row's own numbers need. */
   readonly usual: number;
-  /** Numbers that do not fit their currency's decimals for one, and the one with most decimals. */
+  /** The number of values that do not fit their currency's decimals at quantity one, and the one with most decimals. */
   readonly unfit: number;
   readonly numbers: number;
   readonly example: string;
 }
 
-/** Prices may become a hundred times as large before they are more than JSON readers hold (2^53−1). */
+/** Prices may become a hundred times as large before they exceed the exact integers of JSON readers (2^53−1). */
 const ROOM = 100;
-/** Most currencies have cents. */
+/** The minor units of most currencies are hundredths. */
 const EXPONENT = 2;
 const LARGEST_POWER = Math.log10(QUANTITY_MAX);
 

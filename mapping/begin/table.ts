@@ -1,4 +1,4 @@
-/** The beginning of a file as a table, whatever its form. */
+/** The beginning of a file as a table, for every form of file. */
 import { type CsvFault, readCsv } from '../input/csv-rows.ts';
 import { Column } from './column.ts';
 import { guessDialect } from './dialect.ts';
@@ -8,17 +8,17 @@ import { beginningOf, wholeRows } from './file-head.ts';
 export interface FileTable {
   readonly place: FilePlace;
   readonly columns: readonly Column[];
-  /** The line of each row, from 1 on. None: a document has rows of no line. */
+  /** The line of each row, from 1 on. Empty for a document, whose rows have no lines. */
   readonly lines: readonly number[];
   readonly rows: number;
-  /** Rows that are not readable, and the first of their faults. */
+  /** The number of unreadable rows, and the first of their faults. */
   readonly faults: number;
   readonly firstFault: string;
-  /** Whether the file goes on. */
+  /** Whether the file continues. */
   readonly isCut: boolean;
 }
 
-/** @returns the table, or why the file has none, and the remedy */
+/** @returns the table; or why the file has none, and the remedy */
 export async function readTable(file: AsyncIterable<Uint8Array>): Promise<FileTable | NoRows> {
   const { bytes, isCut } = await beginningOf(file);
   const form = formOf(bytes);
@@ -42,7 +42,7 @@ export async function readTable(file: AsyncIterable<Uint8Array>): Promise<FileTa
   if (first !== undefined && (form !== 'csv' || lines.length === 0)) return { fault: firstFault };
   if (lines.length === 0) return { fault: 'no row follows the names of the columns' };
   const all = header.map((name, index) => new Column(name, cells[index] ?? []));
-  // Texts of a document's head are the same for each row. Only a date among them says something of the rows.
+  // The texts in the head of a document are the same for each row. Only a date among them describes the rows.
   const ofHead = ({ name, cells, distinct }: Column) =>
     form === 'xml' && name.startsWith('../') && new Set(cells).size <= 1 && !LIKE_DATE.test([...distinct][0] ?? '');
   const columns = all.filter((column) => !ofHead(column));
@@ -66,13 +66,13 @@ async function csvRows(head: Uint8Array, isCut: boolean): Promise<FoundRows | No
   };
 }
 
-/** The form that a file's first character shows. */
+/** The form, by the first character of the file. */
 function formOf(bytes: Uint8Array): 'json' | 'xml' | 'csv' {
   const [first] = new TextDecoder().decode(bytes.subarray(0, 1000)).trimStart();
   return first === '{' || first === '[' ? 'json' : first === '<' ? 'xml' : 'csv';
 }
 
-/** The one column whose cells are whole links. Null: none, or several. */
+/** The only column whose cells are complete links. Null: there is none, or several. */
 export function linkColumn(columns: readonly Column[]): Column | null {
   const links = columns.filter(({ filled, blank, distinct }) => {
     return filled > 0 && blank === 0 && [...distinct].every((text) => /^https?:\/\/[^\s/]+\S*$/i.test(text));

@@ -1,4 +1,4 @@
-/** Writes the starting mapping from the guesses. */
+/** Writes the first mapping from the guesses. */
 import { FILL_IN } from '../declared/parse-jsonc.ts';
 import { numberReader } from '../values/number-format.ts';
 import { Commented, writeCommentedJson } from './commented-json.ts';
@@ -84,7 +84,7 @@ function draftDialect(
   };
 }
 
-/** Rows directly after the header that have neither a date nor a number, where the next one has. */
+/** The number of rows directly after the header with neither a date nor a number, if the next row has both. */
 function unitRows({ guess: { date, values, number } }: Draft): number {
   const read = numberReader(number?.formats[0] ?? { decimalMark: '.' });
   const isData = (row: number) =>
@@ -96,7 +96,7 @@ function unreadable({ table: { faults, firstFault } }: Draft): string {
   return faults === 0 ? '' : `Rows that are not readable: ${faults}. The first one is on ${firstFault}`;
 }
 
-/** The columns that are likely, and a mark if the file leaves a doubt. */
+/** The likely columns, and a mark if there is a doubt. */
 function draftMatch({ guess, added, match }: Draft): readonly string[] {
   const { isSure, others } = guess.market;
   if (isSure || (added !== null && match.includes(added.name))) return match;
@@ -111,7 +111,7 @@ function matchComment({ guess: { market }, match }: Draft): string {
   return `The columns that identify a market.${columns === '' ? '' : ` Different values: ${columns}.`}`;
 }
 
-/** The template of the currency, and the table that codes in small letters need. */
+/** The template of the currency, and the table that lower-case codes need. */
 function draftCurrency({ guess: { currency }, added, table: { columns } }: Draft) {
   if (currency.kind === 'named') return { currency: currency.code, table: null };
   if (currency.kind === 'unknown') {
@@ -138,7 +138,7 @@ function draftCurrency({ guess: { currency }, added, table: { columns } }: Draft
 
 const QUANTITY_NAME = /quantity|qty|pack|lot|unit[ _-]?size/i;
 const UNIT_NAME = /^(unit|uom|unit[_ ]?of[_ ]?measure)$/i;
-/** The thing that a price buys, in the name of its column: `price_eur_per_litre`, `Price per kg`. */
+/** The unit of a price, in the name of its column: `price_eur_per_litre`, `Price per kg`. */
 const PER = /(?:^|[_ ])per[_ ]([a-z]+)$/i;
 
 function draftMarket(
@@ -190,7 +190,7 @@ function draftMarket(
 const EXACT =
   'How many one price buys: for each market, the smallest power of ten (from "atLeast" on, if it is there) for which each number is a whole number of minor units.';
 
-/** A hint, and no guess: such a number may also be of what was traded. */
+/** A hint only: such a number may also be a traded quantity. */
 function quantityColumn({ columns }: Draft['table']): string {
   const found = columns.find(({ name, isIntegers }) => isIntegers && QUANTITY_NAME.test(name));
   if (found === undefined) return '';

@@ -1,4 +1,4 @@
-/** Tells the result that a mapping would have for a file, without sending anything. */
+/** Shows the result of a mapping for a file, without sending anything. */
 import type { MarketRecord } from '../../contract/ingest/ingest-records.ts';
 import { millisecondInstant } from '../../contract/values/instants.ts';
 import type { CsvMapping, MappingFault } from '../declared/csv-mapping.ts';
@@ -18,33 +18,33 @@ export type MappingCheck =
   | { readonly faults: readonly []; readonly file: FileCheck };
 
 export interface FileCheck {
-  /** Rows with as many fields as the header. */
+  /** The number of rows with as many fields as the header. */
   readonly rows: number;
-  /** Values of the rows: several in a row of a wide table. */
+  /** The number of values in the rows. A row of a wide table has several. */
   readonly values: number;
-  /** Values that the mapping leaves out: blank ones, and rows that a table does not list. */
+  /** The number of values that the mapping leaves out: blank ones, and those of rows that a table does not list. */
   readonly leftOut: number;
   readonly markets: { readonly count: number; readonly first: readonly MarketRecord[] };
-  /** Whether a slug has a digest, because it does not spell its name exactly. Slugs never change later. */
+  /** Whether a slug has a digest, because its name is not a slug. Slugs never change later. */
   readonly hasDigests: boolean;
   readonly observations: ObservationSummary;
-  /** As it would be sent. Null: no row gives one. */
+  /** The record as it would be sent. Null: no row gives one. */
   readonly firstObservation: MappedRecord['record'] | null;
   readonly refused: {
-    /** Values that gave no observation, and rows that are not readable. */
+    /** The number of values without an observation, and of unreadable rows. */
     readonly count: number;
-    /** The most frequent ones first. Each value column of a wide table has its own. */
+    /** The most frequent first. Each value column of a wide table has its own groups. */
     readonly groups: readonly FaultGroup<MappedRefusal>[];
   };
   /** Named columns of the file that the mapping does not use. */
   readonly unusedColumns: readonly string[];
-  /** Columns of `sourceUrl` that neither tell markets apart nor give the date. */
+  /** Columns of `sourceUrl` that neither distinguish markets nor give the date. */
   readonly looseUrlColumns: readonly string[];
 }
 
 export interface ObservationSummary {
   readonly count: number;
-  /** Observations without a value, by reason. */
+  /** The numbers of observations without a value, by reason. */
   readonly unknown: Readonly<Record<string, number>>;
   readonly rounded: number;
   /** The earliest and the latest moment; null without observations. */
@@ -55,12 +55,12 @@ const FIRST_MARKETS = 5;
 const PROGRESS_ROWS = 1000;
 
 /**
- * Reads the whole file if the mapping has no fault. Takes the memory of one entry for each market and 43 bytes for each
- * observation. The rules that need a clock or the ledger are not checked: `ingest --dry-run` checks those too.
+ * Reads the whole file if the mapping has no fault. The memory grows by one entry for each market and 43 bytes for each
+ * observation. Rules that need a clock or the ledger are not checked: `ingest --dry-run` checks them, too.
  *
- * @param mappingText JSON with comments; or a recipe, whose mapping it is
- * @param progress receives the number of rows now and then
- * @param fetchedAt the moment of the fetch, for a recipe whose mapping reads it
+ * @param mappingText JSON with comments; or a recipe, whose mapping is checked
+ * @param progress receives the number of rows at intervals
+ * @param fetchedAt the moment of the fetch, for a recipe whose mapping uses it
  */
 export async function checkMapping(
   mappingText: string,
@@ -114,7 +114,7 @@ async function checkFile(
     if (rows % PROGRESS_ROWS === 0) progress(rows);
   }
   progress(rows);
-  // A column that unpivot excepts is not used by that alone.
+  // Only naming a column in the exceptions of `unpivot` is not a use.
   const used = requiredColumns({ ...mapping, unpivot: undefined });
   const summary = observations.summary();
   const groups = refusals.groups().sort((one, other) => other.count - one.count);

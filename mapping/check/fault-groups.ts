@@ -1,4 +1,4 @@
-/** Groups the faults of a file by kind: people read the first of each in full, and where the others are. */
+/** Groups the faults of a file by kind. People read the first fault of each kind in full, and the lines of the others. */
 
 export interface FileFault {
   readonly line: number;
@@ -8,7 +8,7 @@ export interface FileFault {
   readonly column: string | null;
   readonly code: string;
   readonly detail: string;
-  /** Into the record. */
+  /** The place in the record. */
   readonly pointer?: string;
   readonly rule?: string;
 }
@@ -19,9 +19,9 @@ export interface FaultGroup<Fault extends FileFault = FileFault> {
   readonly column: string | null;
   readonly count: number;
   readonly first: Fault;
-  /** The lines of the next ones. */
+  /** The lines of the next faults of this kind. */
   readonly lines: readonly number[];
-  /** Other details of the same kind, such as each key that a table lacks: the first ones, without repetition. */
+  /** Other details of the same kind, such as each key that a table lacks: the first ones, each once. */
   readonly others: readonly string[];
 }
 
@@ -54,7 +54,7 @@ export class FaultGroups<Fault extends FileFault> {
     if (kind !== withoutNumbers(group.first.detail) && !group.others.has(kind)) group.others.set(kind, detail);
   }
 
-  /** In the order in which they were met. */
+  /** The groups, in the order of their first faults. */
   groups(): FaultGroup<Fault>[] {
     return [...this.#groups.values()].map((group) => ({
       code: group.first.code,
@@ -65,7 +65,7 @@ export class FaultGroups<Fault extends FileFault> {
   }
 }
 
-/** Details that differ in a date or an amount say the same. A quoted text is a key, and counts. */
+/** Details that differ only in a date or an amount are equal. A quoted text is a key, and must be equal. */
 function withoutNumbers(detail: string): string {
   return detail.replaceAll(/"(?:[^"\\]|\\.)*"|\d[\d.:TZ-]*/g, (found) => (found.startsWith('"') ? found : '#'));
 }

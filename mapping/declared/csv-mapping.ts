@@ -1,10 +1,10 @@
 /**
- * The mapping of an operator's CSV file, or JSON or XML document, to ingest records: itself a JSON document, in which comments
- * and trailing commas are allowed, validated here and carried out by `map-csv.ts`. `docs/mapping.md` shows it by examples; this
+ * The mapping of an operator's CSV file, or JSON or XML document, to ingest records. It is a JSON document, in which comments
+ * and trailing commas are allowed. It is validated here and carried out by `map-csv.ts`. `docs/mapping.md` has examples; this
  * is the reference.
  *
- * A **template** is text with `{column}` placeholders: the row's value in that column, with white space trimmed. A
- * template has no expressions, no functions, and no way to write a brace. A column is one of the CSV file's, or one
+ * A **template** is text with `{column}` placeholders, which stand for the row's value in that column, with white space
+ * trimmed. A template has no expressions, no functions, and no way to write a brace. A column is one of the CSV file's, or one
  * that a look-up table of the mapping adds. `{observedDate}`, the parsed date (YYYY-MM-DD), may be used in `sourceUrl`,
  * `sourceLabel` and `releasedAt`.
  *
@@ -40,9 +40,9 @@ function choiceOf<Word extends z.ZodEnum>(word: Word) {
 }
 
 /**
- * A look-up table: adds columns to each row. `key` is a template over the file's columns and those of earlier tables.
- * Each of `rows` gives, for one key, the values of `columns` in order. A key that is not listed takes `otherwise`:
- * values, or `leave-out`, and then its row says nothing. Without `otherwise`, its row is refused.
+ * A look-up table: adds columns to each row. `key` is a template over the file's columns and those of earlier tables. Each of
+ * `rows` gives, for one key, the values of `columns` in order. A key that is not listed gets `otherwise`: values, or
+ * `leave-out`, and then its row gives no record. Without `otherwise`, its row is refused.
  */
 const tableSchema = z.strictObject({
   key: template,
@@ -63,7 +63,7 @@ const sourceTemplateSchema = z.strictObject({
   cadence: cadenceSchema.nullable().default(null),
 });
 
-/** The market of a row. May use only columns of `match`, and of tables keyed by them. */
+/** The market of a row. It may use only columns of `match`, and of tables keyed by them. */
 const marketTemplateSchema = z.strictObject({
   /**
    * Placeholder values are lower-cased; runs of characters other than a–z and 0–9 become one hyphen: "100 KG" is
@@ -72,17 +72,17 @@ const marketTemplateSchema = z.strictObject({
   slug: template,
   /**
    * `unless-exact`: the slug gets a hyphen and eight characters of a digest of the values of `match`, unless it spells these
-   * exactly; it is cut to have room for them. So one name has one slug for ever, and no two names have the same, whatever else
-   * is in the file. `never`: two names with one slug are refused.
+   * values exactly. It is shortened if necessary. So a name always has the same slug, and two names never share one, whatever
+   * else is in the file. `never`: two names with one slug are refused.
    */
   slugDigest: z.enum(['never', 'unless-exact']).default('never'),
   name: template,
   kind: template,
   nativeCurrency: template,
   /**
-   * The quantity that one price of the market buys. `quantity` must give a positive integer. Or it is `exact`: the smallest power
-   * of ten, from `atLeast` to 10^15, for which each amount of the market in the file is whole minor units. A market that has
-   * observations keeps its quantity; an amount that does not fit is then refused or rounded, by `rounding`.
+   * The quantity that one price of the market buys. `quantity` must give a positive integer. Alternatively it is `exact`: the
+   * smallest power of ten, from `atLeast` to 10^15, at which each amount of the market in the file is whole minor units. A
+   * market with observations keeps its quantity. Then an amount that does not fit is refused or rounded, by `rounding`.
    */
   unit: z.strictObject({
     quantity: template,
@@ -94,35 +94,35 @@ const marketTemplateSchema = z.strictObject({
   }),
   sources: z.array(sourceTemplateSchema).max(20).default([]),
   /**
-   * Facts that are no numbers, by name, such as `"mode": "{mode}"`. If they differ between rows of a
-   * market, its first row that is taken counts. A blank one is left out. Each has the source and the date of its row's observation.
+   * Facts that are not numbers, by name, such as `"mode": "{mode}"`. If they differ between rows of a market, the first
+   * accepted row counts. A blank one is left out. Each has the source and the date of its row's observation.
    */
   attributes: z.record(metricNameSchema, template).optional(),
   /**
-   * The markets' own rule for outliers: `off`, or how many times their usual size a value may be away from this many neighbours.
-   * Readers see it. Left out: markets keep the rule that they have. Null: the rule of the service.
+   * The markets' own rule for outliers: `off`, or how many times their usual size a value may differ from this many neighbours.
+   * Readers see it. Left out: markets keep their rule. Null: the rule of the service.
    */
   outliers: outlierRuleSchema.nullable().optional(),
-  /** Why, for readers. */
+  /** The reason for the rule, which readers see. */
   outliersReason: text.min(1).max(500).optional(),
 });
 
 const valueSchema = z.strictObject({
   column: columnName,
-  /** How the file writes numbers: nothing is guessed. `{ "decimalMark": ",", "groupMark": "." }` reads `1.234,5`. */
+  /** The notation of numbers; nothing is guessed. `{ "decimalMark": ",", "groupMark": "." }` reads `1.234,5`. */
   number: z
     .strictObject({
-      /** `either`: a number has one point or one comma, before its decimals; `1.234`, which may be a thousand, is refused. */
+      /** `either`: a number has at most one point or comma, before its decimals; `1.234`, which may be a thousand, is refused. */
       decimalMark: z.enum([...DECIMAL_MARKS, 'either']).default('.'),
       groupMark: z.enum(GROUP_MARKS).optional(),
       /**
-       * `drop`: `4.7810` is kept as `4.781`, and `10.00` as `10`. For a source that writes one number in two ways, here
-       * and in another file: else each file would correct the other.
+       * `drop`: `4.7810` is stored as `4.781`, and `10.00` as `10`. For a source that writes the same number in two ways in
+       * different files: otherwise each file would correct the other.
        */
       trailingZeros: z.enum(['keep', 'drop']).default('keep'),
       /**
-       * Texts that may stand directly before or after a number and are no part of it, such as `€` or `EUR/MWh`. They choose no
-       * currency: beside a fixed `currency`, signs of another one are refused.
+       * Texts that may be directly before or after a number without being part of it, such as `€` or `EUR/MWh`. They do not
+       * determine the currency: with a fixed `currency`, signs of another one are refused.
        */
       signs: z
         .array(
@@ -150,8 +150,8 @@ const valueSchema = z.strictObject({
    */
   rounding: z.enum(['nearest', 'refuse']),
   /**
-   * The meaning of a blank cell: an unknown value with this reason; a refused row (provenance.incomplete); or nothing at
-   * all (`leave-out`), such as in the column of a currency that does not exist any more.
+   * The meaning of a blank cell: an unknown value with this reason; a refused row (provenance.incomplete); or no record
+   * (`leave-out`), such as in the column of a currency that no longer exists.
    */
   blank: z
     .union([z.enum(['refuse', 'leave-out']), z.strictObject({ unknownReason: unknownReasonSchema })])
@@ -161,20 +161,20 @@ const valueSchema = z.strictObject({
 });
 
 /**
- * `YYYY`, `MM`/`M`/`MMM` (`Jan`)/`MMMM` (`January`) and `DD`/`D` with separators between them, e.g. `YYYY-MM-DD`,
- * `D.M.YYYY`, `YYYYMM`; or `YYYY` with `Q` (`Q1` to `Q4`), or alone. Then perhaps a time: `HH`/`H`, `mm`, `ss`, `S` (a fraction
- * of a second) and `Z` (an offset from UTC), e.g. `YYYY-MM-DDTHH:mm:ssZ`. A letter twice takes two digits, a letter once takes
- * one or two. Or `unix-seconds` or `unix-milliseconds`: a count since 1970-01-01T00:00Z.
+ * `YYYY`, `MM`/`M`/`MMM` (`Jan`)/`MMMM` (`January`) and `DD`/`D` with separators between them, e.g. `YYYY-MM-DD`, `D.M.YYYY`,
+ * `YYYYMM`; or `YYYY` with `Q` (`Q1` to `Q4`), or alone. A time may follow: `HH`/`H`, `mm`, `ss`, `S` (a fraction of a second)
+ * and `Z` (an offset from UTC), e.g. `YYYY-MM-DDTHH:mm:ssZ`. A double letter stands for two digits, a single one for one or
+ * two. Also `unix-seconds` or `unix-milliseconds`: a count since 1970-01-01T00:00Z.
  */
 const dateFormat = z.string().max(40).refine(isDateFormat, {
   error:
     'must be unix-seconds or unix-milliseconds; or hold YYYY, perhaps a month (MM, M, MMM or MMMM) or quarter (Q), a day (DD or D) and a time, and separators',
 });
 
-/** One format, or several that are tried in order. No text may be a date by two of them. */
+/** One format, or several that are tried in order. No text may have different dates in two of them. */
 const dateFormats = z.union([dateFormat, z.array(dateFormat).min(1).max(10)]);
 
-/** A column; or several, whose cells count as one, with a space between them, such as those of a date and a time. */
+/** A column; or several, whose cells are joined by a space, such as those of a date and a time. */
 const dateColumn = z.union([columnName, z.array(columnName).min(2).max(4)]);
 
 /** The offset from UTC of times without one, e.g. `+05:30`, or `UTC`. */
@@ -183,33 +183,34 @@ const offset = z
   .regex(/^(UTC|[+-](0\d|1[0-4]):[0-5]\d)$/, { error: 'must be UTC or an offset such as +05:30' })
   .optional();
 
-/** How the clocks of a file are meant. */
+/** The interpretation of a file's times. */
 const clockFields = {
   offset,
-  /** In place of `offset`: the zone of local times, e.g. `Europe/Berlin` (IANA). A time that its clocks skip is refused. */
+  /** Instead of `offset`: the zone of local times, e.g. `Europe/Berlin` (IANA). A time that its clocks skip is refused. */
   timeZone: timeZoneSchema.optional(),
   /**
-   * Of a time that the clocks show twice, because they are set back: which one is meant. Without it, its row is refused.
+   * For a time that occurs twice, because the clocks are set back: the occurrence that is meant. Without it, the row is
+   * refused.
    */
   overlap: z.enum(['earlier', 'later']).optional(),
-  /** For times with microseconds: moments are kept to the millisecond. `cut` drops the rest. */
+  /** For times with microseconds: moments are stored to the millisecond. `cut` drops the rest. */
   beyondMilliseconds: z.enum(['refuse', 'cut']).default('refuse'),
 };
 
 /** A moment of time. */
 const dateSchema = z.strictObject({
   column: dateColumn.optional(),
-  /** In place of a column: the date of all rows, in the format. */
+  /** Instead of a column: the date of all rows, in the format. */
   constant: z.string().trim().min(1).max(60).optional(),
   format: dateFormats,
   /**
-   * `day`: 00:00 UTC of the day as it is written; a time is ignored. `month`, `quarter`, `year`: 00:00 UTC of its first
-   * day; the day is ignored. `instant`: the moment itself. Then each format needs a time.
+   * `day`: 00:00 UTC of the day in the file; its time is ignored. `month`, `quarter`, `year`: 00:00 UTC of its first day; the
+   * day is ignored. `instant`: the moment itself. Then each format needs a time.
    */
   precision: z.enum(['instant', 'day', 'month', 'quarter', 'year']),
   ...clockFields,
   /**
-   * Whether dates before 1900 are right, and releases more than 366 days before `observedAt`. If not, their rows are refused
+   * Whether dates before 1900, and releases more than 366 days before `observedAt`, are correct. If not, their rows are refused
    * (date.implausible).
    */
   early: z.enum(['refuse', 'confirmed']).default('refuse'),
@@ -218,20 +219,20 @@ const dateSchema = z.strictObject({
 });
 
 /**
- * When the source first published the value: a template that gives a time in UTC, such as `{release day}T14:30:00Z`, or
- * a column whose formats have a time. A day alone is refused, because its midnight would be a guess, and too early. If a
- * column is blank, the release of its row is not known. Leave it out if the source does not say it; the time of the
- * newest file is another thing, and would correct every row each day.
+ * When the source first published the value: a template that gives a time in UTC, such as `{release day}T14:30:00Z`, or a
+ * column whose formats have a time. A day alone is refused, because its midnight would be a guess, and too early. If a column
+ * is blank, the release of its row is unknown. Leave `releasedAt` out if the source does not state it. The time of the newest
+ * file is not a release: it would correct every row each day.
  */
 const releaseSchema = z.union([template, z.strictObject({ column: dateColumn, format: dateFormats, ...clockFields })]);
 
-/** One more metric of the same row. It has the date, the source and the words of the first one. */
+/** One more metric of the same row. It shares the date, the source and the words of the first one. */
 const furtherMetricSchema = z.strictObject({
   metric: metricNameSchema,
   value: valueSchema,
-  /** Of an amount of money; left out: that of the first metric. */
+  /** The currency of an amount of money; left out: that of the first metric. */
   currency: template.optional(),
-  /** For a number that is not money: the thing that it counts, such as `token`. */
+  /** For a number other than money: the unit that it counts, such as `token`. */
   unit: text.min(1).max(60).optional(),
 });
 
@@ -239,16 +240,16 @@ const observationTemplateSchema = z.strictObject({
   metric: metricNameSchema.default('price'),
   value: valueSchema,
   currency: template,
-  /** Further metrics of the row, so that one row gives several observations of one market. */
+  /** Further metrics of the row, for several observations of one market in one row. */
   also: z.array(furtherMetricSchema).max(MARKET_METRICS_MAX).default([]),
   date: dateSchema,
   releasedAt: releaseSchema.optional(),
   /**
-   * Whether the source publishes values before their moment: of rows that are ahead, or of all (`true`: others are refused).
-   * They may be up to 400 days ahead.
+   * Whether the source publishes values before their moment: `when-ahead`, only rows with a future moment; `true`, all rows
+   * (others are refused). They may be up to 400 days ahead.
    */
   announced: z.union([z.literal(true), z.literal('when-ahead')]).optional(),
-  /** Of corrections: why, for readers. Nothing, if its columns are blank. For files that have corrections alone. */
+  /** The public reason of corrections, for files with corrections only. No reason if its columns are blank. */
   publicReason: template.optional(),
   sourceLabel: template,
   /** Placeholder values are percent-encoded. */
@@ -256,16 +257,15 @@ const observationTemplateSchema = z.strictObject({
   confidence: choiceOf(confidenceSchema),
   status: choiceOf(metricStatusSchema),
   /**
-   * `leave-out`: a row that says the same as an earlier one of its market and date is passed over, such as the rate of a
-   * currency in a list of countries. `refuse`: two rows of one observation are an error.
+   * `leave-out`: a row that repeats an earlier one of its market and date is skipped, such as the rate of a currency in a list
+   * of countries. `refuse`: two rows of one observation are an error.
    */
   repeats: z.enum(['refuse', 'leave-out']).default('refuse'),
 });
 
 /**
- * An operator's statement that the source is wrong. Rows in which every column of `where` has one of its values are
- * kept as unknown values (`withheld`), with the source's digits. Nothing is dropped. `reason` is for readers of the
- * mapping.
+ * An operator's statement that the source is wrong. Rows in which every column of `where` has one of its values become unknown
+ * values (`withheld`), with the source's digits. Nothing is dropped. `reason` is for readers of the mapping.
  */
 const withholdSchema = z.strictObject({
   where: z.record(columnName, z.array(z.string()).min(1)).refine((where) => Object.keys(where).length > 0, {
@@ -275,22 +275,22 @@ const withholdSchema = z.strictObject({
 });
 
 export const csvMappingSchema = z.strictObject({
-  /** For people: the file's contents, its origin and its licence. */
+  /** For people: the contents of the file, its origin and its licence. */
   description: z.string().optional(),
   csv: csvSchema.prefault({}),
   /**
-   * Invisible characters, such as a zero-width space, in cells and names of columns. They cannot become public: a text with
-   * one is refused. `strip` removes them, and makes a line break a space.
+   * Invisible characters, such as a zero-width space, in cells and column names. They cannot be published: a text with one is
+   * refused. `strip` removes them, and turns a line break into a space.
    */
   invisible: z.enum(['refuse', 'strip']).default('refuse'),
-  /** If the file is JSON. */
+  /** For a JSON file. */
   json: jsonSchema.optional(),
-  /** If the file is XML. */
+  /** For an XML file. */
   xml: xmlSchema.optional(),
   unpivot: unpivotSchema.optional(),
   /**
-   * The columns that identify a market: rows that agree in all of them belong to one market. None, if the file is about
-   * one market and no column names it.
+   * The columns that identify a market: rows that agree in all of them belong to one market. Empty if the file is about one
+   * market and no column names it.
    */
   match: z.array(columnName),
   tables: z.array(tableSchema).default([]),
@@ -301,7 +301,7 @@ export const csvMappingSchema = z.strictObject({
 
 export type CsvMapping = z.infer<typeof csvMappingSchema>;
 
-/** One metric of a mapping, with everything that it shares with the others. With a `unit`, it is no money. */
+/** One metric of a mapping, with everything that it shares with the others. If it has a `unit`, it is not money. */
 export type MappedMetric = CsvMapping['observation'] & { readonly unit?: string | undefined };
 
 /** The metrics of each row: the first one, and the further ones. */
@@ -314,7 +314,7 @@ function definedOf({ currency, ...others }: z.infer<typeof furtherMetricSchema>)
   return currency === undefined ? others : { ...others, currency };
 }
 
-/** Whether the quantities follow from the amounts in the file. */
+/** Whether the quantities are derived from the amounts in the file. */
 export function isExact({ market }: CsvMapping): boolean {
   return market.unit.quantity === EXACT;
 }
@@ -322,7 +322,7 @@ export function isExact({ market }: CsvMapping): boolean {
 const EXACT = 'exact';
 export type MappedDate = z.infer<typeof dateSchema>;
 
-/** The columns of the file in which a moment stands. */
+/** The columns of the file that contain a moment. */
 export function columnsOfDate({
   column,
 }: {
@@ -335,6 +335,6 @@ export function columnsOfDate({
 export interface MappingFault {
   readonly pointer: string;
   readonly detail: string;
-  /** The line in the mapping's text, from 1 on; left out if the text is not known. */
+  /** The line in the mapping's text, from 1 on; left out if the text is unknown. */
   readonly line?: number;
 }

@@ -1,4 +1,4 @@
-/** The quantities of markets whose unit is `exact`: they follow from all amounts of the file. */
+/** The quantities of markets whose unit is `exact`: they are derived from all amounts of the file. */
 
 import { QUANTITY_MAX } from '../../contract/files/limits.ts';
 import type { MarketRecord } from '../../contract/ingest/ingest-records.ts';
@@ -7,10 +7,10 @@ import { toMinorUnits } from '../../contract/values/money/money.ts';
 import type { MappedRecord, MappedRow } from './mapped-rows.ts';
 
 /**
- * Passes the rows on when all have been read. Each market then has the smallest power of ten, from the one that its mapping
- * gives, at which each of its amounts is whole minor units. Programs write 1.6e-06 as 1.6000000000000001e-06: for an amount that
- * no quantity up to 10^15 holds, one counts at which it loses less than a millionth of itself. No quantity makes the largest
- * amount of the market more than 2^53−1: an amount that needs one is left to the row rules.
+ * Passes the rows on after all have been read. Each market then has the smallest power of ten, from the mapping's minimum on,
+ * at which each of its amounts is whole minor units. Programs write 1.6e-06 as 1.6000000000000001e-06. So if no quantity up to
+ * 10^15 is exact for an amount, one at which it loses less than a millionth of itself is accepted. No quantity makes the
+ * market's largest amount more than 2^53−1: the row rules decide about an amount that would need one.
  */
 export async function* withQuantities<Header extends { readonly kind: 'header' }>(
   rows: AsyncIterable<Header | MappedRow>,
@@ -39,7 +39,7 @@ export async function* withQuantities<Header extends { readonly kind: 'header' }
 }
 
 interface MarketAmounts {
-  /** Of the market's record, which is changed in place. */
+  /** The unit in the market's record, which is changed in place. */
   readonly unit: MarketRecord['unit'];
   largest: readonly Amount[];
 }
@@ -51,7 +51,7 @@ interface Amount {
   readonly quoted: number;
 }
 
-/** Null for a record that is no known amount of money. */
+/** Null for a record without a known amount of money. */
 function amountOf(record: MappedRecord['record']): Amount | null {
   if (record.type !== 'observation' || !('value' in record) || !('currency' in record) || record.value === null) {
     return null;
@@ -73,7 +73,7 @@ function quantityForMost(least: number, amount: Amount): number {
   const { digits, exponent, quoted } = amount;
   for (let quantity = least; quantity < QUANTITY_MAX; quantity *= 10) {
     const found = minorUnits(amount, quantity);
-    // The size of an error needs no exact number.
+    // The size of an error need not be exact.
     const right = (Number(digits) * 10 ** exponent * quantity) / quoted;
     if ('error' in found || Math.abs(found.amountMinor - right) < LOSS * Math.abs(right)) return quantity;
   }
@@ -82,7 +82,7 @@ function quantityForMost(least: number, amount: Amount): number {
 
 const LOSS = 1e-6;
 
-/** The amounts that need most room: one for each exponent and quoted quantity. */
+/** The largest amounts: one for each exponent and quoted quantity. */
 function withLargest(kept: readonly Amount[], amount: Amount): readonly Amount[] {
   const same = kept.find(({ exponent, quoted }) => exponent === amount.exponent && quoted === amount.quoted);
   if (same === undefined) return [...kept, amount];

@@ -1,25 +1,25 @@
-/** Finds texts that occur twice, in little memory, however long they are. */
+/** Finds repeated texts of any length in little memory. */
 
 const FIRST_SLOTS = 1 << 12;
-/** Identity in two halves, place, content. */
+/** Two halves of the identity, the place, and the content. */
 const WORDS = 4;
-/** The table then has 2^23 slots, which are 128 MiB. */
+/** With this many, the table has 2^23 slots, which are 128 MiB. */
 const IDENTITIES_MAX = 6_000_000;
 
 /** The first occurrence of an identity. */
 export interface Earlier {
   readonly place: number;
-  /** Whether its content was the same: wrong with a probability of 1 in 4 thousand million. */
+  /** Whether its content was the same. Wrong with a probability of 1 in 4 thousand million. */
   readonly isSame: boolean;
 }
 
 /**
- * Remembers identities by 64 bits of their hash, with the place of each one's first occurrence and 32 bits of its content:
- * 22 to 43 bytes each. Among a million different texts, one is taken for another with a probability of 3 in 100 million.
- * After six million of them, no more are remembered, and further texts are compared with those.
+ * Stores identities as 64 bits of their hash, with the place of each first occurrence and 32 bits of its content: 22 to 43
+ * bytes each. Among a million different texts, the probability that one is mistaken for another is 3 in 100 million. After six
+ * million identities, no more are stored, and further texts are compared with the stored ones.
  */
 export class IdentitySet {
-  /** A place of 0 is a free slot. */
+  /** A slot with place 0 is free. */
   #slots = new Uint32Array(FIRST_SLOTS * WORDS);
   #size = 0;
 
@@ -37,7 +37,7 @@ export class IdentitySet {
     return null;
   }
 
-  /** The slot of the identity, or the free one that it would get. */
+  /** The slot of the identity, or the free slot for it. */
   #slotOf(high: number, low: number): number {
     const slots = this.#slots;
     const count = slots.length / WORDS;

@@ -8,9 +8,10 @@ import type { MappedObservation } from './map-observation.ts';
 const { attributes: attributesSchema } = marketRecordSchema.shape;
 
 /**
- * Makes the function that adds the facts of a row to its market's record. The record itself, if the mapping declares none.
+ * Makes the function that adds the facts of a row to its market's record. It returns the record unchanged if the mapping
+ * declares none.
  *
- * @returns a function of the row, its market's record, and an observation of the row, whose source and date are theirs
+ * @returns a function of the row, its market's record, and an observation of the row, from which the facts take source and date
  */
 export function attributeMapper({ market: { attributes } }: CsvMapping) {
   const templates = Object.entries(attributes ?? {}).map(([name, value]) => [name, compileTemplate(value)] as const);
@@ -31,7 +32,7 @@ export function attributeMapper({ market: { attributes } }: CsvMapping) {
   };
 }
 
-/** Equal if two records state the same facts, whenever a source said them. */
+/** Equal for two records that state the same facts, even from different times. */
 export function statedAttributes({ attributes = {} }: Pick<MarketRecord, 'attributes'>): string {
   return JSON.stringify(Object.entries(attributes).map(([name, { value, sourceLabel }]) => [name, value, sourceLabel]));
 }

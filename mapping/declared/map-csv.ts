@@ -27,13 +27,13 @@ interface MappedHeader {
 }
 
 /**
- * Maps a file, row by row, in the order of its lines. Keeps only the current piece of text and one entry for each
- * market in memory; of a JSON document, the whole. All faults of a row are reported at once. Faults of the whole file (no
- * header, columns missing or named twice, an open quote) are refusals of their line and end the reading. With exact quantities,
- * the records of the whole file are in memory. Of two rows about one observation, the later one is refused.
+ * Maps a file, row by row, in the order of its lines. Keeps only the current piece of text and one entry for each market in
+ * memory; of a JSON document, the whole. All faults of a row are reported at once. Faults of the whole file (no header, columns
+ * missing or named twice, an open quote) are refusals of their line and end the reading. With exact quantities, the records of
+ * the whole file are in memory. Of two rows about one observation, the later one is refused.
  *
- * @param run the columns of a run, of which the mapping may read some; null for files that no run has fetched
- * @param missing `leave-out`: a file may be without `optionalColumns`, as one from before they were added
+ * @param run the columns of the run that fetched the file, some of which the mapping may use; null for other files
+ * @param missing `leave-out`: the file may lack `optionalColumns`, as a file from before they were added does
  */
 export async function* mapCsv(
   mapping: CsvMapping,
@@ -45,12 +45,12 @@ export async function* mapCsv(
   for await (const row of mapCsvRows(mapping, csv, run, missing)) {
     if (row.kind === 'header') continue;
     number += 1;
-    // `yield*` would make a promise more for each record.
+    // `yield*` would create one more promise for each record.
     for (const result of row.results) yield result.kind === 'refusal' ? { ...result, row: number } : result;
   }
 }
 
-/** As `mapCsv`, with the columns first, and then the results of each row together. */
+/** As `mapCsv`: first the columns, then the results of each row together. */
 export function mapCsvRows(
   mapping: CsvMapping,
   csv: CsvInput,
@@ -103,7 +103,7 @@ async function* rowsOf({ csv, json, xml, invisible }: CsvMapping, input: CsvInpu
   }
 }
 
-/** Its parser is loaded for documents that need it. */
+/** The parser is loaded only for XML documents. */
 async function xmlRows(
   input: CsvInput,
   xml: NonNullable<CsvMapping['xml']>,
@@ -117,7 +117,7 @@ function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow
   const columns = new RowColumns(mapping, melter.header);
   const toMarket = marketMapper(mapping);
   const readDate = dateMapper(mapping.observation.date, '/observedAt');
-  /** Of one row: the date of its first metric is that of all. */
+  /** The date of a row's first metric applies to all its metrics. */
   let moment: RowPart<string> | null = null;
   const dateOf = () => {
     moment ??= readDate(columns);
@@ -188,7 +188,7 @@ function refusalsOf(
   return refusals.map((refusal) => ({ kind: 'refusal', line, ...refusal, column: inFile(refusal.column) }));
 }
 
-/** Names stay as they are, unless they hold invisible characters. */
+/** Names stay unchanged, unless they contain invisible characters. */
 function nameInWords(name: string): string {
   return holdsHidden(name) ? quotedText(name) : name;
 }
@@ -214,7 +214,7 @@ function headerRefusals(mapping: CsvMapping, header: readonly string[]): RowRefu
   }
   const twice = RUN_COLUMNS.filter((name) => header.indexOf(name) !== header.lastIndexOf(name));
   const named = header.filter((name) => name !== '' && !isRunColumn(name));
-  // Names that differ only in characters that are stripped.
+  // Names that differ only in stripped characters become equal.
   const same = new Set(named.filter((name, index) => named.indexOf(name) !== index));
   const clashing = [...addedColumns(mapping).filter((column) => header.includes(column)), ...twice];
   return [

@@ -47,7 +47,7 @@ export function dateMapper(date: MappedDate, pointer: string): (columns: Columns
   };
 }
 
-/** Makes the function that gives the moments that a text may mean: see `ZoneClock.instantsOf`. */
+/** Makes the function that returns the possible moments of a text: see `ZoneClock.instantsOf`. */
 function momentReader({ offset, timeZone }: MappedDate): (written: WrittenDate) => readonly number[] {
   const clock = timeZone === undefined ? null : zoneClock(timeZone);
   const elsewhere = offsetMinutes(offset ?? 'UTC');

@@ -8,7 +8,7 @@ import { type Columns, compileTemplate, compileUrl } from '../values/template.ts
 import { type CsvMapping, isExact } from './csv-mapping.ts';
 import { slugWithDigest } from './slug-digest.ts';
 
-/** All rows of a market get the same object. */
+/** All rows of a market share the same object. */
 export type MarketOfRow = { readonly record: MarketRecord } | { readonly refusals: readonly RowRefusal[] };
 
 /**
@@ -62,7 +62,7 @@ function marketBuilder(mapping: CsvMapping): (columns: Columns) => MarketRecord 
     const parsed = marketRecordSchema.safeParse(market, { error: plainWords });
     const currency = checkCurrencyCode(nativeCurrency(columns));
     const refusals = flattenIssues(parsed.error?.issues ?? [])
-      // The currency's own fault says more than the fault of its format.
+      // The currency's own fault is clearer than the fault of its format.
       .filter((issue) => currency === null || issue.path[0] !== 'nativeCurrency')
       .map(({ path, message }) => refuse(pointerOf(path), textFault(path, valueAt(market, path), message)));
     if (currency !== null) refusals.push({ column: null, pointer: '/nativeCurrency', ...currency });
@@ -83,7 +83,7 @@ function sourceMapper(source: CsvMapping['market']['sources'][number]): (columns
   });
 }
 
-/** A positive integer in plain digits; else NaN, which every schema refuses. */
+/** A positive integer in plain digits; otherwise NaN, which every schema refuses. */
 export function positiveInteger(text: string): number {
   return /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
 }

@@ -9,7 +9,7 @@ import { type CsvMapping, columnsOfDate, type MappedMetric } from './csv-mapping
 import { releaseMapper } from './map-release.ts';
 import { type MoneyAsDecimal, type MoneyInMinorUnits, type ScalarInput, valueMapper } from './map-value.ts';
 
-/** An observation as a mapping gives it. */
+/** An observation in one of the forms that a mapping produces. */
 export type MappedObservation = MoneyInMinorUnits | MoneyAsDecimal | ScalarInput;
 
 export type ObservationOfRow = { readonly record: MappedObservation } | { readonly refusals: readonly RowRefusal[] };
@@ -81,7 +81,7 @@ export function observationMapper(
   };
 }
 
-/** The first year of the dates that need no confirmation. */
+/** The first year whose dates need no confirmation. */
 export const EARLIEST = '1900';
 
 function earlyFaults(
@@ -105,7 +105,7 @@ function earlyFaults(
   return [refuse(columns.releasedAt, '/releasedAt', 'date.implausible', detail)];
 }
 
-/** Most rows have the label of the row before. */
+/** Keeps the last label, because most rows have the label of the previous row. */
 function labelMapper(template: string): (columns: Columns) => RowPart<string> {
   const labelOf = compileTemplate(template);
   let last: { readonly text: string; readonly part: RowPart<string> } | null = null;

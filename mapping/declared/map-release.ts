@@ -1,4 +1,4 @@
-/** Reads when the source released the value of a row. */
+/** Reads the time at which the source released the value of a row. */
 import { instantSchema } from '../../contract/values/metric.ts';
 import { type RowPart, refusedPart } from '../input/row-columns.ts';
 import { type Columns, columnsOf, compileTemplate } from '../values/template.ts';
@@ -7,7 +7,7 @@ import { dateMapper } from './map-date.ts';
 
 const POINTER = '/releasedAt';
 
-/** Makes the function that reads a release (RFC 3339 in UTC); null if the row does not say it. Nothing is guessed. */
+/** Makes the function that reads a release (RFC 3339 in UTC); null if the row does not state it. Nothing is guessed. */
 export function releaseMapper({
   observation: { releasedAt },
 }: CsvMapping): (columns: Columns) => RowPart<string | null> {

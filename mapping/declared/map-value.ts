@@ -33,18 +33,18 @@ type ValueOf<Input> = Omit<
 /** The fields of a record that are its value. */
 export type RowValue = ValueOf<MoneyInMinorUnits> | ValueOf<MoneyAsDecimal> | ValueOf<ScalarInput>;
 
-/** The digits of a row's number; or the reason why there is no number. */
+/** The digits of a row's number, or the reason why there is none. */
 type Digits =
   | { readonly digits: string; readonly zeroAsserted?: true }
   | { readonly sourceValue?: string; readonly unknownReason: NonNullable<RowValue['unknownReason']> };
 
-/** Makes the function that says whether a row gives nothing, because its value is blank and the mapping leaves it out. */
+/** Makes the test for rows without a record: their value is blank, and the mapping leaves blank values out. */
 export function leftOutTest({ value }: MappedMetric): (columns: Columns) => boolean {
   const isBlank = blankTest(value);
   return value.blank === 'leave-out' ? (columns) => isBlank(columns.get(value.column)) : () => false;
 }
 
-/** Makes the function that reads a row's value. `observedAt` is null if it is not known: it decides which currencies exist. */
+/** Makes the function that reads a row's value. `observedAt` determines which currencies exist; null: unknown. */
 export function valueMapper(
   mapping: CsvMapping,
   metric: MappedMetric,
@@ -67,7 +67,7 @@ function moneyMapper(mapping: CsvMapping, metric: MappedMetric): ReturnType<type
   return (columns, market, observedAt) => {
     const currency = currencyOf(columns);
     const currencyFault = observedAt === null ? checkCurrencyCode(currency) : checkCurrency(currency, observedAt);
-    // The meaning of an amount in an invalid currency cannot be guessed, so the amount is not checked further.
+    // An amount in an invalid currency has no clear meaning, so it is not checked further.
     if (currencyFault !== null) {
       return { refusals: [{ column: null, pointer: '/currency', ...currencyFault }] };
     }
@@ -133,7 +133,7 @@ function amountMapper(mapping: CsvMapping, metric: MappedMetric) {
     const { digits, ...zero } = found.value;
     const quoted = quotedQuantityOf?.(columns);
     const { quantity } = market.unit;
-    // The quantity of an exact market is not known yet: the numbers of such a file are for one.
+    // The quantity of an exact market is not known yet: the numbers of such a file are prices for one unit.
     const quotedQuantity = quoted === undefined ? (isDecimal ? 1 : quantity) : positiveInteger(quoted);
     if (!quotedQuantitySchema.safeParse(quotedQuantity).success) {
       const detail = `the quoted quantity ${JSON.stringify(quoted)} is not an integer from 1 to ${QUANTITY_MAX} in plain digits`;

@@ -2,8 +2,8 @@ import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts'
 import type { RowRefusal } from '../input/row-columns.ts';
 
 /**
- * A record from a line of the file. A market's record comes directly before its first observation that is not refused:
- * rows that give no observation define no market.
+ * A record from a line of the file. A market's record comes directly before its first accepted observation: rows without an
+ * observation define no market.
  */
 export interface MappedRecord {
   readonly kind: 'record';
@@ -11,13 +11,13 @@ export interface MappedRecord {
   readonly record: IngestRecordInput;
 }
 
-/** Why a line of the file gave no record. */
+/** The reason why a line of the file gave no record. */
 export interface MappedRefusal extends RowRefusal {
   readonly kind: 'refusal';
   readonly line: number;
   /** The number of the row, from 1: rows of a JSON document may share a line. Left out: the whole file is refused. */
   readonly row?: number;
-  /** The market of the row, if it is known. */
+  /** The market of the row, if it could be determined. */
   readonly market?: string;
 }
 
@@ -25,9 +25,9 @@ export interface MappedRefusal extends RowRefusal {
 export interface MappedRow {
   readonly kind: 'row';
   readonly line: number;
-  /** Values that the row has: more than one in a wide table, none in a row that is not readable. */
+  /** The number of values in the row: several in a wide table, none in an unreadable row. */
   readonly values: number;
-  /** Values that the mapping leaves out: blank ones, and rows that a table does not list. */
+  /** The number of values that the mapping leaves out: blank ones, and those of rows that a table does not list. */
   readonly leftOut: number;
   readonly results: readonly (MappedRecord | MappedRefusal)[];
 }

@@ -1,4 +1,4 @@
-/** The columns that a CSV mapping needs, and whether each placeholder can be filled in. */
+/** The columns that a CSV mapping needs, and a check that each placeholder can be filled in. */
 
 import { pointerOf } from '../../contract/values/zod-pointers.ts';
 import { signFaults } from '../values/currency-signs.ts';
@@ -31,7 +31,10 @@ export function requiredColumns(mapping: CsvMapping): ReadonlySet<string> {
   return new Set(needed.filter((column) => !added.has(column)));
 }
 
-/** Those of `requiredColumns` without which a row only says less: of facts, and of values of which blank ones are left out. */
+/**
+ * The columns of `requiredColumns` without which a row only has fewer parts: those of facts, and of values that are left out if
+ * blank.
+ */
 export function optionalColumns(mapping: CsvMapping): ReadonlySet<string> {
   const leftOut = metricsOf(mapping).flatMap(({ value }, index) =>
     value.blank === 'leave-out' ? [`${metricPointer(index)}/value/column`] : [],
@@ -48,8 +51,8 @@ export function addedColumns(mapping: CsvMapping): readonly string[] {
 }
 
 /**
- * The columns of `sourceUrl` that neither tell markets apart nor give the date. If one changes between two versions of a
- * file, its corrections become observations of another source.
+ * The columns of `sourceUrl` that neither distinguish markets nor give the date. If one changes between two versions of a file,
+ * corrections become observations of another source.
  */
 export function looseUrlColumns(mapping: CsvMapping): readonly string[] {
   const { date, sourceUrl } = mapping.observation;
@@ -58,7 +61,7 @@ export function looseUrlColumns(mapping: CsvMapping): readonly string[] {
   return [...new Set(columnsOf(sourceUrl))].filter((column) => !firm.has(column));
 }
 
-/** Faults that the shape alone does not show. */
+/** Faults that the schema alone does not find. */
 export function findReferenceFaults(mapping: CsvMapping): MappingFault[] {
   return [
     ...jsonFaults(mapping),
@@ -71,7 +74,7 @@ export function findReferenceFaults(mapping: CsvMapping): MappingFault[] {
   ];
 }
 
-/** The place of a metric of `metricsOf`. */
+/** The JSON Pointer of a metric of `metricsOf`. */
 const metricPointer = (index: number) => (index === 0 ? '/observation' : `/observation/also/${index - 1}`);
 
 function metricFaults(mapping: CsvMapping): MappingFault[] {
@@ -128,7 +131,7 @@ function unpivotFaults({ unpivot }: CsvMapping): MappingFault[] {
 
 function numberFaults({ number }: MappedMetric['value'], pointer: string, isJson: boolean): MappingFault[] {
   const { decimalMark: mark, groupMark } = number;
-  // The point of a JSON number could be read as a group mark.
+  // The point of a JSON number could be mistaken for a group mark.
   if (isJson && (mark !== '.' || groupMark !== undefined)) return [{ pointer: `${pointer}/number`, detail: NO_USE }];
   const isEither = mark === 'either' && (groupMark === '.' || groupMark === ',');
   if (groupMark === undefined || !(isEither || mark === groupMark)) return [];
@@ -190,7 +193,7 @@ function useFaults(mapping: CsvMapping): MappingFault[] {
   return faults;
 }
 
-/** Faults of any date of a mapping. */
+/** Faults that any date of a mapping may have. */
 function dateFaults(date: MappedDate, pointer: string): MappingFault[] {
   const { precision, offset, whenBlank } = date;
   const faults = formatFaults(date.format, date, `${pointer}/format`);
@@ -316,7 +319,7 @@ function listUses(mapping: CsvMapping): Use[] {
   ];
 }
 
-/** A column that is excepted must exist too: else it may be misspelt, and its numbers would be taken for values. */
+/** An excepted column must exist, too: otherwise it may be misspelt, and its numbers would become values. */
 function unpivotUses({ unpivot }: CsvMapping): readonly string[] {
   if (unpivot === undefined) return [];
   return 'except' in unpivot.columns ? unpivot.columns.except : unpivot.columns;

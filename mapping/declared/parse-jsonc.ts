@@ -1,4 +1,4 @@
-/** Reads documents that people write: JSON with comments and trailing commas. Each fault has its line. */
+/** Reads documents that people write: JSON with comments and trailing commas. Each fault has a line. */
 import {
   createScanner,
   findNodeAtLocation,
@@ -13,15 +13,15 @@ import type { MappingFault } from './csv-mapping.ts';
 
 export type MappingFaults = readonly [MappingFault, ...MappingFault[]];
 
-/** A text with this beginning stands where a person must decide. `begin-mapping.ts` writes it. */
+/** A text that begins like this marks a place where a person must decide. `begin-mapping.ts` writes it. */
 export const FILL_IN = 'FILL IN';
 
-/** No mapping needs as much. The parser calls itself for each level, and some thousands overflow its stack. */
+/** No mapping needs more levels. The parser is recursive, and some thousand levels overflow its stack. */
 const DEPTH_MAX = 32;
 
 /**
- * @param read checks the document, and gives its faults without lines
- * @returns the faults of the text, or the result of `read`; its faults name their line
+ * @param read checks the document, and returns its faults without lines
+ * @returns the faults of the text, or the result of `read` with lines
  */
 export function readJsonc<Good extends object>(
   text: string,
@@ -69,7 +69,7 @@ function* unfilled(value: unknown, path: readonly PropertyKey[] = []): Generator
   }
 }
 
-/** The place of the first bracket that is too deep; null if it does not exist. */
+/** The position of the first bracket that is too deep; null: none. */
 export function tooDeepAt(text: string): number | null {
   const scanner = createScanner(text, true);
   let depth = 0;
@@ -84,7 +84,7 @@ export function tooDeepAt(text: string): number | null {
   return null;
 }
 
-/** The node at a pointer, or the last one on the way to it. */
+/** The node at a pointer, or the deepest existing node above it. */
 function nearestNode(tree: Node, pointer: string): Node {
   let node = tree;
   for (const part of pointer.split('/').slice(1)) {
@@ -96,7 +96,7 @@ function nearestNode(tree: Node, pointer: string): Node {
   return node;
 }
 
-/** The line of a place in the text, from 1 on. */
+/** The line of a position in the text, from 1 on. */
 function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length;
 }

@@ -1,12 +1,15 @@
-/** Finds the records of a file that are about the same as an earlier one, however many others are between them. */
+/** Finds the records of a file that have the same identity as an earlier one, at any distance. */
 import { millisecondInstant } from '../../contract/values/instants.ts';
 import { type Earlier, IdentitySet } from './identity-set.ts';
 
-/** Of one file. The service compares the records of one batch only, and a file may be cut into many. */
+/** The identities of one file. The service compares only the records of one batch, and a file may be divided into many. */
 export class RepeatedRecords {
   readonly #identities = new IdentitySet();
 
-  /** The record's first occurrence; null if this is it, or if it lacks what identifies it. @param place line or row, from 1 on */
+  /**
+   * The record's first occurrence; null if this is the first, or if identifying members are missing. @param place line or row,
+   * from 1 on
+   */
   earlierOf(record: object, place: number): Earlier | null {
     const identity = identityOf(record);
     return identity === null ? null : this.#identities.add(identity, place, JSON.stringify(record));
@@ -23,7 +26,7 @@ function identityOf(record: object): string | null {
   return `${market} ${metric} ${instant} ${sourceUrl}`;
 }
 
-/** The fault of the later record. @param unit of the place */
+/** The fault of the later record. @param unit the unit of the place */
 export function repeatFault({ place, isSame }: Earlier, unit: 'line' | 'row') {
   const detail = `${unit} ${place} is about the same observation or market, and says ${isSame ? 'the same' : 'something else'}: leave one of them out`;
   const rule = isSame ? 'repeated' : 'contradicted';

@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto';
 import { SLUG_MAX_LENGTH } from '../../contract/files/limits.ts';
 import { type Columns, parseTemplate } from '../values/template.ts';
 
-/** A digest begins with a letter, so that a name may end in a date of eight digits. */
+/** A digest begins with a letter, so that it differs from a date of eight digits at the end of a name. */
 const DIGEST = /[a-f][0-9a-f]{7}/;
 export const ENDS_LIKE_DIGEST = new RegExp(`(^|-)${DIGEST.source}$`);
 const DIGEST_LENGTH = 8;
 
 /**
- * Makes the function that gives the slug of a row's market. A slug without a digest belongs to one name alone, the one that
- * it spells; a name that it does not spell exactly gets a digest of the values of `match`. So the slug of a name depends on the
- * name alone: not on the other rows of the file, nor on their order.
+ * Makes the function that returns the slug of a row's market. A slug without a digest belongs only to the name that it spells
+ * exactly. Every other name gets a digest of the values of `match`. So the slug depends only on the name, not on the other rows
+ * of the file, nor on their order.
  *
- * @param template of the slug
- * @param match the columns that tell markets apart
+ * @param template the template of the slug
+ * @param match the columns that distinguish markets
  * @param spelled fills in the template
  */
 export function slugWithDigest(
@@ -22,7 +22,7 @@ export function slugWithDigest(
   spelled: (columns: Columns) => string,
 ): (columns: Columns) => string {
   const isInvertible = canBeReadBack(template, match);
-  // Values with hyphens would make a slug of several values ambiguous.
+  // With hyphens in the values, a slug of several values would be ambiguous.
   const exact = match.length === 1 ? /^[a-z0-9]+(-[a-z0-9]+)*$/ : /^[a-z0-9]+$/;
   return (columns) => {
     const slug = spelled(columns);
@@ -39,7 +39,7 @@ export function slugWithDigest(
   };
 }
 
-/** Whether the template has each column of `match` once, no other, and a hyphen on each side of it that is not an end. */
+/** Whether the template has each column of `match` once and no other column, with hyphens between it and any other text. */
 function canBeReadBack(template: string, match: readonly string[]): boolean {
   const parts = parseTemplate(template) ?? [];
   const named = parts.flatMap((part) => (typeof part === 'string' ? [] : [part.column]));

@@ -1,7 +1,7 @@
-/** The file: whole, or in pieces cut anywhere, e.g. a read stream. Bytes are decoded; text is taken as it is. */
+/** The file: whole, or in pieces of any size, e.g. a read stream. Bytes are decoded; text is used unchanged. */
 export type CsvInput = string | AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
 
-/** Larger pieces are cut, so that few rows are in memory at once. */
+/** Larger pieces are divided, so that few rows are in memory at once. */
 const PIECE_CHARACTERS = 8_192;
 
 /** Whether the encoding is one of the WHATWG Encoding Standard, by any of its labels. */
@@ -15,8 +15,8 @@ export function isEncoding(label: string): boolean {
 }
 
 /**
- * The file's text in pieces, without its first lines. They are not read as CSV, so they may hold quotes. Bytes that the
- * encoding does not have become U+FFFD.
+ * The file's text in pieces, without its first lines. These are not parsed as CSV, so they may contain quotes. Bytes that are
+ * invalid in the encoding become U+FFFD.
  */
 export async function* textOf(csv: CsvInput, encoding: string, skippedLines: number): AsyncGenerator<string> {
   let lines = skippedLines;

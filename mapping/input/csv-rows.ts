@@ -21,14 +21,14 @@ export interface CsvFault {
   readonly column: string | null;
   readonly detail: string;
   readonly fatal: boolean;
-  /** Whether the row holds bytes that the encoding does not have. */
+  /** Whether the row contains bytes that are invalid in the encoding. */
   readonly isDamaged: boolean;
 }
 
-/** A longer row means that a quote was never closed, or that the file is no CSV. */
+/** A longer row means that a quote was never closed, or that the file is not CSV. */
 const MAX_ROW_CHARACTERS = 1_000_000;
 
-/** A row without regard to the header. */
+/** A row before its comparison with the header. */
 export interface ParsedRow {
   /** The line on which the row ends. */
   readonly endLine: number;
@@ -75,11 +75,11 @@ export async function* readCsv(csv: CsvInput, options: CsvMapping['csv']): Async
 }
 
 /**
- * The rows of each piece of text, as they are and with blank lines, until one is not readable. Feeds the parser piece by
- * piece and takes its rows from a callback. As a stream, the parser would silently drop the rows that it holds when a
- * later row is malformed.
+ * The rows of each piece of text, unchanged and including blank lines, up to the first unreadable one. Feeds the parser piece
+ * by piece and takes its rows from a callback. As a stream, the parser would silently drop its pending rows when a later row is
+ * malformed.
  *
- * @throws CsvError for the first row that is not readable, after the rows before it
+ * @throws CsvError for the first unreadable row, after the rows before it
  */
 export async function* parseCsvRows(
   text: AsyncIterable<string>,
@@ -94,7 +94,7 @@ export async function* parseCsvRows(
       rows.push({ endLine: lines, fields });
       return null;
     },
-    // Tried in this order, because a file may mix them.
+    // Tried in this order, because a file may mix line ends.
     record_delimiter: ['\r\n', '\n', '\r'],
     relax_column_count: true,
     trim: true,
@@ -111,7 +111,7 @@ export async function* parseCsvRows(
   try {
     let carried = '';
     for await (const next of text) {
-      // The parser reads bytes: a character that is cut in two by the end of a piece would be lost.
+      // Surrogate pairs stay together: the parser would lose a character that is divided between two pieces.
       const whole = carried + next;
       const cut = /[\uD800-\uDBFF]$/.test(whole) ? whole.length - 1 : whole.length;
       const piece = whole.slice(0, cut);

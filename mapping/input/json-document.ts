@@ -1,32 +1,35 @@
 /**
- * A JSON document in which every number is still the text that the source wrote. `JSON.parse` would make doubles of
- * them: `0.10` would lose a digit, and `12345678901234567890` its value.
+ * A JSON document in which every number is still the text that the source wrote. `JSON.parse` would convert numbers to doubles:
+ * `0.10` would lose a digit, and `12345678901234567890` its value.
  */
 import { printParseErrorCode, visit } from 'jsonc-parser';
 
 /** A value of the document. Exactly one of `text` and `members` is not null. */
 export interface JsonNode {
-  /** From 1 on. */
+  /** The line, from 1 on. */
   readonly line: number;
-  /** A string's text, a number as it is written, `true` or `false`; empty for null. */
+  /** The text of a string, a number as it is written, `true` or `false`; empty for null. */
   readonly text: string | null;
-  /** Of an object by name, of an array by index. */
+  /** The members of an object by name, or of an array by index. */
   readonly members: ReadonlyMap<string, JsonNode> | null;
   readonly isArray: boolean;
 }
 
-/** A fault ends the reading. */
+/** The fault that ended the reading. */
 export interface JsonDocumentFault {
   readonly line: number;
   readonly detail: string;
 }
 
-/** A larger document is likely no answer of an API. It is in memory as a whole, and is read without a pause. */
+/**
+ * The limit of a document, which is completely in memory and read without a pause. A larger one is probably not an answer of an
+ * API.
+ */
 export const JSON_DOCUMENT_CHARACTERS = 16 * 1024 * 1024;
 const VALUES_MAX = 500_000;
 const DEPTH_MAX = 32;
 
-/** Ends the visit: the parser has no other way. */
+/** Ends the visit of the parser, which has no other way to stop. */
 class Refused extends Error {
   readonly fault: JsonDocumentFault;
 
@@ -38,11 +41,11 @@ class Refused extends Error {
 
 interface Open {
   readonly node: JsonNode & { readonly members: Map<string, JsonNode> };
-  /** The name of the member that comes next; null in an array. */
+  /** The name of the next member; null in an array. */
   name: string | null;
 }
 
-/** Strict JSON (RFC 8259), in which no name occurs twice in an object. */
+/** Reads strict JSON (RFC 8259), in which no name occurs twice in an object. */
 export function readJsonDocument(text: string): JsonNode | JsonDocumentFault {
   try {
     return nodesOf(text);
@@ -102,7 +105,7 @@ function nodesOf(text: string): JsonNode {
   return root;
 }
 
-/** A name as a part of a JSON Pointer. */
+/** Escapes a name for a JSON Pointer. */
 export function pointerPart(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

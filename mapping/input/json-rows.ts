@@ -8,16 +8,16 @@ import { JSON_DOCUMENT_CHARACTERS, type JsonNode, nodeAt, pointerPart, readJsonD
 
 type JsonOptions = NonNullable<CsvMapping['json']>;
 
-/** A row has them all, so rows with names of their own would take the square of their number. */
+/** The limit of columns. Every row has all columns, so rows with names of their own would need quadratic memory. */
 const COLUMNS_MAX = 1_000;
 
-/** A row by column, before all columns are known. */
+/** A row by column, while the set of columns is incomplete. */
 interface Row {
   readonly line: number;
   readonly cells: ReadonlyMap<string, string>;
 }
 
-/** Yields the header, then the rows and faults in the order of the document. The document is in memory as a whole. */
+/** Yields the header, then rows and faults in the order of the document. The whole document is in memory. */
 export async function* readJsonRows(input: CsvInput, options: JsonOptions): AsyncGenerator<CsvRow | CsvFault> {
   const text = await wholeText(input, JSON_DOCUMENT_CHARACTERS);
   if (text === null) return yield fatalFault(1, `the document has more than ${JSON_DOCUMENT_CHARACTERS} characters`);
@@ -69,11 +69,11 @@ export async function* readJsonRows(input: CsvInput, options: JsonOptions): Asyn
 
 interface Rows {
   readonly line: number;
-  /** By name or index. */
+  /** Rows by name or index. */
   readonly rows: Iterable<readonly [string, JsonNode]>;
 }
 
-/** Rows of one place, and the names of the members on the way there, by column. */
+/** The rows of one place, and the names of the members on the path to it, by column. */
 interface Group extends Rows {
   readonly around: ReadonlyMap<string, string>;
 }
@@ -84,7 +84,7 @@ function* rowsIn(groups: readonly Group[]): Generator<readonly [string, JsonNode
   for (const { rows, around } of groups) for (const [name, node] of rows) yield [name, node, around];
 }
 
-/** Of each place that a pointer with braces stands for. A member without the rest of the pointer has no rows. */
+/** The rows of each place that a pointer with braces stands for. A member without the rest of the path has no rows. */
 function rowNodes(root: JsonNode, options: JsonOptions): { line: number; groups: readonly Group[] } | Fault {
   const [, before, column, after] = /^(.*?)\/\{([^{}/]+)\}(.*)$/.exec(options.rows) ?? [];
   if (before === undefined || column === undefined || after === undefined) {
@@ -119,7 +119,7 @@ function rowsAt(root: JsonNode, { rows, name, parallel }: JsonOptions): Rows | F
   return { line, rows: isArray || name !== undefined ? members : [['', node]] };
 }
 
-/** The rows of an object whose members are columns. A row's line is that of its first value. */
+/** The rows of an object whose members are columns. The line of a row is that of its first value. */
 function parallelRows({ line, members }: JsonNode, place: string): Rows | { line: number; detail: string } {
   const arrays = [...(members ?? [])].filter(([, { isArray }]) => isArray);
   const [first, ...others] = arrays;
@@ -138,7 +138,7 @@ function parallelRows({ line, members }: JsonNode, place: string): Rows | { line
   return { line, rows };
 }
 
-/** The values of a row, by pointer without the first slash: `price/usd`, or `0` in an array. */
+/** The values of a row, by pointer without the first slash: `price/usd`; or `0` in an array. */
 function* cellsOf({ members }: JsonNode, prefix: string): Generator<[column: string, cell: string]> {
   for (const [name, node] of members ?? []) {
     const column = prefix + pointerPart(name);

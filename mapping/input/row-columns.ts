@@ -7,20 +7,20 @@ import { type Columns, columnsOf, compileTemplate, OBSERVED_DATE } from '../valu
 
 /** The fault of a row, without its line. */
 export interface RowRefusal {
-  /** The column of the file that has the fault; null if the fault is in no single column. */
+  /** The column of the file with the fault; null: no single column. */
   readonly column: string | null;
   /** JSON Pointer into the record that the row would have given. */
   readonly pointer: string;
   readonly code: RowErrorCode;
   readonly detail: string;
-  /** Which of several rules of the code it breaks, for groups of refusals. */
+  /** The rule that was broken, if the code has several rules. It groups refusals. */
   readonly rule?: string;
 }
 
 /** The value of one part of a row, or its faults. */
 export type RowPart<Value> = { readonly value: Value } | { readonly refusals: readonly RowRefusal[] };
 
-/** The fault of a text that becomes a field of a record. Says how the mapping can mend it, if it can. */
+/** The fault of a text that becomes a field of a record, with the change of the mapping that corrects it, if there is one. */
 export function textFault(path: readonly PropertyKey[], value: unknown, rule: string): string {
   const isMended = typeof value === 'string' && withoutInvisible(value) !== value;
   const hint = isMended ? '; or let the mapping do so for all cells, by "invisible": "strip"' : '';
@@ -46,14 +46,14 @@ export class RowColumns implements Columns {
   readonly #tables: readonly { key: (columns: Columns) => string; table: CsvMapping['tables'][number] }[];
   #values: string[] = [];
 
-  /** @param header with the columns that `unpivot` adds */
+  /** @param header the file's columns, and those that `unpivot` adds */
   constructor(mapping: CsvMapping, header: readonly string[]) {
     const added = addedColumns(mapping).filter((column) => !header.includes(column));
     for (const [position, column] of [...header, ...added].entries()) this.#positions.set(column, position);
     this.#tables = mapping.tables.map((table) => ({ key: compileTemplate(table.key), table }));
   }
 
-  /** Loads a row. Its columns of look-up tables follow by `lookUp`. */
+  /** Loads a row. `lookUp` adds its columns of look-up tables. */
   load(fields: readonly string[]): void {
     this.#values = [...fields];
   }

@@ -1,17 +1,17 @@
-/** Wide tables: the rows of a file whose values stand in more than one column. */
+/** Wide tables: rows with values in several columns. */
 import type { CsvMapping } from '../declared/csv-mapping.ts';
 import { isRunColumn } from '../values/template.ts';
 
 /** A row with one value. */
 export interface LongRow {
   readonly fields: readonly string[];
-  /** The column of the file from which the value comes; null if the file has one value a row. */
+  /** The column of the file with the value; null if each row has one value. */
   readonly from: string | null;
 }
 
-/** Makes rows of one value from the file's rows. Without `unpivot` a row stays as it is. */
+/** Makes rows of one value from the file's rows. Without `unpivot`, rows stay unchanged. */
 export interface RowMelter {
-  /** The file's header, with the columns that are added. */
+  /** The file's header, with the added columns. */
   readonly header: readonly string[];
   melt(fields: readonly string[]): Iterable<LongRow>;
 }
@@ -27,7 +27,10 @@ export function rowMelter({ unpivot }: CsvMapping, header: readonly string[]): R
   };
 }
 
-/** A column without a name holds no values: many files end each line with a delimiter. Nor does the day of the run. */
+/**
+ * The columns with values. A column without a name has none: many files end each line with a delimiter. The columns of the run
+ * have none either.
+ */
 export function unpivotedColumns(
   { columns }: NonNullable<CsvMapping['unpivot']>,
   header: readonly string[],

@@ -1,23 +1,26 @@
 /**
- * Reads the elements of an XML document, without document types: no entity is ever defined, so none can grow. Names are without
- * their prefix.
+ * Reads the elements of an XML document. Document types are ignored, so no entity is defined and none can expand. Names are
+ * without their prefix.
  */
 import sax from 'sax';
 import { type CsvInput, isEncoding, textOf } from './csv-input.ts';
 
 export interface XmlElement {
   readonly name: string;
-  /** `/Envelope/Cube`. */
+  /** The path, such as `/Envelope/Cube`. */
   readonly path: string;
-  /** From 1 on. */
+  /** The line, from 1 on. */
   readonly line: number;
   readonly attributes: ReadonlyMap<string, string>;
   readonly parent: XmlElement | null;
-  /** Of the element itself, without its children. */
+  /** The text of the element itself, without its children. */
   text: string;
-  /** The texts and attributes of its children that have ended, by path: `price`, `price/@currency`. Of two of one name: `price[2]`. */
+  /**
+   * The texts and attributes of its finished children, by path: `price`, `price/@currency`. The second child with a name is
+   * `price[2]`.
+   */
   readonly cells: Map<string, string>;
-  /** How many children of each name have ended. */
+  /** The number of finished children, by name. */
   readonly counts: Map<string, number>;
   /** Whether one of its children is a row. */
   hasRows: boolean;
@@ -29,8 +32,8 @@ export interface XmlFault {
 }
 
 /**
- * Called at the end of each element. Returns the number of its cells if the element is a row. Returns null if it is not a row: then
- * it becomes cells of its parent.
+ * Called at the end of each element. Returns the number of cells if the element is a row. Returns null otherwise: then the
+ * element becomes cells of its parent.
  */
 export type OnEnd = (element: XmlElement) => number | null;
 
@@ -42,8 +45,8 @@ const CELLS_MAX = 1_000_000;
 class Refused extends Error {}
 
 /**
- * @param isCut whether the document may end anywhere
- * @returns the fault that has ended the reading; null: the document was read to its end
+ * @param isCut whether the document may be truncated
+ * @returns the fault that ended the reading; null: the document was read to its end
  */
 export async function readXml(input: CsvInput, onEnd: OnEnd, isCut: boolean): Promise<XmlFault | null> {
   const open: XmlElement[] = [];
@@ -95,7 +98,7 @@ export async function readXml(input: CsvInput, onEnd: OnEnd, isCut: boolean): Pr
     const row = onEnd(element);
     count(row ?? 0);
     if (parent === null) return;
-    // An element around rows is the place of those rows, and no value.
+    // An element with rows inside is their place, and not a value.
     if (row !== null || element.hasRows) parent.hasRows = true;
     else count(addTo(parent, element));
   };
@@ -138,7 +141,7 @@ function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1);
 }
 
-/** By the encoding that the document declares. */
+/** Decodes the document in the encoding that it declares. */
 async function decoded(input: CsvInput): Promise<AsyncIterable<string>> {
   if (typeof input === 'string') return textOf(input, 'utf-8', 0);
   const iterator = Symbol.asyncIterator in input ? input[Symbol.asyncIterator]() : input[Symbol.iterator]();

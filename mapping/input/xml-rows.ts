@@ -4,10 +4,10 @@ import type { CsvInput } from './csv-input.ts';
 import { type CsvFault, type CsvRow, fatalFault } from './csv-rows.ts';
 import { ownCells, readXml, type XmlElement } from './xml-elements.ts';
 
-/** A row has them all, so rows with names of their own would take the square of their number. */
+/** The limit of columns. Every row has all columns, so rows with names of their own would need quadratic memory. */
 const COLUMNS_MAX = 1_000;
 
-/** Yields the header, then the rows in the order of the document. The rows are in memory as a whole. */
+/** Yields the header, then the rows in the order of the document. All rows are in memory. */
 export async function* readXmlRows(
   input: CsvInput,
   { rows: place }: NonNullable<CsvMapping['xml']>,
@@ -35,7 +35,7 @@ export async function* readXmlRows(
   }
 }
 
-/** Its own, and those of the elements around it that came before: `../@time`. */
+/** The row's own cells, and those of enclosing elements that come before it: `../@time`. */
 function* cellsOfRow(row: XmlElement): Generator<[column: string, cell: string]> {
   yield* ownCells(row);
   let prefix = '../';

@@ -4,7 +4,7 @@ import type { RunColumns } from '../values/template.ts';
 import type { Recipe } from './recipe.ts';
 import { UnpackError, unpacked } from './unpack.ts';
 
-/** Everything about a run that its records may depend on, beside the recipe and the bytes. */
+/** The facts about a run on which its records may depend, besides the recipe and the bytes. */
 export interface RunContext {
   /** The day of the run in UTC, `YYYY-MM-DD`: the `{date}` of the recipe's URL, and `{runDate}` in its mapping. */
   readonly date: string;
@@ -12,16 +12,16 @@ export interface RunContext {
   readonly fetchedAt?: string;
   /** The `Last-Modified` of the answer, as an HTTP date (RFC 9110, section 5.6.7). */
   readonly lastModified?: string | null;
-  /** The permanent address of these bytes, which is then the `sourceUrl` of each record. Left out: that of the mapping. */
+  /** The permanent address of these bytes, which becomes the `sourceUrl` of each record. Left out: the address in the mapping. */
   readonly url?: string;
-  /** Of the past: the answer may be without columns that its source has added since. */
+  /** For a past version: the answer may lack columns that its source has added later. */
   readonly isPast?: true;
 }
 
 /**
- * The records of an answer, as `mapCsv` gives them, with what the recipe says about its sources. The same recipe,
- * bytes and context give the same records, on any machine and at any time: replaying a run from the archive rests on it.
- * An answer that cannot be unpacked is a refusal of its first line.
+ * The records of an answer, in the form of `mapCsv`, with the recipe's texts about sources. The same recipe, bytes and context
+ * give the same records on any machine at any time. Replaying a run from the archive depends on this. An answer that cannot be
+ * unpacked is a refusal of its first line.
  */
 export async function* deriveRecords(
   recipe: Recipe,
@@ -48,10 +48,10 @@ function atUrl(record: MappedRecord['record'], sourceUrl: string): MappedRecord[
   return { ...record, attributes: Object.fromEntries(facts) };
 }
 
-/** The columns of a run that fetched the answer. */
+/** The columns that describe the run that fetched the answer. */
 export function runColumnsOf({ date, fetchedAt = fetchedOn(date), lastModified }: RunContext): RunColumns {
   const modifiedMs = Date.parse(lastModified ?? '');
-  // A server whose clock is ahead would name a moment that has not come.
+  // If the server's clock is ahead, the moment would be in the future, so it is not used.
   const isKnown = modifiedMs <= Date.parse(fetchedAt);
   return { runDate: date, fetchedAt, lastModified: isKnown ? new Date(modifiedMs).toISOString() : fetchedAt };
 }
@@ -60,7 +60,7 @@ export function fetchedOn(date: string): string {
   return `${date}T00:00:00.000Z`;
 }
 
-/** The recipe's mapping, in which each source has the recipe's own texts and cadence where it has none itself. */
+/** The recipe's mapping, in which each source without its own texts and cadence has those of the recipe. */
 export function withSourceTexts({ mapping, publisher, licence, attribution, cadence }: Recipe): Recipe['mapping'] {
   const sources = mapping.market.sources.map((source) => ({
     ...source,

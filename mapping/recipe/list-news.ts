@@ -1,6 +1,6 @@
 /**
- * A current list, such as the prices of a vendor: it has no history, and says only what holds now. Its records are the differences
- * from the answer before. They follow from the recipe and from the answers alone, so a run can be replayed.
+ * A current list, such as the prices of a vendor. It has no history, and states only the current values. Its records are the
+ * differences from the previous answer. They depend only on the recipe and the answers, so a run can be replayed.
  */
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { statedAttributes } from '../declared/map-attributes.ts';
@@ -12,30 +12,30 @@ export interface ListedAnswer {
   /** Equal for equal bytes. */
   readonly sha256: string;
   readonly context: RunContext;
-  /** Whether all of its records were taken in. */
+  /** Whether all of its records were accepted. */
   readonly isWhole: boolean;
   open(): Promise<AsyncIterable<Uint8Array>>;
 }
 
-/** `known`: a value, or a definition of a market, that the answer before has too. */
+/** `known`: a value or a definition of a market that the previous answer has, too. */
 export type ListResult = MappedRecord | MappedRefusal | { readonly kind: 'known'; readonly line: number };
 
 type ObservationInput = Extract<IngestRecordInput, { type: 'observation' }>;
 
-/** The answer lacks most of the values of the one before: probably a part of it was lost on the way. */
+/** The answer lacks most values of the previous one: probably it is incomplete. */
 export class ListShrunk extends Error {
   override readonly name = 'ListShrunk';
 }
 
-/** The answers of a list, one after the other, oldest first. Keeps what the last `goneAfter` of them have in memory. */
+/** The answers of a list, one after the other, oldest first. Keeps the contents of the last `goneAfter` answers in memory. */
 export class ListAnswers {
   readonly #recipe: Recipe;
   readonly #goneAfter: number;
   #count = 0;
   #last: Pick<ListedAnswer, 'sha256' | 'isWhole'> | null = null;
-  /** Everything that the last answer says. */
+  /** The contents of the last answer. */
   #known = new Map<string, string>();
-  /** Each value, and the number of the last answer that has it. */
+  /** Each value, and the number of the last answer with it. */
   readonly #values = new Map<string, { seenIn: number; readonly record: ObservationInput }>();
 
   constructor(recipe: Recipe, { goneAfter }: NonNullable<Recipe['list']>) {
@@ -43,7 +43,7 @@ export class ListAnswers {
     this.#goneAfter = goneAfter;
   }
 
-  /** The next answer, of which nothing is said. */
+  /** Takes the next answer without returning its news. */
   async pass(answer: ListedAnswer): Promise<void> {
     if (answer.sha256 !== this.#last?.sha256) {
       for await (const _ of this.news(answer));
@@ -54,10 +54,10 @@ export class ListAnswers {
   }
 
   /**
-   * The difference between an answer and the one before it. An answer without a value is not a list, and is passed over.
+   * The differences between an answer and the previous one. An answer without any value is not a list, and is skipped.
    *
-   * @param minimumShare of the values of the answer before
-   * @throws ListShrunk at the end, if the answer has fewer of them
+   * @param minimumShare the least share of the previous answer's values
+   * @throws ListShrunk at the end, if the answer has a smaller share
    */
   async *news(answer: ListedAnswer, minimumShare = 0): AsyncGenerator<ListResult> {
     const known = this.#last?.isWhole === true ? this.#known : new Map<string, string>();
@@ -79,7 +79,7 @@ export class ListAnswers {
     }
     if (said.size === 0) return;
     const stood = [...this.#values].filter(([, { seenIn }]) => seenIn === this.#count);
-    // A row that cannot be read is on the list.
+    // A row that cannot be read still counts as listed.
     const kept = stood.filter(([name, { record }]) => values.has(name) || unreadable.has(record.market));
     if (kept.length < minimumShare * stood.length)
       throw new ListShrunk(`it has ${kept.length} of the ${stood.length} values of the answer before`);
@@ -88,7 +88,7 @@ export class ListAnswers {
     for (const [name, value] of this.#values) {
       if (value.seenIn < current && unreadable.has(value.record.market)) value.seenIn = current;
       if (value.seenIn > current - this.#goneAfter) {
-        // It stands while it is missing, so it is no news when it returns.
+        // The value still stands while it is missing, so its return is not news.
         const before = known.get(name);
         if (before !== undefined && !said.has(name)) said.set(name, before);
         continue;
@@ -107,8 +107,9 @@ export class ListAnswers {
 }
 
 /**
- * @param earlier the answers before it, oldest first, of fetches in a row: at most `goneAfter` of them count. All are of this recipe
- * @param minimumShare as of {@link ListAnswers.news}
+ * @param earlier the previous answers of consecutive fetches, oldest first, all with this recipe; at most `goneAfter` of them
+ *   count
+ * @param minimumShare as for {@link ListAnswers.news}
  */
 export async function* newsOfList(
   recipe: Recipe,
@@ -122,12 +123,12 @@ export async function* newsOfList(
   yield* answers.news(current, minimumShare);
 }
 
-/** The same in each answer: a market, or a metric of a market. */
+/** The name of a market, or of a metric of a market. It is the same in each answer. */
 function nameOf(record: IngestRecordInput): string {
   return record.type === 'market' ? record.slug : `${record.market} ${record.metric}`;
 }
 
-/** All that a list says, without the moment at which it was seen. */
+/** The content of a record, without the moment at which it was seen. */
 function contentOf(record: IngestRecordInput): string {
   if (record.type === 'market') return JSON.stringify({ ...record, attributes: statedAttributes(record) });
   if (record.type !== 'observation') return JSON.stringify(record);

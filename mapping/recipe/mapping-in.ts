@@ -1,4 +1,4 @@
-/** A mapping to try out: alone, or as a part of a recipe. */
+/** A mapping to test: alone, or as part of a recipe. */
 
 import type { CsvMapping } from '../declared/csv-mapping.ts';
 import type { MappingFaults } from '../declared/parse-jsonc.ts';
@@ -9,7 +9,10 @@ import { parseRecipe } from './recipe.ts';
 
 type MappingIn = { readonly mapping: CsvMapping; readonly isOfRecipe: boolean } | { readonly faults: MappingFaults };
 
-/** As `parseMappingText`. A recipe is checked as a whole; its mapping is that of `deriveRecords`, and may read columns of a run. */
+/**
+ * As `parseMappingText`. A recipe is checked as a whole. Its mapping is the one that `deriveRecords` uses, which may read
+ * columns of the run.
+ */
 export function parseMappingIn(text: string): MappingIn {
   return readJsonc(text, (document) => {
     if (!isRecipe(document)) {
@@ -21,7 +24,7 @@ export function parseMappingIn(text: string): MappingIn {
   });
 }
 
-/** No mapping has these fields. */
+/** Whether the document has fields that no mapping has. */
 function isRecipe(document: unknown): boolean {
   return typeof document === 'object' && document !== null && 'mapping' in document && 'url' in document;
 }

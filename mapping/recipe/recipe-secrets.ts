@@ -1,9 +1,9 @@
 /**
- * Secrets of a recipe, by name: `${ENTSOE_TOKEN}` as the value of a parameter of its URL, or in a header. The recipe has the name
- * alone, and is public to operators; the value is known where the request is made.
+ * Secrets of a recipe, by name: `${ENTSOE_TOKEN}` as the value of a URL parameter, or in a header. The recipe contains only the
+ * name, and operators can read it. The value is known only where the request is made.
  */
 
-/** As a whole, and anywhere in a text. */
+/** The form of a name. */
 const NAME = '[A-Z][A-Z0-9_]{1,59}';
 const PLACEHOLDER = new RegExp(`\\$\\{(${NAME})\\}`, 'g');
 /** A parameter of a query whose value is a secret. */
@@ -19,9 +19,9 @@ export function withSecrets(text: string, secretFor: (name: string) => string): 
   return text.replace(PLACEHOLDER, (_, name: string) => secretFor(name));
 }
 
-/** The URL, or its template, without the parameters that are secrets: readers may see it. */
+/** The URL, or its template, without secret parameters. Readers may see it. */
 export function withoutSecretParameters(url: string): string {
-  // Of two such parameters side by side, the first one takes the `&` between them.
+  // If two such parameters are adjacent, removing the first also removes the `&` between them.
   let [before, after] = ['', url];
   while (before !== after) {
     before = after;
@@ -30,13 +30,13 @@ export function withoutSecretParameters(url: string): string {
   return after;
 }
 
-/** Those that a request sets itself, or that end it. */
+/** Header fields that the HTTP client sets itself, or that would end the connection. */
 const RESERVED =
   /^(host|connection|content-.*|transfer-encoding|te|trailer|upgrade|expect|keep-alive|accept-encoding|user-agent|range|if-.*|proxy-.*)$/;
-/** They hold a credential by their nature. */
+/** Header fields that always hold a credential. */
 const CREDENTIAL = /^(authorization|cookie)$|(api|access|auth|subscription)?[-_]?(key|token|secret)$/;
 
-/** The fault of a header; null if it has none. */
+/** The fault of a header; null: none. */
 export function headerFault(name: string, value: string): string | null {
   if (RESERVED.test(name)) return 'is set by the fetch itself';
   if (CREDENTIAL.test(name) && secretsIn(value).length === 0) {

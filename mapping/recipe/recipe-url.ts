@@ -1,9 +1,9 @@
-/** The URL of a recipe. It is public and asks one of few hosts. */
+/** The URL of a recipe. It is public, and leads to one of few hosts. */
 
 import { neverPublicIn } from '../../contract/values/public-text.ts';
 import { secretsIn, withoutSecretParameters } from './recipe-secrets.ts';
 
-/** A host name of at least two labels, whose last one begins with a letter: so neither an address nor a local name. */
+/** A host name of at least two labels, the last of which begins with a letter. So it is neither an address nor a local name. */
 export const hostnamePattern = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;
 
 const LABEL = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?';
@@ -22,7 +22,7 @@ export const URL_DATE = '{date}';
 
 const DAY_MS = 86_400_000;
 
-/** The text of each placeholder, by the day of a run: of that day, of the day after, and of the month after, as `2026-1`. */
+/** The text of each placeholder for the day of a run: that day, the next day, and the next month, as `2026-1`. */
 function placeholders(date: string): Readonly<Record<string, string>> {
   const dayMs = Date.parse(date);
   const [year, month] = date.split('-').map(Number) as [number, number];
@@ -33,15 +33,15 @@ function placeholders(date: string): Readonly<Record<string, string>> {
   };
 }
 
-/** Fills in what follows from the day of the run. */
+/** Fills in the placeholders for the day of the run. */
 export function recipeUrl(template: string, date: string): string {
   return Object.entries(placeholders(date)).reduce((url, [name, text]) => url.replaceAll(name, text), template);
 }
 
-/** No text of its placeholders is a part of another. */
+/** A date at which no placeholder's text is part of another one's. */
 const CHECKED_DATE = '2026-01-02';
 
-/** The fault of a URL template; null if it has none. */
+/** The fault of a URL template; null: none. */
 export function urlFault(template: string, hosts: readonly string[]): string | null {
   const whole = recipeUrl(template, CHECKED_DATE);
   const filled = withoutSecretParameters(whole);
@@ -58,7 +58,7 @@ export function urlFault(template: string, hosts: readonly string[]): string | n
   if (secret !== null) return `must not hold ${secret}: recipes are kept and listed`;
   if (url.port !== '' && !isInternal) return 'must not name a port: only 443 is asked';
   if (url.hash !== '') return 'must not have a fragment (#…): it is never sent';
-  // The parser repairs much; a reader must see the URL that is asked for.
+  // The parser corrects many faults. A reader must see the URL that is really requested.
   if (url.href !== filled) {
     const texts = Object.entries(placeholders(CHECKED_DATE));
     const written = texts.reduce((href, [name, text]) => href.replaceAll(text, name), url.href);

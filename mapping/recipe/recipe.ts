@@ -1,8 +1,8 @@
 /**
- * A source recipe: one JSON document that says where data lies, when it is fetched, and how it becomes observations.
- * Comments and trailing commas are allowed. `docs/sources.md` shows it by an example; this is the reference.
+ * A source recipe: one JSON document with the location of data, its schedule, and its mapping to observations. Comments and
+ * trailing commas are allowed. `docs/sources.md` has an example; this is the reference.
  *
- * A recipe holds no secret, only names of secrets: it is sent to the service, listed and kept.
+ * A recipe contains no secret, only names of secrets, because it is sent to the service, listed and stored.
  */
 import * as z from 'zod';
 import { cadenceSchema } from '../../contract/freshness/cadence.ts';
@@ -19,7 +19,7 @@ import { scheduleSchema } from './schedule.ts';
 
 const MIB = 1024 * 1024;
 
-/** The most answers of a list that a run looks back to. */
+/** The most answers of a list that a run compares. */
 export const LISTED_ANSWERS_MAX = 10;
 
 const note = (most: number) =>
@@ -30,39 +30,39 @@ const note = (most: number) =>
     .max(most)
     .refine((text) => text.isWellFormed(), { error: 'holds half of a surrogate pair' });
 
-/** Becomes a template of the mapping, so it must not look like one. */
+/** It becomes a template of the mapping, so it must not contain placeholders. */
 const sourceText = (most: number) =>
   note(most)
     .regex(/^[^{}]*$/, { error: 'must not have a brace' })
     .nullable()
     .default(null);
 
-/** The URL of a recipe may be that of its values, too. */
+/** The URL of a recipe may also be the `sourceUrl` of its values. */
 function withPublicUrl(mapping: z.infer<typeof csvMappingSchema>): z.infer<typeof csvMappingSchema> {
   const { observation } = mapping;
   return { ...mapping, observation: { ...observation, sourceUrl: withoutSecretParameters(observation.sourceUrl) } };
 }
 
-/** Of a header: what is no placeholder is listed. */
+/** The fault of a header value with private text outside its placeholders, because recipes are listed. Null: none. */
 function secretTextFault(value: string): string | null {
   const found = neverPublicIn(withSecrets(value, () => ''));
   return found === null ? null : `must not hold ${found}: recipes are kept and listed`;
 }
 
 const limitsSchema = z.strictObject({
-  /** Of the answer, as it is sent, decoded and unpacked. It is in memory as a whole. */
+  /** The limit of the answer: as sent, decoded and unpacked. It is completely in memory. */
   maxBytes: z
     .int()
     .min(1)
     .max(64 * MIB)
     .default(16 * MIB),
-  /** Of all answers that the archive keeps of the source. Then it is not asked any more until this is raised. */
+  /** The limit of all archived answers of the source. At the limit, the source is not asked until the limit is raised. */
   archiveBytes: z
     .int()
     .min(1)
     .max(1024 * 1024 * MIB)
     .default(10 * 1024 * MIB),
-  /** For the whole answer, with its redirects. */
+  /** The time limit of the whole answer, including redirects. */
   timeoutSeconds: z.int().min(1).max(300).default(60),
 });
 
@@ -72,7 +72,7 @@ export const recipeSchema = z.strictObject({
     .string()
     .max(60)
     .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, { error: 'must be lower-case words joined by single hyphens' }),
-  /** For people: the contents, their publisher, and everything that is special about them. */
+  /** For people: the contents, the publisher, and every peculiarity. */
   description: note(1000),
   /**
    * An https URL. `${NAME}` as the value of a parameter is a secret of the service, see `docs/sources.md`. `{date}` stands for
@@ -80,8 +80,8 @@ export const recipeSchema = z.strictObject({
    */
   url: z.string().max(2048),
   /**
-   * The hosts that may be asked: that of `url`, and those to which it may redirect. Exact names, no wildcards. One that is not public
-   * is written with scheme and port, such as `http://prices:8080`; the service asks it only if its operator names it in
+   * The hosts that may be asked: the host of `url`, and those to which it may redirect. Exact names, no wildcards. An internal
+   * host is written with scheme and port, such as `http://prices:8080`; the service asks it only if its operator names it in
    * TIDEMARK_SOURCE_HOSTS.
    */
   hosts: z
@@ -105,14 +105,14 @@ export const recipeSchema = z.strictObject({
     .refine((headers) => Object.keys(headers).length <= 10, { error: 'has more than 10 headers' })
     .optional(),
   schedule: scheduleSchema,
-  /** The form in which the file is packed: a ZIP archive of exactly one file, or gzip. Left out: not packed. */
+  /** The packing of the file: a ZIP archive of exactly one file, or gzip. Left out: none. */
   unpack: z.enum(['zip', 'gzip']).optional(),
   mapping: csvMappingSchema.transform(withPublicUrl),
   /**
-   * For a document that has no history: it stands until it changes. Only its differences from the answer before become records,
-   * and a value that is the newest standing one of its source is not recorded again. A value that so many fetches in a row do not
-   * have becomes unknown (`no-longer-listed`). An answer that has less than `minimumShare` of the values of the answer before is set
-   * aside as a whole.
+   * For a document without a history, which is valid until it changes. Only its differences from the previous answer become
+   * records, and a value that equals the newest standing one of its source is not recorded again. A value that is missing in
+   * `goneAfter` consecutive fetches becomes unknown (`no-longer-listed`). An answer with less than `minimumShare` of the values
+   * of the previous answer is set aside as a whole.
    */
   list: z
     .strictObject({
@@ -121,19 +121,19 @@ export const recipeSchema = z.strictObject({
     })
     .optional(),
   /**
-   * These three stand in the definition of every source of the recipe's markets that the mapping leaves without them.
-   * `licence` is an SPDX identifier, if the licence has one.
+   * These three apply to every source of the recipe's markets for which the mapping does not state them. `licence` is an SPDX
+   * identifier, if the licence has one.
    */
   publisher: sourceText(200),
   licence: sourceText(100),
   attribution: sourceText(500),
-  /** How often the source publishes, for sources of the mapping that do not say it themselves. */
+  /** How often the source publishes, for sources whose cadence the mapping does not state. */
   cadence: cadenceSchema.nullable().default(null),
   limits: limitsSchema.prefault({}),
 });
 
 const { url, hosts, headers, mapping, list } = recipeSchema.shape;
-/** The parts that refer to each other; null for one that has another fault. */
+/** The parts that refer to each other; null for a part with another fault. */
 const partsSchema = z.object({
   url: url.nullable().catch(null),
   hosts: hosts.nullable().catch(null),
@@ -162,12 +162,12 @@ export function parseRecipeText(text: string): RecipeResult {
   return readJsonc(text, parseRecipe);
 }
 
-/** The URL that a run asks for. @param date the day of the run in UTC, `YYYY-MM-DD` */
+/** The URL of a run. @param date the day of the run in UTC, `YYYY-MM-DD` */
 export function urlOfRun({ url }: Recipe, date: string): string {
   return recipeUrl(url, date);
 }
 
-/** Faults that the shape alone does not show, of those parts whose shape is right. */
+/** Faults that the schema alone does not find, in the parts that fulfil their schema. */
 function referenceFaults(input: unknown): MappingFault[] {
   const { url, hosts, headers = {}, mapping, list } = partsSchema.safeParse(input).data ?? {};
   const faults: MappingFault[] = [];

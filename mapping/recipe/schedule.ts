@@ -1,4 +1,4 @@
-/** When a source recipe runs. */
+/** The schedule of a source recipe. */
 import * as z from 'zod';
 import { WEEKDAYS } from '../../contract/freshness/cadence.ts';
 import { timeZoneSchema, zoneClock } from '../values/zone-clock.ts';
@@ -6,7 +6,7 @@ import { timeZoneSchema, zoneClock } from '../values/zone-clock.ts';
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
-/** A day can be missing on the whole, where a zone crossed the date line: so more than a week is searched. */
+/** A whole day can be missing, where a zone crossed the date line. So more than a week is searched. */
 const SEARCHED_DAYS = 15;
 
 /** A time of day on the clocks of the schedule's zone, `HH:MM`. */
@@ -29,13 +29,13 @@ export const scheduleSchema = z.union([
 ]);
 
 export type Schedule = z.infer<typeof scheduleSchema>;
-/** Before its defaults are filled in. */
+/** The schedule without its defaults. */
 export type SentSchedule = z.input<typeof scheduleSchema>;
 
 /**
- * The first time of the schedule after a moment, both in milliseconds since 1970-01-01T00:00Z. A time of day that the
- * clocks skip counts as so much later as they skip (02:30 is 03:30); one that they show twice counts once, the first
- * time. RFC 5545, section 3.3.5, has the same rule.
+ * The first time of the schedule after a moment, both in milliseconds since 1970-01-01T00:00Z. A time that the clocks skip
+ * counts later by the skipped amount (02:30 becomes 03:30). A time that occurs twice counts once, the first time. RFC 5545,
+ * section 3.3.5, has the same rule.
  */
 export function nextRunAt(schedule: Schedule, afterMs: number): number {
   if ('everyMinutes' in schedule) {
@@ -43,9 +43,10 @@ export function nextRunAt(schedule: Schedule, afterMs: number): number {
     return (Math.floor(afterMs / step) + 1) * step;
   }
   const clock = zoneClock(schedule.timeZone);
-  /** A time that the clocks skip is as late as if they did not; of a time that they show twice, the earlier one counts. */
+  /** A skipped time counts as if the clocks had not been changed; of a time that occurs twice, the earlier occurrence counts. */
   const instantOf = (wallMs: number) => clock.instantsOf(wallMs)[0] ?? wallMs - clock.offsetAt(wallMs - DAY_MS);
-  // The calendar day there, written as if it were a day of UTC. The day before may reach past midnight by a skipped time.
+  // The calendar day in the zone, written as a day of UTC. A skipped time may move a run past midnight, so the search begins
+  // one day earlier.
   const today = Math.floor((afterMs + clock.offsetAt(afterMs)) / DAY_MS) * DAY_MS;
   for (let day = today - DAY_MS; day <= today + SEARCHED_DAYS * DAY_MS; day += DAY_MS) {
     const weekday = WEEKDAYS[(new Date(day).getUTCDay() + 6) % 7] as (typeof WEEKDAYS)[number];

@@ -1,14 +1,14 @@
-/** Takes the file out of an answer that is packed. The same bytes always give the same file. */
+/** Unpacks the file of an answer. The same bytes always give the same file. */
 import { pipeline, Readable } from 'node:stream';
 import { crc32, createGunzip, inflateRawSync } from 'node:zlib';
 import type { Recipe } from './recipe.ts';
 
-/** The answer is not packed as the recipe says, or its file is too large. */
+/** The answer does not have the packing of the recipe, or its file is too large. */
 export class UnpackError extends Error {
   override readonly name = 'UnpackError';
 }
 
-/** @throws UnpackError, perhaps after a part of the file */
+/** @throws UnpackError, possibly after a part of the file */
 export function unpacked(
   { unpack, limits: { maxBytes } }: Pick<Recipe, 'unpack' | 'limits'>,
   bytes: AsyncIterable<Uint8Array>,
@@ -43,7 +43,7 @@ async function* unzipped(bytes: AsyncIterable<Uint8Array>, maxBytes: number): As
   yield onlyFileOf(Buffer.concat(chunks), maxBytes);
 }
 
-/** Signatures and lengths of the three records that matter (APPNOTE.TXT 6.3.10, sections 4.3.7, 4.3.12 and 4.3.16). */
+/** Signatures and lengths of the three needed records (APPNOTE.TXT 6.3.10, sections 4.3.7, 4.3.12 and 4.3.16). */
 const LOCAL = { signature: 0x04034b50, bytes: 30 };
 const CENTRAL = { signature: 0x02014b50, bytes: 46 };
 const END = { signature: 0x06054b50, bytes: 22 };
@@ -53,9 +53,9 @@ const DEFLATED = 8;
 const ENCRYPTED = 1;
 
 /**
- * The file of an archive that holds exactly one. Its place and its size are those of the central directory, which is
- * read from the end, so there is one reading of the archive. Archives in several parts, encrypted ones, and the 64-bit
- * form (for more than 4 GB) are refused. The file's name is of no interest.
+ * The file of an archive with exactly one file. Its place and size come from the central directory, which is read from the end.
+ * So the archive cannot be interpreted in two ways. Archives in several parts, encrypted ones, and the 64-bit form (for more
+ * than 4 GB) are refused. The name of the file is ignored.
  */
 function onlyFileOf(archive: Buffer, maxBytes: number): Uint8Array {
   const end = endOf(archive);
@@ -83,7 +83,7 @@ function onlyFileOf(archive: Buffer, maxBytes: number): Uint8Array {
   return file;
 }
 
-/** The archive may end with a comment, whose length is the last field of the record. */
+/** The archive may end with a comment, whose length is the last field of the end record. */
 function endOf(archive: Buffer): number {
   for (let at = archive.length - END.bytes; at >= 0 && at >= archive.length - END.bytes - 0xffff; at--) {
     if (archive.readUInt32LE(at) !== END.signature) continue;
@@ -92,7 +92,7 @@ function endOf(archive: Buffer): number {
   throw new UnpackError('the answer is no ZIP archive');
 }
 
-/** The announced size is the limit: a file that lies about it takes no memory. */
+/** The announced size is the limit, so a file with a wrong size uses no more memory. */
 function inflated(packed: Buffer, method: number, fileBytes: number): Buffer {
   if (method === STORED) return packed;
   if (method !== DEFLATED) throw new UnpackError(`the ZIP archive uses compression method ${method}, not deflate`);

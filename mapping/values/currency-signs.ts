@@ -3,10 +3,10 @@ import { checkCurrencyCode } from '../../contract/values/money/currencies.ts';
 import type { MappedMetric, MappingFault } from '../declared/csv-mapping.ts';
 import { columnsOf } from './template.ts';
 
-/** The only sign that stands for one currency everywhere: a dollar, a pound or a yen sign has several. */
+/** The only sign with one currency everywhere: dollar, pound and yen signs each have several. */
 const EURO = '€';
 
-/** A mapping with one fixed currency takes all its signs for that one: a sign of another would change money silently. */
+/** With one fixed currency, the mapping takes all signs for it. A sign of another currency would silently change money. */
 export function signFaults({ number }: MappedMetric['value'], currency: string, pointer: string): MappingFault[] {
   if (columnsOf(currency).length > 0) return [];
   const { signs } = number;
@@ -17,7 +17,7 @@ export function signFaults({ number }: MappedMetric['value'], currency: string, 
   return [];
 }
 
-/** @param currency of all values; left out: not known */
+/** @param currency the currency of all values; left out: unknown */
 export function areOfOneCurrency(signs: readonly string[], currency?: string): boolean {
   const symbols = new Set(signs.flatMap((sign) => sign.normalize('NFKC').match(/\p{Sc}/gu) ?? []));
   const codes = new Set(signs.flatMap((sign) => sign.match(/\b[A-Z]{3}\b/g) ?? []).filter(isCurrency));

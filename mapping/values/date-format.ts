@@ -1,6 +1,6 @@
 /** Calendar dates and moments in CSV files. */
 
-/** The tokens of a format, and the text that each one stands for. */
+/** The tokens of a format, each with its pattern. */
 const PATTERNS = {
   YYYY: '(?<year>\\d{4})',
   MMMM: '(?<name>[A-Za-z]{3,9})',
@@ -20,19 +20,19 @@ const PATTERNS = {
 
 type Token = keyof typeof PATTERNS;
 
-/** Counts since 1970-01-01T00:00Z, and their length in milliseconds. */
+/** Counts since 1970-01-01T00:00Z, and the length of one unit in milliseconds. */
 const UNIX: ReadonlyMap<string, number> = new Map([
   ['unix-seconds', 1000],
   ['unix-milliseconds', 1],
 ]);
-/** The last moment that a date can hold (ECMAScript, section 21.4.1.1), less a day of time zones. */
+/** The last moment of an ECMAScript date (section 21.4.1.1), less a day for time zones. */
 const LAST_MS = 8.64e15 - 86_400_000;
 
 const TOKEN = /(YYYY|MMMM|MMM|MM|M|DD|D|Q|HH|H|mm|ss|S|Z)/;
-/** Tokens of one or more digits. Directly beside other digits, their end is ambiguous. */
+/** Tokens with a variable number of digits. Directly before or after other digits, they are ambiguous. */
 const OF_ANY_LENGTH: readonly string[] = ['M', 'D', 'H', 'S'];
 const NOT_DIGITS: readonly string[] = ['MMMM', 'MMM', 'Q', 'Z'];
-/** A token that has the first letter needs one that has the second. */
+/** A token with the first letter needs a token with the second one. */
 const NEEDS = ['DM', 'HD', 'Hm', 'mH', 'sm', 'Ss', 'ZH'] as const;
 
 const MONTHS = [
@@ -42,19 +42,19 @@ const MONTHS = [
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 export interface WrittenDate {
-  /** `YYYY-MM-DD`: the first day of the month, quarter or year if the format has no other. */
+  /** `YYYY-MM-DD`; the first day of the month, quarter or year if the format has no day. */
   readonly date: string;
   /** Milliseconds since midnight: 0 if the format has no time. */
   readonly timeMs: number;
   /** Minutes ahead of UTC; null if the format has no offset. */
   readonly offsetMinutes: number | null;
-  /** Whether its time has more than milliseconds. */
+  /** Whether its time is finer than milliseconds. */
   readonly isFiner: boolean;
 }
 
 /**
- * Whether a text is a date format: a year, no token twice, no day without a month, no time without a day, and separators
- * between the tokens. Digits of any length need a separator before the next digits.
+ * Whether a text is a date format: it has a year, no token twice, no day without a month, no time without a day, and separators
+ * between the tokens. A variable number of digits needs a separator before the next digits.
  */
 export function isDateFormat(format: string): boolean {
   if (UNIX.has(format)) return true;
@@ -76,7 +76,9 @@ export function isDateFormat(format: string): boolean {
   );
 }
 
-/** Whether dates of this format have the part: a quarter only without a month, an offset only from UTC. */
+/**
+ * Whether dates of this format have the part. A quarter counts only without a month, and an offset only as an offset from UTC.
+ */
 const has = (letter: string) => (format: string) =>
   UNIX.has(format) ? letter !== 'Q' : tokensOf(format).some((token) => token.startsWith(letter));
 export const hasMonth = has('M');
@@ -86,7 +88,7 @@ export const hasDay = has('D');
 export const hasTime = has('H');
 export const hasOffset = has('Z');
 
-/** Makes a parser for dates of this format. Gives null for text that does not match, or is not in the calendar. */
+/** Makes a parser for dates of this format. It returns null for text that does not match, or is not in the calendar. */
 export function dateReader(format: string): (text: string) => WrittenDate | null {
   const unit = UNIX.get(format);
   if (unit !== undefined) return (text) => unixMoment(text, unit);
@@ -110,7 +112,7 @@ export function dateReader(format: string): (text: string) => WrittenDate | null
   };
 }
 
-/** Fractions of a second are read to the millisecond: `1767225600.5`. */
+/** Fractions of a second are read to the millisecond, as in `1767225600.5`. */
 function unixMoment(text: string, unit: number): WrittenDate | null {
   const [, whole, fraction = ''] = /^(-?\d{1,16})(?:\.(\d{1,9}))?$/.exec(text) ?? [];
   if (whole === undefined || (whole.startsWith('-') && fraction !== '')) return null;
@@ -118,7 +120,7 @@ function unixMoment(text: string, unit: number): WrittenDate | null {
   const ms = Number(whole) * unit + (unit === 1 ? 0 : Number(fraction.padEnd(3, '0').slice(0, 3)));
   if (Math.abs(ms) > LAST_MS) return null;
   const date = new Date(ms).toISOString();
-  // Years before 0 and after 9999 have a sign.
+  // Years before 0 and after 9999 would have a sign.
   if (!/^\d/.test(date)) return null;
   return { date: date.slice(0, 10), timeMs: ms - Date.parse(date.slice(0, 10)), offsetMinutes: 0, isFiner };
 }
@@ -131,7 +133,7 @@ function monthOf({ month, name, quarter }: Readonly<Record<string, string | unde
   return quarter === undefined ? (month ?? '1') : String(3 * Number(quarter) - 2);
 }
 
-/** Days of a month of the Gregorian calendar; 0 if there is no such month. */
+/** The days of a month of the Gregorian calendar; 0: there is no such month. */
 function daysOf(year: number, month: number): number {
   const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
   return month === 2 && isLeap ? 29 : (DAYS[month - 1] ?? 0);
@@ -148,7 +150,7 @@ export function wallOf({ date, timeMs }: WrittenDate): number {
   return Date.parse(`${date}T00:00:00Z`) + timeMs;
 }
 
-/** A text that two of the formats read as different dates; null if every text has one reading at most. */
+/** A text that two of the formats read as different dates; null: there is none. */
 export function ambiguousDate(formats: readonly string[]): { text: string; readings: readonly string[] } | null {
   for (const writer of formats) {
     const read = dateReader(writer);
@@ -165,7 +167,7 @@ export function ambiguousDate(formats: readonly string[]): { text: string; readi
   return null;
 }
 
-/** Each day of a year. Without leading zeros: what reads 10 to 12 otherwise is found by these days. */
+/** Each day of a year, without leading zeros: days and months from 10 to 12 also fit formats with two digits. */
 function* textsOf(format: string): Generator<string> {
   const unit = UNIX.get(format);
   if (unit !== undefined) return yield String(Date.UTC(2012, 0, 1) / unit);

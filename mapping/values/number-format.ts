@@ -1,16 +1,16 @@
-/** Numbers in files, as people and programs write them. */
+/** Numbers in files, in the notations of people and programs. */
 
 export const DECIMAL_MARKS = ['.', ','] as const;
-/** A space also stands for the narrow and the non-breaking one, and `'` for the typographic apostrophe. */
+/** A space also stands for narrow and non-breaking spaces, and `'` for the typographic apostrophe. */
 export const GROUP_MARKS = ['.', ',', ' ', "'"] as const;
 
-/** How a file writes numbers. */
+/** The notation of numbers in a file. */
 export interface NumberFormat {
-  /** `either`: a number has one point or one comma at most, and it stands before the decimals. */
+  /** `either`: a number has at most one point or comma, directly before the decimals. */
   readonly decimalMark: (typeof DECIMAL_MARKS)[number] | 'either';
-  /** Between groups of digits; without it, a number has no groups. */
+  /** The mark between groups of digits; without it, numbers have no groups. */
   readonly groupMark?: (typeof GROUP_MARKS)[number] | undefined;
-  /** Of decimals. Kept, unless it says `drop`. */
+  /** Trailing zeros of decimals. Default: `keep`. */
   readonly trailingZeros?: 'keep' | 'drop' | undefined;
   /** Texts that may stand before or after a number, such as `€`. */
   readonly signs?: readonly string[] | undefined;
@@ -24,19 +24,18 @@ const CLASSES = {
   "'": "['\\u2019]",
 } as const;
 
-/** Of the number as it is kept. No price needs more. */
+/** The limit of the stored number. No price needs more. */
 const CHARACTERS_MAX = 64;
 
 /**
- * Could be a thousand and more, or one and some thousandths: ambiguous where both marks are used. A group never
- * begins with zero.
+ * Ambiguous if both marks are used: it may be a thousand and more, or one and some thousandths. A group never begins with zero.
  */
 const UNDECIDED = /^[-\u2212]?[1-9]\d{0,2}[.,]\d{3}$/;
 
 /**
- * Makes the function that reads a number. It gives the source's digits (see `sourceDigitsSchema`), or null for text that is
- * not written in this way. The last group has three digits, the others two (as in India) or three: so `1.5` and `1.50`
- * are never taken for groups. Numbers without groups may have an exponent, as programs write it: `1.6e-05` stays as it is.
+ * Makes the function that reads a number. It returns the source's digits (see `sourceDigitsSchema`), or null for text in
+ * another notation. The last group has three digits, the others two (as in India) or three. So `1.5` and `1.50` are never
+ * mistaken for groups. Numbers without groups may have an exponent: `1.6e-05` keeps its spelling.
  */
 export function numberReader(format: NumberFormat): (text: string) => string | null {
   const { decimalMark, groupMark, trailingZeros, signs = [] } = format;
@@ -66,7 +65,7 @@ function plainReader(
   };
 }
 
-/** Removes one sign before the number, also after its minus, and one behind it. */
+/** Removes one sign before the number, even after its minus, and one sign after it. */
 function withoutSigns(text: string, signs: readonly string[]): string {
   const [, minus = '', unsigned = ''] = /^([-\u2212]?)\s*(.*)$/s.exec(text) ?? [];
   const before = signs.find((sign) => unsigned.startsWith(sign)) ?? '';
@@ -82,15 +81,15 @@ export function describeNumberFormat({ decimalMark, groupMark }: NumberFormat): 
   return `with ${decimals} before its decimals, and ${groupMark === undefined ? 'without groups' : `groups by ${JSON.stringify(groupMark)}`}`;
 }
 
-/** Says why a text does not fit the form of its column, and how the mapping can read it. */
+/** Explains why a text does not fit the notation of its column, and how the mapping can read it. */
 export interface NumberAdvice {
-  /** Equal for all texts of one kind. */
+  /** The same for all texts of one kind. */
   readonly kind: 'sign' | 'undecided' | 'mark' | 'exponent' | 'word' | 'other';
   readonly text: string;
 }
 
 export function adviceOnNumber(written: string, format: NumberFormat): NumberAdvice {
-  // A sign that the mapping names is not the fault.
+  // A sign that the mapping names is not the fault, so it is removed first.
   const text = withoutSigns(written, format.signs ?? []);
   const [, before = '', middle = '', after = ''] = /^[-\u2212]?([^\d.,]*)(.*?\d)([^\d.,]*)$/s.exec(text) ?? [];
   const [sign] = [before.trim(), after.trim()].filter((each) => each !== '' && !/^[-\u2212]$/.test(each));
@@ -123,7 +122,7 @@ export function adviceOnNumber(written: string, format: NumberFormat): NumberAdv
   return { kind: 'other', text: 'correct it in the file' };
 }
 
-/** Another way of writing that reads the text: with the same decimal mark, if there is one. */
+/** Another notation that reads the text, if possible with the same decimal mark. */
 function otherFormat(text: string, { decimalMark: own }: NumberFormat): NumberFormat | null {
   const marks = [...DECIMAL_MARKS].sort((one, other) => Number(other === own) - Number(one === own));
   const formats = marks.flatMap((decimalMark) =>

@@ -7,8 +7,8 @@ export const OBSERVED_DATE = 'observedDate';
 export const RUN_DATE = 'runDate';
 
 /**
- * All columns that a run adds to a file, if the mapping reads them. `fetchedAt` is the moment of the fetch, `lastModified` that
- * of the answer's `Last-Modified`, or of the fetch; both as RFC 3339 in UTC.
+ * All columns that a run adds to a file, if the mapping uses them. `fetchedAt` is the moment of the fetch; `lastModified` is
+ * the answer's `Last-Modified`, or else the moment of the fetch. Both are RFC 3339 in UTC.
  */
 export const RUN_COLUMNS = [RUN_DATE, 'fetchedAt', 'lastModified'] as const;
 
@@ -25,7 +25,7 @@ export type TemplatePart = string | { readonly column: string };
 export function parseTemplate(template: string): readonly TemplatePart[] | null {
   const parts: TemplatePart[] = [];
   for (const [index, piece] of template.split(/\{([^{}]+)\}/).entries()) {
-    // A split by one group alternates: text, column, text, column …
+    // Splitting by one group alternates: text, column, text, column …
     if (index % 2 === 1) parts.push({ column: piece.trim() });
     else if (/[{}]/.test(piece)) return null;
     else if (piece !== '') parts.push(piece);
@@ -43,7 +43,7 @@ export interface Columns {
   get(column: string): string;
 }
 
-/** Makes the function that fills in a template. `encode` is applied to the values, not to the text around them. */
+/** Makes the function that fills in a template. `encode` applies to the values, not to the text around them. */
 export function compileTemplate(
   template: string,
   encode: (value: string) => string = (value) => value,
@@ -57,7 +57,10 @@ export function compileTemplate(
   };
 }
 
-/** Of a template that becomes a URL. One that is a single placeholder gives the value as it is: its column holds whole links. */
+/**
+ * Fills in a template that becomes a URL. A template that is a single placeholder gives the value unchanged, because its column
+ * contains complete links.
+ */
 export function compileUrl(template: string): (columns: Columns) => string {
   const isLink = /^\{[^{}]+\}$/.test(template);
   return isLink ? compileTemplate(template) : compileTemplate(template, encodeURIComponent);

@@ -2,16 +2,16 @@
 import * as z from 'zod';
 
 const DAY_MS = 86_400_000;
-/** Days whose offset is kept. A file has many rows of one day. */
+/** The number of days whose offset is cached. A file has many rows for one day. */
 const DAYS_KEPT = 4_000;
 
 export interface ZoneClock {
-  /** The clocks' advance on UTC, in milliseconds. */
+  /** The offset of the clocks from UTC, in milliseconds; positive if they are ahead. */
   offsetAt(instantMs: number): number;
   /**
-   * The moments at which the clocks show a time, the earlier one first: none if they skip it, two if they are set back.
+   * The moments at which the clocks show a time, the earlier one first. None if they skip it; two if they are set back.
    *
-   * @param wallMs a date and time of the clocks, written as if it were UTC
+   * @param wallMs date and time of the clocks, written as if they were UTC
    */
   instantsOf(wallMs: number): readonly number[];
 }
@@ -34,7 +34,7 @@ export function zoneClock(timeZone: string): ZoneClock {
     const { year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0 } = part;
     return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(instantMs / 1000) * 1000;
   };
-  /** The offset of a day on which the clocks are not changed; null for the days around a change. */
+  /** The offset of a day without a clock change; null for the days around a change. */
   const offsets = new Map<number, number | null>();
   const offsetOfDay = (day: number): number | null => {
     let known = offsets.get(day);
@@ -64,7 +64,7 @@ export const timeZoneSchema = z
   .refine(isTimeZone, { error: 'must be a time zone of the IANA database, such as Europe/Berlin or UTC' });
 
 function isTimeZone(name: string): boolean {
-  // Node takes offsets such as +01:00 too. They have no summer time, so they are refused, as a likely mistake.
+  // Node accepts offsets such as +01:00, too. They have no summer time, so they are probably a mistake, and are refused.
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
     return new Intl.DateTimeFormat('en-US', { timeZone: name }) !== null;
