@@ -1,15 +1,15 @@
-/** The limits of files for other programs, and how their numbers are made. Without the schema library. */
+/** The limits of files for other programs, and notes on how their numbers are derived. Without the schema library. */
 
-/** A deployment with more markets makes none of these files. */
+/** With more markets, a deployment makes none of these files. */
 export const COMPAT_MARKETS_MAX = 200_000;
 
-/** 200 years of days. Older prices are in the history. */
+/** 200 years of days. Older prices are only in the history. */
 const DAYS_MAX = 73_000;
 
-/** In each file of a part: so it has some 20 MB at most, and one is in memory. */
+/** The most prices in each file of a part. So a file has at most some 20 MB, and only one is in memory. */
 export const PART_PRICES_MAX = 500_000;
 
-/** For how many days each market of a part has prices. */
+/** The number of days with prices for each market of a part. */
 export function partDays(markets: number): number {
   return Math.min(DAYS_MAX, Math.floor(PART_PRICES_MAX / Math.max(1, markets)));
 }
@@ -19,10 +19,10 @@ export const PRICE_FORMATS = { beancount: 'beancount', hledger: 'journal' } as c
 
 export type PriceFormat = keyof typeof PRICE_FORMATS;
 
-/** Markets of this kind are in the files of model prices. */
+/** The files of model prices show markets of this kind. */
 export const MODEL_KIND = 'language-model';
 
-/** A deployment with more of them makes no files of model prices: all their changes are in memory. */
+/** With more of these markets, a deployment makes no files of model prices, because all their changes are in memory. */
 export const MODELS_MAX = 20_000;
 
 export const RATES_KEPT_DAYS = 35;

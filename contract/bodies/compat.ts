@@ -1,6 +1,6 @@
 /**
- * Files in the forms that other programs read. Their numbers are derived, where the form wants floating-point
- * numbers; each says so. docs/compat.md describes them.
+ * Files in the forms of other programs. Where the form requires floating-point numbers, these are derived, and each
+ * description says so. docs/compat.md describes them.
  */
 import * as z from 'zod';
 import { MARKET_SOURCES_MAX } from '../files/limits.ts';
@@ -54,7 +54,7 @@ const marketChangesSchema = z.strictObject({
   revision: z.int().min(0).describe('Of the market that this file shows.'),
 });
 
-/** The prices of one market that its newest one is compared with. */
+/** The earlier prices of one market with which its newest price is compared. */
 export type MarketChanges = z.infer<typeof marketChangesSchema>;
 
 /** `GET /api/v1/compat/changes/{part}.json`. */

@@ -1,9 +1,9 @@
-/** The manifest of a daily export, as readers may rely on it: docs/exports.md. */
+/** The fields of a daily export's manifest on which readers may rely: docs/exports.md. */
 import * as z from 'zod';
 import { instantSchema } from '../values/metric.ts';
 import { publicTextSchema } from '../values/public-text.ts';
 
-/** The table of markets has at most 1,000,000 rows, and a log of 10,000,000,000 entries as many parts. */
+/** A bound on the files: the table of markets has at most 1,000,000 rows, and a log of 10,000,000,000 entries has fewer parts. */
 const FILES_MAX = 1_000_000;
 const SOURCES_MAX = 1_000;
 const KEPT_MAX = 10_000;

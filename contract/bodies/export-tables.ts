@@ -1,5 +1,5 @@
 /**
- * The tables of the daily exports: their columns, in order, the same in Parquet, NDJSON and CSV. Names are those of the
+ * The tables of the daily exports: their columns, in order, the same in Parquet, NDJSON and CSV. They have the names of the
  * API's fields. docs/exports.md describes the files.
  */
 
@@ -15,7 +15,7 @@ export interface ExportColumn {
 
 export type ExportCell = string | number | boolean | null;
 
-/** The cells of one row, by the names of all columns, in their order. */
+/** The cells of one row, by column, in the order of the columns. */
 export type ExportRow = Readonly<Record<string, ExportCell>>;
 
 export interface ExportTable {
@@ -111,10 +111,10 @@ export const MARKETS_TABLE: ExportTable = {
 
 export const EXPORT_TABLES: readonly ExportTable[] = [OBSERVATIONS_TABLE, MARKETS_TABLE];
 
-/** A part of the observations covers this many entries of the log, and a part of the markets has as many rows. */
+/** The number of log entries that a part of the observations covers, and the number of rows in a part of the markets. */
 export const EXPORT_PART_ENTRIES = 65_536;
 
-/** Days for which the manifest of a day stays, and the parts that it names. */
+/** For how many days a day's manifest and the parts that it names are kept. */
 export const EXPORT_KEPT_DAYS = 35;
 
 /** The formats of a part, by the extension of its file. */

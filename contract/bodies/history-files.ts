@@ -1,4 +1,4 @@
-/** The index of a history's pages and files, and the answer in the place of a file that would be too long. */
+/** The index of a history's pages and files, and the problem document that replaces a file that would be too long. */
 import * as z from 'zod';
 import { EXPORTS_URL, historyFileUrl, historyIndexUrl, historyUrl } from '../files/routes.ts';
 import { problemType } from '../problems/edge-problems.ts';
@@ -8,7 +8,7 @@ import { cursorSchema } from '../values/market.ts';
 import { instantSchema } from '../values/metric.ts';
 import { FILE_BYTES_MAX, FILE_ROWS_MAX, type HistoryFormat } from './history-rows.ts';
 
-/** More than any history of this service will have. */
+/** More pages than any history of this service will have. */
 const CLOSED_PAGES_MAX = 1_000_000;
 const YEARS_MAX = 10_000;
 
@@ -64,8 +64,8 @@ export function historyIndex(
 }
 
 /**
- * Which files a history has. A single observation is on its page, so a file of it would only repeat the page. Years and an
- * index help where there is more than one page.
+ * Which files a history has. One observation alone is on its page, so a file would only repeat the page. Files of years and
+ * an index are useful only if there is more than one page.
  */
 export function historyFilesDue(observations: number, closedPages: number) {
   return { hasWhole: observations > 1, hasYears: closedPages > 0 };
@@ -74,7 +74,7 @@ export function historyFilesDue(observations: number, closedPages: number) {
 const CODE = 'history-too-long' satisfies ProblemCode;
 const { status, title } = PROBLEMS[CODE];
 
-/** The answer of a file that would be too long. Its status is 410, because a history never becomes short again. */
+/** The answer for a file that would be too long. Its status is 410, because a history never becomes shorter. */
 export const historyTooLongSchema = z.strictObject({
   type: z.literal(problemType(CODE)),
   title: z.literal(title),
@@ -84,7 +84,7 @@ export const historyTooLongSchema = z.strictObject({
   instead: z.array(z.string()).max(YEARS_MAX).describe('The URLs to GET instead.'),
 });
 
-/** @param year null: the file of the whole history, whose rows are in those of the given years */
+/** @param year null: the file of the whole history, whose rows are in the files of the given years */
 export function historyTooLongDocument(
   slug: string,
   format: HistoryFormat,

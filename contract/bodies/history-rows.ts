@@ -1,6 +1,6 @@
 /**
- * The rows of histories as files. A file shows the standing history, oldest first: each observation in its newest version.
- * All versions are on the history's pages. Without the schema library, which the command line loads late.
+ * The rows of a history's files. A file shows the standing observations, oldest first: the newest version of each. The
+ * history's pages have all versions. Without the schema library, which the command line loads late.
  */
 import { canonicalJson, type Json } from '../values/canonical-json.ts';
 import { csvRecord } from '../values/csv.ts';
@@ -9,15 +9,15 @@ import type { PublicObservation } from '../values/metric.ts';
 /** The maximum number of rows in one file. */
 export const FILE_ROWS_MAX = 20_000;
 
-/** The maximum size of one file. Only rows with very long texts reach it before the number of rows. */
+/** The maximum size of one file. Only rows with very long texts reach this size before the maximum number of rows. */
 export const FILE_BYTES_MAX = 24 * 1024 * 1024;
 
 export const HISTORY_FORMATS = ['csv', 'ndjson'] as const;
 export type HistoryFormat = (typeof HISTORY_FORMATS)[number];
 
 /**
- * The columns of CSV: new ones are added at the end. `decimal` and `decimalPerUnit` are exact. Announced observations are not in
- * CSV, because no column would tell them from prices.
+ * The columns of CSV. New ones are added at the end. `decimal` and `decimalPerUnit` are exact. Announced observations are
+ * left out, because no column distinguishes them from prices.
  */
 export const HISTORY_COLUMNS = [
   ...['observedAt', 'metric', 'decimal', 'currency', 'decimalPerUnit', 'amountMinor', 'value', 'unit'],
@@ -31,7 +31,7 @@ export function historyCsvRecord(observation: PublicObservation): string {
   return csvRecord(HISTORY_COLUMNS.map((column) => fields[column]));
 }
 
-/** The beginning of each file, and each row as one line. RFC 4180 ends lines with CRLF. */
+/** For each format, the header and the function that writes a row as one line. RFC 4180 ends lines with CRLF. */
 export const HISTORY_FILE_FORMS: {
   readonly [Format in HistoryFormat]: {
     readonly header: string;

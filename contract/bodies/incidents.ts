@@ -1,4 +1,4 @@
-/** The past incidents of the service in one file. docs/decisions/102 says what counts as one. */
+/** The past incidents of the service in one file. docs/decisions/102 defines an incident. */
 import * as z from 'zod';
 import { INCIDENTS_MAX } from '../files/limits.ts';
 import { instantSchema } from '../values/metric.ts';

@@ -17,14 +17,14 @@ const LATEST_COLUMNS = [
   ...(['rounded', 'sourceValue'] as const),
 ] as const;
 
-/** @param recordedAt of the newest price; only the history has it */
+/** @param recordedAt when the newest price was recorded; only the history has this time */
 export function latestEntry(
   { slug, name, kind, status, nativeCurrency, unit, metrics, sources, disputedMetrics, updatedAt }: Market,
   recordedAt: string | null,
 ): LatestEntry {
   const price = metrics.price ?? null;
   const money = price?.kind === 'money' ? price : null;
-  // The values of a market without a price have a source, too.
+  // Without a price, the source of the newest other value counts.
   const sourceLabel = (price ?? newestOf(metrics))?.sourceLabel ?? null;
   const source = sources.find(({ label }) => label === sourceLabel);
   const expectedNextAt = source?.expectedNextAt ?? null;
@@ -62,7 +62,7 @@ function newestOf(metrics: Market['metrics']): PublicMetric | null {
   }, null);
 }
 
-/** Those besides `price`, by name. */
+/** The metrics other than `price`, by name. */
 function latestMetrics(metrics: Market['metrics'], disputed: Market['disputedMetrics']): Pick<LatestEntry, 'metrics'> {
   const others = Object.entries(metrics).flatMap(([name, metric]) =>
     name === 'price' || metric === null ? [] : [[name, latestMetric(metric, disputed.includes(name))] as const],
@@ -90,5 +90,5 @@ export function latestCsv(entries: readonly LatestEntry[]): FileAt {
 
 export const latestCsvRow = (entry: LatestEntry): string => csvRecord(LATEST_COLUMNS.map((column) => entry[column]));
 
-/** Without the column of {@link csvFileAt}, which stays the last one. */
+/** The header without the last column, which {@link csvFileAt} adds. */
 export const LATEST_CSV_HEADER = LATEST_COLUMNS.join(',');

@@ -1,4 +1,4 @@
-/** Words of the entries of `latest`: what the first page says of each market, with and without a script. Pure. */
+/** Texts about the entries of `latest`: the first page shows them for each market, with and without a script. Pure. */
 
 import { laterInstant } from '../values/instants.ts';
 import { leadMetric, metricTitle, unknownWords } from '../values/metric-words.ts';
@@ -16,7 +16,7 @@ export interface Note {
   readonly look: 'alarm' | 'notice' | 'plain';
 }
 
-/** The warnings for a reader of the price that need no clock, the gravest first. */
+/** The warnings about a price that do not depend on the time, the gravest first. */
 export function entryNotes(entry: LatestEntry): readonly Note[] {
   const { disputed, retired, status, confidence } = entry;
   const metrics = isEntryOnList(entry) ? Object.values(entry.metrics) : [];
@@ -29,7 +29,7 @@ export function entryNotes(entry: LatestEntry): readonly Note[] {
   return notes.filter((note) => note !== false);
 }
 
-/** The price. `digits` is null if it is unknown; `below` then says why. */
+/** The price. `digits` is null if it is unknown; then `below` has the reason. */
 export interface PriceWords {
   readonly digits: string | null;
   /** The same number for programs: `digits` without group marks. */
@@ -38,7 +38,7 @@ export interface PriceWords {
   readonly below: readonly string[];
 }
 
-/** Of a market that is on a list. */
+/** The leading metric of a market without a price but with other metrics. */
 function leadOf(entry: LatestEntry) {
   return leadMetric(isEntryOnList(entry) ? entry.metrics : {}, ({ decimalPerUnit }) => decimalPerUnit !== undefined);
 }
@@ -66,7 +66,7 @@ export function priceWords(entry: LatestEntry): PriceWords {
   return { digits: groupedDigits(value), value, below: [unitText({ quantity, of: unit })] };
 }
 
-/** The value that stands for a market. */
+/** The value that represents a market. */
 export interface KnownValue {
   readonly metric: string;
   readonly decimal: string;
@@ -75,7 +75,7 @@ export interface KnownValue {
   readonly words: string;
 }
 
-/** Null: it is unknown, or nothing was observed. */
+/** Null: the value is unknown, or nothing was observed. */
 export function knownValue(entry: LatestEntry): KnownValue | null {
   const { decimal, observedAt, currency } = entry;
   if (decimal !== null && observedAt !== null) {
@@ -98,19 +98,19 @@ export function unitOfMetric({ quantity, unit: of }: LatestEntry, metric: Latest
     : `${metric.unit} ${unitText({ quantity, of })}`;
 }
 
-/** The exact digits as they are shown. Null: unknown. */
+/** The exact digits in the form in which they are shown. Null: unknown. */
 export function digitsOfMetric({ quantity }: LatestEntry, { decimal, decimalPerUnit }: LatestMetric): string | null {
   return decimal === null || decimalPerUnit === undefined ? decimal : shownAmount(decimal, quantity);
 }
 
-/** The newest moment of a price, or of any metric of a market without one. Null: nothing was observed. */
+/** The newest moment of a price; for a market without a price, of any metric. Null: nothing was observed. */
 export function newestMoment(entry: LatestEntry): string | null {
   if (!isEntryOnList(entry)) return entry.observedAt;
   const moments = Object.values(entry.metrics).map(({ observedAt }) => observedAt);
   return moments.reduce((newest, moment) => (Date.parse(moment) > Date.parse(newest) ? moment : newest));
 }
 
-/** The newest moment of a known price, or of any known metric of a market without a price. Null: every value is unknown. */
+/** The newest moment of a known price; for a market without a price, of any known metric. Null: every value is unknown. */
 export function newestKnownMoment(entry: LatestEntry): string | null {
   if (!isEntryOnList(entry)) return entry.decimal === null ? null : entry.observedAt;
   const known = Object.values(entry.metrics).filter(({ decimal }) => decimal !== null);

@@ -16,7 +16,7 @@ const { sourceLabel, observedAt, releasedAt, confidence, status, unknownReason, 
 const { recordedAt } = observationFields;
 const { slug, name, kind, nativeCurrency, unit, updatedAt } = marketSchema.shape;
 
-/** As short as it can be: a market may have many of them. */
+/** As short as possible: a market may have many of these. */
 const latestMetricSchema = z.strictObject({
   decimal: decimalSchema
     .nullable()

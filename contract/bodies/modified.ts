@@ -1,22 +1,22 @@
-/** Which markets have changed last: for programs that fetch again what is new. Without the schema library. */
+/** The markets that have changed last, for programs that fetch only changed markets. Without the schema library. */
 import { csvRecord } from '../values/csv.ts';
 import { millisecondInstant } from '../values/instants.ts';
 
-/** Rows of the file: some 500 KB. */
+/** The most rows of the file: some 500 KB. */
 export const MODIFIED_ROWS_MAX = 10_000;
 
 /** A market as the list shows it. */
 export interface ModifiedRow {
   readonly slug: string;
   readonly revision: number;
-  /** Null: not known. */
+  /** Null: unknown. */
   readonly updatedAt: string | null;
 }
 
 const HEADER = 'slug,revision,updatedAt';
 const ROW = /^([a-z0-9-]+),(\d+),([^,]*)$/;
 
-/** The markets that changed last, in the order of the file. Those of one moment are by slug. */
+/** The markets that changed last, in the order of the file. Markets with the same moment are ordered by slug. */
 export function lastModified<Row extends Pick<ModifiedRow, 'slug' | 'updatedAt'>>(
   rows: readonly Row[],
 ): readonly Row[] {
@@ -34,7 +34,7 @@ export function modifiedCsv(rows: readonly ModifiedRow[]): string {
   return `${[HEADER, ...records].join('\r\n')}\r\n`;
 }
 
-/** The rows of the file, by slug. Null: it has another form, or a market twice. */
+/** The rows of the file, by slug. Null: the text has another form, or names a market twice. */
 export function readModifiedCsv(text: string): ReadonlyMap<string, ModifiedRow> | null {
   const lines = text.split('\r\n').slice(1, -1);
   const rows = lines.map((line): ModifiedRow => {

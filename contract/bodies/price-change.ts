@@ -1,31 +1,32 @@
-/** By how much a price has changed in a day, a month or a year. Without the schema library. Pure. */
+/** The change of a price within a day, a month or a year. Without the schema library. Pure. */
 import { type ChangeSpan, PriceBefore, type PricePoint } from './price-before.ts';
 
 export interface PriceChange {
-  /** A share: 0.01 is one percent. */
+  /** The relative change: 0.01 is one percent. */
   readonly share: number;
-  /** The moment of the price that is compared. */
+  /** The moment of the earlier price. */
   readonly since: string;
 }
 
 /** Prices of one source. */
 export interface PriceSeries {
-  /** How many of them are known. */
+  /** The number of known prices. */
   readonly known: number;
-  /** The moment of the newest one. */
+  /** The moment of the newest price. */
   readonly newestAt: string;
 }
 
-/** A line and a change need as many. */
+/** A line and a change need at least this many prices. */
 const KNOWN_MIN = 2;
-/** A source that was silent for longer before the newest price does not stand in for its source. */
+/** If the newest price's source was silent for longer before it, another source does not represent the market. */
 const SILENT_MS_MAX = 31 * 86_400_000;
 
 /**
- * The series that stands for a market in charts and changes: prices of several sources are never one series. It is that of the newest
- * price; while that source has too few prices, the one of the others that has enough and the newest price.
+ * The series that represents a market in charts and changes: prices of several sources are never mixed. It is the series
+ * with the newest price. While that series has too few prices, it is the one with the newest price among those with enough
+ * prices.
  *
- * @param newestFirst the series of all sources, by their newest prices
+ * @param newestFirst the series of all sources, ordered by their newest prices
  */
 export function shownSeries<Series extends PriceSeries>(newestFirst: Iterable<Series>): Series | null {
   let first: Series | null = null;
@@ -37,10 +38,10 @@ export function shownSeries<Series extends PriceSeries>(newestFirst: Iterable<Se
   return first;
 }
 
-/** The shortest first. */
+/** The spans, the shortest first. */
 export const CHANGE_SPANS = ['day', 'month', 'year'] as const satisfies readonly ChangeSpan[];
 
-/** Null: a price is unknown or zero, or none is from about that time. @param newestFirst prices of one source */
+/** Null: a price is unknown or zero, or there is none from about that time. @param newestFirst prices of one source */
 export function priceChange(newestFirst: Iterable<PricePoint>, span: ChangeSpan): PriceChange | null {
   const before = new PriceBefore(span);
   let newest: PricePoint | null = null;
@@ -64,14 +65,14 @@ export function changeShare(before: string | null, after: string | null): number
   return (Number(after) - Number(before)) / Number(before);
 }
 
-/** `−80 %`, `+12.5 %`, `0 %`. @param decimals the fewest; at most two */
+/** `−80 %`, `+12.5 %`, `0 %`. @param decimals the least number of decimals; there are at most two */
 export function percentText(share: number, decimals: 0 | 2 = 0): string {
   const percent = Math.round(share * 10_000) / 100;
   const sign = percent < 0 ? '−' : percent > 0 ? '+' : '';
   return `${sign}${Math.abs(percent).toLocaleString('en', { minimumFractionDigits: decimals })} %`;
 }
 
-/** `+12.50 %`; from 100 % on without decimals, which do not matter there: `+983 %`. */
+/** `+12.50 %`; from 100 % on without decimals, because they do not matter there: `+983 %`. */
 export function changePercent({ share }: PriceChange): string {
   return Math.abs(share) < 1 ? percentText(share, 2) : percentText(Math.round(share * 100) / 100);
 }

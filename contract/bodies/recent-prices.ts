@@ -1,4 +1,4 @@
-/** Which prices of a market are its last ones. Without the schema library. */
+/** Selects the last prices of a market. Without the schema library. */
 
 import { RECENT_PRICES_MAX, RECENT_ROWS_MAX, YEAR_ROWS_MAX } from '../files/limits.ts';
 import { millisecondInstant } from '../values/instants.ts';
@@ -7,26 +7,26 @@ import { isShowable } from '../values/showable.ts';
 import { PriceBefore, type PricePoint } from './price-before.ts';
 import { type PriceSeries, shownSeries } from './price-change.ts';
 
-/** They say whether a history has more than {@link YEAR_ROWS_MAX} rows in a year. */
+/** The number of newest rows that show whether a history has more than {@link YEAR_ROWS_MAX} rows in a year. */
 const DENSE_ROWS = 64;
 
 export interface RecentEntry {
-  /** In major units, exactly, oldest first; null: unknown. */
+  /** The exact prices in major units, oldest first; null: unknown. */
   readonly decimal: readonly (string | null)[];
   /** The moments of these prices. */
   readonly observedAt: readonly string[];
   readonly slug: string;
-  /** The source of these prices, if the newest price of the market has another one: see {@link shownSeries}. */
+  /** The source of these prices, if it is not the source of the market's newest price: see {@link shownSeries}. */
   readonly source?: string;
-  /** See {@link PriceBefore}. Null: no price is known from about that time. Absent: it was not looked for. */
+  /** See {@link PriceBefore}. Null: there is no known price from about that time. Absent: the search was not made. */
   readonly yearAgo?: PricePoint | null;
 }
 
-/** The last prices, and what became of their earlier versions. */
+/** The last prices, with marks about corrections and retractions. */
 export interface MarkedPrices extends RecentEntry {
-  /** Of each price: `corrected`, or `retracted` if its source took it back; with the reason that was given in public. */
+  /** For each price: null, `corrected`, or `retracted` if its source took it back; with the public reason, if there is one. */
   readonly marks: readonly (string | null)[];
-  /** The same of moments without a price since one was retracted as a mistake, oldest first. */
+  /** Marks for moments that have no price because it was retracted as a mistake, oldest first. */
   readonly mistakes: readonly { readonly observedAt: string; readonly mark: string }[];
 }
 
@@ -62,7 +62,10 @@ class SourceSeries implements PriceSeries {
     this.source = source;
   }
 
-  /** Takes the next older price. One of the same moment is an earlier value. @param isComplete only the year needs it */
+  /**
+   * Adds the next older price. A price of the same moment is an earlier version, and is skipped. @param isComplete whether
+   * only the year needs further prices
+   */
   add(row: Row, decimalOf: () => string | null, isComplete: boolean): boolean {
     const last = this.#last;
     if (last !== null && millisecondInstant(last) === millisecondInstant(row.observedAt)) return false;
@@ -81,18 +84,18 @@ class SourceSeries implements PriceSeries {
 }
 
 /**
- * Collects the last prices of one market from its history, newest row first, and the one of a year before: those of
- * {@link shownSeries}. Depends only on the newest {@link RECENT_ROWS_MAX} rows, or {@link YEAR_ROWS_MAX} for the year, however they
- * are cut into pages.
+ * Collects the last prices of one market from its history, newest row first, and the price of a year before, for the source
+ * that {@link shownSeries} chooses. The result depends only on the newest {@link RECENT_ROWS_MAX} rows, or {@link
+ * YEAR_ROWS_MAX} for the year, not on how they are cut into pages.
  */
 export class RecentPrices {
-  /** When the service took in the newest price. Null: there is no price among the rows. */
+  /** When the service recorded the newest price. Null: the rows contain no price. */
   recordedAt: string | null = null;
   #rows = 0;
-  /** By source, the one of the newest price first. */
+  /** The series by source. The source of the newest price comes first. */
   readonly #series = new Map<string, SourceSeries>();
   #isTooDense = false;
-  /** The places of prices that replaced a version that was not read yet, by its id. */
+  /** By the id of a version that was not read yet: the place of the price that replaced it. */
   readonly #replaced = new Map<string, { readonly series: SourceSeries; readonly place: number }>();
   readonly #mistakes: Row[] = [];
 
@@ -100,19 +103,19 @@ export class RecentPrices {
     return shownSeries(this.#series.values());
   }
 
-  /** Whether further rows change nothing but the price of a year before. */
+  /** Whether further rows can change only the price of a year before. */
   get isComplete(): boolean {
     return this.#rows >= RECENT_ROWS_MAX || (this.#shown?.moments.length ?? 0) >= RECENT_PRICES_MAX;
   }
 
-  /** Whether further rows change nothing. */
+  /** Whether further rows cannot change anything. */
   get isWhole(): boolean {
     if (!this.isComplete) return false;
     const shown = this.#shown;
     return shown === null || this.#isTooDense || this.#rows >= YEAR_ROWS_MAX || shown.year.isComplete;
   }
 
-  /** Takes the next older row. @param decimalOf called only for a price that may be shown */
+  /** Adds the next older row. @param decimalOf called only for a price that may be shown */
   add(row: Row, decimalOf: () => string | null): void {
     if (this.isWhole) return;
     const { isComplete } = this;
@@ -135,7 +138,7 @@ export class RecentPrices {
       this.#replaced.set(row.supersedes, { series, place: series.moments.length - 1 });
   }
 
-  /** A version that says that an announced price has become effective, and nothing else, is no correction. */
+  /** A version that only makes an announced price effective is not a correction. */
   #addVersion(row: Row, decimalOf: () => string | null): void {
     if (row.retraction === 'mistake' && row.supersededBy === null && !row.announced) this.#mistakes.push(row);
     const { series, place = 0 } = this.#replaced.get(row.id) ?? {};
@@ -143,7 +146,7 @@ export class RecentPrices {
     if (decimalOf() === series.decimals[place]) series.marks[place] = null;
   }
 
-  /** With members in canonical order. */
+  /** The entry, with its members in canonical order. */
   entry(slug: string): RecentEntry {
     const { decimals = [], moments = [], source } = this.#shown ?? {};
     const [newest] = this.#series.keys();
@@ -168,7 +171,7 @@ export class RecentPrices {
     };
   }
 
-  /** {@link entry} with the price of a year before, if all rows were taken that it depends on. */
+  /** {@link entry} with the price of a year before. That price is null if it depends on more rows than were read. */
   entryWithYear(slug: string): RecentEntry {
     return { ...this.entry(slug), yearAgo: this.#isTooDense ? null : (this.#shown?.year.found ?? null) };
   }

@@ -1,6 +1,6 @@
 /**
  * Public cursors. A cursor names one immutable page by the generation that first published it and by the digest of its
- * bytes. For readers it is opaque: they only pass it back (docs/decisions/002).
+ * bytes. Cursors are opaque to readers, who only send them back (docs/decisions/002).
  */
 
 const DIGEST_CHARACTERS = 32;

@@ -1,4 +1,4 @@
-/** The addresses in the commands of the documentation. A publisher that knows those of its service puts them there. */
+/** Placeholders for addresses in the documentation's commands. A publisher that knows the service's addresses replaces them. */
 
 /** Stands for the base URL of readers. */
 export const READ_HOST = 'https://data.example';

@@ -1,4 +1,4 @@
-/** The records that a feed may send: the scopes of its credential, and the markets that its API key is limited to. */
+/** The records that a feed may send, by the scopes of its credential, and by the markets to which its API key is limited. */
 import * as z from 'zod';
 import type { IngestMode, IngestRecord, RowError } from '../ingest/ingest-records.ts';
 import type { FeedScope } from '../operations/scopes.ts';
@@ -23,13 +23,13 @@ export const marketLimitSchema = z
   );
 
 export type FeedAuthority = {
-  /** Those of the feed's scopes that it has. */
+  /** The scopes of feeds that its credential has. */
   scopes: FeedScope[];
-  /** As in {@link marketLimitSchema}. */
+  /** See {@link marketLimitSchema}. */
   markets: string[] | null;
 };
 
-/** The first of these markets that a key with this limit may not write to; null if it may write to all. */
+/** The first of these markets to which a key with this limit may not write; null if it may write to all. */
 export function firstOutside(limit: readonly string[] | null, slugs: readonly string[]): string | null {
   return limit === null ? null : (slugs.find((slug) => !coversMarket(limit, slug)) ?? null);
 }
@@ -53,7 +53,7 @@ export function authorityFaults(
     faults.push({ pointer: '', code: 'scope.missing', detail: `this record needs a credential with ${needed}` });
   }
   if (record.type === 'market' && record.outliers !== undefined && !scopes.includes('ingest:correct')) {
-    // It lets values in that would need this scope one by one.
+    // Such a rule accepts values that would each need this scope.
     const detail = 'a rule for outliers needs a credential with ingest:correct';
     faults.push({ pointer: '/outliers', code: 'scope.missing', detail });
   }

@@ -1,20 +1,20 @@
 /**
- * Files that show the newest values of all markets. Values come back, so their bytes would come back, and with them their
- * ETag. A late request that names that ETag could then put an older file. So each file says which generation changed it
- * last (docs/decisions/101). Without the schema library.
+ * Files that show the newest values of all markets. Values may return to an earlier state; then the bytes and the ETag
+ * would be the same as before, and a late request that names that ETag could put an older file. So each file names the
+ * generation that changed it last (docs/decisions/101). Without the schema library.
  */
 
-/** The file with the generation. `null`: as an earlier version wrote it. */
+/** Writes the file for a generation. `null`: in the form of an earlier version, without a generation. */
 export type FileAt = (generation: number | null) => string;
 
-/** @param members the members before it, such as `"data":[]` */
+/** @param members the members before `generation`, such as `"data":[]` */
 export function jsonFileAt(members: string): FileAt {
   return (generation) => (generation === null ? `{${members}}` : `{${members},"generation":${generation}}`);
 }
 
 const CSV_COLUMN = ',generation';
 
-/** A column of its own, the last one, because CSV has no other place. A table without rows does not have it. */
+/** The generation is the last column, because CSV has no other place for it. A table without rows has no generation. */
 export function csvFileAt(header: string, rows: readonly string[]): FileAt {
   return (generation) => {
     const [column, end] = generation === null || rows.length === 0 ? ['', '\r\n'] : [CSV_COLUMN, `,${generation}\r\n`];
@@ -22,7 +22,7 @@ export function csvFileAt(header: string, rows: readonly string[]): FileAt {
   };
 }
 
-/** Null: an earlier version wrote the file, or it has no rows. */
+/** The generation in the file. Null: an earlier version wrote the file, or it has no rows. */
 export function generationOfFile(text: string): number | null {
   const isCsv = !text.startsWith('{');
   if (isCsv && !text.slice(0, text.indexOf('\r\n')).endsWith(CSV_COLUMN)) return null;

@@ -1,12 +1,12 @@
-/** The numbers that the contract promises. Constants only: the edge router is built from this file too. */
+/** The limits that the contract promises. Constants only: the edge router is built from this file too. */
 
-/** How long a shared cache may serve a public body without asking again (RFC 9111, section 5.2.2.1). */
+/** For how long a shared cache may serve a public body without revalidation (RFC 9111, section 5.2.2.1). */
 export const FRESH_SECONDS = 15;
 
-/** How long caches may keep a body that never changes and never goes: a year, as HTTP caches understand it. */
+/** For how long caches may keep a body that never changes and is never removed: one year, the usual maximum. */
 export const IMMUTABLE_SECONDS = 31_536_000;
 
-/** How long an expired body may be served after that while the origin fails (RFC 5861, section 4). */
+/** For how long after that an expired body may be served while the origin fails (RFC 5861, section 4). */
 export const STALE_IF_ERROR_SECONDS = 300;
 
 /** A cursor of the newest generation works for at least this long after a newer generation replaces it. */
@@ -15,20 +15,20 @@ export const CURSOR_LIFETIME_SECONDS = 86_400;
 export const MARKETS_PAGE_SIZE = 100;
 
 /**
- * Observations on one closed page of a history. The newest page holds between one and this many. Each append rewrites it: 20 KB on
- * average, and 80 KB with 250 observations.
+ * Observations on one closed page of a history. The newest page holds between one and this many. Each append rewrites the
+ * newest page: 20 KB on average, but 80 KB with 250 observations.
  */
 export const OBSERVATIONS_PAGE_SIZE = 64;
 
-/** Metrics of one market. Its record holds the newest observation of each, and must fit a ledger item. */
+/** The most metrics of one market. Its record holds the newest observation of each, and must fit a ledger item. */
 export const MARKET_METRICS_MAX = 40;
 
 export const MARKET_SOURCES_MAX = 20;
 
-/** Texts of one market that are no numbers. Its definition must fit an entry of the log. */
+/** The most attributes of one market, which are texts. Its definition must fit an entry of the log. */
 export const MARKET_ATTRIBUTES_MAX = 10;
 
-/** Sources of one metric whose newest value the market shows. */
+/** The most sources of one metric whose newest value the market shows. */
 export const BY_SOURCE_MAX = 10;
 
 export const SLUG_MAX_LENGTH = 80;
@@ -36,38 +36,38 @@ export const SLUG_MAX_LENGTH = 80;
 /** Lower-case ASCII words, joined by single hyphens. */
 export const SLUG_PATTERN = '[a-z0-9]+(-[a-z0-9]+)*';
 
-/** A public cursor: the generation that first published the page, and 128 bits of the digest of its bytes. */
+/** A public cursor: the generation that first published the page, and 128 bits of the page's digest. */
 export const CURSOR_PATTERN = '[1-9][0-9]{0,14}-[0-9a-f]{32}';
 
 /**
- * How many units one price may buy: 10^15 still prices a token at 10⁻¹⁵ cents in whole cents, and every JSON reader holds it
- * exactly.
+ * The largest quantity of a price. With 10^15, the price of a token of 10⁻¹⁵ cents is still a whole cent, and every JSON
+ * reader holds the number exactly.
  */
 export const QUANTITY_MAX = 1_000_000_000_000_000;
 
-/** A service with more markets does not publish the newest prices as one file: it would be too large to be of use. */
+/** With more markets, the newest prices are not published as one file: it would be too large to be useful. */
 export const LATEST_MARKETS_MAX = 200_000;
 
-/** Sources in the file of all sources: the first ones by label. Most services have fewer than ten. */
+/** The most sources in the file of all sources: the first ones by label. Most services have fewer than ten. */
 export const PUBLIC_SOURCES_MAX = 1000;
 
-/** Incidents that are kept and shown: the newest ones. */
+/** The most incidents that are kept and shown: the newest ones. */
 export const INCIDENTS_MAX = 100;
 
-/** A list of faults is shorter than this: the size of a body and of a report is limited. */
+/** A bound on lists of faults. The limits on bodies and reports keep every list shorter than this. */
 export const ERRORS_MAX = 100_000;
 
-/** A service with more markets does not publish the last prices: their file would have more than 6 MB. */
+/** With more markets, the file of last prices is not published: it would have more than 6 MB. */
 export const RECENT_MARKETS_MAX = 5_000;
 
-/** Prices of one market. Of daily ones, the first is 30 days older than the last. */
+/** The most prices of one market. With daily prices, the first is 30 days older than the last. */
 export const RECENT_PRICES_MAX = 31;
 
-/** The newest rows of a history in which these prices are looked for, announced ones left out: some pages. */
+/** The prices are taken from this many newest rows of a history, which are some pages. Announced rows do not count. */
 export const RECENT_ROWS_MAX = 256;
 
 /**
- * The same for the price of a year before. A market with more rows in a year has none: its newest rows say so, and
- * the publisher does not read a long history at each of its prices.
+ * The number of rows for the price of a year before. A market with more rows in a year has no such price: its newest rows
+ * show that, so the publisher does not read a long history for each new price.
  */
 export const YEAR_ROWS_MAX = 1024;

@@ -1,11 +1,11 @@
-/** The operator of a service in the published pages. Without the schema library. */
+/** The operator of a service, as HTML for the published pages. Without the schema library. */
 import { escapedHtml, unescapedHtml } from '../values/html-text.ts';
 import type { Operator } from '../values/operator.ts';
 
-/** Where a built page says it: {@link operatorHtml} stands there once the page is published. */
+/** The place in a built page that {@link operatorHtml} replaces when the page is published. */
 export const OPERATOR_PLACE = '<p class="operator" hidden></p>';
 
-/** Empty if the operator says nothing. `tidemark doctor` reads from `data-states` which facts a page states. */
+/** Empty if the operator has set nothing. `tidemark doctor` reads from `data-states` which facts a page states. */
 export function operatorHtml({ name, contact, licence }: Operator): string {
   const facts: readonly (readonly [string, string] | null)[] = [
     name === undefined ? null : ['name', `Operated by ${escapedHtml(name)}`],
@@ -29,7 +29,7 @@ export function operatorIn(page: string): Pick<Operator, 'name' | 'licence'> {
   };
 }
 
-/** @param otherwise where a text leads that is no URL. Null: nowhere */
+/** @param otherwise the link of a text that is not a URL. Null: no link */
 function linked(text: string, otherwise: string | null): string {
   const href = /^https?:\/\//.test(text) ? text : otherwise;
   return href === null

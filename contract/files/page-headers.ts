@@ -1,14 +1,14 @@
 /**
- * The header fields of pages for people, besides those of every public object. Free of dependencies: the functions of the
- * edge are built from this file.
+ * The header fields of pages for people, besides those of every public object. Without imports of libraries: the functions
+ * of the edge are built from this file.
  */
 import { EMBEDS_URL } from './routes.ts';
 
 export const PAGE_CONTENT_TYPE = 'text/html; charset=utf-8';
 
 /**
- * A page loads scripts, styles and data from its own host, and nothing from anywhere else. It has no inline script, sends
- * no form, and no other site can show it in a frame. Names in lower case, as CloudFront requires.
+ * A page loads scripts, styles and data from its own host only. It has no inline script and sends no form, and no other
+ * site can show it in a frame. Names are in lower case, as CloudFront requires.
  */
 export const PAGE_HEADERS: { readonly [name: string]: string } = {
   'content-security-policy':
@@ -20,7 +20,7 @@ export const PAGE_HEADERS: { readonly [name: string]: string } = {
   'x-frame-options': 'DENY',
 };
 
-/** A page that other sites show in a frame has no script. It loads nothing, and its style is its own. */
+/** A page for frames of other sites has no script and loads nothing. Only its inline style is allowed. */
 export const EMBED_HEADERS: { readonly [name: string]: string } = {
   'content-security-policy':
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors *",
@@ -28,7 +28,7 @@ export const EMBED_HEADERS: { readonly [name: string]: string } = {
   'referrer-policy': PAGE_HEADERS['referrer-policy'] as string,
 };
 
-/** @param path of the file, or of its URL */
+/** @param path the path of the file, or of its URL */
 export function pageHeaders(path: string): { readonly [name: string]: string } {
   return path.startsWith(`${EMBEDS_URL}/`) ? EMBED_HEADERS : PAGE_HEADERS;
 }

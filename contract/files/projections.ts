@@ -1,5 +1,5 @@
 /**
- * The kinds of public files that a deployment can switch off. Markets, histories by page, lists and the snapshot are
+ * The kinds of public files that a deployment can switch off. Markets, the pages of histories, lists and the snapshot are
  * always published.
  */
 
@@ -12,19 +12,19 @@ export type Projection = (typeof PROJECTIONS)[number];
 
 export const ALL_PROJECTIONS: ReadonlySet<Projection> = new Set(PROJECTIONS);
 
-/** Each of these costs one or two further files for each market that changes, and few markets need them. */
+/** Off by default: each of these adds one or two files for each changed market, and few markets need them. */
 const NOT_BY_DEFAULT: readonly Projection[] = ['market-feeds', 'badges', 'embeds'];
 
 export const DEFAULT_PROJECTIONS: ReadonlySet<Projection> = new Set(
   PROJECTIONS.filter((name) => !NOT_BY_DEFAULT.includes(name)),
 );
 
-/** The present name of a projection: HEAD and log of an earlier version have others. */
+/** The present name of a projection: HEAD and log of an earlier version use another one. */
 export function projectionOf(name: string): string {
   return name === 'faces' ? 'compat' : name;
 }
 
-/** The form of a value, for messages about faulty ones. */
+/** The accepted values, for messages about wrong ones. */
 export const PROJECTIONS_EXPECTED = `all, none, or some of ${PROJECTIONS.join(', ')}, separated by commas`;
 
 /** Reads `all`, `none`, or names separated by commas, e.g. `log,latest`. Null for anything else. */

@@ -1,10 +1,10 @@
 /**
- * The names of stored public objects, and how long each is kept. `PUBLIC_OBJECTS` says the rest about each kind.
+ * The names of stored public objects, and how long each is kept. `PUBLIC_OBJECTS` defines everything else about each kind.
  *
  * Types and constants only.
  */
 
-/** The name of one stored object: its kind, and the fields that tell it from others of that kind. */
+/** The name of one stored object: its kind, and the fields that distinguish it from others of that kind. */
 export type PublicObjectName =
   | { readonly kind: 'market-list' }
   | { readonly kind: 'market-list-page'; readonly cursor: string }
@@ -20,14 +20,14 @@ export type PublicObjectName =
   | { readonly kind: 'latest-csv' }
   | { readonly kind: 'recent' }
   | { readonly kind: 'modified' }
-  /** Of all markets. `file`: `changes` or `corrections`. */
+  /** A feed of all markets. `file`: `changes` or `corrections`. */
   | { readonly kind: 'feed'; readonly file: FeedName }
   | { readonly kind: 'market-feed'; readonly slug: string }
   | { readonly kind: 'releases' }
   | { readonly kind: 'sources' }
   | { readonly kind: 'incidents' }
   | { readonly kind: 'incidents-feed' }
-  /** Of one market, for people. */
+  /** The page of one market, for people. */
   | { readonly kind: 'market-page'; readonly slug: string }
   | { readonly kind: 'badge'; readonly slug: string }
   | { readonly kind: 'badge-json'; readonly slug: string }
@@ -36,13 +36,13 @@ export type PublicObjectName =
   | { readonly kind: 'snapshot' }
   | { readonly kind: 'log-checkpoint' }
   | { readonly kind: 'log-vkey' }
-  /** `tile`: what follows `tile/` in the path, e.g. `0/x001/234.p/5` or `entries/007`. */
+  /** `tile`: the part of the path after `tile/`, e.g. `0/x001/234.p/5` or `entries/007`. */
   | { readonly kind: 'log-tile'; readonly tile: string }
   | { readonly kind: 'log-ndjson'; readonly tile: string }
-  /** Of one day, e.g. `2026-11-22`. */
+  /** The manifest of one day, e.g. `2026-11-22`. */
   | { readonly kind: 'export-package'; readonly date: string }
   | { readonly kind: 'export-latest' }
-  /** For other programs, one kind for each content type. `file`: the path, e.g. `quotes/3f.json`. */
+  /** Files for other programs, one kind for each content type. `file`: the path, e.g. `quotes/3f.json`. */
   | { readonly kind: 'compat-json'; readonly file: string }
   | { readonly kind: 'compat-text'; readonly file: string }
   | { readonly [Kind in ExportFileKind]: { readonly kind: Kind; readonly file: string } }[ExportFileKind]
@@ -65,8 +65,8 @@ export const STATIC_KINDS = ['not-found', 'problems', 'waitlist', 'openapi'] as 
 export type StaticKind = (typeof STATIC_KINDS)[number];
 
 /**
- * Files of the pages for people, one kind for each content type, in the order in which they are put: a page comes after
- * what it needs. `file`: the path in the built site, e.g. `docs/index.html`.
+ * Files of the pages for people, one kind for each content type, in the order in which they are put: the files that a page
+ * loads come before the page. `file`: the path in the built site, e.g. `docs/index.html`.
  */
 export const SITE_KINDS = [
   'site-picture',
@@ -98,11 +98,11 @@ export type PublicObjectKind = PublicObjectName['kind'];
 
 /**
  * How long an object is kept:
- * - `head`: one mutable object that follows the newest generation; removed together with the thing that it shows.
- * - `export`: kept while a manifest of the last weeks or a kept one names it, or is such a manifest.
- * - `page`: immutable; kept while the newest generation reaches it and for the cursor lifetime after that.
+ * - `head`: one mutable object that follows the newest generation; removed together with the resource that it shows.
+ * - `export`: a manifest of the last weeks, a kept manifest, or a file that one of these names.
+ * - `page`: immutable; kept while the newest generation reaches it, and for the cursor lifetime after that.
  * - `compat`: mutable; kept while its projection reaches it.
- * - `site`: mutable; kept while the deployment that was published last has this file.
- * - `log`: immutable; a full tile is kept for ever, a partial one until the log has been longer for the cursor lifetime.
+ * - `site`: mutable; kept while the last published deployment has this file.
+ * - `log`: immutable; a full tile is kept for ever, a partial one for the cursor lifetime after the log has outgrown it.
  */
 export type Retention = 'head' | 'page' | 'log' | 'export' | 'compat' | 'site';

@@ -35,22 +35,22 @@ import {
   SOURCES_FILE_URL,
 } from './routes.ts';
 
-/** On every public object that a correction, a removal or a takedown may concern: readers hear of it after 15 seconds. */
+/** For every public object that a correction, a removal or a takedown may change: the change reaches readers after 15 seconds. */
 export const PUBLIC_CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-if-error=${STALE_IF_ERROR_SECONDS}`;
 
-/** Of objects whose bytes never change and that are never taken back. See {@link cacheControlOf}. */
+/** For objects whose bytes never change and that are never taken down. See {@link cacheControlOf}. */
 const IMMUTABLE_CACHE_CONTROL = `public, max-age=${IMMUTABLE_SECONDS}, immutable`;
 
-/** A reader can reach only keys below this prefix: the origin path adds it, never a query or a header. */
+/** Readers can reach only keys below this prefix: the path of the origin adds it, and no query or header can change it. */
 export const PUBLIC_PREFIX = 'public';
 
 interface PublicObjectPolicy {
-  /** The key below `PUBLIC_PREFIX`; also the path that the router asks the origin for. */
+  /** The key below `PUBLIC_PREFIX`; also the path that the router requests from the origin. */
   readonly path: (name: PublicObjectName) => string;
   /** The inverse of `path`: a pattern whose named groups are the fields of the name. */
   readonly pattern: RegExp;
   readonly contentType: string;
-  /** Whether a problem document may take the object's place: see `statusOfObject`. */
+  /** Whether a problem document may replace the object: see `statusOfObject`. */
   readonly mayBeGone: boolean;
   /** The cache tag (CloudFront) by which a purge names the object. Null: a purge names its path. */
   readonly cacheTag: (name: PublicObjectName) => string | null;
@@ -63,22 +63,22 @@ const TEXT_TYPE = 'text/plain; charset=utf-8';
 const NDJSON_TYPE = 'application/x-ndjson';
 const ATOM_TYPE = 'application/atom+xml';
 const SVG_TYPE = 'image/svg+xml';
-/** Of the only files whose bodies are no texts. */
+/** The type of the only files whose bodies are not text. */
 export const PICTURE_TYPE = 'image/png';
 const GZIP_TYPE = 'application/gzip';
-/** The log's paths are its URLs. */
+/** Each path of the log is also its URL. */
 export const LOG_ROOT = '/api/v1/log';
-/** Of C2SP tlog-tiles: groups of three digits, and the width of a partial tile. */
+/** The index of a tile by C2SP tlog-tiles: groups of three digits, and the width of a partial tile. */
 const TILE_INDEX = '(?:x[0-9]{3}/)*[0-9]{3}(?:\\.p/[1-9][0-9]{0,2})?';
 const DAY = '[0-9]{4}-[0-9]{2}-[0-9]{2}';
 const EXPORT_FILE = '(?:observations|markets)-[0-9]{6}-[0-9a-f]{32}';
-/** Of markets, by the SHA-256 of their slugs. */
+/** A part of the markets, by the SHA-256 of their slugs. */
 const PART = '[0-9a-f]{2}';
 const HISTORY = `${MARKETS_URL}/{slug}/history`;
-/** Of the pages for people: `file` is the path in the built site, without its extension here. */
+/** A page for people: `file` is the path in the built site, here without its extension. */
 const SITE_FILE = '(?!(?:api|badges|embed|errors|markets|site)/)(?:[a-z0-9-]+/){0,2}[a-z0-9-]+';
 
-/** Patterns of the fields whose form is the same in all paths. */
+/** Patterns of the fields that have the same form in all paths. */
 const FIELDS: Readonly<Record<string, string>> = {
   cursor: CURSOR_PATTERN,
   date: DAY,
@@ -87,9 +87,9 @@ const FIELDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * @param path with the fields of the name in braces
- * @param tag `slug`: the market's
- * @param field the pattern of the one field that {@link FIELDS} does not have
+ * @param path the path, with the fields of the name in braces
+ * @param tag `slug`: the cache tag is the market's
+ * @param field the pattern of the one field that is not in {@link FIELDS}
  */
 function kind(
   path: string,
@@ -114,7 +114,7 @@ function kind(
   };
 }
 
-/** A body or a file of one market, in whose place a problem document may be. */
+/** A body or a file of one market, which a problem document may replace. */
 const ofMarket = (path: string, contentType: string) => kind(path, contentType, 'slug', { mayBeGone: true });
 
 /** Immutable parts of exports. */
@@ -192,9 +192,9 @@ export function publicPath(name: PublicObjectName): string {
 }
 
 /**
- * Objects that may stay in caches for a year: hashes of full tiles, and schemas of exports. They hold no text of anybody.
- * All other immutable objects hold values and names of sources. A takedown must reach readers, and a copy that a browser may keep
- * for a year cannot be called back.
+ * Objects that may stay in caches for a year: hashes of full tiles, and schemas of exports. They contain no text from
+ * users. All other immutable objects contain values and names of sources. A takedown must reach readers, and a copy that a
+ * browser may keep for a year cannot be recalled.
  */
 const FOREVER: { readonly [Kind in PublicObjectKind]?: (name: Extract<PublicObjectName, { kind: Kind }>) => boolean } =
   {
@@ -215,8 +215,8 @@ export function cacheTagOf(name: PublicObjectName): string | null {
 /**
  * The header fields that a store keeps with an object, from the table.
  *
- * @param isGone its body is a problem document, which answers 410
- * @throws RangeError if objects of this kind cannot be gone
+ * @param isGone the body is a problem document, which is answered with 410
+ * @throws RangeError if a problem document cannot replace objects of this kind
  */
 export function storedHeaders(name: PublicObjectName, isGone = false) {
   const { contentType, mayBeGone } = PUBLIC_OBJECTS[name.kind];
@@ -230,7 +230,7 @@ export function publicKey(name: PublicObjectName): string {
   return PUBLIC_PREFIX + publicPath(name);
 }
 
-/** Inverse of {@link publicKey}. Null: the key belongs to no public object. */
+/** Inverse of {@link publicKey}. Null: it is not the key of a public object. */
 export function parsePublicKey(key: string): PublicObjectName | null {
   if (!key.startsWith(`${PUBLIC_PREFIX}/`)) return null;
   const path = key.slice(PUBLIC_PREFIX.length);

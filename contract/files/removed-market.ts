@@ -1,4 +1,4 @@
-/** The removal of a market, and the problem document that its URLs answer with from then on. */
+/** The removal of a market, and the problem document that its URLs then answer. */
 import * as z from 'zod';
 import { PROBLEM_CONTENT_TYPE, problemType } from '../problems/edge-problems.ts';
 import { PROBLEMS } from '../problems/problems.ts';
@@ -18,7 +18,7 @@ export const removalInputSchema = z.strictObject({
   replacedBy: replacedBySchema.default(null),
 });
 
-/** Why, when, and in favour of which market it was removed. Never changes. */
+/** The facts of a removal. They never change. */
 export const removalSchema = z.strictObject({
   reason: z.string().describe('Why the market was removed.'),
   replacedBy: replacedBySchema,
@@ -29,7 +29,7 @@ export type Removal = z.infer<typeof removalSchema>;
 
 const { status, title } = PROBLEMS['market-removed'];
 
-/** The public answer of a removed market: a problem document (RFC 9457) with the removal as further members. */
+/** The public answer for a removed market: a problem document (RFC 9457) with the removal as further members. */
 export const removedMarketSchema = removalSchema
   .extend({
     type: z.literal(problemType('market-removed')),

@@ -1,6 +1,4 @@
-/**
- * The URLs of the public reads, as readers type them. Free of dependencies: the edge router is built from this file.
- */
+/** The URLs of the public reads, as readers write them. Without imports of libraries: the edge router is built from this file. */
 
 export const MARKETS_URL = '/api/v1/markets';
 export const SNAPSHOT_URL = '/api/v1/snapshot';
@@ -8,15 +6,15 @@ export const LATEST_URL = '/api/v1/latest';
 export const LATEST_CSV_URL = `${LATEST_URL}.csv`;
 export const WAITLIST_URL = '/api/v1/waitlist';
 export const RECENT_URL = '/api/v1/recent';
-/** The URL to fetch again. */
+/** This URL can be fetched again and again, unlike a page. */
 export const MODIFIED_URL = '/api/v1/modified.csv';
-/** Of the write API. Public is only the file with the extension: the sources of all markets. */
+/** A URL of the write API. Only the file with the extension is public: it has the sources of all markets. */
 export const SOURCES_URL = '/api/v1/sources';
 export const SOURCES_FILE_URL = '/api/v1/sources.json';
-/** Public is only the file with the extension. */
+/** Only the file with the extension is public. */
 export const INCIDENTS_URL = '/api/v1/incidents';
 export const INCIDENTS_FILE_URL = '/api/v1/incidents.json';
-/** Paths of files in a manifest follow it. */
+/** The paths in a manifest are relative to this. */
 export const EXPORT_ROOT = '/api/v1/exports/';
 /** The newest daily exports. */
 export const EXPORTS_URL = `${EXPORT_ROOT}latest`;
@@ -28,9 +26,9 @@ export function exportUrl(date: string): string {
 /** The OpenAPI document. */
 export const OPENAPI_URL = '/api/v1/openapi.json';
 
-/** For programs that follow: of one market, or of all. */
+/** Feeds for programs that follow changes: of one market, or of all. */
 export const FEEDS_URL = '/feeds';
-// The build leaves a text out of the router if the router does not use it. It would keep a template.
+// Literals, because the build removes an unused literal from the router, but not a template.
 export const CHANGES_FEED_URL = '/feeds/changes.atom';
 export const CORRECTIONS_FEED_URL = '/feeds/corrections.atom';
 export const INCIDENTS_FEED_URL = '/feeds/incidents.atom';
@@ -39,10 +37,10 @@ export function marketFeedUrl(slug: string): string {
   return `${FEEDS_URL}/markets/${slug}.atom`;
 }
 
-/** For people: `/markets/{slug}` is the file with `.html`. */
+/** The pages of markets for people: `/markets/{slug}` is the file with `.html`. */
 export const PAGES_OF_MARKETS_URL = '/markets';
 
-/** For pages of others: the newest price of one market as an image, or as a page in a frame. */
+/** For other sites' pages: the newest price of one market as an image, or as a page in a frame. */
 export const BADGES_URL = '/badges';
 export const EMBEDS_URL = '/embed';
 
@@ -63,14 +61,14 @@ export function historyFileUrl(slug: string, format: 'csv' | 'ndjson', year: str
   return `${historyUrl(slug)}${year === null ? '' : `/${year}`}.${format}`;
 }
 
-/** Names the pages and files of a market's history. */
+/** The URL of the index, which names the pages and files of a market's history. */
 export function historyIndexUrl(slug: string): string {
   return `${historyUrl(slug)}/index`;
 }
 
 /**
- * The same URL without needless percent-encoding: `%2D` and `-` are the same (RFC 3986, section 6.2.2.2). All other
- * encoded characters stay as they are, so the result is decoded only once.
+ * The same URL without needless percent-encoding: `%2D` and `-` are equal (RFC 3986, section 6.2.2.2). All other encoded
+ * characters stay encoded, so the result must be decoded only once.
  */
 export function decodeUnreserved(text: string): string {
   return text.replace(/%(2[DE]|3\d|[46][1-9A-F]|[57][\dA]|5F|7E)/gi, (_, hex) =>

@@ -1,4 +1,4 @@
-/** Takedowns: an operator takes the entries of a removed market out of the public log. Their hashes stay. */
+/** Takedowns: an operator removes the texts of a removed market's entries from the public log. The hashes stay. */
 import * as z from 'zod';
 import { idSchema } from '../operations/resources.ts';
 import { slugSchema } from '../values/market.ts';

@@ -1,4 +1,4 @@
-/** How often a source publishes. {@link expectedNextAt} computes with it, without the schema library. */
+/** How often a source publishes. {@link expectedNextAt} uses it without the schema library. */
 import * as z from 'zod';
 
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
@@ -6,7 +6,7 @@ export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as con
 /** The periods that begin at midnight UTC. Weeks begin on Monday (ISO 8601). */
 export const CALENDAR_PERIODS = ['day', 'week', 'month', 'quarter', 'half-year', 'year'] as const;
 
-/** Fewer than the days of a year, so a source publishes on some days of every dozen years. */
+/** Fewer than the days of a year, so in every dozen years a source publishes on some days. */
 export const HOLIDAYS_MAX = 100;
 
 const HOLIDAY = /^(([0-9]{4}-)?(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])|easter[+-][1-6]?[0-9])$/;
@@ -22,7 +22,7 @@ const holidaySchema = z
   })
   .meta({ maxLength: 'YYYY-MM-DD'.length });
 
-/** A leap year takes 02-29. `Date.parse` takes 30 February for 1 March. */
+/** A leap year accepts 02-29. `Date.parse` reads 30 February as 1 March. */
 function isDate(text: string): boolean {
   const ms = Date.parse(`${text}T00:00:00Z`);
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
@@ -48,7 +48,10 @@ const graceSeconds = z
   .max(31 * 86_400)
   .describe('A value is late when it has not come for this long after `expectedNextAt`.');
 
-/** Periods of the calendar: each has one value. Members are in canonical order, as they are stored and rendered. */
+/**
+ * Periods of the calendar: each has one value. Members are in canonical order, because they are stored and rendered like
+ * this.
+ */
 export const calendarCadenceSchema = z
   .strictObject({
     graceSeconds,

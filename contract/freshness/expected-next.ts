@@ -13,8 +13,8 @@ const WEEKDAYS_FROM_SUNDAY = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] a
 const MONTHS = { month: 1, quarter: 3, 'half-year': 6, year: 12 } as const;
 
 /**
- * When the next value is expected after the newest one. The newest value belongs to the period in which its moment lies;
- * the next one is the value of the period after that.
+ * The moment at which the next value is expected after the newest one. The newest value belongs to the period that contains
+ * its moment; the next one is the value of the following period.
  *
  * @param newestObservedAt RFC 3339 in UTC
  * @returns RFC 3339 in UTC, to the second, or to the millisecond where the newest value's moment has a fraction; always
@@ -27,13 +27,13 @@ export function expectedNextAt(cadence: Cadence, newestObservedAt: string): stri
 }
 
 /**
- * When a source publishes, from one moment on and before another. In milliseconds, in order.
+ * When a source publishes, from one moment on and before another one. In milliseconds, in order.
  *
- * @param fromMs milliseconds since the epoch, as `toMs`
+ * @param fromMs milliseconds since the epoch, like `toMs`
  */
 export function releasesBetween(cadence: CalendarCadence, fromMs: number, toMs: number): readonly number[] {
   const releases = new Set<number>();
-  // A release comes so long after the beginning of its period at most, with a year for closed days.
+  // The longest time from the beginning of a period to its release, with a year for closed days.
   let periodMs = nextPeriod(cadence, fromMs - (cadence.releaseAfterDays + 2 * 366) * DAY_MS);
   for (; periodMs < toMs; periodMs = nextPeriod(cadence, periodMs)) {
     const releaseMs = releaseOf(cadence, periodMs);
@@ -42,7 +42,7 @@ export function releasesBetween(cadence: CalendarCadence, fromMs: number, toMs: 
   return [...releases].sort((one, other) => one - other);
 }
 
-/** When the value of the period is published that begins then. */
+/** The moment at which the value of the period that begins at `periodMs` is published. */
 function releaseOf(cadence: CalendarCadence, periodMs: number): number {
   const [hours, minutes] = cadence.releaseTime.split(':');
   const day = openMoment(cadence, periodMs + cadence.releaseAfterDays * DAY_MS);
@@ -50,9 +50,9 @@ function releaseOf(cadence: CalendarCadence, periodMs: number): number {
 }
 
 /**
- * `expectedNextAt` of one source of a market.
+ * `expectedNextAt` for one source of a market.
  *
- * @param shown every value that the market shows, of any source
+ * @param shown every value that the market shows, from any source
  */
 export function sourceExpectedNextAt(
   { label, cadence }: { readonly label: string; readonly cadence?: Cadence | null },
@@ -68,7 +68,7 @@ export function sourceExpectedNextAt(
 }
 
 /**
- * By how much the next value is late: 0 until the grace is over, then the seconds since it was expected.
+ * By how much the next value is late: 0 within the grace period, then the seconds since the expected moment.
  *
  * @param expectedAt see {@link expectedNextAt}
  * @param nowMs milliseconds since the epoch
@@ -78,14 +78,14 @@ export function latenessSeconds(expectedAt: string, graceSeconds: number, nowMs:
   return seconds > graceSeconds ? seconds : 0;
 }
 
-/** Of one gap: a value every few minutes that stopped for a year would be counted for long. */
+/** A bound for one gap: counting would take long for a value every few minutes that stopped for a year. */
 const MISSING_MAX = 10_000;
 
 /**
- * How many values are missing between two of a source: periods in which it publishes, and for which there is no value.
+ * The number of values that are missing between two values of a source: periods in which it publishes, but without a value.
  * Counting ends at 10,000.
  *
- * @param olderAt RFC 3339 in UTC, as `newerAt`
+ * @param olderAt RFC 3339 in UTC, like `newerAt`
  */
 export function missingBetween(cadence: Cadence, olderAt: string, newerAt: string): number {
   const next = (ms: number) =>
@@ -100,7 +100,7 @@ export function missingBetween(cadence: Cadence, olderAt: string, newerAt: strin
   return missing;
 }
 
-/** The beginning of the next period, in milliseconds. Days without a publication have no value. */
+/** The beginning of the next period, in milliseconds. Days on which the source does not publish are skipped. */
 function nextPeriod(cadence: CalendarCadence, newestMs: number): number {
   const { period } = cadence;
   const today = dayOf(newestMs);
@@ -112,11 +112,11 @@ function nextPeriod(cadence: CalendarCadence, newestMs: number): number {
   return utcDay(date.getUTCFullYear(), first + months, 1);
 }
 
-/** The moment itself if the source publishes on its day; else the beginning of the next day on which it does. */
+/** This moment if the source publishes on its day; else the beginning of the next day on which it publishes. */
 function openMoment(days: Pick<Cadence, 'weekdays' | 'holidays'>, ms: number): number {
   if (isOpen(days, ms)) return ms;
   let day = dayOf(ms) + DAY_MS;
-  // Ends: a list of holidays is shorter than a year, and in a dozen years each day of it falls on every weekday.
+  // The loop ends: a list of holidays is shorter than a year, and within a dozen years each holiday falls on every weekday.
   while (!isOpen(days, day)) day += DAY_MS;
   return day;
 }
@@ -145,7 +145,7 @@ function easterSunday(year: number): number {
   return utcDay(year, Math.floor(sum / 31) - 1, (sum % 31) + 1);
 }
 
-/** `Date.UTC` takes years below 100 for years of the 20th century. */
+/** `Date.UTC` reads years below 100 as years of the 20th century. */
 function utcDay(year: number, month: number, day: number): number {
   return new Date(0).setUTCFullYear(year, month, day);
 }

@@ -1,19 +1,19 @@
-/** The sources of many markets whose next value is late, by the reader's own clock. */
+/** The sources of many markets whose next value is late, by the reader's clock. */
 
 import type { Market } from '../values/market.ts';
 import { latenessSeconds } from './expected-next.ts';
 
-/** The market whose value is the latest speaks for its source. */
+/** A late source. The market that has waited longest decides how late its source is. */
 export interface LateSource {
   readonly label: string;
   /** Seconds since the value was expected. */
   readonly lateSeconds: number;
   readonly expectedNextAt: string;
-  /** How many markets wait for a value of this source. */
+  /** The number of markets that wait for a value of this source. */
   readonly markets: number;
 }
 
-/** Of one source: when markets expect a value, with which grace, and how many do. */
+/** When a number of markets expect a value of one source, with their grace period. */
 interface Expectation {
   readonly label: string;
   readonly expectedNextAt: string;
@@ -21,7 +21,7 @@ interface Expectation {
   markets: number;
 }
 
-/** Holds a line for each source and moment, however many markets there are. A source is a label. */
+/** Holds one line for each source and moment, however many markets there are. Sources are distinguished by label. */
 export class Expectations {
   readonly #lines = new Map<string, Expectation>();
 
@@ -31,7 +31,7 @@ export class Expectations {
 
   add({ sources }: Pick<Market, 'sources'>): void {
     for (const { label, cadence, expectedNextAt } of sources) {
-      // A list that an earlier version has published has neither.
+      // A list of an earlier version has neither field.
       if (!expectedNextAt || !cadence) continue;
       const { graceSeconds } = cadence;
       const key = `${expectedNextAt} ${graceSeconds} ${label}`;
@@ -51,11 +51,11 @@ export class Expectations {
     return this.#lines;
   }
 
-  /** The earliest moment from this one on at which a value is late that has not come; both in milliseconds. Null: none is expected. */
+  /** The next moment after this one at which an expected value becomes late; both in milliseconds. Null: no value is expected. */
   nextLateMs(nowMs: number): number | null {
     let next: number | null = null;
     for (const { expectedNextAt, graceSeconds } of this.#lines.values()) {
-      // Late is a value whose whole seconds are more than its grace.
+      // A value is late once more whole seconds have passed than its grace period has.
       const lateMs = Date.parse(expectedNextAt) + (graceSeconds + 1) * 1000;
       if (lateMs > nowMs && (next === null || lateMs < next)) next = lateMs;
     }
@@ -69,7 +69,7 @@ export class Expectations {
   }
 
   /**
-   * The latest ones first; of those that are equally late, by label.
+   * Late sources, the latest first; equally late ones are ordered by label.
    *
    * @param nowMs milliseconds since the epoch
    */

@@ -65,7 +65,7 @@ export const marketRecordSchema = z
       '`nativeCurrency` and `unit` are fixed.',
   );
 
-/** The row rules check the URL, so that its two kinds of fault have codes of their own. */
+/** The row rules check the URL, so that each of its two faults has its own code. */
 export const recordSourceUrlSchema = z
   .string()
   .describe(
@@ -81,7 +81,7 @@ const identityFields = {
   sourceUrl: recordSourceUrlSchema,
 } as const;
 
-/** In records that bring a value. */
+/** For records that bring a value. */
 export const releasedAtSchema = provenanceFields.releasedAt
   .exactOptional()
   .describe(
@@ -188,7 +188,7 @@ export const scalarObservationRecordSchema = z
   .strictObject({ ...observationRecordFields, value: valueFields.value, unit: valueFields.unit, rounded })
   .describe('One observation of a number that is not money.');
 
-/** One observation. Its fields tell money, in minor units or as a decimal, from scalar. */
+/** One observation. Its fields distinguish money, in minor units or as a decimal, from scalars. */
 export const observationRecordSchema = z.union([
   moneyObservationRecordSchema,
   decimalObservationRecordSchema,
@@ -231,10 +231,10 @@ export type ObservationRecord = z.infer<typeof observationRecordSchema>;
 export type RetractionRecord = z.infer<typeof retractionRecordSchema>;
 /** A record with its defaults filled in. */
 export type IngestRecord = MarketRecord | ObservationRecord | RetractionRecord;
-/** A record as it is sent: fields with defaults may be left out. */
+/** A record in the form in which it is sent: fields with defaults may be left out. */
 export type IngestRecordInput = z.input<typeof ingestRecordSchema>;
 
-/** Why a row is refused. Each code stands for an incident in public data. */
+/** The reasons for refusing a row. Each code stands for an incident in public data. */
 export const ROW_ERROR_CODES = [
   'record.invalid',
   'currency.unknown',
@@ -262,7 +262,7 @@ export const ROW_ERROR_CODES = [
   'market.not-allowed',
 ] as const;
 
-/** The one error of a batch that the service could not apply, or not completely. The reason is in no record. */
+/** The only error of a batch that could not be applied, or not completely. The cause is not in a record. */
 export const BATCH_FAILED = 'batch.failed';
 
 export type RowErrorCode = (typeof ROW_ERROR_CODES)[number];
@@ -286,7 +286,7 @@ export const ingestModeSchema = z
 export type IngestMode = z.infer<typeof ingestModeSchema>;
 
 export const BATCH_RECORDS_MAX = 1000;
-/** Of the body of a batch. */
+/** The most bytes of the body of a batch. */
 export const BATCH_BYTES_MAX = 1024 * 1024;
 /** A longer line of a file is refused as a record. */
 export const LINE_BYTES_MAX = 128 * 1024;
@@ -297,12 +297,12 @@ export const PARTIAL =
   'applies to records that are JSON: a line that is not JSON refuses the request with 400.';
 
 /**
- * `POST /api/v1/ingest/batches` as JSON; NDJSON is one record a line, with the same options in the query. The records
- * are not checked here: the worker checks them and gives every fault of every record its own code.
+ * `POST /api/v1/ingest/batches` as JSON; NDJSON has one record a line, and the same options in the query. This schema does
+ * not check the records: the worker checks them, and reports every fault of every record with its code.
  */
 export const batchRequestSchema = z.strictObject({
   records: z
-    // For the document only.
+    // For the OpenAPI document only.
     .array(z.unknown().meta({ $ref: '#/$defs/IngestRecord' }))
     .min(1)
     .max(BATCH_RECORDS_MAX)

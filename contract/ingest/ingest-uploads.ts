@@ -1,20 +1,20 @@
-/** Large files for ingest: announced to the API, put to a storage, applied in batches. */
+/** Large files for ingest: announced to the API, put into storage, applied in batches. */
 import * as z from 'zod';
 import { instantSchema } from '../values/metric.ts';
 import { ingestModeSchema } from './ingest-records.ts';
 
-/** Below the limit of S3 for one PUT, which is 5 GiB. */
+/** Below S3's limit for one PUT, which is 5 GiB. */
 export const UPLOAD_BYTES_MAX = 5_000_000_000;
 
-/** The number of lines of the largest file, if each line holds only a slug. */
+/** The number of lines of the largest file if each line holds only a slug. */
 export const UPLOAD_RECORDS_MAX = 50_000_000;
 
-/** Batches with refused records that an upload names. */
+/** The most batches with refused records that an upload names. */
 export const REFUSED_BATCHES_MAX = 100;
 
 const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/, { error: 'must be a SHA-256 in lower-case hex' });
 
-/** The effects of a dry run are in the worker's memory. */
+/** The most records of a dry run, because the worker keeps its effects in memory. */
 export const DRY_RUN_RECORDS_MAX = 50_000;
 
 const FILE_DRY_RUN =

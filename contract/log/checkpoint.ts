@@ -11,7 +11,7 @@ export interface LogCheckpoint {
   readonly root: Buffer;
 }
 
-/** The text that is signed: three lines. */
+/** The text to sign: three lines. */
 export function checkpointText({ origin, size, root }: LogCheckpoint): string {
   return `${origin}\n${size}\n${root.toString('base64')}\n`;
 }
@@ -36,7 +36,7 @@ export function parseCheckpoint(text: string): LogCheckpoint {
 /**
  * Opens a signed checkpoint.
  *
- * @param keys of the log. Each counts only for the origin that is its name.
+ * @param keys the keys of the log. A key counts only if its name is the checkpoint's origin.
  * @throws LogFaultError unless one of the keys has signed it, and its origin is the name of that key
  */
 export function openCheckpoint(note: string, keys: readonly VerifierKey[]): LogCheckpoint {

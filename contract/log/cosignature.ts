@@ -14,8 +14,8 @@ export interface Cosigner {
   /**
    * When the witness signed, in seconds since the epoch; null if it did not sign this text.
    *
-   * @param text of the checkpoint, without signatures
-   * @param signature without the key id
+   * @param text the text of the checkpoint, without signatures
+   * @param signature the signature without the key id
    */
   readonly signedAt: (text: string, signature: Buffer) => number | null;
 }

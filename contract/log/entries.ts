@@ -1,6 +1,6 @@
 /**
- * The entries of the log: facts, each as one canonical JSON text. Frozen: see docs/log.md. A member that these
- * schemas do not have needs the next format. An entry has the first format that has all of its members.
+ * The entries of the log: facts, each as one canonical JSON text. These schemas never change: see docs/log.md. A new member
+ * needs the next format. An entry has the first format that has all of its members.
  */
 import * as z from 'zod';
 import { CALENDAR_PERIODS, WEEKDAYS } from '../freshness/cadence.ts';
@@ -24,26 +24,26 @@ import { parseVkey } from './notes.ts';
 /** The format of nearly every entry. */
 export const LOG_FORMAT = 1;
 /**
- * The format of `service`, of the definition of a market with its own rule for outliers or with attributes, of announced values, and
- * of corrections and retractions with a reason for the public.
+ * The format of `service`, of announced values, of corrections and retractions with a public reason, and of the definition
+ * of a market with its own rule for outliers or with attributes.
  */
 export const SECOND_FORMAT = 2;
-/** Of a later one, readers know nothing. */
+/** Readers cannot interpret a later format. */
 export const NEWEST_LOG_FORMAT = SECOND_FORMAT;
 
 /**
- * Any text. A log is for good, and the rules for texts that are taken in change: so an entry may hold a text that would
- * be refused today. The same goes for the numbers of things below.
+ * Any text. A log is permanent, and the rules for ingested texts change, so an entry may contain a text that would be
+ * refused today. The same is true for the limits on numbers below.
  */
 const text = z.string().max(4096);
 const many = z.int().min(0).max(10_000);
 const revision = z.int().min(0);
-/** As canonical texts have it: in UTC, with a Z. Readers refuse a moment that does not exist. */
+/** An instant in the canonical spelling: in UTC, with a Z. Readers refuse a moment that does not exist. */
 const instant = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/);
 const metricName = z.string().regex(/^[a-z][a-zA-Z0-9]{0,39}$/);
 const observationIdSchema = z.string().regex(/^obs_[0-9a-f]{24}$/);
 
-/** Members of every entry but `key` and `service`. */
+/** Members of every entry, except `key` and `service` entries. */
 const ofMarket = { format: z.literal(LOG_FORMAT), market: slugSchema } as const;
 
 const definitionFields = {
@@ -128,7 +128,7 @@ type Formatted = {
   readonly publicReason?: string;
 };
 
-/** Digits with an exponent, announced values and reasons for the public came with the second format. */
+/** The second format has announced values, public reasons, and digits with an exponent. */
 const formatOf = ({ announced, publicReason, sourceValue }: Formatted) =>
   announced || publicReason !== undefined || (sourceValue !== null && /e/i.test(sourceValue))
     ? SECOND_FORMAT
@@ -202,7 +202,7 @@ const keyEntrySchema = z.strictObject({
   vkey: text.refine(isVkey, { error: 'must be a verifier key' }),
 });
 
-/** The names of projections may grow. */
+/** Later versions may add names of projections. */
 const serviceEntrySchema = z.strictObject({
   format: z.literal(SECOND_FORMAT),
   type: z.literal('service'),
@@ -255,21 +255,21 @@ export function entryText(entry: LogEntry): string {
 }
 
 /**
- * The entry of an observation, from its stored form. Its links to a later version are left out: they follow from that
- * one's entry.
+ * The entry of an observation, from its stored form. Links to a later version are left out: they follow from the entry of
+ * that version.
  *
- * @param revision the market's, at which this version was recorded
+ * @param revision the market's revision at which this version was recorded
  */
 export function observationEntry(market: string, revision: number, observation: Observation): ObservationEntry {
   const entry = effectiveEntry(market, revision, observation);
   const { announced, publicReason } = observation;
   if (announced === undefined && publicReason === undefined) return entry;
-  // Few have one of them, so sorting their members is cheap enough.
+  // Few observations have such a member, so sorting is cheap enough.
   return { ...entry, ...(announced && { announced }), ...(publicReason !== undefined && { publicReason }) };
 }
 
 function effectiveEntry(market: string, revision: number, observation: Observation): ObservationEntry {
-  // Member by member: a member that the ledger alone has must not enter the log. In the order of canonical JSON, because
+  // Member by member: the ledger's internal members must not enter the log. In the order of canonical JSON, because
   // observations are the bulk of a log, and sorting takes several times as long.
   if (observation.kind === 'scalar') {
     return {

@@ -9,7 +9,7 @@ export const ENTRY_BYTES_MAX = 0xffff;
 const LENGTH_BYTES = 2;
 
 /**
- * Each entry after its length as a big-endian uint16 (C2SP tlog-tiles, "Log entries").
+ * Encodes entries: each follows its length as a big-endian uint16 (C2SP tlog-tiles, "Log entries").
  *
  * @throws RangeError for an entry over 65,535 bytes
  */
@@ -42,18 +42,18 @@ export function ndjsonTile(entries: readonly string[]): string {
   return entries.map((entry) => `${entry}\n`).join('');
 }
 
-/** The line in the place of an entry that was taken down: only its hash stays, so the tree can still be verified. */
+/** The line that replaces an entry that was taken down: it keeps the hash, so the tree can still be verified. */
 export function takenDownLine(leaf: Buffer): string {
   return `{"takenDown":"${leaf.toString('base64')}"}`;
 }
 
-/** The leaf hash that {@link takenDownLine} has put there; null for an entry. */
+/** The leaf hash in a {@link takenDownLine}; null for an entry. */
 export function takenDownHash(line: string): Buffer | null {
   const text = /^\{"takenDown":"([A-Za-z0-9+/]{43}=)"\}$/.exec(line)?.[1];
   return text === undefined ? null : Buffer.from(text, 'base64');
 }
 
-/** The leaf hash of an entry, also of one that was taken down. */
+/** The leaf hash of an entry, or of one that was taken down. */
 export function leafOf(line: string): Buffer {
   return takenDownHash(line) ?? leafHash(line);
 }

@@ -15,14 +15,14 @@ export interface FoundEntry {
 
 /** Reads entries, file by file. */
 export interface EntryFiles {
-  /** @param width how many entries file `n` has. A text is null if the entry was taken down */
+  /** @param width the number of entries in file `n`. A text is null if the entry was taken down */
   readonly entries: (n: number, width: number) => Promise<readonly { readonly text: string | null }[]>;
 }
 
 /**
- * Entries stand in the order of generations. So the times of bundles grow, but for markets that were deferred, and for
- * the beginning of a log whose service is older. The search begins at the first bundle that is new enough, goes on to the end, and then
- * looks at all earlier ones. Null: the log has no such entry.
+ * Entries are in the order of generations. So the times in bundles increase, except for deferred markets, and at the
+ * beginning of a log that began later than its service. The search begins at the first bundle that is new enough, continues
+ * to the end, and then goes through all earlier bundles. Null: the log has no such entry.
  */
 export async function findEntry(files: EntryFiles, size: number, sought: SoughtEntry): Promise<FoundEntry | null> {
   const bundles = Math.ceil(size / TILE_WIDTH);
@@ -48,7 +48,7 @@ function* order(from: number, end: number): Generator<number> {
   for (let n = from - 1; n >= 0; n--) yield n;
 }
 
-/** Null if no entry of the bundle says when it was recorded. */
+/** Null if no entry of the bundle has a time of recording. */
 function newestIn(entries: Awaited<ReturnType<EntryFiles['entries']>>): string | null {
   return entries.reduce<string | null>((newest, { text }) => {
     const instant = text === null ? undefined : (JSON.parse(text) as Partial<SoughtEntry>).recordedAt;

@@ -1,6 +1,6 @@
-/** The one error of this folder for input that came from elsewhere. */
+/** The only error of this folder for input from elsewhere. */
 
-/** A part of the log is not as its format says, or not what was signed. The caller must not use it. */
+/** A part of the log has a wrong form, or was not signed. Do not use it. */
 export class LogFaultError extends Error {
   override readonly name = 'LogFaultError';
 }

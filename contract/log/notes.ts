@@ -3,12 +3,12 @@ import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify }
 import { strictBase64 } from './base64.ts';
 import { LogFaultError } from './log-fault-error.ts';
 
-/** Signs the text of a note. The key may be elsewhere. */
+/** Signs the text of a note. The key may be stored elsewhere. */
 export interface NoteSigner {
   /** The name in signature lines. For a log: its origin. */
   readonly name: string;
   readonly keyId: number;
-  /** The verifier key, as text, for everybody. */
+  /** The verifier key as text, which is public. */
   readonly vkey: string;
   /** The signature over the UTF-8 bytes of the text, without the key id. Rejects if the key cannot be used. */
   readonly sign: (text: string) => Promise<Buffer>;
@@ -34,10 +34,10 @@ const KEY_ID_BYTES = 4;
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** One or more characters without Unicode space, control characters and plus. */
+/** One or more characters, without Unicode spaces, control characters and plus signs. */
 const NAME = /^[^\s\p{White_Space}\p{Cc}+]+$/u;
 
-/** Go's reader stops there too. C2SP asks for at least 16. */
+/** Go's reader has the same limit. C2SP requires at least 16. */
 const SIGNATURES_MAX = 100;
 
 /** Whether the text can name a key. The origin of a log is the name of its key. */
@@ -101,17 +101,17 @@ export function ed25519PublicKey(publicKey: Uint8Array): KeyObject {
   return createPublicKey({ key: Buffer.concat([SPKI, publicKey]), format: 'der', type: 'spki' });
 }
 
-/** Name and hash of a verifier key, for people: not the key itself. */
+/** The name and the hash of a verifier key, for people. The key itself is left out. */
 export function nameOfKey(vkey: string): string {
   return vkey.split('+').slice(0, 2).join('+');
 }
 
-/** Any other length is a wrong signature, and no error. */
+/** A signature of another length is just wrong, not an error. */
 export function verifyEd25519(key: KeyObject, text: string, signature: Buffer): boolean {
   return signature.length === SIGNATURE_BYTES && verify(null, Buffer.from(text), key, signature);
 }
 
-/** The private key of a log as one line, as Go writes it: `PRIVATE+KEY+<name>+<key id>+<base64>`. A secret. */
+/** The private key of a log as one line, in Go's form: `PRIVATE+KEY+<name>+<key id>+<base64>`. It is a secret. */
 export function privateNoteKey(name: string, seed: Uint8Array): string {
   const material = Buffer.concat([Buffer.from([ED25519]), seed]).toString('base64');
   return `PRIVATE+KEY+${name}+${hexId(signerParts(name, seed).keyId)}+${material}`;
@@ -126,7 +126,7 @@ function signerParts(name: string, seed: Uint8Array) {
 /**
  * Signs with a {@link privateNoteKey}.
  *
- * @throws LogFaultError for any other text. The message never has a part of the text.
+ * @throws LogFaultError for any other text. The message contains no part of the text.
  */
 export function ed25519Signer(privateKey: string): NoteSigner {
   const [, name = '', id = '', material = ''] = /^PRIVATE\+KEY\+([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(privateKey) ?? [];
@@ -139,16 +139,16 @@ export function ed25519Signer(privateKey: string): NoteSigner {
   return { name, keyId, vkey, sign: async (text) => sign(null, Buffer.from(text), key) };
 }
 
-/** Whether a signed note can have this text: lines without control characters, the last one ended. */
+/** Whether a signed note can have this text: lines without control characters, and a newline at the end. */
 function isNoteText(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the format forbids them.
   return text.endsWith('\n') && text.isWellFormed() && !/[\x00-\x09\x0b-\x1f]/.test(text);
 }
 
 /**
- * The note with a signature of each signer, in their order.
+ * The note with the signature of each signer, in their order.
  *
- * @param text ends with a newline
+ * @param text must end with a newline
  * @throws RangeError for a text that a note cannot have
  */
 export async function signNote(text: string, signers: readonly NoteSigner[]): Promise<string> {
@@ -168,19 +168,19 @@ export function signatureLine(name: string, keyId: number, signature: Uint8Array
 export interface NoteSignature {
   readonly name: string;
   readonly keyId: number;
-  /** Without the key id. */
+  /** The signature without the key id. */
   readonly signature: Buffer;
-  /** As it stands in the note, with its newline. */
+  /** The whole line of the note, with its newline. */
   readonly line: string;
 }
 
 export interface ParsedNote {
-  /** With its last newline, as it is signed. Not to be used before a signature is verified. */
+  /** The signed text, with its last newline. Do not use it before a signature is verified. */
   readonly text: string;
   readonly signatures: readonly NoteSignature[];
 }
 
-/** Takes a note apart. Verifies nothing. @throws LogFaultError for a text that is not a note */
+/** Splits a note into its parts. Verifies nothing. @throws LogFaultError for a text that is not a note */
 export function parseNote(note: string): ParsedNote {
   const split = note.lastIndexOf('\n\n');
   if (!isNoteText(note) || split < 0) throw new LogFaultError('not a signed note: there is no line of signatures');

@@ -18,12 +18,12 @@ export function parseEntry(text: string): LogEntry {
     const [issue] = parsed.error.issues;
     throw new LogFaultError(`not an entry: ${issue?.path.join('/') ?? ''}: ${issue?.message ?? 'unknown'}`);
   }
-  // The schema changes nothing. The value is in the order of canonical JSON already, so this is fast.
+  // The schema does not change the value. It is already in the order of canonical JSON, so this is fast.
   if (canonicalText(json as Json) !== text) throw new LogFaultError('the entry is not canonical JSON');
   return parsed.data;
 }
 
-/** Null for half of a surrogate pair, which canonical JSON cannot carry. */
+/** Null for half of a surrogate pair, which canonical JSON cannot express. */
 function canonicalText(json: Json): string | null {
   try {
     return canonicalJson(json);

@@ -1,12 +1,12 @@
-/** Proofs that a log only grew (RFC 6962, section 2.1.2). Witnesses verify them. */
+/** Proofs that a log has only grown (RFC 6962, section 2.1.2). Witnesses verify them. */
 import { nodeHash, perfectRoot } from './merkle.ts';
 import { leftWidth, type ReadTile, rangeRoot } from './ranges.ts';
 
 export type TileReader = ReadTile<Buffer>;
 
 /**
- * The hashes that show that the tree of `newSize` begins with the whole tree of `oldSize`. Empty if one of both is
- * empty, or if they are equal.
+ * The hashes that prove that the tree of `newSize` begins with the whole tree of `oldSize`. Empty if one of them is empty,
+ * or if they are equal.
  *
  * @throws RangeError if the old tree is the larger one
  * @throws LogFaultError for a tile of another length
@@ -33,7 +33,7 @@ export async function consistencyProof(
       start = middle;
     }
   }
-  // The verifier knows the root of the whole old tree. Of an old tree that is cut up, it needs the last part.
+  // The verifier knows the root of the whole old tree. If that tree is split here, the verifier needs its last part.
   if (start > 0) proof.push(await rangeRoot(tree, start, end));
   return proof.reverse();
 }

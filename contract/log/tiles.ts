@@ -1,7 +1,8 @@
 /**
- * The tiles of the log (C2SP tlog-tiles): which ones a tree of a size has, and their paths below the root of the log.
+ * The tiles of the log (C2SP tlog-tiles): which tiles a tree has, by its size, and their paths below the root of the log.
  *
- * A tile holds up to 256 hashes. Those of level 0 are of entries; each of level l + 1 is the root of a full tile of
+ * A tile holds up to 256 hashes. On level 0, these are hashes of entries; each hash of level l + 1 is the root of a full
+ * tile of
  * level l. Only the last tile of a level can be partial.
  */
 
@@ -15,7 +16,7 @@ export interface TileName {
   readonly width: number;
 }
 
-/** How many hashes all tiles of a level have together, in a tree of `size` entries. */
+/** The total number of hashes in all tiles of a level, in a tree of `size` entries. */
 export function hashesOnLevel(level: number, size: number): number {
   return Math.floor(size / TILE_WIDTH ** level);
 }
@@ -26,8 +27,8 @@ export function widthOfTile(level: number, n: number, size: number): number {
 }
 
 /**
- * The tiles that a tree of `newSize` has and one of `oldSize` has not: level by level from 0, in order. A tile that was
- * partial and has grown counts as another one. Level 0 of it also names the entry bundles, which have the same widths.
+ * The tiles that a tree of `newSize` has and a tree of `oldSize` does not: level by level from 0, in order. A partial tile
+ * that has grown counts as another tile. A tile of level 0 also stands for its entry bundle, which has the same width.
  */
 export function* tilesOfGrowth(oldSize: number, newSize: number): Generator<TileName> {
   for (let level = 0; hashesOnLevel(level, newSize) > 0; level++) {
@@ -39,7 +40,7 @@ export function* tilesOfGrowth(oldSize: number, newSize: number): Generator<Tile
   }
 }
 
-/** The partial tiles of a tree: the only ones that are read to append to it. From level 0 on; at most one a level. */
+/** The partial tiles of a tree: appending reads only these. From level 0 on; at most one for each level. */
 export function partialTilesOf(size: number): readonly TileName[] {
   const tiles: TileName[] = [];
   for (let level = 0; hashesOnLevel(level, size) > 0; level++) {
@@ -49,7 +50,7 @@ export function partialTilesOf(size: number): readonly TileName[] {
   return tiles;
 }
 
-/** Groups of three digits, all but the last after an `x`; then the width, if the tile is partial. */
+/** Groups of three digits, each with an `x` before it except the last; then the width, if the tile is partial. */
 function indexPath(n: number, width: number): string {
   const digits = String(n);
   const padded = digits.padStart(Math.ceil(digits.length / 3) * 3, '0');
@@ -82,7 +83,7 @@ export interface ParsedTilePath {
   readonly width: number;
 }
 
-/** The inverse of {@link tilePath} and {@link ndjsonPath}. Null for any other text, also for another spelling of a path. */
+/** The inverse of {@link tilePath} and {@link ndjsonPath}. Null for any other text, including other spellings of a path. */
 export function parseTilePath(path: string): ParsedTilePath | null {
   const groups = PATH.exec(path)?.groups;
   if (groups === undefined) return null;

@@ -1,9 +1,9 @@
-/** A tree that grows at its right edge. It holds one partial tile a level, whatever its size. */
+/** A tree that grows at its right edge. It holds one partial tile for each level, whatever its size. */
 import { EMPTY_ROOT, HASH_BYTES, nodeHash, perfectRoot } from './merkle.ts';
 import type { TileReader } from './proofs.ts';
 import { hashesOnLevel, partialTilesOf, TILE_WIDTH, type TileName } from './tiles.ts';
 
-/** A tile and its bytes: its hashes, one after the other. */
+/** A tile with its bytes: the concatenated hashes. */
 export interface HashTile extends TileName {
   readonly hashes: Buffer;
 }
@@ -11,12 +11,12 @@ export interface HashTile extends TileName {
 /** Appends hashes of entries. Gives the root, and the tiles that appending has filled or changed. */
 export class LogTree {
   #size = 0;
-  /** For each level the hashes of its partial tile: none if the level ends with a full one. */
+  /** For each level, the hashes of its partial tile: empty if the last tile of the level is full. */
   readonly #edge: Buffer[][] = [];
 
   /**
-   * A tree that has `size` entries already. Reads its partial tiles, one a level at most, and trusts them: the caller
-   * compares {@link root} with the known one.
+   * A tree that already has `size` entries. Reads its partial tiles, at most one for each level, and trusts them: the
+   * caller must compare {@link root} with the known root.
    */
   static async at(size: number, readTile: TileReader): Promise<LogTree> {
     const tree = new LogTree();
@@ -52,7 +52,7 @@ export class LogTree {
   /**
    * The partial tiles, from level 0 up.
    *
-   * @param since leaves out those that a tree of this size has too
+   * @param since leaves out tiles that a tree of this size has too
    */
   partialTiles(since = 0): readonly HashTile[] {
     const changed = partialTilesOf(this.#size).filter(
@@ -61,12 +61,12 @@ export class LogTree {
     return changed.map((tile) => ({ ...tile, hashes: Buffer.concat(this.#edge[tile.level] as Buffer[]) }));
   }
 
-  /** The tree is perfect subtrees of falling size. They are joined from the right (RFC 6962, section 2.1). */
+  /** The tree consists of perfect subtrees of falling size. They are joined from the right (RFC 6962, section 2.1). */
   root(): Buffer {
     let root: Buffer | null = null;
     for (const partial of this.#edge) {
       for (let end = partial.length, width = 1; end > 0; width *= 2) {
-        // The bits of the number of hashes are the widths of the subtrees, the smallest on the right.
+        // The binary digits of the number of hashes give the widths of the subtrees, the smallest on the right.
         if ((partial.length & width) === 0) continue;
         const subtree = perfectRoot(Buffer.concat(partial.slice(end - width, end)));
         root = root === null ? subtree : nodeHash(subtree, root);

@@ -135,28 +135,28 @@ export const REQUEST_HEADERS: Objects = {
   },
 };
 
-/** The header fields of each kind of precondition, by their names in {@link REQUEST_HEADERS}. */
+/** The header fields for each kind of precondition, by their names in {@link REQUEST_HEADERS}. */
 const CONDITIONS: { readonly [Kind in Precondition]: readonly string[] } = {
   'if-match': ['IfMatch'],
   'if-match-or-none-match': ['IfMatchUnlessNew', 'IfNew'],
   'if-match-if-sent': ['IfMatchIfSent'],
 };
 
-/** On every answer of the write API to a credential that it has recognised. */
+/** On every answer of the write API to a recognised credential. */
 export const RATE_HEADERS = ['RateLimit', 'RateLimit-Policy'] as const;
 
 /** On every answer. */
 export const CORS_HEADERS = ['Access-Control-Allow-Origin', 'Access-Control-Expose-Headers'] as const;
 
 /**
- * Whether the document offers ranges: for files. The edge serves ranges of every public body, but a part
- * of a JSON body is of no use.
+ * Whether the document offers ranges: only for files. The edge serves ranges of every public body, but a part of a JSON
+ * body is useless.
  */
 export function hasRanges({ scopes, success }: OperationDefinition): boolean {
   return scopes === null && success.mediaType !== undefined;
 }
 
-/** Names in {@link REQUEST_HEADERS}. */
+/** The request header fields of an operation, by their names in {@link REQUEST_HEADERS}. */
 export function requestHeadersOf(operation: OperationDefinition): readonly string[] {
   const { method, precondition } = operation;
   if (method === 'GET') return ['IfNoneMatch', ...(hasRanges(operation) ? ['Range', 'IfRange'] : [])];

@@ -13,7 +13,7 @@ const EXAMPLE = problem('validation-failed', 'Not every slug names a market: see
   errors: [{ pointer: '/markets/0', code: 'market.unknown', detail: 'no market gold: see /api/v1/markets' }],
 });
 
-/** A problem document (RFC 9457) as a client may read it. */
+/** A problem document (RFC 9457), as clients may read it. */
 export const problemSchema = z
   .strictObject({
     type: z.string().describe('`/problems/<code>`: a URL that leads to a page about the problem. It will not change.'),
@@ -53,8 +53,8 @@ export const problemSchema = z
   .meta({ examples: [EXAMPLE] });
 
 /**
- * Every problem that an operation can answer with: those of the pipeline for its kind of operation, and those of its
- * row. A request that is refused before its operation is known (405, 408, 431 and the like) is not listed.
+ * Every problem that an operation can answer: the pipeline's problems for its kind of operation, and those of its row. A
+ * request that is refused before its operation is known (405, 408, 431 and the like) is not listed.
  */
 export function problemCodesOf(operation: OperationDefinition): readonly ProblemCode[] {
   const { scopes, params, query, problems = [] } = operation;
@@ -64,7 +64,7 @@ export function problemCodesOf(operation: OperationDefinition): readonly Problem
   return [...new Set([...codes, ...problems])].sort();
 }
 
-/** Consumers of oEmbed append parameters (section 2.2 of its specification), and those of images a version. */
+/** Clients of oEmbed append parameters (section 2.2 of its specification), and clients of images append a version. */
 export function ignoresQuery(path: string): boolean {
   return /^\/(?:badges|embed)\//.test(path);
 }
@@ -93,7 +93,7 @@ function ofWriteApi({ method, scopes, body, precondition, features = [] }: Opera
   return codes;
 }
 
-/** Header fields that come with a problem. */
+/** Header fields of answers with a problem. */
 const FIELDS: { readonly [Code in ProblemCode]?: readonly string[] } = {
   unauthenticated: ['WWW-Authenticate'],
   forbidden: ['WWW-Authenticate'],
@@ -110,7 +110,7 @@ const FIELDS: { readonly [Code in ProblemCode]?: readonly string[] } = {
 /** One HTTP status with its problem codes. */
 export interface ProblemResponse {
   readonly status: string;
-  /** Operations with the same codes share one response of this name. */
+  /** Operations with the same codes share one response with this name. */
   readonly name: string;
   readonly response: Json;
 }
@@ -145,7 +145,7 @@ export function problemResponsesOf(
         },
       },
     };
-    // A public read and another operation can have the same codes, and never the same header fields.
+    // A public read and another operation can have the same codes, but never the same header fields.
     const name = [...(operation.scopes === null ? ['public'] : []), status, ...codes].join('.');
     return { status, name, response };
   });

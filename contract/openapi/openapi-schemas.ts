@@ -1,12 +1,10 @@
-/** From zod schemas to JSON Schema. A named schema stands once under `components`; elsewhere it is a reference. */
+/** Converts zod schemas to JSON Schema. A named schema appears once, under `components`; elsewhere it is a reference. */
 import * as z from 'zod';
 import { recordSourceUrlSchema } from '../ingest/ingest-records.ts';
 import { canonicalJson, type Json } from '../values/canonical-json.ts';
 import { instantSchema, sourceUrlSchema } from '../values/metric.ts';
 
-/**
- * A request has the type that a schema takes in: defaults may be left out. A response has the type that it gives out.
- */
+/** A request has the schema's input type: members with defaults may be left out. A response has its output type. */
 export type Direction = 'input' | 'output';
 
 type SchemaNames = ReadonlyMap<z.ZodType, string>;
@@ -14,7 +12,7 @@ type SchemaNames = ReadonlyMap<z.ZodType, string>;
 export interface DocumentSchemas {
   /** A reference if the schema has a name; else the schema itself. */
   toJson(schema: z.ZodType, direction: Direction): { readonly [name: string]: Json };
-  /** Every named schema that {@link toJson} has met, ordered by name. */
+  /** Every named schema that {@link toJson} has converted, ordered by name. */
   components(): { readonly [name: string]: Json };
 }
 
@@ -55,7 +53,7 @@ const SOURCE_URL = (() => {
   return `^[Hh][Tt][Tt][Pp][Ss]?://(${authority})+([/?#](${other})*)?$`;
 })();
 
-/** With a registry of names, zod does not look into the global registry, which holds the descriptions. */
+/** With a registry of names, zod does not read the global registry, which holds the descriptions. */
 function finish({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: z.core.JSONSchema.BaseSchema }) {
   // The full pattern of an instant has 300 characters, because it knows leap years. A short pattern replaces it, and a
   // reference needs no pattern beside it.
@@ -74,7 +72,7 @@ function finish({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSch
     const maxLength = jsonSchema.format === 'date' ? 'YYYY-MM-DD'.length : longestOf(jsonSchema.pattern ?? '');
     if (maxLength !== null) jsonSchema.maxLength = maxLength;
   }
-  // Generators take an integer without a format for 32 bits.
+  // Without a format, generators treat an integer as 32 bits.
   if (jsonSchema.type === 'integer') jsonSchema.format = 'int64';
   if (jsonSchema.type === 'array' && zodSchema instanceof z.ZodArray && zodSchema.element instanceof z.ZodEnum) {
     jsonSchema.maxItems ??= zodSchema.element.options.length;
@@ -82,7 +80,7 @@ function finish({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSch
   Object.assign(jsonSchema, z.globalRegistry.get(zodSchema));
 }
 
-/** The length of the longest text of a pattern; null for a pattern with more than characters and how often they repeat. */
+/** The length of the longest text that matches a pattern; null for a pattern with more than characters and repetitions. */
 function longestOf(pattern: string): number | null {
   const part = '(?:\\\\.|\\[[^\\]]+\\]|[\\w-])(?:\\{(?:\\d+,)?(\\d+)\\})?';
   if (!new RegExp(`^\\^(${part})+\\$$`).test(pattern)) return null;
@@ -91,8 +89,8 @@ function longestOf(pattern: string): number | null {
 }
 
 /**
- * zod puts definitions beside each schema; an OpenAPI document has one place for all. OpenAPI 3.1 allows a reference to
- * have other keywords beside it, but many tools drop them or fail, so such a reference is wrapped.
+ * zod puts definitions beside each schema; an OpenAPI document has one place for all. OpenAPI 3.1 allows other keywords
+ * beside a reference, but many tools drop them or fail, so such a reference is wrapped.
  */
 function withReferences(converted: object): Json {
   return JSON.parse(JSON.stringify(converted), (_, value) => {

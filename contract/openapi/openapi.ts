@@ -76,7 +76,7 @@ import { createDocumentSchemas, type Direction, type DocumentSchemas } from './o
 
 type JsonObject = { readonly [name: string]: Json };
 
-/** The hosts of readers and of writers. They are the same when embedded, and two on AWS. */
+/** The hosts of readers and of writers. A self-hosted service has one for both, AWS has two. */
 export interface ApiServers {
   readonly readServer: string;
   readonly writeServer: string;
@@ -91,7 +91,7 @@ function named(schemas: { readonly [name: `${string}Schema`]: z.ZodType }): { re
   return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [nameOf(id), schema]));
 }
 
-/** The named schemas. Any other body or answer is named after the first operation that has it. */
+/** The schemas with their own names. Any other body or answer is named after the first operation that has it. */
 const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType } } = {
   input: {
     CadenceRecord: cadenceSchema,
@@ -140,7 +140,7 @@ export function openApiDocument(servers: ApiServers = SAME_SERVER): Json {
   return {
     openapi: '3.1.1',
     info: INFO,
-    // `x-internal` is how tools learn for whom a server is.
+    // `x-internal` tells tools that a server is public.
     servers: [...new Set([readServer, writeServer])].map((url) => ({ url, 'x-internal': false })),
     tags: Object.entries(TAGS)
       .filter(([name]) => rows.some(([, { tag }]) => tag === name))
@@ -180,14 +180,14 @@ function operationObject(
   };
 }
 
-/** One of an operation's scopes is enough, in a token or in a key. */
+/** A credential needs only one of an operation's scopes, in a token or in a key. */
 function securityOf({ scopes }: OperationDefinition): Json {
   if (scopes === null) return [];
   const choices = scopes.length === 0 ? [[]] : scopes.map((scope) => [scope]);
   return choices.flatMap((needed) => [{ userToken: needed }, { apiKey: needed }]);
 }
 
-/** Scopes and limits as text for people: not every API reference shows the fields that programs read. */
+/** Scopes and limits as text for people: some API references do not show the fields for programs. */
 function accessOf({ scopes, features = [] }: OperationDefinition): readonly string[] {
   if (scopes === null) return [];
   const names = scopes.map((scope) => `\`${scope}\``).join(' or ');
@@ -291,8 +291,8 @@ function responsesOf(row: OperationDefinition, schemas: DocumentSchemas, shared:
 }
 
 /**
- * Names for the bodies and answers that have no name in {@link NAMES}. Not `Response`: generators of clients call the
- * answer with its status so.
+ * Names for the bodies and answers that have no name in {@link NAMES}. `Response` is avoided, because client generators use
+ * it for the answer with its status.
  */
 function schemaNames(rows: readonly (readonly [string, OperationDefinition])[]) {
   const input = new Map(Object.entries(NAMES.input).map(([name, schema]) => [schema, name]));

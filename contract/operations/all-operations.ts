@@ -1,4 +1,4 @@
-/** The operations of the write API and the public reads: what the OpenAPI document describes. */
+/** The operations of the write API and the public reads together, for the OpenAPI document. */
 
 import { OPERATIONS } from './operations.ts';
 import { badgeReads } from './reads/badge-reads.ts';

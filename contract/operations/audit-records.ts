@@ -18,7 +18,7 @@ export const auditRecordSchema = z.strictObject({
     ),
 });
 
-/** Becomes part of a ledger key. */
+/** A name becomes part of a ledger key, so its form is restricted. */
 const nameSchema = z
   .string()
   .max(512)

@@ -1,4 +1,4 @@
-/** Erasure of a person's data: one operation for all of it. */
+/** Erasure: one operation removes all data about a person. */
 import * as z from 'zod';
 import { instantSchema } from '../values/metric.ts';
 import { operationsOf } from './operation.ts';

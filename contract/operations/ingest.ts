@@ -19,12 +19,12 @@ import { FEED_SCOPES } from './scopes.ts';
 /** The media type of newline-delimited JSON. */
 export const NDJSON_TYPE = 'application/x-ndjson';
 
-/** How long the body of a dry run is kept, so that its report can still be explained. */
+/** The body of a dry run is kept for this long, so that its report can still be explained. */
 export const DRY_RUN_KEPT_DAYS = 30;
 
 const flag = z.enum(['true', 'false']);
 
-/** An NDJSON body has no room for options, so they are in the query. A JSON body holds its own. */
+/** A JSON body has members for these options. NDJSON has none, so they are in the query. */
 const lineOptionsSchema = z.strictObject({
   dryRun: flag.optional().describe(`NDJSON only. ${DRY_RUN}`),
   mode: ingestModeSchema.optional().describe('NDJSON only. The same as in a JSON body. If left out: `append`.'),

@@ -5,31 +5,31 @@ import type { Feature } from '../values/features.ts';
 import type { Scope } from './scopes.ts';
 import type { Tag } from './tags.ts';
 
-/** Enough for every body except a batch. A larger body is refused before it is parsed. */
+/** Enough for every body except batches. A larger body is refused before it is parsed. */
 export const DEFAULT_BODY_BYTES = 64 * 1024;
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** How a request says which version it has seen (RFC 9110, section 13.1; RFC 6585, section 3). */
+/** How a request names the version that its sender has seen (RFC 9110, section 13.1; RFC 6585, section 3). */
 export type Precondition =
-  /** `If-Match` is required: 428 without it, 412 when stale. */
+  /** `If-Match` is required: 428 without it, 412 if it is stale. */
   | 'if-match'
   /** `If-Match` to replace, or `If-None-Match: *` to create. */
   | 'if-match-or-none-match'
   /** `If-Match` is optional, because the write means the same in every version; a stale one is 412. */
   | 'if-match-if-sent';
 
-/** How the limit of an API key to some markets binds an operation of the write API. */
+/** How an API key's limit to some markets restricts an operation of the write API. */
 export type MarketLimit =
-  /** It changes no market, and grants no right to change one. */
+  /** The operation changes no market, and grants no right to change one. */
   | 'touches-no-market'
-  /** Its handler names the markets, before it decides. Others than those of the key are refused, in one place. */
+  /** The handler names the markets before it decides. If one is outside the key's limit, the pipeline refuses the request. */
   | 'handler-names-markets'
-  /** The limit is kept with the batch or upload. The worker compares each record with it. */
+  /** The limit is stored with the batch or upload. The worker compares each record with it. */
   | 'checked-with-each-record'
-  /** It gives and takes keys: only those that are limited to markets of this key. */
+  /** The operation issues or revokes keys: only keys whose markets are within the limit of this key. */
   | 'keys-within-the-limit'
-  /** Its effect cannot be bound to markets. Refused, and no limited key gets a scope of it. */
+  /** The limit cannot restrict the effect, so a limited key is refused, and can have no scope of the operation. */
   | 'refused-for-limited-keys';
 
 export interface Success {
@@ -46,48 +46,49 @@ export interface Example {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** The example of the answer; left out for 204. */
+  /** The example of the answer; absent for 204. */
   readonly response?: unknown;
 }
 
 export interface OperationDefinition {
   readonly method: Method;
-  /** With path parameters in braces, as OpenAPI writes them. */
+  /** Path parameters are in braces, as in OpenAPI. */
   readonly path: `/${'api/v1' | 'badges' | 'embed' | 'feeds'}/${string}`;
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
   /**
-   * One of these is enough. With an empty list, every credential is enough. Null: a public read, without credential.
+   * A credential needs one of these scopes. Empty: any credential may call the operation. Null: a public read, without
+   * credential.
    */
   readonly scopes: readonly Scope[] | null;
-  /** Of every write. Reads of a limited key depend on its scopes alone. */
+  /** Required for every write. Reads by a limited key depend on its scopes alone. */
   readonly marketLimit?: MarketLimit;
-  /** Path parameters, each of them a string. */
+  /** The path parameters. Each is a string. */
   readonly params?: z.ZodObject;
-  /** Query parameters, each of them a string. */
+  /** The query parameters. Each is a string. */
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
   /** The largest body, in bytes; default {@link DEFAULT_BODY_BYTES}. */
   readonly maxBodyBytes?: number;
-  /** Media types of the body; default JSON alone. The handler parses a body of another type. */
+  /** The media types of the body; default: only JSON. The handler parses a body of another type. */
   readonly mediaTypes?: readonly string[];
-  /** The schema of a line, if NDJSON is one of the media types. For the document only: the handler parses the lines. */
+  /** The schema of a line, if NDJSON is one of the media types. Only for the document, because the handler parses the lines. */
   readonly line?: z.ZodType;
   readonly precondition?: Precondition;
-  /** The features that the operation uses: the subject's limits are checked in the transaction of the write. */
+  /** The features that the operation uses: the write's transaction checks the subject's limits. */
   readonly features?: readonly Feature[];
-  /** Of a public read without parameters: every deployment has it. */
+  /** For a public read without parameters: whether every deployment publishes it. */
   readonly isAlwaysThere?: true;
-  /** Why a write has no daily limit. Every other write has a feature of the kind `rate`. */
+  /** The reason why a write has no daily limit. Every other write has a feature of the kind `rate`. */
   readonly unlimitedBecause?: string;
   readonly success: Success;
-  /** Codes beside those that follow from the other members: see `problemCodesOf`. */
+  /** Further problem codes, besides those that follow from the other members: see `problemCodesOf`. */
   readonly problems?: readonly ProblemCode[];
   readonly example: Example;
 }
 
-/** A row of the write API: a write without an answer to each of these does not compile. */
+/** A row of the write API. A write does not compile until each of these questions is answered. */
 export type WriteApiOperation = OperationDefinition & { readonly scopes: readonly Scope[] } & (
     | { readonly method: 'GET' }
     | { readonly marketLimit: MarketLimit }
@@ -96,13 +97,13 @@ export type WriteApiOperation = OperationDefinition & { readonly scopes: readonl
 type Rows<Row> = Readonly<Record<string, Row>>;
 type With<Table, Shared> = { readonly [Id in keyof Table]: Omit<Readonly<Shared>, keyof Table[Id]> & Table[Id] };
 
-/** Why the writes of a scope that accounts cannot have need no daily limit. */
+/** The reason why writes with an operator's scope need no daily limit. */
 export const OPERATORS_ONLY = 'only operators have this scope, and they have no limits';
 
 /**
  * Operations of the write API. Keeps the exact type of each row, from which the types of its handler follow.
  *
- * @param shared members of all rows that do not have their own; `marketLimit` of the writes alone
+ * @param shared default members of all rows; `marketLimit` is for writes only
  */
 export function operationsOf<
   const Shared extends Pick<OperationDefinition, 'tag'> &
@@ -119,7 +120,7 @@ export function operationsOf<
   };
 }
 
-/** A file of text. A new schema each time, because the document names each answer after its operation. */
+/** A text file as an answer. Each call makes a new schema, because the document names each answer after its operation. */
 export function textFile(description: string, mediaType: string, text: string) {
   return { status: 200, description, body: z.string().describe(text), mediaType } as const;
 }

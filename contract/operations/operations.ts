@@ -1,6 +1,6 @@
 /**
- * The table of the write API's operations: the single source of method, path, scopes, schemas, problems and examples. Its
- * router, authorisation, validation and the OpenAPI document are derived from it. Public reads are in a table of their own
+ * The table of the write API's operations: the single source of method, path, scopes, schemas, problems and examples. The
+ * router, authorisation, validation and the OpenAPI document are derived from it. Public reads are in a separate table
  * (all-operations.ts), because static files answer them, not our functions.
  */
 import type * as z from 'zod';
@@ -41,7 +41,7 @@ export const OPERATIONS = {
 type Table = typeof OPERATIONS;
 export type OperationId = keyof Table;
 
-/** Reads commit nothing; every write commits. */
+/** The operations that only read. All others commit a transaction. */
 export type ReadOperationId = {
   [Id in OperationId]: Table[Id] extends { method: 'GET' } ? Id : never;
 }[OperationId];
@@ -57,7 +57,7 @@ export type TaggedOperationId = {
 type SchemaOf<Id extends OperationId, Part extends 'params' | 'query' | 'body'> =
   Table[Id] extends Readonly<Record<Part, infer Schema extends z.ZodType>> ? z.output<Schema> : undefined;
 
-/** The writes whose handlers name markets. */
+/** The writes whose handlers name the markets that they change. */
 export type NamesMarkets<Id extends WriteOperationId> = Table[Id]['marketLimit'] extends 'handler-names-markets'
   ? true
   : false;
@@ -71,12 +71,12 @@ export type ResponseOf<Id extends OperationId> = Table[Id]['success'] extends {
   ? z.output<Schema>
   : null;
 
-/** The row of an operation as the general type. */
+/** The row of an operation, with the general type. */
 export function operationOf(id: OperationId): WriteApiOperation {
   return OPERATIONS[id];
 }
 
-/** The scopes that a key with a limit to some markets cannot have: an operation of each cannot be bound to markets. */
+/** The scopes that a key with a limit to markets cannot have: each has an operation that the limit cannot restrict. */
 export const UNLIMITED_SCOPES: readonly Scope[] = ALL_SCOPES.filter((scope) =>
   Object.values<WriteApiOperation>(OPERATIONS).some(
     ({ marketLimit, scopes }) => marketLimit === 'refused-for-limited-keys' && scopes.includes(scope),

@@ -1,11 +1,11 @@
-/** Publications: an operator has markets rendered and published again, although their records have not changed. */
+/** Publications: an operator asks for markets to be rendered and published again, although their records have not changed. */
 import * as z from 'zod';
 import { slugSchema } from '../values/market.ts';
 import { instantSchema } from '../values/metric.ts';
 import { operationsOf } from './operation.ts';
 import { idParams, idSchema } from './resources.ts';
 
-/** The maximum number of markets that one publication can name: one read of the ledger checks that all of them exist. */
+/** The most markets that one publication can name: one read of the ledger checks that all of them exist. */
 export const PUBLICATION_MARKETS_MAX = 100;
 
 const PURGE = 'Whether caches must also drop these markets, once the new bodies are in place.';

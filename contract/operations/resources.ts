@@ -4,8 +4,8 @@ import { NEXT_CURSOR } from '../values/market.ts';
 import { hiddenIn } from '../values/public-text.ts';
 
 /**
- * An id: its prefix says the kind of resource, and its ULID sorts by time of creation. A ULID's first character is at
- * most 7; a larger one would overflow its time.
+ * An id: its prefix names the kind of resource, and its ULID sorts by time of creation. A ULID's first character is at most
+ * 7; a larger one would overflow its time.
  */
 export function idSchema(prefix: string) {
   return z
@@ -18,7 +18,7 @@ export function idParams(prefix: string) {
   return z.strictObject({ id: idSchema(prefix) });
 }
 
-/** Text that a person wrote: well-formed, without control characters but line breaks, not blank. */
+/** Text that a person wrote: well-formed, not blank, without control characters except line breaks. */
 export function textSchema(maxLength: number) {
   return z
     .string()
@@ -28,7 +28,7 @@ export function textSchema(maxLength: number) {
     .refine((text) => hiddenIn(text) === null, { error: ({ input }) => hiddenIn(input as string) ?? undefined });
 }
 
-/** The same, on one line. */
+/** Text like {@link textSchema} on one line. */
 export function lineSchema(maxLength: number) {
   return textSchema(maxLength).refine((text) => !/[\n\t]/.test(text), { error: 'must be a single line' });
 }
@@ -37,7 +37,7 @@ export const SUBJECT =
   'An owner: `user:<sub>`, a signed-in user; `account:<waitlist request id>`, the account of API keys; or ' +
   '`operator`, the operator of the deployment.';
 
-/** Becomes part of ledger keys. */
+/** A subject becomes part of ledger keys, so its form is restricted. */
 export const subjectSchema = z
   .string()
   .max(300)
@@ -66,7 +66,7 @@ export const revisionSchema = z
   .min(1)
   .describe('Grows with each change. The ETag of the resource is this number.');
 
-/** A page of a listing. Its cursor is bound to the credential and to the filter; it is not a public cursor. */
+/** A page of a listing. Its cursor is valid only for this credential and this filter; it is not a public cursor. */
 export function pageSchema<Item extends z.ZodType>(item: Item) {
   return z.strictObject({
     data: z.array(item).meta({ maxItems: LISTING_PAGE_SIZE }),

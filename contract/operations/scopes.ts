@@ -24,7 +24,7 @@ export const SCOPES = {
 
 export type Scope = keyof typeof SCOPES;
 
-/** The scopes of feeds. Each operation of ingest takes any of them; each record needs its own. */
+/** The scopes of feeds. Each operation of ingest accepts any of them; each record of a batch needs a certain one. */
 export const FEED_SCOPES = ['ingest:write', 'ingest:correct', 'markets:write'] as const satisfies readonly Scope[];
 
 export type FeedScope = (typeof FEED_SCOPES)[number];
@@ -32,8 +32,8 @@ export type FeedScope = (typeof FEED_SCOPES)[number];
 export const ALL_SCOPES = Object.keys(SCOPES) as readonly Scope[];
 
 /**
- * The scopes that a signed-in user may ask for. They cover the user's own resources only, because everybody who can
- * sign in can have them.
+ * The scopes that a signed-in user may request. They cover only the user's own resources, because anybody who can sign in
+ * can have them.
  */
 export const USER_SCOPES: readonly Scope[] = [
   'watchlists:read',

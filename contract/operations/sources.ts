@@ -1,16 +1,19 @@
-/** Source recipes: files of others that the service fetches on a schedule, and the runs that fetch them. */
+/** Source recipes: the service fetches files of others on a schedule. Runs are these fetches. */
 import * as z from 'zod';
 import { instantSchema } from '../values/metric.ts';
 import { OPERATORS_ONLY, operationsOf } from './operation.ts';
 import { idSchema, pageQuery, pageSchema, revisionSchema } from './resources.ts';
 
-/** A mapping of thousands of lines. With its sealed answer, it still fits the ledger's items. */
+/** Enough for a mapping of thousands of lines. Together with its sealed answer, the recipe still fits the ledger's items. */
 const RECIPE_BYTES_MAX = 128 * 1024;
 
-/** Refused rows that a run names. */
+/** The most refused rows that a run names. */
 export const RUN_FAULTS_MAX = 20;
 
-/** Runs that took nothing in are forgotten after this. The others are kept for good: they say where numbers came from. */
+/**
+ * Runs that ingested nothing are deleted after this many days. Other runs are kept for ever, because they document the
+ * origin of numbers.
+ */
 export const IDLE_RUN_KEPT_DAYS = 90;
 
 const sourceNameSchema = z

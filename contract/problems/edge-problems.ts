@@ -1,6 +1,6 @@
 /**
- * The part of the problem catalogue that the edge router needs: the problems with which it answers.
- * Free of dependencies, because the router is built from this file, and its size is limited.
+ * The part of the problem catalogue that the edge router answers. Without imports, because the router is built from this
+ * file, and its size is limited.
  */
 
 export interface ProblemDefinition {
@@ -21,20 +21,20 @@ export const EDGE_PROBLEMS = {
 export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
 
 /**
- * The HTTP status of a stored object. The problem document of a removed market is stored at the market's own keys, that of
- * a file that became too long at the file's key. Its content type distinguishes it from a body. So every host can see the status: the
- * CDN sees header fields, and no metadata.
+ * The HTTP status of a stored object. The problem document of a removed market is stored at the market's keys, and that of
+ * a file that became too long at the file's key. Its content type distinguishes it from a body. So every host can derive
+ * the status: a CDN sees header fields, but no metadata.
  */
 export function statusOfObject(contentType: string): 200 | 410 {
   return contentType === PROBLEM_CONTENT_TYPE ? 410 : 200;
 }
 
-/** `type` is a URL: it leads to a page about the problem, and will not change. */
+/** `type` is a permanent URL: it leads to a page about the problem. */
 export function problemType(code: string): string {
   return `/problems/${code}`;
 }
 
-/** A problem of the edge, without members for one occurrence. */
+/** A problem of the edge, without members about one occurrence. */
 export interface EdgeProblem {
   readonly type: string;
   readonly title: string;
@@ -43,7 +43,7 @@ export interface EdgeProblem {
   readonly detail: string;
 }
 
-/** `detail` says what happened in this request, and the remedy. */
+/** @param detail the fault of this request, and the remedy */
 export function edgeProblem(code: keyof typeof EDGE_PROBLEMS, detail: string): EdgeProblem {
   const definition = EDGE_PROBLEMS[code];
   return { type: problemType(code), title: definition.title, status: definition.status, code: code, detail: detail };
@@ -52,7 +52,7 @@ export function edgeProblem(code: keyof typeof EDGE_PROBLEMS, detail: string): E
 const NO_RESOURCE =
   'No such resource: /api/v1/markets lists the slugs of all markets. /api/v1/openapi.json lists all resources.';
 
-/** The 404 of a path that is no page of a list. */
+/** The 404 of a path that is not a page of a list. */
 export const NO_RESOURCE_PROBLEM: EdgeProblem = edgeProblem('not-found', NO_RESOURCE);
 
 /**

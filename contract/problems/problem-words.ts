@@ -1,16 +1,16 @@
 /**
- * Each problem in words, for its page: the URL of the page is the `type` of the problem. Apart from the catalogue, so that
- * no bundle carries these texts.
+ * A description of each problem, for its page: the URL of the page is the `type` of the problem. Not in the catalogue, so
+ * that no bundle contains these texts.
  */
 import type { ProblemCode } from './problems.ts';
 
-/** Texts are Markdown of one line: code in backticks, and links. */
+/** Each text is one line of Markdown: code in backticks, and links. */
 export interface ProblemWords {
   /** The cause. */
   readonly meaning: string;
   /** The next step of a client. */
   readonly remedy: string;
-  /** A `detail` as a service sends it. */
+  /** An example of a `detail`. */
   readonly detail: string;
 }
 

@@ -1,6 +1,4 @@
-/**
- * The problem catalogue (RFC 9457): every problem that any part of Tidemark answers with, by its stable code.
- */
+/** The problem catalogue (RFC 9457): every problem that any part of Tidemark answers, by its permanent code. */
 import type { Json } from '../values/canonical-json.ts';
 import {
   EDGE_PROBLEMS,
@@ -64,7 +62,7 @@ export interface Problem extends Omit<EdgeProblem, 'code'> {
   readonly errors?: readonly ProblemError[];
 }
 
-/** `detail` says what happened in this request, and the remedy. */
+/** @param detail the fault of this request, and the remedy */
 export function problem(
   code: ProblemCode,
   detail: string,
@@ -75,7 +73,7 @@ export function problem(
   return Object.assign(document, more);
 }
 
-/** The document to which the `type` of every problem leads. */
+/** The document to which the `type` of every problem links. */
 export function problemCatalogue(): Json {
   const problems = PROBLEM_CODES.map((code) => ({ code, type: problemType(code), ...PROBLEMS[code] }));
   return { mediaType: PROBLEM_CONTENT_TYPE, problems };

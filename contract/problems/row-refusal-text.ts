@@ -1,20 +1,23 @@
-/** The text of a fault in a row of data: the field, the value that was sent, and the rule. Mappings and the service both use it. */
+/**
+ * The text about a fault in a row of data: the field, the value that was sent, and the rule. Mappings and the service both
+ * use it.
+ */
 import { neverPublicIn } from '../values/public-text.ts';
 import { redact } from '../values/redact.ts';
 
 const VALUE_CHARACTERS = 60;
 const FIELD_CHARACTERS = 80;
 
-/** Not visible, or a space that is not the plain one. */
+/** An invisible character, or a space other than the plain one. */
 const HIDDEN = /[[\p{C}\p{Z}]--\x20]/gv;
 
 /** User name and password of a URL (RFC 3986, section 3.2.1). */
 const USER_OF_URL = /\/\/[^/?#\s]*@/;
 
 /**
- * @param path of the field in its record
- * @param value left out for a value that is no text, number or truth, and for one with a credential or an address:
- *   reports are stored, and read by others than the sender
+ * @param path the path of the field in its record
+ * @param value left out unless it is a text, a number or a boolean, and left out if it contains a credential or an address:
+ *   reports are stored, and others than the sender may read them
  */
 export function refusalText(path: readonly PropertyKey[], value: unknown, rule: string): string {
   const field = redact(path.map(String).join('.')).slice(0, FIELD_CHARACTERS);
@@ -28,14 +31,14 @@ function shownValue(value: unknown): string {
   return quotedText(value, VALUE_CHARACTERS);
 }
 
-/** As a JSON string in which all characters are visible; cut if it has more characters than `most`. */
+/** The text as a JSON string in which all characters are visible; shortened if it has more characters than `most`. */
 export function quotedText(text: string, most = Number.POSITIVE_INFINITY): string {
   const characters = text.length <= most ? text : `${text.slice(0, most)}…`;
   const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(redact(characters)).replaceAll(HIDDEN, (hidden) => hidden.split('').map(escaped).join(''));
 }
 
-/** Whether a text holds an invisible character, or a space that is not the plain one. */
+/** Whether a text contains an invisible character, or a space other than the plain one. */
 export function holdsHidden(text: string): boolean {
   return text.search(HIDDEN) !== -1;
 }

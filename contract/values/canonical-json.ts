@@ -4,26 +4,24 @@
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
 /**
- * Serialises by RFC 8785: members sorted by the UTF-16 code units of their names, numbers in ECMAScript's shortest
- * form, no white space. JSON.stringify already writes numbers and strings as the RFC requires, but it neither sorts nor
- * refuses. Renderers build their objects in order, so one checking pass and one native call are enough.
+ * Serialises by RFC 8785: members sorted by the UTF-16 code units of their names, numbers in ECMAScript's shortest form, no
+ * white space. JSON.stringify already writes numbers and strings as the RFC requires, but it does not sort or refuse
+ * anything. Renderers build their objects in order, so one checking pass and one native call are enough.
  *
- * @throws TypeError for a value that I-JSON (RFC 7493) cannot carry: lone surrogates, NaN, infinities, `undefined`,
+ * @throws TypeError for a value that I-JSON (RFC 7493) cannot express: lone surrogates, NaN, infinities, `undefined`,
  *   functions, bigints, objects and arrays with a `toJSON` method.
  */
 export function canonicalJson(value: Json): string {
   const text = isInOrder(value) ? JSON.stringify(value) : write(value);
-  // The plain search costs a tenth of the pattern, and nearly every text ends here.
+  // The plain search costs a tenth of the pattern, and it is enough for nearly every text.
   if (text.includes('\\ud') && LONE_SURROGATE.test(text)) assertWellFormed(value);
   return text;
 }
 
-/**
- * JSON.stringify writes a lone surrogate so. It writes the text of such an escape, after a backslash, in the same way.
- */
+/** JSON.stringify writes a lone surrogate in this form. A text with such an escape after a backslash looks the same. */
 const LONE_SURROGATE = /\\ud[89a-f]/;
 
-/** Called only for texts that may hold one: to look at each string costs as much as to write it. */
+/** Called only for texts that may contain a lone surrogate, because checking each string costs as much as writing it. */
 function assertWellFormed(value: Json): void {
   if (typeof value === 'string') {
     if (!value.isWellFormed()) throw new TypeError('a string holds a lone surrogate, which JSON cannot carry');
@@ -61,7 +59,7 @@ function isInOrder(value: Json): boolean {
   }
 }
 
-/** JSON.stringify would write the result of `toJSON` instead. */
+/** Whether JSON.stringify would write the result of `toJSON` instead of the value. */
 function hasToJson(value: object): boolean {
   return 'toJSON' in value && typeof value.toJSON === 'function';
 }
@@ -83,7 +81,7 @@ function isObjectInOrder(object: { readonly [name: string]: Json }): boolean {
   return inOrder;
 }
 
-/** Member by member, because an object always lists names such as "10" first, in numeric order. */
+/** Writes member by member, because an object always lists names such as "10" first, in numeric order. */
 function write(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(write).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

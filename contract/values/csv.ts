@@ -8,16 +8,17 @@ export function csvRecord(cells: readonly CsvCell[]): string {
 }
 
 /**
- * A spreadsheet takes a cell with such a beginning for a formula, which may send what is in the sheet elsewhere (OWASP, CSV
- * injection). Some also take the full-width signs. Where the decimal sign is a comma, they end a cell at a semicolon, and a quote
- * inside a cell protects nothing: so a sign after a semicolon, a tab or a line end begins a cell there.
+ * A spreadsheet treats a cell that begins with one of these signs as a formula, which may send data of the sheet elsewhere
+ * (OWASP, CSV injection). Some also accept the full-width signs. Where the decimal sign is a comma, spreadsheets end a cell
+ * at a semicolon, and quotes inside a cell do not protect: so a sign after a semicolon, a tab or a line end begins a cell
+ * there.
  */
 const FORMULA = /(^|[;\t\r\n]"*)([=+\-@\uff1d\uff0b\uff0d\uff20])/g;
-/** Some programs skip them, and look at what follows. */
+/** Some programs skip these characters, and examine the next one. */
 const SKIPPED = /^[\t\r]/;
 const DECIMAL = /^-?\d+(\.\d+)?$/;
 
-/** An apostrophe goes before each such sign. Numbers stay as they are. */
+/** Puts an apostrophe before each such sign. Numbers stay unchanged. */
 function csvField(cell: CsvCell): string {
   if (typeof cell !== 'string') return String(cell ?? '');
   const text = DECIMAL.test(cell) ? cell : cell.replaceAll(FORMULA, "$1'$2").replace(SKIPPED, "'$&");

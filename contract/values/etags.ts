@@ -1,4 +1,4 @@
-/** Conditional requests: is the client's validator still the current one? */
+/** Conditional requests: decides whether the client's validator is still current. */
 
 /** One entity-tag (RFC 9110, section 8.8.3) with the separators around it. The group captures the opaque tag. */
 const LISTED_TAG = /[ \t,]*(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*(?:,|$)/y;

@@ -1,13 +1,13 @@
 /**
- * Features that a subject can be entitled to. No feature influences what is published, or who may read it: public reads
- * depend on no entitlement.
+ * Features that a subject can be entitled to. No feature influences what is published or who may read it: public reads need
+ * no entitlement.
  */
 
 export interface FeatureDefinition {
   /**
    * - `boolean`: allowed or not; the limit is 0 or 1.
-   * - `quota`: how many there may be at once.
-   * - `rate`: how many a day, by UTC.
+   * - `quota`: the limit counts existing resources.
+   * - `rate`: the limit counts uses within a day (UTC).
    */
   readonly kind: 'boolean' | 'quota' | 'rate';
   /** The limit of a subject without a grant. */
@@ -15,11 +15,11 @@ export interface FeatureDefinition {
   /** The highest limit that can be granted. */
   readonly maxLimit: number;
   readonly description: string;
-  /** Each write of an operation that has the feature uses one. */
+  /** Whether each write of an operation with this feature uses one. */
   readonly eachWrite?: true;
 }
 
-/** A limit on writes of one kind: generous for people and feeds, and a bound on what a stolen credential can add. */
+/** A limit on writes of one kind: generous for people and feeds, but it bounds the damage of a stolen credential. */
 const writes = (defaultLimit: number, description: string) =>
   ({ kind: 'rate', defaultLimit, maxLimit: 1_000_000, description, eachWrite: true }) as const;
 
@@ -32,7 +32,7 @@ export const FEATURES = {
   'claims-per-day': { ...writes(20, 'Claims filed in a day'), maxLimit: 10_000 },
   'claim-changes-per-day': writes(2_000, 'Evidence, withdrawals, reviews and decisions of claims in a day'),
   'source-verifications-per-day': writes(10_000, 'Comparisons with sources recorded in a day'),
-  // A removal is for good, so a stolen key must not get far.
+  // A removal cannot be undone, so a stolen key must not remove many markets.
   'market-removals-per-day': writes(100, 'Markets removed in a day'),
   'publications-per-day': writes(1_000, 'Publications asked for in a day'),
   'ingest-batches-per-day': writes(100_000, 'Batches sent in a day, dry runs too'),
@@ -43,7 +43,7 @@ export const FEATURES = {
     maxLimit: 1_000_000_000,
     description: 'Records sent for ingest in a day, in dry runs too',
   },
-  // Bodies are stored as they came.
+  // Bodies are stored unchanged.
   'ingest-bytes-per-day': {
     kind: 'rate',
     defaultLimit: 2 ** 30,

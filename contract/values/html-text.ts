@@ -14,7 +14,7 @@ export function unescapedHtml(text: string): string {
   return text.replaceAll(/&[a-z#0-9]+;/g, character);
 }
 
-/** Escaped for text and for quoted attributes alike. */
+/** Escapes text for HTML, both for text and for quoted attributes. */
 export function escapedHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] as string);
 }

@@ -18,21 +18,21 @@ export const MONTH_NAMES = [
 const TO_THE_SECOND = '2026-01-01T00:00:00Z'.length;
 const TO_THE_MILLISECOND = '2026-01-01T00:00:00.000Z'.length;
 
-/** The later one of two instants of `instantSchema`; the first one if the second is not known. */
+/** The later of two instants of `instantSchema`; the first one if the second is unknown. */
 export function laterInstant(one: string, other: string | null): string {
   return other === null || millisecondInstant(one) >= millisecondInstant(other) ? one : other;
 }
 
 /** Gives an instant of `instantSchema` all three digits of its fraction. As text, such instants sort by time. */
 export function millisecondInstant(instant: string): string {
-  // Nearly all instants have one of these two lengths, and a Date costs ten times as much.
+  // A shortcut: nearly all instants have one of these two lengths, and a Date costs ten times as much.
   if (instant.length === TO_THE_SECOND) return `${instant.slice(0, -1)}.000Z`;
   return instant.length === TO_THE_MILLISECOND ? instant : new Date(instant).toISOString();
 }
 
 /**
- * Whether a value was released more than 366 days before the moment that it is about, so that the sender must confirm it. Announcements
- * are ahead by months; by more, it is most likely a wrong year.
+ * Whether a value was released more than 366 days before its moment, so that the sender must confirm it. Announcements come
+ * months ahead; a longer time most likely means a wrong year.
  */
 export function isReleasedLongBefore(observedAt: string, releasedAt: string): boolean {
   return Date.parse(observedAt) - Date.parse(releasedAt) > 366 * 24 * 60 * 60 * 1000;

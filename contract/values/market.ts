@@ -30,7 +30,7 @@ const unitSchema = z
     "The quantity that one price buys, e.g. 1,000 EUR. It is large enough that minor units keep the price's precision.",
   );
 
-/** Where a market's numbers come from. */
+/** The source of a market's numbers. */
 export const sourceSchema = z.strictObject({
   label: publicTextSchema(200).describe('The name of the source. Observations refer to it as `sourceLabel`.'),
   url: sourceUrlSchema.describe('A page that describes or holds the whole source: absolute http or https.'),
@@ -47,7 +47,7 @@ export const sourceSchema = z.strictObject({
     .describe('How often the source publishes. Null, or left out: not stated.'),
 });
 
-/** The most neighbours that a rule may name: more would take more reads. */
+/** The most neighbours that a rule may use: more would need more reads. */
 export const OUTLIER_NEIGHBOURS_MAX = 100;
 
 const OUTLIERS =
@@ -58,7 +58,7 @@ const OUTLIERS =
 
 export const OUTLIERS_REASON_MAX = 500;
 
-/** How far a value may be from others in time before an operator must look. */
+/** The rule by which a value far from its neighbours in time waits for an operator's confirmation. */
 export const outlierRuleSchema = z
   .union([
     z.literal('off'),
@@ -69,7 +69,7 @@ export const outlierRuleSchema = z
   ])
   .describe(OUTLIERS);
 
-/** A fact that is no number, such as the mode of a language model, and where it is from. */
+/** A fact that is not a number, such as the mode of a language model, with its origin. */
 const attributeSchema = z.strictObject({
   value: publicTextSchema(200).describe("The source's own text."),
   sourceLabel: publicTextSchema(200).describe('The name of the source.'),
@@ -84,7 +84,7 @@ export const attributesSchema = z
   })
   .meta({ maxProperties: MARKET_ATTRIBUTES_MAX });
 
-/** The fields of an ingested `market` record. Everything else on a market is derived from its observations. */
+/** The fields of an ingested `market` record. All other fields of a market follow from its observations. */
 export const marketDefinitionFields = {
   slug: slugSchema,
   name: publicTextSchema(200),
@@ -137,7 +137,7 @@ export const marketSchema = z.strictObject({
         '`price` is always there: money in `nativeCurrency`, for one `unit`. Null means that it was never observed. If ' +
         'several sources have the same newest `observedAt`, the one is shown whose `sourceUrl` has the greatest ' +
         'SHA-256 in hex: the order of arrival does not decide. `bySource` has the others.',
-      // Without `properties`: a client for Go would not compile if a map has both those and values that may be null.
+      // Without `properties`: a client for Go would not compile for a map with named members and values that may be null.
       required: ['price'],
     }),
   announced: z
@@ -242,7 +242,7 @@ export function collectionSchema<Item extends z.ZodType>(item: Item, pageSize: n
   });
 }
 
-/** `GET /api/v1/snapshot`: the only public body with a clock in it. */
+/** `GET /api/v1/snapshot`: the only public body with a time of publication. */
 export const snapshotSchema = z.strictObject({
   generation: z.int().min(1).describe('The number of the generation. A later generation has a greater number.'),
   publishedAt: instantSchema,

@@ -1,4 +1,4 @@
-/** The words in which people read metrics, and the metric that they read first. Without the schema library. */
+/** Texts about metrics for people, and the metric that is shown first. Without the schema library. */
 import type { PublicMetric, RetractionKind } from './metric.ts';
 
 type UnknownReason = NonNullable<PublicMetric['unknownReason']>;
@@ -18,9 +18,9 @@ const RETRACTION_WORDS: Readonly<Record<RetractionKind, string>> = {
 };
 
 /**
- * Why a value is unknown.
+ * The text for an unknown value.
  *
- * @param retraction of the version that says so, where it is known: it says more than the reason
+ * @param retraction the kind of retraction that made it unknown, if that is known: it is more precise than the reason
  */
 export function unknownWords(reason: UnknownReason | null, retraction: RetractionKind | null = null): string {
   if (retraction !== null) return RETRACTION_WORDS[retraction];
@@ -33,15 +33,15 @@ export function metricTitle(name: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 
-/** Orders the names of metrics: those of fewer words first, so that `inputPrice` is before `cacheReadPrice`. */
+/** Orders the names of metrics: fewer words first, so that `inputPrice` comes before `cacheReadPrice`. */
 export function compareMetrics(one: string, other: string): number {
   const words = (name: string): number => metricTitle(name).split(' ').length;
   return words(one) - words(other) || (one < other ? -1 : 1);
 }
 
 /**
- * The metric that stands for a market where one value is shown: its price; if it has none, the first amount of money in the order
- * of its page, or the first number. Null: nothing was observed.
+ * The metric that represents a market where one value is shown: its price; without a price, the first amount of money in
+ * the order of its page, or else the first number. Null: nothing was observed.
  */
 export function leadMetric<Metric>(
   metrics: { readonly [name: string]: Metric | null | undefined },

@@ -4,7 +4,7 @@ import { QUANTITY_MAX } from '../files/limits.ts';
 import { millisecondInstant } from './instants.ts';
 import { INTERNAL_FIELDS, neverPublicIn, publicTextSchema } from './public-text.ts';
 
-/** Clients in Python write `+00:00`. It becomes `Z` here, so that the rest of the service knows one spelling. */
+/** Clients in Python write `+00:00`. It becomes `Z` here, so that other code sees only one spelling. */
 export const instantSchema = z.iso
   .datetime({ offset: true, abort: true })
   .regex(/T\d{2}:\d{2}:\d{2}(\.\d{1,3})?(Z|\+00:00)$/, {
@@ -15,12 +15,12 @@ export const instantSchema = z.iso
     'RFC 3339 in UTC, to the second or the millisecond. Answers have `Z`; a request may have `+00:00` instead.',
   );
 
-/** The one spelling of an instant: a fraction of zero is left out, so that equal moments are equal texts. */
+/** The only spelling of an instant: a zero fraction is left out, so that equal moments are equal texts. */
 export function canonicalInstant(instant: string): string {
   return millisecondInstant(instant).replace('.000Z', 'Z');
 }
 
-/** A URL as {@link sourceUrlSchema} wants it, whether or not it may become public. */
+/** A URL of the form that {@link sourceUrlSchema} requires, but perhaps with parts that must not become public. */
 export const absoluteUrlSchema = z
   .string()
   .max(2048, { error: 'must have at most 2,048 characters' })
@@ -32,20 +32,20 @@ export const absoluteUrlSchema = z
 
 /**
  * Absolute http(s) URL of at most 2,048 characters (RFC 3986, section 4.3), without user name or password, and without
- * anything that must not be public. Only characters that the RFC allows (section 2): no spaces, double quotes, angle
+ * parts that must not become public. Only characters that the RFC allows (section 2): no spaces, double quotes, angle
  * brackets or backslashes.
  */
 export const sourceUrlSchema = absoluteUrlSchema.refine((url) => neverPublicIn(url) === null, {
   error: ({ input }) => `becomes public: leave out ${neverPublicIn(String(input))}`,
 });
 
-/** A decimal number as text, without exponent or leading plus: the source's own digits. */
+/** A decimal number as text, without an exponent or a leading plus: the source's exact digits. */
 export const decimalSchema = z
   .string()
   .max(64)
   .regex(/^-?\d+(\.\d+)?$/, { error: 'must be a plain decimal number' });
 
-/** As {@link decimalSchema}, and perhaps with an exponent, as programs write small numbers: `1.6e-05`. */
+/** Like {@link decimalSchema}, but an exponent is allowed, because programs write small numbers like this: `1.6e-05`. */
 export const sourceDigitsSchema = z
   .string()
   .max(64)
@@ -69,7 +69,7 @@ export const unknownReasonSchema = z.enum([
   'no-longer-listed',
 ]);
 
-/** Why a value was taken back. */
+/** The reason for a retraction. */
 export const retractionKindSchema = z
   .enum(['mistake', 'withdrawn'])
   .describe(
@@ -78,22 +78,22 @@ export const retractionKindSchema = z
   );
 export type RetractionKind = z.infer<typeof retractionKindSchema>;
 
-/** Of a correction or a retraction, in records, in public bodies and in the log. */
+/** The public reason for a correction or a retraction, in records, in public bodies and in the log. */
 export const publicReasonSchema = publicTextSchema(280);
 
-/** The reason why a value is null that was taken back. */
+/** Why the value of a retraction is null. */
 export const RETRACTED = { mistake: 'not-applicable', withdrawn: 'withheld' } as const;
 
-/** Checks the shape alone. `currencies.ts` knows the codes and when they are valid. */
+/** Checks only the form. `currencies.ts` knows the codes and the times of their validity. */
 export const currencyCodeSchema = z
   .string()
   .regex(/^[A-Z]{3}$/)
   .describe('ISO 4217 code of a currency that has a minor unit, e.g. `USD`.');
 
-/** ECMAScript's safe integers, which every JSON reader can hold exactly (RFC 8259, section 6). */
+/** ECMAScript's safe integers, which every JSON reader holds exactly (RFC 8259, section 6). */
 export const amountMinorSchema = z.int();
 
-/** The fields of a value, in metrics and in the records that bring them. */
+/** The fields of a value, in metrics and in ingest records. */
 export const valueFields = {
   amountMinor: amountMinorSchema
     .nullable()
@@ -105,7 +105,7 @@ export const valueFields = {
   unit: publicTextSchema(60).describe('What `value` counts, e.g. `percent`.'),
 } as const;
 
-/** Where money is sent as the source's decimal instead of minor units. */
+/** An amount of money as the source's decimal, which may be sent instead of minor units. */
 export const sourceDecimalSchema = sourceDigitsSchema
   .nullable()
   .describe("The source's decimal, in major units: 61.17 USD is `61.17`, or `6.117e1`. Null is unknown, never zero.");
@@ -119,7 +119,7 @@ export const quotedQuantitySchema = z
       "the market's `unit.quantity`. A `value` needs it, unless that quantity is 1.",
   );
 
-/** The provenance of a metric. Present even if the value is null. */
+/** The provenance of a metric. It is present even if the value is null. */
 export const provenanceFields = {
   sourceLabel: publicTextSchema(200).describe(
     "The name of the source: the `label` of one of the market's sources, if the market lists them.",
@@ -149,7 +149,7 @@ export const provenanceFields = {
     .describe('Why the value is null. Null exactly when the value is not null.'),
 } as const;
 
-/** Rendered with each amount, and not stored. */
+/** Rendered with each amount, but not stored. */
 const moneyTextFields = {
   minorDigits: z.int().min(0).max(4).describe('The decimals of the currency by ISO 4217: JPY 0, HUF 2, KWD 3.'),
   decimal: decimalSchema
@@ -185,7 +185,7 @@ export const metricSchema = z
   .discriminatedUnion('kind', [moneyMetricSchema, scalarMetricSchema])
   .refine(hasReasonExactlyWhenUnknown, { error: 'unknownReason is set exactly when the value is null' });
 
-/** As it is stored. The public one has the texts of its amount too. */
+/** The stored form. The public form also has the texts of its amount. */
 export type MoneyMetric = Omit<z.infer<typeof moneyMetricSchema>, keyof typeof moneyTextFields>;
 export type ScalarMetric = z.infer<typeof scalarMetricSchema>;
 export type Metric = MoneyMetric | ScalarMetric;
@@ -194,9 +194,9 @@ export type PublicMetric = z.infer<typeof metricSchema>;
 export const metricNameSchema = z
   .string()
   .regex(/^[a-z][a-zA-Z0-9]{0,39}$/)
-  // Markets hold their metrics by name. A name that every object inherits would be found although it was never set.
+  // Markets hold their metrics by name. A name that every object inherits would seem to be set.
   .refine((name) => !(name in Object.prototype), { error: 'is a name that every object has already: choose another' })
-  // `verify` searches public bodies for these names, wherever they are.
+  // `verify` searches public bodies for these names, at any place.
   .refine((name) => !INTERNAL_FIELDS.some((internal) => internal === name), {
     error: 'is the name of a field that must not become public: choose another',
   })
@@ -258,7 +258,7 @@ export const observationSchema = z
 
 export type PublicObservation = z.infer<typeof observationSchema>;
 
-/** As it is stored: see {@link MoneyMetric}. */
+/** The stored form: see {@link MoneyMetric}. */
 export type Observation = Metric & {
   announced?: true;
   id: string;

@@ -15,7 +15,7 @@ export const operatorSchema = z.strictObject({
   contact: z
     .union([waitlistEmailSchema, z.url({ protocol: /^https?$/ }).max(2_048)], 'must be an e-mail address, or a web URL')
     .optional(),
-  /** Of the data: a name such as `CC-BY-4.0`, or a URL. */
+  /** The licence of the data: a name such as `CC-BY-4.0`, or a URL. */
   licence: line.optional(),
 });
 

@@ -1,22 +1,22 @@
-/** The rules for texts that become public: anybody can read them, for good, and in any font. */
+/** The rules for texts that become public: anybody can read them, for ever, and in any font. */
 import * as z from 'zod';
 
-/** Signs of the part before the `@`, and of a label of the host. */
+/** Characters of the part before the `@`, and of a label of the host. */
 const LOCAL = String.raw`\p{L}\p{M}\p{N}_.+\-`;
 const LABEL = String.raw`[\p{L}\p{M}\p{N}_\-]`;
 
-/** Ends of hosts that have most mailboxes, without those that are endings of files, such as `py`, `rs` and `md`. */
+/** Top-level domains with most mailboxes, without those that are also extensions of files, such as `py`, `rs` and `md`. */
 const MAIL_DOMAINS =
   'com|org|net|edu|gov|mil|int|info|biz|name|email|example|test|eu|uk|de|fr|it|es|pt|nl|be|at|ch|ie|se|no|fi|dk|cz|sk|hu|' +
   'ro|bg|gr|ua|ru|tr|il|in|cn|jp|kr|tw|hk|sg|au|nz|ca|us|mx|br|ar|cl|za|ng|ke|eg|io|co|me';
 
 /**
- * An e-mail address, also an internationalised one (RFC 6531), in one of three forms:
+ * An e-mail address, including internationalised ones (RFC 6531), in one of three forms:
  *
- * - After no slash, with no slash after its host: URLs may have an `@` before a version or a scope of a package.
- * - Anywhere in a URL, if its host ends in a domain of many mailboxes and begins with no version: `package@1.2.3` is none,
- *   nor is `logo@2x.png` or `package@next.js`.
- * - After a local part in quotes (RFC 5321, section 4.1.2), also where JSON escapes them.
+ * - Without a slash directly before it or after its host: URLs may have an `@` before a version or a scope of a package.
+ * - Anywhere in a URL, if its host ends in a domain of many mailboxes and does not begin with a version. So
+ *   `package@1.2.3`, `logo@2x.png` and `package@next.js` do not match.
+ * - After a local part in quotes (RFC 5321, section 4.1.2), even where JSON escapes the quotes.
  */
 export const EMAIL_ADDRESS = new RegExp(
   [
@@ -28,8 +28,8 @@ export const EMAIL_ADDRESS = new RegExp(
 );
 
 /**
- * Keys of other services, by their published beginnings: AWS, GitHub, GitLab, Stripe, OpenAI and Anthropic, Slack,
- * Google; and private keys (RFC 7468). Each part is bounded, so that words of data do not match.
+ * Keys of other services, by the prefixes that these services document: AWS, GitHub, GitLab, Stripe, OpenAI and Anthropic,
+ * Slack, Google; and private keys (RFC 7468). Each part has a bounded length, so that words of data do not match.
  */
 const SHAPED_KEYS =
   /(?<![A-Za-z\d])(?:(?:AKIA|ASIA(?=[A-Z]*\d))[A-Z2-7]{16}(?![A-Za-z\d])|gh[opsur]_[A-Za-z\d]{36}|github_pat_\w{22}|glpat-[\w-]{20}|[rs]k_(?:live|test)_[A-Za-z\d]{16}|sk-(?:(?:proj|svcacct|admin|ant-api\d\d|or-v1)-[\w-]{20}|(?=[A-Za-z]*\d)[A-Za-z\d]{32})|xox[abeprs]-[\w-]{10}|AIza[\w-]{35}(?![\w-]))|-----BEGIN [A-Z ]*PRIVATE KEY/g;
@@ -42,10 +42,7 @@ export const NEVER_PUBLIC = {
   'a key of another service': SHAPED_KEYS,
 } as const;
 
-/**
- * Fields of internal records. A public body may not have a field of such a name, except the few that its schema
- * defines.
- */
+/** Fields of internal records. A public body must not have a field of such a name, except the few in its schema. */
 export const INTERNAL_FIELDS = [
   'actor',
   'attemptId',
@@ -57,25 +54,25 @@ export const INTERNAL_FIELDS = [
   'contact',
 ] as const;
 
-/** Every finding contains one of these, so most texts need only this cheap search. */
+/** Every match of the patterns contains one of these, so most texts need only this cheap search. */
 const HINT_OF_NEVER_PUBLIC = /[@=]|tdm_|eyJ|A[KS]IA|AIza|gh[opsur]_|github_|glpat|[rs]k[_-]|xox|PRIVATE/;
 
 /** A parameter with a value in a URL: `?name=value`, `&name=value`, `;name=value`, `#name=value`. */
 const PARAMETER = /[?&;#]([\w.[\]-]{1,60})=([^?&;#\s"'<>]+)/g;
 
 /**
- * Names of parameters that hold a credential, whatever the value: in lower case, letters and digits only. Among them are the
- * names in signed URLs of S3, Google Cloud and CloudFront.
+ * Names of parameters that always hold a credential: in lower case, letters and digits only. They include the names in
+ * signed URLs of S3, Google Cloud and CloudFront.
  */
 const SECRET_NAME =
   /(api|app|access|auth|subscription|registration|secret|private)key(id)?$|(access|auth|api|security|session|refresh|id)token$|secret$|passw|^pwd$|signature$|credential$|sess(ion)?id$/;
 
-/** Names that hold a credential or something harmless, such as the key of a series. The value decides. */
+/** Names that may hold a credential or something harmless, such as the key of a series. The value decides. */
 const DOUBTFUL_NAME = /^(token|auth|key|sig|sid|appid)$/;
 
 /**
- * A word of 16 letters and digits that change places four times; one of 20 with both cases and a digit between letters; or
- * a UUID. Keys of series are shorter words, with dots, hyphens or underscores between them.
+ * A word of 16 letters and digits that alternate four times; one of 20 characters with both cases and a digit between
+ * letters; or a UUID. Keys of series are shorter words, separated by dots, hyphens or underscores.
  */
 const RANDOM_WORD =
   /(?<![A-Za-z\d])(?:(?=[A-Za-z\d]{16})[A-Za-z]*\d+[A-Za-z]+\d+[A-Za-z]+\d|(?=[A-Za-z\d]{20})(?=[A-Z\d]*[a-z])(?=[a-z\d]*[A-Z])[A-Za-z]+\d+[A-Za-z]|[\dA-Fa-f]{8}(?:-[\dA-Fa-f]{4}){3}-)/;
@@ -89,8 +86,8 @@ function secretParameter(text: string): string | undefined {
 }
 
 /**
- * The forms of a text that a reader may see: as it is, with its percent-encoding read once, twice and so on, and with
- * full-width and similar characters as the plain ones (Unicode TR15, form KC).
+ * The forms of a text that a reader may see: unchanged; with its percent-encoding decoded once, twice and so on; and with
+ * full-width and similar characters replaced by plain ones (Unicode TR15, form KC).
  */
 export function readableForms(text: string): readonly string[] {
   const forms = decodedForms(text);
@@ -98,7 +95,7 @@ export function readableForms(text: string): readonly string[] {
   return [...new Set([...forms, ...plain])];
 }
 
-/** The last one has no percent-encoding left. */
+/** The text after each decoding. The last one has no percent-encoding left. */
 function decodedForms(text: string): readonly string[] {
   const forms = [text];
   for (let form = text; forms.length < ENCODINGS_MAX; forms.push(form)) {
@@ -109,7 +106,7 @@ function decodedForms(text: string): readonly string[] {
   return forms;
 }
 
-/** A text that is encoded more often is not readable. */
+/** The most levels of encoding: a text with more is not readable. */
 const ENCODINGS_MAX = 5;
 const PERCENT_ENCODED = /(?:%[\dA-F]{2})+/gi;
 
@@ -117,7 +114,7 @@ function percentDecoded(encoded: string): string {
   try {
     return decodeURIComponent(encoded);
   } catch {
-    // No UTF-8: the plain characters among it are read alone.
+    // The bytes are not UTF-8: decode only the plain characters.
     return encoded.replace(/%([2-7][\dA-F])/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
   }
 }
@@ -127,8 +124,8 @@ function inFormKc(text: string): string {
 }
 
 /**
- * Names what a text holds that must never be public: the first kind of {@link NEVER_PUBLIC}, or a parameter of a URL that
- * holds a credential. Null: nothing was found. All {@link readableForms} of the text are searched.
+ * Names the first content of a text that must never be public: a kind of {@link NEVER_PUBLIC}, or a parameter of a URL that
+ * holds a credential. Null: the text has neither. All {@link readableForms} of the text are searched.
  */
 export function neverPublicIn(text: string): string | null {
   const forms = readableForms(text);
@@ -141,28 +138,28 @@ export function neverPublicIn(text: string): string | null {
 }
 
 /**
- * Characters that are invisible, break the line or turn its direction, and halves of surrogate pairs. The joiners
- * (U+200C and U+200D) belong to the spelling of Arabic and Indic scripts, so they are allowed after a letter without
- * case. Between two emoji, U+200D makes one of them; after one, U+FE0F asks for its picture (UTS 51, section 1.4).
+ * Characters that are invisible, break the line or change its direction, and halves of surrogate pairs. The joiners (U+200C
+ * and U+200D) belong to the spelling of Arabic and Indic scripts, so they are allowed after a letter without case. Between
+ * two emoji, U+200D joins them; after one, U+FE0F selects its picture (UTS 51, section 1.4).
  */
 const UNPRINTABLE =
   /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--[\u200c\u200d\ufe0f]]|(?<!\p{Lo}\p{M}*)\u200c|(?<!\p{Lo}\p{M}*)\u200d(?<!\p{ExtPict}\ufe0f?\p{EMod}?\u200d(?=\p{ExtPict}))|(?<!\p{ExtPict})\ufe0f/v;
 
 const EVERY_UNPRINTABLE = new RegExp(UNPRINTABLE, 'gv');
 
-/** Something to see. U+2800 is a symbol of braille without dots. */
+/** A visible character. U+2800 is a braille symbol without dots, so it does not count. */
 const VISIBLE = /[[\p{L}\p{N}\p{P}\p{S}]--\u2800]/v;
 
 /**
- * Characters that look like the dot of an address, in Unicode's confusables (UTS 39, version 15.1); and the ideographic
- * full stop, which names of hosts may have for a dot (UTS 46). The sign `@` has no such character beyond form KC, and an
+ * Characters that look like the dot of an address, by Unicode's confusables (UTS 39, version 15.1); and the ideographic
+ * full stop, which may replace a dot in a host name (UTS 46). No such character looks like `@` beyond form KC, and an
  * address may have letters of any script.
  */
 const LIKE_A_DOT = /[\u0660\u06f0\u0701\u0702\u3002\ua4f8\ua60e\u{10a50}\u{1d16d}]/gu;
 
 const PLAIN_ASCII = /^[\x20-\x7e]*$/;
 
-/** A text that becomes public as it is. White space around it is trimmed. */
+/** A text that becomes public unchanged. White space around it is trimmed. */
 export function publicTextSchema(maxLength: number) {
   return z
     .string()
@@ -172,7 +169,7 @@ export function publicTextSchema(maxLength: number) {
     .refine((text) => faultOf(text) === null, { error: ({ input }) => faultOf(input as string) ?? undefined });
 }
 
-/** The characters that files hold most often without anybody knowing. */
+/** The invisible characters that files most often contain by accident. */
 const NAMES: Readonly<Record<string, string>> = {
   '\u00ad': 'soft hyphen',
   '\u200b': 'zero-width space',
@@ -184,7 +181,7 @@ const NAMES: Readonly<Record<string, string>> = {
   '\ufeff': 'byte order mark',
 };
 
-/** The first character of a text that may not be public, with its code point and place; null if it does not exist. */
+/** The first character of a text that must not be public, with its code point and place; null if there is none. */
 function unprintableIn(text: string): string | null {
   const found = UNPRINTABLE.exec(text);
   if (found === null) return null;
@@ -206,7 +203,7 @@ export function withoutInvisible(text: string): string {
     .replaceAll(EVERY_UNPRINTABLE, (character) => (character.isWellFormed() ? '' : character));
 }
 
-/** The fault of a text for reviewers and operators, who must see what was sent. Null: the text has no fault. */
+/** The fault of a text for reviewers and operators, who must see the text as it was sent. Null: the text has no fault. */
 export function hiddenIn(text: string): string | null {
   if (PLAIN_ASCII.test(text)) return null;
   const unprintable = unprintableIn(text.replaceAll(/[\n\t]/g, ' '));
@@ -214,7 +211,7 @@ export function hiddenIn(text: string): string | null {
   return text === '' || VISIBLE.test(text) ? null : 'must not look blank';
 }
 
-/** Stated once in each operation that takes texts in. */
+/** A sentence for each operation that accepts texts. */
 export const PUBLIC_TEXT =
   'Texts become public. Each text is one line, without control or invisible characters, and without e-mail ' +
   'addresses, API keys or tokens.';

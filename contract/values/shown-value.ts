@@ -1,18 +1,18 @@
-/** How people are shown a value, by pages, badges and embeds alike: the price of one unit, or of a million. Pure. */
+/** The form in which pages, badges and embeds show a value: the price of one unit, or of a million. Pure. */
 import { decimalText, groupedDigits } from './money/decimal-text.ts';
 
 /** Tiny prices, such as those of tokens and kilowatt hours, are shown for a million. */
 const SHOWN_MAX = 1_000_000;
-/** Each smaller quantity without other factors than 2 and 5 divides this power of ten. */
+/** Each smaller quantity that has no factors except 2 and 5 divides this power of ten. */
 const PLACES = 20;
 const POWER_OF_TEN = 10n ** BigInt(PLACES);
 
 /**
- * Markets of small prices quote for a quantity that keeps their prices exact in minor units: 1,000 EUR, or 10,000,000,000
+ * Markets with small prices quote for a quantity that keeps their prices exact in minor units: 1,000 EUR, or 10,000,000,000
  * tokens. People compare prices of one unit, or of a million.
  *
- * @param quantity that one price of the market buys
- * @returns itself where a price of one unit would have decimals that do not end
+ * @param quantity the quantity that one price of the market buys
+ * @returns the same quantity if the decimals of a price of one unit would not end
  */
 export function shownQuantity(quantity: number): number {
   if (quantity >= SHOWN_MAX) return /^10+$/.test(String(quantity)) ? SHOWN_MAX : quantity;
@@ -20,9 +20,9 @@ export function shownQuantity(quantity: number): number {
 }
 
 /**
- * An amount of money for {@link shownQuantity}, exactly, with at least the decimals of whole minor units.
+ * The exact amount of money for {@link shownQuantity}, with at least the decimals of whole minor units.
  *
- * @param decimal for the quantity of the market
+ * @param decimal the amount for the market's quantity
  */
 export function shownAmount(decimal: string, quantity: number): string {
   const ratio = quantity / shownQuantity(quantity);
@@ -39,13 +39,16 @@ export function unitText({ quantity, of }: { readonly quantity: number; readonly
   return quantityText({ quantity: shownQuantity(quantity), of });
 }
 
-/** `per 1,000 EUR`: the quantity itself. */
+/** `per 1,000 EUR`: for the quantity itself. */
 export function quantityText({ quantity, of }: { readonly quantity: number; readonly of: string }): string {
   if (quantity === 1) return `per ${of}`;
   return `per ${quantity === SHOWN_MAX ? '1M' : groupedDigits(String(quantity))} ${several(of)}`;
 }
 
-/** The unit of a number that is not money: a count of the thing that is priced has its plural. @param of what is priced */
+/**
+ * The unit of a number that is not money. If the unit is the thing itself, it is in the plural. @param of the thing that is
+ * priced
+ */
 export function scalarUnit(unit: string, digits: string, of: string): string {
   return unit === of && digits !== '1' ? several(unit) : unit;
 }

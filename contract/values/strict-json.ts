@@ -1,40 +1,40 @@
 /**
- * JSON that has one meaning for every reader. RFC 8259 leaves open the meaning of a repeated name (section 4), the size
- * and precision of numbers (section 6) and lone surrogates (section 8.2). So a check and the code behind it, or we and
+ * JSON that has one meaning for every reader. RFC 8259 leaves open the meaning of a repeated name (section 4), the size and
+ * precision of numbers (section 6) and lone surrogates (section 8.2). So a check and the code after it, or the service and
  * a client, could see different documents. I-JSON (RFC 7493) closes these gaps, and this file refuses everything that
  * I-JSON forbids.
  *
  * The engine parses: it knows the grammar, does not recurse, and refuses comments, byte order marks and text after the
- * value. Before that, one scan of the text bounds its nesting, values and names, so that no text keeps the engine, or the next
- * scan, busy for more than some milliseconds. The next scan may rely on the grammar, and finds the faults that the engine hides. Together
- * they take three times as long as the engine alone. jsonc-parser's `visit` takes four to five times as long before any
- * of these rules is checked, and overflows the stack on deep nesting.
+ * value. Before that, a first scan bounds the text's nesting, values and names, so that no text keeps the engine or the
+ * second scan busy for more than some milliseconds. The second scan may rely on the grammar, and finds the faults that the
+ * engine accepts. Together they take three times as long as the engine alone. jsonc-parser's `visit` takes four to five
+ * times as long before any of these rules is checked, and overflows the stack on deep nesting.
  */
 import type { ProblemError } from '../problems/problems.ts';
 import { pointerOf } from './zod-pointers.ts';
 
-/** Nesting of objects and arrays, at most. */
+/** The deepest nesting of objects and arrays. */
 export const MAX_JSON_DEPTH = 32;
 
-/** Members and elements of one body, at most, counted by brackets and commas. Records of 1 MiB have some 40,000. */
+/** The most members and elements of one body, counted by brackets and commas. Records of 1 MiB have some 40,000. */
 export const MAX_JSON_VALUES = 64_000;
 
-/** Of one object, at most. No schema has as many, and sets of many names are slow. */
+/** The most names of one object. No schema has as many, and sets of many names are slow. */
 export const MAX_JSON_NAMES = 1_000;
 
-/** Together with the depth, this bounds the pointers that an answer repeats to the client. */
+/** Together with the depth, this bounds the pointers in an answer. */
 const MAX_NAME_CHARACTERS = 256;
 
-/** No double needs more than 25. */
+/** No double needs more than 25 characters. */
 const MAX_NUMBER_CHARACTERS = 32;
 
-/** Numbers of more than 15 characters or with an exponent, of one body: each takes a closer look. A record has few. */
+/** The most numbers in one body with more than 15 characters or an exponent: checking them is slow. A record has few. */
 const MAX_LONG_NUMBERS = 3_000;
 
-/** More faults would not help the sender. */
+/** The most faults that are reported: more would not help the sender. */
 const MAX_FAULTS = 20;
 
-/** Names that some readers take for the prototype of the object instead of a member. */
+/** Names that some readers treat as the prototype of the object instead of a member. */
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 export type JsonResult = { readonly value: unknown } | { readonly faults: readonly ProblemError[] };
@@ -56,14 +56,14 @@ export function parseJson(text: string): JsonResult {
   return parseWithin(text, { values: 0, longNumbers: 0 });
 }
 
-/** The number of values of one body, so far: the limits are of the body, also if it has many lines. */
+/** The number of values of one body so far: the limits apply to the whole body, even if it has many lines. */
 interface Counted {
   values: number;
   longNumbers: number;
 }
 
 function parseWithin(text: string, counted: Counted): JsonResult {
-  // Before the engine: it takes many times as long for a text of brackets or of names as for one of data.
+  // Before the engine runs: a text of brackets or of names takes it many times as long as a text of data.
   const excess = excessOf(text, counted);
   if (excess !== null) return { faults: [{ pointer: '', ...excess }] };
   let value: unknown;
@@ -95,7 +95,7 @@ export function parseNdjson(text: string, { maxRecords }: { readonly maxRecords:
   const faults: LineFault[] = [];
   const counted = { values: 0, longNumbers: 0 };
   for (const [index, line] of lines.entries()) {
-    // White space in JSON, but some readers take it for the end of a line.
+    // A carriage return is white space in JSON, but some readers treat it as the end of a line.
     const result: JsonResult = line.includes('\r') ? CARRIAGE_RETURN : parseWithin(line, counted);
     if ('value' in result) records.push(result.value);
     else faults.push(...result.faults.map((fault) => inLine(index + 1, fault)));
@@ -104,7 +104,7 @@ export function parseNdjson(text: string, { maxRecords }: { readonly maxRecords:
   return faults.length === 0 ? { records } : { faults: faults.slice(0, MAX_FAULTS) };
 }
 
-/** The position of a syntax error is within its line, because each line is parsed alone. */
+/** The position of a syntax error is relative to its line, because each line is parsed alone. */
 function inLine(line: number, fault: ProblemError): LineFault {
   return { line, ...fault, detail: fault.detail.replace('(line 1 column ', '(column ') };
 }
@@ -117,13 +117,13 @@ const CARRIAGE_RETURN: JsonResult = {
 
 /** An object or array that is open at the current position. */
 interface Container {
-  /** Of the members so far; null for an array. */
+  /** The names so far; null for an array. */
   readonly names: Set<string> | null;
   /** The current name or index. */
   part: string | number;
 }
 
-/** The limit that a text exceeds, well-formed or not; null if it exceeds none. */
+/** The limit that a text exceeds, whether it is well-formed or not; null if it exceeds none. */
 function excessOf(text: string, counted: Counted): Fault | null {
   const isObject: boolean[] = [];
   const commas: number[] = [];
@@ -160,7 +160,7 @@ function endOfString(text: string, at: number): number {
 
 /** The faults of a text that `JSON.parse` accepts. */
 function scan(text: string, counted: Counted): ProblemError[] {
-  // Of the raw text: a pair may also not be written as one character and one escape.
+  // This checks the raw text: a pair of one character and one escape is not allowed either.
   if (!text.isWellFormed()) return [{ pointer: '', ...LONE_SURROGATE }];
   const faults: ProblemError[] = [];
   const open: Container[] = [];
@@ -253,7 +253,7 @@ function faultOfName(name: string, names: ReadonlySet<string> | null): Fault | n
   return null;
 }
 
-/** Every double keeps fifteen digits, so only long numbers and those with an exponent need a closer look. */
+/** Every double keeps fifteen digits, so only longer numbers and those with an exponent must be checked. */
 function needsCloserLook(token: string): boolean {
   return token.length > 15 || token.includes('e') || token.includes('E');
 }

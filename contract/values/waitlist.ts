@@ -1,7 +1,7 @@
 /** `GET /api/v1/waitlist`: how to ask for an API key. The only public body with an e-mail address in it. */
 import * as z from 'zod';
 
-/** Plain addresses only, which need no escape in a `mailto:` URL (RFC 6068, section 2). */
+/** Only plain addresses, which need no escape in a `mailto:` URL (RFC 6068, section 2). */
 export const waitlistEmailSchema = z
   .string()
   .max(254)
@@ -35,7 +35,7 @@ export type Waitlist = z.infer<typeof waitlistSchema>;
 /**
  * The document of one deployment.
  *
- * @param email null: the service issues no keys
+ * @param email the address for requests; null: the service issues no keys
  * @throws ZodError for an address that {@link waitlistEmailSchema} refuses
  */
 export function waitlistBody({ email }: { readonly email: string | null }): Waitlist {

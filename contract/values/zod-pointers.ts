@@ -5,21 +5,21 @@ import { redact } from './redact.ts';
 type Issue = z.core.$ZodIssue;
 
 /**
- * JSON Pointer (RFC 6901) of a path into a document. A name that is a credential is left out: pointers are answered and
- * stored.
+ * JSON Pointer (RFC 6901) of a path into a document. A name that looks like a credential is replaced, because pointers are
+ * sent and stored.
  */
 export function pointerOf(path: readonly PropertyKey[]): string {
   return path.map((part) => `/${redact(String(part)).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** For each object. More unknown fields than that mean a wrong document, not a wrong field. */
+/** The most issues about unknown fields of one object. With more, the document is wrong, not a field. */
 const MAX_UNKNOWN_FIELDS = 50;
 
 /**
  * One issue for each fault. Unknown fields get one issue each, at their own path. For a union: the faults of the branch
- * that got furthest; if no branch was entered, one issue for the union.
+ * that matched best; if no branch matched at all, one issue for the union.
  *
- * @param most no issue beyond these is made
+ * @param most the most issues to make
  */
 export function flattenIssues(issues: readonly Issue[], most = Number.POSITIVE_INFINITY): Issue[] {
   const found: Issue[] = [];
@@ -38,7 +38,7 @@ function* flat(issues: readonly Issue[]): Generator<Issue> {
       }
       continue;
     }
-    // A discriminated union whose discriminator is wrong has no branches: the issue stands for itself.
+    // A discriminated union with a wrong discriminator has no branches, so its own issue counts.
     if (issue.code !== 'invalid_union' || issue.errors.length === 0) {
       yield issue;
       continue;

@@ -1,4 +1,4 @@
-/** Words for the faults that zod finds, for the sender of the value. */
+/** Plain texts about zod's faults, for the sender of the value. */
 import type * as z from 'zod';
 
 /** The names of types in JSON. */
@@ -21,8 +21,8 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 /**
- * For `safeParse`'s option `error`: says what to send instead. A schema's own message is kept; undefined leaves the
- * fault to zod's message. Never repeats a value that was sent.
+ * For `safeParse`'s option `error`: tells the sender what to send instead. A schema's own message is kept; undefined keeps
+ * zod's message. It never repeats a value that was sent.
  */
 export function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
@@ -49,7 +49,7 @@ export function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** The fault of the field that selects one of several shapes. */
+/** The fault of the field that selects one of several forms. */
 function discriminated(input: unknown, field: string, options: readonly unknown[]): string {
   return Object.hasOwn(input as object, field) ? `must be ${listOf(options)}` : 'is missing';
 }

@@ -7,12 +7,12 @@ import { idSchema, lineSchema, pageQuery, pageSchema } from '../resources.ts';
 import { ALL_SCOPES, type Scope } from '../scopes.ts';
 
 /**
- * The scopes that an account's key can have. They cover the account's own resources and contributions that are recorded
- * with their source. Reviewing claims, granting, publishing, purging, contacts, keys and the audit concern other
- * people. They stay with operators, so that no key can make itself or another key more powerful.
+ * The scopes that an account's key can have. They cover the account's own resources, and contributions that are recorded
+ * with their source. Reviewing claims, granting, publishing, purging, contacts, keys and the audit concern other people. So
+ * these stay with operators, and no key can make itself or another key more powerful.
  *
- * The scopes of feeds are included because a feed must not run with an operator's key. Like every scope, it can be given only
- * by a credential that has it.
+ * The scopes of feeds are included because a feed must not run with an operator's key. As with every scope, only a
+ * credential that has it can give it.
  */
 export const ACCOUNT_SCOPES = [
   'watchlists:read',

@@ -151,7 +151,7 @@ export const claimAssertionSchema = z
   .describe('The assertion. It takes effect when the claim is accepted.');
 export type ClaimAssertion = z.infer<typeof claimAssertionSchema>;
 
-/** Pieces of evidence of one claim, at most. */
+/** The most pieces of evidence for one claim. */
 export const CLAIM_EVIDENCE_MAX = 10;
 
 const evidenceInputSchema = z.strictObject({

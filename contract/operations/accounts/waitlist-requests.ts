@@ -15,7 +15,7 @@ const requestsPerDaySchema = z
   .max(1_000_000_000)
   .describe('How many requests a day the person expects to make. It is a statement, not a limit.');
 
-/** The answers to writes. They hold nothing that identifies the person, because they are kept for replays. */
+/** The answers to writes. They contain no personal data, because they are stored for replays. */
 export const waitlistRequestSchema = z.strictObject({
   id: idSchema('req'),
   state: z

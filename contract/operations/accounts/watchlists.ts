@@ -1,4 +1,4 @@
-/** Watchlists: markets that somebody wants to see together. */
+/** Watchlists: lists of markets that a user wants to see together. */
 import * as z from 'zod';
 import { FEATURES } from '../../values/features.ts';
 import { slugSchema } from '../../values/market.ts';

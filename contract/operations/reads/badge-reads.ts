@@ -1,4 +1,4 @@
-/** The public reads for pages of others: badges and embeds. */
+/** The public reads for other sites' pages: badges and embeds. */
 import * as z from 'zod';
 import { slugSchema } from '../../values/market.ts';
 import { publicReads, textFile } from '../operation.ts';

@@ -1,4 +1,4 @@
-/** The public reads of feeds: for programs that follow. */
+/** The public reads of feeds, for programs that follow changes. */
 import * as z from 'zod';
 import { slugSchema } from '../../values/market.ts';
 import { publicReads, textFile } from '../operation.ts';

@@ -1,4 +1,4 @@
-/** The public reads of files: the log and the daily exports. Readers may ask for a range of their bytes. */
+/** The public reads of files: the log and the daily exports. Readers may request a range of their bytes. */
 import * as z from 'zod';
 import { exportManifestSchema } from '../../bodies/export-manifest.ts';
 import { EXPORT_FORMATS } from '../../bodies/export-tables.ts';
@@ -6,7 +6,7 @@ import { publicReads, textFile } from '../operation.ts';
 
 const PART = 'observations-000000-0f3c6b1d2e4a59788796a5b4c3d2e1f0';
 
-/** No text can show the bytes of an example. */
+/** No example: text cannot show these bytes. */
 const binarySchema = () => z.string().meta({ format: 'binary' }).optional();
 
 const NOTE_TYPE = 'text/plain';

@@ -36,7 +36,7 @@ export const marketPageSchema = collectionSchema(marketSchema, MARKETS_PAGE_SIZE
 
 export const historyPageSchema = collectionSchema(observationSchema, OBSERVATIONS_PAGE_SIZE);
 
-/** Described no further: it would have to describe itself. */
+/** The schema stays open, because the document would have to describe itself. */
 const openApiSchema = z.looseObject({
   openapi: z.string().describe('The version of the OpenAPI Specification.'),
   info: z.looseObject({}).describe('Title, version and conventions of the API.'),

@@ -7,12 +7,12 @@ interface Currency {
   readonly lastDay: string | null;
 }
 
-/** Without effect: a bundle that converts nothing leaves the tables out. */
+/** Marked as pure, so that a bundle that converts nothing leaves the tables out. */
 const CURRENCIES: ReadonlyMap<string, Currency> = /* @__PURE__ */ readTables();
 
 export type CurrencyFaultCode = 'currency.unknown' | 'currency.retired' | 'currency.minor-unit-alias';
 
-/** Why a code is refused, and the remedy. */
+/** The reason why a code is refused, and the remedy. */
 export interface CurrencyFault {
   readonly code: CurrencyFaultCode;
   readonly detail: string;
@@ -31,7 +31,7 @@ export function isIso4217(code: string): boolean {
   return CURRENCIES.has(code) || Object.hasOwn(NOT_MONEY, code);
 }
 
-/** Null if amounts can be in this code, today or in the past. */
+/** Null if amounts can have this code, today or in the past. */
 export function checkCurrencyCode(code: string): CurrencyFault | null {
   if (CURRENCIES.has(code)) return null;
   const currency = Object.hasOwn(MINOR_UNIT_ALIASES, code) ? MINOR_UNIT_ALIASES[code] : undefined;

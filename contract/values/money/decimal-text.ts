@@ -1,6 +1,6 @@
 /** Texts of exact decimal numbers. Pure. */
 
-/** @param digits without a sign @param places of its decimals */
+/** @param digits without a sign @param places the number of decimals */
 export function decimalText(digits: string, places: number, isNegative: boolean): string {
   const sign = isNegative ? '-' : '';
   if (places === 0) return sign + digits;

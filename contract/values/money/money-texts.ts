@@ -12,7 +12,7 @@ export interface MoneyTexts {
 }
 
 /**
- * @param quantity that the amount buys; a positive safe integer
+ * @param quantity the quantity that the amount buys; a positive safe integer
  * @throws RangeError for a currency that is not in ISO 4217, or has no minor unit
  */
 export function moneyTexts(amountMinor: number | null, currency: string, quantity: number): MoneyTexts {
@@ -23,7 +23,7 @@ export function moneyTexts(amountMinor: number | null, currency: string, quantit
   return { minorDigits, decimal, decimalPerUnit: perUnit(amountMinor, minorDigits, quantity) };
 }
 
-/** A quantity as 2^twos × 5^fives × rest. Its last factor decides whether a quotient's decimals end. */
+/** Splits a quantity into 2^twos × 5^fives × rest. The rest decides whether a quotient's decimals end. */
 function factorsOf(quantity: number): { readonly twos: number; readonly fives: number; readonly rest: number } {
   let [twos, fives, rest] = [0, 0, quantity];
   for (; rest % 2 === 0; rest /= 2) twos++;
@@ -41,12 +41,12 @@ function perUnit(amountMinor: number, minorDigits: number, quantity: number): st
     ? digits
     : String(BigInt(digits) * 2n ** BigInt(places - twos) * 5n ** BigInt(places - fives));
   const text = decimalText(scaled, minorDigits + places, amountMinor < 0);
-  // As many decimals as the currency has, and more only where they are not zeros.
+  // At least as many decimals as the currency has; further ones only if they are not zero.
   const shortest = text.replace(/0+$/, '').length;
   return text.slice(0, Math.max(shortest, text.length - places)).replace(/\.$/, '');
 }
 
-/** The nearest number where the decimals end, else the quotient of two numbers. */
+/** The nearest number to a finite decimal, or else the quotient of two numbers. */
 export function approximateMoney(
   decimal: string | null,
   decimalPerUnit: string | null,

@@ -1,4 +1,4 @@
-/** From a source's decimal digits to minor units: exact, with strings and bigints instead of floats. */
+/** Converts a source's decimal digits to minor units: exactly, with strings and bigints instead of floats. */
 
 /** `rounded`: minor units could not hold the source's digits exactly. */
 export interface MinorUnits {
@@ -12,15 +12,14 @@ const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d{1,3}))?$/;
 const LARGEST = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
- * `decimal` × `quantity` ÷ `quotedQuantity` × 10^`exponent`, rounded half to even, because that rule does not drift
- * when amounts are added.
+ * `decimal` × `quantity` ÷ `quotedQuantity` × 10^`exponent`, rounded half to even, because that rule does not drift when
+ * amounts are added.
  *
  * @param decimal text such as `-36.98`, or with an exponent, such as `1.6e-05` (see `sourceDigitsSchema`)
- * @param exponent of the currency's minor unit
- * @param quantity that the amount buys; a positive safe integer
- * @param quotedQuantity that the decimal buys; a positive safe integer
- * @returns `amount.out-of-range` if the result is beyond ±(2^53−1), which JSON readers cannot hold (RFC 8259, section
- *   6)
+ * @param exponent the exponent of the currency's minor unit
+ * @param quantity the quantity that the amount buys; a positive safe integer
+ * @param quotedQuantity the quantity that the decimal buys; a positive safe integer
+ * @returns `amount.out-of-range` if the result is beyond ±(2^53−1), which JSON readers cannot hold (RFC 8259, section 6)
  * @throws RangeError for text that is not such a decimal, or a quantity that is not a positive safe integer
  */
 export function toMinorUnits(
@@ -40,8 +39,8 @@ export function toMinorUnits(
 }
 
 /**
- * Whether the amount is the nearest one to the decimal. Between two that are equally near, either is right: sources
- * round a half in different ways. Parameters and errors as in {@link toMinorUnits}.
+ * Whether the amount is the nearest one to the decimal. If two are equally near, both are right, because sources round a
+ * half in different ways. Parameters and errors are those of {@link toMinorUnits}.
  */
 export function isNearestAmount(
   amountMinor: number,
