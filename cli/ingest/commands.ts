@@ -87,20 +87,19 @@ export function addIngestCommands(program: Command): void {
     .option('--confirm-outliers', 'accept values that the outlier rule would refuse; needs the scope ingest:correct')
     .option('--complete', 'the file is complete: report published observations that it lacks')
     .option('--retract-missing', 'with --complete: withdraw the missing rows')
-    .addOption(
-      new Option('--minimum-share <share>', 'of what is published, which the file must have for --retract-missing')
-        .argParser(share)
-        .default(MINIMUM_SHARE),
+    .option(
+      '--minimum-share <share>',
+      'of what is published, which the file must have for --retract-missing',
+      share,
+      MINIMUM_SHARE,
     )
     .option('--public-reason <text>', 'with --retract-missing: why, for readers')
     .option('--reinstate', 'with --mode correct: restore retracted values that the file contains')
     .option('--dry-run', 'report the result of every row, and change nothing')
     .option('--report <file>', 'write every fault to this new file, a JSON object a line')
     .option('--upload-host <host>', 'the storage that takes large files, if the service itself does not')
-    .addOption(new Option('--resume <run>', 'continue an interrupted run').argParser(runId))
-    .addOption(
-      new Option('--wait <seconds>', 'how long to wait for the generation').argParser(seconds).default(WAIT_SECONDS),
-    )
+    .option('--resume <run>', 'continue an interrupted run', runId)
+    .option('--wait <seconds>', 'how long to wait for the generation', seconds, WAIT_SECONDS)
     .addHelpText('after', HELP)
     .action(async (paths: readonly string[], _, command: Command) => {
       const options = command.optsWithGlobals<IngestFlags>();

@@ -55,7 +55,7 @@ export function addBackupCommands(program: Command): void {
     .command('backup')
     .description('copy the ledger, the uploads and the keys into a folder; the server may run meanwhile')
     .argument('<folder>', 'the folder of backups, best on another disk')
-    .addOption(new Option('--keep <n>', 'backups to keep, with this one').argParser(count).default(7))
+    .option('--keep <n>', 'backups to keep, with this one', count, 7)
     .option('--verify', 'also read all files again that earlier backups have copied')
     .addHelpText('after', BACKUP_HELP)
     .action(async (dir: string, _, command: Command) => {
@@ -88,7 +88,7 @@ export function addBackupCommands(program: Command): void {
     .option('--forget-names', 'with --from-log: go on without names of representatives that the copy does not have')
     .option('--from <name>', 'one of its backups (default: the newest)')
     .option('--replace', 'move the ledger that is there aside, with its uploads and keys')
-    .addOption(new Option('--keep-keys', 'API keys work as in the backup, also those that were revoked since'))
+    .option('--keep-keys', 'API keys work as in the backup, also those that were revoked since')
     .addOption(
       new Option(
         '--revoke-keys',

@@ -60,7 +60,7 @@ export function addLocalCommands(program: Command): void {
         .argParser(scopes)
         .default(USER_SCOPES, USER_SCOPES.join(',')),
     )
-    .addOption(new Option('--hours <n>', 'how long it is valid, 1 to 24').argParser(hours).default(8))
+    .option('--hours <n>', 'how long it is valid, 1 to 24', hours, 8)
     .addHelpText('after', '\nExample:\n  tidemark token --user alice --hours 1')
     .action(async (_, command: Command) => {
       const { user, scopes: named, hours: lifetimeHours, data } = command.optsWithGlobals<TokenFlags>();

@@ -1,5 +1,5 @@
 /** `tidemark exports`: the daily exports of a server on this machine. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { keptLabelSchema } from '../../contract/bodies/export-manifest.ts';
 import { note, printFields, printJson } from '../program/output.ts';
 import type { GlobalOptions } from '../program/profile.ts';
@@ -43,7 +43,7 @@ export function addExportCommands(program: Command): void {
     .command('keep')
     .description('keep the export of a day for good, so that readers can cite it')
     .argument('<date>', 'its day, e.g. 2026-11-22', dayOf)
-    .addOption(new Option('--label <text>', 'a public text about it').argParser(labelOf))
+    .option('--label <text>', 'a public text about it', labelOf)
     .addHelpText('after', KEEP_HELP)
     .action(async (date: string, _, command: Command) => {
       const { label = null } = command.opts<{ readonly label?: string }>();

@@ -1,5 +1,5 @@
 /** `tidemark log`: the keys that sign the log of a data folder. The server must be stopped. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { isLogOrigin } from '../../contract/log/origin.ts';
 import { note, print } from '../program/output.ts';
 import type { GlobalOptions } from '../program/profile.ts';
@@ -32,10 +32,11 @@ export function addLogCommands(program: Command): void {
   keys
     .command('new')
     .description('print a new private key, for the secret store of a job that runs tidemark run')
-    .addOption(
-      new Option('--origin <name>', 'the name of the log, such as data.example.com/prices (default: a random one)')
-        .argParser(logOrigin)
-        .default(null),
+    .option(
+      '--origin <name>',
+      'the name of the log, such as data.example.com/prices (default: a random one)',
+      logOrigin,
+      null,
     )
     .addHelpText('after', '\nExample:\n  tidemark log keys new --origin data.example.com/prices > log-key')
     .action(async (_, command: Command) => {

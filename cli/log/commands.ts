@@ -2,8 +2,17 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { verifierKey } from '../../contract/log/notes.ts';
-import { openClient } from '../http/client.ts';
-import type { ReceiptFlags } from './receipt-flags.ts';
+import { withClient, withOptions } from '../program/handlers.ts';
+import type { GlobalOptions } from '../program/profile.ts';
+
+/** The options of `tidemark receipt` and `tidemark receipt verify`. */
+export interface ReceiptFlags extends GlobalOptions {
+  readonly observedAt?: string;
+  readonly metric: string;
+  readonly source?: string;
+  readonly output?: string;
+  readonly logKey?: readonly string[];
+}
 
 /** `verify` and `mirror` have this option, too. */
 export function logKeyOption(): Option {
@@ -36,11 +45,11 @@ export function addReceiptCommands(program: Command): void {
 Example:
   tidemark receipt gold-usd --observed-at 2026-09-29T00:00:00Z -o gold.tlog-proof`,
     )
-    .action(async (slug: string, _, command: Command) => {
-      const options = command.optsWithGlobals<ReceiptFlags>();
-      const { writeReceipt } = await import('./write-receipt.ts');
-      await writeReceipt(await openClient(options), slug, options);
-    });
+    .action(
+      withClient(async (client, options: ReceiptFlags, slug: string) =>
+        (await import('./write-receipt.ts')).writeReceipt(client, slug, options),
+      ),
+    );
 
   receipt
     .command('verify')
@@ -56,9 +65,9 @@ it has found at every base URL of that log. The output names the key, and the ba
 Example:
   tidemark receipt verify gold.tlog-proof`,
     )
-    .action(async (file: string, _, command: Command) => {
-      const options = command.optsWithGlobals<ReceiptFlags>();
-      const { verifyReceipt } = await import('./verify-receipt.ts');
-      await verifyReceipt(file, options);
-    });
+    .action(
+      withOptions(async (options: ReceiptFlags, file: string) =>
+        (await import('./verify-receipt.ts')).verifyReceipt(file, options),
+      ),
+    );
 }

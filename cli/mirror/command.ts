@@ -43,8 +43,8 @@ export function addMirrorCommand(program: Command): void {
     .argument('<folder>', 'the folder of the copy')
     .option('--serve', 'serve the copy, too')
     .addOption(new Option('--host <address>', 'the address to listen on').default('127.0.0.1'))
-    .addOption(new Option('--port <n>', 'the port; 0 picks a free one').argParser(portNumber).default(8788))
-    .addOption(new Option('--every <seconds>', 'the pause between two rounds').argParser(seconds).default(15))
+    .option('--port <n>', 'the port; 0 picks a free one', portNumber, 8788)
+    .option('--every <seconds>', 'the pause between two rounds', seconds, 15)
     .option('--once', 'end after one round; after two if something was newer than the log')
     .addOption(
       new Option('--max-bytes <n>', 'copy at most this much, e.g. 500m or 20g')

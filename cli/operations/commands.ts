@@ -1,5 +1,5 @@
 /** A command for each operation without a hand-written one. Its options and help are derived from the operation's row. */
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { OperationDefinition } from '../../contract/operations/operation.ts';
 import { type OperationId, operationOf } from '../../contract/operations/operations.ts';
 import { openClient } from '../http/client.ts';
@@ -49,7 +49,7 @@ function addCommand(parent: Command, verb: string, id: OperationId): void {
   if (precondition !== undefined) command.option('--if-match <revision>', 'only if this is still its revision');
   if (precondition === 'if-match-or-none-match') command.option('--create', 'only if it does not exist yet');
   if (method !== 'GET') command.option('--idempotency-key <key>', 'repeat an earlier call');
-  if (isList(operation)) command.addOption(new Option('--limit <n>', 'at most this many items').argParser(itemLimit));
+  if (isList(operation)) command.option('--limit <n>', 'at most this many items', itemLimit);
   const consequence = CONSEQUENCES[id];
   if (consequence !== undefined) command.option('--yes', 'do not ask first');
   const scope = scopes === null || scopes.length === 0 ? 'any key' : scopes.join(' or ');

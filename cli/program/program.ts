@@ -1,6 +1,6 @@
 /** The commands, with their options and help. Each command loads its own code when it runs. */
 import { readFileSync } from 'node:fs';
-import { Command, Help, Option } from 'commander';
+import { Command, Help } from 'commander';
 import { addIngestCommands } from '../ingest/commands.ts';
 import { addInitCommand } from '../init/command.ts';
 import { addBackupCommands } from '../local/backup-commands.ts';
@@ -49,21 +49,17 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
     .configureOutput(PARSER_OUTPUT)
     .configureHelp({ commandUsage })
     .showSuggestionAfterError()
-    .addOption(new Option('--url <url>', 'base URL of the public reads'))
-    .addOption(new Option('--write-url <url>', 'base URL of the write API, if it is another one'))
-    .addOption(new Option('--key-file <file>', 'a file (mode 600) that holds the key'))
-    .addOption(new Option('--profile <name>', 'a profile of the configuration file'))
-    .addOption(new Option('--config <file>', 'the configuration file'))
-    .addOption(new Option('--data <folder>', 'the data folder of a server on this machine'))
-    .addOption(new Option('--json', 'print JSON, and no progress'))
-    .addOption(new Option('--quiet', 'show no progress'))
-    .addOption(
-      new Option('--timeout <seconds>', 'the time limit of one answer, until its last byte')
-        .argParser(seconds)
-        .default(30),
-    )
-    .addOption(new Option('--patience <seconds>', 'the time for all retries together').argParser(seconds).default(120))
-    .addOption(new Option('--allow-clear-text', 'send the key over http to other machines'))
+    .option('--url <url>', 'base URL of the public reads')
+    .option('--write-url <url>', 'base URL of the write API, if it is another one')
+    .option('--key-file <file>', 'a file (mode 600) that holds the key')
+    .option('--profile <name>', 'a profile of the configuration file')
+    .option('--config <file>', 'the configuration file')
+    .option('--data <folder>', 'the data folder of a server on this machine')
+    .option('--json', 'print JSON, and no progress')
+    .option('--quiet', 'show no progress')
+    .option('--timeout <seconds>', 'the time limit of one answer, until its last byte', seconds, 30)
+    .option('--patience <seconds>', 'the time for all retries together', seconds, 120)
+    .option('--allow-clear-text', 'send the key over http to other machines')
     .addHelpText('after', EXAMPLES);
   addLocalCommands(program);
   addRunCommand(program);

@@ -3,9 +3,9 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AsOf } from '../../clients/typescript/as-of.ts';
 import { currencyExponent } from '../../contract/values/money/currencies.ts';
 import type { Share } from '../../publisher/verify/reading/share.ts';
-import { openClient } from '../http/client.ts';
 import { logKeyOption } from '../log/commands.ts';
 import { CommandError } from '../program/exit-codes.ts';
+import { withClient } from '../program/handlers.ts';
 import { pastMoment, seconds } from '../program/numbers.ts';
 import { type GlobalOptions, readProfile } from '../program/profile.ts';
 import type { HistoryForm } from './markets.ts';
@@ -47,11 +47,7 @@ export function addReadCommands(program: Command): void {
     .command('list')
     .description('all markets with their newest price, ordered by slug')
     .addHelpText('after', '\nExample:\n  tidemark markets list --url https://data.example --json')
-    .action(async (_, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions>();
-      const { listMarkets } = await import('./markets.ts');
-      await listMarkets(await openClient(options), options.json === true);
-    });
+    .action(withClient(async (client, { json = false }) => (await import('./markets.ts')).listMarkets(client, json)));
 
   markets
     .command('show')
@@ -63,14 +59,13 @@ export function addReadCommands(program: Command): void {
       'after',
       '\nExamples:\n  tidemark markets show gold-usd\n  tidemark markets show gold-usd --as-of 2026-11-01T00:00:00Z',
     )
-    .action(async (slug: string, _, command: Command) => {
-      const options = command.optsWithGlobals<AsOfFlags>();
-      const asOf = asOfOf(options);
-      const { showMarket, showMarketAsOf } = await import('./markets.ts');
-      const client = await openClient(options);
-      if (asOf === null) await showMarket(client, slug, options.json === true);
-      else await showMarketAsOf(client, slug, asOf, options.json === true);
-    });
+    .action(
+      withClient(async (client, options: AsOfFlags, slug: string) => {
+        const { showMarket, showMarketAsOf } = await import('./markets.ts');
+        const [asOf, asJson] = [asOfOf(options), options.json === true];
+        await (asOf === null ? showMarket(client, slug, asJson) : showMarketAsOf(client, slug, asOf, asJson));
+      }),
+    );
 
   markets
     .command('history')
@@ -81,11 +76,7 @@ export function addReadCommands(program: Command): void {
     .addOption(new Option('--csv', 'print the file of the standing observations as CSV').conflicts(['ndjson', 'json']))
     .addOption(new Option('--ndjson', 'the same, one JSON object a line').conflicts('json'))
     .option('--versions', 'every version, newest first, page by page: the default without --csv and --ndjson')
-    .addOption(
-      new Option('--in <currency>', 'also each price in another currency, by rates of the service').argParser(
-        currencyOf,
-      ),
-    )
+    .option('--in <currency>', 'also each price in another currency, by rates of the service', currencyOf)
     .addOption(asOfOption('only the versions'))
     .addOption(byReleaseOption())
     .addHelpText(
@@ -107,44 +98,33 @@ Examples:
   tidemark markets history gold-usd --csv > gold.csv
   tidemark markets history gold-usd --csv --in EUR > gold-in-eur.csv`,
     )
-    .action(async (slug: string, _, command: Command) => {
-      const options = command.optsWithGlobals<HistoryFlags>();
-      const asOf = asOfOf(options);
-      const form = formOf(options);
-      const client = await openClient(options);
-      const isFile = (form === 'csv' || form === 'ndjson') && asOf === null && !options.versions;
-      if (options.in !== undefined) {
-        const { printConvertedHistory } = await import('./converted.ts');
-        return await printConvertedHistory(client, { slug, currency: options.in, form, asOf, isFile });
-      }
-      if (isFile) {
-        const { printHistoryFile } = await import('./history-file.ts');
-        return await printHistoryFile(client, slug, form);
-      }
-      const { printHistory } = await import('./markets.ts');
-      await printHistory(client, slug, form, asOf);
-    });
+    .action(
+      withClient(async (client, options: HistoryFlags, slug: string) => {
+        const [asOf, form] = [asOfOf(options), formOf(options)];
+        const isFile = (form === 'csv' || form === 'ndjson') && asOf === null && !options.versions;
+        if (options.in !== undefined) {
+          const { printConvertedHistory } = await import('./converted.ts');
+          await printConvertedHistory(client, { slug, currency: options.in, form, asOf, isFile });
+        } else if (isFile) await (await import('./history-file.ts')).printHistoryFile(client, slug, form);
+        else await (await import('./markets.ts')).printHistory(client, slug, form, asOf);
+      }),
+    );
 
   program
     .command('status')
     .description('the published generation, late sources, lag, marks and queue; ends with 1 if the service fails')
     .addHelpText('after', '\nExample:\n  tidemark status --url https://data.example')
-    .action(async (_, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions>();
-      const { printStatus } = await import('./status.ts');
-      await printStatus(await openClient(options), options.json === true);
-    });
+    .action(withClient(async (client, { json = false }) => (await import('./status.ts')).printStatus(client, json)));
 
   program
     .command('verify')
     .description('check every public promise of a service, without a key; ends with 1 on any finding')
     .argument('[url]', 'its base URL; default: that of the profile')
-    .addOption(new Option('--share <index/of>', 'only a share of the markets, e.g. 3/128').argParser(shareOf))
-    .addOption(
-      new Option(
-        '--removed <slug>',
-        'a removed market: its URLs must say so, and the list must leave it out; may be repeated',
-      ).argParser((slug, before: readonly string[] = []) => [...before, slug]),
+    .option('--share <index/of>', 'only a share of the markets, e.g. 3/128', shareOf)
+    .option(
+      '--removed <slug>',
+      'a removed market: its URLs must say so, and the list must leave it out; may be repeated',
+      (slug, before: readonly string[] = []) => [...before, slug],
     )
     .option('--static', 'judge the files, not how they are sent; the default for a host that knows only files')
     .option('--log', 'check the signed log, too: that it only grew, and that it gives every public value again')
@@ -182,21 +162,21 @@ The last one reads plain files on any web server.`,
     .argument('[slug...]', 'the markets')
     .option('--all', 'all markets')
     .option('--purge', 'remove the markets from caches, too')
-    .addOption(
-      new Option('--wait <seconds>', 'how long to wait; 0: not at all').argParser(seconds).default(WAIT_SECONDS),
-    )
+    .option('--wait <seconds>', 'how long to wait; 0: not at all', seconds, WAIT_SECONDS)
     .option('--idempotency-key <key>', 'repeat an earlier call')
     .addHelpText('after', '\nExamples:\n  tidemark publish gold-usd silver-usd\n  tidemark publish --all --wait 3600')
-    .action(async (slugs: readonly string[], _, command: Command) => {
-      const options = command.optsWithGlobals<PublishFlags>();
-      const { all = false, purge = false, wait, idempotencyKey } = options;
-      if (all === slugs.length > 0) {
-        throw new CommandError('usage', 'Name the markets, or give --all, and not both.', 'tidemark publish gold-usd');
-      }
-      const { publishMarkets } = await import('./publish.ts');
-      const asked = { markets: all ? ('all' as const) : slugs, purge, wait, idempotencyKey };
-      await publishMarkets(await openClient(options), asked, options.json === true);
-    });
+    .action(
+      withClient(async (client, options: PublishFlags, slugs: readonly string[]) => {
+        const { all = false, purge = false, wait, idempotencyKey } = options;
+        if (all === slugs.length > 0) {
+          const example = 'tidemark publish gold-usd';
+          throw new CommandError('usage', 'Name the markets, or give --all, and not both.', example);
+        }
+        const { publishMarkets } = await import('./publish.ts');
+        const asked = { markets: all ? ('all' as const) : slugs, purge, wait, idempotencyKey };
+        await publishMarkets(client, asked, options.json === true);
+      }),
+    );
 }
 
 function formOf({ csv, ndjson, json }: HistoryFlags): HistoryForm {

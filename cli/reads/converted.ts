@@ -1,28 +1,23 @@
 /** `markets history --in EUR`: adds the price in another currency to each row, computed here from rates of the same service. */
-import { type AsOf, AsOfReading } from '../../clients/typescript/as-of.ts';
+import { type AsOf, rowsAt } from '../../clients/typescript/as-of.ts';
 import {
   type Conversion,
   convert,
   DayRates,
-  type RateMarket,
-  rateMarket,
+  rateMarkets,
   readRates,
   type UsedRate,
 } from '../../clients/typescript/conversion.ts';
-import { isMissing } from '../../clients/typescript/public-files.ts';
 import { HISTORY_COLUMNS } from '../../contract/bodies/history-rows.ts';
-import type { LatestEntry } from '../../contract/bodies/latest-entries.ts';
-import { LATEST_URL } from '../../contract/files/routes.ts';
 import { csvRecord } from '../../contract/values/csv.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
 import { shownAmount } from '../../contract/values/shown-value.ts';
 import type { Client } from '../http/client.ts';
-import { toCommandError } from '../http/refusals.ts';
 import { note } from '../program/output.ts';
 import { standingRows } from './history-file.ts';
 import { type HistoryForm, printRows, type RowForms, remarkOn, versionsAt } from './markets.ts';
 import { tableValue } from './table-value.ts';
-import { allMarkets, allVersions } from './walk.ts';
+import { allEntries, allVersions } from './walk.ts';
 
 /** Columns after those of the history. If a conversion uses two rates, each column about rates has two parts. */
 const COLUMNS = [
@@ -93,13 +88,13 @@ async function* conversions(
   currency: string,
   asOf: AsOf | null,
 ): AsyncGenerator<ConvertedRow> {
-  const markets = await rateMarkets(client);
+  const markets = await rateMarkets(allEntries(client));
   const ratesFrom = new Map<string, Awaited<ReturnType<typeof readRates>>>();
   for await (const observation of rows) {
     const from = observation.kind === 'money' ? observation.currency : null;
     if (from !== null && !ratesFrom.has(from)) {
       const read = await readRates(markets, from, currency, async (market) => {
-        return new DayRates(market, await ratesAt(client, market.slug, asOf));
+        return new DayRates(market, await rowsAt(allVersions(client, market.slug), asOf));
       });
       if (read.ways.length === 0) note(`No market of this service is a rate from ${from} to ${currency}.`);
       ratesFrom.set(from, read);
@@ -107,26 +102,6 @@ async function* conversions(
     const { ways, rates } = ratesFrom.get(from ?? '') ?? { ways: [], rates: new Map() };
     yield { observation, conversion: convert(observation, currency, ways, rates, asOf) };
   }
-}
-
-/** The markets with rates: from the file of newest prices if the service has it, because that is one answer. */
-async function rateMarkets(client: Client): Promise<readonly RateMarket[]> {
-  const latest = await client.files
-    .resource(LATEST_URL)
-    .catch((cause: unknown) => (isMissing(cause) ? null : toCommandError(cause)));
-  if (latest !== null) {
-    const { data } = latest as { readonly data: readonly LatestEntry[] };
-    return data.flatMap(
-      ({ slug, kind, currency, quantity, unit }) =>
-        rateMarket({ slug, kind, nativeCurrency: currency, unit: { quantity, of: unit } }) ?? [],
-    );
-  }
-  const found: RateMarket[] = [];
-  for await (const market of allMarkets(client)) {
-    const rate = rateMarket(market);
-    if (rate !== null) found.push(rate);
-  }
-  return found;
 }
 
 function columnsOf({ currency, decimal, reason, rate, used }: Conversion): Columns {
@@ -144,14 +119,4 @@ function columnsOf({ currency, decimal, reason, rate, used }: Conversion): Colum
     rateStatus: several(({ row }) => row.status, ' '),
     rateConfidence: several(({ row }) => row.confidence, ' '),
   };
-}
-
-/** Rates, newest first: those that stand now, or that stood at the moment. */
-async function ratesAt(client: Client, slug: string, asOf: AsOf | null): Promise<readonly PublicObservation[]> {
-  const reading = asOf === null ? null : new AsOfReading<PublicObservation>(asOf);
-  const found: PublicObservation[] = [];
-  for await (const row of allVersions(client, slug)) {
-    if (reading === null ? row.supersededBy === null : reading.add(row)) found.push(row);
-  }
-  return found;
 }

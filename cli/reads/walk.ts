@@ -1,7 +1,8 @@
 /** Walks over collections: public ones through the client, and lists of the write API. */
 import { below, pageOf } from '../../clients/typescript/public-files.ts';
 import { TidemarkError } from '../../clients/typescript/tidemark-error.ts';
-import { walkHistory, walkMarkets } from '../../clients/typescript/walks.ts';
+import { walkEntries, walkHistory, walkMarkets } from '../../clients/typescript/walks.ts';
+import type { LatestEntry } from '../../contract/bodies/latest-entries.ts';
 import { historyUrl } from '../../contract/files/routes.ts';
 import type { Market } from '../../contract/values/market.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
@@ -11,6 +12,10 @@ import { CommandError } from '../program/exit-codes.ts';
 
 export function allMarkets({ files }: Client): AsyncGenerator<Market> {
   return settled(walkMarkets(files));
+}
+
+export function allEntries({ files }: Client): AsyncGenerator<LatestEntry> {
+  return settled(walkEntries(files));
 }
 
 /** Every version of every observation, newest first. */

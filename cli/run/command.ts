@@ -36,11 +36,10 @@ export function addRunCommand(program: Command): void {
     .command('run')
     .description('one round without a server: fetch what is due, ingest files, publish, end')
     .argument('[file...]', 'files to ingest, as of tidemark ingest')
-    .addOption(
-      new Option(
-        '--source <name>',
-        'fetch this source now, and no other: of the data folder, a file of a recipe, or a shipped recipe; may be repeated',
-      ).argParser((name: string, names: readonly string[] = []) => [...names, name]),
+    .option(
+      '--source <name>',
+      'fetch this source now, and no other: of the data folder, a file of a recipe, or a shipped recipe; may be repeated',
+      (name: string, names: readonly string[] = []) => [...names, name],
     );
   command.option(
     '--unconditional',
@@ -57,10 +56,10 @@ export function addRunCommand(program: Command): void {
     )
     .option('--partial', 'of the files, set refused rows aside, and store the others')
     .option('--confirm-outliers', 'of the files, accept values that the outlier rule would refuse')
-    .addOption(
-      new Option('--remove <market>', 'remove this market for good; may be repeated').argParser(
-        (text: string, slugs: readonly string[] = []) => [...slugs, marketSlug(text)],
-      ),
+    .option(
+      '--remove <market>',
+      'remove this market for good; may be repeated',
+      (text: string, slugs: readonly string[] = []) => [...slugs, marketSlug(text)],
     )
     .option('--replaced-by <market>', 'with --remove: the market that readers are sent to')
     .option('--public-reason <text>', 'with --remove: why, for readers')
@@ -75,10 +74,11 @@ export function addRunCommand(program: Command): void {
       ).choices(['in-target']),
     )
     .option('--unsigned', 'publish without a log; not where one is published')
-    .addOption(
-      new Option('--wait <seconds>', 'how long to wait for another process that has the data folder or the target')
-        .argParser(seconds)
-        .default(60),
+    .option(
+      '--wait <seconds>',
+      'how long to wait for another process that has the data folder or the target',
+      seconds,
+      60,
     )
     .option('--message-file <file>', 'write what was published there, as the message of a commit')
     .addHelpText('after', HELP)

@@ -46,21 +46,13 @@ export function addUndoCommand(program: Command): void {
     .description('put values back that a batch, an upload or a run has changed; a dry run without --apply')
     .argument('[id...]', 'batches (bat_…), uploads (upl_…) or runs of a source (run_…)')
     .option('--source <label>', 'only values with this sourceLabel')
-    .addOption(
-      new Option('--since <time>', 'instead of an id: values that were recorded from this time on').argParser(
-        pastMoment('--since'),
-      ),
-    )
-    .addOption(
-      new Option('--until <time>', 'with --since: up to this time; default: now').argParser(pastMoment('--until')),
-    )
+    .option('--since <time>', 'instead of an id: values that were recorded from this time on', pastMoment('--since'))
+    .option('--until <time>', 'with --since: up to this time; default: now', pastMoment('--until'))
     .option('--records <file>', 'write the records to this new file, and send nothing')
     .addOption(new Option('--apply', 'send the records: the values of before stand again').conflicts('records'))
     .option('--public-reason <text>', 'why, for readers: it becomes public with each value that is put back')
     .option('--report <file>', 'write every fault to this new file, a JSON object a line')
-    .addOption(
-      new Option('--wait <seconds>', 'how long to wait for the generation').argParser(seconds).default(WAIT_SECONDS),
-    )
+    .option('--wait <seconds>', 'how long to wait for the generation', seconds, WAIT_SECONDS)
     .addHelpText('after', HELP)
     .action(async (ids: readonly string[], _, command: Command) => {
       const options = command.optsWithGlobals<UndoFlags>();

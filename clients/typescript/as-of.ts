@@ -90,6 +90,17 @@ export class AsOfReading<Row extends AsOfRow> {
   }
 }
 
+/** The rows that stand, or that stood at the moment. @param rows newest first */
+export async function rowsAt<Row extends AsOfRow & Pick<PublicObservation, 'supersededBy'>>(
+  rows: AsyncIterable<Row>,
+  asOf: AsOf | null,
+): Promise<readonly Row[]> {
+  const reading = asOf === null ? null : new AsOfReading<Row>(asOf);
+  const found: Row[] = [];
+  for await (const row of rows) if (reading === null ? row.supersededBy === null : reading.add(row)) found.push(row);
+  return found;
+}
+
 function first<Row>(rows: ReadonlyMap<string, Row>): Row {
   return rows.values().next().value as Row;
 }

@@ -4,6 +4,7 @@
  * table, test/clients/conversion.json.
  */
 
+import type { LatestEntry } from '../../contract/bodies/latest-entries.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
 import { currencyExponent } from '../../contract/values/money/currencies.ts';
 import { decimalText } from '../../contract/values/money/decimal-text.ts';
@@ -97,6 +98,14 @@ export function rateMarket({
 }): RateMarket | null {
   if (!RATE_KINDS.has(kind) || currencyExponent(unit.of) === null || unit.of === nativeCurrency) return null;
   return { slug, from: unit.of, to: nativeCurrency, quantity: unit.quantity };
+}
+
+/** The markets of a service whose prices are rates. */
+export async function rateMarkets(entries: AsyncIterable<LatestEntry>): Promise<readonly RateMarket[]> {
+  const found: (RateMarket | null)[] = [];
+  for await (const { slug, kind, currency, quantity, unit } of entries)
+    found.push(rateMarket({ slug, kind, nativeCurrency: currency, unit: { quantity, of: unit } }));
+  return found.filter((rate) => rate !== null);
 }
 
 /** The limit of ways, so that few histories are read. */

@@ -11,7 +11,8 @@
  * history. A walk whose pages bring nothing new ends with an error.
  */
 import type { HistoryIndex } from '../../contract/bodies/history-files.ts';
-import { historyUrl, MARKETS_URL } from '../../contract/files/routes.ts';
+import { type LatestEntry, latestEntry } from '../../contract/bodies/latest-entries.ts';
+import { historyUrl, LATEST_URL, MARKETS_URL } from '../../contract/files/routes.ts';
 import type { Market } from '../../contract/values/market.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
 import { isMissing, type PublicFiles, type ReadPage } from './public-files.ts';
@@ -28,6 +29,22 @@ export async function* walkMarkets(files: PublicFiles): AsyncGenerator<Market> {
   for await (const market of restarted(files, MARKETS_URL, start, ({ slug }) => slug > last)) {
     last = market.slug;
     yield market;
+  }
+}
+
+/** All markets: from the file of newest prices, which is one answer, or from the pages of the list if there is no such file. */
+export async function* walkEntries(
+  files: PublicFiles,
+  listMax = Number.POSITIVE_INFINITY,
+): AsyncGenerator<LatestEntry> {
+  const latest = (await files.resource(LATEST_URL).catch(nullIfGone)) as {
+    readonly data: readonly LatestEntry[];
+  } | null;
+  if (latest !== null) return yield* latest.data;
+  let count = 0;
+  for await (const market of walkMarkets(files)) {
+    if (count++ === listMax) return;
+    yield latestEntry(market, null);
   }
 }
 

@@ -1,33 +1,22 @@
 /** The pages of a list: language models side by side, and each change of a price with its date and source. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startServer } from '../server/server-process.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { expect, it } from 'vitest';
+import { serverForAll } from '../server/server-process.ts';
 import { expectGoodLooks } from './browser.ts';
 import { openPage } from './pages.ts';
 
 const LUNA = '/markets/gpt-5-6-luna-bedd3161';
 
-let baseURL: string;
-let end: () => Promise<unknown>;
-beforeAll(async () => {
-  const { folder, remove } = await makeTemporaryFolder();
-  const server = startServer({ TIDEMARK_DATA: folder, TIDEMARK_SAMPLE: 'models' });
-  end = () => server.end('SIGTERM').then(remove);
-  baseURL = await server.started;
-});
-afterAll(async () => {
-  await end();
-});
+const server = serverForAll({ TIDEMARK_SAMPLE: 'models' });
 
 it('the list and the page of a model are wide enough, accessible and without complaints', async () => {
-  const { page, complaints } = await openPage({ baseURL });
+  const { page, complaints } = await openPage({ baseURL: server.url });
   await expectGoodLooks(page, 'models', '/', (shown) => shown.locator('td.of-metric').first().waitFor());
   await expectGoodLooks(page, 'model', LUNA, (shown) => shown.getByText(/observations are read/).waitFor());
   expect(complaints).toEqual([]);
 });
 
 it('models are compared by what a million tokens cost, whatever quantity each is quoted for', async () => {
-  const { page } = await openPage({ baseURL });
+  const { page } = await openPage({ baseURL: server.url });
   await page.goto('/');
   const head = page.getByRole('columnheader', { name: /^Output price/ });
   await head.getByRole('button').click();
@@ -41,7 +30,7 @@ it('models are compared by what a million tokens cost, whatever quantity each is
 });
 
 it('a visitor has the value of the first model checked in the signed log', async () => {
-  const { page, complaints } = await openPage({ baseURL });
+  const { page, complaints } = await openPage({ baseURL: server.url });
   await page.goto('/#q=luna');
   const panel = page.getByRole('region', { name: 'Why trust a price?' });
   await panel.getByText(/Input price [\d.]+ USD per 1M tokens/).waitFor();
@@ -51,7 +40,7 @@ it('a visitor has the value of the first model checked in the signed log', async
 });
 
 it('the page of a model says what each price was, since when it is another one, and by which release', async () => {
-  const { page } = await openPage({ baseURL });
+  const { page } = await openPage({ baseURL: server.url });
   await page.goto(LUNA);
   const tile = page.locator('.metric-tile', { hasText: 'Input price' });
   await tile.getByText('was 1.00 USD').waitFor();

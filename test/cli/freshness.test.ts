@@ -1,14 +1,10 @@
 /** Late sources, on a server whose markets state their cadence: from the records to `status` and `markets`. */
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { market, price } from '../publisher/world.ts';
-import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { serverForAll } from '../server/server-process.ts';
 import { tidemarkHere as tidemark } from './in-process.ts';
 
-let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
-let data: string;
-let server: ServerProcess;
+const served = serverForAll();
 
 const HOUR_MS = 3_600_000;
 const startedMs = Math.floor(Date.now() / 1000) * 1000;
@@ -25,10 +21,6 @@ function hourly(slug: string, label: string, days: number): readonly object[] {
 }
 
 beforeAll(async () => {
-  temporary = await makeTemporaryFolder();
-  data = join(temporary.folder, 'data');
-  server = startServer({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: 'no' });
-  await server.started;
   const records = [
     ...hourly('fresh', 'A punctual bank', 0),
     ...hourly('one-late', 'A slow bank', 9),
@@ -36,16 +28,11 @@ beforeAll(async () => {
     ...hourly('third-late', 'Another bank', 3),
   ];
   const input = records.map((record) => `${JSON.stringify(record)}\n`).join('');
-  const taken = await tidemark(['ingest', '-', '--data', data], { input });
+  const taken = await tidemark(['ingest', '-', '--data', served.data], { input });
   expect(taken.code, taken.errors).toBe(0);
 });
 
-afterAll(async () => {
-  await server.end('SIGKILL');
-  await temporary.remove();
-});
-
-const run = (...words: readonly string[]) => tidemark([...words, '--data', data]);
+const run = (...words: readonly string[]) => tidemark([...words, '--data', served.data]);
 
 describe('late sources', () => {
   test('status counts them and names the worst', async () => {

@@ -6,14 +6,14 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import timers from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type CommandError, EXIT_CODES } from '../../cli/program/exit-codes.ts';
 import { createProgram } from '../../cli/program/program.ts';
 import { publish } from '../../publisher/publish.ts';
 import { withLog } from '../publisher/log/test-log.ts';
 import { loggedReader } from '../publisher/verify/logged-reader.ts';
 import { createWorld, market, price } from '../publisher/world.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { folderForAll } from '../storage/temporary-folder.ts';
 
 /** The second walk of `verify` comes 16 seconds after the first: here at once, also for modules that other files have loaded. */
 const { setTimeout: sleep } = timers;
@@ -96,15 +96,13 @@ const COMMANDS: readonly string[] = [
   'doctor URL',
 ];
 
-let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+const temporary = folderForAll();
 let attack: Attack;
 let asked: number;
 let url: string;
-let close: () => void;
 
 beforeAll(async () => {
   setSleep((ms, ...rest) => sleep(Math.min(ms ?? 0, 10), ...rest));
-  temporary = await makeTemporaryFolder();
   const world = createWorld();
   await world.ingest([market('a'), market('b'), price('a', 0, 4129), price('a', 1, 4130), price('b', 0, 5)]);
   await publish(withLog(world.dependencies));
@@ -118,16 +116,11 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  close = () => {
+  return () => {
+    setSleep(sleep);
     server.closeAllConnections();
     server.close();
   };
-});
-
-afterAll(async () => {
-  setSleep(sleep);
-  close();
-  await temporary.remove();
 });
 
 beforeEach(() => {

@@ -2,38 +2,25 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
 import { makeGitRepository } from '../run/git-repository.ts';
 import { listRecipe, PATH, pricesOf, version } from '../run/price-list.ts';
-import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { serverForAll } from '../server/server-process.ts';
 import { tidemarkHere as tidemark } from './in-process.ts';
 
-let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
-let data: string;
+const served = serverForAll();
 let recipe: string;
 let copies: string;
-let server: ServerProcess;
-let url: string;
 
 beforeAll(async () => {
-  temporary = await makeTemporaryFolder();
-  data = join(temporary.folder, 'data');
-  copies = join(temporary.folder, 'copies');
+  copies = join(served.folder, 'copies');
   await mkdir(copies);
-  recipe = await listRecipe(temporary.folder);
-  server = startServer({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: 'no' });
-  url = await server.started;
-});
-
-afterAll(async () => {
-  await server.end('SIGKILL');
-  await temporary.remove();
+  recipe = await listRecipe(served.folder);
 });
 
 const command = (words: readonly string[]) =>
-  tidemark(['ingest', ...words, '--data', data], { environment: { TMPDIR: copies } });
+  tidemark(['ingest', ...words, '--data', served.data], { environment: { TMPDIR: copies } });
 
 async function ingest(repository: string, words: readonly string[] = ['--recipe', recipe]) {
   const { code, output, errors } = await command(['--git', repository, '--path', PATH, ...words, '--json']);
@@ -43,13 +30,13 @@ async function ingest(repository: string, words: readonly string[] = ['--recipe'
 
 /** `moment value source`, oldest first. */
 async function history(slug: string): Promise<readonly string[]> {
-  const answer = await fetch(`${url}/api/v1/markets/${slug}/history`);
+  const answer = await fetch(`${served.url}/api/v1/markets/${slug}/history`);
   const { data: rows } = (await answer.json()) as { data: readonly Record<string, string>[] };
   return rows.map((row) => `${row.observedAt} ${row.amountMinor ?? row.unknownReason} ${row.sourceUrl}`).toSorted();
 }
 
 test('takes each commit for one fetch, once, and passes over a version that it cannot read', async () => {
-  const repository = join(temporary.folder, 'six.git');
+  const repository = join(served.folder, 'six.git');
   const versions = [
     version(1, { a: 0.01, b: 0.02 }),
     version(2, { a: 0.015 }),
@@ -88,24 +75,24 @@ test('takes each commit for one fetch, once, and passes over a version that it c
   expect([await history('a'), await history('b')]).toEqual([ofA, ofB]);
   expect(await readdir(copies)).toEqual([]);
 
-  const longer = join(temporary.folder, 'seven.git');
+  const longer = join(served.folder, 'seven.git');
   makeGitRepository(longer, [...versions, version(8, { a: 0.02, c: 1 })]);
   execFileSync('git', ['-C', longer, 'config', 'remote.origin.url', 'git@github.com:owner/name.git']);
   expect(await ingest(longer)).toMatchObject({ code: 0, summary: { accepted: 1, unchanged: 10 } });
 });
 
 test('says what it would store, and stores nothing, in a dry run', async () => {
-  const repository = join(temporary.folder, 'dry.git');
+  const repository = join(served.folder, 'dry.git');
   makeGitRepository(repository, [version(1, { dry: 0.01 })]);
   expect(await ingest(repository, ['--recipe', recipe, '--dry-run'])).toMatchObject({
     code: 0,
     summary: { dryRun: true, accepted: 2, past: { versions: 1 } },
   });
-  expect((await fetch(`${url}/api/v1/markets/dry`)).status).toBe(404);
+  expect((await fetch(`${served.url}/api/v1/markets/dry`)).status).toBe(404);
 });
 
 test('takes more records than there are in ten batches as one upload, and tells which are refused', async () => {
-  const repository = join(temporary.folder, 'large.git');
+  const repository = join(served.folder, 'large.git');
   const prices = (price: number) => Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`l-${index}`, price]));
   const hour = (index: number) => new Date(Date.UTC(2025, 0, 1) + index * 3_600_000).toISOString();
   const past = Array.from({ length: 520 }, (_, index) => {
@@ -127,16 +114,16 @@ test('takes more records than there are in ten batches as one upload, and tells 
 describe('the recipe', () => {
   test('may be that of a source of the server', async () => {
     const named = JSON.parse(await readFile(recipe, 'utf8')) as object;
-    const path = join(temporary.folder, 'stored.json');
+    const path = join(served.folder, 'stored.json');
     await writeFile(path, JSON.stringify({ ...named, name: 'stored-list' }));
-    expect(await tidemark(['sources', 'add', path, '--data', data])).toMatchObject({ code: 0 });
-    const repository = join(temporary.folder, 'stored.git');
+    expect(await tidemark(['sources', 'add', path, '--data', served.data])).toMatchObject({ code: 0 });
+    const repository = join(served.folder, 'stored.git');
     makeGitRepository(repository, [version(1, { stored: 0.01 })]);
     expect(await ingest(repository, ['--recipe', 'stored-list'])).toMatchObject({ code: 0, summary: { accepted: 2 } });
   });
 
   test('may be one that is shipped', async () => {
-    const repository = join(temporary.folder, 'shipped.git');
+    const repository = join(served.folder, 'shipped.git');
     const text = await readFile(join(import.meta.dirname, '../sources/litellm-map.json'), 'utf8');
     makeGitRepository(repository, [{ files: { [PATH]: text }, at: '2025-01-01T12:00:00Z' }]);
     expect(await ingest(repository, ['--recipe', 'litellm'])).toMatchObject({
@@ -163,7 +150,7 @@ describe('is refused', () => {
     ['with a file outside', ['--git', 'REPOSITORY', '--path', '../never', '--recipe', 'RECIPE']],
     ['with a folder without a repository', ['--git', 'FOLDER', '--path', PATH, '--recipe', 'RECIPE']],
   ])('%s', async (_, words) => {
-    const repository = await mkdtemp(join(temporary.folder, 'refused-'));
+    const repository = await mkdtemp(join(served.folder, 'refused-'));
     makeGitRepository(repository, [version(1, { never: 0.01 })]);
     const all = ['--git', repository, '--path', PATH, '--recipe', recipe];
     const places: Readonly<Record<string, readonly string[]>> = {
@@ -171,11 +158,11 @@ describe('is refused', () => {
     };
     const given = words.flatMap((word) => places[word] ?? [word]);
     expect(await command(given)).toMatchObject({ code: EXIT_CODES.usage.code, output: '' });
-    expect((await fetch(`${url}/api/v1/markets/never`)).status).toBe(404);
+    expect((await fetch(`${served.url}/api/v1/markets/never`)).status).toBe(404);
   });
 
   test('with a file that is in no commit', async () => {
-    const repository = join(temporary.folder, 'no-file.git');
+    const repository = join(served.folder, 'no-file.git');
     makeGitRepository(repository, [version(1, { never: 0.01 })]);
     const run = await command(['--git', repository, '--path', 'never.json', '--recipe', recipe]);
     expect(run).toMatchObject({ code: EXIT_CODES.findings.code, output: '' });

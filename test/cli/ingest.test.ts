@@ -3,35 +3,19 @@ import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { describe, expect, test } from 'vitest';
+import { serverForAll } from '../server/server-process.ts';
 import { tidemarkHere as tidemark } from './in-process.ts';
 import { json, stubServer } from './stub-server.ts';
 import type { Run } from './tidemark.ts';
 
-let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
-let data: string;
-let server: ServerProcess;
-let url: string;
-
-beforeAll(async () => {
-  temporary = await makeTemporaryFolder();
-  data = join(temporary.folder, 'data');
-  server = startServer({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: 'no' });
-  url = await server.started;
-});
-
-afterAll(async () => {
-  await server.end('SIGKILL');
-  await temporary.remove();
-});
+const served = serverForAll();
 
 const ingest = (words: readonly string[], input?: string | Uint8Array) =>
-  tidemark(['ingest', ...words, '--data', data], input === undefined ? {} : { input });
+  tidemark(['ingest', ...words, '--data', served.data], input === undefined ? {} : { input });
 
 async function file(name: string, content: string | Uint8Array): Promise<string> {
-  const path = join(temporary.folder, name);
+  const path = join(served.folder, name);
   await writeFile(path, content);
   return path;
 }
@@ -72,7 +56,7 @@ function summaryOf({ code, output }: Run) {
 const fieldOf = (summary: object, name: string) => (summary as Readonly<Record<string, string>>)[name];
 
 const historyCount = async (slug: string): Promise<number> => {
-  const answer = await fetch(`${url}/api/v1/markets/${slug}`);
+  const answer = await fetch(`${served.url}/api/v1/markets/${slug}`);
   return answer.status === 404 ? 0 : ((await answer.json()) as { history: { count: number } }).history.count;
 };
 
@@ -157,13 +141,13 @@ test('a JSON document with its mapping', async () => {
     });
   }
   expect(JSON.parse((await ingest([path, ...rounds, '--json'])).output)).toMatchObject([{ rounded: 1 }]);
-  const answer = await fetch(`${url}/api/v1/markets/${slug}`);
+  const answer = await fetch(`${served.url}/api/v1/markets/${slug}`);
   expect(await answer.json()).toMatchObject({ metrics: { price: { amountMinor: 1250, sourceValue: '12.50' } } });
-  const history = await fetch(`${url}/api/v1/markets/${slug}/history`);
+  const history = await fetch(`${served.url}/api/v1/markets/${slug}/history`);
   expect((await history.json()) as object).toMatchObject({
     data: [{ sourceValue: '12.50' }, { decimal: '12.00', sourceValue: '1.2e+01' }],
   });
-  expect(await tidemark(['verify', '--log', url])).toMatchObject({ code: 0 });
+  expect(await tidemark(['verify', '--log', served.url])).toMatchObject({ code: 0 });
 });
 
 describe('a dry run', () => {
@@ -172,7 +156,7 @@ describe('a dry run', () => {
     const records = [market(slug), ...days(slug, 2_500)];
     // Each of them is right in a part of its own.
     records.push(price(slug, 3, 1_999), price(slug, 2_600, 900_000));
-    const report = join(temporary.folder, `${slug}.ndjson`);
+    const report = join(served.folder, `${slug}.ndjson`);
     const path = await file('long.ndjson', `nonsense\n${lines(records)}`);
     const run = await ingest([path, '--dry-run', '--report', report]);
     expect(summaryOf(run)).toMatchObject({ code: 4, records: '2502', 'would be stored': '2501', refused: '3' });
@@ -181,7 +165,7 @@ describe('a dry run', () => {
     expect(run.errors).toMatch(/long\.ndjson:2503: duplicate\./);
     expect(run.errors).toMatch(/long\.ndjson:2504 \S+ outlier/);
     expect((await readFile(report, 'utf8')).trimEnd().split('\n')).toHaveLength(4);
-    expect((await fetch(`${url}/api/v1/markets/${slug}`)).status).toBe(404);
+    expect((await fetch(`${served.url}/api/v1/markets/${slug}`)).status).toBe(404);
   });
 
   test('of more records than the service judges as one file goes part by part, and says so', async () => {
@@ -244,7 +228,7 @@ describe('refused rows', () => {
   test('are set aside with --partial, also lines that are not JSON', async () => {
     const slug = newSlug();
     const text = `${lines(faulty(slug))}{"type":\n{"type":"market","type":"market"}\n\n[]\n${lines([price(slug, 8, 1001)])}`;
-    const report = join(temporary.folder, `${slug}.ndjson`);
+    const report = join(served.folder, `${slug}.ndjson`);
     const run = await ingest([await file('partial.ndjson', text), '--partial', '--report', report]);
     expect(summaryOf(run)).toMatchObject({ code: 4, stored: '4', refused: '6' });
     const reported = (await readFile(report, 'utf8'))
@@ -346,7 +330,7 @@ test('a long file with --partial goes as one upload, with the lines of its fault
   expect(summaryOf(run)).toMatchObject({ code: 4, records: '11501', stored: '11500', refused: '2' });
   expect(run.errors).toContain('large.ndjson:1: record.invalid');
   expect(run.errors).toContain('large.ndjson:11002 amountMinor');
-  const again = await ingest([join(temporary.folder, 'large.ndjson'), '--partial']);
+  const again = await ingest([join(served.folder, 'large.ndjson'), '--partial']);
   expect(summaryOf(again)).toMatchObject({ code: 4, stored: '0', 'known already': '11500' });
 }, 120_000);
 
@@ -370,8 +354,8 @@ describe('an interrupted run', () => {
   });
 
   async function quota() {
-    const key = (await readFile(join(data, 'operator-key'), 'utf8')).trim();
-    const answer = await fetch(`${url}/api/v1/entitlements`, { headers: { authorization: `Bearer ${key}` } });
+    const key = (await readFile(join(served.data, 'operator-key'), 'utf8')).trim();
+    const answer = await fetch(`${served.url}/api/v1/entitlements`, { headers: { authorization: `Bearer ${key}` } });
     const { entitlements } = (await answer.json()) as { entitlements: { feature: string; used: number }[] };
     return entitlements.find(({ feature }) => feature === 'ingest-rows-per-day') as { used: number };
   }

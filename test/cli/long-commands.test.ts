@@ -3,7 +3,7 @@
  * passes as these tests say: with each read of the service or of the clock.
  */
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createProgram } from '../../cli/program/program.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
@@ -14,7 +14,7 @@ import { withLog } from '../publisher/log/test-log.ts';
 import { loggedReader } from '../publisher/verify/logged-reader.ts';
 import { type ServedReader, serveReader } from '../publisher/verify/serve-reader.ts';
 import { dependenciesOn, market, price, START_MS } from '../publisher/world.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { folderForAll } from '../storage/temporary-folder.ts';
 
 const MARKETS = Array.from({ length: 60 }, (_, index) => `m${index}`);
 /** The log has several tiles: the first one tells no rate. */
@@ -22,7 +22,7 @@ const DAYS = 20;
 /** Of each read of the service, and of each look at the clock. */
 const TAKES_MS = 4_000;
 
-let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+const temporary = folderForAll();
 let folder: Awaited<ReturnType<typeof openDataFolder>>;
 let served: ServedReader;
 let url: string;
@@ -31,7 +31,6 @@ let errors: string;
 let aheadMs = 0;
 
 beforeAll(async () => {
-  temporary = await makeTemporaryFolder();
   folder = await openDataFolder(join(temporary.folder, 'data'));
   const dependencies = dependenciesOn(folder.ledger, folder.objects, { nowMs: START_MS }, DEFAULT_PAGE_SIZES);
   const prices = MARKETS.flatMap((slug) => Array.from({ length: DAYS }, (_, day) => price(slug, day, 5)));
@@ -43,12 +42,10 @@ beforeAll(async () => {
     return await reader(...asked);
   });
   ({ url } = served);
-});
-
-afterAll(async () => {
-  served.close();
-  folder.close();
-  await temporary.remove();
+  return () => {
+    served.close();
+    folder.close();
+  };
 });
 
 beforeEach(() => {

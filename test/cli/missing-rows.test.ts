@@ -1,29 +1,13 @@
 /** `tidemark ingest --complete`: rows that are missing from a file that is sent again. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { PublicObservation } from '../../contract/values/metric.ts';
-import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { serverForAll } from '../server/server-process.ts';
 import { tidemarkHere as tidemark } from './in-process.ts';
 import type { Run } from './tidemark.ts';
 
-let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
-let data: string;
-let server: ServerProcess;
-let url: string;
-
-beforeAll(async () => {
-  temporary = await makeTemporaryFolder();
-  data = join(temporary.folder, 'data');
-  server = startServer({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: 'no' });
-  url = await server.started;
-});
-
-afterAll(async () => {
-  await server.end('SIGKILL');
-  await temporary.remove();
-});
+const served = serverForAll();
 
 const market = (slug: string) => ({
   ...{ type: 'market', slug, name: slug, kind: 'metal', nativeCurrency: 'USD' },
@@ -47,10 +31,10 @@ const retractionOf = (slug: string, day: number) => {
 const days = (slug: string, count: number) => Array.from({ length: count }, (_, day) => price(slug, day));
 
 async function ingest(name: string, records: readonly unknown[], ...words: string[]): Promise<Run> {
-  const path = join(temporary.folder, name);
+  const path = join(served.folder, name);
   const text = records.map((record) => (typeof record === 'string' ? record : JSON.stringify(record)));
   await writeFile(path, `${text.join('\n')}\n`);
-  return await tidemark(['ingest', path, ...words, '--data', data]);
+  return await tidemark(['ingest', path, ...words, '--data', served.data]);
 }
 
 const COMPLETE = ['--mode', 'correct', '--complete'];
@@ -72,7 +56,7 @@ async function withdrawnOf(slug: string): Promise<string[]> {
   const found: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
     const path: string = `/api/v1/markets/${slug}/history${cursor === '' ? '' : `?cursor=${cursor}`}`;
-    const page = (await (await fetch(url + path)).json()) as {
+    const page = (await (await fetch(served.url + path)).json()) as {
       data: PublicObservation[];
       page: { nextCursor: string | null };
     };
@@ -97,7 +81,7 @@ test('a missing row is counted, and withdrawn if asked; other sources, metrics a
   const fewer = rows.filter((_, index) => index !== 2 && index !== 7);
   const missing = [rows[2], rows[7]].map((row) => (row as { observedAt: string }).observedAt);
   expect(fieldsOf(await ingest('again.ndjson', fewer, '--mode', 'correct'))).toEqual({ code: 0 });
-  const report = join(temporary.folder, 'report.ndjson');
+  const report = join(served.folder, 'report.ndjson');
   expect(fieldsOf(await ingest('again.ndjson', fewer, ...COMPLETE, '--report', report))).toEqual({
     code: 0,
     missing: '2',
@@ -120,14 +104,16 @@ test('a missing row is counted, and withdrawn if asked; other sources, metrics a
   expect(fieldsOf(withdrawing)).toEqual({ code: 0, missing: '2', withdrawn: '2' });
   // The batch of the rows, and the one of the withdrawals.
   const ids = /^sent as\t(.*)$/m.exec(withdrawing.output)?.[1]?.split(' ') ?? [];
-  const undone = await tidemark(['undo', ...ids, '--json', '--data', data]);
+  const undone = await tidemark(['undo', ...ids, '--json', '--data', served.data]);
   expect([ids.length, JSON.parse(undone.output)[0].accepted]).toEqual([2, 2]);
   expect([await withdrawnOf('a'), await withdrawnOf('b'), await withdrawnOf('c')]).toEqual([
     [missing[0]],
     [missing[1]],
     [],
   ]);
-  const history = (await (await fetch(`${url}/api/v1/markets/a/history`)).json()) as { data: PublicObservation[] };
+  const history = (await (await fetch(`${served.url}/api/v1/markets/a/history`)).json()) as {
+    data: PublicObservation[];
+  };
   expect(history.data.flatMap(({ publicReason }) => publicReason ?? [])).toEqual([reason]);
   expect((await ingest('again.ndjson', fewer, ...COMPLETE, '--public-reason', reason)).code).toBe(2);
   expect(fieldsOf(await ingest('again.ndjson', fewer, ...WITHDRAW))).toMatchObject({ missing: '0', withdrawn: '0' });
@@ -147,7 +133,7 @@ test('a withdrawn row that is in the file again is named, and stands again if as
   expect(fieldsOf(await ingest('e.ndjson', fewer, ...WITHDRAW))).toMatchObject({ withdrawn: '2' });
   await ingest('e.ndjson', [mistake], '--mode', 'correct');
 
-  const report = join(temporary.folder, 'returned.ndjson');
+  const report = join(served.folder, 'returned.ndjson');
   const known = await ingest('e.ndjson', rows, ...COMPLETE, '--report', report);
   expect(storedOf(known)).toBe('0');
   expect(fieldsOf(known)).toEqual({ code: 0, missing: '0', returned: '2' });

@@ -2,12 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { CONSEQUENCES, GENERATED, VERBS } from '../../cli/operations/verbs.ts';
 import { createProgram } from '../../cli/program/program.ts';
 import { OPERATIONS, type OperationId, operationOf } from '../../contract/operations/operations.ts';
-import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { serverForAll } from '../server/server-process.ts';
 import { tidemarkHere } from './in-process.ts';
 import { json, stubServer } from './stub-server.ts';
 import { tidemark, tidemarkOnTerminal } from './tidemark.ts';
@@ -164,24 +163,10 @@ describe('a change that nothing brings back', () => {
 });
 
 describe('on a running server', () => {
-  let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
-  let data: string;
-  let server: ServerProcess;
-
-  beforeAll(async () => {
-    temporary = await makeTemporaryFolder();
-    data = join(temporary.folder, 'data');
-    server = startServer({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: 'no' });
-    await server.started;
-  });
-
-  afterAll(async () => {
-    await server.end('SIGKILL');
-    await temporary.remove();
-  });
+  const served = serverForAll();
 
   const run = (words: readonly string[], input?: string) =>
-    tidemark([...words, '--data', data], input === undefined ? {} : { input });
+    tidemark([...words, '--data', served.data], input === undefined ? {} : { input });
 
   test('an operator records a request, approves it, issues a key, uses it and revokes it', async () => {
     const request = [
@@ -208,7 +193,7 @@ describe('on a running server', () => {
       '--json',
     ];
     const issued = JSON.parse((await run(words)).output) as { id: string; key: string };
-    const url = readFileSync(join(data, 'address'), 'utf8').trim();
+    const url = readFileSync(join(served.data, 'address'), 'utf8').trim();
     const asAccount = (...own: readonly string[]) =>
       tidemark([...own, '--url', url], { environment: { TIDEMARK_KEY: issued.key } });
 

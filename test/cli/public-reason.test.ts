@@ -2,13 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sax from 'sax';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { BatchReport } from '../../contract/ingest/ingest-records.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
 import { faultsOfHtml } from '../clients/web/html-faults.ts';
 import { formulasIn } from '../formulas-in.ts';
-import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { serverForAll } from '../server/server-process.ts';
 import { tidemarkHere as tidemark } from './in-process.ts';
 
 const HOSTILE = [
@@ -23,10 +22,7 @@ const HOSTILE = [
   'x'.repeat(280),
 ];
 
-let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
-let server: ServerProcess;
-let url: string;
-let data: string;
+const served = serverForAll({ TIDEMARK_SAMPLE: 'no', TIDEMARK_PROJECTIONS: 'all' });
 
 const dayOf = (day: number) => new Date(Date.UTC(2025, 0, 1 + day)).toISOString().replace('.000Z', 'Z');
 const identityOf = (day: number) => ({
@@ -44,14 +40,14 @@ let sent = 0;
 
 /** By HTTP; waits until it is published or refused. */
 async function send(records: readonly object[], mode = 'correct'): Promise<BatchReport> {
-  const headers = { Authorization: `Bearer ${(await readFile(join(data, 'operator-key'), 'utf8')).trim()}` };
-  const answer = await fetch(`${url}/api/v1/ingest/batches`, {
+  const headers = { Authorization: `Bearer ${(await readFile(join(served.data, 'operator-key'), 'utf8')).trim()}` };
+  const answer = await fetch(`${served.url}/api/v1/ingest/batches`, {
     method: 'POST',
     headers: { ...headers, 'Content-Type': 'application/json', 'Idempotency-Key': `public-reason-of-test-${++sent}` },
     body: JSON.stringify({ records, mode }),
   });
   expect(answer.status).toBe(202);
-  const report = new URL(answer.headers.get('Location') as string, url);
+  const report = new URL(answer.headers.get('Location') as string, served.url);
   for (;;) {
     const found = (await (await fetch(report, { headers })).json()) as BatchReport;
     if (found.state === 'refused' || found.publishedAt !== null) return found;
@@ -59,7 +55,7 @@ async function send(records: readonly object[], mode = 'correct'): Promise<Batch
   }
 }
 
-const read = async (path: string): Promise<string> => (await fetch(url + path)).text();
+const read = async (path: string): Promise<string> => (await fetch(served.url + path)).text();
 const rowsOf = async () =>
   (JSON.parse(await read('/api/v1/markets/tin-usd/history')).data ?? []) as PublicObservation[];
 const versionsOf = async (day: number) =>
@@ -88,18 +84,9 @@ function textsIn(xml: string, name: string): readonly string[] {
 }
 
 beforeAll(async () => {
-  temporary = await makeTemporaryFolder();
-  data = join(temporary.folder, 'data');
-  server = startServer({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: 'no', TIDEMARK_PROJECTIONS: 'all' });
-  url = await server.started;
   const unit = { quantity: 1, of: 'tonne' };
   const market = { type: 'market', slug: 'tin-usd', name: 'Tin', kind: 'metal', nativeCurrency: 'USD', unit };
   await send([market, ...Array.from({ length: 24 }, (_, day) => price(day, 100 + day))], 'append');
-});
-
-afterAll(async () => {
-  await server.end('SIGTERM');
-  await temporary.remove();
 });
 
 describe('hostile reasons', () => {
@@ -147,7 +134,7 @@ describe('hostile reasons', () => {
   });
 
   test('leave nothing for verify to find, by the log either; the private reason is nowhere', async () => {
-    const run = await tidemark(['verify', url, '--log', '--json', '--data', data]);
+    const run = await tidemark(['verify', served.url, '--log', '--json', '--data', served.data]);
     expect({ code: run.code, errors: run.errors }).toMatchObject({ code: 0 });
     for (const path of ['/api/v1/markets/tin-usd/history', '/feeds/changes.atom', '/markets/tin-usd.html']) {
       expect(await read(path)).not.toContain('NOT-PUBLIC');
@@ -178,7 +165,7 @@ describe('the command line', () => {
 
   test('shows the reason in the history', async () => {
     await send([price(13, 5, { publicReason: reason }), withdrawal(14, { publicReason: reason })]);
-    const { output } = await tidemark(['markets', 'history', 'tin-usd', '--data', data]);
+    const { output } = await tidemark(['markets', 'history', 'tin-usd', '--data', served.data]);
     expect(output).toMatch(new RegExp(`2025-01-14.*corrected \\(${reason}\\)`));
     expect(output).toMatch(new RegExp(`2025-01-15.*withdrawn by the source \\(${reason}\\)`));
   });
@@ -193,22 +180,22 @@ describe('the command line', () => {
       '--as-of',
       new Date().toISOString(),
       '--data',
-      data,
+      served.data,
     ]);
     expect(output).toMatch(new RegExp(`^price\\t0\\.02 USD.*\\(${reason}\\)$`, 'm'));
   });
 
   test('copies the reasons into a mirror, which finds nothing', async () => {
-    const folder = join(temporary.folder, 'mirror');
+    const folder = join(served.folder, 'mirror');
     const vkey = (await read('/api/v1/log/vkey')).trim();
-    expect(await tidemark(['mirror', url, folder, '--once', '--log-key', vkey])).toMatchObject({ code: 0 });
+    expect(await tidemark(['mirror', served.url, folder, '--once', '--log-key', vkey])).toMatchObject({ code: 0 });
     const history = 'api/v1/markets/tin-usd/history.json';
     expect(await readFile(join(folder, 'public', history), 'utf8')).toBe(await read(`/${history}`));
   });
 
   test('undoes a batch with a reason', async () => {
     const { id } = await send([price(15, 5), withdrawal(16, {}), price(30, 7)]);
-    const words = ['undo', id, '--public-reason', reason, '--data', data, '--json'];
+    const words = ['undo', id, '--public-reason', reason, '--data', served.data, '--json'];
     const examined = await tidemark(words);
     expect(JSON.parse(examined.output)).toMatchObject([{ dryRun: true, accepted: 3, refused: 0 }]);
     const undone = await tidemark([...words, '--apply']);
@@ -219,7 +206,7 @@ describe('the command line', () => {
   test('undoes a correction of a correction: the first one stands again, with its reason', async () => {
     await send([price(17, 5, { publicReason: reason })]);
     const { id } = await send([price(17, 6, { publicReason: 'By mistake.' })]);
-    const undone = await tidemark(['undo', id, '--apply', '--data', data, '--json']);
+    const undone = await tidemark(['undo', id, '--apply', '--data', served.data, '--json']);
     expect(JSON.parse(undone.output)).toMatchObject([{ accepted: 1, refused: 0 }]);
     expect((await versionsOf(17)).map(({ publicReason }) => publicReason)).toEqual([
       undefined,

@@ -1,34 +1,17 @@
 /** The reading commands and `publish`, on a server with the sample: on a pipe and on a terminal. */
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
 import { serveWorldForTest } from '../clients/typescript/served-world.ts';
 import { market, price } from '../publisher/world.ts';
-import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { serverForAll } from '../server/server-process.ts';
 import { tidemarkHere as tidemark } from './in-process.ts';
 import { json, type Reply, refusal, stubServer } from './stub-server.ts';
 import { type Run, tidemarkOnTerminal } from './tidemark.ts';
 
-let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
-let data: string;
-let server: ServerProcess;
-let url: string;
+const server = serverForAll({ TIDEMARK_PROJECTIONS: 'log,history-files' });
 
-beforeAll(async () => {
-  temporary = await makeTemporaryFolder();
-  data = join(temporary.folder, 'data');
-  server = startServer({ TIDEMARK_DATA: data, TIDEMARK_PROJECTIONS: 'log,history-files' });
-  url = await server.started;
-});
-
-afterAll(async () => {
-  await server.end('SIGKILL');
-  await temporary.remove();
-});
-
-const run = (...words: readonly string[]) => tidemark([...words, '--data', data]);
+const run = (...words: readonly string[]) => tidemark([...words, '--data', server.data]);
 const linesOf = ({ code, output, errors }: Run): string[] => {
   expect([code, errors]).toEqual([0, '']);
   return output.trimEnd().split('\n');
@@ -45,13 +28,13 @@ describe('markets', () => {
 
   test('list --json is one array of what the API answers', async () => {
     const markets = JSON.parse((await run('markets', 'list', '--json')).output) as { slug: string }[];
-    const gold = (await (await fetch(`${url}/api/v1/markets/gold-usd`)).json()) as unknown;
+    const gold = (await (await fetch(`${server.url}/api/v1/markets/gold-usd`)).json()) as unknown;
     expect(markets).toHaveLength(175);
     expect(markets.find(({ slug }) => slug === 'gold-usd')).toEqual(gold);
   });
 
   test('list on a terminal is a table with a heading', async () => {
-    const { code, output } = await tidemarkOnTerminal(['markets', 'list', '--data', data]);
+    const { code, output } = await tidemarkOnTerminal(['markets', 'list', '--data', server.data]);
     expect(code).toBe(0);
     const [heading = '', first = ''] = output.split('\r\n');
     expect(heading).toMatch(/SLUG +NAME +VALUE/);
@@ -62,7 +45,7 @@ describe('markets', () => {
     [{}, true],
     [{ NO_COLOR: '1' }, false],
   ])('with %j colours are used: %s', async (environment, colours) => {
-    const { output } = await tidemarkOnTerminal(['markets', 'show', 'gold-usd', '--data', data], {
+    const { output } = await tidemarkOnTerminal(['markets', 'show', 'gold-usd', '--data', server.data], {
       environment: { TERM: 'xterm', ...environment },
     });
     expect(output.includes('\u001b[')).toBe(colours);
@@ -106,7 +89,7 @@ describe('history --in', () => {
 
   test('adds the price in another currency, the rate, its market, its moment and its source', async () => {
     const csv = linesOf(await history('--csv', '--in', 'EUR'));
-    const rate = (await (await fetch(`${url}/api/v1/markets/eur-usd`)).json()) as {
+    const rate = (await (await fetch(`${server.url}/api/v1/markets/eur-usd`)).json()) as {
       metrics: { price: PublicObservation };
     };
     // 4129.10 USD ÷ 1136.07 × 1,000
@@ -213,14 +196,14 @@ describe('history --in', () => {
 
 describe('history --csv and --ndjson', () => {
   const path = (rest: string) => `/api/v1/markets/gold-usd/history${rest}`;
-  const fileOf = async (rest: string) => (await fetch(url + path(rest))).text();
+  const fileOf = async (rest: string) => (await fetch(server.url + path(rest))).text();
 
   /** Answers as the server does, except where the test says otherwise. */
   async function serverWith(otherwise: Readonly<Record<string, Reply>>) {
     return await stubServer(async (request, response) => {
       const other = otherwise[request.url];
       if (other !== undefined) return other(request, response);
-      const answer = await fetch(url + request.url);
+      const answer = await fetch(server.url + request.url);
       response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
       response.end(Buffer.from(await answer.arrayBuffer()));
     });
@@ -266,8 +249,8 @@ test('status tells the generation and the health', async () => {
 
 test('verify finds nothing, and says so on the error stream', async () => {
   // On a busy machine there would be progress, too.
-  const { code, output, errors } = await tidemark(['verify', url, '--quiet']);
-  expect([code, output, errors]).toEqual([0, '', `0 findings at ${url}\n`]);
+  const { code, output, errors } = await tidemark(['verify', server.url, '--quiet']);
+  expect([code, output, errors]).toEqual([0, '', `0 findings at ${server.url}\n`]);
 });
 
 test('publish waits for the generation', async () => {
@@ -282,7 +265,9 @@ test('publish of an unknown market is refused, with the place', async () => {
 });
 
 const ingest = (records: readonly unknown[]) =>
-  tidemark(['ingest', '-', '--data', data], { input: records.map((record) => `${JSON.stringify(record)}\n`).join('') });
+  tidemark(['ingest', '-', '--data', server.data], {
+    input: records.map((record) => `${JSON.stringify(record)}\n`).join(''),
+  });
 
 test('history --csv gives texts that a spreadsheet would take for formulas an apostrophe, and no number', async () => {
   const label = '=HYPERLINK("https://x.example?"&A1)';
@@ -328,7 +313,7 @@ test('--as-of shows a market and its history as they were, by either clock', asy
   const released = { ...(price('past', 0, 100) as object), releasedAt: '2026-01-01T08:00:00Z' };
   const revised = { ...(price('past', 0, 125) as object), releasedAt: '2026-02-01T08:00:00Z' };
   expect((await ingest([market('past'), released])).code).toBe(0);
-  const corrected = await tidemark(['ingest', '-', '--data', data, '--mode', 'correct'], {
+  const corrected = await tidemark(['ingest', '-', '--data', server.data, '--mode', 'correct'], {
     input: `${JSON.stringify(revised)}\n`,
   });
   expect(corrected.code, corrected.errors).toBe(0);
@@ -352,7 +337,7 @@ test('--as-of shows a market and its history as they were, by either clock', asy
 
 test('a reader that goes away ends the command without an error', async () => {
   const { spawnTidemark } = await import('./tidemark.ts');
-  const child = spawnTidemark(['markets', 'list', '--data', data]);
+  const child = spawnTidemark(['markets', 'list', '--data', server.data]);
   let errors = '';
   child.stderr?.on('data', (chunk: Buffer) => {
     errors += chunk.toString('utf8');

@@ -2,7 +2,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommanderError } from 'commander';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CommandError } from '../../cli/program/exit-codes.ts';
 import { createProgram } from '../../cli/program/program.ts';
 import { findEntry, type SoughtEntry } from '../../contract/log/find-entry.ts';
@@ -15,20 +15,19 @@ import { loggedReader } from '../publisher/verify/logged-reader.ts';
 import { type ServedReader, serveReader } from '../publisher/verify/serve-reader.ts';
 import { createWorld, market, price, type World } from '../publisher/world.ts';
 import { runs } from '../runs.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { folderForAll } from '../storage/temporary-folder.ts';
 
 const VKEY = testSigner().vkey;
 const GOLDEN = join(import.meta.dirname, '../contract/log/golden');
 const GOLDEN_KEY = readFileSync(join(GOLDEN, 'vkey'), 'utf8').trim().split('\n')[1] as string;
 
-let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+const temporary = folderForAll();
 let world: World;
 let served: ServedReader;
 let url: string;
 let printed: string;
 
 beforeAll(async () => {
-  temporary = await makeTemporaryFolder();
   world = createWorld(DEFAULT_PAGE_SIZES);
   await world.ingest([market('a'), market('b'), price('a', 0, 4129), price('a', 1, null), price('b', 0, 5)]);
   await publish(withLog(world.dependencies));
@@ -36,11 +35,7 @@ beforeAll(async () => {
   await publish(withLog(world.dependencies));
   served = await serveReader(loggedReader(world.objects));
   ({ url } = served);
-});
-
-afterAll(async () => {
-  served.close();
-  await temporary.remove();
+  return () => served.close();
 });
 
 beforeEach(() => {

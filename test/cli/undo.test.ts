@@ -1,18 +1,14 @@
 /** `tidemark undo`: what a feed has sent by mistake is undone in the open. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { PublicObservation } from '../../contract/values/metric.ts';
 import { serveFiles } from '../run/run-world.ts';
-import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { serverForAll } from '../server/server-process.ts';
 import { tidemarkHere as tidemark } from './in-process.ts';
 import { json, stubServer } from './stub-server.ts';
 
-let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
-let data: string;
-let server: ServerProcess;
-let url: string;
+const served = serverForAll();
 /** The ids of the wrong batch, of the one of two sources, and of one that says again what is known. */
 let wrong: string;
 let mixed: string;
@@ -41,23 +37,23 @@ const retraction = (slug: string, observedAt: string) => ({
 });
 
 async function send(records: readonly object[]): Promise<string> {
-  const path = join(temporary.folder, 'records.json');
+  const path = join(served.folder, 'records.json');
   await writeFile(path, JSON.stringify(records));
-  const sent = await tidemark(['ingest', path, '--mode', 'correct', '--json', '--data', data]);
+  const sent = await tidemark(['ingest', path, '--mode', 'correct', '--json', '--data', served.data]);
   const [{ sentAs, generation, refused }] = JSON.parse(sent.output);
   expect({ errors: sent.code, refused, batches: sentAs.length }).toEqual({ errors: 0, refused: 0, batches: 1 });
   expect(generation).not.toBeNull();
   return sentAs[0];
 }
 
-const undo = (...words: string[]) => tidemark(['undo', ...words, '--data', data, '--json']);
+const undo = (...words: string[]) => tidemark(['undo', ...words, '--data', served.data, '--json']);
 const countsOf = (output: string) => {
   const [{ dryRun, accepted, unchanged, refused }] = JSON.parse(output);
   return { dryRun, accepted, unchanged, refused };
 };
 
 async function standing(slug: string): Promise<readonly (readonly unknown[])[]> {
-  const { output } = await tidemark(['markets', 'history', slug, '--json', '--data', data]);
+  const { output } = await tidemark(['markets', 'history', slug, '--json', '--data', served.data]);
   return (JSON.parse(output) as PublicObservation[])
     .filter(({ supersededBy }) => supersededBy === null)
     .sort((one, other) => one.metric.localeCompare(other.metric))
@@ -71,10 +67,6 @@ const everything = async () =>
   Object.fromEntries(await Promise.all(SLUGS.map(async (slug) => [slug, await standing(slug)])));
 
 beforeAll(async () => {
-  temporary = await makeTemporaryFolder();
-  data = join(temporary.folder, 'data');
-  server = startServer({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: 'no' });
-  url = await server.started;
   await send([
     ...SLUGS.filter((slug) => slug !== 'new').flatMap((slug) => [market(slug), price(slug, DAY_1, 100)]),
     ...[
@@ -94,11 +86,6 @@ beforeAll(async () => {
   const other = { sourceLabel: 'Another source', sourceUrl: 'https://other.example/prices' };
   mixed = await send([price('shared', DAY_1, 4), price('shared', DAY_2, 5), price('shared', DAY_1, 6, other)]);
   mixedUntil = new Date().toISOString();
-});
-
-afterAll(async () => {
-  await server.end('SIGKILL');
-  await temporary.remove();
 });
 
 test('without --apply, each record is examined, and nothing changes', async () => {
@@ -132,7 +119,7 @@ describe('with --apply', () => {
       ],
     });
     expect(shared).toContainEqual(['price', '2025-01-02', 5, null]);
-    const answer = await fetch(`${url}/api/v1/markets/changed/history`);
+    const answer = await fetch(`${served.url}/api/v1/markets/changed/history`);
     const history = (await answer.json()) as { readonly data: readonly PublicObservation[] };
     const [first, corrected] = history.data.filter(({ observedAt }) => observedAt.startsWith('2025-01-01'));
     expect(first).toMatchObject({ status: 'final', supersedes: corrected?.id });
@@ -150,16 +137,16 @@ test('values of several sources are undone, because they are of one batch', asyn
 });
 
 test('a batch that waited while others were taken in is not undone alone, because their values would go with it', async () => {
-  const report = await tidemark(['batches', 'show', mixed, '--json', '--data', data]);
+  const report = await tidemark(['batches', 'show', mixed, '--json', '--data', served.data]);
   const waiting = await stubServer(json({ ...JSON.parse(report.output), receivedAt: '2026-01-01T00:00:00Z' }));
-  const path = join(temporary.folder, 'too-many.ndjson');
-  const words = ['undo', mixed, '--url', url, '--write-url', waiting.url, '--records', path];
+  const path = join(served.folder, 'too-many.ndjson');
+  const words = ['undo', mixed, '--url', served.url, '--write-url', waiting.url, '--records', path];
   expect(await tidemark(words, { environment: { TIDEMARK_KEY: 'key' } })).toMatchObject({ code: 3, output: '' });
   await expect(readFile(path)).rejects.toThrow(/ENOENT/);
 });
 
 test('values of one source within a time go into a file of records, which puts them back', async () => {
-  const path = join(temporary.folder, 'back.ndjson');
+  const path = join(served.folder, 'back.ndjson');
   const words = ['--source', 'A source', '--since', mixedAt, '--until', mixedUntil, '--records', path];
   expect((await undo(...words)).code).toBe(0);
   const records = (await readFile(path, 'utf8'))
@@ -171,12 +158,12 @@ test('values of one source within a time go into a file of records, which puts t
     ['shared', '2025-01-01', 100],
   ]);
   // A host that knows only files has them, too.
-  const host = ['--url', await serveFiles(join(data, 'public'))];
-  const fromFiles = join(temporary.folder, 'from-files.ndjson');
+  const host = ['--url', await serveFiles(join(served.data, 'public'))];
+  const fromFiles = join(served.folder, 'from-files.ndjson');
   const asked = ['undo', ...words.slice(0, -1), fromFiles, ...host];
   expect(await tidemark(asked)).toMatchObject({ code: 0 });
   expect(await readFile(fromFiles, 'utf8')).toBe(await readFile(path, 'utf8'));
-  const sent = await tidemark(['ingest', path, '--mode', 'correct', '--json', '--data', data]);
+  const sent = await tidemark(['ingest', path, '--mode', 'correct', '--json', '--data', served.data]);
   expect(countsOf(sent.output)).toMatchObject({ accepted: 2, refused: 0 });
   expect((await standing('shared')).map(([, , amount]) => amount)).toEqual([null, 100, 6]);
   // The file is there, and is not replaced.
@@ -202,6 +189,6 @@ test.each([
 });
 
 test('verify finds nothing, the log included', async () => {
-  const run = await tidemark(['verify', url, '--log']);
+  const run = await tidemark(['verify', served.url, '--log']);
   expect(run).toMatchObject({ code: 0 });
 });

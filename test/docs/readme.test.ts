@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Service, startService } from '../../server/service/service.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { folderForAll } from '../storage/temporary-folder.ts';
 
 const README_URL = 'http://127.0.0.1:8787';
 const README_TOKEN = 'npm run --silent token --';
@@ -25,13 +25,8 @@ function blocksOf(text: string): { language: string; text: string }[] {
   });
 }
 
-let folder: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+const folder = folderForAll();
 let service: Service;
-
-beforeAll(async () => {
-  folder = await makeTemporaryFolder();
-});
-afterAll(() => folder.remove());
 
 /** Each part starts a service on the same folder, because a running one caches what was read. */
 async function startOnFolder() {

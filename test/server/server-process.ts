@@ -1,8 +1,10 @@
 /** `node cli/main.ts start` in its own process, from the sources. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { beforeAll, onTestFinished } from 'vitest';
+import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 /** The last of the lines that a server prints once it serves; or that line of its log. */
@@ -65,4 +67,20 @@ export function startServerForTest(environment: Readonly<Record<string, string>>
     await server.end('SIGKILL');
   });
   return server;
+}
+
+/** {@link startServer}, for all tests of a file or of a `describe`: its members are there once they run. */
+export function serverForAll(environment: Readonly<Record<string, string>> = { TIDEMARK_SAMPLE: 'no' }) {
+  const served = { folder: '', data: '', url: '' };
+  beforeAll(async () => {
+    const { folder, remove } = await makeTemporaryFolder();
+    const data = join(folder, 'data');
+    const server = startServer({ TIDEMARK_DATA: data, ...environment });
+    Object.assign(served, { folder, data, url: await server.started });
+    return async () => {
+      await server.end('SIGKILL');
+      await remove();
+    };
+  });
+  return served;
 }

@@ -9,6 +9,14 @@ import {
 import { html } from './html.ts';
 import { page } from './layout.ts';
 
+const SECTIONS = [
+  ['sources', 'Freshness by source', ''],
+  ['incidents', 'Incidents', ''],
+  ['log', 'The log', 'panel'],
+  ['snapshot', 'The snapshot', 'panel'],
+  ['export', 'The newest daily export', 'panel'],
+] as const;
+
 export function statusPage(): string {
   return page({
     title: 'Status',
@@ -28,26 +36,12 @@ export function statusPage(): string {
 <h2 id="mirror-title">This host is a mirror</h2>
 <div id="status-mirror" class="panel"></div>
 </section>
-<section class="status-section" aria-labelledby="sources-title">
-<h2 id="sources-title">Freshness by source</h2>
-<div id="status-sources"></div>
+${SECTIONS.map(
+  ([id, title, look]) => html`<section class="status-section" aria-labelledby="${id}-title">
+<h2 id="${id}-title">${title}</h2>
+<div id="status-${id}" class="${look}"></div>
 </section>
-<section class="status-section" aria-labelledby="incidents-title">
-<h2 id="incidents-title">Incidents</h2>
-<div id="status-incidents"></div>
-</section>
-<section class="status-section" aria-labelledby="log-title">
-<h2 id="log-title">The log</h2>
-<div id="status-log" class="panel"></div>
-</section>
-<section class="status-section" aria-labelledby="snapshot-title">
-<h2 id="snapshot-title">The snapshot</h2>
-<div id="status-snapshot" class="panel"></div>
-</section>
-<section class="status-section" aria-labelledby="export-title">
-<h2 id="export-title">The newest daily export</h2>
-<div id="status-export" class="panel"></div>
-</section>
-</div>`,
+`,
+)}</div>`,
   });
 }

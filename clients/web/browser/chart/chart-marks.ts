@@ -33,7 +33,8 @@ export function pointOf(
 
 const scaleOf = (plot: uPlot, series: number): string => plot.series[series + 1]?.scale ?? 'y';
 
-export function drawMarks(plot: uPlot, { data, colours, hidden, chosen, isDisputed }: MarksState): void {
+export function drawMarks(plot: uPlot, state: MarksState): void {
+  const { data, colours, hidden, chosen } = state;
   const { ctx, bbox } = plot;
   const scale = devicePixelRatio;
   ctx.save();
@@ -41,27 +42,51 @@ export function drawMarks(plot: uPlot, { data, colours, hidden, chosen, isDisput
   ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
   ctx.clip();
   ctx.lineWidth = 1.5 * scale;
-  const [from, to] = (plot.series[0]?.idxs as [number, number] | undefined) ?? [0, -1];
-  const arePointsDrawn = (to - from + 1) * POINT_SPACE * scale < bbox.width;
-  for (const [index, line] of data.series.entries()) {
-    const { name, rows, words, marked } = line;
-    if (hidden.has(name)) continue;
-    const colour = colours.series[lookOfSeries(index).colour] as string;
-    for (const at of arePointsDrawn ? rows.keys() : marked) {
-      const row = rows[at];
-      if (row === undefined || at < from || at > to || isLeftOut(line, at)) continue;
-      const mark = words.mark(row);
-      const { x, y } = pointOf(plot, data, { at, series: index });
-      if (mark === null) dot(ctx, x, y, 2.5 * scale, colour);
-      else drawMark(ctx, mark, { x, y, size: 5 * scale, ground: colours.surface, colours });
-    }
-    drawLast(plot, { data, colours, index, colour, isDisputed });
+  for (const [index, { name }] of data.series.entries()) if (!hidden.has(name)) drawLast(plot, state, index);
+  for (const { form, size, x, y, index } of markedPlaces(plot, state)) {
+    if (form === null) dot(ctx, x, y, size * scale, colours.series[lookOfSeries(index).colour] as string);
+    else drawMark(ctx, MARK_FORMS[form], { x, y, size: size * scale, colours });
   }
   if (chosen !== null) drawChosen(plot, chosen, colours, data);
   ctx.restore();
   // The right side has an axis of its own.
   if (data.series.some(({ axis }) => axis === 'y2')) return;
   drawLabels(plot, { data, colours, hidden });
+}
+
+export interface MarkedPlace {
+  /** Null: a plain point. */
+  readonly form: keyof typeof MARK_FORMS | null;
+  /** From its middle, in CSS pixels. */
+  readonly size: number;
+  /** On the canvas, in its own pixels. */
+  readonly x: number;
+  readonly y: number;
+  /** Of the series. */
+  readonly index: number;
+}
+
+/** Of few points each one; of many, those of which something is to be said. */
+export function* markedPlaces(
+  plot: uPlot,
+  { data, hidden, isDisputed }: Pick<MarksState, 'data' | 'hidden' | 'isDisputed'>,
+): Generator<MarkedPlace> {
+  const [from, to] = (plot.series[0]?.idxs as [number, number] | undefined) ?? [0, -1];
+  const areAll = (to - from + 1) * POINT_SPACE * devicePixelRatio < plot.bbox.width;
+  for (const [index, line] of data.series.entries()) {
+    if (hidden.has(line.name)) continue;
+    for (const at of areAll ? line.rows.keys() : line.marked) {
+      const row = line.rows[at];
+      if (row === undefined || at < from || at > to || isLeftOut(line, at)) continue;
+      const form = line.words.mark(row);
+      yield { form, size: form === null ? 2.5 : 5, index, ...pointOf(plot, data, { at, series: index }) };
+    }
+    const last = isDisputed ? lastStanding(data, index, data.seconds.length) : null;
+    if (last === null || isLeftOut(line, last.at)) continue;
+    const { x, y } = pointOf(plot, data, last);
+    const above = line.values[last.at] == null ? 0 : 12 * devicePixelRatio;
+    yield { form: 'disputed', size: 6, index, x, y: y - above };
+  }
 }
 
 /** The digits of each series' newest value, in the margin on the right. The highest one stands first; none covers another. */
@@ -102,82 +127,51 @@ export function labelMargin(data: ChartData): number {
   return 14 + 7 * Math.max(0, ...lengths);
 }
 
-interface MarkLook {
-  readonly x: number;
-  readonly y: number;
-  readonly size: number;
-  readonly ground: string;
-  readonly colours: Pick<ChartColours, 'notice' | 'alarm' | 'accent' | 'ink'>;
-}
+const DIAMOND = 'M0-1.2L1.2 0L0 1.2L-1.2 0Z';
+/** Outlines about the middle, of the size 1, and the names of their colours. */
+export const MARK_FORMS = {
+  corrected: { path: DIAMOND, stroke: 'ink', fill: 'surface' },
+  announced: { path: DIAMOND, stroke: 'ink', fill: 'ink' },
+  retracted: { path: 'M-.8-.8L.8.8M.8-.8L-.8.8', stroke: 'alarm', fill: null },
+  unknown: { path: 'M.8 0A.8.8 0 1 1-.8 0A.8.8 0 1 1 .8 0Z', stroke: 'notice', fill: 'surface' },
+  disputed: { path: 'M0-1L1 .8L-1 .8ZM0-.35L0 .45', stroke: 'alarm', fill: 'surface' },
+} as const satisfies Record<NonNullable<PointMark> | 'disputed', object>;
 
-/** A diamond: corrected; filled: announced. A cross: retracted. A hollow circle: unknown. A triangle with a stroke in it: disputed. */
-function drawMark(ctx: CanvasRenderingContext2D, mark: NonNullable<PointMark> | 'disputed', look: MarkLook): void {
-  const { x, y, size, ground, colours } = look;
+function drawMark(
+  ctx: CanvasRenderingContext2D,
+  { path, stroke, fill }: (typeof MARK_FORMS)[keyof typeof MARK_FORMS],
+  { x, y, size, colours }: Pick<MarkedPlace, 'x' | 'y' | 'size'> & Pick<MarksState, 'colours'>,
+): void {
+  const form = new Path2D();
+  form.addPath(new Path2D(path), { a: size, d: size, e: x, f: y });
   ctx.setLineDash([]);
-  ctx.beginPath();
-  if (mark === 'retracted') {
-    ctx.strokeStyle = colours.alarm;
-    ctx.moveTo(x - size * 0.8, y - size * 0.8);
-    ctx.lineTo(x + size * 0.8, y + size * 0.8);
-    ctx.moveTo(x + size * 0.8, y - size * 0.8);
-    ctx.lineTo(x - size * 0.8, y + size * 0.8);
-  } else if (mark === 'unknown') {
-    ctx.strokeStyle = colours.notice;
-    ctx.fillStyle = ground;
-    ctx.arc(x, y, size * 0.8, 0, 2 * Math.PI);
-    ctx.fill();
-  } else if (mark === 'disputed') {
-    ctx.strokeStyle = colours.alarm;
-    ctx.fillStyle = ground;
-    ctx.moveTo(x, y - size);
-    ctx.lineTo(x + size, y + size * 0.8);
-    ctx.lineTo(x - size, y + size * 0.8);
-    ctx.closePath();
-    ctx.fill();
-    ctx.moveTo(x, y - size * 0.35);
-    ctx.lineTo(x, y + size * 0.45);
-  } else {
-    ctx.strokeStyle = colours.ink;
-    ctx.fillStyle = mark === 'announced' ? colours.ink : ground;
-    ctx.moveTo(x, y - size * 1.2);
-    ctx.lineTo(x + size * 1.2, y);
-    ctx.lineTo(x, y + size * 1.2);
-    ctx.lineTo(x - size * 1.2, y);
-    ctx.closePath();
-    ctx.fill();
+  if (fill !== null) {
+    ctx.fillStyle = colours[fill];
+    ctx.fill(form);
   }
-  ctx.stroke();
-}
-
-interface LastLook extends Pick<MarksState, 'data' | 'colours' | 'isDisputed'> {
-  readonly index: number;
-  readonly colour: string;
+  ctx.strokeStyle = colours[stroke];
+  ctx.stroke(form);
 }
 
 /** A thin line at the newest value of a series, across the whole chart. */
-function drawLast(plot: uPlot, { data, colours, index, colour, isDisputed }: LastLook): void {
+function drawLast(plot: uPlot, { data, colours }: Pick<MarksState, 'data' | 'colours'>, index: number): void {
   const place = lastStanding(data, index, data.seconds.length);
-  if (place === null) return;
+  if (place === null || data.series[index]?.values[place.at] == null) return;
   const { ctx, bbox } = plot;
   const scale = devicePixelRatio;
   const { x, y } = pointOf(plot, data, place);
-  const isKnown = data.series[index]?.values[place.at] != null;
-  if (isKnown) {
-    ctx.save();
-    ctx.globalAlpha = 0.55;
-    ctx.lineWidth = scale;
-    ctx.strokeStyle = colour;
-    ctx.setLineDash([scale, 3 * scale]);
-    ctx.beginPath();
-    ctx.moveTo(bbox.left, Math.round(y) + 0.5);
-    ctx.lineTo(bbox.left + bbox.width, Math.round(y) + 0.5);
-    ctx.stroke();
-    ctx.restore();
-    dot(ctx, x, y, 3.5 * scale, colour);
-  }
-  if (!isDisputed || isLeftOut(data.series[index] as ChartSeries, place.at)) return;
-  const above = isKnown ? 12 * scale : 0;
-  drawMark(ctx, 'disputed', { x, y: y - above, size: 6 * scale, ground: colours.surface, colours });
+  const colour = colours.series[lookOfSeries(index).colour] as string;
+  ctx.save();
+  ctx.globalAlpha = 0.55;
+  ctx.lineWidth = scale;
+  ctx.strokeStyle = colour;
+  ctx.setLineDash([scale, 3 * scale]);
+  ctx.beginPath();
+  ctx.moveTo(bbox.left, Math.round(y) + 0.5);
+  ctx.lineTo(bbox.left + bbox.width, Math.round(y) + 0.5);
+  ctx.stroke();
+  ctx.restore();
+  dot(ctx, x, y, 3.5 * scale, colour);
 }
 
 function drawChosen(plot: uPlot, chosen: ChartPlace, colours: ChartColours, data: ChartData): void {

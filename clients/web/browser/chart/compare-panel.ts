@@ -1,10 +1,8 @@
 /** Adds other markets to the chart, by the search of the front page, and takes them away again. */
-import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
-import { isMissing } from '../../../typescript/public-files.ts';
-import { Tidemark } from '../../../typescript/tidemark.ts';
-import { BASE_URL } from '../base-url.ts';
+import { walkEntries } from '../../../typescript/walks.ts';
 import { marketMatcher, type Searched } from '../explorer/market-search.ts';
 import { COMPARED_MAX, type ComparedState } from '../history/compared-markets.ts';
+import { PublicAnswers } from '../history/public-answers.ts';
 import { button, dom, element, fill } from '../market/elements.ts';
 
 const FOUND_MAX = 8;
@@ -115,18 +113,10 @@ function chipText(state: ComparedState): string {
   return state === 'read' ? '' : state === 'reading' ? ' (reading …)' : ` (${state.problem})`;
 }
 
-/** Of all markets in one answer, where the service has that file. */
 async function readMarkets(): Promise<readonly Searched[]> {
-  const tidemark = new Tidemark({ url: BASE_URL, bodies: null });
-  const latest = await tidemark.latest().catch((error: unknown) => {
-    if (isMissing(error)) return null;
-    throw error;
-  });
-  if (latest !== null) return latest as readonly LatestEntry[];
   const found: Searched[] = [];
-  for await (const { name, slug, kind, unit, nativeCurrency } of tidemark.markets()) {
-    found.push({ name, slug, kind, unit: unit.of, currency: nativeCurrency });
-    if (found.length >= READ_MAX) break;
-  }
+  await new PublicAnswers().found(async (files) => {
+    for await (const entry of walkEntries(files, READ_MAX)) found.push(entry);
+  });
   return found;
 }

@@ -44,6 +44,7 @@ export interface AxisTicks {
 export interface DrawnChart extends SeenLines {
   readonly plot: uPlot;
   readonly colours: ChartColours;
+  readonly isDisputed: boolean;
   /** By the name of the scale. */
   readonly ticks: ReadonlyMap<string, AxisTicks>;
 }
@@ -110,9 +111,8 @@ export class MarketChart {
   get drawn(): DrawnChart | null {
     const plot = this.#plot;
     if (plot === null || this.data.seconds.length === 0) return null;
-    const { data, hidden, axisTexts, notes } = this.#shown;
     const drawn = { plot, colours: chartColours(this.#host), ticks: this.#ticks };
-    return { ...drawn, data, hidden, axisTexts, notes, range: this.range, width: plot.width };
+    return { ...this.#shown, ...drawn, range: this.range, width: plot.width };
   }
 
   /** Shows other data. No point is chosen then. */

@@ -2,6 +2,7 @@
 import { READ_HOST, WRITE_HOST } from '../../../../contract/files/example-hosts.ts';
 import { marketUrl } from '../../../../contract/files/routes.ts';
 import { addressOf, BASE_URL } from '../base-url.ts';
+import { copyText } from '../market/copy-row.ts';
 import { button, dom } from '../market/elements.ts';
 import { DOCUMENTED_SLUG, exampleSlug } from './example-market.ts';
 import { fillSearch } from './search-box.ts';
@@ -34,28 +35,19 @@ function textsWith(root: HTMLElement, part: string): readonly Text[] {
 function offerCopies(root: HTMLElement): void {
   const said = dom`<p class="visually-hidden" role="status"></p>`;
   for (const block of root.querySelectorAll('pre')) {
-    const copy = button('Copy', () => void copied(block, copy, said), { class: 'copy' });
+    const tell = (how: string): void => {
+      said.textContent = how === 'Copied' ? 'Copied.' : 'The text is selected: copy it by the keyboard.';
+      copy.textContent = how;
+      setTimeout(() => {
+        copy.textContent = 'Copy';
+      }, 3000);
+    };
+    const copy = button('Copy', () => void copyText(block, block.innerText, tell), { class: 'copy' });
     const frame = dom`<div class="code-frame"></div>`;
     block.replaceWith(frame);
     frame.append(block, copy);
   }
   root.append(said);
-}
-
-async function copied(block: HTMLElement, copy: HTMLButtonElement, said: HTMLElement): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(block.innerText);
-    said.textContent = 'Copied.';
-    copy.textContent = 'Copied';
-  } catch {
-    // Browsers give no clipboard to pages without TLS.
-    getSelection()?.selectAllChildren(block);
-    said.textContent = 'The text is selected: copy it by the keyboard.';
-    copy.textContent = 'Selected';
-  }
-  setTimeout(() => {
-    copy.textContent = 'Copy';
-  }, 3000);
 }
 
 const root = document.querySelector('.docs') as HTMLElement;

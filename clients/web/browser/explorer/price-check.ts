@@ -5,7 +5,6 @@ import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { isShowable } from '../../../../contract/values/showable.ts';
 import { decimalOf } from '../../../typescript/decimal-of.ts';
 import { LogVerificationError } from '../../../typescript/signed-log.ts';
-import { THIS_SYSTEM } from '../../../typescript/system.ts';
 import { Tidemark } from '../../../typescript/tidemark.ts';
 import { BASE_URL } from '../base-url.ts';
 import { PublicAnswers } from '../history/public-answers.ts';
@@ -24,7 +23,7 @@ export async function checkPrice(slug: string, value: KnownValue): Promise<reado
 
 /** @throws LogVerificationError if the history has another value than the list */
 async function newestRow(slug: string, { metric, observedAt, decimal }: KnownValue): Promise<PublicObservation> {
-  const answers = new PublicAnswers(THIS_SYSTEM.fetch, BASE_URL);
+  const answers = new PublicAnswers();
   const page = await answers.found((files) => files.page<PublicObservation>(historyUrl(slug)), 'no-cache');
   const row = page?.data.find((each) => each.metric === metric && !each.announced && isShowable(each));
   if (row === undefined) throw new Error(`no ${metric} on the newest page of the history of ${slug}`);

@@ -3,6 +3,7 @@ import { below, PublicFiles } from '../../../typescript/public-files.ts';
 import { decodedText, Requests, type SentRequest, type SettledAnswer } from '../../../typescript/requests.ts';
 import { THIS_SYSTEM } from '../../../typescript/system.ts';
 import { TidemarkError } from '../../../typescript/tidemark-error.ts';
+import { BASE_URL } from '../base-url.ts';
 import { PageTurns } from './turns.ts';
 
 /** The service gave no answer, or one that cannot be used. The message says why. */
@@ -31,7 +32,7 @@ export class PublicAnswers {
   readonly #etags = new Map<string, string>();
 
   /** @param base of the files. They are of the version of the pages */
-  constructor(ask: typeof fetch, base: URL) {
+  constructor(ask: typeof fetch = THIS_SYSTEM.fetch, base: URL = BASE_URL) {
     this.#base = base;
     // A page asks again by itself, and says so meanwhile.
     const settings = { patienceMs: 0, bodies: null, system: { ...THIS_SYSTEM, fetch: ask } };

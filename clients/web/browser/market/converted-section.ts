@@ -5,7 +5,7 @@ import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { unknownWords } from '../../../../contract/values/metric-words.ts';
 import { groupedDigits } from '../../../../contract/values/money/decimal-text.ts';
 import { shownAmount, unitText } from '../../../../contract/values/shown-value.ts';
-import { type AsOf, AsOfReading } from '../../../typescript/as-of.ts';
+import { type AsOf, rowsAt } from '../../../typescript/as-of.ts';
 import {
   type Conversion,
   convert,
@@ -14,13 +14,14 @@ import {
   type NotConverted,
   RATE_AGE_DAYS_MAX,
   type RateMarket,
-  rateMarket,
+  rateMarkets,
   readRates,
 } from '../../../typescript/conversion.ts';
-import { isMissing } from '../../../typescript/public-files.ts';
 import { Tidemark } from '../../../typescript/tidemark.ts';
+import { walkEntries } from '../../../typescript/walks.ts';
 import { BASE_URL, marketAddress } from '../base-url.ts';
 import { instantOfMs } from '../history/as-of-view.ts';
+import { PublicAnswers } from '../history/public-answers.ts';
 import { badge, button, dom, element, facts, outsideLink } from './elements.ts';
 import { RowWords } from './row-words.ts';
 import { dayText } from './words.ts';
@@ -94,7 +95,7 @@ export class ConvertedSection {
   async #readCurrencies(currency: string | null): Promise<void> {
     const { nativeCurrency } = (this.#shown as Shown).market;
     this.#said.textContent = 'Reading the rates of this service …';
-    const markets = await this.#rateMarkets().catch(() => null);
+    const markets = await new PublicAnswers().found((files) => rateMarkets(walkEntries(files))).catch(() => null);
     if (markets === null) {
       this.#said.textContent = 'The rates could not be read. Try again.';
       return;
@@ -115,25 +116,6 @@ export class ConvertedSection {
     if (this.#select.value === currency) return await this.#convert();
     this.#select.value = '';
     this.#said.textContent = `No market of this service is a rate from ${nativeCurrency} to ${currency}.`;
-  }
-
-  /** The file of newest prices has them in one answer, where the service has it. */
-  async #rateMarkets(): Promise<readonly RateMarket[]> {
-    const latest = await this.#tidemark.latest().catch((error: unknown) => {
-      if (isMissing(error)) return null;
-      throw error;
-    });
-    if (latest !== null) {
-      return latest.flatMap(({ slug, kind, currency, quantity, unit }) => {
-        return rateMarket({ slug, kind, nativeCurrency: currency, unit: { quantity, of: unit } }) ?? [];
-      });
-    }
-    const found: RateMarket[] = [];
-    for await (const market of this.#tidemark.markets()) {
-      const rate = rateMarket(market);
-      if (rate !== null) found.push(rate);
-    }
-    return found;
   }
 
   async #convert(): Promise<void> {
@@ -165,14 +147,8 @@ export class ConvertedSection {
     const { row, asOf } = this.#shown as Shown;
     const atMs = Date.parse(row.observedAt);
     const days = { from: new Date(atMs - (RATE_AGE_DAYS_MAX + 1) * DAY_MS), to: new Date(atMs + DAY_MS) };
-    const read = async (range: Partial<typeof days>) => {
-      const reading = asOf === null ? null : new AsOfReading<PublicObservation>(asOf);
-      const rates: PublicObservation[] = [];
-      for await (const rate of this.#tidemark.history(market.slug, range)) {
-        if (reading === null ? rate.supersededBy === null : reading.add(rate)) rates.push(rate);
-      }
-      return new DayRates(market, rates);
-    };
+    const read = async (range: Partial<typeof days>) =>
+      new DayRates(market, await rowsAt(this.#tidemark.history(market.slug, range), asOf));
     const ofDays = await read(days);
     // A market without a rate of these days may have others: then it is a way.
     return ofDays.isEmpty ? await read({}) : ofDays;

@@ -2,18 +2,18 @@
 
 import { marketUrl, SNAPSHOT_URL } from '../../../../contract/files/routes.ts';
 import type { Market, Snapshot } from '../../../../contract/values/market.ts';
-import { THIS_SYSTEM } from '../../../typescript/system.ts';
-import { BASE_URL, knowProjections } from '../base-url.ts';
+import { knowProjections } from '../base-url.ts';
 import { HistoryReader } from '../history/history-reader.ts';
 import { ObservationStore } from '../history/observation-store.ts';
 import { PublicAnswers, UnreachableError } from '../history/public-answers.ts';
 import { timeOf } from '../history/reading-words.ts';
+import { pollWhileVisible } from '../poll.ts';
 import { element, refreshAges } from './elements.ts';
 import { MarketParts, type MarketReading } from './market-parts.ts';
 import { removedState, staleNotice, unknownState, unreachableState } from './page-states.ts';
 
 /** As long as shared caches keep a body. */
-const ASK_AGAIN_MS = 15_000;
+const ASK_AGAIN_SECONDS = 15;
 
 export class MarketPage {
   readonly #root: HTMLElement;
@@ -23,11 +23,11 @@ export class MarketPage {
   readonly #read: MarketReading;
   readonly #parts: MarketParts;
   #isBegun = false;
-  #isAsking = false;
+  #askNow = (): void => {};
 
   constructor(root: HTMLElement, slug: string) {
     this.#root = root;
-    const answers = new PublicAnswers(THIS_SYSTEM.fetch, BASE_URL);
+    const answers = new PublicAnswers();
     const store = new ObservationStore();
     this.#read = {
       ...{ slug, answers, store, reader: new HistoryReader({ answers, slug, store }), signal: this.#stopped.signal },
@@ -38,19 +38,15 @@ export class MarketPage {
 
   start(): void {
     this.#parts.start();
-    document.addEventListener('visibilitychange', () => void this.#askAgain());
-    setInterval(() => void this.#askAgain(), ASK_AGAIN_MS);
-    void this.#ask();
-  }
-
-  async #askAgain(): Promise<void> {
-    refreshAges(this.#root);
-    if (document.visibilityState === 'visible' && !this.#stopped.signal.aborted) await this.#ask();
+    this.#askNow = pollWhileVisible(
+      () => this.#ask(),
+      () => refreshAges(this.#root),
+      ASK_AGAIN_SECONDS,
+    );
   }
 
   async #ask(): Promise<void> {
-    if (this.#isAsking) return;
-    this.#isAsking = true;
+    if (this.#stopped.signal.aborted) return;
     try {
       const asked = this.#read.answers.readAgain(`${marketUrl(this.#read.slug)}.json`);
       // All at once: each answer is a way to the host and back.
@@ -64,8 +60,6 @@ export class MarketPage {
     } catch (error) {
       if (!(error instanceof UnreachableError)) throw error;
       this.#showStale(error.message);
-    } finally {
-      this.#isAsking = false;
     }
   }
 
@@ -108,7 +102,7 @@ export class MarketPage {
   }
 
   #showStale(reason: string): void {
-    const retry = () => void this.#ask();
+    const retry = () => this.#askNow();
     const own = this.#root.querySelector('.market-head');
     const notice = staleNotice(reason, this.#read.readAtMs, retry);
     if (!this.#isBegun && own === null) this.#root.replaceChildren(unreachableState(reason, retry));

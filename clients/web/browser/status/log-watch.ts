@@ -1,7 +1,5 @@
 /** Checks the log again whenever the snapshot names another root, and remembers what this browser has seen. */
 import { LogVerificationError } from '../../../typescript/signed-log.ts';
-import { THIS_SYSTEM } from '../../../typescript/system.ts';
-import { BASE_URL } from '../base-url.ts';
 import { PublicAnswers } from '../history/public-answers.ts';
 import { type CheckedLog, checkLog, isToRemember, logFault, parseSeen, seenText } from './log-check.ts';
 
@@ -36,7 +34,7 @@ export class LogWatch {
 
   async #check(): Promise<CheckedLog> {
     const before = parseSeen(localStorage.getItem(SEEN));
-    const answers = new PublicAnswers(THIS_SYSTEM.fetch, BASE_URL);
+    const answers = new PublicAnswers();
     const from = (cache: 'default' | 'reload') => async (path: string) =>
       await answers.readBytes(`${LOG}/${path}`, cache);
     try {

@@ -3,8 +3,7 @@
 import type { PublicIncidents } from '../../../../contract/bodies/incidents.ts';
 import { EXPORTS_URL, INCIDENTS_FILE_URL } from '../../../../contract/files/routes.ts';
 import type { Snapshot } from '../../../../contract/values/market.ts';
-import { THIS_SYSTEM } from '../../../typescript/system.ts';
-import { addressOf, BASE_URL } from '../base-url.ts';
+import { addressOf } from '../base-url.ts';
 import { MarketFeed } from '../explorer/market-feed.ts';
 import { PublicAnswers } from '../history/public-answers.ts';
 import { dom } from '../market/elements.ts';
@@ -35,7 +34,7 @@ class OptionalFile {
   problem: string | null = null;
   #askAgainMs = 0;
   readonly #path: string;
-  readonly #answers = new PublicAnswers(THIS_SYSTEM.fetch, BASE_URL);
+  readonly #answers = new PublicAnswers();
 
   constructor(path: string) {
     this.#path = path;

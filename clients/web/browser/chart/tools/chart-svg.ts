@@ -1,18 +1,41 @@
-/** The picture of a chart as SVG, drawn anew at the places of its canvas: lines, axes, and what is written around it. */
+/** The picture of a chart as SVG, drawn anew at the places of its canvas: lines, marks, axes, and what is written around it. */
 
 import { escapedHtml } from '../../../../../contract/values/html-text.ts';
 import { lookOfSeries, SERIES_DASHES } from '../chart-colours.ts';
 import { type ChartSeries, firstAtOrAfter } from '../chart-data.ts';
+import { MARK_FORMS, markedPlaces } from '../chart-marks.ts';
 import { besideAxis } from '../chart-scale.ts';
 import type { DrawnChart } from '../market-chart.ts';
 import { seenSeries } from '../seen-chart.ts';
 import type { ChartFrame } from './chart-frame.ts';
-import { FRAME, footHeight, headHeight } from './chart-png.ts';
+
+/** In CSS pixels. */
+const FRAME = { margin: 12, title: 18, line: 17, text: 12, sample: 28 } as const;
+/** Of the same picture as PNG, for each CSS pixel: screens have up to three. */
+const PNG_PIXELS = 2;
+
+/** The same picture in pixels. */
+export async function pngOf(svg: string): Promise<Blob> {
+  const image = new Image();
+  image.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
+  await image.decode();
+  const canvas = document.createElement('canvas');
+  [canvas.width, canvas.height] = [image.width * PNG_PIXELS, image.height * PNG_PIXELS];
+  canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return await new Promise((resolve, reject) => {
+    canvas.toBlob(
+      (blob) => (blob === null ? reject(new Error('the picture is too large')) : resolve(blob)),
+      'image/png',
+    );
+  });
+}
 
 export function svgOf(seen: DrawnChart, frame: ChartFrame): string {
   const { plot, colours } = seen;
-  const [width, top] = [plot.width, headHeight(frame)];
-  const height = top + plot.height + footHeight(frame);
+  const { margin, title, line } = FRAME;
+  const width = plot.width;
+  const top = 2 * margin + title + (frame.about.length + frame.legend.length) * line;
+  const height = top + plot.height + frame.notes.length * line + margin;
   const { left, top: plotTop, width: plotWidth, height: plotHeight } = plot.over.getBoundingClientRect();
   const host = plot.root.getBoundingClientRect();
   const area = { x: round(left - host.left), y: round(plotTop - host.top), width: plotWidth, height: plotHeight };
@@ -26,6 +49,7 @@ export function svgOf(seen: DrawnChart, frame: ChartFrame): string {
     `<clipPath id="plot"><rect width="${round(area.width)}" height="${round(area.height)}"/></clipPath>`,
     '<g clip-path="url(#plot)" fill="none" stroke-width="1.75" stroke-linejoin="round">',
     ...seenSeries(seen).map(({ line, index }) => lineOf(seen, line, index)),
+    ...marks(seen),
     '</g></g></svg>\n',
   ].join('\n');
 }
@@ -128,6 +152,18 @@ function lineOf({ plot, data, range, colours }: DrawnChart, line: ChartSeries, i
   }
   endColumn();
   return `<path d="${parts.join('')}" ${strokeOf({ colours }, index)}/>`;
+}
+
+function marks(seen: DrawnChart): readonly string[] {
+  const { plot, colours } = seen;
+  return Array.from(markedPlaces(plot, seen), ({ form, size, x, y, index }) => {
+    const place = `${round((x - plot.bbox.left) / devicePixelRatio)} ${round((y - plot.bbox.top) / devicePixelRatio)}`;
+    const { path, stroke, fill } = form === null ? { path: 'M0 0h0', stroke: null, fill: null } : MARK_FORMS[form];
+    const colour = stroke === null ? colours.series[lookOfSeries(index).colour] : colours[stroke];
+    const look = form === null ? ` stroke-width="${2 * size}" stroke-linecap="round"` : ' stroke-width="1.5"';
+    const scaled = form === null ? '' : ` scale(${size})`;
+    return `<path d="${path}" transform="translate(${place})${scaled}" vector-effect="non-scaling-stroke" stroke="${colour}" fill="${fill === null ? 'none' : colours[fill]}"${look}/>`;
+  });
 }
 
 /** Of the points at one place, the first and the last one, the lowest and the highest one are enough. */

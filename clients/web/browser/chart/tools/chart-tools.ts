@@ -6,8 +6,7 @@ import type { DrawnChart } from '../market-chart.ts';
 import type { SeenChart } from '../seen-chart.ts';
 import { CSV_TYPE, seenCsv } from './chart-csv.ts';
 import { framed, seenName } from './chart-frame.ts';
-import { pngOf } from './chart-png.ts';
-import { svgOf } from './chart-svg.ts';
+import { pngOf, svgOf } from './chart-svg.ts';
 import { citationOf } from './citation.ts';
 
 export interface MadeFile {
@@ -18,9 +17,8 @@ export interface MadeFile {
 export async function seenFile(seen: SeenChart & DrawnChart, form: 'csv' | 'png' | 'svg'): Promise<MadeFile> {
   const name = `${seenName(seen)}.${form}`;
   if (form === 'csv') return { name, content: new Blob([seenCsv(seen)], { type: CSV_TYPE }) };
-  const frame = framed(seen, publisher());
-  if (form === 'png') return { name, content: await pngOf(seen, frame) };
-  return { name, content: new Blob([svgOf(seen, frame)], { type: 'image/svg+xml' }) };
+  const svg = svgOf(seen, framed(seen, publisher()));
+  return { name, content: form === 'png' ? await pngOf(svg) : new Blob([svg], { type: 'image/svg+xml' }) };
 }
 
 /** The operator or, where the page has no name of one, the host. */
