@@ -206,7 +206,7 @@ describe('a batch is refused', () => {
   const large = JSON.stringify({ records: ['x'.repeat(MAX_BODY_BYTES - 15)] });
   const badLines = `${record}\r\n{"type":"market","type":"wish"}\r\n{"a":1e999}`;
 
-  /** The faults as `line pointer code`, without what the code of the answer says already. */
+  /** Each fault as `line pointer code`. The code `invalid` is left out. */
   it.each<[string, Partial<Call>, string, ...faults: string[]]>([
     ['without records', { body: { records: [] } }, '422 validation-failed', '/records'],
     ['with 1,001 records', { body: { records: Array(1001).fill(0) } }, '422 validation-failed', '/records'],

@@ -22,11 +22,11 @@ export type Damage =
 /** A text in bodies that must not appear in a refusal. */
 export const BODY_SECRET = 'sEcReT-OF-THE-BODY-7Yq';
 
-/** Beside any text: what decoders, routers and prototypes stumble over. */
+/** They come beside any text: decoders, routers and prototypes stumble over them. */
 const PARTS = `. .. % %00 %ff %2e%2e %2F %E0%A4%A %ED%A0%80 __proto__ constructor wl_01JD8N5W5XQ6M4T0VZ8R2K7C3A
   wl_81JD8N5W5XQ6M4T0VZ8R2K7C3A user: user:a/b user%3A%00 operator gold-usd \ud800 é ${'x'.repeat(5_000)}`.split(/\s+/);
 
-/** Beside any JSON: values at the edges of what schemas take, or JSON has. */
+/** They come beside any JSON: each is at an edge of a schema, or of JSON. */
 const VALUES =
   String.raw`-0 -1 1e400 9007199254740993 1e-7 "\ud800" "\u0000" "2026-11-31T00:00:00Z" "-000001-01-01T00:00:00Z"
   "9999-12-31T23:59:59.999Z" "2026-11-20T00:00:00+00:00" "http://" "javascript:alert(1)" "https://user:password@host.example/"
@@ -34,7 +34,7 @@ const VALUES =
   {"constructor":{"prototype":{"polluted":1}}} "${BODY_SECRET}" ["${BODY_SECRET}"] {"type":"${BODY_SECRET}"}
   "${'x'.repeat(70_000)}" ${'['.repeat(40) + ']'.repeat(40)} [${'0,'.repeat(1_500)}0]`.split(/\s+/);
 
-/** Beside any text. */
+/** They come beside any text. */
 const BODIES =
   String.raw`{ } null [] {} {"a":1}{"b":2} {"a":1,} {'a':1} NaN "\ud800" [1e999] ${BODY_SECRET} {"name":"${BODY_SECRET}"
   ${'['.repeat(100_000)} ${'{"a":'.repeat(5_000)} "${'x'.repeat(1_100_000)}"`.split(/\s+/);

@@ -203,6 +203,11 @@ describe('a condition on the version', () => {
     const { status, json } = await world.call({ ...call, headers: {} });
     if (operationOf(id).precondition === 'if-match-if-sent') expect(status).toBe(200);
     else expect([status, json.code]).toEqual([428, 'precondition-required']);
+    if (operationOf(id).precondition !== 'if-match-or-none-match') return;
+    const headers = [{ 'if-none-match': '*' }, { 'if-none-match': '*' }, { 'if-match': '"1"' }, { 'if-match': '*' }];
+    const statuses: number[] = [];
+    for (const each of headers) statuses.push((await world.call({ ...call, headers: each })).status);
+    expect(statuses).toEqual([200, 412, 200, 200]);
   });
 });
 

@@ -82,24 +82,6 @@ describe('a source', () => {
     expect((await put(EXAMPLE_RECIPE, CREATE, name)).status).toBe(404);
   });
 
-  test.each([
-    ['PUT', 'there', {}, 428],
-    ['PUT', 'there', CREATE, 412],
-    ['PUT', 'there', ifMatch(2), 412],
-    ['PUT', 'there', ifMatch(1), 200],
-    ['PUT', 'there', { 'if-match': '*' }, 200],
-    ['PUT', 'absent', ifMatch(1), 412],
-    ['PUT', 'absent', CREATE, 200],
-    ['DELETE', 'there', {}, 428],
-    ['DELETE', 'there', ifMatch(2), 412],
-    ['DELETE', 'there', ifMatch(1), 204],
-    ['DELETE', 'absent', ifMatch(1), 404],
-  ])('%s of one that is %s with %j: %i', async (method, state, headers: Headers, status) => {
-    if (state === 'there') await put();
-    const answer = method === 'PUT' ? await put(recipeWith({ description: 'New.' }), headers) : await remove(headers);
-    expect(answer.status).toBe(status);
-  });
-
   test('keeps its revision and its audit if it is put once more as it is', async () => {
     await put();
     expect((await put(EXAMPLE_RECIPE, ifMatch(1))).headers.etag).toBe('"1"');
