@@ -156,18 +156,9 @@ describe('API keys', () => {
     expect((await list()).json.data).toEqual([]);
   });
 
-  type Row = [what: string, more: object, pointer: string];
-  it.each<Row>([
-    ...ADMIN_SCOPES.map((scope): Row => [`the scope ${scope}`, { scopes: [scope] }, '/scopes/0']),
-    ['no scope', { scopes: [] }, '/scopes'],
-    ['a scope twice', { scopes: ['claims:read', 'claims:read'] }, '/scopes'],
-    ['an unknown scope', { scopes: ['claims:read', 'everything'] }, '/scopes/1'],
-    ['a label of two lines', { label: 'a\nb' }, '/label'],
-    ['an end in the past', { expiresAt: '2026-11-20T12:00:00Z' }, '/expiresAt'],
-  ])('are not issued with %s', async (_, more, pointer) => {
-    const { status, json } = await create(more);
-    expect([status, json.code]).toEqual([422, 'validation-failed']);
-    expect(json.errors.map((error: { pointer: string }) => error.pointer)).toContain(pointer);
+  it.each(ADMIN_SCOPES)('are not issued with the scope %s', async (scope) => {
+    const { status, json } = await create({ scopes: [scope] });
+    expect([status, json.errors]).toEqual([422, [expect.objectContaining({ pointer: '/scopes/0' })]]);
   });
 
   it('can have every scope that concerns only their own account', () => {

@@ -121,26 +121,6 @@ describe('filing a claim', () => {
     expect((await file(world, correction(corrected))).status).toBe(201);
   });
 
-  it.each([
-    ['an amount that is not an integer', correction({ amountMinor: 1.5, currency: 'USD' })],
-    ['two kinds of value at once', correction({ amountMinor: 1, currency: 'USD', value: '1', unit: 'x' })],
-    ['another label for the source', { ...ASSERTIONS.correction, sourceLabel: 'Mine' }],
-    ['an unknown type', { ...ASSERTIONS.dispute, type: 'deletion' }],
-    ['an address in a name that will be public', { ...ASSERTIONS.representation, name: 'a@bullion.example' }],
-    ['an address in a unit that will be public', correction({ value: '1', unit: 'a@bullion.example' })],
-  ])('with %s is refused', async (_, assertion) => {
-    const { status, json } = await file(world, assertion);
-    expect([status, json.code]).toEqual([422, 'validation-failed']);
-  });
-
-  it.each([
-    ['more than 10 pieces', Array.from({ length: 11 }, () => ({ url: 'https://evidence.example/1' }))],
-    ['a URL with a password', [{ url: 'https://a:b@evidence.example/' }]],
-  ])('with evidence of %s is refused', async (_, evidence) => {
-    const { status, json } = await file(world, ASSERTIONS.dispute, 'alice', evidence);
-    expect([status, json.code]).toEqual([422, 'validation-failed']);
-  });
-
   it('is checked against the ledger at the commit', async () => {
     const market = marketKey('gold-usd');
     const { transact } = world.ledger;

@@ -165,16 +165,6 @@ describe('erasures', () => {
     expect(audit.json.data).toMatchObject([{ actor: 'key:operator', action: 'createErasure' }]);
   });
 
-  it.each([
-    ['the operator', 'operator'],
-    ['a malformed subject', 'jo'],
-    ['a malformed account', 'account:acme'],
-    ['an unknown account', 'account:req_01JD8N5W5XQ6M4T0VZ8R2K7C3A'],
-  ])('refuse %s', async (_, subject) => {
-    const { status, json } = await erase(subject);
-    expect([status, json.code, json.errors[0].pointer]).toEqual([422, 'validation-failed', '/subject']);
-  });
-
   it('that are unknown are not run', async () => {
     await expect(run('era_1')).rejects.toThrow('era_1');
   });

@@ -126,28 +126,3 @@ describe('a purge', () => {
     expect(purged).toEqual(targets);
   });
 });
-
-describe('a publication is refused', () => {
-  it.each<[string, unknown, readonly object[]]>([
-    ['of no market', { markets: [] }, [{ pointer: '/markets' }]],
-    ['of some', { markets: 'some' }, [{ pointer: '/markets' }]],
-    ['of more markets than fit a transaction', { markets: SLUGS }, [{ pointer: '/markets' }]],
-    ['of a market twice', { markets: ['market-00', 'market-00'] }, [{ pointer: '/markets' }]],
-    ['of what cannot be a slug', { markets: ['Market 00'] }, [{ pointer: '/markets/0' }]],
-    [
-      'of unknown markets, each of which is named',
-      { markets: ['market-00', 'nothing', 'market-01', 'nowhere'] },
-      [
-        { pointer: '/markets/1', code: 'market.unknown' },
-        { pointer: '/markets/3', code: 'market.unknown' },
-      ],
-    ],
-  ])('%s', async (_, body, errors) => {
-    const { status, json } = await create(body);
-    expect(status).toBe(422);
-    expect(json).toMatchObject({ code: 'validation-failed', errors });
-    for (const { shards } of [WORK_QUEUE, FRESH_MARKS, AWAITING_GENERATION]) {
-      expect(await readAll(world.ledger, { shards })).toEqual([]);
-    }
-  });
-});

@@ -1,6 +1,5 @@
 /** Large files: announced, put to their target, applied by the worker, and reported to their sender. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { UPLOAD_BYTES_MAX, UPLOAD_RECORDS_MAX } from '../../contract/ingest/ingest-uploads.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { UPLOAD_TARGET_SECONDS } from '../../storage/ports/upload-store.ts';
@@ -56,17 +55,6 @@ describe('announcing a file', () => {
     const days30 = 30 * 24 * 60 * 60 * 1000;
     expect(await expiryOf(waiting.id)).toBe(Date.parse(waiting.createdAt) + days30);
     expect(await expiryOf(arrived.id)).toBeNull();
-  });
-
-  test.each([
-    ['a digest in capitals', { ...BODY, sha256: BODY.sha256.toUpperCase().replace(/^\d/, 'A') }],
-    ['no bytes', { ...BODY, bytes: 0 }],
-    ['too many bytes', { ...BODY, bytes: UPLOAD_BYTES_MAX + 1 }],
-    ['no records', { ...BODY, records: 0 }],
-    ['too many records', { ...BODY, records: UPLOAD_RECORDS_MAX + 1 }],
-    ['a dry run of too many records', { ...BODY, dryRun: true, records: 50_001 }],
-  ])('with %s is refused', async (_, body) => {
-    expect(await announce({ body })).toMatchObject({ status: 422, json: { code: 'validation-failed' } });
   });
 
   test.each([

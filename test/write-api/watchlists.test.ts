@@ -105,18 +105,6 @@ describe('watchlists', () => {
     expect(await used()).toBe(1);
   });
 
-  it.each<[string, unknown, string]>([
-    ['a blank name', { name: '  ' }, '/name'],
-    ['a name of two lines', { name: 'a\nb' }, '/name'],
-    ['a name of 101 characters', { name: 'x'.repeat(101) }, '/name'],
-    ['a market twice', { name: 'a', markets: ['gold-usd', 'gold-usd'] }, '/markets'],
-    ['a malformed slug', { name: 'a', markets: ['gold-usd', 'Gold'] }, '/markets/1'],
-  ])('are not made of %s', async (_what, body, pointer) => {
-    const answer = await world.call({ method: 'POST', path: URL, body });
-    expect(code(answer)).toEqual([422, 'validation-failed']);
-    expect(answer.json.errors.map((error: { pointer: string }) => error.pointer)).toContain(pointer);
-  });
-
   const ONE: readonly (readonly [string, Partial<Call>])[] = [
     ['GET', { method: 'GET', body: undefined }],
     ['PUT', { method: 'PUT', body: { name: 'Mine now' }, headers: { 'if-match': '*' } }],
