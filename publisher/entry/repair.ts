@@ -14,7 +14,7 @@ import { checkFormat } from '../../storage/ports/format.ts';
 import { type MigrationOutcome, migrateLedger, moveItems } from '../../storage/ports/migrate-ledger.ts';
 import { type RepairOutcome, repairOne } from '../repair/repair-market.ts';
 import { restore } from '../repair/restore.ts';
-import { requestRebuild } from '../repair/resume.ts';
+import { assertApplied, resume } from '../repair/resume.ts';
 import { logLine } from './log.ts';
 import { openStorage } from './open-storage.ts';
 
@@ -36,9 +36,10 @@ export async function handler(event: unknown, invocation: LambdaInvocation): Pro
   const hasTime = () => invocation.getRemainingTimeInMillis() > RESUMING_MS;
   if (asked.migrate === true) return await migrate(hasTime);
   await checkFormat(storage.ledger);
+  if (asked.restore === true || asked.rebuild === true) await assertApplied(storage);
   if (typeof asked.market === 'string') return await repairMarket(asked.market);
   if (asked.restore === true) return await restoreAll(typeof asked.after === 'string' ? asked.after : '', hasTime);
-  if (asked.rebuild === true) return { generation: await requestRebuild(storage) };
+  if (asked.rebuild === true) return { generation: await resume(storage) };
   throw new RangeError(
     'nothing was done: invoke it with { "market": "<slug>" }, { "restore": true }, { "rebuild": true } or { "migrate": true }',
   );

@@ -78,21 +78,20 @@ export async function resume(
 }
 
 /**
- * Like {@link resume}, for a process that cannot put public objects: if the bundle of the newest generation exists, only a
- * publisher can apply it.
+ * To be called before {@link resume} by a process that cannot put public objects: if the bundle of the newest generation exists,
+ * only a publisher can apply it.
  *
  * @throws Error if that generation is not applied yet. Nothing is changed
  */
-export async function requestRebuild(storage: PublisherStorage): Promise<number | null> {
+export async function assertApplied(storage: PublisherStorage): Promise<void> {
   const head = await storage.ledger.get(HEAD_KEY);
   const { applied = true, bundle } = head?.value ?? {};
   // A raised HEAD has no bundle.
-  if (!applied && bundle?.key && (await storage.objects.stat(bundle.key)) !== null) {
-    throw new Error(
-      `nothing was done: generation ${head?.revision} is not applied yet. The publisher does it: repeat this in a minute`,
-    );
-  }
-  return await resume(storage);
+  if (head === null || applied || !bundle?.key || (await storage.objects.stat(bundle.key)) === null) return;
+  if ((await storeGeneration(storage)) > head.revision) return;
+  throw new Error(
+    `nothing was done: generation ${head.revision} is not applied yet. Only the publisher can do it: let it run, and repeat this in a minute`,
+  );
 }
 
 /**

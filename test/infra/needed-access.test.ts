@@ -11,7 +11,7 @@ import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { publish } from '../../publisher/publish.ts';
 import { restore } from '../../publisher/repair/restore.ts';
-import { requestRebuild } from '../../publisher/repair/resume.ts';
+import { assertApplied, resume } from '../../publisher/repair/resume.ts';
 import { siteOf } from '../../publisher/site.ts';
 import { checkFormat, claimFormat, type FormatDependencies } from '../../storage/ports/format.ts';
 import type { Change, Ledger } from '../../storage/ports/ledger.ts';
@@ -260,7 +260,7 @@ describe('a repair', () => {
   });
 });
 
-describe('a rebuild', () => {
+describe('a rebuild or a restore', () => {
   it('may be asked for, and again before anything is published, after the bucket has lost its files', async () => {
     const world = createWorld();
     await world.ingest([market('gold-usd'), price('gold-usd', 1, 400_000)]);
@@ -272,7 +272,8 @@ describe('a rebuild', () => {
     const ledger = recordAccess(world.ledger, asked);
     const objects = recordObjectAccess(world.objects, asked);
     for (const generation of [2, 3]) {
-      expect(await requestRebuild({ ...world.dependencies, ledger, objects })).toBe(generation);
+      await assertApplied({ ...world.dependencies, ledger, objects });
+      expect(await resume({ ...world.dependencies, ledger, objects })).toBe(generation);
     }
     expect(refused('repair', asked)).toEqual([]);
     while ((await publish(world.dependencies)).isMoreDue);
@@ -292,7 +293,7 @@ describe('a rebuild', () => {
     const asked: AccessCall[] = [];
     const ledger = recordAccess(world.ledger, asked);
     const objects = recordObjectAccess(world.objects, asked);
-    await expect(requestRebuild({ ...world.dependencies, ledger, objects })).rejects.toThrow('generation 2');
+    await expect(assertApplied({ ...world.dependencies, ledger, objects })).rejects.toThrow('generation 2');
     expect(refused('repair', asked)).toEqual([]);
   });
 });
