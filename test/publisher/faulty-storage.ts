@@ -37,6 +37,14 @@ export const diesAfter: Fault = async ({ what, run }) => {
   throw new ProcessDied(what);
 };
 
+/**
+ * The operations in whose place the fault is not the same as in another: a read without an answer has failed without effect, and
+ * who dies after a read dies after the write before it.
+ */
+export function placesOf<Place extends Pick<Operation, 'isWrite'>>(fault: Fault, operations: readonly Place[]) {
+  return fault === failsWithoutEffect ? operations : operations.filter(({ isWrite }) => isWrite);
+}
+
 export interface FaultyStorage {
   readonly ledger: Ledger;
   readonly objects: ObjectStore;

@@ -20,6 +20,7 @@ import {
   failsWithoutEffect,
   faultyStorage,
   ProcessDied,
+  placesOf,
 } from './faulty-storage.ts';
 import { faultsOfLog } from './log/log-oracle.ts';
 import { withLog } from './log/test-log.ts';
@@ -160,7 +161,7 @@ test('the publish under test uses every kind of object and both ports, and delet
 describe.each(faults)(
   'when a storage operation $name, readers see whole generations, and the next publish completes it',
   ({ fault, from }) => {
-    test.each(sampled(operations, 3, from))('$number: $what', async ({ number }) => {
+    test.each(sampled(placesOf(fault, operations), 3, from))('$number: $what', async ({ number }) => {
       const world = await worldWithChanges();
       await publishWithFault(world, number, fault);
       await expectVerified(world, false);

@@ -29,8 +29,8 @@ beforeAll(async () => {
   await writeFile(join(folder, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
   await chmod(join(folder, 'npx'), 0o755);
   await cp(new URL('../../mapping/sample', import.meta.url), join(folder, 'mapping/sample'), { recursive: true });
-  await copySample(join(folder, '.tidemark'), 'all');
-  server = startServer({ TIDEMARK_DATA: join(folder, '.tidemark'), TIDEMARK_PROJECTIONS: 'all' });
+  await copySample(join(folder, '.tidemark'));
+  server = startServer({ TIDEMARK_DATA: join(folder, '.tidemark') });
   url = await server.started;
 });
 

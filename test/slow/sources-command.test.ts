@@ -1,10 +1,11 @@
-/** `tidemark sources`, in processes of their own: from a recipe to published values, beside a source on loopback. */
+/** `tidemark sources`: from a recipe to published values, beside a source on loopback. */
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { SourceRun } from '../../contract/operations/sources.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
-import { tidemark, tidemarkOnTerminal } from '../cli/tidemark.ts';
+import { tidemarkHere as tidemark } from '../cli/in-process.ts';
+import { tidemarkOnTerminal } from '../cli/tidemark.ts';
 import type { ServerProcess } from '../server/server-process.ts';
 import { EXAMPLE_RECIPE, metalsCsv, recipeWith } from '../sources/example-recipe.ts';
 import { startServerWithSource } from '../sources/source-process.ts';
@@ -186,10 +187,15 @@ describe('sources', () => {
 
   test('a run is undone by its id, or by that of its upload', async () => {
     const [{ id, upload }] = (await runsOf()) as [SourceRun & { readonly upload: string }];
-    const undo = async (...words: readonly string[]) =>
-      JSON.parse((await tidemark(['undo', ...words, '--json', '--data', data])).output)[0];
+    const undo = async (...words: readonly string[]) => {
+      const { code, output, errors } = await tidemark(['undo', ...words, '--json', '--data', data]);
+      if (code !== 0) throw new Error(`${code}: ${errors}`);
+      return JSON.parse(output)[0];
+    };
     await tidemark(['publish', 'gold-usd', '--data', data]);
-    expect(await undo(id)).toMatchObject({ dryRun: true, accepted: 1, refused: 0 });
+    // The upload is told its generation soon after readers see it.
+    const first = await vi.waitFor(() => undo(id), { timeout: 60_000 });
+    expect(first).toMatchObject({ dryRun: true, accepted: 1, refused: 0 });
     expect(await undo(upload, '--apply')).toMatchObject({ dryRun: false, accepted: 1, refused: 0 });
     const { output } = await tidemark(['markets', 'history', 'gold-usd', '--json', '--data', data]);
     expect(JSON.parse(output)[0]).toMatchObject({ retraction: 'mistake', observedAt: '2026-10-20T00:00:00Z' });

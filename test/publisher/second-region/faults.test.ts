@@ -7,7 +7,7 @@ import { changedStore } from '../../../storage/ports/changed-store.ts';
 import { StorageUnavailable } from '../../../storage/ports/errors.ts';
 import { sampled } from '../../runs.ts';
 import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
-import { diesAfter, type Fault, faultyStorage, ProcessDied } from '../faulty-storage.ts';
+import { diesAfter, type Fault, faultyStorage, ProcessDied, placesOf } from '../faulty-storage.ts';
 import { removeMarket } from '../remove-market.ts';
 import { market, price } from '../world.ts';
 import { bytesOf, LEASE_MS, type TwoRegions, twoRegions } from './two-regions.ts';
@@ -44,7 +44,10 @@ async function copyWith(regions: TwoRegions, at: number | 'all', fault: Fault) {
 
 const undisturbed = await changed();
 const operations = await copyWith(undisturbed, -1, NO_FAULT);
-const numbers = operations.map((_, number) => number);
+const numbers = placesOf(
+  diesAfter,
+  operations.map(({ isWrite }, number) => ({ number, isWrite })),
+).map(({ number }) => number);
 const expected = bytesOf(undisturbed.second);
 
 describe('a copy whose round is cut off', () => {
