@@ -111,7 +111,7 @@ it('says calmly that a service publishes none of the further files, and that a h
   await page.goto('/status/');
   await ready(page);
   expect(await log(page).innerText()).toContain('This service publishes no log');
-  expect(await page.locator('#status-export').innerText()).toContain('This service publishes no exports.');
+  expect(await page.locator('#status-snapshot').innerText()).not.toContain('Daily export');
   expect(await page.locator('#status-mirror').innerText()).toMatch(/https:\/\/data\.example\s+State\s+unreachable/);
   expect(complaints).toEqual([]);
 });

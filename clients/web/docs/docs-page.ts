@@ -39,13 +39,13 @@ export function docsPage({ href, title, description, above, markdown }: DocsPage
     main: html`<div class="docs">
 <div class="docs-head">
 <div class="docs-search" role="search"></div>
-${crumbs.length === 0 ? null : html`<nav class="crumbs" aria-label="Breadcrumb"><ol>${crumbs.map(link)}<li aria-current="page">${title}</li></ol></nav>\n`}<h1>${title}</h1>
+${crumbs.length === 0 ? null : html`<nav class="crumbs" aria-label="Breadcrumb"><ol class="row small soft">${crumbs.map(link)}<li aria-current="page">${title}</li></ol></nav>\n`}<h1>${title}</h1>
 <div class="docs-lead">${lead}</div>
 </div>
-${headings.length < 2 ? null : html`<nav class="contents" aria-labelledby="contents"><p id="contents">On this page</p><ul>${headings.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul></nav>\n`}<div class="docs-body prose">
+${headings.length < 2 ? null : html`<nav class="contents small" aria-labelledby="contents"><p id="contents" class="soft">On this page</p><ul class="stack">${headings.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul></nav>\n`}<div class="docs-body prose">
 ${body}
 </div>
-${beside.length < 2 ? null : html`<nav class="beside" aria-labelledby="beside"><p id="beside">${besideTitle}</p><ul>${beside.map((each) => (each.href === href ? html`<li aria-current="page">${each.title}</li>` : link(each)))}</ul></nav>\n`}</div>`,
+${beside.length < 2 ? null : html`<nav class="beside small" aria-labelledby="beside"><p id="beside" class="soft">${besideTitle}</p><ul class="row">${beside.map((each) => (each.href === href ? html`<li aria-current="page">${each.title}</li>` : link(each)))}</ul></nav>\n`}</div>`,
   });
 }
 

@@ -14,7 +14,6 @@ const SECTIONS = [
   ['incidents', 'Incidents', ''],
   ['log', 'The log', 'panel'],
   ['snapshot', 'The snapshot', 'panel'],
-  ['export', 'The newest daily export', 'panel'],
 ] as const;
 
 export function statusPage(): string {

@@ -193,7 +193,6 @@ describe('a view', () => {
     expect(viewFragment(WHOLE_VIEW)).toBe('');
     expect(parseView('#main')).toBeNull();
     expect(parseView('#sort=2&charts=no&x=1')).toEqual(WHOLE_VIEW);
-    for (const old of ['kind', 'notes-descending']) expect(parseView(`#sort=${old}`)).toEqual(WHOLE_VIEW);
   });
 
   test('offers each kind with its count', () => {

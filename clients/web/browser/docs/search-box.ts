@@ -51,7 +51,7 @@ aria-describedby="docs-search-keys">`;
   input.addEventListener('keydown', walk);
   results.addEventListener('keydown', walk);
   fill(place, [
-    dom`<label for="docs-search">Search the documentation</label>`,
+    dom`<label for="docs-search" class="small soft">Search the documentation</label>`,
     input,
     dom`<p id="docs-search-keys" class="visually-hidden">Arrow keys walk through the results.</p>`,
     [results, said],

@@ -31,8 +31,7 @@ export function parseView(fragment: string): ListView | null {
   const text = fragment.replace(/^#/, '');
   if (text !== '' && !text.includes('=')) return null;
   const fields = new URLSearchParams(text);
-  // Older links have two sorts that are no names of metrics.
-  const [sort = '', order] = (fields.get('sort') ?? '').replace(/^(kind|notes)\b.*/, '').split('-');
+  const [sort = '', order] = (fields.get('sort') ?? '').split('-');
   return {
     text: fields.get('q') ?? '',
     kind: fields.get('kind') ?? '',

@@ -1,7 +1,7 @@
 /** The page of the service's state, from public files alone. A part that cannot be read hides no other part. */
 
 import type { PublicIncidents } from '../../../../contract/bodies/incidents.ts';
-import { EXPORTS_URL, INCIDENTS_FILE_URL } from '../../../../contract/files/routes.ts';
+import { INCIDENTS_FILE_URL } from '../../../../contract/files/routes.ts';
 import type { Snapshot } from '../../../../contract/values/market.ts';
 import { addressOf } from '../base-url.ts';
 import { MarketFeed } from '../explorer/market-feed.ts';
@@ -13,15 +13,7 @@ import { incidentsList } from './incidents-list.ts';
 import { LogWatch } from './log-watch.ts';
 import { askHealth, type ServiceHealth } from './service-health.ts';
 import { later, type SourceFreshness, sourceFreshness } from './source-freshness.ts';
-import {
-  exportFacts,
-  figure,
-  logFacts,
-  mirrorFacts,
-  snapshotFacts,
-  sourcesTable,
-  verdictPanel,
-} from './status-parts.ts';
+import { figure, logFacts, mirrorFacts, snapshotFacts, sourcesTable, verdictPanel } from './status-parts.ts';
 import { verdictOf } from './verdict.ts';
 
 /** A file that is not there is asked for again after this time: each such answer is an error in the browser's log. */
@@ -56,7 +48,6 @@ class OptionalFile {
 
 const feed = new MarketFeed();
 const log = new LogWatch();
-const exported = new OptionalFile(`${EXPORTS_URL}.json`);
 const incidents = new OptionalFile(INCIDENTS_FILE_URL);
 let health: ServiceHealth | null = null;
 let problem: string | null = null;
@@ -73,11 +64,9 @@ async function refresh(): Promise<void> {
   health = feed.hasServer ? await askHealth() : null;
   draw();
   const { snapshot } = feed;
-  const publishes = (name: 'exports' | 'feeds'): boolean => snapshot?.projections?.includes(name) === true;
   await Promise.all([
     snapshot?.log === undefined ? null : log.refresh(snapshot.log.root),
-    publishes('exports') ? exported.refresh() : null,
-    publishes('feeds') ? incidents.refresh() : null,
+    snapshot?.projections?.includes('feeds') ? incidents.refresh() : null,
   ]);
   (document.getElementById('status') as HTMLElement).dataset.ready = 'true';
 }
@@ -98,7 +87,6 @@ function draw(): void {
   put('sources', sourcesPart(sources));
   put('incidents', incidentsPart(snapshot));
   put('log', logPart(snapshot));
-  put('export', exportPart(snapshot));
 }
 
 function problemText(): string {
@@ -152,12 +140,6 @@ ${checked && keyText(`Checked ${agoText(Date.now() - log.checkedMs)}. `)}</div>`
 function keyText(begin: string): HTMLElement {
   return dom`<p class="soft small">${begin}The key comes from this host, too. Compare it with what the operator says
 elsewhere: only then does the signature prove who signed. <a href="${addressOf('/docs/guides/log.html')}">How to follow the log</a></p>`;
-}
-
-function exportPart({ projections }: Snapshot): HTMLElement {
-  if (!projections?.includes('exports')) return softText('This service publishes no exports.');
-  if (exported.isMissing) return softText('No export is published yet. The first one comes within a day.');
-  return part(exported.problem, exported.body === null ? null : exportFacts(exported.body));
 }
 
 function incidentsPart({ projections }: Snapshot): HTMLElement {

@@ -1,12 +1,12 @@
 /** The parts of the status page, each from what was read. */
 
 import { PROJECTIONS } from '../../../../contract/files/projections.ts';
-import { exportUrl } from '../../../../contract/files/routes.ts';
+import { EXPORTS_URL } from '../../../../contract/files/routes.ts';
 import type { Snapshot } from '../../../../contract/values/market.ts';
 import { addressOf, marketAddress } from '../base-url.ts';
 import type { MarketFeed } from '../explorer/market-feed.ts';
 import { agedTime, badge, dom, facts, type Slot, tableBox } from '../market/elements.ts';
-import { dayText, many, momentText, sinceText, staleText } from '../market/words.ts';
+import { many, momentText, sinceText, staleText } from '../market/words.ts';
 import type { CheckedLog, LogPast } from './log-check.ts';
 import { publicationLagSeconds, type SourceFreshness } from './source-freshness.ts';
 import type { ServiceVerdict } from './verdict.ts';
@@ -57,6 +57,9 @@ export function snapshotFacts(snapshot: Snapshot, feed: MarketFeed): HTMLElement
       `${counts.observations.toLocaleString('en')}, of which ${many(counts.unknownValues, 'value')} unknown`,
     ],
     ['Files', filesText(projections)],
+    projections.includes('exports')
+      ? ['Daily export', dom`<a href="${addressOf(`${EXPORTS_URL}.json`)}">the newest one</a>`]
+      : null,
   ]);
 }
 
@@ -152,38 +155,6 @@ const LOOKS = { good: 'verified', plain: 'note', notice: 'check again', alarm: '
 function check(look: keyof typeof LOOKS, text: string): HTMLElement {
   return dom`<p>${badge(LOOKS[look], look)} ${text}</p>`;
 }
-
-/** The members of the manifest that the page shows. */
-interface Manifest {
-  readonly date: string;
-  readonly created: string;
-  readonly generation: number;
-  readonly log?: { readonly size: number };
-  readonly resources: readonly {
-    readonly path: string;
-    readonly format: string;
-    readonly bytes: number;
-    readonly rows: number;
-  }[];
-}
-
-export function exportFacts(body: unknown): HTMLElement {
-  const { date, created, generation, log, resources } = body as Manifest;
-  const formats = [...new Set(resources.map(({ format }) => format))];
-  const bytesOf = (format: string): number =>
-    resources.reduce((sum, each) => sum + (each.format === format ? each.bytes : 0), 0);
-  return facts([
-    ['Day', dom`<a href="${addressOf(exportUrl(encodeURIComponent(date)))}">${dayText(date)}</a>`],
-    ['State of', [`generation ${generation.toLocaleString('en')}, `, agedTime(created)]],
-    ['Log', log === undefined ? 'no log' : `the first ${entries(log.size)}`],
-    [
-      'Files',
-      `${many(resources.length, 'file')}: ${formats.map((format) => `${format} ${megabytes(bytesOf(format))}`).join(', ')}`,
-    ],
-  ]);
-}
-
-const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
 
 /** Of a host that is a mirror, by its `GET /healthz`. */
 export function mirrorFacts({ of, state, ageSeconds, generation }: Readonly<Record<string, unknown>>): HTMLElement {
