@@ -3,16 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { verifierKey } from '../../contract/log/notes.ts';
 import { withClient, withOptions } from '../program/handlers.ts';
-import type { GlobalOptions } from '../program/profile.ts';
-
-/** The options of `tidemark receipt` and `tidemark receipt verify`. */
-export interface ReceiptFlags extends GlobalOptions {
-  readonly observedAt?: string;
-  readonly metric: string;
-  readonly source?: string;
-  readonly output?: string;
-  readonly logKey?: readonly string[];
-}
+import type { ReceiptFlags } from './receipt-flags.ts';
 
 /** `verify` and `mirror` have this option, too. */
 export function logKeyOption(): Option {

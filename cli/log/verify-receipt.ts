@@ -9,8 +9,8 @@ import { parseEntry } from '../../contract/log/parse-entry.ts';
 import { decimalText } from '../../contract/values/money/decimal-text.ts';
 import { CommandError } from '../program/exit-codes.ts';
 import { printFields, printJson } from '../program/output.ts';
-import type { ReceiptFlags } from './commands.ts';
 import { knownLogsOf, knownLogsPath, originOf } from './known-logs.ts';
+import type { ReceiptFlags } from './receipt-flags.ts';
 
 /** Ends with `findings` if the receipt proves nothing. */
 export async function verifyReceipt(file: string, options: ReceiptFlags): Promise<void> {

@@ -11,8 +11,8 @@ import { CommandError } from '../program/exit-codes.ts';
 import { note, printRaw } from '../program/output.ts';
 import { publicReaderOf } from '../reads/verify.ts';
 import { allVersions } from '../reads/walk.ts';
-import type { ReceiptFlags } from './commands.ts';
 import { knownLogsPath, readKnownLogs } from './known-logs.ts';
+import type { ReceiptFlags } from './receipt-flags.ts';
 import { wordsOnStrangeLog } from './strange-log.ts';
 
 export async function writeReceipt(client: Client, slug: string, options: ReceiptFlags): Promise<void> {
