@@ -3,7 +3,6 @@ import { CLAIM_EVIDENCE_MAX } from '../../contract/operations/accounts/claims.ts
 import { type Action, act, CLAIMS, filed, filedIn, KEY, openClaimWorld, REQUESTS } from './claim-world.ts';
 import type { ApiWorld } from './world.ts';
 
-const OF_OWNER = ['add-evidence', 'withdraw'] as const satisfies readonly Action[];
 const OF_REVIEWER = ['start', 'request-evidence', 'resume', 'accept', 'reject'] as const satisfies readonly Action[];
 
 let world: ApiWorld;
@@ -15,16 +14,6 @@ beforeEach(async () => {
 const read = async (id: string) => (await world.call({ path: `${CLAIMS}/${id}` })).json;
 
 describe('the owner of a claim', () => {
-  it.each(OF_OWNER)('%s: a claim of another owner is not found, for reviewers neither', async (action) => {
-    world = await openClaimWorld({ scopes: { rita: ['claims:review', 'claims:write'] } });
-    const id = await filed(world);
-    for (const as of ['bob', KEY, 'rita']) {
-      const { status, json } = await act(world, id, action, { as });
-      expect([status, json.code]).toEqual([404, 'not-found']);
-    }
-    expect((await read(id)).revision).toBe(1);
-  });
-
   it('evidence is added at the end, up to 10 pieces', async () => {
     const id = await filed(world);
     for (let piece = 0; piece < CLAIM_EVIDENCE_MAX; piece++) {

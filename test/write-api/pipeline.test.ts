@@ -125,6 +125,28 @@ describe('what is not there', () => {
   });
 });
 
+describe('what belongs to another subject', () => {
+  const isOwned = (id: ApiOperationId) =>
+    /^\/api\/v1\/(watchlists|claims|ingest\/\w+)\/\{id\}/.test(operationOf(id).path) &&
+    !['reviewClaim', 'decideClaim'].includes(id);
+  /** An operator reads every report. */
+  const strangersTo = (id: ApiOperationId) => (id.startsWith('getIngest') ? ['bob'] : ['bob', 'acme/k1', 'operator']);
+
+  it.each(API_OPERATIONS.filter(isOwned))('is not found by %s, with any credential', async (id) => {
+    const ledger = watchLedger(openMemoryLedger());
+    // Reviewers read the claims of others.
+    const scopes = id === 'getClaim' ? (['claims:read'] as const) : ALL_SCOPES;
+    const world = await openWorld({ ledger, scopes: { bob: scopes, 'acme/k1': scopes, operator: scopes } });
+    const call = await validCall(world, id);
+    const before = ledger.commits.length;
+    for (const as of strangersTo(id)) {
+      const { status, json } = await world.call({ ...call, as });
+      expect([as, status, json.code]).toEqual([as, 404, 'not-found']);
+    }
+    expect(ledger.commits).toHaveLength(before);
+  });
+});
+
 describe.each(WRITES)('%s', (id) => {
   const KEY = 'one-and-the-same-key';
   const substance = ({ status, text, headers: { etag, location } }: Answer) => ({ status, text, etag, location });

@@ -98,14 +98,4 @@ describe('an upload', () => {
     await putItem(world.ledger, generationOfKey(`batch/${batch}`), value, 7);
     expect((await get(id)).json).toMatchObject(value);
   });
-
-  test('is not found by others, nor are its batches', async () => {
-    const { id } = (await announce()).json;
-    world.uploads.put(id, Buffer.from(TEXT));
-    await queueUpload(dependencies(), id);
-    await workOff(dependencies());
-    const { batch } = (await get(id)).json.refusedIn[0];
-    expect((await get(id, 'bob')).status).toBe(404);
-    expect((await world.call({ path: `/api/v1/ingest/batches/${batch}`, as: 'bob' })).status).toBe(404);
-  });
 });

@@ -105,29 +105,6 @@ describe('watchlists', () => {
     expect(await used()).toBe(1);
   });
 
-  const ONE: readonly (readonly [string, Partial<Call>])[] = [
-    ['GET', { method: 'GET', body: undefined }],
-    ['PUT', { method: 'PUT', body: { name: 'Mine now' }, headers: { 'if-match': '*' } }],
-    ['DELETE', { method: 'DELETE', headers: { 'if-match': '*' } }],
-    ['PUT of a market', { method: 'PUT', path: '/markets/gold-usd' }],
-    ['DELETE of a market', { method: 'DELETE', path: '/markets/gold-usd' }],
-  ];
-
-  it.each(ONE)('are not found by %s if they belong to another subject', async (_what, call) => {
-    const { json } = await create('Private', ['gold-usd'], 'bob');
-    const before = ledger.commits.length;
-    for (const [id, as] of [
-      [json.id, 'alice'],
-      [json.id, 'acme/k1'],
-      [json.id, 'operator'],
-    ]) {
-      const answer = await world.call({ ...call, path: `${URL}/${id}${call.path ?? ''}`, as: as as string });
-      expect([id, as, ...code(answer)]).toEqual([id, as, 404, 'not-found']);
-    }
-    expect(ledger.commits).toHaveLength(before);
-    expect((await world.call({ path: `${URL}/${json.id}`, as: 'bob' })).json).toEqual(json);
-  });
-
   it('belong to the account, whichever of its keys is used', async () => {
     const { json } = await create('Shared', [], 'acme/k1');
     expect((await world.call({ path: `${URL}/${json.id}`, as: 'acme/k2' })).json).toEqual(json);
