@@ -1,9 +1,9 @@
 /**
- * Installs what package-lock.json names and node_modules lacks; otherwise says nothing and returns. Runs before every npm command, so it
- * depends on nothing, and avoids syntax that an old Node cannot parse.
+ * Installs the packages of package-lock.json that node_modules lacks; if none is missing, it ends silently. It runs before
+ * every npm command, so it has no dependencies, and avoids syntax that an old Node cannot parse.
  *
- *     node tools/install.mjs             what `npm start` needs
- *     node tools/install.mjs --with-dev  what everything else needs
+ *     node tools/install.mjs             the packages for `npm start`
+ *     node tools/install.mjs --with-dev  the packages for everything else
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 const root = realpathSync(fileURLToPath(new URL('..', import.meta.url)));
 const modules = join(root, 'node_modules');
 const withDev = process.argv.includes('--with-dev');
-// npm needs ten minutes by default to find out that there is no network.
+// By default, npm needs ten minutes to notice that there is no network.
 const OPTIONS = [
   '--loglevel=error',
   '--prefer-offline',
@@ -32,7 +32,10 @@ if (!isInstalled(withDev)) {
   if (!isInstalled(withDev)) install();
 }
 
-/** npm writes a copy of the lock file last. Optional packages are not compared: most of them are for other platforms. */
+/**
+ * npm writes this copy of the lock file last. Optional packages are not compared, because most of them are for other
+ * platforms.
+ */
 function isInstalled(includingDev) {
   const copy = join(modules, '.package-lock.json');
   if (!existsSync(copy) || !existsSync(join(modules, 'node', 'bin', 'node'))) return false;
@@ -44,11 +47,11 @@ function isInstalled(includingDev) {
 }
 
 function install() {
-  // `npm ci` removes first, and through a link that would be the modules of another clone.
+  // `npm ci` first removes the modules. Through a link, it would remove those of another clone.
   if (existsSync(modules) && lstatSync(modules).isSymbolicLink()) {
     stop(`${modules} is a link, and does not lead to the packages of this version: replace the link, then try again.`);
   }
-  // Not to standard output, which may be a file that a command writes.
+  // Standard output may be a file that a command writes, so this goes to standard error.
   console.error('Installing dependencies (once) …');
   // If only development tools are missing, they are added: `npm ci` would remove the modules of a running server.
   const command = withDev && isInstalled(false) ? ['install', '--no-save'] : ['ci'];
@@ -62,7 +65,10 @@ function install() {
   );
 }
 
-/** One installation at a time, so that two terminals do not remove each other's modules. A holder that died is passed over. */
+/**
+ * One installation at a time, so that two terminals do not remove each other's modules. A lock whose holder has died is
+ * ignored.
+ */
 function takeTurn() {
   const lock = join(tmpdir(), `tidemark-install${root.replace(/\W+/g, '-')}`);
   for (let isTold = false; ; ) {

@@ -20,7 +20,7 @@ export class AlarmSet extends Construct {
   constructor(scope: Construct, id: string, { configuration, rules }: AlarmSetProps) {
     super(scope, id);
     this.topic = new Topic(this, 'Topic', { enforceSSL: true });
-    // A topic with a policy of its own loses the default policy, which lets the account's alarms publish.
+    // A topic with its own policy loses the default policy, which lets the account's alarms publish.
     this.allowPublishing('cloudwatch.amazonaws.com');
     if (configuration.alarmEmail !== undefined) {
       this.topic.addSubscription(new EmailSubscription(configuration.alarmEmail));
@@ -41,7 +41,7 @@ export class AlarmSet extends Construct {
     }
   }
 
-  /** Lets a service of AWS publish, for this account only. */
+  /** Allows a service of AWS to publish, for this account only. */
   allowPublishing(service: string): void {
     this.topic.addToResourcePolicy(
       new PolicyStatement({

@@ -1,4 +1,4 @@
-/** The DNS records of a distribution with a host of its own, where CDK should make them. */
+/** The DNS records of a distribution with its own host name, if CDK is to create them. */
 import type { IDistribution } from 'aws-cdk-lib/aws-cloudfront';
 import { AaaaRecord, ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';

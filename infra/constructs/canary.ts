@@ -1,7 +1,7 @@
 /**
- * A new version of a function takes a tenth of its calls for five minutes, beside the version before. If an alarm goes off, CodeDeploy
- * gives all calls back to that one, and CloudFormation takes the whole deployment back. Versions may run side by side: the
- * format of the ledger decides who may write (docs/decisions/016-formats.md).
+ * For five minutes, a new version of a function receives a tenth of its calls, beside the previous version. If an alarm is
+ * raised, CodeDeploy sends all calls to the previous version again, and CloudFormation rolls back the whole deployment.
+ * Versions may run side by side: the format of the ledger decides which of them may write (docs/decisions/016-formats.md).
  */
 import { Duration } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, type IAlarm, Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
@@ -14,7 +14,7 @@ import type { FunctionName } from '../deployment/permissions.ts';
 const ALIAS = 'live';
 
 export class Canary extends Construct {
-  /** What triggers invoke: the version of before, and for a share of calls the new one. */
+  /** The alias that triggers invoke: the previous version, and for a share of the calls the new one. */
   readonly alias: IFunction;
 
   constructor(
@@ -38,8 +38,8 @@ export class Canary extends Construct {
   }
 
   /**
-   * Of the new version alone: a release that mends a failing version must not be taken back for its failures. In this stack,
-   * because a deployment needs it before the stack of the other alarms is there.
+   * An alarm about the new version alone: a release that repairs a failing version must not be rolled back for that
+   * version's failures. It is in this stack, because a deployment needs it before the stack of the other alarms exists.
    */
   #addAlarm(
     name: FunctionName,

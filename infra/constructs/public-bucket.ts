@@ -1,4 +1,4 @@
-/** The bucket of public objects, in both regions alike. */
+/** The bucket of public objects, the same in both regions. */
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
@@ -10,8 +10,8 @@ export const PRIVATE_BUCKET = {
 } as const;
 
 /**
- * The ledger can make every object again. Versions bring a bucket that was emptied by mistake back sooner; they go after a
- * day. With SSE-S3, an ETag is the MD5 of the bytes.
+ * The ledger can make every object again. Versions restore a bucket that was emptied by mistake sooner; they are deleted
+ * after a day. With SSE-S3, an ETag is the MD5 of the bytes.
  *
  * @param bucketName default: CloudFormation chooses one
  */

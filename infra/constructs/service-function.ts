@@ -11,25 +11,25 @@ import { ACCESS, type FunctionName } from '../deployment/permissions.ts';
 import { type AccessTargets, accessPolicy } from '../deployment/policies.ts';
 import { Canary } from './canary.ts';
 
-/** Writers and readers wait for these; all others run by schedule, and again. */
+/** Writers and readers wait for these functions. All others run by schedule, and repeat their work. */
 export const BY_CANARY: readonly FunctionName[] = ['write-api', 'worker', 'publish'];
 
 export interface ServiceFunctionProps {
   readonly name: FunctionName;
   readonly configuration: Configuration;
-  /** Holds one folder for each function's bundle. */
+  /** The folder with one subfolder for each function's bundle. */
   readonly bundles: string;
   readonly targets: Omit<AccessTargets, 'logGroup'>;
   readonly memoryMegabytes: number;
   readonly timeoutSeconds: number;
   readonly environment: Readonly<Record<string, string>>;
-  /** Permissions beyond its access: of its trigger, and of the queue of failures. */
+  /** Further permissions: for its trigger, and for the queue of failures. */
   readonly statements?: readonly PolicyStatement[];
   readonly reservedConcurrency?: number | undefined;
 }
 
 export class ServiceFunction extends Construct {
-  /** What triggers invoke. */
+  /** The function or alias that triggers invoke. */
   readonly function: IFunction;
   readonly logGroup: LogGroup;
 
@@ -42,7 +42,7 @@ export class ServiceFunction extends Construct {
       retention: configuration.logRetentionDays as RetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    // Built from the name: the ARN of the log group itself ends with a colon and an asterisk.
+    // Built from the name, because the ARN attribute of the log group ends with a colon and an asterisk.
     const logGroup = Stack.of(this).formatArn({
       service: 'logs',
       resource: 'log-group',
@@ -63,7 +63,7 @@ export class ServiceFunction extends Construct {
       memorySize: props.memoryMegabytes,
       timeout: Duration.seconds(props.timeoutSeconds),
       environment: { ...props.environment },
-      // The function's policy is complete: CDK must not add permissions to it.
+      // The role's policy is complete, so CDK must not add permissions to it.
       role: role.withoutPolicyUpdates(),
       logGroup: this.logGroup,
       ...(reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: reservedConcurrency }),

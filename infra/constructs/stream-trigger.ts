@@ -11,27 +11,27 @@ import { TABLE_PARTITION_KEY } from '../../storage/aws/names.ts';
 import { allow } from '../deployment/policies.ts';
 import type { ServiceFunction } from './service-function.ts';
 
-/** The changes of an item that count. */
+/** The kinds of changes that can invoke the function. */
 export type ItemEvent = 'INSERT' | 'MODIFY' | 'REMOVE';
 
 export interface StreamTriggerProps {
   readonly invoked: ServiceFunction;
   readonly tableStreamArn: string;
-  /** Each ends with `*`, which stands for any rest. */
+  /** Patterns of partitions. Each ends with `*`, which matches any rest. */
   readonly partitions: readonly string[];
-  /** Without removals, which mean that work is done. */
+  /** Removals are usually left out, because they mean that work is done. */
   readonly events: readonly ItemEvent[];
-  /** The prefix of partitions whose items never change: the function is invoked if one does. */
+  /** The prefix of partitions whose items must never change: a change invokes the function. */
   readonly unchanging?: string;
-  /** Records within this time lead to one invocation. */
+  /** Records within this time cause one invocation. */
   readonly coalesce: Duration;
-  /** Receives the position of records that were given up. */
+  /** Receives the position of records after the last retry. */
   readonly failures: IQueue;
 }
 
 const BATCH_RECORDS = 1_000;
 const RETRIES = 3;
-/** By then the schedule has invoked the function many times. */
+/** The maximum age of a record: by then the schedule has invoked the function many times. */
 const OLDEST_RECORD = Duration.hours(1);
 
 /** The permissions that the role of the invoked function needs. */
@@ -78,8 +78,8 @@ export class StreamTrigger extends Construct {
 }
 
 /**
- * The schedule invokes the function again soon enough: no retry, and no growing queue of invocations while the account
- * has no concurrency left.
+ * The schedule invokes the function again soon enough. So there is no retry, and invocations do not queue up while the
+ * account has no concurrency left.
  */
 const ON_SCHEDULE = { retryAttempts: 0, maxEventAge: Duration.minutes(1) };
 

@@ -1,5 +1,5 @@
 /**
- * A daily backup of the ledger in a vault of another account. Point-in-time recovery lives and dies with its table and account;
+ * A daily backup of the ledger in a vault of another account. Point-in-time recovery is lost with its table or its account;
  * this copy survives both.
  */
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
@@ -11,7 +11,7 @@ const KEPT_FOR = Duration.days(35);
 
 export interface TableBackupsProps {
   readonly tableArn: string;
-  /** Its own policy must allow copies from this account (docs/deploy.md, *Backups in another account*). */
+  /** The vault's own policy must allow copies from this account (docs/deploy.md, *Backups in another account*). */
   readonly vaultArn: string;
 }
 

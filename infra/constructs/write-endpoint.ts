@@ -1,7 +1,7 @@
 /**
- * The write host: a CloudFront distribution before the HTTP API of the write API's function. The HTTP API has the throttle
- * and an access log. Its own endpoint is as public as every other one, so the function refuses requests that do not have
- * the secret that the distribution adds.
+ * The write host: a CloudFront distribution in front of the HTTP API of the write API's function. The HTTP API has the
+ * throttle and an access log. Its own endpoint is as public as any other, so the function refuses requests without the
+ * secret that the distribution adds.
  */
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
@@ -34,7 +34,7 @@ import { writeEdgeCode } from '../deployment/write-edge.ts';
 import { addAliasRecords } from './alias-records.ts';
 
 /**
- * No header, query, path or address, because they may identify a person. The request id leads to the line in the
+ * Header, query, path and address are left out, because they may identify a person. The request id leads to the line in the
  * function's log, which names the operation.
  */
 const ACCESS_LOG_FIELDS = {
@@ -49,18 +49,18 @@ const ACCESS_LOG_FIELDS = {
 };
 
 /**
- * CloudFront keeps each of these for 10 seconds by default, also without any caching: one sender's 404 would be another
- * one's. It can keep no other errors.
+ * CloudFront keeps each of these errors for 10 seconds by default, even without caching: one sender's 404 would be sent to
+ * another. It keeps no other errors.
  */
 const ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
 
-/** Longer than API Gateway takes, so that its answer arrives. */
+/** Longer than API Gateway's limit, so that its answer arrives. */
 const ANSWERED_WITHIN = Duration.seconds(35);
 
 export interface WriteEndpointProps {
   readonly configuration: Configuration;
   readonly handler: IFunction;
-  /** The value that the distribution sends. The handler must accept it before the distribution changes. */
+  /** The value that the distribution sends. The function must accept a new value before the distribution sends it. */
   readonly originSecret: Pick<ISecret, 'secretValue'>;
   readonly readBaseUrl: string;
   readonly webAclArn?: string | undefined;
@@ -77,7 +77,7 @@ export class WriteEndpoint extends Construct {
     const { configuration, handler } = props;
     this.api = new HttpApi(this, 'HttpApi', {
       apiName: `${configuration.name}-write`,
-      // The table of operations routes requests. A second list of routes here could only disagree.
+      // The table of operations routes requests. A second list of routes here could contradict it.
       defaultIntegration: new HttpLambdaIntegration('Function', handler),
       createDefaultStage: false,
     });
@@ -108,7 +108,7 @@ export class WriteEndpoint extends Construct {
     });
   }
 
-  /** Passes everything on, and keeps nothing. The answers are the write API's own, errors included. */
+  /** Forwards every request, and caches nothing. All answers come from the write API, errors included. */
   #addDistribution({ configuration, originSecret, readBaseUrl, webAclArn }: WriteEndpointProps): Distribution {
     const { name, writeDomain } = configuration;
     const code = FunctionCode.fromInline(writeEdgeCode(readBaseUrl));
@@ -117,17 +117,17 @@ export class WriteEndpoint extends Construct {
       httpVersion: HttpVersion.HTTP2_AND_3,
       defaultBehavior: {
         origin: new HttpOrigin(`${this.api.apiId}.execute-api.${this.api.env.region}.amazonaws.com`, {
-          // CloudFormation puts the value in when it deploys: no template holds it.
+          // CloudFormation inserts the value when it deploys, so no template contains it.
           customHeaders: { [ORIGIN_SECRET_HEADER]: originSecret.secretValue.unsafeUnwrap() },
           connectionAttempts: 2,
           connectionTimeout: Duration.seconds(3),
           readTimeout: ANSWERED_WITHIN,
         }),
         allowedMethods: AllowedMethods.ALLOW_ALL,
-        // No redirect: a credential in clear text has leaked already, and its sender must notice.
+        // There is no redirect: a credential in clear text has already leaked, and its sender must notice.
         viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
         cachePolicy: CachePolicy.CACHING_DISABLED,
-        // With `Authorization`. API Gateway knows its API by the host.
+        // Forwards `Authorization`. The host is left out, because API Gateway finds its API by the host.
         originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
         // Compression would weaken ETags, and `If-Match` needs strong ones (RFC 9110, section 13.1.1).
         compress: false,

@@ -14,13 +14,13 @@ import { failuresName, functionName } from './names.ts';
 import { FUNCTION_NAMES, type FunctionName } from './permissions.ts';
 
 export interface AlarmRule {
-  /** Also the heading of its section in docs/operations.md. */
+  /** The name, which is also the heading of its section in docs/operations.md. */
   readonly name: string;
   readonly means: string;
   readonly metric: IMetric;
   readonly comparison: ComparisonOperator;
   readonly threshold: number;
-  /** The number of breaching periods in a row that raise the alarm. */
+  /** The number of breaching periods in a row after which the alarm is raised. */
   readonly periods: number;
   readonly missing: TreatMissingData;
 }
@@ -30,39 +30,39 @@ export const CLOUDFRONT_METRICS_REGION = 'us-east-1';
 
 const MINUTE = Duration.minutes(1);
 const FIVE_MINUTES = Duration.minutes(5);
-/** Longer than any function runs. An error is reported at the end of an invocation, with the time of its beginning. */
+/** Longer than any function runs. An error is reported at the end of an invocation, but with the time of its start. */
 const HOUR = Duration.hours(1);
-/** Twice the longest invocation of the publisher, so that one of them ends in it. */
+/** Twice the longest invocation of the publisher, so that one of them ends in each period. */
 const TEN_MINUTES = Duration.minutes(10);
 
-/** Readers notice a longer delay. */
+/** A longer delay is noticeable to readers. */
 const SLOW_PUBLICATION_MS = 60_000;
-/** Each generation may be fast, and never take all marks: then markets wait for one more generation after the other. */
+/** Each generation may be fast, but leave marks every time: then some markets wait for many generations. */
 const LONG_BEHIND_MS = 15 * 60_000;
-/** The stream keeps records for a day. An older record than this means that the function no longer reads the stream. */
+/** The stream keeps records for a day. A record older than this means that the function no longer reads the stream. */
 const OLD_RECORD_MS = 5 * 60_000;
 /**
- * Per cent of requests. A single failure raises no alarm, because anybody can cause one without a credential: API
- * Gateway fails on a body of 6.5 MB.
+ * Percent of requests. A single failure raises no alarm, because anybody can cause one without a credential: API Gateway
+ * fails for a body of 6.5 MB.
  */
 const FAILED_WRITES_PERCENT = 5;
 /**
- * Bots alone cause fewer. A wrong bucket policy or distribution causes nearly 100 as soon as caches are no longer
- * fresh.
+ * Percent of requests. Bots alone cause fewer. A wrong bucket policy or distribution causes nearly 100 once caches are no
+ * longer fresh.
  */
 const FORBIDDEN_PERCENT = 5;
-/** The SDK tries a throttled request again, and DynamoDB splits a partition that stays hot. More than this does not end by itself. */
+/** The SDK repeats a throttled request, and DynamoDB splits a partition that stays hot. More than this does not end by itself. */
 const THROTTLED_REQUESTS = 100;
 
 const { GREATER_THAN_OR_EQUAL_TO_THRESHOLD: AT_LEAST, LESS_THAN_THRESHOLD: BELOW } = ComparisonOperator;
 const { NOT_BREACHING, BREACHING } = TreatMissingData;
 
-/** Without further limits, one event is enough. */
+/** A rule that one event breaches, unless `limits` changes that. */
 function rule(name: string, metric: IMetric, means: string, limits: Partial<AlarmRule> = {}): AlarmRule {
   return { name, means, metric, comparison: AT_LEAST, threshold: 1, periods: 1, missing: NOT_BREACHING, ...limits };
 }
 
-/** The moment of a metric: its statistic over a period. */
+/** The statistic of a metric, and its period. */
 type Over = readonly [statistic: string, period: Duration];
 
 /** The metrics of a deployment. */
@@ -75,12 +75,12 @@ export function deployedMetrics(configuration: Configuration) {
   return {
     ofFunction: (name: FunctionName, metricName: string, ...over: Over) =>
       metric('AWS/Lambda', metricName, { FunctionName: functionName(configuration, name) }, over),
-    /** Of the publisher's log, written at the end of each invocation. */
+    /** From the publisher's log, written at the end of each invocation. */
     published: (what: 'completed' | 'duration' | 'behind' | 'deferredTooLong' | 'auditChanged', ...over: Over) =>
       ours('publish', PUBLISHER_METRICS[what], over),
-    /** For how long the first region has shown a generation that the second does not show. */
+    /** For how long the first region has shown a newer generation than the second. */
     copyBehind: (...over: Over) => ours('copy', COPY_BEHIND, over),
-    /** How long a batch has waited, at most, before it was worked off. */
+    /** The longest time that a batch has waited before it was processed. */
     workWaited: (...over: Over) => ours('worker', WORK_WAITED, over),
     /** The number of messages in the queue of failures. */
     failures: (...over: Over) =>
@@ -100,7 +100,7 @@ function sumOf(label: string, metrics: readonly IMetric[], names = metrics.map((
   return new MathExpression({ expression: 'SUM(METRICS())', label, usingMetrics, period: FIVE_MINUTES });
 }
 
-/** Requests to the ledger that a partition, or the account, had no capacity for. */
+/** Requests to the ledger for which a partition or the account had no capacity. */
 export function tableThrottles(tableName: string): IMetric {
   const events = ['ReadThrottleEvents', 'WriteThrottleEvents'].map(
     (metricName) =>
@@ -122,8 +122,8 @@ export function apiAlarms(configuration: Configuration, tableName: string): read
     const means = 'The function does not read its records of the stream.';
     return rule(`${name}-stream-age`, age, means, { threshold: OLD_RECORD_MS, periods: 3 });
   };
-  // An alarm has at most ten metrics, so `copy` is left out; `copy-behind` covers it. With concurrency reserved, a scheduled
-  // invocation is throttled while another one runs. That is expected.
+  // An alarm can have at most ten metrics, so `copy` is left out; `copy-behind` covers it. With reserved concurrency, a
+  // scheduled invocation is throttled while another one runs. That is expected.
   const turnedAwayByFault = FUNCTION_NAMES.filter(
     (name) => name !== 'publish' || !configuration.reservePublisherConcurrency,
   );
@@ -131,7 +131,7 @@ export function apiAlarms(configuration: Configuration, tableName: string): read
     'copy-behind',
     copyBehind(Stats.MAXIMUM, FIVE_MINUTES),
     'The second region is more than a quarter of an hour behind, or the copy has stopped.',
-    // Also while everything is copied for the first time.
+    // This alarm is also raised while everything is copied for the first time.
     { threshold: LONG_BEHIND_MS, periods: 2, missing: BREACHING },
   );
   return [
@@ -139,7 +139,7 @@ export function apiAlarms(configuration: Configuration, tableName: string): read
       'publisher-lag',
       published('completed', Stats.SUM, MINUTE),
       'The publisher has not completed an invocation for five minutes.',
-      // One alarm for failures, timeouts, throttles and a stopped schedule: after each of them the metric is missing.
+      // One alarm covers failures, timeouts, throttles and a stopped schedule: in each case the metric is missing.
       { comparison: BELOW, periods: 5, missing: BREACHING },
     ),
     rule('publisher-slow', published('duration', Stats.MAXIMUM, TEN_MINUTES), 'Generations take more than a minute.', {
@@ -194,7 +194,7 @@ export function apiAlarms(configuration: Configuration, tableName: string): read
     rule(
       'verify-stopped',
       new MathExpression({
-        // Hours before the deployment do not count, because nothing was published in them.
+        // Hours before the deployment do not count, because nothing was published then.
         expression: 'IF(FILL(published, 0) > 0, FILL(runs, 0), 1)',
         label: 'Runs of verify',
         usingMetrics: {
@@ -204,7 +204,8 @@ export function apiAlarms(configuration: Configuration, tableName: string): read
         period: HOUR,
       }),
       '`verify` has stopped running.',
-      // The first run is due this long after the deployment. One hour more because hours begin at full hours, one for the run.
+      // The first run is due this long after the deployment. One more hour is for the start of a full hour, and one for the
+      // run.
       { comparison: BELOW, periods: verifyEveryHours + 2, missing: BREACHING },
     ),
     rule(
@@ -222,7 +223,7 @@ export interface EdgeIds {
   readonly functions: readonly string[];
 }
 
-/** Rates in per cent of all requests. */
+/** Rates are in percent of all requests. */
 export function edgeAlarms({ reads, writes, functions }: EdgeIds): readonly AlarmRule[] {
   const rate = (metricName: string) => edgeMetric({ DistributionId: reads }, metricName, Stats.AVERAGE, MINUTE);
   const failures = functions.flatMap((name) =>
@@ -239,16 +240,16 @@ export function edgeAlarms({ reads, writes, functions }: EdgeIds): readonly Alar
     rule('read-5xx', rate('5xxErrorRate'), 'Readers get errors: the origin fails, and stale bodies have expired.', {
       periods: 3,
     }),
-    // A few are normal: CloudFront answers 403 to methods that it does not allow, to a GET with a body, and for the
-    // web ACL. If the object store refuses CloudFront, every body that is not fresh is 403.
+    // A few are normal: CloudFront answers 403 to methods that it does not allow, to a GET with a body, and for the web
+    // ACL. If the object store refuses CloudFront, every request without a fresh body gets 403.
     rule(
       'read-403',
       rate('403ErrorRate'),
       'The object store refuses CloudFront, or a client sends requests that are not reads.',
       { threshold: FORBIDDEN_PERCENT, periods: 3 },
     ),
-    // The rate has no minimum number of requests, so one failure among few requests is a high rate. Three periods in
-    // a row keep a few failures from raising the alarm. A period without requests has no rate.
+    // The rate has no minimum number of requests, so one failure among few requests is a high rate. Three periods in a row
+    // are required, so that a few failures do not raise the alarm. A period without requests has no rate.
     rule(
       'write-api-5xx',
       edgeMetric({ DistributionId: writes }, '5xxErrorRate', Stats.AVERAGE, FIVE_MINUTES),

@@ -7,7 +7,7 @@ import { isLogOrigin } from '../../contract/log/origin.ts';
 import { operatorSchema } from '../../contract/values/operator.ts';
 import { waitlistEmailSchema } from '../../contract/values/waitlist.ts';
 
-/** Printed without its stack for the person who deploys. Each fault has its place, its reason and its remedy. */
+/** A fault of the configuration, printed without a stack. Each fault has its place, its reason and its remedy. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
@@ -15,10 +15,10 @@ export class ConfigurationError extends Error {
 /** Cognito refuses these in the domain of a user pool. */
 const RESERVED_IN_DOMAINS = /aws|amazon|cognito/;
 
-/** Regions of China, of governments and the like. Each belongs to a partition of its own. */
+/** Regions in other partitions of AWS: China, governments and the like. */
 const OTHER_PARTITIONS = /^(cn|us-gov|us-iso[a-z]*|eu-iso[a-z]*)-/;
 
-/** CloudFront takes certificates from this region only. */
+/** CloudFront accepts certificates only from this region. */
 const GLOBAL_REGION = 'us-east-1';
 
 const region = z
@@ -42,7 +42,7 @@ const hostedZone = z.strictObject({
   name: hostName,
 });
 
-/** Of a host of one of the two distributions. */
+/** The host of one of the two distributions. */
 const domain = z
   .strictObject({
     host: hostName,
@@ -174,12 +174,15 @@ const configurationSchema = z
     throttle: throttle ?? throttleWithin(others),
   }));
 
-/** One each of the publisher, the worker, the sources, verify, the sweep and the export. A second region adds the copy. */
+/**
+ * Executions that the throttle leaves free: one each for publisher, worker, sources, verify, sweep and export. A second
+ * region adds the copy.
+ */
 const OWN_EXECUTIONS = 6;
 
 /**
- * Lambda can reserve nothing in an account with ten executions, so the write API is kept from taking the last ones: a burst
- * takes half of what is left, and requests of a tenth of a second at this rate the other half.
+ * In an account with ten executions, Lambda can reserve none. So the throttle keeps the write API from using the last ones:
+ * a burst takes half of the rest, and requests of a tenth of a second at this rate take the other half.
  */
 function throttleWithin({
   accountConcurrency,
@@ -200,7 +203,7 @@ export type DomainConfiguration = NonNullable<Configuration['readDomain']>;
 /** Domains without mailboxes: RFC 2606, sections 2 and 3. */
 const RESERVED_DOMAIN = /[@.](test|example|invalid|localhost|example\.(com|net|org))$/i;
 
-/** Whether no mail can ever arrive there. */
+/** Whether mail can never arrive at this address. */
 export function isUnreachable(email: string): boolean {
   return RESERVED_DOMAIN.test(email);
 }

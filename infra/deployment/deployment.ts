@@ -1,4 +1,4 @@
-/** All stacks of a deployment, grouped by how long they live: docs/decisions/008. */
+/** All stacks of a deployment, grouped by lifetime: docs/decisions/008. */
 import { Annotations, type App } from 'aws-cdk-lib';
 import { ApiStack } from '../stacks/api.ts';
 import { DataStack } from '../stacks/data.ts';
@@ -12,7 +12,7 @@ import { type Configuration, isUnreachable } from './configuration.ts';
 
 export interface DeploymentProps {
   readonly configuration: Configuration;
-  /** Holds one folder for each function's bundle, with `index.mjs` in it. */
+  /** The folder with one subfolder for each function's bundle, with `index.mjs` in it. */
   readonly bundles: string;
 }
 
@@ -48,7 +48,7 @@ export function addDeployment(app: App, { configuration, bundles }: DeploymentPr
     edge,
     issuer,
   });
-  // A warning, not an error: templates can be looked at with the repository's own configuration.
+  // A warning, not an error, so that templates can be built with the repository's own configuration.
   if (isUnreachable(waitlistEmail)) {
     Annotations.of(api).addWarningV2(
       'tidemark:waitlistEmail',

@@ -1,6 +1,6 @@
 /**
- * The ledger's partitions as policies name them: from storage/records/, with `*` for a variable rest. IAM decides by
- * partition, because the partition is the table's hash key.
+ * The ledger's partitions in the form that policies use: from storage/records/, with `*` for a variable rest. IAM can
+ * decide by partition, because the partition is the table's hash key.
  */
 import {
   API_KEYS,
@@ -46,16 +46,16 @@ import { RUN_WORK, runsOfSource, SOURCE_STATES, SOURCES } from '../../storage/re
 import { DUE_TAKEDOWNS, TAKEDOWNS } from '../../storage/records/takedowns.ts';
 
 const ANY = '*';
-/** Of a range that several partitions share. */
+/** The pattern of a range's partitions. */
 const sharesOf = ({ shards: [first = ''] }: { readonly shards: readonly string[] }) => first.replace(/[^/]+$/, ANY);
 
 export const PARTITIONS = {
   announced: ANNOUNCED_MARKETS.partition,
   apiKeys: API_KEYS.partition,
   auditByActor: auditOfActor(ANY).partition,
-  /** `*` stands for the day, and for its shares. */
+  /** `*` stands for the day, and for the shards of a day. */
   auditByDay: auditOfDay(ANY).shards.at(-1) ?? '',
-  /** Written by the service itself. */
+  /** Records that the service itself writes. */
   auditBySystem: auditOfActor(`system:${ANY}`).partition,
   auditSeals: AUDIT_SEALS.partition,
   auditSealParts: AUDIT_SEAL_PARTS.partition,
@@ -68,7 +68,7 @@ export const PARTITIONS = {
   entitlements: entitlementsKey(ANY).partition,
   erasures: erasureKey('').partition,
   exportFiles: EXPORT_FILES.partition,
-  /** Parts and days. */
+  /** Exports: their parts and days. */
   exports: EXPORT_DAYS.partition,
   compat: COMPAT_DAY_KEY.partition,
   filesBehind: FILES_BEHIND.partition,
@@ -84,7 +84,7 @@ export const PARTITIONS = {
   logHashes: logHashesKey(1, 0).partition,
   market: marketPartition(ANY),
   marketIndex: MARKET_INDEX.partition,
-  /** Both lanes. */
+  /** Fresh marks and refresh marks. */
   marks: sharesOf(FRESH_MARKS),
   publications: publicationKey('').partition,
   published: publishedHeadsKey(ANY).partition,

@@ -1,11 +1,10 @@
 /**
- * The permissions of each function: least privilege as data. The table's items are grouped by partition
- * (storage/records/), so IAM decides for each kind of record. Tests compare these permissions with the code's own
- * requests.
+ * The permissions of each function: least privilege as data. The table's items are grouped by partition (storage/records/),
+ * so IAM decides for each kind of record. Tests compare these permissions with the code's own requests.
  *
- * IAM cannot tell a put that creates from a put that replaces. So a function that may put audit records could replace one,
- * if somebody else's code ran in it; the ledger's adapter refuses it. All other changes of audit records are denied to
- * everybody by the table's own policy (audit-policy.ts).
+ * IAM cannot distinguish a put that creates from a put that replaces. So if foreign code ran in a function that may put
+ * audit records, it could replace one; the ledger's adapter refuses that. The table's own policy denies all other changes
+ * of audit records to every role (audit-policy.ts).
  */
 
 import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
@@ -26,12 +25,12 @@ export const FUNCTION_NAMES = [
   'first-key',
 ] as const;
 
-/** Only in a deployment with a second region. */
+/** Exist only in a deployment with a second region. */
 const IN_TWO_REGIONS = ['copy'] as const;
 
 export const ALL_FUNCTION_NAMES = [...FUNCTION_NAMES, ...IN_TWO_REGIONS] as const;
 
-/** Also the name of the function's bundle. */
+/** The name of a function, which is also the name of its bundle. */
 export type FunctionName = (typeof ALL_FUNCTION_NAMES)[number];
 
 /** The functions of one deployment. */
@@ -42,7 +41,7 @@ export function functionsOf({ secondRegion }: { readonly secondRegion?: string |
 /** Partitions of the ledger; `*` stands for a variable rest. */
 type Partitions = readonly string[];
 
-/** A member that is left out allows nothing. The same holds for the other tables of this file. */
+/** An absent member allows nothing. The same is true for the other tables of this file. */
 export interface TableAccess {
   /** Get, query, and condition checks in a transaction. */
   readonly read?: Partitions;
@@ -55,12 +54,12 @@ export interface TableAccess {
 export interface ObjectAccess {
   /**
    * Prefixes of keys that may be read. With a read permission, all keys may be listed: otherwise a missing object would
-   * be answered 403 instead of 404.
+   * give 403 instead of 404.
    */
   readonly read?: readonly string[];
   readonly put?: readonly string[];
   readonly delete?: readonly string[];
-  /** Objects of the bucket of uploads expire by their tag. */
+  /** Objects whose tags may be set. The bucket of uploads expires objects by their tag. */
   readonly tag?: readonly string[];
 }
 
@@ -70,7 +69,7 @@ export interface Access {
   /** The bucket of the second region. */
   readonly secondObjects?: ObjectAccess;
   readonly uploads?: ObjectAccess;
-  /** The secret that authenticates cursors and seals stored answers, and those with which the write host proves itself. */
+  /** The secret that authenticates cursors and seals stored answers, and the secrets that the write host sends. */
   readonly secret?: true;
   /** Purges of the CDN. */
   readonly invalidate?: true;
@@ -89,10 +88,10 @@ const COPY_OBJECTS = `${COPY_PREFIX}*`;
 const UPLOADED_OBJECTS = `${UPLOADS_PREFIX}*`;
 const ARCHIVED_OBJECTS = `${ARCHIVE_PREFIX}*`;
 
-/** The format of the ledger. The last two are read only if the ledger does not state a format. */
+/** The format of the ledger. The last two are read only if the ledger has no record of its format. */
 const FORMAT_READS: Partitions = [P.format, P.generations, P.marketIndex];
 
-/** The records that public bodies are made of. No entitlement, key, contact or audit record is among them. */
+/** The records from which public bodies are rendered. Entitlements, keys, contacts and audit records are not among them. */
 const PUBLISHER_READS: Partitions = [
   ...FORMAT_READS,
   P.awaitingGeneration,
@@ -115,7 +114,7 @@ const PUBLISHER_READS: Partitions = [
 
 /** The records that a request can write. Records of the publisher are not among them. */
 const WRITE_API_PUTS: Partitions = [
-  // An accepted claim may take an announced value back.
+  // Accepting a claim may retract an announced value.
   P.announced,
   P.apiKeys,
   P.auditByActor,
@@ -153,7 +152,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       count: [P.usage],
       delete: [P.announced, P.claimsByState, P.claimsBySubject, P.sources, P.sourceStates, P.watchlists],
     },
-    // For signing upload URLs. A signed URL carries this permission for its key.
+    // For signing upload URLs: a signed URL carries this permission for its key.
     uploads: { put: [UPLOADED_OBJECTS] },
     secret: true,
   },
@@ -195,7 +194,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         P.claimsBySubject,
         P.entitlements,
         P.erasures,
-        // Of a ledger that is used for the first time.
+        // When a ledger is used for the first time.
         P.format,
         P.market,
         P.marketIndex,
@@ -214,10 +213,10 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       read: [...FORMAT_READS, P.apiKeys, P.batches, P.erasures],
       put: [P.batches, P.work],
     },
-    // HEAD of an object counts as reading.
+    // HEAD of an object needs a read permission.
     uploads: { read: [UPLOADED_OBJECTS], tag: [UPLOADED_OBJECTS] },
   },
-  // It asks servers of others, so it can neither change a market nor read an account, a key or the audit.
+  // It sends requests to servers of others, so it can neither change a market nor read an account, a key or the audit.
   sources: {
     table: {
       read: [...FORMAT_READS, P.batches, P.sourceRuns, P.sources, P.sourceStates, P.sourceWork],
@@ -262,7 +261,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     invalidate: true,
     signLog: true,
   },
-  // It reads the public URLs only, as readers do.
+  // It reads only the public URLs, as readers do.
   verify: {},
   'collect-garbage': {
     table: {
@@ -282,7 +281,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       ],
       // The position where its next walk begins.
       put: [P.sweep],
-      // HEAD has a partition of its own, so the sweep cannot delete it.
+      // HEAD has a separate partition, so the sweep cannot delete it.
       delete: [P.exportFiles, P.exports, P.generations, P.supersededPages],
     },
     publicObjects: {
@@ -291,12 +290,12 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     },
     secondObjects: { read: [PUBLIC_OBJECTS], delete: [PUBLIC_OBJECTS] },
   },
-  // It reads the log, the definitions of markets, and public bodies. It can put exports and files for other programs, and nothing else.
+  // It reads the log, the definitions of markets, and public bodies. It can put only exports and files for other programs.
   export: {
     table: {
       read: [...FORMAT_READS, P.exportFiles, P.exports, P.compat, P.head, P.logEntries, P.market],
       put: [P.exportFiles, P.exports, P.compat],
-      // Objects to be made again.
+      // The requests to make objects again.
       delete: [P.compat, P.exports],
     },
     publicObjects: { read: [PUBLIC_OBJECTS, LAYOUT_OBJECTS], put: [EXPORT_OBJECTS, COMPAT_OBJECTS] },
@@ -317,11 +316,11 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       read: [...PUBLISHER_READS, ...MOVED_PARTITIONS, P.announced, P.work],
       put: [
         ...[P.announced, P.generations, P.head, P.market, P.marketIndex, P.marks],
-        // To migrate.
+        // For the migration.
         ...[P.awaitingGeneration, P.format, P.generationOf, P.listChanges, P.work],
       ],
-      // Observations of a market without a record, because no record says what they are about; the waiting for a revision
-      // that no market has; and items that a migration gives other keys.
+      // Observations of a market without a record, because their market is undefined; items that wait for a revision that
+      // no market has; and items that a migration moves to other keys.
       delete: [P.awaitingGeneration, P.market, P.marketIndex, P.marks, P.deferred, ...MOVED_PARTITIONS],
     },
     publicObjects: { read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS] },

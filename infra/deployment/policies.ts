@@ -1,6 +1,4 @@
-/**
- * Turns {@link Access}, which is data, into the statements of a function's role. Actions and keys are limited to it.
- */
+/** Turns {@link Access}, which is data, into the statements of a function's role. Actions and keys are limited to that data. */
 import { AnyPrincipal, Effect, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Access, ObjectAccess, TableAccess } from './permissions.ts';
 
@@ -8,10 +6,10 @@ import type { Access, ObjectAccess, TableAccess } from './permissions.ts';
 export interface AccessTargets {
   readonly table: string;
   readonly publicBucket: string;
-  /** Undefined: there is no second region. */
+  /** Undefined: the deployment has no second region. */
   readonly secondBucket: string | undefined;
   readonly uploadsBucket: string;
-  /** The deployment's own, and those of the write host. */
+  /** The deployment's secret, and the secrets of the write host. */
   readonly secrets: readonly string[];
   readonly distribution: string;
   readonly logKeys: readonly string[];
@@ -42,7 +40,7 @@ export function allow(actions: readonly string[], resources: readonly string[], 
   return new PolicyStatement({ effect: Effect.ALLOW, actions: [...actions], resources: [...resources], conditions });
 }
 
-/** Only with the algorithm of signed notes. */
+/** Signatures are allowed only with the algorithm of signed notes. */
 function signStatements(keys: readonly string[]): readonly PolicyStatement[] {
   return [
     allow(['kms:GetPublicKey'], keys),
@@ -50,7 +48,7 @@ function signStatements(keys: readonly string[]): readonly PolicyStatement[] {
   ];
 }
 
-/** For the policy of a bucket: limits every role, whatever the role's own policy allows. */
+/** A statement for the policy of a bucket: it limits every role, whatever the role's own policy allows. */
 export function denyAll(sid: string, actions: string[], resources: string[], conditions = {}): PolicyStatement {
   return new PolicyStatement({
     sid,
@@ -63,15 +61,15 @@ export function denyAll(sid: string, actions: string[], resources: string[], con
 }
 
 /**
- * IAM checks each part of a transaction as a separate action, by the partition that the part names. Writes are allowed
- * inside transactions only, because only transactions carry the conditions that keep the ledger true.
+ * IAM checks each part of a transaction as a separate action, by the partition of that part. Writes are allowed only inside
+ * transactions, because only transactions carry the conditions that keep the ledger consistent.
  */
 function tableStatements(access: TableAccess, table: string): readonly PolicyStatement[] {
   const grant = (actions: readonly string[], partitions: readonly string[] = [], inTransaction = true) => {
     if (partitions.length === 0) return [];
     const conditions = {
       'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitions },
-      // `ForAllValues` is also true without any value.
+      // `ForAllValues` is also true if there is no value.
       Null: { 'dynamodb:LeadingKeys': 'false' },
       ...(inTransaction
         ? { 'ForAnyValue:StringEquals': { 'dynamodb:EnclosingOperation': ['TransactWriteItems'] } }

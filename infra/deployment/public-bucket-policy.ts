@@ -6,8 +6,8 @@ import { LAYOUT_OBJECTS, REDO_OBJECTS } from './permissions.ts';
 import { denyAll } from './policies.ts';
 
 /**
- * CloudFront may read, and may list so that a missing object is 404 instead of 403. Every put must say what it may
- * replace (docs/decisions/001), and every delete must name the ETag of the object. Immutable objects replace nothing.
+ * CloudFront may read, and may list so that a missing object is 404 instead of 403. Every put must name the object that it
+ * may replace (docs/decisions/001), and every delete must name the ETag of the object. Immutable objects replace nothing.
  */
 export function publicBucketPolicy(bucketArn: string, distributionArn: string): PolicyDocument {
   const isPattern = distributionArn.endsWith('*');
@@ -46,7 +46,7 @@ export function publicBucketPolicy(bucketArn: string, distributionArn: string): 
 
 /** Key patterns of pages, redo bundles and layouts, from the table of public objects. */
 function immutableObjects(): string[] {
-  // A star matches slashes, too: `markets/pages/*.json` would also be the history of a market with the slug `pages`.
+  // A star matches slashes, too: `markets/pages/*.json` would also match the history of a market with the slug `pages`.
   const name = { slug: '*', cursor: `*-${'?'.repeat(32)}` };
   const pages = (Object.keys(PUBLIC_OBJECTS) as PublicObjectKind[])
     .filter((kind) => PUBLIC_OBJECTS[kind].retention === 'page')

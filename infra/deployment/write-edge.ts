@@ -1,9 +1,9 @@
 /**
  * The CloudFront Function of the write host, in the language of its runtime (a part of ECMAScript).
  *
- * - It sends the viewer's address to the origin. API Gateway's own word for the sender is an address of CloudFront, and
- *   `X-Forwarded-For` may begin with anything that the viewer has made up.
- * - Problem types are relative URLs, so on this host too they must lead to their pages.
+ * - It sends the client's address to the origin. For API Gateway, the sender is an address of CloudFront, and the client
+ *   can put anything at the beginning of `X-Forwarded-For`.
+ * - Problem types are relative URLs, so this host too must redirect them to their pages.
  *
  * @param readBaseUrl without a slash at the end; may be a token of CDK
  */

@@ -1,11 +1,11 @@
 /**
- * Gives pages their security headers, and the stored problem document of a removed market its status. The origin answers 200
- * for every object that it has, so caching, revalidation and stale answers work as for every other object; only the reader sees
- * 410.
+ * Gives pages their security headers, and the stored problem document of a removed market its status. The origin answers
+ * 200 for every object that it has, so caching, revalidation and stale answers work as for every other object; only the
+ * reader gets 410.
  *
- * A CloudFront function (runtime 2.0, viewer response), in the language of router.ts. It does not run for answers of the
- * router and of the origin with 400 and above. A 304 stays: the reader has the 410, or the headers, already. The embedded
- * edge uses the same contract itself.
+ * It is a CloudFront function (runtime 2.0, viewer response), in the language of router.ts. It does not run for answers of
+ * the router, nor for answers of the origin with 400 or above. A 304 is not changed: the reader already has the 410, or the
+ * headers. The server's own edge uses the same contract directly.
  */
 
 import { PAGE_CONTENT_TYPE, pageHeaders } from '../../contract/files/page-headers.ts';
@@ -22,7 +22,7 @@ export interface ViewerResponseEvent {
   readonly response: ViewerResponse;
 }
 
-/** Gives the response, changed in place. It reads a field that no response headers policy removes. */
+/** Changes the response in place and returns it. It reads a header that no response headers policy removes. */
 export function handler(event: ViewerResponseEvent): ViewerResponse {
   const response = event.response;
   const contentType = response.headers['content-type'];

@@ -1,8 +1,8 @@
 /**
- * The edge router: maps a reader's URL to the path of a published file, serves each file at its own path, too, and
- * answers everything else itself. So neither a query string nor a method other than GET and HEAD reaches the cache.
+ * The edge router: maps a reader's URL to the path of a published file, and serves each file at its own path too. It
+ * answers all other requests itself. So neither a query string nor a method other than GET and HEAD reaches the cache.
  *
- * A CloudFront function (runtime 2.0, viewer request); the embedded edge and Cloudflare Pages run it, too. Its language is
+ * It is a CloudFront function (runtime 2.0, viewer request); the server and Cloudflare Pages run it, too. Its language is
  * ES5.1 with few additions: no destructuring, default parameters, spread, optional chaining, for-of, classes, Map, URL.
  */
 
@@ -45,7 +45,7 @@ export interface QueryValue {
 
 export interface ViewerRequest {
   readonly method: string;
-  /** The path with its first slash, without the query. */
+  /** The path with its leading slash, without the query. */
   uri: string;
   querystring: { readonly [name: string]: QueryValue };
   readonly headers: { readonly [name: string]: { readonly value: string } };
@@ -68,13 +68,13 @@ export interface RouterResponse {
   readonly body?: { readonly encoding: 'text'; readonly data: string };
 }
 
-/** The longest URL that is served: path, question mark and query, in characters. */
+/** The longest accepted URL: path, question mark and query, in characters. */
 export const URL_MAX_LENGTH = 2048;
 
 const METHODS = 'GET, HEAD, OPTIONS';
 const MARKET_PATH = `${MARKETS_URL}/(?![^/]{${SLUG_MAX_LENGTH + 1}})(?<slug>${SLUG_PATTERN})`;
 const MARKET = new RegExp(`^${MARKET_PATH}(?<rest>/history(/index)?)?$`);
-/** URLs of the contract whose files have another path. */
+/** URLs of the contract whose files have a different path. */
 const NAMED_FILES: { [uri: string]: string } = {};
 NAMED_FILES[SNAPSHOT_URL] = SNAPSHOT_PATH;
 NAMED_FILES[WAITLIST_URL] = WAITLIST_PATH;
@@ -83,21 +83,21 @@ NAMED_FILES[RECENT_URL] = RECENT_PATH;
 NAMED_FILES[EXPORTS_URL] = LATEST_EXPORT_PATH;
 const PAGE_OF_LIST = `/pages/${CURSOR_PATTERN}\\.json`;
 const ANY_SLUG = `[a-z0-9-]{1,${SLUG_MAX_LENGTH}}`;
-/** Files at their own paths. The length stays below that of a key, 1,024 bytes. The origin has the 404 for a file that is not there. */
+/** Files at their own paths. Their length stays below that of a key, 1,024 bytes. The origin answers 404 for a missing file. */
 const FILE = new RegExp(
   `^(/api/v1/([a-z]{1,99}\\.json|(latest|modified)\\.csv)|/problems\\.json|/api/v1/(log|exports|compat)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKETS_URL}${PAGE_OF_LIST}|` +
     `/feeds/([a-z]{1,99}\\.atom|releases\\.ics|markets/${ANY_SLUG}\\.atom)|` +
     `${MARKET_PATH}(\\.json|/history(\\.json|/index\\.json|${PAGE_OF_LIST}|(/[0-9]{4})?\\.(csv|ndjson))))$`,
 );
 /**
- * Forms of these URLs in the layout of currency-api, whose base URL has the date behind an @, and whose minified files
- * have a name of their own. No key of an object has an @.
+ * Spellings of these URLs in the layout of currency-api: its base URL has the date after an @, and its minified files have
+ * another extension. No object key contains an @.
  */
 const RATES_ALIAS = /^(\/api\/v1\/compat\/currency-api)[@/]([^/]+\/v1\/[a-z/]+)(?:\.min)?\.json$/;
-/** A Data Package may name only files below its own folder, and its parts are stored once for all days. */
+/** A Data Package may name only files below its own folder, but its parts are stored once for all days. */
 const DAY_OF_PART = /^(\/api\/v1\/exports\/)[^/]+\/(?=parts\/)/;
 const CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
-/** Pages whose file has another name. */
+/** Pages whose file has a different name. */
 const NAMED_PAGES: { readonly [uri: string]: string } = {
   '/': '/index.html',
   '/markets': '/index.html',
@@ -106,33 +106,36 @@ const NAMED_PAGES: { readonly [uri: string]: string } = {
   '/docs/guides': '/docs/index.html',
   '/docs/reference': '/docs/index.html',
 };
-/** Links of a page are relative to its file. So these paths lead there, by relative links: the service may lie below a path. */
+/**
+ * The links of a page are relative to its file. So these paths redirect to the file, relatively, because the service may be
+ * below a path.
+ */
 const MOVED_PAGES: { readonly [uri: string]: string } = {
   '/status': 'status/',
   '/docs': 'docs/',
   '/problems': 'docs/problems',
   '/problems/': '../docs/problems',
 };
-/** People also type the slug in capitals. */
+/** The slug may be in capitals, because people type it. */
 const MARKET_PAGE = new RegExp(`^/markets/(?![^/.]{${SLUG_MAX_LENGTH + 1}})(${SLUG_PATTERN})(\\.html)?$`);
-/** A deployment that makes no pages of markets has the page of any market here: infra/stacks/edge.ts. */
+/** In a deployment without pages of markets, this becomes the page for any market: infra/stacks/edge.ts. */
 const MARKET_FILE = '/markets/$1.html';
-/** For other sites, which append parameters: a consumer of oEmbed its `maxwidth`. */
+/** For other sites, which append parameters: an oEmbed client appends its `maxwidth`. */
 const EMBED = new RegExp(`^/(embed/${ANY_SLUG}(\\.(html|json))?|badges/${ANY_SLUG}\\.(svg|json))$`);
-/** The `type` of a problem leads to a page, too. */
+/** The `type` of a problem is the URL of a page. */
 const PAGE = /^\/(docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})$/;
 const PAGE_FILE = /^\/(((market|status)\/)?index|404|docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})\.html$/;
-/** For browsers, in the place of the problem. The router cannot read the page of the site. */
+/** For browsers, instead of the problem document. The router cannot read the page of the site. */
 const NOT_FOUND_HTML = '<!doctype html><title>Not found</title><h1>Not found</h1><a href="/">All markets</a>';
 const SITE_FILE = /^\/(assets\/[a-z0-9-]{1,99}\.(js|css|svg|png)|(llms|robots)\.txt)$/;
 
 /**
- * Gives the request with `uri` rewritten and no query, or an answer. Depends only on method, path and query; what stands in a 404
- * depends on `Accept`, too.
+ * Returns the request with `uri` rewritten and without query, or an answer. The result depends only on method, path and
+ * query; the body of a 404 also depends on `Accept`.
  */
 export function handler(event: ViewerRequestEvent): ViewerRequest | RouterResponse {
   const request = event.request;
-  // The first check, because every later step costs time in proportion to the length.
+  // This check comes first, because every later step takes time in proportion to the length.
   if (urlLength(request) > URL_MAX_LENGTH) {
     return refuse(edgeProblem('uri-too-long', `The URL may have at most ${URL_MAX_LENGTH} characters after the host.`));
   }
@@ -150,7 +153,7 @@ export function handler(event: ViewerRequestEvent): ViewerRequest | RouterRespon
     return refuse(NO_RESOURCE_PROBLEM, isBrowser ? NOT_FOUND_HTML : undefined);
   }
   const names = Object.keys(request.querystring);
-  // Links to pages get parameters on their way, such as `utm_source`, and so do embeds and badges. Nothing reads them.
+  // Other programs add parameters such as `utm_source` to links to pages, embeds and badges. They are ignored.
   if (names.length === 0 || target.isPage) return rewrite(request, target.path);
   const name = names[0] as string;
   if (names.length > 1 || decodeUnreserved(name) !== 'cursor' || target.pages === null) {
@@ -168,7 +171,7 @@ export function handler(event: ViewerRequestEvent): ViewerRequest | RouterRespon
   return rewrite(request, pagePath(target.pages, cursor));
 }
 
-/** The length of the URL before CloudFront split it. An upper bound if a parameter came without an equals sign. */
+/** The length of the URL before CloudFront parsed it. It is an upper bound if a parameter came without an equals sign. */
 function urlLength(request: ViewerRequest): number {
   let length = request.uri.length;
   const names = Object.keys(request.querystring);
@@ -187,11 +190,11 @@ function urlLength(request: ViewerRequest): number {
 interface Target {
   readonly path: string;
   readonly pages: string | null;
-  /** Whether it is for people, or for other sites. */
+  /** Whether it is a page for people, or a file for other sites. */
   readonly isPage?: boolean;
 }
 
-/** Null if the path has no object. Exact: no case folding. */
+/** Null if the path has no object. The comparison is exact, without case folding. */
 function targetOf(uri: string): Target | null {
   if (uri === MARKETS_URL) return { path: MARKET_LIST_PATH, pages: MARKET_PAGES };
   const match = MARKET.exec(uri);
@@ -207,7 +210,7 @@ function targetOf(uri: string): Target | null {
   return path === null ? null : { path: path, pages: null };
 }
 
-/** People type a page with a slash at the end, or without. Null: it has no other path. */
+/** The other path of a page that was typed with a slash at the end, or without. Null: there is no other path. */
 function movedPage(uri: string): string | null {
   if (isNamedIn(MOVED_PAGES, uri)) return MOVED_PAGES[uri] as string;
   const isFolder = uri.endsWith('/') && pageOf(uri) === null && pageOf(uri.replace(/([^/])\/$/, '$1')) !== null;
@@ -222,7 +225,7 @@ function pageOf(uri: string): string | null {
   return PAGE.test(uri) ? `${uri}.html` : null;
 }
 
-/** Not by the name alone: every object has a member called __proto__. */
+/** A lookup by name alone would be wrong: every object has a member named __proto__. */
 function isNamedIn(table: { readonly [uri: string]: string }, uri: string): boolean {
   return Object.keys(table).includes(uri);
 }
@@ -252,9 +255,9 @@ function redirect(location: string): RouterResponse {
 }
 
 /**
- * For every path, so that a script may also read the 404. Wrappers of `fetch` send fields of their own, so all are
- * allowed; browsers do not count `Authorization` among them, nor did old ones know `*`. Two hours, because Chromium caps
- * anything longer at that.
+ * For every path, so that a script may read a 404 too. Libraries around `fetch` send further fields, so all are allowed.
+ * `Authorization` is listed because browsers do not include it in `*`; the others, because old browsers do not know `*`.
+ * Chromium caps the time at two hours.
  */
 function preflight(): RouterResponse {
   return {
@@ -271,8 +274,8 @@ function preflight(): RouterResponse {
 }
 
 /**
- * Answers of the router are not cached. The edge runs the router for every request, so a cache would save nothing; and
- * a reader must not go on seeing 404 for a path that the next deployment adds.
+ * Answers of the router are not cached. The edge runs the router for every request, so a cache would save nothing; and a
+ * reader must not still get 404 for a path that the next deployment adds.
  */
 function refuse(document: EdgeProblem, page?: string): RouterResponse {
   const headers: { [name: string]: { value: string } } = {

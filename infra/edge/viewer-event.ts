@@ -1,8 +1,8 @@
 import type { QueryValue, ViewerRequestEvent } from './router.ts';
 
 /**
- * The event that CloudFront makes of a request, for hosts that run the router themselves. Nothing is decoded; headers and cookies
- * are left out.
+ * Makes CloudFront's event from a request, for hosts that run the router themselves. Nothing is decoded; headers and
+ * cookies are left out.
  *
  * @param target path and query, e.g. `/api/v1/markets?cursor=…`
  */
@@ -13,7 +13,7 @@ export function viewerEvent(method: string, target: string): ViewerRequestEvent 
     const [name = '', ...rest] = part.split('=');
     if (part !== '') values.set(name, [...(values.get(name) ?? []), { value: rest.join('=') }]);
   }
-  // `fromEntries` defines properties, so a parameter called __proto__ is an ordinary parameter.
+  // `fromEntries` defines properties, so a parameter named __proto__ is an ordinary parameter.
   const querystring = Object.fromEntries(
     [...values].map(([name, all]) => [name, all.length === 1 ? all[0] : { ...all[0], multiValue: all }]),
   ) as { [name: string]: QueryValue };

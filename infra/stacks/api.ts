@@ -26,12 +26,12 @@ import type { IssuerSettings } from './identity.ts';
 
 export interface ApiStackProps extends StackProps {
   readonly configuration: Configuration;
-  /** Holds one folder for each function's bundle. */
+  /** The folder with one subfolder for each function's bundle. */
   readonly bundles: string;
   readonly data: DataStack;
   readonly edge: EdgeStack;
   readonly issuer: IssuerSettings;
-  /** A web ACL before the write host. */
+  /** The ARN of a web ACL for the write host. */
   readonly webAclArn?: string | undefined;
 }
 
@@ -45,30 +45,31 @@ interface FunctionSettings {
   readonly reservedConcurrency?: number | undefined;
 }
 
-/** At this memory Lambda gives one virtual CPU. */
+/** With this memory, Lambda gives one virtual CPU. */
 const ONE_CPU_MEGABYTES = 1_769;
 /** Lambda's limit. */
 const LONGEST_SECONDS = 900;
-/** API Gateway gives up after 30 seconds and answers with its own body, so the function must end before. */
+/** API Gateway times out after 30 seconds and answers with its own body, so the function must end earlier. */
 const ANSWERED_WITHIN_SECONDS = 29;
 
 /** Short, because the sender of a batch waits for its report. */
 const WORKER_COALESCE = Duration.seconds(1);
 /**
  * Changes within this time become one generation, and an object that changes several times is put once. Under steady
- * ingest this value decides the cost of publishing (docs/deploy.md). Readers' caches lag by up to three times as much.
+ * ingest, this value determines the cost of publishing (docs/deploy.md). Readers' caches may be older by up to three times
+ * as much.
  */
 const PUBLISHER_COALESCE = Duration.seconds(5);
 
 const FAILURES_KEPT_FOR = Duration.days(14);
 
 export class ApiStack extends Stack {
-  /** Holds batches of stream records and events of uploads that were given up. */
+  /** Holds batches of stream records and events of uploads after the last retry. */
   readonly failures: Queue;
   readonly endpoint: WriteEndpoint;
 
   readonly #props: ApiStackProps;
-  /** The first one is sent by the write host. All are accepted. */
+  /** The write host sends the first one. The function accepts all of them. */
   readonly #originSecrets: readonly [Secret, ...Secret[]];
 
   constructor(scope: Construct, id: string, props: ApiStackProps) {
@@ -90,7 +91,7 @@ export class ApiStack extends Stack {
   }
 
   /**
-   * One secret for each number: the configured one, and the one before it. With a higher number, one deployment makes the
+   * One secret for each number: the configured one, and the previous one. With a higher number, one deployment creates the
    * new secret, then the function that accepts it, then the distribution that sends it. So no request is refused.
    */
   #addOriginSecrets(): readonly [Secret, ...Secret[]] {
@@ -141,8 +142,8 @@ export class ApiStack extends Stack {
   }
 
   /**
-   * The only trigger for an upload, because no schedule looks for uploaded files. It is retried, and a given-up event
-   * is kept.
+   * The only trigger for an upload, because no schedule searches for uploaded files. It is retried, and after the last
+   * retry the event is kept.
    */
   #addUploadArrived(): void {
     const { data } = this.#props;
@@ -183,7 +184,7 @@ export class ApiStack extends Stack {
         writeBaseUrl: this.endpoint.writeBaseUrl,
       },
       timeoutSeconds: 300,
-      // Not a lock: the swap of HEAD decides. It only saves work that would be thrown away.
+      // This is not a lock, because the swap of HEAD decides. It only avoids work that would be discarded.
       reservedConcurrency: configuration.reservePublisherConcurrency ? 1 : undefined,
     };
     this.#addTriggered('publish', 'PublisherDoorbell', settings, {
@@ -196,21 +197,21 @@ export class ApiStack extends Stack {
     });
   }
 
-  /** Those that a schedule invokes, and the last two, which only an administrator does. */
+  /** The functions that a schedule invokes, and two that only an administrator invokes. */
   #addOthers(): void {
     const { configuration, data, edge } = this.#props;
     const { secondRegion, keyEnvironment, verifyEveryHours } = configuration;
     const copying = { ...this.#storageVariables(), secondBucket: this.#secondBucket };
     const verifying = { readBaseUrl: edge.readBaseUrl, verifyEveryHours: String(verifyEveryHours) };
     const others: readonly (readonly [FunctionName, number, number, Variables, string?, Duration?])[] = [
-      // An answer of 64 MiB is in memory as a whole, and unpacked. A run that is asked for begins within a minute, too.
+      // A whole answer of 64 MiB is in memory, and unpacked. A requested run begins within a minute, too.
       ['sources', ONE_CPU_MEGABYTES, LONGEST_SECONDS, this.#uploadVariables(), 'Sources', Duration.minutes(1)],
-      // Checking a page needs CPU, and the next page waits for it.
+      // Checking a page needs CPU time, and the next page waits for it.
       ['verify', ONE_CPU_MEGABYTES, LONGEST_SECONDS, verifying, 'Verify', Duration.hours(verifyEveryHours)],
       ['collect-garbage', 1_024, LONGEST_SECONDS, copying, 'CollectGarbage', Duration.hours(1)],
-      // A part is in memory as rows. An export that has no time left is continued by the next invocation.
+      // The rows of a part are in memory. The next invocation continues an export that runs out of time.
       ['export', ONE_CPU_MEGABYTES, LONGEST_SECONDS, this.#publishingVariables(), 'Export', Duration.minutes(15)],
-      // The timeout is also its lease: a round that dies keeps the next one waiting for as long.
+      // The timeout is also the lease: if a round dies, the next one waits this long.
       ['copy', ONE_CPU_MEGABYTES, 300, copying, 'Copy', Duration.minutes(1)],
       ['first-key', 256, 30, { tableName: data.table.tableName, keyEnvironment }],
       ['repair', ONE_CPU_MEGABYTES, LONGEST_SECONDS, this.#publishingVariables()],
@@ -269,7 +270,7 @@ export class ApiStack extends Stack {
     });
   }
 
-  /** @param id fixed: with a new one, Lambda would refuse a second event source mapping for the same stream */
+  /** @param id must not change: with a new id, Lambda would refuse a second event source mapping for the same stream */
   #addTriggered(
     name: FunctionName,
     id: string,
@@ -291,7 +292,7 @@ export class ApiStack extends Stack {
     output(
       'NextCommand',
       'Makes the first operator key and shows it once.',
-      // The command wraps the function's answer in a report of its own. So the answer goes to stderr, and the report is
+      // The command wraps the function's answer in its own report. So the answer goes to stderr, and the report is
       // discarded.
       `aws lambda invoke --region ${this.region} --function-name ${functionName(configuration, 'first-key')} /dev/stderr >/dev/null`,
     );

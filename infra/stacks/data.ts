@@ -32,7 +32,7 @@ export const RANDOM_SECRET = {
   requireEachIncludedType: false,
 } as const;
 
-/** The ledger's table: the stack's own, or one that was restored from it. */
+/** The ledger's table: the stack's own table, or a table that was restored from it. */
 export interface LedgerTable {
   readonly tableName: string;
   readonly tableArn: string;
@@ -68,7 +68,7 @@ export class DataStack extends Stack {
       removalPolicy: RemovalPolicy.RETAIN,
       resourcePolicy: appendOnlyPolicy(),
     });
-    // Another stack imports it, so it stays while a restored table is in its place.
+    // Another stack imports this export, so it must stay even while a restored table replaces the table.
     this.exportValue(table.tableName);
     const restored = configuration.restoredTable;
     this.table =
@@ -94,8 +94,8 @@ export class DataStack extends Stack {
   }
 
   /**
-   * All keys up to the newest stay, also those that do not sign any more: readers may still know only such a one, and an export
-   * that another stack imports cannot go.
+   * All keys up to the newest stay, including those that no longer sign: readers may know only an old one, and an export
+   * that another stack imports cannot be removed.
    */
   #addLogKeys(configuration: Configuration): readonly Key[] {
     const newest = Math.max(...configuration.logKeys);
@@ -105,20 +105,21 @@ export class DataStack extends Stack {
   }
 
   /**
-   * Its policy denies signatures to everybody but the publisher, administrators included until they change it.
+   * The key's policy denies signatures to all roles except the publisher's. This includes administrators, until they change
+   * the policy.
    */
   #addLogKey(configuration: Configuration, number: number): Key {
     const key = new Key(this, `Log${number}Key`, {
       description: `${configuration.name}: signs checkpoints of the log, key ${number}. If it is lost, readers must be told of another.`,
       keySpec: KeySpec.ECC_NIST_EDWARDS25519,
       keyUsage: KeyUsage.SIGN_VERIFY,
-      // A key cannot become one later. A second region goes on with the log only under the same key.
+      // An existing key cannot become multi-region. A second region can continue the log only with the same key.
       multiRegion: true,
       removalPolicy: RemovalPolicy.RETAIN,
     });
     key.addToResourcePolicy(
       denyAll('OnlyThePublisherSigns', ['kms:Sign'], ['*'], {
-        // The role is in a stack that depends on this one, so it is known by its name.
+        // The role is in a stack that depends on this one, so the policy names it.
         ArnNotEquals: {
           'aws:PrincipalArn': this.formatArn({
             ...{
@@ -135,8 +136,8 @@ export class DataStack extends Stack {
   }
 
   /**
-   * Uploaded files, verbatim. No role may delete one. S3 removes a file that is old enough, if that is configured, and if the
-   * worker has marked it: a file of which something is still to be taken in has no mark, however old it is.
+   * Uploaded files, unchanged. No role may delete one. If expiry is configured, S3 removes a file that is old enough, but
+   * only after the worker has tagged it: a file with rows that are not ingested yet has no tag, however old it is.
    */
   #addUploadsBucket({ uploadsKeptDays }: Configuration): Bucket {
     const bucket = new Bucket(this, 'Uploads', {
@@ -162,7 +163,7 @@ export class DataStack extends Stack {
     const deny = (sid: string, actions: string[], conditions = {}) =>
       bucket.addToResourcePolicy(denyAll(sid, actions, [bucket.arnForObjects('*')], conditions));
     deny('NobodyDeletesWhatWasSentIn', ['s3:DeleteObject', 's3:DeleteObjectVersion']);
-    // Parts of a multipart upload carry no condition, so this denies them too.
+    // Parts of a multipart upload have no condition, so this denies them too.
     deny('NobodyReplacesWhatWasSentIn', ['s3:PutObject'], { Null: { 's3:if-none-match': 'true' } });
     // CDK's own switch would add a custom resource with another function.
     (bucket.node.defaultChild as CfnBucket).addPropertyOverride(
@@ -173,7 +174,7 @@ export class DataStack extends Stack {
   }
 }
 
-/** Expiring hides an object behind a delete marker. So the hidden version goes a day later, and then the marker. */
+/** Expiry hides an object behind a delete marker. So the hidden version is deleted a day later, and then the marker. */
 function expiry(age: Duration): readonly LifecycleRule[] {
   const { key, value } = ENDED_UPLOAD_TAG;
   return [

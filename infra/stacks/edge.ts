@@ -1,6 +1,6 @@
 /**
- * The public reads: one CloudFront distribution with the public objects as its only origin, or with a copy of them in a
- * second region behind it.
+ * The public reads: one CloudFront distribution. Its only origin is the bucket of public objects, perhaps with a copy in a
+ * second region as a fallback.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ type EdgeFunctionName = 'router' | 'response';
 function functionText(name: EdgeFunctionName, { projections }: Pick<Configuration, 'projections'>): string {
   const text = readFileSync(join(import.meta.dirname, `../edge/${name}.generated.js`), 'utf8');
   if (name !== 'router' || projections.includes('market-pages')) return text;
-  // The router cannot ask the bucket whether a market has a page.
+  // The router cannot find out from the bucket whether a market has a page, so the deployment decides.
   const own = '"/markets/$1.html"';
   if (!text.includes(own)) throw new Error(`the built router has no ${own}`);
   return text.replace(own, JSON.stringify(ANY_MARKET_PAGE));
@@ -44,11 +44,11 @@ const METHODS = ['GET', 'HEAD', 'OPTIONS'];
 const NOT_FOUND_PATH = publicPath({ kind: 'not-found' });
 /** CloudFront tags cached objects by this header. */
 const CACHE_TAG_HEADER = `x-amz-meta-${CACHE_TAG_METADATA}`;
-/** How long CloudFront remembers a failure of the origin. Its default is 10 seconds. */
+/** For how long CloudFront remembers a failure of the origin. Its default is 10 seconds. */
 const FAILURE_SECONDS = 5;
 /**
- * Files that may have tens of megabytes, by the path that a reader asks for. CloudFront chooses by that path, and runs the
- * router afterwards.
+ * Files that may have tens of megabytes, by the path of the reader's request. CloudFront chooses the origin by that path,
+ * and runs the router later.
  */
 const LARGE_FILES = [
   '/api/v1/latest*',
@@ -57,7 +57,7 @@ const LARGE_FILES = [
   '/api/v1/markets/*/history.*',
   '/api/v1/markets/*/history/*',
 ];
-/** Headers of S3 that are of use to the publisher only. Readers do not get them. */
+/** Headers of S3 that only the publisher needs. Readers do not get them. */
 const OF_THE_ORIGIN_ONLY = [
   'x-amz-id-2',
   'x-amz-meta-generation',
@@ -69,10 +69,10 @@ const OF_THE_ORIGIN_ONLY = [
 const YEAR = Duration.days(365);
 const ACCESS_LOG_DAYS = 30;
 
-/** The failures of an origin. A 404 is an answer, and a 403 a wrong setup that must alarm. */
+/** The statuses that count as failures of an origin. A 404 is an answer, and a 403 is a wrong setup that must raise an alarm. */
 const ORIGIN_FAILURES = [500, 502, 503, 504];
 
-/** The same objects in the second region. */
+/** The origin with the same objects in the second region. */
 function secondOf(
   first: CfnDistribution.OriginProperty,
   configuration: Configuration,
@@ -83,8 +83,8 @@ function secondOf(
 }
 
 /**
- * CloudFront asks the second origin when the first fails or times out, for each request anew. Both are buckets of the
- * same objects, so the error pages of the distribution are right for either.
+ * CloudFront tries the second origin when the first fails or times out, separately for each request. Both are buckets with
+ * the same objects, so the error pages of the distribution are right for both.
  */
 function groupsOf(
   origins: readonly CfnDistribution.OriginProperty[],
@@ -148,10 +148,10 @@ export class EdgeStack extends Stack {
     });
     const origin = {
       domainName: publicBucket.bucketRegionalDomainName,
-      // The prefix that readers cannot type. It keeps all other objects of the bucket out of reach.
+      // Readers cannot change this prefix. So they cannot reach any other object of the bucket.
       originPath: `/${PUBLIC_PREFIX}`,
       originAccessControlId: accessControl.attrId,
-      // If the origin does not respond at all, each stale hit waits this long.
+      // If the origin does not respond at all, each request with a stale body waits this long.
       connectionAttempts: 1,
       connectionTimeout: 2,
       s3OriginConfig: { originAccessIdentity: '', originReadTimeout: 3 },
@@ -170,7 +170,8 @@ export class EdgeStack extends Stack {
     };
     const origins: readonly CfnDistribution.OriginProperty[] = [
       { ...origin, id: 'public-objects', responseCompletionTimeout: 5 },
-      // No time for the whole answer: a large file takes longer. Each packet still has to arrive within the read timeout.
+      // The whole answer has no time limit, because a large file takes longer. Each packet must still arrive within the
+      // read timeout.
       { ...origin, id: 'large-files' },
     ];
     const seconds = secondRegion === undefined ? [] : origins.map((one) => secondOf(one, configuration, secondRegion));
@@ -183,7 +184,7 @@ export class EdgeStack extends Stack {
         ipv6Enabled: true,
         origins: [...origins, ...seconds],
         ...(seconds.length === 0 ? {} : { originGroups: groupsOf(origins, targetOf) }),
-        // The router knows both names of the page, so it does not matter which one CloudFront gives it.
+        // The router accepts both names of the page, so it does not matter which one CloudFront passes.
         defaultRootObject: 'index.html',
         defaultCacheBehavior: { ...behaviour, targetOriginId: targetOf('public-objects') },
         cacheBehaviors: LARGE_FILES.map((pathPattern) => ({
@@ -191,7 +192,8 @@ export class EdgeStack extends Stack {
           pathPattern,
           targetOriginId: targetOf('large-files'),
         })),
-        // No error page for 5xx, because a stale body comes first. No entry for 403, which means a wrong setup.
+        // 5xx has no error page, because CloudFront must serve a stale body first. 403 has no entry, because it means a
+        // wrong setup.
         customErrorResponses: [
           ...ORIGIN_FAILURES.map((errorCode) => ({ errorCode, errorCachingMinTtl: FAILURE_SECONDS })),
           { errorCode: 404, responseCode: 404, responsePagePath: NOT_FOUND_PATH, errorCachingMinTtl: FRESH_SECONDS },
@@ -214,8 +216,8 @@ export class EdgeStack extends Stack {
   }
 
   /**
-   * The cache key is the path alone. The maximum TTL is that of immutable objects; it covers stale-if-error. Minimum TTL is 0,
-   * so `no-store` is honoured.
+   * Only the path is in the cache key. The maximum TTL is the lifetime of immutable objects; it covers stale-if-error.
+   * Minimum TTL is 0, so `no-store` is honoured.
    */
   #addCachePolicy(): CachePolicy {
     return new CachePolicy(this, 'CachePolicy', {
@@ -229,20 +231,20 @@ export class EdgeStack extends Stack {
   }
 
   /**
-   * Adds no Cache-Control, because errors would get it too. Removed headers are removed from answers to readers, not
-   * from the cache.
+   * Adds no Cache-Control, because errors would get it too. Headers are removed only from answers to readers, not from the
+   * cache.
    */
   #addResponseHeaders(configuration: Configuration): ResponseHeadersPolicy {
     return new ResponseHeadersPolicy(this, 'ResponseHeaders', {
       responseHeadersPolicyName: accountWideName(configuration, 'read-headers'),
       corsBehavior: {
         accessControlAllowCredentials: false,
-        // The router answers preflights. Not the wildcard that it sends, which does not go together with a list here.
+        // The router answers preflights. Its `*` cannot be combined with a list here.
         accessControlAllowHeaders: ['Authorization', 'Cache-Control', 'Content-Type', 'If-None-Match'],
         accessControlAllowMethods: METHODS,
         accessControlAllowOrigins: ['*'],
         accessControlExposeHeaders: ['ETag', 'Age', 'Accept-Ranges', 'Content-Range'],
-        // The store sends no such headers. The router's own, if CloudFront counts them as the origin's, must stay.
+        // The store does not send such headers. If CloudFront treats the router's headers as the origin's, they must stay.
         originOverride: false,
       },
       securityHeadersBehavior: {
@@ -255,7 +257,7 @@ export class EdgeStack extends Stack {
 
   #addFunction(configuration: Configuration, id: string, name: EdgeFunctionName): EdgeFunction {
     return new EdgeFunction(this, id, {
-      // The alarms are in another stack, and know it by this.
+      // The alarms are in another stack, and refer to the function by this name.
       functionName: accountWideName(configuration, name),
       runtime: FunctionRuntime.JS_2_0,
       code: FunctionCode.fromInline(functionText(name, configuration)),

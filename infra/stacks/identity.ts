@@ -30,7 +30,7 @@ export interface IdentityStackProps extends StackProps {
   readonly configuration: Configuration;
 }
 
-/** Retained with its users when the stack is deleted. */
+/** The stack keeps the pool and its users when it is deleted. */
 export class IdentityStack extends Stack {
   readonly settings: IssuerSettings;
 
@@ -62,7 +62,7 @@ export class IdentityStack extends Stack {
     const server = pool.addResourceServer('Api', { identifier: RESOURCE_SERVER, scopes });
     const client = new UserPoolClient(this, 'Client', {
       userPool: pool,
-      // A public client: a browser can keep no secret, so PKCE (RFC 7636) binds the code to it.
+      // A public client: a browser cannot keep a secret, so PKCE (RFC 7636) binds the code to it.
       generateSecret: false,
       preventUserExistenceErrors: true,
       enableTokenRevocation: true,
@@ -81,7 +81,7 @@ export class IdentityStack extends Stack {
         ],
       },
     });
-    // Prefixes are shared by all accounts of a region, so the account id makes this one unique.
+    // All accounts of a region share the prefixes, so the account id makes this one unique.
     pool.addDomain('SignIn', { cognitoDomain: { domainPrefix: `${name}-${Aws.ACCOUNT_ID}` } });
     this.settings = {
       issuer: `https://cognito-idp.${this.region}.${this.urlSuffix}/${pool.userPoolId}`,

@@ -24,13 +24,13 @@ import type { EdgeStack } from './edge.ts';
 
 const PERIOD = Duration.minutes(5);
 
-/** AWS reports it in this region, for the whole account, some times a day. */
+/** The estimated charges, which AWS reports in this region for the whole account, several times a day. */
 const CHARGES = new Metric({
   ...{ namespace: 'AWS/Billing', metricName: 'EstimatedCharges', dimensionsMap: { Currency: 'USD' } },
   ...{ region: CLOUDFRONT_METRICS_REGION, statistic: Stats.MAXIMUM, period: Duration.hours(6) },
 });
 
-/** Per cent of the budget at which a mail is sent. */
+/** The percentages of the budget at which a mail is sent. */
 const BUDGET_WARNINGS = [
   { notificationType: 'ACTUAL', threshold: 80 },
   { notificationType: 'FORECASTED', threshold: 100 },
@@ -58,7 +58,10 @@ export class OpsStack extends Stack {
     this.#addDashboard(configuration, data, edge);
   }
 
-  /** Mails at once when somebody disables a key of the log, or schedules its deletion. CloudTrail must log KMS, as it does by default. */
+  /**
+   * Sends a mail at once when a key of the log is disabled or its deletion is scheduled. CloudTrail must log KMS, as it
+   * does by default.
+   */
   #addKeyWatch({ logKeys }: DataStack, alarms: AlarmSet): void {
     alarms.allowPublishing('events.amazonaws.com');
     new Rule(this, 'LogKeyWatch', {
@@ -92,7 +95,7 @@ export class OpsStack extends Stack {
         subscribers,
       })),
     });
-    // CloudFormation refuses the budget until it may publish to the topic.
+    // CloudFormation refuses the budget until AWS Budgets may publish to the topic.
     budget.node.addDependency(topic);
   }
 

@@ -1,4 +1,4 @@
-/** A copy of the public objects in a second region, for readers when the first does not answer (docs/decisions/108). */
+/** A copy of the public objects in a second region, for readers when the first region does not answer (docs/decisions/108). */
 import { Stack, type StackProps } from 'aws-cdk-lib';
 import { CfnBucketPolicy } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
@@ -16,8 +16,8 @@ export class SecondRegionStack extends Stack {
   constructor(scope: Construct, id: string, { configuration, secondRegion, ...props }: SecondRegionStackProps) {
     super(scope, id, props);
     const bucket = addPublicBucket(this, secondBucketName(configuration, secondRegion));
-    // The distribution is made after the bucket, so that no other account can take the bucket's name meanwhile. Until it is made, its
-    // id is not known: any distribution of the account may read what is public anyway.
+    // The distribution is made after the bucket, so that no other account can take the bucket's name in between. Its id is
+    // unknown until then, so every distribution of the account may read; the objects are public anyway.
     const distributions = `arn:${this.partition}:cloudfront::${this.account}:distribution/*`;
     new CfnBucketPolicy(this, 'PublicObjectsPolicy', {
       bucket: bucket.bucketName,

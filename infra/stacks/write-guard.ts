@@ -1,4 +1,4 @@
-/** The rate rule of AWS WAF before the write host, where one is configured. */
+/** The rate rule of AWS WAF for the write host, if one is configured. */
 import { Stack, type StackProps } from 'aws-cdk-lib';
 import { CfnWebACL } from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
@@ -12,7 +12,7 @@ export interface WriteGuardStackProps extends StackProps {
   readonly requestsPerMinute: number;
 }
 
-/** In us-east-1, because AWS WAF takes web ACLs for CloudFront nowhere else. */
+/** In us-east-1, because AWS WAF accepts web ACLs for CloudFront only there. */
 export class WriteGuardStack extends Stack {
   readonly webAclArn: string;
 

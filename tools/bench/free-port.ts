@@ -1,4 +1,4 @@
-/** A port for a server that cannot tell which one it was given. */
+/** A free port, for a server that cannot report which port it uses. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 

@@ -1,4 +1,4 @@
-/** Taking batches in against bare SQLite inserts of the same rows, equally durable. */
+/** Compares ingesting batches with bare SQLite inserts of the same rows, equally durable. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
@@ -9,11 +9,11 @@ import { laterObservation, readSample, type SampleMarket, syntheticMarket } from
 import { markdownTable, number, withSpread } from './table.ts';
 import type { BenchOptions } from './workspace.ts';
 
-/** The largest batch that the contract admits. */
+/** The largest batch that the contract allows. */
 const BATCH_ROWS = 1_000;
 
 type Batch = readonly IngestRecordInput[];
-/** `place`: another number for each batch, from 0 on. */
+/** `place` is a different number for each batch, from 0 on. */
 type MakeBatch = (place: number) => Batch;
 
 export async function benchIngest({ quick, rounds, workspace }: BenchOptions): Promise<string> {
@@ -27,7 +27,7 @@ export async function benchIngest({ quick, rounds, workspace }: BenchOptions): P
   const table: string[][] = [];
   for (const [name, makeBatch] of kinds(sample, rows, batches * rounds)) {
     const wallMs: number[] = [];
-    /** The processor time of taking in the batches of a round, which are made before. */
+    /** The processor time of ingesting the batches of a round. The batches are made before. */
     const taking = (take: (batch: Batch) => unknown) => async (round: number) => {
       const made = Array.from({ length: batches }, (_, batch) => makeBatch(round * batches + batch));
       return await cpuMs(async () => {
@@ -92,7 +92,7 @@ function kinds(sample: readonly SampleMarket[], rows: number, places: number): r
   ];
 }
 
-/** The floor: a key and a text, in one table, as durably as the ledger. */
+/** The lower bound: a key and a text in one table, as durable as the ledger. */
 class BareTable {
   readonly #database: DatabaseSync;
   readonly #insert: ReturnType<DatabaseSync['prepare']>;
@@ -105,7 +105,7 @@ class BareTable {
     this.#insert = this.#database.prepare('INSERT INTO rows VALUES (?, ?, ?)');
   }
 
-  /** In one transaction. */
+  /** Inserts the records in one transaction. */
   insert(records: readonly IngestRecordInput[]): void {
     this.#database.exec('BEGIN IMMEDIATE');
     for (const record of records) {

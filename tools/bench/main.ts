@@ -1,4 +1,4 @@
-/** `npm run bench`: prints what Tidemark costs, beside floors and peers that are measured in the same run. */
+/** `npm run bench`: prints what Tidemark costs, beside lower bounds and peers that are measured in the same run. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
@@ -17,7 +17,7 @@ import { benchWrite } from './write.ts';
 
 const DOCS = join(import.meta.dirname, '../../docs');
 
-/** With the titles of their sections in docs/benchmarks.md, or with the document whose tables they write. */
+/** The benchmarks, with the titles of their sections in docs/benchmarks.md, or with the document whose tables they write. */
 const BENCHMARKS: {
   readonly [name: string]: { readonly run: Benchmark } & (
     | { readonly title: string; readonly tables?: never }
@@ -86,7 +86,7 @@ function machine(workspace: Workspace): string {
 }
 
 main().then(
-  // Servers of this process may still hold it open.
+  // Servers of this process may still keep it alive.
   () => process.exit(0),
   (error: unknown) => {
     console.error(error);

@@ -43,7 +43,7 @@ function row(name: string, { pid, startedMs }: ServiceProcess, seconds = number(
   return [name, seconds, megabytes(now), megabytes(most)];
 }
 
-/** A batch a second. The next one does not wait for the one before. */
+/** Sends one batch a second. A batch does not wait for the previous one. */
 async function feed(service: ServiceProcess, sample: readonly SampleMarket[], seconds: number): Promise<void> {
   const sent: Promise<void>[] = [];
   for (let second = 0; second < seconds; second++) {

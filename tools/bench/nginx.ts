@@ -1,4 +1,4 @@
-/** nginx with one worker, over the bodies of a service as plain files, with the header fields of the service. */
+/** nginx with one worker: serves the bodies of a service as plain files, with the header fields of the service. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -35,7 +35,10 @@ async function bodyOf(answer: Response): Promise<Buffer> {
   return Buffer.from(await answer.arrayBuffer());
 }
 
-/** As a careful operator has it: sendfile, open files cached for as long as bodies are fresh, no log, connections kept for good. */
+/**
+ * A careful operator's configuration: sendfile, open files cached for as long as bodies are fresh, no log, connections kept
+ * open.
+ */
 function configText(folder: string, port: number, fields: string): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder};`);
   return `
@@ -67,7 +70,7 @@ http {
 `;
 }
 
-/** The fields that nginx does not make itself, and no Last-Modified, which the service does not send. */
+/** The fields that nginx does not add itself, without Last-Modified, which the service does not send. */
 function addHeaders({ headers }: Response): string {
   const own = [...headers].filter(
     ([name]) => !/^(accept-ranges|connection|content-|date|etag|keep-alive|transfer-)/.test(name),

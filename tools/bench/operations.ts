@@ -7,21 +7,21 @@ const NONE = {
   /** Calls of `get`, `getMany` and `query` together. */
   ledgerReads: 0,
   itemsRead: 0,
-  /** As DynamoDB bills them. */
+  /** In DynamoDB's units for billing. */
   readUnits: 0,
-  /** A call that changes only records of the list counts for the list, any other does not. */
+  /** A call that changes only records of the list counts for the list. Any other call does not. */
   transactions: 0,
-  /** Puts, deletes, counts, and checks of an item that is left as it is. */
+  /** Puts, deletes, counts, and checks of an item that stays unchanged. */
   itemsChanged: 0,
   writeUnits: 0,
-  /** By which the ledger grew, without items that expire. */
+  /** The growth of the ledger, without items that expire. */
   bytesKept: 0,
   objectReads: 0,
   objectStats: 0,
   objectPuts: 0,
   objectDeletes: 0,
   objectLists: 0,
-  /** Of bodies; those of bundles and layouts are compressed. */
+  /** The bytes of bodies; bundles and layouts count in compressed form. */
   bytesRead: 0,
   bytesPut: 0,
 };
@@ -29,7 +29,7 @@ const NAMES = Object.keys(NONE) as (keyof typeof NONE)[];
 
 export type OperationCounts = typeof NONE;
 
-/** The operations of some work. */
+/** The storage operations of some work. */
 export interface Operations {
   readonly list: OperationCounts;
   readonly other: OperationCounts;
@@ -61,8 +61,8 @@ export function timesOf(counts: OperationCounts, factor: number): OperationCount
 }
 
 /**
- * The differences between two counts of the same work. Bytes and units are left out, because slugs, revisions and
- * generations have digits.
+ * The differences between two counts of the same work. Bytes and units are left out, because they depend on the number of
+ * digits in slugs, revisions and generations.
  */
 export function differences(left: OperationCounts, right: OperationCounts): readonly string[] {
   const names = NAMES.filter((name) => !/^bytes|Units$/.test(name));

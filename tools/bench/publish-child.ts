@@ -1,6 +1,6 @@
 /**
- * Publishes the ledger whose path is given into a directory store beside it, and prints what that took, as JSON. The
- * names of projections may follow, e.g. `log`.
+ * Publishes the given ledger file into a directory store beside it, and prints the measurements as JSON. The names of
+ * projections may follow, e.g. `log`.
  */
 import { dirname } from 'node:path';
 import { parseProjections } from '../../contract/files/projections.ts';
@@ -14,7 +14,7 @@ import { elapsedMs } from './rounds.ts';
 export interface PublishReport {
   readonly dataFolder: string;
   readonly elapsedMs: number;
-  /** The most memory that this process ever had at once, Node included. */
+  /** The peak memory of this process, Node included. */
   readonly maxRssBytes: number;
 }
 

@@ -1,8 +1,8 @@
-/** Publishes until nothing is due any more. */
+/** Publishes until nothing more is due. */
 import type { PublisherDependencies } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
 
-/** A clock that can be put forward. */
+/** A clock that can be set forward. */
 export class SettableClock {
   readonly #nowMs: () => number;
   #aheadMs = 0;
@@ -18,7 +18,7 @@ export class SettableClock {
   }
 }
 
-/** Everything that is marked, without a list that its cadence delays. */
+/** Publishes all marked markets, but not a list that its cadence delays. */
 async function publishMarked(
   dependencies: PublisherDependencies,
 ): Promise<{ readonly generations: number; readonly listDueAtMs: number | null }> {
@@ -30,8 +30,8 @@ async function publishMarked(
 }
 
 /**
- * Everything that is marked, and then the list: the clock is set to the moment when it is due. Returns the number of
- * generations.
+ * Publishes all marked markets, and then the list: the clock is set to the moment when the list is due. Returns the number
+ * of generations.
  */
 export async function publishDue(dependencies: PublisherDependencies, clock: SettableClock): Promise<number> {
   const { generations, listDueAtMs } = await publishMarked({ ...dependencies, nowMs: clock.nowMs });

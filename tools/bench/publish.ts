@@ -1,4 +1,4 @@
-/** From a ledger in which nothing is published to the first generations: SQLite file, directory store, every sync. */
+/** Measures the first generations of an unpublished ledger: SQLite file, directory store, with every sync. */
 import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { open, readFile, rename } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
@@ -13,7 +13,7 @@ import type { BenchOptions } from './workspace.ts';
 
 const CHILD = join(import.meta.dirname, 'publish-child.ts');
 const CHILD_LIMIT_MS = 30 * 60 * 1000;
-/** Held in memory at once. */
+/** The most files in memory. */
 const FILES_AT_ONCE = 2_000;
 
 export async function benchPublish({ quick, full, rounds, workspace }: BenchOptions): Promise<string> {
@@ -51,7 +51,7 @@ rename, fsync of the folder. Promise: less than 1 GB of memory for 100,000 marke
 ${markdownTable(['files', 'times the floor', 'markets/s', 'memory at most'], [row])}`;
 }
 
-/** Writes the files of one folder into another, durably, in the plainest way. Reading is not counted. */
+/** Writes the files of one folder into another, durably, in the simplest way. Only writing is measured. */
 async function writeFiles(source: string, target: string): Promise<{ readonly ms: number; readonly files: number }> {
   const paths = readdirSync(source, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -1,4 +1,4 @@
-/** Reading: the embedded server, against nginx with one worker that serves the same bytes as files, ready compressed. */
+/** Compares reads from the server with nginx, which has one worker and serves the same bytes as files, already compressed. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,7 +19,7 @@ interface ReadCase {
   readonly title: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Asks again for what the server has named, so that it answers 304. */
+  /** Sends the entity tag of the server, so that it answers 304. */
   readonly revalidates?: boolean;
 }
 
@@ -32,7 +32,7 @@ const CASES: readonly ReadCase[] = [
 interface Turn {
   readonly perCpuSecond: number;
   readonly perSecond: number;
-  /** 99 in 100 answers took at most this long, in milliseconds. */
+  /** 99 of 100 answers took at most this long, in milliseconds. */
   readonly p99Ms: number;
 }
 
@@ -40,7 +40,7 @@ export async function benchRead({ quick, rounds, workspace }: BenchOptions): Pro
   const missing = ['wrk', 'nginx'].find((program) => spawnSync(program, ['-v'], { stdio: 'ignore' }).error);
   if (missing !== undefined) return `Skipped: ${missing} is not installed: apt-get install ${missing}`;
   const service = await startServiceProcess(workspace, join(workspace.folder('read'), 'data'));
-  // Background work of the first start would count as the server's.
+  // Background work of the first start would count as the server's work.
   await sleep(quick ? 0 : SETTLE_MS);
   const nginx = await startNginx(workspace, service.url, MARKET);
   const rows: string[][] = [];
@@ -79,7 +79,7 @@ Load: \`wrk\`, 1 thread, 64 connections. ${PLACEMENT}
 ${markdownTable(header, rows)}`;
 }
 
-/** Asks once, which warms a cache, and then puts the server under load. Rejects when an answer has an error status. */
+/** Sends one request, which warms a cache, and then puts the server under load. Rejects if an answer has an error status. */
 async function load(workspace: Workspace, server: MeasuredServer, asked: ReadCase, seconds: number): Promise<Turn> {
   const { path, headers = {}, revalidates } = asked;
   const answer = await fetch(`${server.url}${path}`, { headers });
@@ -105,7 +105,7 @@ async function load(workspace: Workspace, server: MeasuredServer, asked: ReadCas
   };
 }
 
-/** From wrk's own spelling, e.g. `812.00us`, `1.25ms`, `1.02s`. */
+/** Reads wrk's spelling, e.g. `812.00us`, `1.25ms`, `1.02s`. */
 function milliseconds(text: string): number {
   const value = Number.parseFloat(text);
   if (text.endsWith('us')) return value / 1000;

@@ -1,6 +1,6 @@
-/** Measuring in rounds: contestants take turns, so that whatever else the machine does slows all of them alike. */
+/** Measures in rounds: contestants take turns, so that other work on the machine slows all of them equally. */
 
-/** Runs every contestant once a round, A B A B …; gives what each run returned, by contestant, in order of rounds. */
+/** Runs every contestant once a round, A B A B …; returns the results by contestant, in the order of rounds. */
 export async function interleave<Name extends string>(
   rounds: number,
   contestants: { readonly [Key in Name]: (round: number) => number | Promise<number> },
@@ -28,13 +28,13 @@ export async function cpuMs(work: () => unknown): Promise<number> {
   return (user + system) / 1000;
 }
 
-/** The sample below which this share of all lies; 1: the largest. */
+/** The quantile of the samples for this share; 1 gives the largest. */
 export function quantile(samples: readonly number[], share: number): number {
   const sorted = [...samples].sort((left, right) => left - right);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** Round by round, what one contestant's sample is to another's. */
+/** For each round, the ratio of one contestant's sample to another's. */
 export function ratios(samples: readonly number[], floor: readonly number[]): readonly number[] {
   return samples.map((sample, round) => sample / (floor[round] as number));
 }

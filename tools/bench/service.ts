@@ -1,4 +1,4 @@
-/** `npm start`, without npm: the embedded server in its own process. */
+/** `npm start` without npm: the server in its own process. */
 import { execSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -8,9 +8,9 @@ import { placed } from './processor-time.ts';
 import type { Workspace } from './workspace.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Builds the bundle, and then starts it with little memory. */
+/** The commands of the start script: the first builds the bundle, the second starts it with little memory. */
 const [BUILD, START] = startScript();
-/** The last of the lines that it prints once it serves. */
+/** Matches the last line that the server prints once it responds. */
 const STARTED = /curl -i \S+/;
 
 export interface MeasuredServer {
@@ -20,18 +20,18 @@ export interface MeasuredServer {
 }
 
 export interface ServiceProcess extends MeasuredServer {
-  /** From its start until it said that it serves. */
+  /** The time from its start until it reported that it responds. */
   readonly startedMs: number;
-  /** The text of an answer. */
+  /** Returns the text of an answer. */
   get(path: string): Promise<string>;
   /** Sends one batch as the operator. Rejects if it is refused. */
   send(records: readonly unknown[]): Promise<void>;
 }
 
-/** Starts it, and waits until it serves. */
+/** Starts the server, and waits until it responds. */
 export async function startServiceProcess(workspace: Workspace, dataFolder: string): Promise<ServiceProcess> {
   const { PATH = '', TIDEMARK_PROJECTIONS } = process.env;
-  // A test leaves the daily files out: they take most of a first start.
+  // A test switches the daily files off: they take most of a first start.
   const settings = TIDEMARK_PROJECTIONS === undefined ? {} : { TIDEMARK_PROJECTIONS };
   execSync(BUILD, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
   const beganAtMs = performance.now();

@@ -6,7 +6,7 @@ import type { Ledger } from '../../storage/ports/ledger.ts';
 import { awaitingGenerationKey } from '../../storage/records/publication.ts';
 import { readSample, syntheticMarket } from './synthetic-markets.ts';
 
-/** After every date that a benchmark uses, and the same in each run. */
+/** Later than every date that a benchmark uses, and the same in each run. */
 export const NOW_MS = Date.UTC(2030, 0, 1);
 
 const OBSERVATIONS_PER_MARKET = 3;
@@ -18,7 +18,7 @@ export function dependenciesOn(ledger: Ledger): BatchDependencies {
   return { ledger, nowMs: () => NOW_MS, newAttemptId: () => `bench-${process.pid}-${++attempts}` };
 }
 
-/** Takes records in, and stops if any is refused. Nothing waits for their generation. */
+/** Ingests records, and stops if any is refused. No batch waits for its generation. */
 export async function ingest(
   ledger: Ledger,
   records: readonly IngestRecordInput[],

@@ -1,6 +1,6 @@
 /**
- * Markets for benchmarks, as many as needed: copies of the sample's, with slugs that begin with `synthetic-` and
- * observations of status `estimated`, so that they can never be taken for data.
+ * Any number of markets for benchmarks: copies of the sample's markets, with slugs that begin with `synthetic-` and
+ * observations of status `estimated`, so that they can never be mistaken for data.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const SAMPLE = join(import.meta.dirname, '../../mapping/sample');
 type MarketInput = Extract<IngestRecordInput, { type: 'market' }>;
 type ObservationInput = Extract<IngestRecordInput, { type: 'observation' }>;
 
-/** A market's record, and its observations from the oldest on. */
+/** A market's record, and its observations, oldest first. */
 export interface SampleMarket {
   readonly market: MarketInput;
   readonly observations: readonly ObservationInput[];
@@ -38,7 +38,7 @@ function syntheticSlug(index: number): string {
   return `synthetic-${String(index).padStart(7, '0')}`;
 }
 
-/** Every number of a market is made from one sample market, `index` modulo their count. */
+/** The synthetic market with this number, made from one sample market: `index` modulo the number of sample markets. */
 export function syntheticMarket(sample: readonly SampleMarket[], index: number): SampleMarket {
   const { market, observations } = sample[index % sample.length] as SampleMarket;
   const slug = syntheticSlug(index);
@@ -48,7 +48,7 @@ export function syntheticMarket(sample: readonly SampleMarket[], index: number):
   };
 }
 
-/** The observation that is `days` after the newest one of the market, with the same value. */
+/** An observation `days` after the newest one of the market, with the same value. */
 export function laterObservation({ observations }: SampleMarket, days: number): ObservationInput {
   const newest = observations.at(-1) as ObservationInput;
   const observedAt = new Date(Date.parse(newest.observedAt) + days * 24 * 60 * 60 * 1000).toISOString();

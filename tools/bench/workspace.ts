@@ -1,6 +1,4 @@
-/**
- * The folders and child processes of benchmarks. All of them are removed when this process ends, also by Ctrl-C.
- */
+/** The folders and child processes of benchmarks. All of them are removed when this process ends, even by Ctrl-C. */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -9,20 +7,20 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
 export interface BenchOptions {
-  /** A small version that only shows that the benchmark runs: its numbers mean nothing. */
+  /** A small version that only shows that the benchmark runs: its numbers have no meaning. */
   readonly quick: boolean;
   /** Larger sizes: some benchmarks then take many minutes. */
   readonly full: boolean;
-  /** How often each contestant is measured. */
+  /** The number of measurements of each contestant. */
   readonly rounds: number;
   readonly workspace: Workspace;
 }
 
-/** Measures, and gives the Markdown of its section. Where it cannot run: `Skipped: `, the reason and the remedy. */
+/** Measures, and returns the Markdown of its section. If it cannot run here: `Skipped: `, the reason and the remedy. */
 export type Benchmark = (options: BenchOptions) => Promise<string>;
 
 export class Workspace {
-  /** TMPDIR chooses the place: a tmpfs shows what fsync costs. */
+  /** TMPDIR chooses the place: on a tmpfs, the difference shows the cost of fsync. */
   readonly #root = mkdtempSync(join(tmpdir(), 'tidemark-bench-'));
   readonly #children = new Set<ChildProcess>();
   #folders = 0;
@@ -42,7 +40,7 @@ export class Workspace {
     return folder;
   }
 
-  /** Starts a process that ends with this one. */
+  /** Starts a process that is ended together with this one. */
   spawn(command: string, args: readonly string[], options: SpawnOptions = {}): ChildProcess {
     const child = spawn(command, args, options);
     this.#children.add(child);
@@ -51,7 +49,7 @@ export class Workspace {
     return child;
   }
 
-  /** Runs a process to its end and gives what it printed. Rejects when it fails or takes longer than `limitMs`. */
+  /** Runs a process to its end and returns its output. Rejects if it fails or takes longer than `limitMs`. */
   async run(command: string, args: readonly string[], limitMs: number): Promise<string> {
     const child = this.spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'], timeout: limitMs });
     const ended = once(child, 'close');

@@ -1,4 +1,4 @@
-/** From sending a batch of one record until it is acknowledged, public, and in the signed log. */
+/** Measures the time from sending a batch of one record until it is acknowledged, public, and in the signed log. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LOG_ROOT } from '../../contract/files/public-objects.ts';
@@ -10,12 +10,12 @@ import { markdownTable, number } from './table.ts';
 import type { BenchOptions } from './workspace.ts';
 
 const LOOK_EVERY_MS = 2;
-/** Background work of the start is not measured. */
+/** The start's background work must end first, because it would be measured too. */
 const SETTLE_MS = 10_000;
 
 interface Times {
   readonly acknowledgedMs: number;
-  /** From the acknowledgement on, as the next one. */
+  /** From the acknowledgement on, like the next one. */
   readonly bodyMs: number;
   readonly logMs: number;
 }

@@ -24,7 +24,7 @@ const EXPORTS = {
   'signed-log': ['LogVerificationError'],
 } as const;
 
-/** Types that callers name. Those of the contract are all exported. */
+/** The types that callers name. All types of the contract are exported. */
 const TYPES = {
   tidemark: ['Abortable', 'BatchOptions', 'ChangeRange', 'HistoryRange', 'ProofOptions', 'TidemarkOptions'],
   'tidemark-error': ['ClientCode'],
@@ -39,10 +39,10 @@ const TYPES = {
   system: ['System'],
 } as const;
 
-/** Where the sources infer types from schemas, the package has them printed. */
+/** The sources infer these types from schemas; the package has them as printed declarations. */
 const PRINTED = 'wire';
 
-/** @param folder is made anew: the package */
+/** @param folder the folder of the package, which is created again */
 export function buildClient(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -71,7 +71,7 @@ export function buildClient(folder: string): void {
   copyFileSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));
 }
 
-/** Those of clients/typescript/, with every import from the contract led to the printed types. */
+/** The declarations of clients/typescript/. Every import from the contract is redirected to the printed types. */
 function declarations(): readonly (readonly [name: string, text: string])[] {
   const temporary = mkdtempSync(join(tmpdir(), 'tidemark-client-'));
   try {

@@ -1,11 +1,11 @@
 /**
- * Builds the Lambda functions: `npm run build:lambdas` writes infra/build/lambdas/<name>/index.mjs, with chunks beside
- * it that only some invocations load, and prints their sizes. The publisher gets the pages for people, too. `npx cdk` runs it
- * first with `--quiet`, which prints no sizes.
+ * Builds the Lambda functions: `npm run build:lambdas` writes infra/build/lambdas/<name>/index.mjs, with chunks beside it
+ * that only some invocations load, and prints their sizes. The publisher's asset also gets the pages for people. `npx cdk`
+ * first runs it with `--quiet`, which prints no sizes.
  *
- * Each function has its own bundle. So tree shaking keeps only the code that this function uses, and a change in
- * one function leaves the assets of the others unchanged. The same sources give the same bytes. Source maps (for
- * reading stack traces) and the contents of each bundle are written outside the assets.
+ * Each function has its own bundle. So tree shaking keeps only the code that this function uses, and a change in one
+ * function leaves the assets of the others unchanged. The same sources give the same bytes. Source maps (for reading stack
+ * traces) and the contents of each bundle are written outside the assets.
  */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -34,7 +34,7 @@ const ENTRY_POINTS: { readonly [Name in FunctionName]: string } = {
   copy: 'publisher/entry/copy.ts',
 };
 
-/** Functions that make the OpenAPI document, and that publish the pages for people. */
+/** Functions that make the OpenAPI document and publish the pages for people. */
 const DOCUMENTING: readonly FunctionName[] = ['publish'];
 
 const OPTIONS = {
@@ -62,17 +62,15 @@ const OPTIONS = {
 /** The result of one function. Sizes are in bytes, without source maps. */
 export interface Bundle {
   readonly name: FunctionName;
-  /** Of the code that is loaded when the function starts. */
+  /** The size of the code that is loaded when the function starts. */
   readonly startBytes: number;
-  /** Of the whole asset. */
+  /** The size of the whole asset. */
   readonly bytes: number;
-  /** Every file that contributes to it, relative to the root. */
+  /** Every file with code in the bundle, relative to the root. */
   readonly inputs: readonly string[];
 }
 
-/**
- * Builds into `folder`/lambdas, /maps and /metafiles, and replaces their contents. Rejects if anything does not build.
- */
+/** Builds into `folder`/lambdas, /maps and /metafiles, and replaces their contents. Rejects if any build fails. */
 export async function buildLambdas(
   folder: string = BUILD_FOLDER,
   names: readonly FunctionName[] = ALL_FUNCTION_NAMES,
@@ -90,7 +88,7 @@ async function buildLambda(folder: string, name: FunctionName): Promise<Bundle> 
     ...OPTIONS,
     plugins: [...OPTIONS.plugins, ...(DOCUMENTING.includes(name) ? [] : [withoutJsonSchema()])],
     entryPoints: [{ in: ENTRY_POINTS[name], out: 'index' }],
-    // Part of the chunks' names, by way of the source maps, so it must not depend on the folder.
+    // It is part of the chunks' names, through the source maps, so it must not depend on the folder.
     outdir: join('infra/build/lambdas', name),
   });
   for (const { path, contents } of outputFiles) {
@@ -101,7 +99,7 @@ async function buildLambda(folder: string, name: FunctionName): Promise<Bundle> 
   return measure(name, metafile);
 }
 
-/** The files lie beside the code, so that they cost a start nothing: the publisher reads them when they have changed. */
+/** The files lie beside the code, so they do not slow down a start: the publisher reads them only when they have changed. */
 async function addSite(asset: string): Promise<void> {
   await ensureSite();
   const { read, ...listed } = await readSite();
@@ -134,7 +132,7 @@ function measure(name: FunctionName, { outputs }: Metafile): Bundle {
   return { name, startBytes: bytesOf(atStart), bytes: bytesOf(modules), inputs: [...new Set(inputs)].sort() };
 }
 
-/** The SDK's clients import their whole package.json for its version. */
+/** Shortens a manifest: the SDK's clients import their whole package.json for its version. */
 function shortManifests(): Plugin {
   return {
     name: 'short-manifests',
@@ -147,7 +145,7 @@ function shortManifests(): Plugin {
   };
 }
 
-/** The SDK's detection of browsers, which it uses in browsers only. */
+/** Removes the SDK's detection of browsers, which only browsers need. */
 function withoutBrowsers(): Plugin {
   return {
     name: 'without-browsers',
@@ -157,7 +155,7 @@ function withoutBrowsers(): Plugin {
   };
 }
 
-/** Every schema of zod can describe itself in JSON Schema, so no tree shaking removes this code: 18 KB. */
+/** Removes 18 KB: every schema of zod can describe itself in JSON Schema, so tree shaking cannot remove this code. */
 function withoutJsonSchema(): Plugin {
   const contents = `const absent = () => { throw new Error('JSON Schema is not part of this bundle'); };
     module.exports = { createToJSONSchemaMethod: () => absent, createStandardJSONSchemaMethod: () => absent };`;

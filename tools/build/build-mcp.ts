@@ -1,6 +1,6 @@
 /**
- * Builds the npm package of the MCP server: `npm run build:mcp` writes clients/mcp/dist, which `npm pack` packs. One file with all
- * that it needs, so that `npx` installs nothing else, and the licences of what is in it.
+ * Builds the npm package of the MCP server: `npm run build:mcp` writes clients/mcp/dist, which `npm pack` packs. One file
+ * contains all code, so that `npx` installs nothing else, and another the licences of that code.
  */
 import { chmodSync, copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,12 +9,12 @@ import { readCommandLine } from '../run/command-line.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Packages that are CommonJS call `require`, which modules do not have. */
+/** CommonJS packages call `require`, which does not exist in modules. */
 const BANNER = `#!/usr/bin/env node
 import { createRequire as bundledRequire } from 'node:module';
 const require = bundledRequire(import.meta.url);`;
 
-/** @param folder is made anew: the package */
+/** @param folder the folder of the package, which is created again */
 export function buildMcp(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -44,7 +44,7 @@ export function buildMcp(folder: string): void {
   copyFileSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));
 }
 
-/** The text that the licences of these packages ask for. @throws Error for a package without one */
+/** The licence texts that these packages require. @throws Error for a package without a licence text */
 function licences(paths: readonly string[]): string {
   const sections = paths.map((path) => {
     const { name, version, license } = JSON.parse(readFileSync(join(ROOT, path, 'package.json'), 'utf8'));

@@ -1,6 +1,6 @@
 /**
- * Writes the OpenAPI document: `npm run build:openapi` makes docs/openapi.json, which is committed. A test makes it
- * again and compares.
+ * Writes the OpenAPI document: `npm run build:openapi` makes docs/openapi.json, which is committed. A test makes it again
+ * and compares.
  */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import { readCommandLine } from '../run/command-line.ts';
 
 export const OPENAPI_FILE = fileURLToPath(new URL('../../docs/openapi.json', import.meta.url));
 
-/** The file's text: the document for one host, indented so that people can read changes. */
+/** The text of the file: the document for one host, indented so that people can read its changes. */
 export function buildOpenApi(): string {
   return `${JSON.stringify(openApiDocument(), null, 2)}\n`;
 }

@@ -1,7 +1,7 @@
 /**
- * `npm pack` and `npm start` run it first: builds the command line and the entry of the edge's thread into dist/, as
- * JavaScript: types cannot be stripped under node_modules, and the program that strips them takes 20 MB of memory a thread. The
- * dependencies of the package stay outside. The pages are built, too.
+ * Builds the command line and the entry of the edge's thread into dist/, as JavaScript; `npm pack` and `npm start` run it
+ * first. Node cannot strip types under node_modules, and stripping takes 20 MB of memory a thread. The package's
+ * dependencies are not bundled. The pages are built, too.
  */
 import { readFile, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -12,11 +12,12 @@ const ROOT = join(import.meta.dirname, '../..');
 const DIST = join(ROOT, 'dist');
 
 await ensureSite();
-// A server that runs from here may still load a file of the build before. The package has only files of this one.
+// A server that runs from here may still load a file of the previous build. A package must contain only files of this
+// build.
 if (process.argv.includes('--clean')) await rm(DIST, { recursive: true, force: true });
 await build({
   absWorkingDir: ROOT,
-  // server/edge-host/edge-thread.ts finds the other by its name.
+  // server/edge-host/edge-thread.ts finds the second one by its name.
   entryPoints: {
     main: 'cli/main.ts',
     'edge-host': 'server/edge-host/main.ts',
@@ -36,7 +37,7 @@ await build({
   logLevel: 'warning',
 });
 
-/** Code looks for files beside itself. Here it is all in dist/, so the original place is passed in. */
+/** Code looks for files beside itself. All code is in dist/ here, so its original place is passed in. */
 function places(): Plugin {
   return {
     name: 'places',

@@ -1,7 +1,7 @@
 /**
  * Builds the functions of the edge: `npm run build:router` writes infra/edge/*.generated.js and the function for Cloudflare
- * Pages, which are committed. A test builds them again and compares. Refuses code that CloudFront would refuse only at
- * deployment: other syntax, too many bytes.
+ * Pages, which are committed. A test builds them again and compares. It refuses code that CloudFront would refuse only at
+ * deployment, because of its syntax or its size.
  */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ import { readCommandLine } from '../run/command-line.ts';
 /** CloudFront's limit on the size of a function, in bytes. */
 export const FUNCTION_MAX_BYTES = 10_240;
 
-/** The sources in infra/edge, without their ending. */
+/** The sources in infra/edge, without their extension. */
 export const EDGE_FUNCTIONS = ['router', 'response'] as const;
 
 export type EdgeFunctionName = (typeof EDGE_FUNCTIONS)[number];
@@ -28,8 +28,8 @@ export const FUNCTION_LANGUAGE: TransformOptions = {
     arrow: true,
     'template-literal': true,
     'async-await': true,
-    // Rest parameters exist there too. But esbuild cannot allow them and still refuse spread arguments, which do not
-    // exist there.
+    // Rest parameters are supported too. But esbuild cannot allow them and still refuse spread arguments, which are not
+    // supported.
   },
   charset: 'ascii',
 };
@@ -37,12 +37,12 @@ export const FUNCTION_LANGUAGE: TransformOptions = {
 const EXPORT = /^export \{\n {2}handler\n\};\n/m;
 
 /**
- * The built file's text. Two passes, because the contract's files may use any syntax in code that the router does not
- * call. The first pass drops that code; the second pass checks the language of the rest.
+ * The text of the built file. There are two passes, because the contract's files may use any syntax in code that the router
+ * does not call. The first pass drops that code; the second one checks the language of the rest.
  */
 export async function buildEdgeFunction(name: EdgeFunctionName): Promise<string> {
   const bundle = await build({
-    // Only the handler: CloudFront calls it by name and has no modules.
+    // Only the handler is kept: CloudFront calls it by name and has no modules.
     stdin: {
       contents: `export { handler } from './${name}.ts';`,
       resolveDir: fileURLToPath(new URL('../../infra/edge/', import.meta.url)),
@@ -65,7 +65,7 @@ export async function buildEdgeFunction(name: EdgeFunctionName): Promise<string>
 
 export const PAGES_FUNCTION_FILE = fileURLToPath(new URL('../../infra/hosting/cloudflare/_worker.js', import.meta.url));
 
-/** The text of the function for Cloudflare Pages, whose language and size are no concern. */
+/** The text of the function for Cloudflare Pages, whose language and size are not restricted. */
 export async function buildPagesFunction(): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL('../../infra/hosting/cloudflare/worker.ts', import.meta.url))],

@@ -1,6 +1,6 @@
 /**
- * Builds the pages for people into clients/web/built: `npm run build:site`. tools/build/ensure-site.ts does it where it is needed. The same
- * sources give the same bytes.
+ * Builds the pages for people into clients/web/built: `npm run build:site`. tools/build/ensure-site.ts runs it when it is
+ * needed. The same sources give the same bytes.
  */
 import { globSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ const ROOT = join(import.meta.dirname, '../..');
 
 export const SITE_FOLDER = join(ROOT, 'clients/web/built');
 
-/** The scripts and stylesheets in `assets`, and where each begins. */
+/** The scripts and stylesheets in `assets`, with their entry points. */
 const ENTRY_POINTS = {
   explorer: 'clients/web/browser/explorer/main.ts',
   check: 'clients/web/browser/explorer/price-check.ts',
@@ -30,7 +30,7 @@ const ENTRY_POINTS = {
   'docs-style': 'clients/web/docs/docs.css',
 };
 
-/** The text of every file of the site, by its path in {@link SITE_FOLDER}; of a picture in base64. */
+/** The text of every file of the site, by its path in {@link SITE_FOLDER}; a picture is in base64. */
 export async function buildSite(): Promise<ReadonlyMap<string, string>> {
   const { outputFiles } = await build({
     absWorkingDir: ROOT,
@@ -40,9 +40,9 @@ export async function buildSite(): Promise<ReadonlyMap<string, string>> {
     format: 'esm',
     target: ['chrome123', 'firefox121', 'safari17.5'],
     charset: 'utf8',
-    // A phone reads and parses half as much. The readable source is in the repository.
+    // Half as many bytes for a phone to read and parse. The readable source is in the repository.
     minify: true,
-    // Paths in the output are the same where node_modules is a link.
+    // Keeps the paths in the output the same if node_modules is a link.
     preserveSymlinks: true,
     legalComments: 'inline',
     write: false,
@@ -59,14 +59,14 @@ export async function buildSite(): Promise<ReadonlyMap<string, string>> {
   return new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The paths of the files that are built now, sorted. */
+/** The paths of the files that are currently built, sorted. */
 export function siteFiles(): readonly string[] {
   return globSync('**/*.*', { cwd: SITE_FOLDER }).sort();
 }
 
 /**
- * Replaces what is built. Each file appears as a whole, so other processes may read, or build the same, meanwhile. index.html
- * comes last, with the moment at which the build began: files that changed later are newer.
+ * Replaces the built files. Each file is replaced in one step, so other processes may read them, or build the same,
+ * meanwhile. index.html comes last, with the moment at which the build began: files that change later are newer.
  */
 export async function writeSite(): Promise<void> {
   const beganAt = new Date();

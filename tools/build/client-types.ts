@@ -1,6 +1,6 @@
 /**
- * The types of the package of the client, printed from the OpenAPI document: with its descriptions, and without the
- * schema library, from which the sources infer them. A slow test has the compiler compare both.
+ * The types of the client's package, printed from the OpenAPI document: with its descriptions, and without the schema
+ * library, from which the sources infer them. In a slow test, the compiler compares both.
  */
 import {
   type AnswerView,
@@ -10,7 +10,7 @@ import {
   type Schema,
 } from '../../clients/web/docs/openapi-view.ts';
 
-/** Names that the sources have for types of the document. */
+/** The sources' names for types of the document. */
 const ALIASES = [
   'export type IngestRecordInput = IngestRecord;',
   'export type PublicObservation = Observation;',
@@ -29,7 +29,7 @@ export function clientTypes(): string {
   return `${[...schemas, ...ALIASES, `${about}export type Routes = {\n${routes}};`].join('\n\n')}\n`;
 }
 
-/** Nothing for an operation whose answer is no JSON. */
+/** Empty for an operation whose answer is not JSON. */
 function routeOf(operation: OperationView): readonly string[] {
   const [, success] = Object.entries(operation.responses).find(([status]) => status.startsWith('2')) ?? [];
   const { content } = success as AnswerView;
@@ -45,7 +45,7 @@ function routeOf(operation: OperationView): readonly string[] {
   return [`  ${JSON.stringify(`${operation.method} ${operation.path}`)}: {\n${lines.join('')}  };\n`];
 }
 
-/** Null: there is no JSON. */
+/** Null: the content is not JSON. */
 function jsonOf(content: NonNullable<AnswerView['content']>): string | null {
   const schema = content['application/json']?.schema;
   return schema === undefined ? null : typeOf(schema, '    ');
@@ -78,7 +78,7 @@ function typeOf(schema: Schema, indent: string): string {
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
   const union = anyOf ?? oneOf;
   if (union !== undefined) return [...new Set(union.map((one) => typeOf(one, indent)))].join(' | ');
-  // Beside a type of its own, they are only patterns.
+  // If the schema has a type, its `allOf` contains only patterns.
   if (allOf !== undefined && schema.type === undefined) return allOf.map((one) => typeOf(one, indent)).join(' & ');
   if (Array.isArray(schema.type)) {
     return schema.type.map((type) => typeOf({ ...schema, type }, indent)).join(' | ');
@@ -90,7 +90,7 @@ function typeOf(schema: Schema, indent: string): string {
     const optional = schema.required?.includes(name) ? '' : '?';
     return `${comment(member, `${indent}  `)}${indent}  ${JSON.stringify(name)}${optional}: ${typeOf(member, `${indent}  `)};\n`;
   });
-  // Members that are named and members of any name would contradict each other.
+  // Named members and an index signature would contradict each other.
   if (properties === undefined || Object.keys(properties).length === 0) {
     const value = typeof additionalProperties === 'object' ? typeOf(additionalProperties, indent) : 'unknown';
     return `{ [name: string]: ${value} }`;

@@ -13,7 +13,7 @@ import { STEPS } from '../../test/scenario/scenario.ts';
 import { openSession } from '../../test/scenario/session.ts';
 import { readCommandLine } from './command-line.ts';
 
-/** The schedule's minute, during the scenario: shortened, because some steps wait for it. */
+/** The length of the schedule's minute during the scenario: shortened, because some steps wait for it. */
 const MINUTE_MS = 5_000;
 
 const USAGE = `usage:

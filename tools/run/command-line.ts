@@ -1,4 +1,4 @@
-/** The arguments of our commands: `--help` prints the usage, and a wrong argument is refused before any work begins. */
+/** The arguments of the tools' commands: `--help` prints the usage, and a wrong argument is refused before any work begins. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 
 type Options = NonNullable<ParseArgsConfig['options']>;

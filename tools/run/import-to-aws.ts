@@ -1,6 +1,7 @@
 /**
- * Moves a backup of the embedded server to AWS: the ledger into a new table, the uploads into the bucket of uploads. Runs in a
- * clone, with an administrator's credentials: docs/deploy.md, "Move from the embedded server". May be interrupted, and repeated.
+ * Moves a backup of a server to AWS: the ledger into a new table, the uploads into the bucket of uploads. Run it in a
+ * clone, with an administrator's credentials: docs/deploy.md, "Move from the embedded server". It may be interrupted and
+ * repeated.
  */
 import { createReadStream } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -97,7 +98,7 @@ async function importUploads(source: LedgerReader, dir: string, manifest: Manife
           'another file may have its name. Use a bucket without uploads, or remove that object, and repeat the command.',
       );
     }
-    // Only then may the bucket's lifecycle remove it.
+    // Only for a finished upload may the bucket's lifecycle remove the file.
     if ((await source.get(uploadKey(id)))?.value.finishedAt) await uploads.markEnded(id);
   }
   progress.end('Uploads');

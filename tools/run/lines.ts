@@ -1,6 +1,7 @@
 /**
- * `npm run lines`: how large the house is. It counts the files that git has or would add. *Source* are hand-written files of code, without
- * tests, built files and generated ones; lines include comments and empty ones. *Documents* are README.md and docs/.
+ * `npm run lines`: prints the size of the repository. It counts the files that git has or would add. *Source* are
+ * hand-written files of code, without tests, built files and generated ones; lines include comments and empty ones.
+ * *Documents* are README.md and docs/.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -17,7 +18,7 @@ readCommandLine('usage: npm run lines', {}, 'no words');
 const names = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT })
   .toString('utf8')
   .split('\0')
-  // A removed file is in the index until it is committed.
+  // A removed file stays in the index until the removal is committed.
   .filter((name) => name !== '' && existsSync(join(ROOT, name)));
 const code = names.filter((name) => CODE.test(name) && !MADE.test(name));
 const source = code.filter((name) => !TEST.test(name));

@@ -1,6 +1,6 @@
-/** Shows that a long run goes on: a line now and then. */
+/** Prints a line from time to time, to show that a long run continues. */
 
-/** Often enough to show that a run goes on, rarely enough for a log. */
+/** Often enough to show that a run continues, but seldom enough for a log. */
 const LINE_EVERY_MS = 15_000;
 
 export interface Progress {

@@ -1,6 +1,7 @@
 /**
  * Continues in the second region: repairs the replica of the ledger, and raises its generation above the first region's.
- * Runs in a clone, with an administrator's credentials: docs/operations.md, "A region is lost". May be interrupted, and repeated.
+ * Run it in a clone, with an administrator's credentials: docs/operations.md, "A region is lost". It may be interrupted and
+ * repeated.
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';

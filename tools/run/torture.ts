@@ -1,4 +1,4 @@
-/** `npm run torture`: makes faults around the real service, from outside, and looks what is lost. docs/faults.md. */
+/** `npm run torture`: makes faults around the real service, from outside, and checks that nothing is lost. docs/faults.md. */
 import { randomInt } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -64,7 +64,7 @@ function describe({ name, seed, counts, broken, skipped, seconds }: Outcome): vo
   if (broken.length > 0) console.log(`  again: npm run torture -- ${name} --seed ${seed}`);
 }
 
-/** The counts, a line each. The order of events differs between runs; that of names does not. */
+/** One line for each count, sorted by name, because the order of events differs between runs. */
 function inWords(counts: Outcome['counts']): readonly string[] {
   return [...counts]
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -1,6 +1,6 @@
 /**
- * `npm run mutate`: makes small faults (mutants) in the code, one at a time, and prints those that no test finds. Takes a
- * sample, because all mutants take hours. docs/testing.md.
+ * `npm run mutate`: makes small faults (mutants) in the code, one at a time, and prints those that no test finds. It takes
+ * a sample, because all mutants take hours. docs/testing.md.
  */
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ if (!(share > 0 && share <= 100)) refuseArguments('--share is a number of percen
 const jobs = Number(values.jobs);
 if (!(Number.isInteger(jobs) && jobs > 0)) refuseArguments('--jobs is a number of 1 or more', USAGE);
 const isWithin = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`);
-/** The mutated files of each part: all of it, or the path in it that was asked for. */
+/** The files to mutate in each part: the whole part, or the path in it from the command line. */
 const asked = (positionals.length > 0 ? positionals : Object.keys(PARTS)).flatMap((path) => {
   const parts = Object.keys(PARTS).filter((part) => isWithin(part, path) || isWithin(path, part));
   if (parts.length === 0) refuseArguments(`${path} has no tests here`, USAGE);
@@ -60,7 +60,7 @@ for (const { part, path } of asked) {
 }
 if (asked.length > 1) print('all', all);
 
-/** The share of the mutants that were found, without the survivors that are accepted. */
+/** Prints the share of mutants that were found. Accepted survivors do not count. */
 function print(path: string, outcomes: readonly Outcome[]): void {
   const count = (kind: Outcome) => outcomes.filter((one) => one === kind).length;
   const [found, accepted] = [count('found'), count('accepted')];
@@ -82,12 +82,12 @@ async function mutate(path: string): Promise<readonly Outcome[]> {
     checkers: ['sample'],
     ignorers: ['messages'],
     mutate: [path.endsWith('.ts') ? path : `${path}/**/*.ts`],
-    // Code that runs while a module is loaded: each such mutant would need all tests, in new processes.
+    // Static mutants are code that runs while a module is loaded: each would need all tests, in new processes.
     ignoreStatic: true,
     coverageAnalysis: 'perTest',
     concurrency: jobs,
     timeoutMS: 20_000,
-    // A machine that does other things, too, may need long for the first run of all tests.
+    // A machine that also does other work may need long for the first run of all tests.
     dryRunTimeoutMinutes: 60,
     disableTypeChecks: false,
     reporters: [],

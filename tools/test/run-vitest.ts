@@ -1,4 +1,4 @@
-/** Runs one of the sets of tests (vitest.config.ts), and counts. */
+/** Runs one of the sets of tests (vitest.config.ts), and counts the results. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { TestReport } from './vitest-report.ts';
@@ -10,14 +10,14 @@ const REPORTERS = ['--silent=passed-only', '--reporter=minimal', '--reporter=./t
 export type TestSet = 'fast' | 'slow' | 'aws' | 'tools' | 'browser';
 
 export interface Outcome extends TestReport {
-  /** Standard output and error, interleaved as they came. */
+  /** Standard output and error, interleaved in the order of arrival. */
   readonly output: string;
 }
 
 /**
  * Runs the tests of a set whose paths contain one of the filters, or all of them without a filter. Never rejects for a
- * failed test. The result is never better than the exit code: an error outside of tests counts as one failure. `tell`
- * receives the progress now and then.
+ * failed test. If only the exit code shows a failure, such as an error outside of tests, it counts as one failure. `tell`
+ * receives the progress from time to time.
  */
 export async function runVitest(
   set: TestSet,

@@ -38,11 +38,11 @@ interface Step {
 
 const checks: readonly Step[] = [
   { name: 'type check', run: () => check('typescript/bin/tsc') },
-  // Of code that runs in browsers.
+  // For code that runs in browsers.
   { name: 'of pages', run: () => check('typescript/bin/tsc', '-p', 'clients/web') },
   { name: 'lint', run: () => check('@biomejs/biome/bin/biome', 'ci', '.') },
 ];
-/** Read by test/runs.ts: the fast tests take no samples, but try everything. */
+/** Read by test/runs.ts: thorough tests try every case, fast ones a sample. */
 const isQuick = !isCi && !values.slow && filters.length === 0;
 const thorough = isCi || values.slow ? { TIDEMARK_THOROUGH: 'true' } : {};
 /** Read by vitest.config.ts. */
@@ -50,14 +50,14 @@ const short = isQuick ? { TIDEMARK_LONG: 'none' } : {};
 const inBrowser: Step = { name: 'in browser', run: (tell) => runVitest('browser', filters, {}, tell) };
 const fast: Step = { name: 'tests', run: (tell) => runVitest('fast', filters, { ...thorough, ...short }, tell) };
 const slow: Step = { name: 'slow tests', run: (tell) => runVitest('slow', filters, {}, tell) };
-/** The same tests in two parts, which run beside each other (vitest.config.ts). */
+/** The slow tests in two parts that run side by side (vitest.config.ts). */
 const [slowOthers, slowComputing] = ['others', 'computing'].map(
   (part): Step => ({
     name: part === 'others' ? 'slow tests' : 'computing',
     run: (tell) => runVitest('slow', [], { TIDEMARK_SLOW: part }, tell),
   }),
 ) as [Step, Step];
-/** Rounds run one after the other; of one round, {@link LANES} steps run at the same time, the longest first. */
+/** Rounds run one after the other. Within a round, {@link LANES} steps run at the same time, the longest first. */
 const rounds: Step[][] = [];
 /** The tests on engines mostly wait, and the slow ones run one at a time, so three lanes share two cores. */
 const LANES = 3;
@@ -82,7 +82,7 @@ const skipped: string[] = [];
 const failures: string[] = [];
 for (const round of rounds) await pMap(round, take, { concurrency: LANES });
 for (const line of skippedLines(skipped)) console.log(line);
-// Again, because a log that is cut keeps its end.
+// Printed again, because a truncated log keeps its end.
 for (const failure of failures) console.log(`failed: ${failure}`);
 console.log(counts({ passed, failed, skipped }));
 process.exitCode = failed > 0 ? 1 : 0;
@@ -102,14 +102,14 @@ async function take({ name, run }: Step): Promise<void> {
   if (outcome.failed > 0) failures.push(...(outcome.failures.length > 0 ? outcome.failures : [name]));
 }
 
-/** A tool whose only result is its exit code. */
+/** Runs a tool whose only result is its exit code. */
 async function check(script: string, ...args: string[]): Promise<Outcome> {
   const { exitCode, output } = await runNode([join(MODULES, script), ...args], {});
   const passed = exitCode === 0 ? 1 : 0;
   return { passed, failed: 1 - passed, failures: [], skipped: [], notes: [], output };
 }
 
-/** Begins to install the engines. The step starts its tests when all of them serve, and stops them. */
+/** Begins to install the engines. The step starts its tests when all engines respond, and stops the engines. */
 function onEngines(): Step {
   const starting = startEngines(progress.say);
   const run: Step['run'] = async (tell) => {

@@ -1,6 +1,6 @@
 /**
- * A Vitest reporter for `run-vitest.ts`: sends its progress to the parent process as text, and in the end a {@link TestReport}.
- * Vitest's own reporter in JSON has neither the reasons of skipped tests nor errors outside of tests.
+ * A Vitest reporter for `run-vitest.ts`: sends its progress to the parent process as text, and finally a {@link
+ * TestReport}. Vitest's own JSON reporter lacks the reasons of skipped tests and errors outside of tests.
  */
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
@@ -8,11 +8,11 @@ export interface TestReport {
   readonly passed: number;
   /** Failed tests, and failures outside a test: a file that does not load, a hook, an unhandled rejection. */
   readonly failed: number;
-  /** Of each failed test its file, its name, and the beginning of its error. */
+  /** For each failed test: its file, its name, and the beginning of its error. */
   readonly failures: readonly string[];
-  /** Of each skipped test its file, with the reason that was given to `context.skip`. */
+  /** For each skipped test: its file, and the reason that was given to `context.skip`. */
   readonly skipped: readonly string[];
-  /** Texts of tests for people, by `context.annotate`: mostly measurements. */
+  /** Texts from tests for people, by `context.annotate`: mostly measurements. */
   readonly notes: readonly string[];
 }
 
@@ -59,7 +59,7 @@ export default class VitestReport implements Reporter {
 
 const NAMED = 15;
 
-/** In CI, whose time is limited: the files that took the longest, beside others. */
+/** The slowest files. Only in CI, whose time is limited. */
 function longest(modules: readonly TestModule[]): readonly string[] {
   if (process.env.CI !== 'true' || modules.length === 0) return [];
   const times = modules.map((module) => [module.diagnostic().duration, module.relativeModuleId] as const);

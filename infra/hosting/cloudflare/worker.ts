@@ -1,6 +1,6 @@
 /**
- * The function for Cloudflare Pages: readers get what our own server answers, for the URLs without an extension, `?cursor=`, 410
- * and problem documents. `npm run build:router` makes `_worker.js` of it.
+ * The function for Cloudflare Pages: it gives readers the same answers as the server, for URLs without an extension,
+ * `?cursor=`, 410 and problem documents. `npm run build:router` builds `_worker.js` from it.
  */
 import { ANY_MARKET_PAGE, marketPath, NOT_FOUND_PAGE } from '../../../contract/files/object-paths.ts';
 import { PAGE_CONTENT_TYPE, PAGE_HEADERS, pageHeaders } from '../../../contract/files/page-headers.ts';
@@ -20,7 +20,7 @@ export interface PagesEnvironment {
 }
 
 const EVERY_ANSWER = { 'access-control-allow-origin': '*', 'x-content-type-options': 'nosniff' };
-/** Tags of Pages look like our digests, but are not: `verify` would call them wrong. */
+/** Entity tags of Pages look like our digests but are not, so `verify` would report them. */
 const OUR_TAG = '"pages-';
 const EXPOSED = 'ETag, Age, Link, Cache-Status, Retry-After, Accept-Ranges, Content-Range';
 
@@ -52,7 +52,7 @@ export default {
       const known = request.headers.get('if-none-match');
       if (known !== null) asset.headers.set('if-none-match', known.replaceAll(OUR_TAG, '"'));
       const found = await ASSETS.fetch(asset);
-      // Without a 404.html, Pages answers every path with the page at the root.
+      // Without a 404.html, Pages answers every missing path with the page at the root.
       const isOther = contentType !== PAGE_CONTENT_TYPE && isPage(found);
       if (found.status === 404 || isOther) return null;
       const pageFields = contentType === PAGE_CONTENT_TYPE ? pageHeaders(path) : {};
@@ -62,7 +62,7 @@ export default {
     if (found !== null) return found;
     if (!mayBeGone) return await missing();
     const market = name.kind === 'market-page' ? marketPath(name.slug) : null;
-    // Without conditions and ranges: a 410 has its body.
+    // Read without conditions and ranges, because a 410 always has its body.
     const gone = await read((market ?? routed.uri).replace(/(\.json)?$/, '.gone.json'));
     if (gone.status === 200 && !isPage(gone)) {
       if (wantsPage) return await pageInstead(ANY_MARKET_PAGE, 410);
@@ -79,7 +79,7 @@ const SHORT = 'public, max-age=15';
 
 const isPage = ({ headers }: Response) => headers.get('content-type')?.startsWith('text/html') === true;
 
-/** Pages has its own URLs for HTML, and leads there from the names of the files. */
+/** Pages serves HTML at URLs without the extension, and redirects from the names of the files. */
 function assetOf(path: string): string {
   return path.replace(/(?:^\/index|\/index|)\.html$/, (end) => (end === '.html' ? '' : '/'));
 }

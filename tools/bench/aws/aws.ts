@@ -1,4 +1,4 @@
-/** The publisher and the worker as on AWS: their code over storage that waits, and the floor that its waits set. */
+/** The publisher and the worker as on AWS: their code on storage with waiting times, and the lower bound that these times set. */
 import { DEFAULT_PROJECTIONS, type Projection } from '../../../contract/files/projections.ts';
 import { newBatchOfLines } from '../../../lambdas/ingest/stored-batch.ts';
 import { AWS_TRANSACTIONS_AT_ONCE, runWork } from '../../../lambdas/worker/run-work.ts';

@@ -1,5 +1,5 @@
 /**
- * Costs on AWS, of one of each. Operations are counted, on a ledger and a store in memory that pass everything on; prices are
+ * The cost of one operation of each kind on AWS. Operations are counted on a ledger and a store in memory; the prices are
  * AWS's.
  */
 import { FRONT_PAGE, ROWS_PLACE } from '../../../contract/bodies/front-page.ts';
@@ -10,7 +10,7 @@ import { readSample, syntheticMarket } from '../synthetic-markets.ts';
 import { type CountedService, openCountedService } from './counted-service.ts';
 import { dollarsOf, PRICES } from './prices.ts';
 
-/** Three pages of the list. */
+/** Enough for three pages of the list. */
 const MARKETS = 300;
 const LONG = 10;
 const FIRST_MS = Date.UTC(2026, 0, 1);
@@ -20,7 +20,7 @@ interface Cycle {
   readonly kept: OperationCounts;
   readonly worked: OperationCounts;
   readonly generation: OperationCounts;
-  /** Published after the generation. */
+  /** The list that is published after the generation. */
   readonly list: OperationCounts;
 }
 
@@ -29,12 +29,12 @@ interface Counted {
   readonly one: Cycle;
   readonly lastOne: Cycle;
   readonly all: Cycle;
-  /** A few markets get a full page each, then one row each. */
+  /** A few markets that get a full page each, and then one row each. */
   readonly closing: Cycle;
   readonly long: Cycle;
 }
 
-/** The same work for a service with these kinds of files. */
+/** Counts the same work for a service with these kinds of files. */
 async function count(projections: readonly Projection[] = [], site?: Site): Promise<Counted> {
   const sample = await readSample();
   const service = await openCountedService(projections, site);
@@ -66,8 +66,8 @@ async function count(projections: readonly Projection[] = [], site?: Site): Prom
 }
 
 /**
- * In a second region, with the default files and what is transferred, of markets with more than a page of history: a generation
- * without its list, a market more, a list of three pages, and a minute without news.
+ * Counts the copies in a second region, with the default files, for markets with more than a page of history: a generation
+ * without its list, one more market, a list of three pages, and a minute without changes. Transferred bytes count too.
  */
 async function countCopies() {
   const sample = await readSample();
@@ -98,19 +98,19 @@ async function countCopies() {
 }
 
 const minus = (left: OperationCounts, right: OperationCounts) => sumOf(left, timesOf(right, -1));
-/** The difference that one makes. */
+/** The cost of one more unit. */
 const each = (many: OperationCounts, few: OperationCounts, difference: number) =>
   timesOf(minus(many, few), 1 / difference);
 
 export type MonthCosts = Awaited<ReturnType<typeof countCosts>>;
 
-/** Dollars of one of each. */
+/** The dollars for one operation of each kind. */
 export async function countCosts() {
   const { service, one, lastOne, all, closing, long } = await count();
   const idle = sumOf(await service.work(), await service.publish(), await service.lookAtSources());
   const swept = await service.sweep();
   const log = await count(['log', 'exports']);
-  // The first is of generations, the next two are of lists, the last is of days.
+  // The first count is for generations, the next two are for lists, the last is for days.
   const files = await count(['history-files', 'latest', 'recent', 'compat']);
   const newest = minus(files.lastOne.list, lastOne.list);
   const pages = await count(['market-pages']);
@@ -121,7 +121,7 @@ export async function countCosts() {
   const rowBytes = (bytesOf(all) - bytesOf(one)) / (MARKETS - 1);
   return {
     batch: dollarsOf(sumOf(one.kept, one.worked)),
-    /** A row more in a batch, a market more in a generation, and so on. */
+    /** One more row in a batch, one more market in a generation, and so on. */
     row: dollarsOf(each(sumOf(all.kept, all.worked), sumOf(one.kept, one.worked), MARKETS - 1)),
     generation: dollarsOf(one.generation),
     market: dollarsOf(each(all.generation, one.generation, MARKETS - 1)),
@@ -143,7 +143,7 @@ export async function countCosts() {
     exportOfDay: dollarsOf(await log.service.export()),
     compatOfMarket: dollarsOf(await files.service.compat()) / MARKETS,
     ...(await countCopies()),
-    /** By which the ledger grows: with a batch, its audit and its report, and with each of its rows. */
+    /** The growth of the ledger: for a batch with its audit and its report, and for each of its rows. */
     storedBytes: { batch: bytesOf(one) - rowBytes, row: rowBytes },
   };
 }

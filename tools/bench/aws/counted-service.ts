@@ -1,4 +1,4 @@
-/** The write API, the worker, the publisher and the sweep on one ledger and one store that count, in memory. */
+/** The write API, the worker, the publisher and the sweep in memory, on one ledger and one store that count operations. */
 import type { Projection } from '../../../contract/files/projections.ts';
 import { runDueSources } from '../../../lambdas/sources/run/run-due.ts';
 import { runWork } from '../../../lambdas/worker/run-work.ts';
@@ -19,30 +19,30 @@ import { SettableClock } from '../publish-due.ts';
 import { countLedger, countObjects, type ItemUnits } from './counting-storage.ts';
 import { DEPLOYMENT, LOG } from './deployment.ts';
 
-/** Each part of the service, with the operations that it asks of storage. */
+/** Each method runs a part of the service, and returns the storage operations that it needed. */
 export interface CountedService {
   /** The writes since the last `clear()`. */
   readonly written: ItemUnits;
-  /** Takes one batch in. */
+  /** Accepts one batch. */
   accept(records: readonly unknown[]): Promise<OperationCounts>;
   /** One invocation of the worker. */
   work(): Promise<OperationCounts>;
   /** One generation, with the list unless it is not due. */
   publish(list?: 'with-it' | 'not-due'): Promise<OperationCounts>;
   sweep(): Promise<OperationCounts>;
-  /** The export of the day, for which the clock is put forward. */
+  /** The export of the day. It sets the clock forward to that day. */
   export(): Promise<OperationCounts>;
-  /** The files of the day for other programs, in the same way. */
+  /** The files of the day for other programs. It sets the clock forward, too. */
   compat(): Promise<OperationCounts>;
-  /** One round of the copy in a second region. Its puts are there. */
+  /** One round of the copy in a second region. Its puts go to that region. */
   copy(): Promise<OperationCounts>;
-  /** One look at the sources, of which none is due. */
+  /** One check of the sources, of which none is due. */
   lookAtSources(): Promise<OperationCounts>;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The ports of a run: without a run, none of them is asked. */
+/** The ports of a source's run. Without a run, they are never called. */
 const NO_SOURCES = {
   archive: { put: never, get: never },
   uploads: { head: never, put: never },
@@ -53,7 +53,7 @@ async function never(): Promise<never> {
   throw new Error('there is no source');
 }
 
-/** @param keepsBundles for a second region */
+/** @param keepsBundles set for a second region */
 export async function openCountedService(
   projections: readonly Projection[],
   site?: Site,

@@ -1,4 +1,4 @@
-/** Storage that passes everything on, and counts it. */
+/** Storage that passes on every operation and counts it. */
 import { parsePublicKey } from '../../../contract/files/public-objects.ts';
 import { LAYOUT_PREFIX } from '../../../publisher/kernel/list/list-layout.ts';
 import type { Change, Item, ItemKey, Ledger } from '../../../storage/ports/ledger.ts';
@@ -99,23 +99,23 @@ function isListKey(key: string): boolean {
 }
 
 /**
- * DynamoDB's billing of the port's calls, in its units (on demand, as the ledger's adapter asks). A strongly consistent
- * read takes one unit for each 4 KB; a write in a transaction takes two for each 1 KB, and a check in it as much as a
- * write.
+ * DynamoDB's billing of the port's calls, in its units (on demand, with the ledger adapter's options). A strongly
+ * consistent read takes one unit for each 4 KB; a write in a transaction takes two for each 1 KB, and a check in it costs
+ * the same as a write.
  */
 const READ_BYTES = 4_096;
 const WRITE_BYTES = 1_024;
-/** The size of an item that is deleted, or only checked, is not known here: HEAD is the largest, with 1 KB. */
+/** The size of a deleted or checked item is unknown here: HEAD is the largest, with 1 KB. */
 const UNITS_OF_SMALL_ITEM = 2;
-/** An attempt id, a revision, an expiry, and the names of all attributes. */
+/** The attempt id, the revision, the expiry, and the names of all attributes. */
 const OTHER_BYTES = 36 + 8 + 34;
 
-/** An item that is not there costs as much as a small one. */
+/** A missing item costs as much as a small one. */
 function readUnitsOfGet(item: Item<unknown> | null): number {
   return item === null ? 1 : Math.ceil(sizeOf(item, item.value) / READ_BYTES);
 }
 
-/** A query is billed for everything that it reads together. */
+/** A query is billed for the total size of its items. */
 function readUnitsOfQuery(items: readonly Item<unknown>[]): number {
   const size = items.reduce((sum, item) => sum + sizeOf(item, item.value), 0);
   return Math.max(1, Math.ceil(size / READ_BYTES));

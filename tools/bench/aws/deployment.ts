@@ -1,4 +1,4 @@
-/** The publisher's dependencies beside storage, clock and ids: the same in every benchmark. */
+/** The publisher's dependencies besides storage, clock and ids: the same in every benchmark. */
 import { ed25519Signer, privateNoteKey } from '../../../contract/log/notes.ts';
 import { waitlistBody } from '../../../contract/values/waitlist.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../../../publisher/dependencies.ts';
@@ -11,7 +11,7 @@ export const DEPLOYMENT: Pick<PublisherDependencies, 'pageSizes' | 'staticBodies
   caches: NO_CACHES,
 };
 
-/** With it, the publisher writes the log. The key is of no other use. */
+/** With these settings, the publisher writes the log. The key is used only here. */
 export const LOG: NonNullable<PublisherDependencies['log']> = {
   origin: 'tidemark.bench/log',
   signers: [ed25519Signer(privateNoteKey('tidemark.bench/log', new Uint8Array(32)))],

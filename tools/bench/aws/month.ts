@@ -1,4 +1,4 @@
-/** A month of a deployment on AWS: so many of each, by what one of each costs. The table is in docs/deploy.md. */
+/** A month of a deployment on AWS: numbers of operations, multiplied by the cost of each. The table is in docs/deploy.md. */
 import { EXPORT_PART_ENTRIES } from '../../../contract/bodies/export-tables.ts';
 import { markdownTable, number } from '../table.ts';
 import { countCosts, type MonthCosts } from './costs.ts';
@@ -9,7 +9,7 @@ interface Traffic {
   readonly markets: number;
   readonly reads: number;
   readonly batches: number;
-  /** Of each batch; each row is about another market. */
+  /** The rows of each batch, each about a different market. */
   readonly rows: number;
   readonly generations: number;
   /** Markets in each generation. */
@@ -21,7 +21,7 @@ const DAYS = 30;
 const HOURS = DAYS * 24;
 const MINUTES = HOURS * 60;
 
-/** Generations come every 6 seconds at most. */
+/** A generation comes every 6 seconds at most. */
 const MONTHS: readonly Traffic[] = [
   { name: 'quiet', markets: 175, reads: 1e6, batches: 30, rows: 175, generations: 30, changed: 175, lists: 30 },
   {
@@ -57,14 +57,14 @@ const MONTHS: readonly Traffic[] = [
 ];
 
 /**
- * infra/deployment/alarms.ts, and those of canaries; a test counts them. Five metrics of the publisher and one of the worker,
- * and CloudFront's additional ones.
+ * The alarms of infra/deployment/alarms.ts and of canaries; a test counts them. The metrics: five of the publisher, one of
+ * the worker, and CloudFront's additional ones.
  */
 export const ALARMS = 26;
 /** An alarm costs as much as the metrics in its expression. */
 export const ALARM_METRICS = 42;
 export const METRICS = 6 + 8;
-/** The deployment's own, and that of the write host. */
+/** The deployment's own secret, and that of the write host. */
 const SECRETS = 2;
 /** A public read runs the router, and the function on its answer. The write host has one function. */
 const READ = PRICES.edgeRequest + 2 * PRICES.edgeFunctionRequest;
@@ -74,16 +74,16 @@ const WRITE =
   PRICES.apiRequest +
   PRICES.functionRequest +
   0.1 * PRICES.apiFunctionSecond;
-/** Of a market that changed while the list was not due. */
+/** A market that changed while the list was not due. */
 const RECORD = 2 * PRICES.ledgerWriteUnit;
 /** In kilobytes: an entry of the log in two forms, with its hash. */
 const STORED = { entry: 0.64 };
-/** In kilobytes: Lambda's lines are in the first one. */
+/** In kilobytes. Lambda's own lines are part of `invocation`. */
 const LOGGED = { invocation: 0.8, request: 1 };
-/** In an hour. */
+/** The reads of one hour. */
 const VERIFY_READS = 20_000;
 
-/** Rounds of the copy, an hour of comparing daily files, and its metric and alarm. Bundles are kept for a day. */
+/** The cost of the copy: its rounds, an hour of comparing daily files, its metric and its alarm. Bundles are kept for a day. */
 function copyOfMonth({ markets, generations, changed, lists }: Traffic, costs: MonthCosts): number {
   const pages = Math.ceil(markets / 100);
   const seconds = MINUTES * 0.3 + generations * (0.2 + changed / 200);
@@ -97,7 +97,7 @@ function copyOfMonth({ markets, generations, changed, lists }: Traffic, costs: M
   );
 }
 
-/** Dollars, by what they are for. Times of functions are estimates: nothing here has run on an account. */
+/** Dollars by purpose. The durations of functions are estimates: nothing here has run on an account. */
 export function monthLines(traffic: Traffic, costs: MonthCosts): readonly (readonly [string, number])[] {
   const { markets, reads, batches, rows, generations, changed, lists } = traffic;
   const allRows = batches * rows;

@@ -2,36 +2,36 @@
 import type { OperationCounts } from '../operations.ts';
 
 export const PRICES = {
-  /** A PUT, and a LIST. */
+  /** The price of a PUT or a LIST. */
   objectPut: 0.005 / 1_000,
-  /** A GET, and a HEAD. A DELETE costs nothing. */
+  /** The price of a GET or a HEAD. A DELETE costs nothing. */
   objectGet: 0.0004 / 1_000,
   ledgerWriteUnit: 0.625 / 1_000_000,
   ledgerReadUnit: 0.125 / 1_000_000,
-  /** Of a function with one virtual CPU: 1,769 MB, arm64. */
+  /** A second of a function with one virtual CPU: 1,769 MB, arm64. */
   functionSecond: 0.0000133334 * (1_769 / 1_024),
   functionRequest: 0.2 / 1_000_000,
   apiRequest: 1 / 1_000_000,
   edgeRequest: 0.01 / 10_000,
-  /** Of each function that a request runs through. */
+  /** The price of each function that handles a request. */
   edgeFunctionRequest: 0.1 / 1_000_000,
-  /** Of 1,024 MB. */
+  /** A second of a function with 1,024 MB. */
   apiFunctionSecond: 0.0000133334,
-  /** Ingested, and kept for a month. */
+  /** Ingested, and stored for a month. */
   logGigabyte: 0.5 + 0.03,
   tableGigabyteMonth: 0.25 + 0.2,
   bucketGigabyteMonth: 0.023,
-  /** From one region to another. */
+  /** Transferred from one region to another. */
   regionsGigabyte: 0.02,
   alarmMonth: 0.1,
-  /** Of our own, and each of CloudFront's additional ones. */
+  /** The price of one of our metrics, or of one of CloudFront's additional ones. */
   metricMonth: 0.3,
-  /** Three are free. */
+  /** The first three are free. */
   dashboardMonth: 3,
   secretMonth: 0.4,
-  /** Of KMS. */
+  /** A key of KMS. */
   keyMonth: 1,
-  /** By a key that is not RSA of 2,048 bits; not in the free tier. */
+  /** A signature by a key other than RSA of 2,048 bits; not in the free tier. */
   signature: 0.15 / 10_000,
 } as const;
 

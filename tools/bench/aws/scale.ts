@@ -1,6 +1,6 @@
 /**
- * How far a deployment on AWS goes: what each step does a second, and the write units of each partition of the ledger, counted on
- * a service in memory. Writes the tables of docs/scale.md.
+ * The limits of a deployment on AWS: the throughput of each step, and the write units of each partition of the ledger,
+ * counted on a service in memory. Writes the tables of docs/scale.md.
  */
 import { DEFAULT_PROJECTIONS } from '../../../contract/files/projections.ts';
 import { defaultListEverySeconds } from '../../../publisher/dependencies.ts';
@@ -14,24 +14,25 @@ import { monthLines } from './month.ts';
 /** DynamoDB's limit on one partition key, in write units a second. */
 const UNITS_PER_SECOND = 1_000;
 /**
- * By `npm run bench -- aws`. On a quiet machine, the publisher did 335 markets a second; with the processor time of the SDK for
- * five PUTs a market, one processor does 200 (docs/decisions/101-requests-in-flight.md). The worker did 397 batches on a busy one.
+ * Measured by `npm run bench -- aws`. On a quiet machine, the publisher did 335 markets a second; with the SDK's processor
+ * time for five PUTs a market, one processor does 200 (docs/decisions/101-requests-in-flight.md). The worker did 397
+ * batches on a busy machine.
  */
 const MEASURED = { workerBatches: 390, publisherMarkets: 200 };
 /** Changes within this time become one generation: PUBLISHER_COALESCE of infra/stacks/api.ts. */
 const COALESCE_SECONDS = 5;
-/** Of a generation without markets, of a batch, and of what the edge keeps. */
+/** Seconds for a generation without markets, for a batch, and for the edge's cache. */
 const SECONDS = { generation: 1, batch: 1, edge: 15 };
 const MONTH_SECONDS = 30 * 24 * 60 * 60;
 const BATCHES = 200;
-/** How the keys of a range end that several partitions share, and their number. */
+/** The suffix of a range that several partitions share, and the number of these partitions. */
 const SHARED = '/{shard}';
 const SHARDS = FRESH_MARKS.shards.length;
 
 interface Load {
   readonly name: string;
   readonly markets: number;
-  /** Batches of one row, each of another market. */
+  /** Batches of one row each, all about different markets. */
   readonly writesPerSecond: number;
   readonly reads: number;
   readonly shards: number;
@@ -50,14 +51,14 @@ const LOADS: readonly Load[] = [
   },
 ];
 
-/** A step, or partitions that all writes share: how many writes of one row it takes a second. */
+/** A step, or partitions that all writes share, with the number of one-row writes that it can do in a second. */
 interface Limit {
   readonly name: string;
   readonly unitsPerWrite: number | null;
   readonly writesPerSecond: number;
 }
 
-/** The loads, and the limits. */
+/** The tables of loads and limits. */
 export async function benchScale(): Promise<string> {
   const limits = await limitsOf();
   const month = await countCosts();
@@ -91,7 +92,7 @@ function rowOf(load: Load, limits: readonly Limit[], month: MonthCosts): readonl
   return [name, used > 1 ? 'never: it falls behind' : after, first.name, `${number(used * 100)} %`, number(dollars)];
 }
 
-/** The lowest first. */
+/** The lowest limit first. */
 async function limitsOf(): Promise<readonly Limit[]> {
   const units = await unitsOfAWrite();
   const partitions = [...units].map(([range, unitsPerWrite]) => {
@@ -106,12 +107,13 @@ async function limitsOf(): Promise<readonly Limit[]> {
   ].sort((one, other) => about(one) - about(other) || (one.name < other.name ? -1 : 1));
 }
 
-/** A retry on a busy machine adds a unit or two to the count, and must not change the order. */
+/** Rounded: a retry on a busy machine adds a unit or two, which must not change the order. */
 const about = ({ writesPerSecond }: Limit): number => Number(writesPerSecond.toPrecision(2));
 
 /**
- * By the partitions that all writes share, from the request to the list. Those of one sender are left out: see its own limits. The
- * batches of this model have one sender, so they are in one lane of the queue; many senders have all its partitions.
+ * The write units of one write, from the request to the list, for the partitions that all writes share. Partitions of one
+ * sender have their own limits, and are left out. The batches of this model have one sender, so they are in one lane of the
+ * queue; many senders use all partitions of the queue.
  */
 async function unitsOfAWrite(): Promise<ReadonlyMap<string, number>> {
   const sample = await readSample();
@@ -124,7 +126,7 @@ async function unitsOfAWrite(): Promise<ReadonlyMap<string, number>> {
   for (const { observations } of markets)
     await service.accept([{ ...observations.at(-1), observedAt: '2026-01-01T00:00:00Z' }]);
   await service.work();
-  // First without the list, as between two of them: then the list's own records count too.
+  // First without a list, as between two lists: then the records of list changes count too.
   await service.publish('not-due');
   await service.publish();
   return shared(service);
@@ -138,6 +140,6 @@ function shared({ written }: CountedService): ReadonlyMap<string, number> {
     const range = partition.replace(/\/\d{4}-\d\d-\d\d/, '/{day}').replace(/\/\d$/, SHARED);
     if (!isOfOneSender) units.set(range, (units.get(range) ?? 0) + sum / BATCHES);
   }
-  // Partitions of one market or batch have fewer.
+  // Partitions of one market or batch have fewer units.
   return new Map([...units].filter(([, unitsPerWrite]) => unitsPerWrite >= 1));
 }

@@ -1,13 +1,13 @@
-/** Storage that lets each request wait as if it were AWS's, and takes only so many at once. */
+/** Storage that delays each request as AWS would, and limits the number of requests at once. */
 import { concurrencyLimit } from '../../../storage/concurrency/concurrency-limit.ts';
 import type { Ledger } from '../../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import type { OperationCounts } from '../operations.ts';
 
-/** Within a region, in milliseconds. Assumed, not measured on an account. */
+/** Waiting times within a region, in milliseconds. Assumed, not measured on an account. */
 const WAIT_MS = { put: 35, head: 12, get: 18, transaction: 13, read: 4 } as const;
 
-/** @param places requests at once: a client has so many sockets */
+/** @param places the number of requests at once: a client has this many sockets */
 function waiting(places: number) {
   const inTurn = concurrencyLimit(places);
   const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -37,7 +37,7 @@ export function waitingObjects(objects: ObjectStore, places: number): ObjectStor
   };
 }
 
-/** How long these requests wait in all, in seconds. */
+/** The total waiting time of these requests, in seconds. */
 export function waitsOf(counts: OperationCounts): { readonly objects: number; readonly ledger: number } {
   const { put, head, get, transaction, read } = WAIT_MS;
   const puts = counts.objectPuts + counts.objectDeletes + counts.objectLists;
