@@ -66,7 +66,7 @@ function withoutCursors(objects: MemoryObjects): Map<string, readonly string[]> 
   return found;
 }
 
-const SEEDS = Array.from({ length: runs(4, 16) }, (_, index) => 2_400 + index);
+const SEEDS = Array.from({ length: runs(4, 8) }, (_, index) => 2_400 + index);
 
 describe.each(SEEDS)('a ledger begun from the log, seed %i', (seed) => {
   test('publishes the same bytes where the files are, and goes on with the log', async () => {

@@ -12,10 +12,10 @@ import { rebuild } from '../../../publisher/repair/rebuild.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { changedStore } from '../../../storage/ports/changed-store.ts';
 import type { ObjectHead, ObjectMetadata, ObjectStore } from '../../../storage/ports/object-store.ts';
-import { runs } from '../../runs.ts';
+import { runs, sampled } from '../../runs.ts';
 import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
 import { copiesOf } from '../copied-world.ts';
-import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
+import { diesAfter, faultyStorage, ProcessDied, placesOf } from '../faulty-storage.ts';
 import { loseMarket } from '../lose-market.ts';
 import { removeMarket } from '../remove-market.ts';
 import {
@@ -320,14 +320,23 @@ describe('when the bundle of a committed generation is lost before it was applie
   });
 
   test('a rebuild that dies is finished by the next one', async () => {
-    for (let at = 0, reached = true; reached; at += runs(7, 1)) {
+    const rebuildDyingAt = async (at: number) => {
       const damaged = await changedWorld();
       expect(await loseBundle(damaged, inTheMiddle)).toMatchObject({ committed: true });
       const { ledger, objects, operations } = faultyStorage(damaged.ledger, damaged.objects, at, diesAfter);
       await rebuild(dependenciesOn(ledger, objects, damaged.clock)).catch((error: unknown) => {
         if (!(error instanceof ProcessDied)) throw error;
       });
-      reached = operations.length > at;
+      return { damaged, operations };
+    };
+    const { operations } = await rebuildDyingAt(-1);
+    const places = placesOf(
+      diesAfter,
+      operations.map(({ isWrite }, at) => ({ at, isWrite })),
+    );
+    expect(places.length).toBeGreaterThan(15);
+    for (const { at } of sampled(places, 7)) {
+      const { damaged } = await rebuildDyingAt(at);
       await rebuild(damaged.dependencies);
       await expectVerified(damaged.objects);
     }

@@ -15,7 +15,7 @@ import { removeMarket } from '../remove-market.ts';
 import { market, price, readerOf } from '../world.ts';
 import { LEASE_MS, type TwoRegions, twoRegions } from './two-regions.ts';
 
-const SEEDS = Array.from({ length: runs(12, 40) }, (_, seed) => seed + 1);
+const SEEDS = Array.from({ length: runs(12, 24) }, (_, seed) => seed + 1);
 
 const STEPS = ['define', 'append', 'append', 'append', 'correct', 'remove', 'restore'] as const;
 
