@@ -2,8 +2,8 @@
  * The OpenAPI document, made from the table of operations alone. Pure: the same table gives the same bytes on every
  * machine. Published at `GET /api/v1/openapi.json`, committed as docs/openapi.json.
  *
- * It is valid OpenAPI 3.1 without what common tools misread: a `$ref` stands alone, no schema has a name that generators use
- * themselves, constants have a type, integers a format, arrays a limit. A test holds each rule.
+ * It is valid OpenAPI 3.1, and avoids forms that common tools misread: a `$ref` stands alone, no schema has a name that
+ * generators use themselves, constants have a type, integers a format, arrays a limit. A test checks each rule.
  */
 import type * as z from 'zod';
 import {

@@ -145,7 +145,7 @@ export interface BundlePart {
 /**
  * Reads a bundle, one part at a time, in the order of application.
  *
- * @throws BundleLost if a part is missing, or does not hold what its name says
+ * @throws BundleLost if a part is missing, or does not match its name
  */
 export async function* readBundle(objects: ObjectStore, last: ObjectRef): AsyncGenerator<BundlePart> {
   const { header, part } = await readPart(objects, last);

@@ -37,7 +37,7 @@ export interface SettledList {
   readonly cursors: ReadonlySet<string>;
   readonly layoutKey: string;
   /** See {@link HeadValue}. 0 if there was no doubt; greater than every generation while there is doubt. */
-  readonly knownSince: number;
+  readonly consistentSince: number;
 }
 
 /** Null unless HEAD is applied and its list is known. */
@@ -45,7 +45,7 @@ export async function readSettledList({ ledger, objects }: PublisherStorage): Pr
   const head = await ledger.get(HEAD_KEY);
   if (head === null || !head.value.applied || head.value.list.isDoubtful) return null;
   const { list } = head.value;
-  const knownSince = head.value.knownSince === null ? Number.POSITIVE_INFINITY : (head.value.knownSince ?? 0);
+  const consistentSince = head.value.knownSince === null ? Number.POSITIVE_INFINITY : (head.value.knownSince ?? 0);
   const layout = await readLayout(objects, list);
   if (layout === null || list.layout === null) return null;
   return {
@@ -54,7 +54,7 @@ export async function readSettledList({ ledger, objects }: PublisherStorage): Pr
     logSize: head.value.log?.isDoubtful ? null : (head.value.log?.size ?? 0),
     cursors: new Set(layout.pages.map(({ cursor }) => cursor)),
     layoutKey: list.layout.key,
-    knownSince,
+    consistentSince,
   };
 }
 

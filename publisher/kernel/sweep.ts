@@ -157,7 +157,7 @@ class Sweep {
     await this.#removeListed(reach, REDO_PREFIX, '', Number.POSITIVE_INFINITY);
     await this.#removeListed(reach, LAYOUT_PREFIX, '', Number.POSITIVE_INFINITY);
     await this.#removeExpired();
-    if (reach.newestExpired >= this.#list.knownSince) await this.#walk(reach);
+    if (reach.newestExpired >= this.#list.consistentSince) await this.#walk(reach);
     await this.#pruneSuperseded(reach);
     return {
       removed: [...this.#removed],

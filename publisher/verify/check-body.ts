@@ -10,7 +10,7 @@ import { sha256Hex } from '../../storage/ports/sha256.ts';
 import type { PublicReader, PublicResponse } from './reading/reader.ts';
 import type { Finding, VerifyRule } from './report.ts';
 
-/** Collects findings. Several checks look at the same bytes. */
+/** Collects findings. Several checks examine the same bytes. */
 export class Findings {
   readonly all: Finding[] = [];
 

@@ -28,5 +28,5 @@ export async function openTarget(dataFolder: string, named: string | null): Prom
 /** The public objects for readers, in a process beside the owner of the data folder. Changes nothing. */
 export async function openPublicReader(dataFolder: string): Promise<Pick<ObjectStore, 'get'>> {
   const memory = readBucketMemory(dataFolder);
-  return memory === null ? new DirectoryReader(dataFolder, null, { tellsLost: true }) : await bucketReader(memory);
+  return memory === null ? new DirectoryReader(dataFolder, null, { rejectsLost: true }) : await bucketReader(memory);
 }

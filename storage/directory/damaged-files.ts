@@ -29,7 +29,7 @@ export async function findDamagedObjects(
   // A restore leaves no store: the next start creates it.
   if (!existsSync(indexPath(root))) return { read: 0, damaged };
   const index = new ObjectIndex(indexPath(root), { isReadOnly: true });
-  const reader = new DirectoryReader(root, index, { tellsLost: true });
+  const reader = new DirectoryReader(root, index, { rejectsLost: true });
   let read = 0;
   try {
     const count = index.count();

@@ -27,18 +27,18 @@ const DELETION_MS = 100;
 
 export class DirectoryReader implements Pick<ObjectStore, 'get' | 'stat'> {
   readonly #root: string;
-  readonly #tellsLost: boolean;
+  readonly #rejectsLost: boolean;
   #index: ObjectIndex | null;
 
   /**
    * @param index default: the index of the folder, opened for reading once it exists
-   * @param options.tellsLost whether to reject for an object whose file was removed by another program, as for a damaged
+   * @param options.rejectsLost whether to reject for an object whose file was removed by another program, as for a damaged
    *   one. Default: it is absent
    */
-  constructor(root: string, index: ObjectIndex | null = null, { tellsLost = false } = {}) {
+  constructor(root: string, index: ObjectIndex | null = null, { rejectsLost = false } = {}) {
     this.#root = root;
     this.#index = index;
-    this.#tellsLost = tellsLost;
+    this.#rejectsLost = rejectsLost;
   }
 
   async get(key: string, { ifNoneMatch }: { readonly ifNoneMatch?: ETag } = {}): Promise<GetResult> {
@@ -78,7 +78,7 @@ export class DirectoryReader implements Pick<ObjectStore, 'get' | 'stat'> {
         const places = indexedVersions(entry).map(({ metadata }) => objectFile(this.#root, key, metadata));
         const present = await Promise.all(places.map((place) => stat(place).catch(ignoreMissing)));
         const isLost = !present.some(isFile);
-        if (isLost && !(await this.#tellsOf(key, entry))) return null;
+        if (isLost && !(await this.#rejectsFor(key, entry))) return null;
         const fault = isLost ? 'is missing' : 'does not hold what was published';
         throw new StorageCorrupt(
           `${places[0]} ${fault}: another program has ${isLost ? 'removed' : 'changed'} it, or the disk. ` +
@@ -89,8 +89,8 @@ export class DirectoryReader implements Pick<ObjectStore, 'get' | 'stat'> {
   }
 
   /** Whether to reject for this entry, which has no file. */
-  async #tellsOf(key: string, entry: IndexEntry | null): Promise<boolean> {
-    if (!this.#tellsLost || entry === null) return false;
+  async #rejectsFor(key: string, entry: IndexEntry | null): Promise<boolean> {
+    if (!this.#rejectsLost || entry === null) return false;
     await sleep(DELETION_MS);
     return isSame(entry, this.#entry(key));
   }

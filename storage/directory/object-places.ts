@@ -31,7 +31,7 @@ export function objectFile(root: string, key: string, { contentType }: Pick<Obje
   return `${root}/${isGone(key, contentType) ? key.replace(/\.json$/, '') + GONE_SUFFIX : key}`;
 }
 
-/** Whether a problem document replaces an object. The body for 404 is an object of its own. */
+/** Whether a problem document replaces an object. The body for 404 is a separate object. */
 function isGone(key: string, contentType: string): boolean {
   return contentType === PROBLEM_CONTENT_TYPE && !key.startsWith(`${PUBLIC_PREFIX}/errors/`);
 }

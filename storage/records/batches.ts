@@ -10,7 +10,7 @@
  * | `batch/<batch id>`  | `faults/<source>/<n>` | {@link FaultsValue}                                                |
  * | `batch/<upload id>` | `upload`              | {@link UploadValue}: a large file and its state                    |
  * | `work/<shard>`      | `<lane>/<id>`         | {@link WorkValue}: work that is due, lane by lane, in order of ids |
- * | `ingested-files`    | `<digest>`            | {@link IngestedFileValue}: a file that was taken in completely     |
+ * | `ingested-files`    | `<digest>`            | {@link IngestedFileValue}: a file that was ingested completely     |
  */
 import { decodeTime } from 'ulid';
 import type { FeedAuthority } from '../../contract/files/feed-authority.ts';

@@ -21,7 +21,7 @@ async function publishedFolder() {
   const folder = await temporaryFolder();
   const store = await openDirectoryObjects(folder);
   const damage = watchDamage(store);
-  const shown = tellDamage(new DirectoryReader(folder, null, { tellsLost: true }), damage.note);
+  const shown = tellDamage(new DirectoryReader(folder, null, { rejectsLost: true }), damage.note);
   const { ledger, clock, ingest } = createWorld();
   const dependencies = withLog(dependenciesOn(ledger, damage.objects, clock, SMALL_PAGES));
   await ingest([

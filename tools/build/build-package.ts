@@ -37,7 +37,7 @@ await build({
   logLevel: 'warning',
 });
 
-/** Code looks for files beside itself. All code is in dist/ here, so its original place is passed in. */
+/** Code expects files beside itself. All code is in dist/ here, so its original place is passed in. */
 function places(): Plugin {
   return {
     name: 'places',

@@ -25,24 +25,24 @@ const source = code.filter((name) => !TEST.test(name));
 const tests = code.filter((name) => TEST.test(name));
 const folders = [...new Set(names.filter((name) => name.includes('/')).map((name) => name.split('/')[0] as string))];
 
-tell('source, lines', lines(source));
-tell('  of it TypeScript', lines(source.filter(isTypeScript)));
+print('source, lines', lines(source));
+print('  of it TypeScript', lines(source.filter(isTypeScript)));
 for (const folder of folders) {
   const own = lines(source.filter((name) => name.startsWith(`${folder}/`)));
-  if (own > 0) tell(`  ${folder}/`, own);
+  if (own > 0) print(`  ${folder}/`, own);
 }
-tell('tests, lines', lines(tests));
-tell('  of it TypeScript', lines(tests.filter(isTypeScript)));
-tell(
+print('tests, lines', lines(tests));
+print('  of it TypeScript', lines(tests.filter(isTypeScript)));
+print(
   'documents, words',
   count(
     names.filter((name) => DOCUMENT.test(name)),
     /\S+/g,
   ),
 );
-tell('top-level folders', folders.filter((folder) => !folder.startsWith('.')).length);
+print('top-level folders', folders.filter((folder) => !folder.startsWith('.')).length);
 
-function tell(what: string, value: number): void {
+function print(what: string, value: number): void {
   console.log(`${what.padEnd(20)}${value.toLocaleString('en-GB').padStart(8)}`);
 }
 

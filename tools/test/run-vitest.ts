@@ -16,21 +16,21 @@ export interface Outcome extends TestReport {
 
 /**
  * Runs the tests of a set whose paths contain one of the filters, or all of them without a filter. Never rejects for a
- * failed test. If only the exit code shows a failure, such as an error outside of tests, it counts as one failure. `tell`
+ * failed test. If only the exit code shows a failure, such as an error outside of tests, it counts as one failure. `onProgress`
  * receives the progress from time to time.
  */
 export async function runVitest(
   set: TestSet,
   filters: readonly string[],
   environment: Readonly<Record<string, string>>,
-  tell: (progress: string) => void,
+  onProgress: (progress: string) => void,
 ): Promise<Outcome> {
   let report: TestReport = { passed: 0, failed: 0, failures: [], skipped: [], notes: [] };
   const { exitCode, output } = await runNode(
     [VITEST, 'run', ...REPORTERS, ...filters],
     { ...environment, TIDEMARK_TESTS: set },
     (message) => {
-      if (typeof message === 'string') tell(message);
+      if (typeof message === 'string') onProgress(message);
       else report = message as TestReport;
     },
   );

@@ -33,7 +33,7 @@ const isCi = process.env.CI === 'true';
 
 interface Step {
   readonly name: string;
-  readonly run: (tell: (progress: string) => void) => Promise<Outcome>;
+  readonly run: (onProgress: (progress: string) => void) => Promise<Outcome>;
 }
 
 const checks: readonly Step[] = [
@@ -47,14 +47,17 @@ const isQuick = !isCi && !values.slow && filters.length === 0;
 const thorough = isCi || values.slow ? { TIDEMARK_THOROUGH: 'true' } : {};
 /** Read by vitest.config.ts. */
 const short = isQuick ? { TIDEMARK_LONG: 'none' } : {};
-const inBrowser: Step = { name: 'in browser', run: (tell) => runVitest('browser', filters, {}, tell) };
-const fast: Step = { name: 'tests', run: (tell) => runVitest('fast', filters, { ...thorough, ...short }, tell) };
-const slow: Step = { name: 'slow tests', run: (tell) => runVitest('slow', filters, {}, tell) };
+const inBrowser: Step = { name: 'in browser', run: (onProgress) => runVitest('browser', filters, {}, onProgress) };
+const fast: Step = {
+  name: 'tests',
+  run: (onProgress) => runVitest('fast', filters, { ...thorough, ...short }, onProgress),
+};
+const slow: Step = { name: 'slow tests', run: (onProgress) => runVitest('slow', filters, {}, onProgress) };
 /** The slow tests in two parts that run side by side (vitest.config.ts). */
 const [slowOthers, slowComputing] = ['others', 'computing'].map(
   (part): Step => ({
     name: part === 'others' ? 'slow tests' : 'computing',
-    run: (tell) => runVitest('slow', [], { TIDEMARK_SLOW: part }, tell),
+    run: (onProgress) => runVitest('slow', [], { TIDEMARK_SLOW: part }, onProgress),
   }),
 ) as [Step, Step];
 /** Rounds run one after the other. Within a round, {@link LANES} steps run at the same time, the longest first. */
@@ -112,12 +115,12 @@ async function check(script: string, ...args: string[]): Promise<Outcome> {
 /** Begins to install the engines. The step starts its tests when all engines respond, and stops the engines. */
 function onEngines(): Step {
   const starting = startEngines(progress.say);
-  const run: Step['run'] = async (tell) => {
+  const run: Step['run'] = async (onProgress) => {
     const { states, stop } = await starting;
     try {
       const missing = Object.values(states).filter((state) => 'missing' in state && !state.isOptional);
       return withMissing(
-        await runVitest('aws', filters, { [ENGINES_VARIABLE]: JSON.stringify(states) }, tell),
+        await runVitest('aws', filters, { [ENGINES_VARIABLE]: JSON.stringify(states) }, onProgress),
         missing,
       );
     } finally {
@@ -130,10 +133,13 @@ function onEngines(): Step {
 /** Begins to install the tools. */
 function byTools(): Step {
   const installing = installTools(progress.say);
-  const run: Step['run'] = async (tell) => {
+  const run: Step['run'] = async (onProgress) => {
     const folders = await installing;
     const missing = Object.values(folders).filter((state) => 'missing' in state);
-    return withMissing(await runVitest('tools', filters, { [TOOLS_VARIABLE]: JSON.stringify(folders) }, tell), missing);
+    return withMissing(
+      await runVitest('tools', filters, { [TOOLS_VARIABLE]: JSON.stringify(folders) }, onProgress),
+      missing,
+    );
   };
   return { name: 'by tools', run };
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Publishes once, without a server, into a branch of this repository. A scheduled job runs it, and so may you. See
+# Publishes once, without a server, into a branch of this repository. A scheduled job runs it; you can run it, too. See
 # docs/hosting-static.md, "A job of GitHub or GitLab".
 #
 #   sources/*.json    the recipes: each is fetched in each run
@@ -8,17 +8,17 @@
 #   SITE_BRANCH       the name of that branch: `site` by default
 #   TIDEMARK_LOG_KEY  the key of the log, a secret; or its file: TIDEMARK_LOG_KEY_FILE, or ./log-key
 #
-# Arguments are those of `tidemark run`, such as a file to ingest. The exit code is that of the run, but 0 where nothing was new.
+# Arguments are those of `tidemark run`, such as a file to ingest. The exit code is that of the run, but 0 if there was nothing new.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 branch="${SITE_BRANCH:-site}"
-# Where readers find the service, for files that name it.
+# The base URL for readers, which some files contain.
 export TIDEMARK_READ_BASE_URL="${TIDEMARK_READ_BASE_URL:-}"
 is_hosted=false
 if git remote get-url origin >/dev/null 2>&1; then is_hosted=true; fi
 
-# A run without the published log begins a second log under the same key, and readers see a fork. So a new branch is begun only
-# if origin answers that it has none, which is exit code 2. Any other failure ends the script here.
+# A run without the published log would begin a second log with the same key, and readers would see a fork. So a new branch is
+# created only if origin answers that it does not have the branch, which is exit code 2. Any other failure ends the script here.
 is_published=false
 if $is_hosted; then
   answer=0
@@ -52,7 +52,7 @@ for recipe in sources/*.json; do
   if [ -e "$recipe" ]; then inputs+=(--source "$recipe"); fi
 done
 if [ -d files ]; then inputs+=(--files files --mode correct); fi
-# The ledger is begun from the log each time: one that was kept is older than the branch as soon as another machine has published.
+# Each run begins its ledger from the log: a kept ledger would be outdated as soon as another machine has published.
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 message="$work/message"
@@ -64,7 +64,7 @@ if [ ! -s "$message" ]; then exit "$status"; fi
 
 git -C site add --all
 git -C site diff --cached --quiet || git -C site commit --quiet --file "$message"
-# A push is refused if somebody else has pushed in the meantime. Then these files were never public, and the next run begins
-# from theirs.
+# A push is refused if another run has pushed in the meantime. Then these files were never public, and the next run begins from
+# the pushed ones.
 if $is_hosted; then git -C site push --quiet origin "HEAD:refs/heads/$branch"; fi
 if [ "$status" -ne 8 ]; then exit "$status"; fi

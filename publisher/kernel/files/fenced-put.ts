@@ -16,10 +16,10 @@
  * (sweep.ts). The market's next change or a rebuild puts the right body back. Files of histories that are
  * switched off and on again are such bodies too.
  *
- * Another exception is a static body that comes back when a deployment is undone, and a file that shows the same as
- * before and does not say which generation changed it last (contract/files/file-generation.ts says it). A request from the
- * generation in between could then put its body. `verify` finds that; a rebuild or the next change puts the right body
- * back (docs/decisions/086).
+ * Another exception is a static body that comes back when a deployment is undone, and a file that shows the same data as
+ * before but does not name the generation that changed it last (contract/files/file-generation.ts explains why files do). A
+ * request from the generation in between could then put its body. `verify` finds that; a rebuild or the next change puts
+ * the right body back (docs/decisions/086).
  *
  * One case cannot be fenced. A newer generation removes a market, and the sweep deletes its body. A late request then
  * creates the body again, because there is no object to compare with. No link leads to such a body, and the next sweep

@@ -48,7 +48,7 @@ export async function putPacked(
   );
 }
 
-/** The text; null if the object is missing or does not hold what its name says. */
+/** The text; null if the object is missing or does not match its name. */
 export async function readPacked(objects: ObjectStore, { key, digest }: ObjectRef): Promise<string | null> {
   const found = await objects.get(key);
   if (found.kind !== 'found') return null;

@@ -1,5 +1,5 @@
 /**
- * Puts tiles of the log, and says which of them the sweep may remove. Only a committed generation may put one: a tile's
+ * Puts tiles of the log, and decides which of them the sweep may remove. Only a committed generation may put one: a tile's
  * key is its place in the log.
  */
 import { gunzipSync } from 'node:zlib';

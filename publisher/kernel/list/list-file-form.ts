@@ -18,7 +18,7 @@ export interface ListFileForm<Row, Beside> {
   readonly rowsOf: (markets: readonly Market[]) => readonly Row[];
   /** Reads the facts that the file shows and the list does not have. If they change, a new list is due. */
   readonly beside: (dependencies: PublisherDependencies) => Promise<Beside>;
-  /** Pure. Null: there is no file. @param rows of all pages, in order */
+  /** Pure. Null: there is no file. @param rows the rows of all pages, in order */
   readonly text: (rows: readonly Row[], beside: Beside) => string | null;
   /** Reads these facts from a published file. Null: the file has another form. */
   readonly besideIn: (text: string) => Beside | null;

@@ -6,8 +6,8 @@
  * 3. The manifests are put: of the day, then `latest`. Everything that they name is in place by then.
  * 4. The day is recorded, so that it is made once, unless it is asked for again.
  *
- * Every step may be repeated, by this process or another. Files are immutable and named by their contents, so an export
- * that was interrupted goes on where it stopped, and an export without news puts the manifests alone.
+ * Every step may be repeated, by this process or another. Files are immutable and named by their contents, so an
+ * interrupted export continues where it stopped, and an export without changes puts only the manifests.
  */
 import { EXPORT_PART_ENTRIES } from '../../../contract/bodies/export-tables.ts';
 import { readAll } from '../../../storage/ports/paging.ts';

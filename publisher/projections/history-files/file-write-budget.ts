@@ -98,7 +98,7 @@ export class FileWriteBudget {
   }
 
   /** Call it for each market that the generation includes. */
-  took(slug: string, files: PublishedFiles | undefined): void {
+  recordTaken(slug: string, files: PublishedFiles | undefined): void {
     this.#waiting.delete(slug);
     if (files?.behindSince === undefined) return;
     this.#left.push(files.behindSince);

@@ -36,10 +36,10 @@ export const historyFiles: Projector = {
 async function plan({ dependencies, before, state, deferred }: PlanContext): Promise<ProjectionPlan> {
   const budget = await FileWriteBudget.read(dependencies, state !== undefined, deferred);
   const mayHaveMore = before !== null && wasInDoubt(before);
-  const withTurn = ({ view: { slug, published } }: MarketContext, part: MarketPart): MarketPart => ({
+  const withBudget = ({ view: { slug, published } }: MarketContext, part: MarketPart): MarketPart => ({
     ...part,
     lines: [...part.lines, ...budget.lines(slug, published?.files, part.files)],
-    taken: () => budget.took(slug, part.files),
+    taken: () => budget.recordTaken(slug, part.files),
   });
   return {
     unmarked: (marked) => budget.unmarked(marked),
@@ -47,7 +47,7 @@ async function plan({ dependencies, before, state, deferred }: PlanContext): Pro
       hasHistoryFiles(dependencies) && (isRefresh || budget.isDue(slug, published?.files, record?.value.sum)),
     async market(context) {
       const files = await openFiles(context, mayHaveMore);
-      if (!(files instanceof MarketFiles)) return files && { finish: async () => withTurn(context, files) };
+      if (!(files instanceof MarketFiles)) return files && { finish: async () => withBudget(context, files) };
       return {
         read: ({ order, observation }) => files.rows.add(order, observation),
         get position() {
@@ -56,7 +56,7 @@ async function plan({ dependencies, before, state, deferred }: PlanContext): Pro
         flush: () => files.flush(),
         async finish(history) {
           const part = await files.finish(history);
-          return part && withTurn(context, part);
+          return part && withBudget(context, part);
         },
       };
     },
@@ -64,7 +64,7 @@ async function plan({ dependencies, before, state, deferred }: PlanContext): Pro
       const files = context.view.published?.files;
       return files === undefined
         ? NO_PART
-        : withTurn(context, { ...NO_PART, files: behind(files, context.generation) });
+        : withBudget(context, { ...NO_PART, files: behind(files, context.generation) });
     },
     async finish({ deferred: marketsDeferred }) {
       const { behindSince, areFilesLeft } = budget.end(marketsDeferred);

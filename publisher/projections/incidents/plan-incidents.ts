@@ -23,7 +23,7 @@ import { type Incidents, incidentId, incidentsText, newestFirst, readIncidents, 
 /** The most open incidents. HEAD names them, so their number is small. Others are recorded when one of these has ended. */
 const OPEN_MAX = 20;
 /** Together with {@link OPEN_MAX} changes and the record of `since`, these are as many records as a plan may have. */
-const TAKEN_OVER_MAX = PLAN_RECORDS_MAX - OPEN_MAX - 1;
+const RESTORED_MAX = PLAN_RECORDS_MAX - OPEN_MAX - 1;
 
 /** `file`, `feed`: SHA-256. `open`: the open incidents, by id. */
 interface IncidentsState {
@@ -160,7 +160,7 @@ async function readStored({ dependencies: { ledger, objects }, state }: PlanCont
   const found = await objects.get(publicKey({ kind: 'incidents' }));
   const published = found.kind === 'found' ? readIncidents(Buffer.from(found.body).toString('utf8')) : null;
   const incidents = new Map(recorded);
-  for (const [id, incident] of newestFirst(published?.incidents ?? new Map()).slice(0, TAKEN_OVER_MAX)) {
+  for (const [id, incident] of newestFirst(published?.incidents ?? new Map()).slice(0, RESTORED_MAX)) {
     if ((incidents.get(id)?.endedAt ?? null) === null) incidents.set(id, incident);
   }
   return {

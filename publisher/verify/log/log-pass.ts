@@ -44,7 +44,7 @@ export interface LogPass {
 export interface Keeper {
   /** Proven markets by slug. The map is shared by all passes. */
   readonly proven: Map<string, ProvenMarket>;
-  /** Checks the bodies of a market with a reader of its own, and keeps them if they are right. */
+  /** Checks the bodies of a market with its own reader, and keeps them if they are right. */
   readonly take: (slug: string, check: (findings: Findings) => Promise<void>) => Promise<readonly Finding[]>;
 }
 
