@@ -136,8 +136,8 @@ export const MAX_GET_KEYS = 100;
  * - A lost answer is not a lost write. When `transact` rejects, the outcome is unknown. Calling it again with the same
  *   changes and the same `attemptId` has no second effect: a put that now refuses because of the first commit has this
  *   `attemptId` on its item, and the answer is `committed: true`. This works only if the transaction has a put whose
- *   condition no longer holds after the put has succeeded (`absent`, `absent-or-expired`, `revision-is`). Such a put guards all other
- *   changes, above all counts. Without it, unconditional puts and deletes may be done twice.
+ *   condition no longer holds after the put has succeeded (`absent`, `absent-or-expired`, `revision-is`). Such a put guards
+ *   all other changes, above all counts. Without it, unconditional puts and deletes may be done twice.
  * - Every read sees each transaction that was acknowledged before the read began. No read sees anything that was not
  *   committed.
  * - `get` reads one item as a whole: as one transaction wrote it.

@@ -1,7 +1,8 @@
 /**
- * `npm test`: type check, lint and tests, one line each, with the full output of failures. Shows progress in between.
- * Ends with the line `N passed, N failed`; type check and lint count as one each. Exits with 1 if anything failed or no
- * test ran. An engine or a tool that cannot be installed is a failure with CI=true, unless it is optional; otherwise its tests are skipped.
+ * `npm test`: type check, lint and tests, one line each, with the full output of failures. Shows progress in between. Ends
+ * with the line `N passed, N failed`; type check and lint count as one each. Exits with 1 if anything failed or no test
+ * ran. If an engine or a tool cannot be installed, its tests are skipped; with CI=true this is a failure unless the engine
+ * or tool is optional.
  */
 import { join } from 'node:path';
 import pMap from 'p-map';

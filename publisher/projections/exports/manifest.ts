@@ -1,4 +1,7 @@
-/** The manifest of an export: a Data Package (version 2.0 of the Data Package Standard). Pure: the same export has the same bytes. */
+/**
+ * The manifest of an export: a Data Package (version 2.0 of the Data Package Standard). Pure: the same export gives the
+ * same bytes.
+ */
 
 import type { KeptExport } from '../../../contract/bodies/export-manifest.ts';
 import {
