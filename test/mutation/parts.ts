@@ -17,7 +17,7 @@ export const PARTS: Readonly<Record<string, readonly string[]>> = {
   mapping: ['mapping', 'sample', 'sources/shipped-recipes.test.ts'],
   'publisher/core': [
     ...['publisher/plan', 'publisher/log'],
-    ...tests('publisher', 'announced', 'as-of', 'coalescing', 'golden', 'removal', 'walk'),
+    ...tests('publisher', 'announced', 'as-of', 'golden', 'removal'),
   ],
   'publisher/kernel': [
     ...['publisher/commit', 'publisher/plan', 'publisher/sweep'],

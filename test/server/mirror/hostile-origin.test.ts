@@ -16,14 +16,15 @@ import { verifyLog } from '../../../publisher/verify/log/verify-log.ts';
 import type { PublicReader } from '../../../publisher/verify/reading/reader.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { DAY_MS, PATHS } from '../../publisher/compat/compat-world.ts';
+import { copiesOf } from '../../publisher/copied-world.ts';
 import { exportWorld } from '../../publisher/exports/export-world.ts';
 import { LATEST, readPackage } from '../../publisher/exports/exported.ts';
-import { TEST_LOG, testSigner } from '../../publisher/log/test-log.ts';
+import { TEST_LOG, testSigner, withLog } from '../../publisher/log/test-log.ts';
 import { removeMarket } from '../../publisher/remove-market.ts';
 import { market, price, readerOf, SMALL_PAGES, type World } from '../../publisher/world.ts';
 import { sampled } from '../../runs.ts';
 import { type Forge, followerOf, HONEST, hostileOrigin } from './hostile-origin.ts';
-import { publishedWorld } from './mirrored-world.ts';
+import { fillPublished } from './mirrored-world.ts';
 
 const SHOWN = PROJECTIONS.filter((name) => name !== 'exports');
 
@@ -32,15 +33,20 @@ async function publishAll(world: World): Promise<void> {
 }
 
 /** Seven markets and a rate on three pages, with all files but exports. Market `b` is at 0.01 USD, and then at 0.02. */
-async function honestWorld(): Promise<World> {
-  const world = await publishedWorld(TEST_LOG, SHOWN);
-  const eur = { ...market('eur'), unit: { quantity: 1, of: 'EUR' } } as IngestRecordInput;
-  await world.ingest([eur, price('eur', 0, 117), price('b', 1, 2)]);
-  await publishAll(world);
-  world.clock.nowMs += DAY_MS;
-  await makeCompat({ storage: world.dependencies });
-  return world;
-}
+const honestWorld = copiesOf(
+  async (world) => {
+    await fillPublished(world);
+    const eur = { ...market('eur'), unit: { quantity: 1, of: 'EUR' } } as IngestRecordInput;
+    await world.ingest([eur, price('eur', 0, 117), price('b', 1, 2)]);
+    await publishAll(world);
+    world.clock.nowMs += DAY_MS;
+    await makeCompat({ storage: world.dependencies });
+  },
+  (world) => {
+    const dependencies = { ...withLog(world.dependencies, TEST_LOG), projections: new Set(SHOWN) };
+    return { ...world, dependencies };
+  },
+);
 
 /** No true body has this price. */
 const falsePrice = (text: string) =>

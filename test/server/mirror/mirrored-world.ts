@@ -24,6 +24,12 @@ export async function publishedWorld(log: LogSettings = TEST_LOG, projections?: 
   const plain = createWorld();
   const world = { ...plain, dependencies: withLog(plain.dependencies, log) };
   if (projections !== undefined) Object.assign(world.dependencies, { projections: new Set(projections) });
+  await fillPublished(world);
+  return world;
+}
+
+/** Publishes the markets of {@link publishedWorld}. */
+export async function fillPublished(world: World): Promise<void> {
   const first = Array.from({ length: 10 }, (_, day) => price('a', day, 100 + day));
   await world.ingest([
     ...SLUGS.map((slug) => market(slug)),
@@ -31,7 +37,6 @@ export async function publishedWorld(log: LogSettings = TEST_LOG, projections?: 
     ...SLUGS.slice(1).map((slug) => price(slug, 0, 1)),
   ]);
   await publish(world.dependencies);
-  return world;
 }
 
 /** A new value, a correction that rewrites closed pages, a new market, and a removal. */
