@@ -1,11 +1,10 @@
 /** `tidemark ingest`: ingests files, one after the other. */
 
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { BATCH_RECORDS_MAX } from '../../contract/ingest/ingest-records.ts';
 import { DRY_RUN_RECORDS_MAX } from '../../contract/ingest/ingest-uploads.ts';
 import type { FaultGroup } from '../../mapping/check/fault-groups.ts';
 import type { WrittenPast } from '../../server/git/write-past.ts';
+import { garbageCollector } from '../../storage/concurrency/garbage-collector.ts';
 import type { Client } from '../http/client.ts';
 import { endWith } from '../program/exit-codes.ts';
 import { note, printFields, printJson, progressOf } from '../program/output.ts';
@@ -256,9 +255,4 @@ async function* collecting<Item>(items: AsyncIterable<Item>): AsyncGenerator<Ite
     collect ??= garbageCollector();
     collect();
   }
-}
-
-function garbageCollector(): () => void {
-  setFlagsFromString('--expose-gc');
-  return runInNewContext('gc') as () => void;
 }

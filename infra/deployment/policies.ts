@@ -60,6 +60,8 @@ export function denyAll(sid: string, actions: string[], resources: string[], con
   });
 }
 
+const READS = ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'];
+
 /**
  * IAM checks each part of a transaction as a separate action, by the partition of that part. Writes are allowed only inside
  * transactions, because only transactions carry the conditions that keep the ledger consistent.
@@ -78,8 +80,8 @@ function tableStatements(access: TableAccess, table: string): readonly PolicySta
     return [allow(actions, [table], conditions)];
   };
   return [
-    ...grant(['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'], access.read, false),
-    ...grant(['dynamodb:ConditionCheckItem'], access.read),
+    // A condition check is always of a transaction.
+    ...grant([...READS, 'dynamodb:ConditionCheckItem'], access.read, false),
     ...grant(['dynamodb:PutItem'], access.put),
     ...grant(['dynamodb:UpdateItem'], access.count),
     ...grant(['dynamodb:DeleteItem'], access.delete),

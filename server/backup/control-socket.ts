@@ -1,9 +1,6 @@
-/**
- * Finds the control socket of a data folder, and checks whether its server answers. Every command loads it, so it needs no
- * server code.
- */
+/** The control socket of a data folder, for commands. Every command loads it, so it needs no server code. */
 import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { join, relative } from 'node:path';
 
 const SOCKET = 'control.sock';
@@ -16,18 +13,32 @@ export function socketOf(folder: string): string {
   return Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES ? path : relative('', path);
 }
 
+/** Rejects if no process answers. */
+export async function askControl(
+  folder: string,
+  path: string,
+  body = '',
+): Promise<{ readonly asking: ClientRequest; readonly answer: IncomingMessage }> {
+  const asking = request({ socketPath: socketOf(folder), path, method: 'POST' });
+  asking.end(body);
+  const [answer] = (await once(asking, 'response')) as [IncomingMessage];
+  return { asking, answer };
+}
+
+/** Whether the error says that the socket belongs to another user. */
+export function isOfAnotherUser({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'EACCES' || code === 'EPERM';
+}
+
 /**
  * Whether the folder's own server answers. Only the folder's owner can create the socket. So after a crash no other user can
  * pretend to be the server, as a process could that takes over its port.
  */
 export async function hasControl(folder: string): Promise<boolean> {
-  const asking = request({ socketPath: socketOf(folder), path: '/' });
-  asking.end();
   try {
-    const [answer] = (await once(asking, 'response')) as [IncomingMessage];
-    answer.resume();
+    (await askControl(folder, '/')).answer.resume();
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EACCES';
+    return isOfAnotherUser(error as NodeJS.ErrnoException);
   }
 }

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import type { DailyOutcome, KeepOutcome } from '../../publisher/kernel/projection.ts';
@@ -13,7 +13,7 @@ import type { CopyProgress } from '../../storage/sqlite/sqlite-copy.ts';
 import { LEDGER_FILE } from '../folder/data-folder.ts';
 import type { DailyLoop, ToKeep } from '../loops/daily-loop.ts';
 import { StartError } from '../service/start-error.ts';
-import { socketOf } from './control-socket.ts';
+import { askControl, isOfAnotherUser, socketOf } from './control-socket.ts';
 import { checkRoom, sizeOf } from './copied-files.ts';
 
 const SNAPSHOT_URL_PATH = '/snapshot';
@@ -150,16 +150,10 @@ export async function askForDaily(folder: string, ask: AskDaily) {
 
 /** Null: no process answers. @throws StartError if the socket belongs to another user */
 async function post(folder: string, path: string, body = '') {
-  const asking = request({ socketPath: socketOf(folder), path, method: 'POST' });
-  asking.end(body);
-  try {
-    const [answer] = (await once(asking, 'response')) as [IncomingMessage];
-    return { asking, answer };
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'EACCES' && code !== 'EPERM') return null;
+  return await askControl(folder, path, body).catch((error: NodeJS.ErrnoException) => {
+    if (!isOfAnotherUser(error)) return null;
     throw new StartError(`${socketOf(folder)} belongs to another user: run this command as the user of the server.`);
-  }
+  });
 }
 
 export function newSnapshotName(): string {

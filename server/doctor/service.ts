@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { request as overHttp } from 'node:http';
+import { type IncomingMessage, request as overHttp } from 'node:http';
 import { request as overHttps } from 'node:https';
 import { connect, type TLSSocket } from 'node:tls';
 import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/files/limits.ts';
@@ -207,35 +207,30 @@ async function examineOperator(ask: Ask): Promise<readonly Diagnosis[]> {
   return [warning('operator', 'the pages do not say who operates the service, or on which terms', hint)];
 }
 
-function get(
+async function get(
   url: URL,
   method: string,
   headers: Readonly<Record<string, string>>,
   timeoutSeconds: number,
 ): Promise<Raw> {
-  return new Promise((resolve, reject) => {
-    const send = url.protocol === 'https:' ? overHttps : overHttp;
-    // The certificate is checked separately.
-    const options = { method, headers, rejectUnauthorized: false, signal: AbortSignal.timeout(timeoutSeconds * 1000) };
-    const asking = send(url, options, (answer) => {
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      answer.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        chunks.push(chunk);
-        if (bytes > MOST_BYTES) answer.destroy(new Error(`${method} ${url.pathname} sent too many bytes`));
-      });
-      answer.on('error', reject);
-      answer.on('end', () => {
-        const body = Buffer.concat(chunks).toString('utf8');
-        resolve({ status: answer.statusCode ?? 0, headers: answer.headers as Raw['headers'], body, atMs: Date.now() });
-      });
-    });
-    asking.on('error', (error: NodeJS.ErrnoException) => {
-      reject(new Error(`${method} ${url.origin}${url.pathname} got no answer: ${error.code ?? error.message}`));
-    });
-    asking.end();
-  });
+  const send = url.protocol === 'https:' ? overHttps : overHttp;
+  // The certificate is checked separately.
+  const options = { method, headers, rejectUnauthorized: false, signal: AbortSignal.timeout(timeoutSeconds * 1000) };
+  const asking = send(url, options);
+  // Also once the answer has begun.
+  asking.on('error', () => {}).end();
+  const [answer] = (await once(asking, 'response').catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`${method} ${url.origin}${url.pathname} got no answer: ${error.code ?? error.message}`);
+  })) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    chunks.push(chunk);
+    if (bytes > MOST_BYTES) throw new Error(`${method} ${url.pathname} sent too many bytes`);
+  }
+  const body = Buffer.concat(chunks).toString('utf8');
+  return { status: answer.statusCode ?? 0, headers: answer.headers as Raw['headers'], body, atMs: Date.now() };
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -3,20 +3,11 @@
  * for hours after a publication would keep its garbage all that time: more than half of its memory.
  */
 import { performance } from 'node:perf_hooks';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { garbageCollector } from '../../storage/concurrency/garbage-collector.ts';
 
 const CHECK_MS = 5_000;
 /** A thread is idle if it runs code for less than this share of the time. */
 const REST = 0.05;
-
-type Collect = (options?: { readonly type: 'major'; readonly flavor: 'last-resort' }) => void;
-
-/** V8 offers this function only if a flag asks for it, and only in contexts that are made after the flag was set. */
-export function garbageCollector(): Collect {
-  setFlagsFromString('--expose-gc');
-  return runInNewContext('gc') as Collect;
-}
 
 /** Watches the calling thread for as long as it runs. One collection takes some ten milliseconds. */
 export function collectAtRest(): void {

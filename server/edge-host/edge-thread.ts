@@ -17,25 +17,8 @@ export interface WriteDuties extends Pick<CoreCalls, 'mayReceive' | 'onStored'> 
   readonly onCommitted: () => void;
 }
 
-export interface EdgeThread {
-  /**
-   * Binds the port. Every request but the health check is answered 503 until `ready`.
-   *
-   * @returns the base URL
-   * @throws StartError if the port cannot be bound
-   */
-  open(settings: EdgeSettings, duties: Pick<CoreCalls, 'health' | 'damaged'>): Promise<string>;
-  /** Starts to serve readers. */
-  ready(terms: WriteTerms, duties: WriteDuties): Promise<void>;
-  /** Resolves when the edge has dropped the objects from memory. */
-  purge(targets: PurgeTargets): Promise<void>;
-  /** Reports a changed object to the edge, before any answer that is relayed to it later. */
-  invalidate(key: string): void;
-  /** If the edge does not answer in time, the result has no delays, and the counts of the last call. */
-  measure(): Promise<EdgeMeasured>;
-  /** Closes the port, and each connection after its current answer: see `EdgeServer.stop`. */
-  stop(): Promise<void>;
-}
+/** Its calls are those of {@link EdgeCalls}. */
+export type EdgeThread = ReturnType<typeof startEdge>;
 
 const SOURCE = new URL('./main.ts', import.meta.url);
 /** The package has no sources: tools/build/build-package.ts puts the built file here. */
@@ -48,7 +31,7 @@ const DEADLINE_MS = 1_000;
  * Starts the thread at once, so that it loads its code while the core begins. If the thread throws an uncaught error or exits,
  * the process ends: without readers the service has no use, and its supervisor restarts it.
  */
-export function startEdge({ fault: report }: Pick<Log, 'fault'>): EdgeThread {
+export function startEdge({ fault: report }: Pick<Log, 'fault'>) {
   let [isOpen, isEnding] = [false, false];
   let measured: EdgeMeasured = { delays: [], reads: new ReadCounts() };
   const worker = new Worker(existsSync(SOURCE) ? SOURCE : BUILT, { name: 'edge' });
@@ -65,13 +48,13 @@ export function startEdge({ fault: report }: Pick<Log, 'fault'>): EdgeThread {
     report('a message of the edge failed', error),
   );
   return {
-    async open(settings, duties) {
+    async open(settings: EdgeSettings, duties: Pick<CoreCalls, 'health' | 'damaged'>): Promise<string> {
       Object.assign(ours, duties);
       const baseUrl = await link.ask('open', settings);
       isOpen = true;
       return baseUrl;
     },
-    async ready(terms, { answerWrite, onCommitted, mayReceive, onStored }) {
+    async ready(terms: WriteTerms, { answerWrite, onCommitted, mayReceive, onStored }: WriteDuties): Promise<void> {
       const write: CoreCalls['write'] = async (id, head) => {
         const handled = await answerWrite(head, (actor, maxBytes) => link.ask('receiveBody', id, actor, maxBytes));
         // Delayed until the answer has been sent to the edge, because background work occupies this event loop.
@@ -81,13 +64,15 @@ export function startEdge({ fault: report }: Pick<Log, 'fault'>): EdgeThread {
       Object.assign(ours, { write, mayReceive, onStored } satisfies Partial<CoreCalls>);
       await link.ask('ready', terms);
     },
-    purge: (targets) => link.ask('purge', targets),
-    invalidate: (key) => link.tell('invalidate', key),
-    async measure() {
+    purge: (targets: PurgeTargets): Promise<void> => link.ask('purge', targets),
+    /** Reports a changed object to the edge, before any answer that is relayed to it later. */
+    invalidate: (key: string): void => link.tell('invalidate', key),
+    /** If the edge does not answer in time, the result has no delays, and the counts of the last call. */
+    async measure(): Promise<EdgeMeasured> {
       measured = await Promise.race([link.ask('measure'), late(DEADLINE_MS, { ...measured, delays: [] })]);
       return measured;
     },
-    async stop() {
+    async stop(): Promise<void> {
       const graceMs = DEFAULT_EDGE_LIMITS.stopGraceMs + DEADLINE_MS;
       if (isOpen && !isEnding) await Promise.race([link.ask('stop'), late(graceMs, undefined)]);
       isEnding = true;

@@ -9,8 +9,8 @@ import { PAGE_CONTENT_TYPE, pageHeaders } from '../../contract/files/page-header
 import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
 import type { CacheAnswer, ObjectCache } from './cache.ts';
-import { CORS_FIELDS, type FieldList, NO_SNIFFING, type Representation } from './representation.ts';
-import type { EdgeReply, ObjectRequest } from './respond.ts';
+import { CORS_FIELDS, type FieldList, type Representation } from './representation.ts';
+import { bodyReply, type EdgeReply, NO_STORE, type ObjectRequest } from './respond.ts';
 
 const KEYS = { 404: PUBLIC_PREFIX + NOT_FOUND_PAGE, 410: PUBLIC_PREFIX + ANY_MARKET_PAGE } as const;
 /** Caches must keep the page and the document as two variants. */
@@ -52,26 +52,22 @@ export async function forBrowsers(cache: Cache, { headers }: ObjectRequest, repl
   if (status !== 404 && status !== 410 && status !== 503) return reply;
   const varied = { ...reply, fields: [...reply.fields, ...VARIES] };
   if (!prefersPages(headers.accept)) return varied;
-  if (status === 503) return asPage(status, waitingPage(reply), ['Cache-Control', 'no-store', ...againIn(reply)]);
+  if (status === 503) return asPage(status, waitingPage(reply), [...NO_STORE, ...againIn(reply)]);
   const page = await cache.read(KEYS[status]);
   if (page.kind !== 'found') return varied;
   return asPage(status, page.view.body, ['Cache-Control', `public, max-age=${FRESH_SECONDS}`]);
 }
 
-function asPage(status: number, body: Buffer, caching: FieldList): EdgeReply {
-  const fields = [
-    ...['Content-Type', PAGE_CONTENT_TYPE, 'Content-Length', String(body.length)],
-    ...[...caching, ...VARIES, ...CORS_FIELDS, ...NO_SNIFFING],
-    ...Object.entries(pageHeaders(NOT_FOUND_PAGE)).flat(),
-  ];
-  return { status, fields, body };
+function asPage(status: number, body: Uint8Array | string, caching: FieldList): EdgeReply {
+  const fields = [...caching, ...VARIES, ...CORS_FIELDS, ...Object.entries(pageHeaders(NOT_FOUND_PAGE)).flat()];
+  return bodyReply(status, PAGE_CONTENT_TYPE, body, fields);
 }
 
 /** All of the text is our own. */
-function waitingPage({ body }: EdgeReply): Buffer {
+function waitingPage({ body }: EdgeReply): string {
   const { detail } = JSON.parse(body.toString()) as { readonly detail: string };
   const text = `<p>${detail.replace(/:.*/, '.')} This page loads itself again in a few seconds.</p>`;
-  return Buffer.from(`<!doctype html><html lang="en"><title>Please wait</title><h1>Please wait</h1>${text}`);
+  return `<!doctype html><html lang="en"><title>Please wait</title><h1>Please wait</h1>${text}`;
 }
 
 function againIn({ fields }: EdgeReply): FieldList {

@@ -1,13 +1,13 @@
 /** Finds the answer to one request: from the router, an object, or a problem. */
 import type { IncomingMessage } from 'node:http';
 import { problem } from '../../contract/problems/problems.ts';
-import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
+import type { Json } from '../../contract/values/canonical-json.ts';
 import { forBrowsers, isForPeople, readWithFallback } from './absent-page.ts';
 import type { ObjectCache } from './cache.ts';
 import { originForm } from './framing.ts';
 import type { ReadCounts } from './read-counts.ts';
 import type { Representation } from './representation.ts';
-import { absentReply, type EdgeReply, objectReply, problemReply, unavailableReply } from './respond.ts';
+import { absentReply, type EdgeReply, jsonReply, objectReply, problemReply, unavailableReply } from './respond.ts';
 import { routeRead } from './route.ts';
 
 /** The answer to `GET /healthz`: `body`, with status 200 if healthy and 503 if not. */
@@ -49,7 +49,8 @@ export function createAnswer(options: AnswerOptions): (request: IncomingMessage)
   return async (request) => {
     const target = originForm(request.url as string);
     if (target === '/healthz' && (request.method === 'GET' || request.method === 'HEAD')) {
-      return healthReply(await health());
+      const { healthy, body } = await health();
+      return jsonReply(healthy ? 200 : 503, body);
     }
     const routed = isReady() ? routeRead(request.method as string, target) : null;
     if (routed?.kind === 'object') {
@@ -60,12 +61,4 @@ export function createAnswer(options: AnswerOptions): (request: IncomingMessage)
     counts.add(reply.status, null);
     return reply.status >= 404 && isForPeople(target) ? await forBrowsers(cache, request, reply) : reply;
   };
-}
-
-/** Only the embedded server has this: a CDN has its own health checks. */
-function healthReply({ healthy, body }: HealthReport): EdgeReply {
-  const bytes = Buffer.from(canonicalJson(body));
-  const fields = ['Content-Type', 'application/json', 'Content-Length', String(bytes.length)];
-  fields.push('Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff');
-  return { status: healthy ? 200 : 503, fields, body: bytes };
 }

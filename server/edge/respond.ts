@@ -22,6 +22,7 @@ export interface EdgeReply {
 export type ObjectRequest = Pick<IncomingMessage, 'method' | 'headers'>;
 
 const NOTHING = Buffer.alloc(0);
+export const NO_STORE: FieldList = ['Cache-Control', 'no-store'];
 
 /** `Age` and `Cache-Status` (RFC 9211, section 2). */
 function cacheFields(provenance: Provenance, ageSeconds: number): FieldList {
@@ -106,14 +107,25 @@ export function sendReply({ method }: ObjectRequest, response: ServerResponse, r
 
 /** A problem document (RFC 9457). `no-store`, unless `more` says otherwise. */
 export function problemReply(document: Problem, more: FieldList = []): EdgeReply {
-  const body = Buffer.from(canonicalJson(document as unknown as Json));
-  const cacheControl = more.includes('Cache-Control') ? [] : ['Cache-Control', 'no-store'];
-  const content = ['Content-Type', PROBLEM_CONTENT_TYPE, 'Content-Length', String(body.length)];
-  return {
-    status: document.status,
-    fields: [...content, ...cacheControl, ...CORS_FIELDS, ...NO_SNIFFING, ...more],
-    body,
-  };
+  const cacheControl = more.includes('Cache-Control') ? [] : NO_STORE;
+  const fields = [...cacheControl, ...CORS_FIELDS, ...more];
+  return bodyReply(document.status, PROBLEM_CONTENT_TYPE, canonicalJson(document as unknown as Json), fields);
+}
+
+/** JSON that no cache may store. */
+export function jsonReply(status: number, value: Json, more: FieldList = []): EdgeReply {
+  return bodyReply(status, 'application/json', canonicalJson(value), [...NO_STORE, ...more]);
+}
+
+export function bodyReply(
+  status: number,
+  contentType: string,
+  content: Uint8Array | string,
+  more: FieldList,
+): EdgeReply {
+  const body = Buffer.from(content as string);
+  const fields = ['Content-Type', contentType, 'Content-Length', String(body.length), ...NO_SNIFFING, ...more];
+  return { status, fields, body };
 }
 
 /** The 404 of a missing key. Caches keep it as briefly as an object, because an object may replace it. */

@@ -7,6 +7,7 @@ import type { Ledger } from '../../storage/ports/ledger.ts';
 import { migrateLedger } from '../../storage/ports/migrate-ledger.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import type { CopyProgress } from '../../storage/sqlite/sqlite-copy.ts';
+import { isBusy } from '../../storage/sqlite/sqlite-file.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { FolderInUse, StartError, unusable, withFolder } from '../service/start-error.ts';
 import { checkFileIsPrivate, checkFolderIsPrivate } from '../settings/private-files.ts';
@@ -153,13 +154,10 @@ function leaveOwner(folder: string): void {
 
 /** The process that holds the ledger's lock, if the error is about the lock and the process has left its id. */
 function lockOwner(folder: string, { cause }: Error): number | null {
-  if (((cause as { errcode?: number } | undefined)?.errcode ?? 0) % 256 !== SQLITE_BUSY) return null;
+  if (!isBusy(cause)) return null;
   try {
     return Number(readFileSync(join(folder, OWNER_FILE), 'utf8')) || null;
   } catch {
     return null;
   }
 }
-
-/** https://sqlite.org/rescode.html#busy */
-const SQLITE_BUSY = 5;

@@ -10,6 +10,7 @@ import { type LedgerFromLog, LogUnusable, ledgerFromLog } from '../../publisher/
 import { UpstreamInvalid, UpstreamUnavailable } from '../../publisher/verify/reading/bounded-reader.ts';
 import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
+import { garbageCollector } from '../../storage/concurrency/garbage-collector.ts';
 import { ignoreMissing, objectFile } from '../../storage/directory/object-places.ts';
 import { claimFormat } from '../../storage/ports/format.ts';
 import { readPage } from '../../storage/ports/paging.ts';
@@ -18,7 +19,6 @@ import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import type { CopyStep } from '../backup/copied-files.ts';
 import { finishRestore, replaceFiles } from '../backup/put-back.ts';
-import { garbageCollector } from '../edge-host/collect-at-rest.ts';
 import { LEDGER_FILE, openDataFolder, RESTORING_FILE, withLedger } from '../folder/data-folder.ts';
 import { StartError } from '../service/start-error.ts';
 import { type LogKey, publishedLog } from '../settings/log-key.ts';
@@ -29,7 +29,7 @@ const KEYS_OF_LOG = ['log-key', 'log-key-previous'];
 
 export interface BeginFromLog {
   readonly dataFolder: string;
-  /** Where the log is published: see `publishedFilesReader`. */
+  /** Where the log is published: see `namedFilesReader`. */
   readonly reader: PublicReader;
   /** The URL or the folder, for messages. */
   readonly source: string;

@@ -1,5 +1,5 @@
 /** Large files through the embedded server's port, by signed PUTs in the form of S3. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { type ProblemCode, problem } from '../../contract/problems/problems.ts';
 import { problemResult, textResult } from '../../lambdas/http/answer.ts';
 import type { HttpResult } from '../../lambdas/http/event.ts';
@@ -7,6 +7,7 @@ import { type DirectoryUploads, type Received, uploadPath } from '../../storage/
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { DivertedHandler } from '../edge/bodies.ts';
 import { originForm } from '../edge/framing.ts';
+import { sendResult } from './write-server.ts';
 
 export interface UploadServerOptions {
   readonly uploads: DirectoryUploads;
@@ -76,8 +77,9 @@ export function createUploadServer(options: UploadServerOptions): (request: Inco
     if (id === undefined) return null;
     const query = new URLSearchParams(search);
     // Checked before the first byte of the body: a sender without a valid target must not occupy a connection.
-    if (!uploads.isTarget(id, query)) return async (_, response) => send(response, 'forbidden');
-    return async (_, response) => send(response, await take(id, query, request));
+    if (!uploads.isTarget(id, query))
+      return async (_, response) => sendResult(request, response, resultOf('forbidden'));
+    return async (_, response) => sendResult(request, response, resultOf(await take(id, query, request)));
   };
 }
 
@@ -93,12 +95,6 @@ async function* atLeastSlowly(body: AsyncIterable<Uint8Array>, nowMs: () => numb
     if (elapsedMs > GRACE_MS && bytes * 1000 < elapsedMs * MIN_BYTES_PER_SECOND) throw new TooSlow();
     yield chunk;
   }
-}
-
-function send(response: ServerResponse, outcome: Outcome): void {
-  const { statusCode, headers, body = '' } = resultOf(outcome);
-  const length = body === '' ? {} : { 'content-length': Buffer.byteLength(body) };
-  response.writeHead(statusCode, { ...headers, ...length }).end(body);
 }
 
 function resultOf(outcome: Outcome): HttpResult {

@@ -11,6 +11,7 @@ import { maxBodyBytesOf } from '../../lambdas/pipeline/validate.ts';
 import { isWritePath } from '../../lambdas/pipeline/write-paths.ts';
 import type { DivertedHandler } from '../edge/bodies.ts';
 import { originForm } from '../edge/framing.ts';
+import { sendReply } from '../edge/respond.ts';
 import { createReceivedBodies, type ReceivedBodies } from './received-bodies.ts';
 
 /**
@@ -64,7 +65,7 @@ export function createWriteServer(options: WriteServerOptions): (request: Incomi
         }
       });
       if (lost !== null) throw lost;
-      send(request, response, result);
+      sendResult(request, response, result);
     } finally {
       body.release();
     }
@@ -83,7 +84,7 @@ function headOf(request: IncomingMessage, { nowMs, newRequestId, addressOf }: Wr
     version: '2.0',
     rawPath: path,
     rawQueryString: originForm(request.url as string).slice(path.length + 1),
-    headers: joinedHeaders(request.rawHeaders),
+    headers: joinedHeaders(request),
     requestContext: {
       http: { method: request.method as string, path, sourceIp: addressOf(request) },
       requestId: newRequestId(),
@@ -94,21 +95,14 @@ function headOf(request: IncomingMessage, { nowMs, newRequestId, addressOf }: Wr
 }
 
 /** Joins repeated fields, as API Gateway does. node:http would keep only the first one of some fields. */
-function joinedHeaders(rawHeaders: readonly string[]): Record<string, string> {
-  const headers = new Map<string, string>();
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = (rawHeaders[index] as string).toLowerCase();
-    const value = rawHeaders[index + 1] as string;
-    const earlier = headers.get(name);
-    headers.set(name, earlier === undefined ? value : `${earlier}, ${value}`);
-  }
-  return Object.fromEntries(headers);
+function joinedHeaders({ headersDistinct }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(', ')]));
 }
 
-function send(request: IncomingMessage, response: ServerResponse, { statusCode, headers, body }: HttpResult): void {
-  const bytes = Buffer.from(body ?? '');
-  const hasBody = statusCode !== 204 && statusCode !== 304;
-  response.writeHead(statusCode, { ...headers, ...(hasBody ? { 'content-length': bytes.length } : {}) });
-  if (hasBody && request.method !== 'HEAD') response.end(bytes);
-  else response.end();
+/** Sends an answer of the write API. */
+export function sendResult(request: IncomingMessage, response: ServerResponse, result: HttpResult): void {
+  const { statusCode: status, headers, body: text = '' } = result;
+  const body = Buffer.from(text);
+  const length = status === 204 || status === 304 ? [] : ['content-length', String(body.length)];
+  sendReply(request, response, { status, fields: [...Object.entries(headers).flat(), ...length], body });
 }

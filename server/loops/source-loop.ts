@@ -1,11 +1,14 @@
 /** Runs the sources that are due, in the background. */
+import { randomUUID } from 'node:crypto';
 import { statfs } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fetchSource, INTERNET } from '../../lambdas/sources/fetch/fetch-source.ts';
 import { askWithSecrets } from '../../lambdas/sources/fetch/secrets.ts';
 import type { AskSource, RunUploads, SourceDependencies } from '../../lambdas/sources/run/dependencies.ts';
 import { runDueSources } from '../../lambdas/sources/run/run-due.ts';
 import { RunPool } from '../../lambdas/sources/run/run-pool.ts';
+import { openDirectoryArchive } from '../../storage/directory/directory-archive.ts';
 import type { DirectoryUploads } from '../../storage/directory/directory-uploads.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { RunValue } from '../../storage/records/sources.ts';
@@ -23,9 +26,11 @@ const PATIENCE_MS = 2_000;
 const OWNER = 'embedded';
 
 export interface SourceRunsOptions
-  extends Omit<SourceDependencies, 'owner' | 'uploads' | 'failed' | 'ended' | 'wants' | 'hasTime' | 'hasRoom'> {
-  /** The folder of the archive. */
-  readonly folder: string;
+  extends Omit<
+    SourceDependencies,
+    'owner' | 'uploads' | 'archive' | 'failed' | 'ended' | 'wants' | 'hasTime' | 'hasRoom'
+  > {
+  readonly dataFolder: string;
   readonly uploads: DirectoryUploads;
   readonly report: (what: string, cause: unknown) => unknown;
   readonly info: Log['info'];
@@ -49,12 +54,19 @@ export function sourceAsker({
 }
 
 /** The dependencies of runs in this process. */
-export function sourceRuns({ uploads, report, info, folder, ...dependencies }: SourceRunsOptions): SourceDependencies {
+export function sourceRuns({
+  uploads,
+  report,
+  info,
+  dataFolder,
+  ...dependencies
+}: SourceRunsOptions): SourceDependencies {
   return {
     ...dependencies,
     owner: OWNER,
     uploads: runUploads(uploads),
-    hasRoom: (bytes) => hasRoom(folder, bytes),
+    archive: openDirectoryArchive(join(dataFolder, 'archive'), randomUUID),
+    hasRoom: (bytes) => hasRoom(dataFolder, bytes),
     failed: (run, error) => report(`the run ${run} failed`, error),
     ended: (source, id, run) => info('run', runFields(source, id, run)),
   };
@@ -64,11 +76,11 @@ export function sourceRuns({ uploads, report, info, folder, ...dependencies }: S
 export function startSourceLoop(options: SourceLoopOptions): WakeLoop {
   const { onRound, report, nowMs } = options;
   const pool = new RunPool();
+  const runs = sourceRuns(options);
   const loop = startWakeLoop({
     round: async (stopping) => {
-      const runs = { ...sourceRuns(options), hasTime: () => !stopping.aborted };
       const patience = () => sleep(PATIENCE_MS, undefined, { signal: stopping, ref: false }).catch(() => {});
-      const { nextAtMs } = await runDueSources(runs, pool, patience);
+      const { nextAtMs } = await runDueSources({ ...runs, hasTime: () => !stopping.aborted }, pool, patience);
       onRound();
       awaitSlowRuns();
       if (nextAtMs !== null) loop.wakeIn(Math.min(LOOK_AGAIN_MS, nextAtMs - nowMs()));

@@ -2,14 +2,13 @@
  * Metrics for monitoring, on a port of their own, so that the public port never shows them, with or without a proxy. Off unless
  * `TIDEMARK_METRICS_PORT` is set.
  */
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { Expectations } from '../../contract/freshness/late-sources.ts';
 import { readLastBackup } from '../backup/last-backup.ts';
 import type { HealthReport } from '../edge/answer.ts';
 import type { EdgeMeasured } from '../edge-host/calls.ts';
+import { listen } from '../http/listen.ts';
 import type { SourceHealth } from '../loops/source-health.ts';
 import type { Log } from '../service/log.ts';
 import { DELAY_RESOLUTION_MS, loopDelays, processUsage } from '../service/process-usage.ts';
@@ -111,22 +110,13 @@ export async function startMetricsServer(options: MetricsOptions): Promise<Metri
     void answer(request, response);
   });
   server.maxConnections = MAX_CONNECTIONS;
-  server.listen(port, host);
-  try {
-    await once(server, 'listening');
-  } catch (error) {
-    const { message } = error as Error;
-    throw new StartError(
-      `The port of metrics cannot be opened (TIDEMARK_METRICS_HOST, TIDEMARK_METRICS_PORT): ${message}`,
-      {
-        cause: error,
-      },
-    );
-  }
+  const address = await listen(server, { host, port }).catch((cause: Error) => {
+    const settings = 'TIDEMARK_METRICS_HOST, TIDEMARK_METRICS_PORT';
+    throw new StartError(`The port of metrics cannot be opened (${settings}): ${cause.message}`, { cause });
+  });
   delays.enable();
-  const { address, family, port: openPort } = server.address() as AddressInfo;
   return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${openPort}/metrics`,
+    url: `${address}/metrics`,
     stop() {
       delays.disable();
       server.close();

@@ -1,9 +1,9 @@
 /** `GET /api/v1/mirror`: the service that this mirror copies, and the age of the copy. Only mirrors have this document. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
+import type { Json } from '../../contract/values/canonical-json.ts';
 import type { DivertedHandler } from '../edge/bodies.ts';
 import { CORS_FIELDS } from '../edge/representation.ts';
-import { sendReply } from '../edge/respond.ts';
+import { jsonReply, sendReply } from '../edge/respond.ts';
 
 const MIRROR_URL = '/api/v1/mirror';
 
@@ -23,10 +23,7 @@ export interface MirrorDocument {
 /** Handles GET and HEAD of the document; the edge handles all other requests. */
 export function divertMirror(document: () => MirrorDocument): (request: IncomingMessage) => DivertedHandler | null {
   const answer: DivertedHandler = async (request: IncomingMessage, response: ServerResponse) => {
-    const body = Buffer.from(canonicalJson(document() as unknown as Json));
-    const fields = ['Content-Type', 'application/json', 'Content-Length', String(body.length)];
-    fields.push('Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff', ...CORS_FIELDS);
-    sendReply(request, response, { status: 200, fields, body });
+    sendReply(request, response, jsonReply(200, document() as unknown as Json, CORS_FIELDS));
   };
   return ({ method, url }) => (url === MIRROR_URL && (method === 'GET' || method === 'HEAD') ? answer : null);
 }

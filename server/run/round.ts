@@ -2,18 +2,17 @@
  * One round of a service without a server: ingest, publish, sweep, end. It does the work of the server's loops once. A kill at
  * any point loses nothing: the next run continues.
  */
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
 import { createAuditSealer } from '../../lambdas/review/seal-audit.ts';
 import { type PastTakenIn, takeInPast } from '../../lambdas/sources/past/take-in-past.ts';
 import { NotTakenIn } from '../../lambdas/sources/past/version-reader.ts';
+import type { SourceDependencies } from '../../lambdas/sources/run/dependencies.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import type { PublisherDependencies } from '../../publisher/dependencies.ts';
 import { NO_CACHES } from '../../publisher/notify/purge.ts';
 import type { ProvenLog } from '../../publisher/repair/from-log/ledger-from-log.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
-import { openDirectoryArchive } from '../../storage/directory/directory-archive.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import type { RunValue } from '../../storage/records/sources.ts';
@@ -58,8 +57,10 @@ export interface RoundOptions {
   readonly git: GitFile | null;
   /** Sends files and recipes to the write API. */
   readonly takeIn: (api: typeof fetch) => Promise<TakenIn>;
-  readonly step: (name: string) => void;
+  readonly step: Step;
 }
+
+type Step = (name: string) => void;
 
 export interface TakenIn {
   /** The sources that must run now; null: those that are due. */
@@ -181,124 +182,139 @@ async function openInTime(
 }
 
 async function runOn(
-  { data, begunFrom, replaced }: Opened,
+  opened: Opened,
   state: TargetState | null,
   config: EmbeddedConfig,
   { fromLog, takeIn, step }: RoundOptions,
 ): Promise<RunReport> {
-  const { ledger, target } = data;
-  const { nowMs } = systemRuntime;
-  const [faults, warnings]: [string[], string[]] = [[], []];
-  const addTo = (texts: string[]) => (what: string, cause: unknown) => {
-    texts.push(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`);
-  };
-  const report = addTo(faults);
-  const info = () => {};
-  const damage = watchDamage(data.objects);
-  const { objects, counts } = countFiles(damage.objects, (key) => key.startsWith(`${PUBLIC_PREFIX}/`));
-  const core = await openCore({ ledger, objects, target, caches: NO_CACHES }, config);
-  const { logKeys } = core;
-  const beforeApply = async () => await state?.save(data);
-  const dependencies = { ...core.dependencies, beforeApply };
-  if (replaced !== null)
-    warnings.push(`The state in the target is newer than the data folder, whose files are in ${replaced}.`);
-  const { secrets, uploads } = openUploads(config.dataFolder);
-  await uploads.removePartial();
-  if (config.sample !== 'no' && config.sample !== 'unsaid')
-    await ingestSample(dependencies, config, { ingesting: () => {}, ingested: () => {} });
-
-  const onErased = () => data.emptyLog();
-  const workRound = createWorkRound({ ...dependencies, ...systemRuntime, uploads }, { onErased, report, info });
-  const work = async () => {
-    await workRound();
-  };
+  const round = await openRound(opened, state, config, step);
+  const { data, ledger, target, logKeys, counts, faults, warnings } = round;
   step('Taking in');
   // Finishes the work that a killed run left.
-  await work();
-  const takenIn = await takeIn(openLocalApi({ ledger, secrets, uploads, onCommitted: work }));
-
+  await round.work();
+  const takenIn = await takeIn(openLocalApi({ ...round, onCommitted: round.work }));
   step('Fetching');
-  const sources: SourceEnd[] = [];
-  const runs = sourceRuns({
-    ...systemRuntime,
-    ...{ ledger, uploads, report, info, folder: config.dataFolder },
-    archive: openDirectoryArchive(join(config.dataFolder, 'archive'), randomUUID),
-    ask: sourceAsker(config),
-  });
-  const past = takenIn.past === null ? null : await takePast(takenIn.past);
-  const wants = (source: string) => takenIn.sources?.has(source) ?? true;
-  let isFetchedNews = false;
-  const ended = (source: string, _: string, run: RunValue) => {
-    const { outcome, reason, records, refusedRows, faults, counts: rows, listed } = run;
-    sources.push({ source, outcome, reason, records, refusedRows, faults, counts: rows });
-    const isBlind = listed?.length === 0 && (rows?.unchanged ?? 0) > 0;
-    // Without its earlier answers, a list is ingested completely each time. If every row was known, this is not news.
-    isFetchedNews ||= outcome === 'taken-in' && !(isBlind && rows?.accepted === 0 && rows.refused === 0);
-    if (isBlind)
-      warnings.push(
-        `${source}: this data folder has no earlier copy of the list, so rows that have left it are not noticed. Keep the data folder between runs.`,
-      );
-  };
-  await endSourceRuns({ ...runs, wants, ended }, work, systemRuntime.pause);
-
-  const signers = logKeys?.signers ?? [];
-  const isWholeTarget = async () =>
-    (await fitsNote(target, dependencies, signers, begunFrom === null)) || (await isWhole(target, ledger, begunFrom));
+  const { past, sources, isNews } = await fetchSources(round, takenIn);
   // Publishes nothing after a first run without records: a mistake must not become a public service without markets.
   const isEmpty = takenIn.isNothingStored && (await ledger.get(HEAD_KEY)) === null && !(await hasNews(ledger));
-  const isIdle = isEmpty || ((await isUnused(ledger)) && !(await hasNews(ledger)) && (await isWholeTarget()));
-  const deferred = isIdle ? [] : await publishAndSweep();
+  const isIdle = isEmpty || (await isAllPublished(round, opened.begunFrom));
+  const deferred = isIdle ? [] : await publishAndSweep(round);
   if (fromLog !== null && !isIdle && deferred.length + faults.length === 0)
-    await leaveNote(target, dependencies, signers);
-  const isNews = takenIn.isNews || (past?.counts.accepted ?? 0) > 0 || isFetchedNews;
+    await leaveNote(target, round.dependencies, logKeys?.signers ?? []);
   if (state !== null && !isEmpty && (isNews || state.isSaved || state.isMissing || (await state.isBehind(data))))
     await state.save(data);
-  const head = (await ledger.get(HEAD_KEY))?.value ?? null;
-  const { generation = 0, log = null } = head ?? {};
-  const { markets = 0, observations = 0 } = head?.counts ?? {};
+  const { generation = 0, log = null, counts: shown } = (await ledger.get(HEAD_KEY))?.value ?? {};
   return {
-    ...{ generation, markets, observations },
+    ...{ generation, markets: shown?.markets ?? 0, observations: shown?.observations ?? 0 },
     log: logKeys === null ? null : { origin: logKeys.origin, size: log?.size ?? 0 },
     target: { name: target.name, conditions: target.conditions() },
     files: { ...counts },
     state: state === null ? null : state.isSaved ? 'written' : 'unchanged',
     ...{ sources, past, deferred, faults, warnings },
   };
+}
 
-  async function takePast({ source, file }: NonNullable<TakenIn['past']>): Promise<PastTakenIn> {
-    const versions = await openGitVersions(file, { folder: join(config.dataFolder, 'git'), nowMs: nowMs() });
-    try {
-      const progress = (done: number, of: number) => step(`Reading version ${done + 1} of ${of}`);
-      return await takeInPast(runs, source, versions, { work, progress });
-    } catch (error) {
-      throw error instanceof NotTakenIn ? new StartError(error.message, { cause: error }) : error;
-    }
-  }
+type Round = Awaited<ReturnType<typeof openRound>>;
 
-  async function publishAndSweep(): Promise<readonly string[]> {
-    step('Publishing');
-    const lost = watchLostObjects(dependencies, (_, cause) => step((cause as Error).message), damage, !target.isRemote);
-    const deferred = await publishAll(dependencies, lost, work);
-    if (logKeys !== null && config.witnesses.length > 0) await cosignOnce(dependencies, config, addTo(warnings));
-    const later = async (what: string, does: () => Promise<unknown>) => {
-      step(what);
-      await does().catch((cause: unknown) => report(`${what} failed`, cause));
-    };
-    await later('Making the daily files', () =>
-      makeDailyFiles({ storage: dependencies, yieldToEventLoop: async () => {}, info }),
-    );
-    // Only publications leave superseded objects.
-    if (counts.written > 0) await later('Sweeping', () => collectGarbage(dependencies, { dryRun: false }));
-    await later('Removing what has expired', () =>
-      expire({
-        removeExpired: data.removeExpired,
-        removeFiles: () => removeOldUploads({ ...dependencies, uploads, keptDays: config.uploadsKeptDays }),
-        sealAudit: createAuditSealer(dependencies),
-        nowMs,
-      }),
-    );
-    return deferred;
-  }
+/** Opens all that the steps use, and collects their faults and warnings. */
+async function openRound({ data, replaced }: Opened, state: TargetState | null, config: EmbeddedConfig, step: Step) {
+  const { ledger, target } = data;
+  const [faults, warnings]: [string[], string[]] = [[], []];
+  const damage = watchDamage(data.objects);
+  const { objects, counts } = countFiles(damage.objects, (key) => key.startsWith(`${PUBLIC_PREFIX}/`));
+  const { logKeys, ...core } = await openCore({ ledger, objects, target, caches: NO_CACHES }, config);
+  const dependencies = { ...core.dependencies, beforeApply: async () => await state?.save(data) };
+  if (replaced !== null)
+    warnings.push(`The state in the target is newer than the data folder, whose files are in ${replaced}.`);
+  const { secrets, uploads } = openUploads(config.dataFolder);
+  await uploads.removePartial();
+  if (config.sample !== 'no' && config.sample !== 'unsaid')
+    await ingestSample(dependencies, config, { ingesting: () => {}, ingested: () => {} });
+  const telling = { report: addTo(faults), info: () => {} };
+  const onErased = () => data.emptyLog();
+  const workRound = createWorkRound({ ...dependencies, ...systemRuntime, uploads }, { onErased, ...telling });
+  const work = async () => void (await workRound());
+  const kept = { data, ledger, target, config, step, logKeys, dependencies, damage, counts, secrets, uploads };
+  return { ...kept, work, faults, warnings, ...telling };
+}
+
+const addTo = (texts: string[]) => (what: string, cause: unknown) => {
+  texts.push(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`);
+};
+
+/** Runs the sources to their end, and first the past of a list, if one is asked for. */
+async function fetchSources(round: Round, takenIn: TakenIn) {
+  const { ledger, uploads, config, report, info, work, warnings } = round;
+  const runs = sourceRuns({
+    ...systemRuntime,
+    ...{ ledger, uploads, report, info, dataFolder: config.dataFolder },
+    ask: sourceAsker(config),
+  });
+  const past = takenIn.past && (await takePast(round, runs, takenIn.past));
+  const sources: SourceEnd[] = [];
+  let isNews = takenIn.isNews || (past?.counts.accepted ?? 0) > 0;
+  const wants = (source: string) => takenIn.sources?.has(source) ?? true;
+  const ended = (source: string, _: string, run: RunValue) => {
+    const { outcome, reason, records, refusedRows, faults, counts: rows, listed } = run;
+    sources.push({ source, outcome, reason, records, refusedRows, faults, counts: rows });
+    const isBlind = listed?.length === 0 && (rows?.unchanged ?? 0) > 0;
+    // Without its earlier answers, a list is ingested completely each time. If every row was known, this is not news.
+    isNews ||= outcome === 'taken-in' && !(isBlind && rows?.accepted === 0 && rows.refused === 0);
+    if (isBlind)
+      warnings.push(
+        `${source}: this data folder has no earlier copy of the list, so rows that have left it are not noticed. Keep the data folder between runs.`,
+      );
+  };
+  await endSourceRuns({ ...runs, wants, ended }, work, systemRuntime.pause);
+  return { past, sources, isNews };
+}
+
+async function takePast(
+  { config, work, step }: Round,
+  runs: SourceDependencies,
+  { source, file }: NonNullable<TakenIn['past']>,
+): Promise<PastTakenIn> {
+  const folder = join(config.dataFolder, 'git');
+  const versions = await openGitVersions(file, { folder, nowMs: systemRuntime.nowMs() });
+  const progress = (done: number, of: number) => step(`Reading version ${done + 1} of ${of}`);
+  return await takeInPast(runs, source, versions, { work, progress }).catch((error: unknown) => {
+    throw error instanceof NotTakenIn ? new StartError(error.message, { cause: error }) : error;
+  });
+}
+
+/** Whether the ledger was begun from a log, has nothing new, and the files are those of the log. */
+async function isAllPublished({ ledger, target, dependencies, logKeys }: Round, begunFrom: ProvenLog | null) {
+  if (!(await isUnused(ledger)) || (await hasNews(ledger))) return false;
+  const isNoted = await fitsNote(target, dependencies, logKeys?.signers ?? [], begunFrom === null);
+  return isNoted || (await isWhole(target, ledger, begunFrom));
+}
+
+/** Returns markets and projections that could not be published. */
+async function publishAndSweep(round: Round): Promise<readonly string[]> {
+  const { data, target, config, step, dependencies, damage, uploads, report, info } = round;
+  step('Publishing');
+  const lost = watchLostObjects(dependencies, (_, cause) => step((cause as Error).message), damage, !target.isRemote);
+  const deferred = await publishAll(dependencies, lost, round.work);
+  if (round.logKeys !== null && config.witnesses.length > 0)
+    await cosignOnce(dependencies, config, addTo(round.warnings));
+  const later = async (what: string, does: () => Promise<unknown>) => {
+    step(what);
+    await does().catch((cause: unknown) => report(`${what} failed`, cause));
+  };
+  await later('Making the daily files', () =>
+    makeDailyFiles({ storage: dependencies, yieldToEventLoop: async () => {}, info }),
+  );
+  // Only publications leave superseded objects.
+  if (round.counts.written > 0) await later('Sweeping', () => collectGarbage(dependencies, { dryRun: false }));
+  await later('Removing what has expired', () =>
+    expire({
+      removeExpired: data.removeExpired,
+      removeFiles: () => removeOldUploads({ ...dependencies, uploads, keptDays: config.uploadsKeptDays }),
+      sealAudit: createAuditSealer(dependencies),
+      nowMs: systemRuntime.nowMs,
+    }),
+  );
+  return deferred;
 }
 
 /** Asks each witness once. The next run asks again. */

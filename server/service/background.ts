@@ -1,6 +1,4 @@
 /** Everything that the embedded server does besides answering requests. Requests run in between. */
-import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import { publicKey } from '../../contract/files/public-objects.ts';
 import { Expectations } from '../../contract/freshness/late-sources.ts';
 import type { Market } from '../../contract/values/market.ts';
@@ -9,7 +7,6 @@ import type { AskSource } from '../../lambdas/sources/run/dependencies.ts';
 import type { PublisherDependencies } from '../../publisher/dependencies.ts';
 import { httpReader } from '../../publisher/verify/reading/bounded-reader.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
-import { openDirectoryArchive } from '../../storage/directory/directory-archive.ts';
 import type { DirectoryUploads } from '../../storage/directory/directory-uploads.ts';
 import type { ETag, ObjectStore } from '../../storage/ports/object-store.ts';
 import type { Damage } from '../folder/damaged-objects.ts';
@@ -94,15 +91,9 @@ export function startBackground(options: BackgroundOptions): Background {
   );
   const fetching = startSourceLoop({
     ...systemRuntime,
-    ledger,
-    archive: openDirectoryArchive(join(config.dataFolder, 'archive'), randomUUID),
-    folder: config.dataFolder,
-    uploads,
-    ask,
-    yieldToEventLoop,
+    ...{ ledger, uploads, ask, yieldToEventLoop, info, dataFolder: config.dataFolder },
     onRound: () => working.wake(),
     report: reportUnlessStopping,
-    info,
   });
   const expiring = startExpiryLoop({
     removeExpired: data.removeExpired,

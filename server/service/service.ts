@@ -108,9 +108,7 @@ async function startOn(
   let metrics: MetricsServer | null = null;
   const writes = new WriteCounts();
   const health = createHealth({
-    ledger: data.ledger,
-    checkWritable: data.checkWritable,
-    objects: data.objects,
+    ...data,
     nowMs,
     isReady: () => background !== null && !filling.isUnderWay(),
     background: () => background,
@@ -158,17 +156,8 @@ async function startOn(
     const head = await publishIfNothingIsShown(dependencies, filling, progress.publishing);
 
     // Readers are served from here on.
-    const work = startBackground({
-      dependencies,
-      damage,
-      filling,
-      data,
-      uploads: writeApi.uploads,
-      config,
-      baseUrl,
-      ask,
-      log,
-    });
+    const { uploads, operatorKey } = writeApi;
+    const work = startBackground({ dependencies, damage, filling, data, uploads, config, baseUrl, ask, log });
     background = work;
     const terms = { uploadKey: writeApi.uploadKey, resources: WRITE_RESOURCES };
     await edge.ready(terms, {
@@ -176,8 +165,8 @@ async function startOn(
       onCommitted: work.wakeAll,
       mayReceive: (id) => mayReceive(dependencies, id),
       onStored: async (id) => {
-        const { isUnwanted } = await queueUpload({ ...dependencies, uploads: writeApi.uploads }, id);
-        if (isUnwanted) await writeApi.uploads.remove(id);
+        const { isUnwanted } = await queueUpload({ ...dependencies, uploads }, id);
+        if (isUnwanted) await uploads.remove(id);
         work.wakeWorker();
       },
     });
@@ -193,7 +182,6 @@ async function startOn(
       await data.target.release();
       data.close();
     };
-    const { operatorKey } = writeApi;
     return { baseUrl, metricsUrl: metrics?.url ?? null, head, operatorKey, sample, logKeys, stop };
   } catch (error) {
     metrics?.stop();

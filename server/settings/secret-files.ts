@@ -1,8 +1,8 @@
 /** Files of the data folder that only its owner may read: the deployment's secret and the keys of this machine. */
 import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import { linkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { syncFolderSync } from '../../storage/directory/durable-files.ts';
+import { putFileSync, syncFolderSync } from '../../storage/directory/durable-files.ts';
 import { StartError, withFolder } from '../service/start-error.ts';
 import { readOwnersFile, readPrivateFile } from './private-files.ts';
 
@@ -10,8 +10,6 @@ import { readOwnersFile, readPrivateFile } from './private-files.ts';
 export const SECRET_FILES = ['secret', 'issuer-key', 'operator-key', 'log-key', 'log-key-previous'] as const;
 
 export type SecretFile = (typeof SECRET_FILES)[number];
-
-const OWNER_ONLY = 0o600;
 
 /** Nobody else may have read these: they sign for readers, who cannot ask whether a key is still ours alone. */
 const UNSEEN: readonly SecretFile[] = ['log-key', 'log-key-previous'];
@@ -66,30 +64,16 @@ export function removeSecretFile(folder: string, name: SecretFile): void {
  */
 export function replaceSecretFile(folder: string, name: SecretFile, text: string, keptAs: SecretFile): void {
   withFolder(folder, () => {
-    const unnamed = writeUnnamed(folder, name, text);
     if (readSecretFile(folder, keptAs) === null) linkSync(join(folder, name), join(folder, keptAs));
-    renameSync(unnamed, join(folder, name));
-    syncFolderSync(folder);
+    putFileSync(join(folder, name), `${text}\n`);
   });
-}
-
-/** Writes a new file with this content to the disk, and returns its path. */
-function writeUnnamed(folder: string, name: SecretFile, text: string): string {
-  const unnamed = `${join(folder, name)}.${randomUUID()}`;
-  const file = openSync(unnamed, 'wx', OWNER_ONLY);
-  try {
-    writeSync(file, `${text}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  return unnamed;
 }
 
 /** Writes the bytes to the disk before they get the name, so that the name always has its complete content. */
 function createFile(folder: string, name: SecretFile, text: string): void {
   withFolder(folder, () => {
-    const unnamed = writeUnnamed(folder, name, text);
+    const unnamed = `${join(folder, name)}.${randomUUID()}`;
+    writeFileSync(unnamed, `${text}\n`, { flag: 'wx', mode: 0o600, flush: true });
     // Fails if another process has made the file meanwhile. If the name is a symbolic link, the link is not followed.
     linkSync(unnamed, join(folder, name));
     unlinkSync(unnamed);

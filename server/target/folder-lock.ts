@@ -5,6 +5,7 @@
 import { closeSync, existsSync, fstatSync, openSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { isBusy } from '../../storage/sqlite/sqlite-file.ts';
 import { FolderInUse, StartError } from '../service/start-error.ts';
 
 /** The files that this process has locked: opening one of them again would end its lock. */
@@ -44,7 +45,7 @@ export function lockTarget(folder: string): () => void {
   } catch (cause) {
     end();
     if (cause instanceof FolderInUse) throw cause;
-    if (((cause as { errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY) throw inUse(folder, cause);
+    if (isBusy(cause)) throw inUse(folder, cause);
     throw new StartError(`The target ${folder} cannot be used: ${(cause as Error).message}`, { cause });
   }
 }
@@ -52,6 +53,3 @@ export function lockTarget(folder: string): () => void {
 function inUse(folder: string, cause?: unknown): FolderInUse {
   return new FolderInUse(`Another process writes into ${folder}: wait for its end, or stop it.`, { cause });
 }
-
-/** https://sqlite.org/rescode.html#busy */
-const SQLITE_BUSY = 5;

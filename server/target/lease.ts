@@ -24,13 +24,9 @@ const WAIT_MS = 2 * DEAD_AFTER_MS;
 /** The pause before a taker checks whether another process has taken the lease, too. */
 const SETTLE_MS = 2_000;
 
-const METADATA = {
-  contentType: 'application/json',
-  cacheControl: 'no-store',
-  cacheTag: null,
-  generation: 0,
-  nextCursor: null,
-};
+/** Of a file of ours that lies beside the public ones. */
+export const notPublished = (contentType: string) =>
+  ({ contentType, cacheControl: 'no-store', cacheTag: null, generation: 0, nextCursor: null }) as const;
 
 export interface LeaseOptions extends Pick<Runtime, 'pause'> {
   readonly store: Pick<ObjectStore, 'get' | 'put' | 'delete'>;
@@ -62,7 +58,7 @@ export function openLease({ store, name, owner, isConditional, nowMs, pause }: L
     const sinceMs = nowMs();
     const body = Buffer.from(JSON.stringify({ owner, renewal: randomUUID() }));
     const condition = before === null ? ({ kind: 'absent' } as const) : ({ kind: 'matches', etag: before } as const);
-    const result = await store.put(LEASE_KEY, body, METADATA, condition);
+    const result = await store.put(LEASE_KEY, body, notPublished('application/json'), condition);
     held = result.kind === 'stored' ? { etag: result.etag, sinceMs } : null;
     return held !== null;
   }

@@ -10,6 +10,7 @@ import { READABLE_FOLDER, translateErrors } from '../../storage/directory/object
 import { MAX_OBJECT_BYTES } from '../../storage/ports/object-rules.ts';
 import type { ETag, ObjectStore, PutCondition } from '../../storage/ports/object-store.ts';
 import { StartError } from '../service/start-error.ts';
+import { notPublished } from './lease.ts';
 
 /** Rejects with StorageUnavailable if the store does not answer. */
 export interface StateStore {
@@ -34,13 +35,6 @@ export interface StoredState {
 /** No public object has this name. Tools for static hosts leave out names that begin with a dot. */
 export const STATE_NAME = '.state.tar.zst.age';
 const STATE_KEY = '_tidemark-state.tar.zst.age';
-const METADATA = {
-  contentType: 'application/octet-stream',
-  cacheControl: 'no-store',
-  cacheTag: null,
-  generation: 0,
-  nextCursor: null,
-};
 
 /**
  * A folder has no compare and swap, so two runs could replace the file at the same moment. The lock of the data folder excludes
@@ -104,7 +98,7 @@ export function stateInBucket(files: ObjectStore, name: string, hold: () => Prom
       await hold();
       const condition: PutCondition =
         version === null ? { kind: 'absent' } : { kind: 'matches', etag: version as ETag };
-      const put = await files.put(STATE_KEY, await readFile(path), METADATA, condition);
+      const put = await files.put(STATE_KEY, await readFile(path), notPublished('application/octet-stream'), condition);
       return put.kind === 'stored' ? put.etag : null;
     },
   };

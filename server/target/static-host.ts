@@ -84,25 +84,20 @@ function mapOf(fields: readonly string[]): ReadonlyMap<string, string> {
   return map;
 }
 
-/** As {@link publishedFilesReader}, for a URL or folder that a person has typed. @throws StartError for a malformed URL */
-export function namedFilesReader(source: string, timeoutMs?: number): PublicReader {
-  if (!/^https?:\/\//.test(source)) return publishedFilesReader(source, timeoutMs);
-  const url = URL.parse(source);
-  if (url !== null) return publishedFilesReader(url, timeoutMs);
-  throw new StartError(`${JSON.stringify(source)} is no URL: give the base URL of the published files.`);
-}
-
 /**
  * Reads every source as a static host, because a service has each file at its own path, too.
  *
  * @param source a base URL, or the folder that contains `api/v1/`
  * @returns a reader that rejects with `UpstreamUnavailable`, with `UpstreamInvalid`, or with an error of the file system
  */
-export function publishedFilesReader(source: URL | string, timeoutMs = DEFAULT_READ_LIMITS.timeoutMs): PublicReader {
-  if (typeof source === 'string') {
+export function namedFilesReader(source: string, timeoutMs = DEFAULT_READ_LIMITS.timeoutMs): PublicReader {
+  if (!/^https?:\/\//.test(source)) {
     return filesReader(async (path) => (await readFile(join(source, path)).catch(ignoreMissing)) ?? null);
   }
-  const base = new URL(source);
+  const base = URL.parse(source);
+  if (base === null) {
+    throw new StartError(`${JSON.stringify(source)} is no URL: give the base URL of the published files.`);
+  }
   if (!base.pathname.endsWith('/')) base.pathname += '/';
   return staticHostReader(boundedReader(base, { ...DEFAULT_READ_LIMITS, timeoutMs }));
 }

@@ -44,6 +44,14 @@ const SQLITE_BUSY = 5;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
+/** The lower eight bits of an extended code are the primary code. */
+const codeOf = (error: object) => ('errcode' in error ? Number(error.errcode) & 0xff : undefined);
+
+/** Whether another process has the file locked. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof Error && codeOf(error) === SQLITE_BUSY;
+}
+
 /**
  * Makes a new file a ledger, in one transaction.
  *
@@ -101,9 +109,8 @@ export const REMEDY =
 export function translateError(error: unknown, path: string): unknown {
   // An error without a code is already an error of the port, or a bug in this file.
   if (!(error instanceof Error && 'code' in error)) return error;
-  const cause = error as NodeJS.ErrnoException & { readonly errcode?: number };
-  // The lower eight bits of an extended code are the primary code.
-  const code = cause.errcode === undefined ? undefined : cause.errcode & 0xff;
+  const cause = error as NodeJS.ErrnoException;
+  const code = codeOf(cause);
   if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) {
     return new StorageCorrupt(`${path} is damaged (${cause.message}): ${REMEDY}`, { cause });
   }

@@ -9,7 +9,7 @@ import { verify } from '../../publisher/verify/verify.ts';
 import { unsealState } from '../../server/state/sealed-state.ts';
 import { readStateKey } from '../../server/state/state-key.ts';
 import { STATE_NAME, type StoredState, stateInFolder } from '../../server/target/state-store.ts';
-import { publishedFilesReader } from '../../server/target/static-host.ts';
+import { namedFilesReader } from '../../server/target/static-host.ts';
 import { sourceKey } from '../../storage/records/sources.ts';
 import { openLedgerCopy } from '../../storage/sqlite/sqlite-ledger.ts';
 import { tidemarkHere } from '../cli/in-process.ts';
@@ -42,7 +42,7 @@ async function jobs() {
     checkpoint: () => readFile(join(target, 'api/v1/log/checkpoint'), 'utf8'),
     /** @param seen a checkpoint of before: the log must have grown from it */
     async expectWhole(seen: string) {
-      const reader = publishedFilesReader(target);
+      const reader = namedFilesReader(target);
       expect((await verify(reader, { settled: true })).findings).toEqual([]);
       expect((await verifyLog(reader, { vkeys, seen })).findings).toEqual([]);
     },
