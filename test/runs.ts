@@ -1,6 +1,6 @@
 /**
  * Repetition in tests: a sample in a quick run; in CI and with `npm run test:slow`, every fault at every place, and a random
- * property 30 to 120 times, a cheap one 300 times. More found nothing in months: the simulator tries hundreds of worlds in each
+ * property 15 to 60 times, a cheap one up to 300 times. More found nothing in months: the simulator tries hundreds of worlds in each
  * run, and `npm run simulate` as many as are asked for.
  */
 const isThorough = process.env.TIDEMARK_THOROUGH === 'true';

@@ -128,7 +128,7 @@ test('as of any moment, a history shows the observations and the values that wer
   const property = fc.asyncProperty(stepsWith(fc.nat(3)), (steps) =>
     expectSameAsOf(steps, async ({ clock }) => new Date(clock.nowMs).toISOString()),
   );
-  await fc.assert(property, { numRuns: runs(25, 50) });
+  await fc.assert(property, { numRuns: runs(25, 30) });
 });
 
 test('with clocks that go backwards, a market’s own times never do', async () => {
@@ -136,7 +136,7 @@ test('with clocks that go backwards, a market’s own times never do', async () 
   const property = fc.asyncProperty(stepsWith(fc.integer({ min: -3, max: 3 })), (steps) =>
     expectSameAsOf(steps, updatedAt),
   );
-  await fc.assert(property, { numRuns: runs(10, 25) });
+  await fc.assert(property, { numRuns: runs(10, 15) });
 });
 
 test('as of any release, an imported history shows what a service showed that took every value in at its release', async () => {
@@ -175,7 +175,7 @@ test('as of any release, an imported history shows what a service showed that to
     }
     expect(readAsOf(history, { atMs: START_MS - 1, clock: 'released' }).rows).toEqual([]);
   });
-  await fc.assert(property, { numRuns: runs(10, 25) });
+  await fc.assert(property, { numRuns: runs(10, 15) });
 });
 
 test('of more sources than the market shows, the newest ones show, also after mistakes', async () => {

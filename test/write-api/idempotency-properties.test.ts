@@ -135,7 +135,7 @@ describe.each(ENGINES)('on %s', (_engine, open) => {
           await engine.close();
         }
       }),
-      { numRuns: runs(50, 120) },
+      { numRuns: runs(50, 60) },
     );
   });
 });
