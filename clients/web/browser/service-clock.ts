@@ -1,15 +1,15 @@
-/** By how much the clock of a computer is wrong, by the headers that every edge sends. Pure. */
+/** The error of a computer's clock, from header fields that every edge sends. Pure. */
 
-/** An answer that is stored has an older `Date`. A clock is wrong only if it differs by more. */
+/** A stored answer has an older `Date`. So only a larger difference means a wrong clock. */
 const TOLERANCE_MS = 60_000;
 
 /**
- * How far this computer's clock is ahead of the service's. 0 if they agree, or if the service does not say.
+ * How far this computer's clock is ahead of the service's. 0 if they agree, or if the service does not state its time.
  *
- * `Age` counts from when the answer was made (RFC 9111, section 5.1). Some edges send the `Date` of that moment, and others
- * that of now: both readings are tried.
+ * `Age` counts from the creation of the answer (RFC 9111, section 5.1). Some edges send the `Date` of the creation, others the
+ * current one: both are tried.
  *
- * @param date and `age`: the headers. @param receivedMs when the answer came, by this computer's clock
+ * @param date and `age`: the header fields. @param receivedMs the time of arrival, by this computer's clock
  */
 export function clockOffsetMs(date: string | null, age: string | null, receivedMs: number): number {
   const difference = receivedMs - (date === null ? Number.NaN : Date.parse(date));

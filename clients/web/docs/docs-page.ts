@@ -1,10 +1,10 @@
-/** A documentation page: its Markdown in a frame that says where it is, its contents, and its neighbours. Pure. */
+/** A documentation page: its Markdown with navigation, a table of contents, and links to its neighbours. Pure. */
 import { type Html, html } from '../pages/html.ts';
 import { page } from '../pages/layout.ts';
 import { markdownParts } from './markdown.ts';
 
 export interface DocsLink {
-  /** Without an ending. */
+  /** The path without an extension. */
   readonly href: string;
   readonly title: string;
 }
@@ -25,7 +25,7 @@ export function fileOf(href: string): string {
   return href.endsWith('/') ? `${href.slice(1)}index.html` : `${href.slice(1)}.html`;
 }
 
-/** @param beside the pages of the same kind. With fewer than two there is no list of them; nor of fewer than two sections */
+/** @param beside the pages of the same kind. They are listed only if there are at least two; so are sections */
 export function docsPage({ href, title, description, above, markdown }: DocsPage, beside: readonly DocsLink[]): string {
   const { lead, body, headings } = markdownParts(markdown);
   const crumbs = href === DOCS.href ? [] : [DOCS, ...above];

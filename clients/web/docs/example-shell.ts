@@ -1,15 +1,15 @@
 /**
- * The examples of the reference as commands of a shell. An id is not known before an earlier answer, so that example keeps it in
- * a variable. A test runs each example, after those that it needs, against a service with the sample. Pure.
+ * The examples of the reference as shell commands. An id is only known from an earlier answer, so that example stores it in a
+ * variable. A test runs each example, after those that it needs, against a service with the sample. Pure.
  */
 import { READ_HOST, WRITE_HOST } from '../../../contract/files/example-hosts.ts';
 import type { AnswerView, OperationView } from './openapi-view.ts';
 
 interface Variable {
   readonly setBy: string;
-  /** The beginning of the paths that have it, and the name of their parameter. Null: a path has a part of it, or a body has it. */
+  /** The prefix of the paths with the id, and the name of their parameter. Null: only a part of a path has it, or a body. */
   readonly of: readonly [path: string, param: string] | null;
-  /** Reads the answer and writes the value. Default: its id. */
+  /** The filter that reads the value from the answer. Default: the id. */
   readonly filter?: string;
 }
 
@@ -34,7 +34,7 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
 
 const LAST_PART = { n: '$(printf %03d $((LOG_SIZE / 256)))', width: '$((LOG_SIZE % 256))' };
 
-/** Path parameters with values that a shell finds, by the beginning of the path. */
+/** Path parameters whose values come from shell variables, by the beginning of the path. */
 const PARAMS: readonly (readonly [path: string, params: Readonly<Record<string, string>>])[] = [
   ...Object.entries(VARIABLES).flatMap(([name, { of }]) =>
     of === null ? [] : [[of[0], { [of[1]]: `$${name}` }] as const],
@@ -44,13 +44,13 @@ const PARAMS: readonly (readonly [path: string, params: Readonly<Record<string, 
   ['/api/v1/exports/{date}/', { date: '$(date -u +%Y-%m-%d)' }],
 ];
 
-/** Members of bodies with values that a shell finds. */
+/** Members of bodies whose values come from shell variables. */
 const BODIES: Readonly<Record<string, object>> = {
   createSourceVerification: { verifiedAt: '$(date -u +%Y-%m-%dT%H:%M:%SZ)' },
   createApiKey: { waitlistRequest: '$REQUEST' },
 };
 
-/** Examples that must have run before, besides those that set a variable. */
+/** Examples that must run earlier, besides those that set a variable. */
 const AFTER: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(
     ['getSource', 'deleteSource', 'pauseSource', 'resumeSource', 'listSourceRuns', 'createSourceRun'].map((id) => [
@@ -64,14 +64,14 @@ const AFTER: Readonly<Record<string, readonly string[]>> = {
   createApiKey: ['decideWaitlistRequest'],
 };
 
-/** The version that an example has seen, if it is not the first one. */
+/** The revision that an example names, if it is not the first one. */
 const VERSIONS: Readonly<Record<string, string>> = { decideClaim: '2' };
 
 const LONG_HISTORY = 'a market with more than one page of history';
 const OTHER_SUBJECT = 'the key of another subject than the one that made the claim';
 const LANGUAGE_MODELS = 'markets of language models, as `tidemark ingest --recipe` of LiteLLM makes them';
 
-/** Things that a new service with the sample and one key lacks. It refuses these examples. */
+/** Conditions that a new service with the sample and one key does not fulfil. It refuses these examples. */
 export const CONDITIONS: Readonly<Record<string, string>> = {
   getHistoryIndex: LONG_HISTORY,
   getHistoryYearCsv: LONG_HISTORY,
@@ -89,7 +89,7 @@ export const CONDITIONS: Readonly<Record<string, string>> = {
   replaySourceRun: 'a run that has fetched a file',
 };
 
-/** The examples that must have run before this one, in their order. */
+/** The examples that must run before this one, in order. */
 export function neededExamples({ operationId, path }: Pick<OperationView, 'operationId' | 'path'>): readonly string[] {
   const texts = [...Object.values(paramsOf(path)), JSON.stringify(BODIES[operationId] ?? {})].join(' ');
   const setters = Object.entries(VARIABLES).flatMap(([name, { setBy }]) =>
@@ -120,7 +120,7 @@ export function curlOf({ operationId, method, path, row, parameters, requestBody
   const body = example.body === undefined ? null : { ...example.body, ...BODIES[operationId] };
   const text = body === null ? '' : JSON.stringify(body, null, 2);
   const variable = variableOf(operationId);
-  // The answer is shown, too.
+  // The answer is shown as well as stored.
   const pipe = variable === null ? '' : ` | tee /dev/stderr | ${VARIABLES[variable]?.filter ?? 'jq -r .id'}`;
   const lines = [
     `curl -sS ${hasBinary ? '-O ' : ''}${method === 'GET' || (method === 'POST' && requestBody !== undefined) ? '' : `-X ${method} `}${url}`,
@@ -143,7 +143,7 @@ function quoted(text: string): string {
   return text.includes('$') ? `"${text}"` : `'${text}'`;
 }
 
-/** Values of header fields that a request must have. The key is a new one, made without a program that a system may lack. */
+/** Values of required header fields. The key is made without a program that a system may lack. */
 const HEADER_VALUES: Readonly<Record<string, (operationId: string) => string>> = {
   'Idempotency-Key': () => '"Idempotency-Key: docs-$(date +%s)-$RANDOM"',
   'If-Match': (operationId) => `'If-Match: "${VERSIONS[operationId] ?? '1'}"'`,

@@ -1,9 +1,9 @@
-/** The guides: Markdown files in clients/web/guides, in the order in which somebody would read them. */
+/** The guides: Markdown files in clients/web/guides, in reading order. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DocsPage } from './docs-page.ts';
 
-/** Each file without its ending, and the one sentence that leads to it. */
+/** Each file without its extension, and the sentence that introduces it. */
 const FILES = {
   caching: 'Poll often, and download only changes.',
   paging: 'Pagination: walk through a collection that changes meanwhile.',

@@ -1,4 +1,4 @@
-/** `/docs/`: where to begin. */
+/** `/docs/`: the entry page of the documentation. */
 import { READ_HOST } from '../../../contract/files/example-hosts.ts';
 import { OPENAPI_URL } from '../../../contract/files/routes.ts';
 import { DOCS, type DocsPage, linkList } from './docs-page.ts';

@@ -1,4 +1,4 @@
-/** `/llms.txt`: what a language model must know to use the service rightly (https://llmstxt.org). Pure. */
+/** `/llms.txt`: the facts that a language model needs to use the service correctly (https://llmstxt.org). Pure. */
 import { LATEST_CSV_URL, LATEST_URL, MARKETS_URL, OPENAPI_URL, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
 import { linkList } from './docs-page.ts';
 import { GUIDES } from './guide-pages.ts';

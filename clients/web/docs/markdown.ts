@@ -3,12 +3,12 @@ import { Marked, type Token, type Tokens } from 'marked';
 import { escapedHtml } from '../../../contract/values/html-text.ts';
 import { type Html, html, trustedHtml } from '../pages/html.ts';
 
-/** Names of languages for readers, by their names in a fence of Markdown. */
+/** The displayed names of languages, by their names in Markdown fences. */
 const LANGUAGES: Readonly<Record<string, string>> = { sh: 'curl', ts: 'TypeScript', python: 'Python', json: 'JSON' };
-/** Of a block that is folded up until somebody wants it. */
+/** The language of a block that is folded until a reader opens it. */
 export const FOLDED = 'json folded';
 
-/** A heading that the table of contents leads to. */
+/** A heading in the table of contents. */
 export interface Heading {
   readonly id: string;
   readonly title: Html;
@@ -27,7 +27,7 @@ const marked = new Marked({
     html: ({ text }) => html`${text}`.text,
     heading({ depth, text }) {
       const { id, title } = headingOf(text);
-      // Operations have the same headings below their own.
+      // Operations have equal headings below their own, so only higher levels get an id.
       return `<h${depth}${depth > 2 && !text.endsWith('}') ? '' : ` id="${id}"`}>${title.text}</h${depth}>\n`;
     },
     code: ({ text, lang }) => (lang === FOLDED ? folded('Example', text, false) : codeBlock(text)).text,
@@ -63,7 +63,7 @@ export function markdownParts(text: string): MarkdownParts {
   };
 }
 
-/** Code blocks that follow each other are the same in several languages: the first one is open. */
+/** Consecutive code blocks show the same in several languages: the first one is open. */
 function blocksOf(tokens: readonly Token[]): string {
   const texts: string[] = [];
   for (let at = 0; at < tokens.length; at++) {
@@ -85,9 +85,10 @@ function languageName(fence = ''): string {
   throw new Error(`a code block of ${fence || 'no language'}: use one of ${Object.keys(LANGUAGES)}`);
 }
 
-/** Long lines wrap, so that no block needs a scroll bar, nor a stop of the Tab key. */
+/** Long lines wrap, so that no block needs a scroll bar or a tab stop. */
 function codeBlock(text: string): Html {
-  // Quotes need no escape in a text, and examples of JSON have thousands. Those behind `=` would look like links of the page.
+  // Quotes need no escape in text, and JSON examples have thousands. A quote after `=` stays escaped: otherwise it would look
+  // like a link of the page.
   const code = trustedHtml(escapedHtml(text.trimEnd()).replaceAll(/(?<!=)&quot;/g, '"'));
   return html`<pre><code>${code}</code></pre>`;
 }

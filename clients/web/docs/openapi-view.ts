@@ -1,4 +1,4 @@
-/** The OpenAPI document as the reference reads it. Pure. */
+/** The OpenAPI document in the form that the reference needs. Pure. */
 
 import { openApiDocument } from '../../../contract/openapi/openapi.ts';
 import { problemCodesOf } from '../../../contract/openapi/openapi-problems.ts';
@@ -7,7 +7,7 @@ import type { OperationDefinition } from '../../../contract/operations/operation
 import type { ProblemCode } from '../../../contract/problems/problems.ts';
 import type { FeatureDefinition } from '../../../contract/values/features.ts';
 
-/** A JSON Schema, as far as the document uses it. */
+/** The parts of JSON Schema that the document uses. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -87,7 +87,7 @@ interface Written {
   readonly 'x-tidemark-features': Readonly<Record<string, FeatureDefinition>>;
 }
 
-/** One operation, with what its row says in a form that a page can link. */
+/** One operation, with the facts of its row in a form that pages can link. */
 export interface OperationView extends Omit<WrittenOperation, 'parameters'> {
   readonly method: string;
   readonly path: string;
@@ -126,7 +126,7 @@ export function schemaNamed(name: string): Schema {
 const uses = new Map<string, number>();
 countUses([OPENAPI.paths, OPENAPI.components]);
 
-/** Whether several places have the schema. Otherwise it is shown at its only place. */
+/** Whether several places use the schema. Otherwise it is shown at its only place. */
 export function isShared(name: string): boolean {
   return (uses.get(name) ?? 0) > 1;
 }

@@ -53,7 +53,7 @@ ${operationsWith(code)}`,
   };
 });
 
-/** The document of the contract where there is one; otherwise a problem with a `detail` that a service sends. */
+/** The document of the contract if there is one; otherwise a problem with a typical `detail`. */
 function exampleOf(code: ProblemCode): unknown {
   if (code === 'market-removed') return removedMarketDocument(REMOVAL);
   if (code === 'history-too-long') return historyTooLongDocument('gold-usd', 'csv', null, ['2025', '2026']);

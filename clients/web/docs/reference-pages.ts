@@ -1,4 +1,4 @@
-/** The reference: a page a group, the conventions of all operations, and the shared schemas. Pure. */
+/** The reference: a page for each group, the conventions of all operations, and the shared schemas. Pure. */
 import { READ_HOST, WRITE_HOST } from '../../../contract/files/example-hosts.ts';
 import { SCOPES } from '../../../contract/operations/scopes.ts';
 import { problemType } from '../../../contract/problems/edge-problems.ts';
@@ -21,7 +21,7 @@ import { SCHEMAS_PAGE, schemaText, typeOf } from './schema-text.ts';
 export const CONVENTIONS_PAGE = '/docs/reference/conventions';
 const ABOVE: readonly DocsLink[] = [{ href: '/docs/#reference', title: 'Reference' }];
 
-/** Parts of the public reads, by the part of the path behind `/api/v1/`. All others are on the page of the tag. */
+/** Pages of the public reads, by the first part of the path after `/api/v1/`. All others are on the page of the tag. */
 const PARTS: Readonly<Record<string, { readonly title: string; readonly description: string }>> = {
   compat: {
     title: 'Public reads: other programs',
@@ -79,7 +79,7 @@ export const REFERENCE_PAGES: readonly DocsPage[] = [
   },
 ];
 
-/** Header fields, scopes and limits stand here once. */
+/** Header fields, scopes and limits, which are explained only here. */
 function conventions(): string {
   const { parameters, headers } = OPENAPI.components;
   const field = (id: string, name: string, { description, schema, example }: Omit<Parameter, 'name' | 'in'>): string =>
@@ -137,7 +137,7 @@ ${Object.entries(headers)
   .join('\n\n')}`;
 }
 
-/** One operation: how to ask, and what comes back. */
+/** One operation: its request and its answers. */
 function operationText(operation: OperationView): string {
   const { operationId, method, path, row, summary, description, deprecated, requestBody, responses } = operation;
   const answers = Object.entries(responses).filter(([status]) => Number(status) < 400) as [string, AnswerView][];
@@ -177,7 +177,7 @@ function parameterText(parameter: Parameter): string {
 }
 
 function answerText([status, { description, headers = {}, content = {} }]: [string, AnswerView]): string {
-  // Every answer has these two.
+  // Every answer has these two fields, so they are left out.
   const names = Object.keys(headers).filter((name) => !name.startsWith('Access-Control-'));
   const links = names.map((name) => `[\`${name}\`](${CONVENTIONS_PAGE}#answer-${name})`);
   const examples = Object.values(content).flatMap(({ example }) => (example === undefined ? [] : [example]));
@@ -202,7 +202,7 @@ function problemsText(codes: readonly ProblemCode[]): string {
   return byStatus.map(([status, each]) => `- ${status}: ${links(each)}`).join('\n');
 }
 
-/** Says which values and conditions the example needs before it runs. Null: it needs nothing. */
+/** The values and conditions that the example needs. Null: none. */
 function needsText(operation: OperationView): string | null {
   const condition = CONDITIONS[operation.operationId];
   const needs = neededExamples(operation).map((id) => {

@@ -34,7 +34,7 @@ function shownValue(schema: Schema): Shown {
   if ($ref !== undefined) return shownReference(nameOf($ref));
   const choices = schema.oneOf ?? schema.anyOf;
   if (choices !== undefined) return shownChoices(choices);
-  // A reference with a description of its own, or several limits of one text.
+  // A reference with its own description, or several limits of one text.
   if (allOf !== undefined) return shownValue(allOf[0] as Schema);
   if (contentSchema !== undefined) return { type: `lines of ${typeOf(contentSchema)}`, parts: [] };
   if (type === 'array' && items !== undefined) {
@@ -53,7 +53,7 @@ function shownValue(schema: Schema): Shown {
   return { type: schema.const === undefined ? `${type}` : `always \`${JSON.stringify(schema.const)}\``, parts: [] };
 }
 
-/** A schema with one place is shown there. */
+/** A schema with a single use is shown there. */
 function shownReference(name: string): Shown {
   if (isShared(name)) return { type: `[${name}](${SCHEMAS_PAGE}#${name})`, parts: [] };
   const schema = schemaNamed(name);
@@ -75,7 +75,7 @@ function membersOf({ properties = {}, required = [] }: Schema): readonly string[
   });
 }
 
-/** Lists are tight: each line of an item follows a hard break. */
+/** Lists are compact: each further line of an item follows a hard break. */
 function item(name: string, type: string, schema: Schema, parts: readonly string[]): readonly string[] {
   const lines = [...aboutOf(schema), ...parts].map((line) => `  ${line}`);
   const isText = (line: string | undefined): boolean => line?.trimStart().startsWith('- ') === false;
@@ -96,7 +96,7 @@ function limitsOf(schema: Schema): readonly string[] {
     range(safe(minimum), safe(maximum), ''),
     range(minItems, maxItems, ' items'),
     uniqueItems === true ? 'no item twice' : null,
-    // Of a URL the description says what is allowed, in words.
+    // The description of a URL states the allowed form in words.
     pattern === undefined || format === 'uri' ? null : `pattern \`${pattern}\``,
     schema.default === undefined ? null : `default ${code(schema.default)}`,
   ];
@@ -110,12 +110,12 @@ function range(least: number | undefined, most: number | undefined, unit: string
   return low === high ? `${low}${unit}` : `${low} to ${high}${unit}`;
 }
 
-/** The bounds of JavaScript's integers are no limit that a reader asks for. */
+/** The bounds of JavaScript's safe integers are not shown, because they are no limit of the API. */
 function safe(bound: number | undefined): number | undefined {
   return bound !== undefined && Math.abs(bound) === Number.MAX_SAFE_INTEGER ? undefined : bound;
 }
 
-/** `X or null` is written as a choice, or as two types. What stands beside them belongs to X. */
+/** `X or null` may be written as a choice, or as two types. The keywords beside it belong to X. */
 function withoutNull(schema: Schema): { readonly value: Schema; readonly isNullable: boolean } {
   const { anyOf, type, ...beside } = schema;
   if (typeof type === 'object') {

@@ -1,6 +1,6 @@
 /**
- * The index of the documentation's search: pages and their sections, operations and problems, with their sentences. A module, so
- * that no rule for scripts is needed.
+ * The index of the documentation's search: pages and their sections, operations and problems, with their sentences. It is a
+ * module, so that the rules for scripts allow it.
  */
 import { PROBLEM_WORDS } from '../../../contract/problems/problem-words.ts';
 import { PROBLEM_CODES, PROBLEMS } from '../../../contract/problems/problems.ts';
@@ -13,7 +13,7 @@ import { OPERATION_VIEWS } from './openapi-view.ts';
 import { PROBLEM_PAGES, PROBLEMS_LIST } from './problem-pages.ts';
 import { REFERENCE_PAGES } from './reference-pages.ts';
 
-/** Lines that are the same in most operations, and types: a search for words does not mean them. */
+/** Lines that are equal in most operations, and types: they would be useless results. */
 const LEFT_OUT =
   /^(- \d{3}[ :]|With \[|Needs: |Base URL: |### |`[A-Z]+ \/|`application|- \[`.* \*header)|^\s*(- )?\*.*\* *$/;
 
@@ -49,7 +49,7 @@ function sectionsOf(kind: string, page: DocsPage): readonly SearchEntry[] {
   return [own, ...others.filter(({ text }) => text !== '')];
 }
 
-/** Markdown without its marks. Each line is a paragraph, an item or a row. */
+/** Markdown without its markup. Each line is a paragraph, an item or a row. */
 function plainText(markdown: string): string {
   return markdown
     .split('\n')

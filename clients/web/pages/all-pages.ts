@@ -1,4 +1,4 @@
-/** Every page and text file of the site, without the assets. Reads the guides, and nothing else. */
+/** Every page and text file of the site, without the assets. It reads only the guides. */
 import { docsPages } from '../docs/all-docs.ts';
 import { llmsText } from '../docs/llms-text.ts';
 import { explorerPage } from './explorer.ts';
@@ -7,7 +7,7 @@ import { MARKET_PAGE, marketPage } from './market.ts';
 import { NOT_FOUND_FILE, notFoundPage } from './not-found.ts';
 import { statusPage } from './status.ts';
 
-/** By the path of the file in `clients/web/built`. */
+/** The texts, by the path of the file in `clients/web/built`. */
 export function allPages(): ReadonlyMap<string, string> {
   const pages = new Map([
     ['index.html', explorerPage()],

@@ -9,7 +9,7 @@ function changeWords(span: string): string {
   return `From the price about ${span} before the newest one, of the same source. Each row says its day.`;
 }
 
-/** Columns in order. Those with a sort have a button. */
+/** The columns in order. Columns with a sort have a button. */
 const COLUMNS: readonly { name: string; title: string; sort: string | null; says?: string }[] = [
   { name: 'name', title: 'Market', sort: 'name' },
   { name: 'price', title: 'Price', sort: 'price' },
@@ -37,7 +37,7 @@ export function explorerPage(): string {
     section: 'markets',
     script: 'explorer',
     style: 'explorer',
-    // Rows and cells have roles, because a phone shows each row as a card, and browsers then forget that it is a row.
+    // Rows and cells have ARIA roles, because a phone shows each row as a card, and browsers then no longer treat it as a row.
     main: html`<div class="front">
 <div class="front-words stack">
 <h1>Market prices you can check</h1>

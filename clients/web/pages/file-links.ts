@@ -1,7 +1,7 @@
 /**
- * Pages are written with links from the root of a host, as readers type them. In a built file each link leads to a file,
- * relative to its own: so the site works below any path, and on hosts that neither add endings nor know folders. A base path as a
- * setting would differ in each mirror, and our Content-Security-Policy forbids `<base>`. Pure.
+ * In their sources, pages have links from the root of a host, as readers type them. In a built file, each link leads to a file,
+ * relative to its own. So the site works below any path, and on hosts that neither add extensions nor know folders. A base path
+ * as a setting would differ in each mirror, and our Content-Security-Policy forbids `<base>`. Pure.
  */
 import { posix } from 'node:path';
 import { NOT_FOUND_FILE } from './not-found.ts';
@@ -11,7 +11,7 @@ export function withFileLinks(file: string, text: string, files: ReadonlySet<str
   const link = (url: string): string => {
     const [path = '', ...rest] = url.slice(1).split(/(?=#)/);
     const target = fileOf(path, files);
-    // This page stands at any depth, so its links begin at the root: the publisher knows the base path.
+    // This page is served at any depth, so its links begin at the root: the publisher adds the base path.
     const link = file === NOT_FOUND_FILE ? `/${target}` : posix.relative(posix.dirname(file), target);
     return link + rest.join('');
   };
@@ -19,7 +19,7 @@ export function withFileLinks(file: string, text: string, files: ReadonlySet<str
   return text.replaceAll(pattern, (_, before: string, url: string) => before + link(url));
 }
 
-/** Every other URL without an ending is one of the API. */
+/** Every other URL without an extension belongs to the API. */
 function fileOf(path: string, files: ReadonlySet<string>): string {
   if (posix.extname(path) !== '') return path;
   const folder = path === '' || path.endsWith('/') ? path : `${path}/`;

@@ -1,7 +1,7 @@
-/** HTML text from templates: every value that is put into one is escaped. Pure. */
+/** HTML text from templates: every inserted value is escaped. Pure. */
 import { escapedHtml } from '../../../contract/values/html-text.ts';
 
-/** Text that is HTML already. Only {@link html} and {@link trustedHtml} make it. */
+/** Text that is HTML already. Only {@link html} and {@link trustedHtml} create it. */
 export class Html {
   readonly text: string;
 
@@ -10,7 +10,7 @@ export class Html {
   }
 }
 
-/** A value in a template. Arrays are joined; null puts nothing. */
+/** A value in a template. The items of an array are joined; null inserts nothing. */
 export type HtmlValue = Html | string | number | null | readonly HtmlValue[];
 
 /** The tag of a template. Strings and numbers are escaped, for text and for quoted attributes alike. */
@@ -23,7 +23,7 @@ export function joined(values: readonly HtmlValue[], between: Html | string): Ht
   return html`${values.map((value, index) => (index === 0 ? value : html`${between}${value}`))}`;
 }
 
-/** For text that another renderer has made HTML of, from this project's own files. */
+/** Marks HTML that another renderer has made from this project's own files. */
 export function trustedHtml(text: string): Html {
   return new Html(text);
 }

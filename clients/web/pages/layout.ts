@@ -4,7 +4,7 @@ import { OPERATOR_PLACE } from '../../../contract/files/operator-html.ts';
 import { OPENAPI_URL } from '../../../contract/files/routes.ts';
 import { type Html, html, trustedHtml } from './html.ts';
 
-/** Where the published page says who operates the service. */
+/** The place in a page where the publisher inserts the operator of the service. */
 export const OPERATOR_MARK = trustedHtml(OPERATOR_PLACE);
 
 /** The parts of the site that the header leads to. */
@@ -19,15 +19,15 @@ export interface PageContent {
   readonly title: string;
   /** One sentence, for search results and link previews. */
   readonly description: string;
-  /** Null: of none of them. */
+  /** The section of the page. Null: none. */
   readonly section: (typeof SECTIONS)[number]['name'] | null;
   /** The content of `main`, with one `h1`. */
   readonly main: Html;
-  /** The name of its script in /assets, without the ending. A page without one needs no JavaScript. */
+  /** The name of its script in /assets, without the extension. A page without one works without JavaScript. */
   readonly script?: string;
-  /** The name of its own stylesheet in /assets, without the ending. */
+  /** The name of its own stylesheet in /assets, without the extension. */
   readonly style?: string;
-  /** An Atom feed that says what is new on it. */
+  /** An Atom feed of changes to this page. */
   readonly feed?: { readonly title: string; readonly url: string };
 }
 

@@ -1,13 +1,13 @@
 /**
- * One file for all markets: its script reads the slug from the address, which is `?slug=` or `/markets/{slug}`. The pages that the
- * publisher makes of markets are this one with other contents.
+ * One file for all markets: its script reads the slug from the address, which is `?slug=` or `/markets/{slug}`. The publisher's
+ * pages of single markets are this one with other contents.
  */
 import { ANY_MARKET_PAGE } from '../../../contract/files/object-paths.ts';
 import { MARKETS_URL } from '../../../contract/files/routes.ts';
 import { html } from './html.ts';
 import { page } from './layout.ts';
 
-/** One folder deep, as `/markets/{slug}`: links are relative, and so the same for both addresses. */
+/** One folder deep, like `/markets/{slug}`, so that relative links are the same for both addresses. */
 export const MARKET_PAGE = ANY_MARKET_PAGE.slice(1);
 
 export function marketPage(): string {

@@ -1,4 +1,4 @@
-/** For browsers, in the place of a page that is not there: hosts send it from any depth. */
+/** The page for browsers at a missing address. Hosts send it at any depth. */
 import { NOT_FOUND_PAGE } from '../../../contract/files/object-paths.ts';
 import { html } from './html.ts';
 import { page } from './layout.ts';

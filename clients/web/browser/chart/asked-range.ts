@@ -1,10 +1,12 @@
-/** The part of a history that a reader asks for, how fields and addresses say it, its moves, and the ticks of axes. All in UTC. Pure. */
+/** The requested part of a history: its form in fields and addresses, its moves, and the ticks of axes. All in UTC. Pure. */
 import { MONTH_NAMES } from '../../../../contract/values/instants.ts';
 import { isAhead, msOf } from '../../../typescript/moments.ts';
 
 export type RangeName = keyof typeof RANGE_SECONDS;
 
-/** The newest part of a history, by its name; between two moments, of which one may be infinite; null: the whole. */
+/**
+ * The newest part of a history, by name; a range between two moments, one of which may be infinite; or null: the whole history.
+ */
 export type AskedRange = RangeName | TimeRange | null;
 
 /** A range, or the reason why it is refused. */
@@ -18,7 +20,11 @@ const DAY = 86_400;
 /** Moments of a shorter range are kept to the minute, of a longer one to the day. */
 const EXACT_SECONDS = 20 * DAY;
 
-/** The range of the time axis: the asked range within the history, or the asked range itself if the history lies outside. @param seconds ascending */
+/**
+ * The range of the time axis: the part of the asked range within the history; or the asked range itself, if the history lies
+ * outside.
+ * @param seconds ascending
+ */
 export function shownRange(asked: AskedRange, seconds: readonly number[]): TimeRange {
   const whole = wholeRange(seconds);
   if (asked === null) return whole;
@@ -30,7 +36,7 @@ export function shownRange(asked: AskedRange, seconds: readonly number[]): TimeR
   return { min: asked.max - 31 * DAY, max: asked.max };
 }
 
-/** Moments that an address can keep. Null: the range has all of the history. */
+/** The range with moments that an address can contain. Null: the range has the whole history. */
 export function roundedRange({ min, max }: TimeRange): TimeRange {
   const unit = max - min > EXACT_SECONDS ? DAY : 60;
   return { min: Math.floor(min / unit) * unit, max: Math.ceil(max / unit) * unit };
@@ -46,7 +52,7 @@ export function rangeBetween(from: string, to: string, nowMs: number): ReadRange
     if (Number.isNaN(second)) return refusedFor(`“${text.slice(0, 40)}” is no date that exists.`);
   }
   if (from !== '' && isAhead(min * 1000, nowMs)) return refusedFor(`${from} is in the future.`);
-  // The day of today ends in the future.
+  // Today is compared by its beginning, because its end is in the future.
   if (to !== '' && isAhead(secondOf(to, 0) * 1000, nowMs)) return refusedFor(`${to} is in the future.`);
   if (min >= max) return refusedFor(`${from} is after ${to}.`);
   return {
@@ -72,7 +78,7 @@ export function writeRange(words: URLSearchParams, asked: AskedRange): void {
   if (to !== '') words.set('to', to);
 }
 
-/** Days where the moments are those of days, otherwise instants. Empty: infinite. */
+/** As days if the moments are those of days, otherwise as instants. Empty: infinite. */
 export function textsOf({ min, max }: TimeRange): { readonly from: string; readonly to: string } {
   const instant = (second: number): string =>
     Number.isFinite(second) ? new Date(second * 1000).toISOString().replace('.000Z', 'Z') : '';
@@ -82,7 +88,7 @@ export function textsOf({ min, max }: TimeRange): { readonly from: string; reado
     : { from: instant(min), to: instant(max) };
 }
 
-/** The first and the last day of which something is shown, for two fields of dates. */
+/** The first and last days with anything shown, for two date fields. */
 export function daysOf({ min, max }: TimeRange): { readonly from: string; readonly to: string } {
   const day = (second: number): string => new Date(second * 1000).toISOString().slice(0, 10);
   return { from: day(min), to: day(max - 1) };
@@ -92,7 +98,7 @@ function refusedFor(reason: string): ReadRange {
   return { range: null, refused: reason };
 }
 
-/** Not a number: there is no such moment. @param after seconds from the beginning of a day */
+/** NaN: there is no such moment. @param after seconds from the beginning of a day */
 function secondOf(text: string, after: number): number {
   if (text === '') return after === 0 ? -Infinity : Infinity;
   const ms = msOf(text);
@@ -107,9 +113,9 @@ export interface TimeRange {
 /** The ranges of the buttons. */
 export const RANGE_SECONDS = { '1M': 31 * DAY, '1Y': 366 * DAY, '5Y': 1827 * DAY } as const;
 const NARROWEST = 60;
-/** The part of the range that stays free at each end. */
+/** The share of the range that stays empty at each end. */
 const PADDING = 0.02;
-/** More labels would touch each other on a phone. */
+/** With more labels, they would overlap on a phone. */
 const LOG_TICKS_MAX = 14;
 
 /** The whole history with some space at its ends. @param seconds ascending */
@@ -119,7 +125,7 @@ export function wholeRange(seconds: readonly number[]): TimeRange {
   return { min: first - space, max: last + space };
 }
 
-/** The newest part of the history. */
+/** The newest part of the history, with this length. */
 function newestRange(seconds: readonly number[], name: keyof typeof RANGE_SECONDS): TimeRange {
   const whole = wholeRange(seconds);
   const last = seconds.at(-1) ?? whole.max;
@@ -127,7 +133,7 @@ function newestRange(seconds: readonly number[], name: keyof typeof RANGE_SECOND
   return { min: last - length, max: last + length * PADDING };
 }
 
-/** @param factor below 1 zooms in. @param at the second that stays where it is */
+/** @param factor below 1 zooms in. @param at the second that keeps its place */
 export function zoomed(range: TimeRange, factor: number, at: number, whole: TimeRange): TimeRange {
   const length = Math.max((range.max - range.min) * factor, NARROWEST);
   const part = (at - range.min) / (range.max - range.min);
@@ -139,7 +145,7 @@ export function panned(range: TimeRange, seconds: number, whole: TimeRange): Tim
   return held({ min: range.min + seconds, max: range.max + seconds }, whole);
 }
 
-/** The same length, moved as little as needed, so that the second is inside and not at an edge. */
+/** The same length, moved as little as possible, so that the second is inside and not at an edge. */
 export function rangeWith(range: TimeRange, second: number, whole: TimeRange): TimeRange {
   const margin = (range.max - range.min) * 0.05;
   if (second < range.min + margin) return panned(range, second - margin - range.min, whole);
@@ -147,7 +153,7 @@ export function rangeWith(range: TimeRange, second: number, whole: TimeRange): T
   return range;
 }
 
-/** A range never leaves the history. */
+/** Keeps a range inside the history. */
 function held(range: TimeRange, whole: TimeRange): TimeRange {
   const length = range.max - range.min;
   if (length >= whole.max - whole.min) return whole;
@@ -155,7 +161,7 @@ function held(range: TimeRange, whole: TimeRange): TimeRange {
   return range.max > whole.max ? { min: whole.max - length, max: whole.max } : range;
 }
 
-/** Texts of ticks: a second line says the day or the year, where it begins. @param step seconds from tick to tick */
+/** Texts of ticks. A second line has the day or the year, where it begins. @param step seconds from tick to tick */
 export function timeTicks(seconds: readonly number[], step: number): string[] {
   let context = '';
   return seconds.map((second) => {
@@ -175,7 +181,7 @@ function tickOf(date: Date, step: number): readonly [string, string] {
   return [time, `${day} ${month} ${year}`];
 }
 
-/** Texts of ticks of values, all with as many decimals as their distance has. */
+/** Texts of ticks of values, all with the number of decimals of their distance. */
 export function valueTicks(values: readonly number[], step: number): string[] {
   const decimals = decimalsOf(step);
   return values.map((value) =>
@@ -184,8 +190,8 @@ export function valueTicks(values: readonly number[], step: number): string[] {
 }
 
 /**
- * The ticks of a logarithmic axis: 1, 2 and 5 times the powers of ten. Of a narrow range, evenly spaced values. Of a very
- * wide one, some of the powers.
+ * The ticks of a logarithmic axis: 1, 2 and 5 times the powers of ten. A narrow range has evenly spaced values; a very wide one
+ * has some of the powers.
  *
  * @param min above 0
  */
@@ -208,7 +214,7 @@ export function logTicks(min: number, max: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => Number(`${(begin + index) * step}e${power}`));
 }
 
-/** Texts of ticks, each with the digits that it needs. */
+/** Texts of ticks, each with its necessary digits. */
 export function exactTicks(values: readonly number[]): string[] {
   return values.map((value) => value.toLocaleString('en', { maximumSignificantDigits: 12 }));
 }

@@ -1,4 +1,4 @@
-/** The colours of the design, as a canvas needs them. */
+/** The colours of the design, in the form that a canvas needs. */
 
 export interface ChartColours {
   readonly ink: string;
@@ -11,26 +11,26 @@ export interface ChartColours {
   readonly series: readonly string[];
 }
 
-/** The dashes tell series apart as well as their colours do. In CSS pixels. */
+/** The dashes distinguish series as well as the colours do. In CSS pixels. */
 export const SERIES_DASHES: readonly (readonly number[])[] = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
 
 /**
- * Reads the colours as they are now: light, dark, or those that the reader forces.
+ * Reads the current colours: light, dark, or those that the reader's system forces.
  *
- * @param isPrinted paper is light
+ * @param isPrinted light colours, for paper
  */
 export function chartColours(host: HTMLElement, isPrinted = false): ChartColours {
   const series = [1, 2, 3, 4, 5, 6].map((number) => `series-${number}`);
   const names = ['ink', 'ink-soft', 'rule', 'surface', 'accent', 'notice', 'alarm', ...series];
   const probes = names.map((name) => {
     const probe = document.createElement('span');
-    // Otherwise every colour would be that of text, and the canvas one blot.
+    // Otherwise every colour would be the text colour, and the canvas one area.
     probe.style.setProperty('forced-color-adjust', 'none');
     probe.style.color = `var(--${name})`;
     if (isPrinted) probe.style.colorScheme = 'light';
     return probe;
   });
-  // Together, because each one alone would have the styles of the page computed anew.
+  // All at once: one by one, the browser would compute the styles of the page again each time.
   host.append(...probes);
   const colours = probes.map((probe) => getComputedStyle(probe).color);
   for (const probe of probes) probe.remove();
@@ -38,13 +38,13 @@ export function chartColours(host: HTMLElement, isPrinted = false): ChartColours
   return { ink, soft, rule, surface, accent, notice, alarm, series: ofSeries };
 }
 
-/** Calls back when other colours are to be read. */
+/** Calls back when the colours have changed. */
 export function onOtherColours(redraw: () => void): void {
   for (const query of ['(prefers-color-scheme: dark)', '(forced-colors: active)'])
     matchMedia(query).addEventListener('change', redraw);
 }
 
-/** Colour and dash of a series. With more than six series, the pairs change: each dash meets each colour. */
+/** Colour and dash of a series. With more than six series, the pairs change, until each dash has met each colour. */
 export function lookOfSeries(index: number): { readonly colour: number; readonly dash: number } {
   return { colour: index % 6, dash: (index + Math.floor(index / 6)) % 4 };
 }

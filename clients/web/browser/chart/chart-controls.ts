@@ -13,22 +13,22 @@ import {
 import { CHART_SCALES, type ChartScale } from './chart-scale.ts';
 
 export interface ControlEvents {
-  /** Null: the one that is shown first. */
+  /** Null: the default metric. */
   readonly onMetric: (metric: string | null) => void;
   readonly onScale: (scale: ChartScale) => void;
   readonly onRange: (read: ReadRange) => void;
-  /** @param part of what is shown; below 0: to earlier moments */
+  /** @param part the share of the shown range; below 0: to earlier moments */
   readonly onPan: (part: number) => void;
-  /** @param factor below 1: in */
+  /** @param factor below 1 zooms in */
   readonly onZoom: (factor: number) => void;
 }
 
 export interface ControlContent {
-  /** The metrics on offer, with their titles. `null` is the one that is shown first. */
+  /** The available metrics, with their titles. `null` is the default one. */
   readonly metrics: ReadonlyMap<string | null, string>;
   readonly metric: string | null;
   readonly scale: ChartScale;
-  /** Why the dates that were asked for are not shown. */
+  /** Why the requested dates are not shown. */
   readonly refused: string | null;
 }
 
@@ -37,7 +37,7 @@ const RANGE_TITLES: Readonly<Record<RangeName, string>> = {
   '1Y': 'Newest year',
   '5Y': 'Newest five years',
 };
-/** Years before are those of a reader who is still typing. */
+/** Earlier years come from a reader who is still typing. */
 const FIRST_YEAR = '1000';
 
 export class ChartControls {
@@ -85,11 +85,11 @@ ${button('+', () => events.onZoom(1 / 1.6), { 'aria-label': 'Zoom in' })}</div><
     fill(this.#refused, refused && dom`<p class="notice notice-alarm" role="alert">${refused}</p>`);
   }
 
-  /** @param shown what the time axis shows */
+  /** @param shown the range of the time axis */
   showRange(asked: AskedRange, shown: TimeRange): void {
     for (const [name, made] of this.#ranges) made.setAttribute('aria-pressed', String(name === asked));
     const { from, to } = daysOf(shown);
-    // Dates that were refused stay, to be mended; a field is left alone while somebody types in it.
+    // Refused dates stay, so that the reader can correct them. A field with the focus is not changed.
     const isRefused = this.#refused.childElementCount > 0 && this.#from.value !== '';
     if (isRefused || [this.#from, this.#to].some((field) => field === document.activeElement)) return;
     this.#from.value = from;

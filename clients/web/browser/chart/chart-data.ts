@@ -9,26 +9,26 @@ import { unitOf } from '../market/words.ts';
 import { type ChartScale, scaledNumber, scaledText } from './chart-scale.ts';
 
 export interface ChartSeries {
-  /** The source, or the metric if there are several; with the unit, if there are several. */
+  /** The source; or the metric, if there are several. With the unit, if there are several. */
   readonly name: string;
   readonly unit: string;
-  /** The value axis: on the left or, of another unit, on the right. */
+  /** The value axis: on the left; on the right for a second unit. */
   readonly axis: 'y' | 'y2';
-  /** Of its market. */
+  /** The slug of its market. */
   readonly slug: string;
   readonly marketName: string;
   readonly words: RowWords;
-  /** Of each moment: its place on the chart alone, never a text; null: unknown, a gap; undefined: no observation. */
+  /** For each moment: its position on the chart only, never a text. Null: unknown, a gap. Undefined: no observation. */
   readonly values: (number | null | undefined)[];
   readonly rows: (PublicObservation | undefined)[];
-  /** The places of rows that are marked also where there is no room for all points, ascending. */
+  /** The indices of rows that are marked even without space for all points, ascending. */
   readonly marked: readonly number[];
 }
 
 export interface ChartData {
   /** The measured quantity: `Price`. */
   readonly title: string;
-  /** Whether a value stands until the next one, so that the line has steps. */
+  /** Whether a value is valid until the next one, so that the line has steps. */
   readonly isStepped: boolean;
   /** Moments in seconds since the epoch, ascending, each once. The last one may have no observation. */
   readonly seconds: readonly number[];
@@ -45,20 +45,20 @@ export interface ChartPlace {
 export interface ChartWish {
   readonly slug?: string;
   readonly marketName?: string;
-  /** In the order of the lines. */
+  /** The metrics, in the order of the lines. */
   readonly metrics: readonly string[];
   readonly title?: string;
-  /** The names of the market's sources; others follow by name. */
+  /** The names of the market's sources, in order; others follow by name. */
   readonly order?: readonly string[];
   readonly words: RowWords;
-  /** The values are those of a list, and stand until the next one: the newest ones until this moment. In seconds. */
+  /** For the values of a list, which are valid until the next one: the end of the newest values, in seconds. */
   readonly standsUntil?: number | null;
 }
 
 /**
- * The values as they are; {@link scaledChart} shows them otherwise.
+ * The unscaled values; {@link scaledChart} scales them.
  *
- * @param visible rows of all metrics, newest first, as the history has them: the first one of a moment and source counts
+ * @param visible rows of all metrics, newest first, as in the history: the first one of a moment and source counts
  */
 export function* chartData(
   visible: readonly PublicObservation[],
@@ -99,7 +99,7 @@ export function* chartData(
       marked: [],
     };
     series.set(key, line);
-    // From the oldest row on: a row of the same moment that comes later is the one that the market shows.
+    // Lines are built from the oldest row on. Of rows at the same moment, the last one is the one that the market shows.
     if (line.rows[at] !== undefined && isTakenBack(row) && !isTakenBack(line.rows[at])) continue;
     line.rows[at] = row;
     line.values[at] = chartNumber(row, words);
@@ -133,7 +133,7 @@ export function* chartData(
 /**
  * The same lines on another scale.
  *
- * @param bases of each line the place of the value with which its values are compared. Null: it is left out
+ * @param bases for each line, the place of the value that its values are compared with. Null: the line is left out
  */
 export function scaledChart(data: ChartData, scale: ChartScale, bases: readonly (number | null)[]): ChartData {
   if (scale === 'linear') return data;
@@ -141,20 +141,20 @@ export function scaledChart(data: ChartData, scale: ChartScale, bases: readonly 
     const first = line.values[bases[index] ?? -1] ?? Number.NaN;
     const values = line.values.map((value) => (value == null ? value : scaledNumber(scale, value, first)));
     const scaled = { ...line, values };
-    // A value between two that are left out has no line any more.
+    // A value between two left-out values has no line.
     const isCut = values.some((value, at) => value === null && line.values[at] != null);
     return isCut ? { ...scaled, marked: [...line.rows.keys()].filter((at) => isMarked(scaled, at)) } : scaled;
   });
   return { ...data, series, scale };
 }
 
-/** Whether the value of a row is known, and the scale cannot show it. */
+/** Whether the value of a row is known, but cannot be shown on the scale. */
 export function isLeftOut({ rows, values, words }: ChartSeries, at: number): boolean {
   const row = rows[at];
   return row !== undefined && values[at] == null && words.digits(row) !== null;
 }
 
-/** The place of an observation. Null: the chart does not have it. */
+/** The place of an observation. Null: it is not in the chart. */
 export function placeOf(data: ChartData, row: PublicObservation): ChartPlace | null {
   const at = indexOfSecond(data.seconds, Date.parse(row.observedAt) / 1000);
   const series = at === null ? -1 : data.series.findIndex(({ rows }) => rows[at]?.id === row.id);
@@ -165,7 +165,7 @@ export function rowAt(data: ChartData, { at, series }: ChartPlace): PublicObserv
   return data.series[series]?.rows[at];
 }
 
-/** The value of a place as the scale has it. Null: it has no place on the value axis. */
+/** The label of a place on the scale. Null: it has no place on the value axis. */
 export function labelOf(data: ChartData, place: ChartPlace): string | null {
   const line = data.series[place.series];
   const row = rowAt(data, place);
@@ -173,7 +173,7 @@ export function labelOf(data: ChartData, place: ChartPlace): string | null {
   return digits == null || value == null ? null : scaledText(data.scale, digits, value);
 }
 
-/** The nearest place of the series in a direction, or the last one before its end. Null: the series has no point. */
+/** The nearest place of the series in a direction, or its last place in that direction. Null: the series has no point. */
 export function step(data: ChartData, { at, series }: ChartPlace, steps: number): ChartPlace | null {
   const rows = data.series[series]?.rows ?? [];
   const direction = Math.sign(steps) || 1;
@@ -192,7 +192,7 @@ export function endOfSeries(data: ChartData, series: number, end: 'first' | 'las
   return step(data, { at, series }, end === 'first' ? 1 : -1);
 }
 
-/** The last place of a series before an index. Values that were retracted as mistakes are skipped. Null: no place is left. */
+/** The last place of a series before an index. Values that were retracted as mistakes are skipped. Null: none. */
 export function lastStanding({ series }: ChartData, index: number, before: number): ChartPlace | null {
   const { rows = [], values = [] } = series[index] ?? {};
   const at = rows.findLastIndex((row, at) => at < before && row !== undefined && values[at] !== undefined);
@@ -208,7 +208,7 @@ export function beside(data: ChartData, { at }: ChartPlace, series: number): Cha
   return null;
 }
 
-/** A retraction as a mistake says that there never was a value. So the line goes on, without a gap. */
+/** A retraction as a mistake states that a value never existed. So the line continues without a gap. */
 function chartNumber(row: PublicObservation, words: RowWords): number | null | undefined {
   const digits = words.digits(row);
   if (digits !== null) return Number(digits);
@@ -220,12 +220,12 @@ function isMarked({ rows, values, words }: ChartSeries, at: number): boolean {
   return row !== undefined && (words.mark(row) !== null || isLone(values, at));
 }
 
-/** Whether a value has no line to its left or right. */
+/** Whether a value has no line on either side. */
 function isLone(values: ChartSeries['values'], at: number): boolean {
   return values[at] != null && isGap(values, at, -1) && isGap(values, at, 1);
 }
 
-/** Whether a line ends here: at the edge, or before an unknown value. */
+/** Whether a line ends here: at the edge of the chart, or before an unknown value. */
 function isGap(values: ChartSeries['values'], from: number, direction: 1 | -1): boolean {
   for (let at = from + direction; at >= 0 && at < values.length; at += direction) {
     if (values[at] !== undefined) return values[at] === null;
@@ -242,7 +242,7 @@ function indexOfSecond(seconds: readonly number[], second: number): number | nul
   return seconds[at] === second ? at : null;
 }
 
-/** The index of the first moment that is not before a second. The length: all are. @param seconds ascending */
+/** The index of the first moment at or after a second; the length if there is none. @param seconds ascending */
 export function firstAtOrAfter(seconds: readonly number[], second: number): number {
   let [low, high] = [0, seconds.length];
   while (low < high) {

@@ -3,17 +3,16 @@
 import { panned, zoomed } from './asked-range.ts';
 import type { MarketChart } from './market-chart.ts';
 
-/** A pointer that moved less has tapped. In CSS pixels. */
+/** A pointer that moves less than this has tapped. In CSS pixels. */
 const TAP_PIXELS = 5;
 const WHEEL_ZOOM = 1.0015;
 
 /**
- * The wheel zooms while the chart has the focus, or with Ctrl (as a pinch on a touchpad sends it); otherwise the page
- * scrolls. A wheel that moves sideways pans. One finger or the mouse pans, two fingers zoom. Up and down, a finger
- * scrolls the page.
+ * The wheel zooms while the chart has the focus, or with Ctrl (the form of a pinch on a touchpad); otherwise the page scrolls.
+ * A sideways wheel pans. One finger or the mouse pans, and two fingers zoom. A vertical movement of a finger scrolls the page.
  *
- * @param host has the focus
- * @param onTap with the place in the plot, in CSS pixels
+ * @param host receives the focus
+ * @param onTap receives the place in the plot, in CSS pixels
  */
 export function listenToGestures(
   host: HTMLElement,

@@ -12,12 +12,13 @@ export interface JoinedChart {
   readonly data: ChartData;
   /** The quantity of each axis. */
   readonly axisTexts: readonly string[];
-  /** Why the chart has another scale than the one that was asked for, and what that scale cannot show. */
+  /** Why the chart does not have the requested scale, and what its scale cannot show. */
   readonly notes: readonly string[];
 }
 
 /**
- * Of the page's own market alone, or with others: of each of them, the source with the longest history that is shown.
+ * The chart of the page's own market alone, or with other markets. Then each market has one line: the shown source with the
+ * longest history.
  *
  * @param hidden names of lines that are switched off
  */
@@ -70,7 +71,7 @@ export function joinedChart(
   };
 }
 
-/** How many values a logarithmic axis cannot show. */
+/** Notes on values that a logarithmic axis cannot show. */
 function logNotes({ series, title }: ChartData): readonly string[] {
   let count = 0;
   for (const line of series) for (const at of line.rows.keys()) if (isLeftOut(line, at)) count++;
@@ -78,7 +79,7 @@ function logNotes({ series, title }: ChartData): readonly string[] {
   return count === 0 ? [] : [`${values} of 0 or less cannot be shown on a log scale.`];
 }
 
-/** Of each market all moments that it has: the ends of what is shown. */
+/** The range over all moments of each market: the ends of the chart. */
 function rangeOf(histories: readonly ComparedHistory[], range: PageState['range']): TimeRange {
   const ends = histories.flatMap(({ shown: { data } }) => [data.seconds.slice(0, 1), data.seconds.slice(-1)].flat());
   return shownRange(
@@ -87,7 +88,10 @@ function rangeOf(histories: readonly ComparedHistory[], range: PageState['range'
   );
 }
 
-/** Of the sources with the metric and the unit that the market shows first, the one whose values in the range are of the longest time. */
+/**
+ * The line of a market among others: of the sources with its default metric and unit, the one whose values cover the longest
+ * time in the range.
+ */
 function longestLine({ shown: { data, newest } }: ComparedHistory, range: TimeRange): readonly ChartSeries[] {
   const { seconds, series } = data;
   const own = series.find(({ rows }) => newest !== undefined && rows.includes(newest)) ?? series[0];
@@ -108,7 +112,7 @@ function longestLine({ shown: { data, newest } }: ComparedHistory, range: TimeRa
 }
 
 interface OwnLine {
-  /** Of the values and rows of the line. */
+  /** The moments of the line's values and rows. */
   readonly seconds: readonly number[];
   readonly line: ChartSeries;
 }
@@ -133,15 +137,15 @@ function joined(main: ChartData, lines: readonly OwnLine[]): ChartData {
 interface ChartBase {
   /** The moment from which lines are compared, in seconds. */
   readonly from: number;
-  /** Of each line the place of its base: its first value from that moment on. Null: it has none, and is left out. */
+  /** For each line, the place of its base: its first value from that moment on. Null: it has none, and is left out. */
   readonly places: readonly (number | null)[];
 }
 
 /**
- * Of one market, its first value that is shown. Of several markets, the first one at which as many lines as possible have
- * begun and not ended: a value that is carried to a later moment would look as if nothing had changed.
+ * The base of a comparison. For one market, its first shown value. For several markets, the first moment at which as many lines
+ * as possible have begun and not ended: a value that is carried to a later moment would look like no change.
  *
- * @param range that is shown. @param hidden names of lines that are switched off: they do not count
+ * @param range the shown range. @param hidden names of lines that are switched off, which do not count
  */
 function chartBase({ seconds, series }: ChartData, range: TimeRange, hidden: ReadonlySet<string>): ChartBase {
   const [begin, end] = [firstAtOrAfter(seconds, range.min), firstAtOrAfter(seconds, range.max)];
@@ -164,7 +168,7 @@ function chartBase({ seconds, series }: ChartData, range: TimeRange, hidden: Rea
   return { from: seconds[from] ?? range.min, places: lines.map((line) => placeOf(line, base)) };
 }
 
-/** The lines that are left out, or whose base is of another day. @param scaled the same lines, compared with their bases */
+/** Notes on lines that are left out, or whose base is on another day. @param scaled the same lines, compared with their bases */
 function baseNotes(
   { seconds, series, title }: ChartData,
   scaled: ChartData,

@@ -5,7 +5,7 @@ import { lookOfSeries, SERIES_DASHES } from './chart-colours.ts';
 
 export interface LegendLine {
   readonly name: string;
-  /** Its newest value. Empty: it stands beside the line. */
+  /** Its newest value. Empty: the value is beside the line. */
   readonly value: string;
 }
 
@@ -32,7 +32,7 @@ function sampleOfLine(index: number): Element {
 d="M0 4h28" stroke-dasharray="${dashes}"/></svg>`;
 }
 
-/** Signs of the forms that the canvas draws, in the colour of text. */
+/** Symbols for the marks on the canvas, in the colour of text. */
 const MARKS = {
   '◇': 'corrected',
   '◆': 'announced before',

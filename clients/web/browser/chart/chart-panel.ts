@@ -1,4 +1,4 @@
-/** The chart with its legend, crosshair and keyboard, and the words for those who do not see it. */
+/** The chart with its legend, crosshair and keyboard control, and its texts for readers who do not see it. */
 import type uPlot from 'uplot';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { dom, element, fill } from '../market/elements.ts';
@@ -23,9 +23,9 @@ import { type DrawnChart, MarketChart } from './market-chart.ts';
 import { creditTexts, type SourceOf } from './seen-chart.ts';
 
 export interface ChartPanelEvents extends Pick<ControlEvents, 'onMetric' | 'onScale' | 'onRange'> {
-  /** A point was chosen by mouse, touch or keyboard; null: none any more. */
+  /** A point was chosen by mouse, touch or keyboard; null: no point is chosen any more. */
   readonly onChoose: (row: PublicObservation | null) => void;
-  /** The pointer is over a point; null: it has left. */
+  /** The pointer is over a point; null: it has left the point. */
   readonly onHover: (row: PublicObservation | null) => void;
   /** The reader has moved the chart, or switched lines on or off. */
   readonly onMove: (range: AskedRange) => void;
@@ -38,14 +38,14 @@ export interface ChartContent extends Omit<ControlContent, 'scale'> {
   /** The quantity of each axis. */
   readonly axisTexts: readonly string[];
   readonly range: AskedRange;
-  /** Below the chart. */
+  /** Notes below the chart. */
   readonly notes: readonly string[];
   readonly sourceOf: SourceOf;
 }
 
-/** Page up and Page down move by this many points, or by a tenth of those on the screen. */
+/** Page up and Page down move by this many points, or by a tenth of the visible ones. */
 const LARGE_STEP = 10;
-/** The live region waits so long, so that a key that is held down does not flood it. */
+/** The delay of the live region, so that a held key does not flood it. */
 const SPEECH_DELAY_MS = 200;
 
 export class ChartPanel {
@@ -56,7 +56,7 @@ export class ChartPanel {
   readonly #readout = element('p', { class: 'chart-readout number' });
   readonly #legend = element('div', { class: 'chart-legend row', role: 'group', 'aria-label': 'Sources in the chart' });
   readonly #notes = element('p', { class: 'chart-notes small', role: 'status' });
-  /** On paper and in copies of the page, too: licences ask for it. */
+  /** Shown on paper and in copies of the page, too: licences require it. */
   readonly #credits = element('div', { class: 'chart-credits small soft' });
   readonly #progress = element('p', { class: 'chart-progress small soft' });
   readonly #live = element('p', { class: 'visually-hidden', role: 'status' });
@@ -133,7 +133,7 @@ export class ChartPanel {
     if (this.#progress.textContent !== text) this.#progress.textContent = text;
   }
 
-  /** Shows a point that was chosen here or elsewhere, and says it. */
+  /** Shows a point that was chosen here or elsewhere, and announces it. */
   choose(row: PublicObservation | null): void {
     this.mark(row);
     const { range, whole } = this.#chart;
@@ -147,7 +147,10 @@ export class ChartPanel {
     }, SPEECH_DELAY_MS);
   }
 
-  /** The same without words, and without moving the chart. Words of another point would be of a moment that is not shown. */
+  /**
+   * Shows a point without announcing it or moving the chart. The text of another point would belong to a moment that is not
+   * shown.
+   */
   mark(row: PublicObservation | null): void {
     if (row === null) {
       clearTimeout(this.#speech);
@@ -255,7 +258,7 @@ ${this.#live}</section>`;
     if (row !== undefined) this.#events.onChoose(row);
   }
 
-  /** The point is no longer chosen; a second time, the focus goes to the controls. */
+  /** Ends the choice of a point; without a chosen point, moves the focus to the controls. */
   #leave(): void {
     if (this.#place !== null) this.#events.onChoose(null);
     this.#controls.focusAll();
@@ -291,7 +294,7 @@ ${this.#live}</section>`;
     this.#hoverPlace(left < 0 ? null : this.#nearest(left, top));
   }
 
-  /** The crosshair's own line shows the chosen point while no point is hovered. */
+  /** Without a hovered point, the crosshair's line is at the chosen point. */
   #hoverPlace(place: ChartPlace | null): void {
     const { data } = this.#chart;
     this.#events.onHover((place === null ? undefined : rowAt(data, place)) ?? null);
@@ -307,7 +310,7 @@ ${this.#live}</section>`;
     if (this.#readout.textContent !== text) this.#readout.textContent = text;
   }
 
-  /** The point that is nearest to a place in the plot, in CSS pixels: first by time, then by value. */
+  /** The nearest point to a place in the plot, in CSS pixels: first by time, then by value. */
   #nearest(left: number, top: number): ChartPlace | null {
     const { plot, data } = this.#chart;
     if (plot === null || data.seconds.length === 0) return null;

@@ -1,9 +1,9 @@
-/** How a chart shows its values: as they are, on a logarithmic axis, or compared with the first one of their line that is shown. Pure. */
+/** The scale of a chart: unscaled values, a logarithmic axis, or a comparison with the first shown value of each line. Pure. */
 
 import { percentText } from '../../../../contract/bodies/price-change.ts';
 import { groupedDigits } from '../../../../contract/values/money/decimal-text.ts';
 
-/** By name, with the words of the choice. */
+/** The scales by name, with the words of the choice. */
 export const CHART_SCALES = {
   linear: 'Linear',
   log: 'Log',
@@ -17,7 +17,7 @@ export function isChartScale(text: string): text is ChartScale {
   return Object.hasOwn(CHART_SCALES, text);
 }
 
-/** A place on the chart. Null: it has none there. @param first the first value of the line */
+/** The position of a value on the chart. Null: it has none on this scale. @param first the first value of the line */
 export function scaledNumber(scale: ChartScale, value: number, first: number): number | null {
   if (scale === 'linear') return value;
   if (scale === 'log') return value > 0 ? value : null;
@@ -31,7 +31,7 @@ export function scaledText(scale: ChartScale, digits: string, scaled: number): s
   return scale === 'index' ? scaled.toFixed(2) : groupedDigits(digits);
 }
 
-/** Longer units are cut beside the axis; the head of the page and citations have them whole. */
+/** Longer units are shortened beside the axis. The head of the page and citations have them in full. */
 const AXIS_TEXT_MAX = 36;
 
 export function besideAxis(text: string): string {

@@ -1,4 +1,4 @@
-/** The part of a chart that a reader sees, for the files and the citation that are made of it. Pure. */
+/** The visible part of a chart, for the files and the citation that are made from it. Pure. */
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import type { AsOf } from '../../../typescript/as-of.ts';
@@ -14,7 +14,7 @@ export interface SeenLines {
   readonly range: TimeRange;
   /** Notes that a reader needs beside the lines. */
   readonly notes: readonly string[];
-  /** Of the picture, in CSS pixels. */
+  /** The width of the picture, in CSS pixels. */
   readonly width: number;
 }
 
@@ -26,9 +26,9 @@ export interface SeenChart extends SeenLines {
   readonly asOf: AsOf | null;
   /** When the page was read, in milliseconds since the epoch. */
   readonly readAtMs: number;
-  /** It may be one that the chart does not have: replaced, or retracted. */
+  /** The chosen row. It may be missing in the chart: replaced, or retracted. */
   readonly chosen: (RowOwner & { readonly row: PublicObservation }) | null;
-  /** The row of the value that the page shows first. Undefined: no value stands. */
+  /** The row of the page's main value. Undefined: no value stands. */
   readonly newest: PublicObservation | undefined;
   readonly sourceOf: SourceOf;
   /** The address of the page as it was at a moment. @param point the id of a row */
@@ -45,16 +45,16 @@ export function citedAsOf({ asOf, readAtMs }: Pick<SeenChart, 'asOf' | 'readAtMs
   return asOf ?? { atMs: Math.floor(readAtMs / 1000) * 1000, clock: 'recorded' };
 }
 
-/** The source of a market, as it is stated today. Undefined: none of this name is. */
+/** The source of a market in its current state. Undefined: there is none of this name. */
 export type SourceOf = (slug: string, sourceLabel: string) => Partial<Market['sources'][number]> | undefined;
 
-/** `Prices by the Exchange of Paris. Licence: CC-BY-4.0.` Empty: neither is stated. */
+/** `Prices by the Exchange of Paris. Licence: CC-BY-4.0.` Empty: the source states neither. */
 export function sourceTerms({ attribution = null, licence = null }: ReturnType<SourceOf> = {}): string {
   const sentences = [attribution, licence === null ? null : `Licence: ${licence}`].filter((text) => text !== null);
   return sentences.map(sentence).join(' ');
 }
 
-/** One text for each source of the lines. Sources of several markets are said with the names of their markets. */
+/** One text for each source of the lines. If there are several markets, with the names of the markets. */
 export function creditTexts(lines: readonly ChartSeries[], sourceOf: SourceOf): readonly string[] {
   const marketsBy = new Map<string, Set<string>>();
   for (const { slug, marketName, rows } of lines) {

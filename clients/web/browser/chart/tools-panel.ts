@@ -1,4 +1,4 @@
-/** Below the chart: what is seen as a file, and its citation. Their script is loaded when they are asked for. */
+/** Below the chart: files of the visible part, and its citation. Their script is loaded on demand. */
 import { button, dom, element } from '../market/elements.ts';
 import type { DrawnChart } from './market-chart.ts';
 import type { SeenChart } from './seen-chart.ts';
@@ -29,7 +29,7 @@ export class ToolsPanel {
 <span class="small soft">Download</span>${buttons}</div>${this.#cite}${this.#said}</div>`;
   }
 
-  /** The chart shows something else now. */
+  /** Call it when the chart shows something else. */
   refresh(): void {
     if (this.#cite.open) void this.#showCitation();
   }
@@ -39,7 +39,7 @@ export class ToolsPanel {
     const seen = this.#seen();
     if (seen === null) return;
     const made = citationParts(seen);
-    // Texts that are made again would lose the selection.
+    // Unchanged texts are kept: replacing them would clear the selection.
     if (this.#citation.textContent !== made.textContent) this.#citation.replaceChildren(made);
   }
 
@@ -50,7 +50,7 @@ export class ToolsPanel {
     const { name, content } = await seenFile(seen, form);
     const href = URL.createObjectURL(content);
     element('a', { href, download: name }).click();
-    // Some browsers read it after the click.
+    // Some browsers read the file only after the click.
     setTimeout(() => URL.revokeObjectURL(href), 60_000);
     this.#said.textContent = `Downloaded: ${name}`;
   }

@@ -1,4 +1,4 @@
-/** The market of the examples: one that the service has, so that a command which is copied answers. */
+/** The market of the examples. It exists in this service, so that a copied command returns data. */
 import { MARKETS_URL, marketUrl } from '../../../../contract/files/routes.ts';
 
 /** The market that the documents name. */

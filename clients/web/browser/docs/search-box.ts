@@ -1,9 +1,9 @@
-/** The field of the search, and its results. The index is read when somebody begins to search. */
+/** The search field and its results. The index is read when a reader starts to search. */
 import { BASE_URL } from '../base-url.ts';
 import { dom, fill } from '../market/elements.ts';
 import { DocsSearch, markedParts, type SearchEntry, type SearchResult } from './search.ts';
 
-/** @param place reserved in the page, so that nothing moves */
+/** @param place a place that is reserved in the page, so that nothing moves */
 export function fillSearch(place: HTMLElement): void {
   const input = dom<HTMLInputElement>`<input type="search" id="docs-search" autocomplete="off" placeholder="watchlist, 412, as of"
 aria-describedby="docs-search-keys">`;

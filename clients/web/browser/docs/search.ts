@@ -6,7 +6,7 @@ export interface SearchEntry {
   readonly title: string;
   /** The file of the page, below the base URL. */
   readonly href: string;
-  /** Further words, which are not shown. */
+  /** Further words to search, which are not shown. */
   readonly more: string;
   /** Its sentences; each line is a paragraph, an item or a cell. */
   readonly text: string;
@@ -14,22 +14,22 @@ export interface SearchEntry {
 
 export interface SearchResult {
   readonly entry: SearchEntry;
-  /** The sentence that has most of the words; if none has any, the first one. */
+  /** The sentence with most of the searched words; without any, the first sentence. */
   readonly sentence: string;
 }
 
 const RESULTS_MAX = 12;
-/** Words that nearly every sentence has: they count only if there are no others. */
+/** Words of nearly every sentence: they count only if the query has no other words. */
 const SMALL_WORDS = new Set(
   'a an and are be by can do does for from how i if in is it my of on or the to what when where with'.split(' '),
 );
 
-/** The score of a match: of a whole word, of its beginning, of a part. */
+/** The scores of a match in a title: of a whole word, of its beginning, of any part. */
 const TITLE = [12, 8, 4] as const;
 const NAME = [6, 4, 2] as const;
 const TEXT = [3, 2, 0] as const;
 
-/** For the words beside each other, as they were typed. */
+/** The score if the words occur together, as in the query. */
 const PHRASE = 12;
 
 type EntryWords = Readonly<Record<'title' | 'names' | 'text', readonly string[]>>;
@@ -58,7 +58,7 @@ export class DocsSearch {
       const isPhrase = phrase.includes(' ') && `${more}\n${text}`.toLowerCase().includes(phrase);
       const has = isNamed ? wanted.length : scores.filter((score) => score > 0).length;
       const sum = scores.reduce((one, other) => one + other, isPhrase ? PHRASE : 1 / title.length);
-      // Schemas have the names of what operations and guides explain.
+      // Schemas contain the names that operations and guides explain, so they count less.
       return { entry, has, score: isNamed ? Infinity : kind === 'Schemas' ? sum / 2 : sum };
     });
     const most = Math.max(1, ...scored.map(({ has }) => has));
@@ -81,7 +81,7 @@ export function markedParts(
 ): readonly { readonly text: string; readonly isMatch: boolean }[] {
   const wanted = wantedWords(query);
   if (wanted.length === 0) return [{ text, isMatch: false }];
-  // The words beside each other are marked as one, small ones included.
+  // Words that occur together are marked as one, including small words.
   const phrase = wordsOf(query).join('[^\\p{L}\\p{N}]+');
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(${phrase}|${wanted.join('|')})`, 'giu');
   return text
@@ -101,14 +101,14 @@ function matchOf(
 }
 
 function sentenceOf({ more, text }: SearchEntry, wanted: readonly string[]): string {
-  // A colon ends no sentence: what follows is said of what is before it.
+  // A colon does not end a sentence, because the text after it depends on the text before it.
   const sentences = [...text.split(/\n|(?<=[.!?])\s+/), ...(more.includes(' ') ? [more] : [])];
   const isLong = (sentence: string): boolean => /\S \S+ \S+ \S/.test(sentence);
   let best = { sentence: sentences.find(isLong) ?? '', score: 0 };
   for (const sentence of sentences) {
     const words = wordsOf(sentence);
     const matches = wanted.reduce((sum, word) => sum + matchOf(words, word, TEXT), 0);
-    // The name of a member alone says less than a sentence about it.
+    // A bare member name tells less than a sentence about it.
     const score = matches > 0 && isLong(sentence) ? matches + 1 : matches;
     if (score > best.score) best = { sentence, score };
   }

@@ -1,6 +1,7 @@
 /**
- * How the prices of all markets have changed, for a service with too many of them for one file of last prices. The daily files of
- * other programs have it in parts. They are read when a reader sorts by it, and each part once; only shares stay in memory.
+ * The price changes of all markets, for a service with too many markets for one file of last prices. The daily files for other
+ * programs have the changes in parts. They are read when a reader sorts by change, each part once. Only the shares stay in
+ * memory.
  */
 import type { MarketChanges } from '../../../../contract/bodies/compat.ts';
 import type { ChangeSpan } from '../../../../contract/bodies/price-before.ts';
@@ -17,9 +18,9 @@ export class DailyChanges {
   state: 'idle' | 'reading' | 'failed' | 'read' = 'idle';
   /** Why the last try failed. */
   problem = '';
-  /** How many parts there are. 0: not known yet. */
+  /** The number of parts. 0: unknown. */
   parts = 0;
-  /** How many of them are read. */
+  /** The number of parts that have been read. */
   partsRead = 0;
   /** The newest day with a price, in UTC. */
   newestDay = '';
@@ -28,7 +29,7 @@ export class DailyChanges {
   readonly #shares = new Map<string, ChangeShares>();
   #unread: Set<string> | null = null;
 
-  /** @param onStep another part is read, or the last one, or the reading has failed */
+  /** @param onStep called after each part, after the last one, or when the reading has failed */
   constructor(answers: Pick<PublicAnswers, 'readAgain'>, onStep: () => void) {
     this.#answers = answers;
     this.#onStep = onStep;
@@ -39,14 +40,14 @@ export class DailyChanges {
     return this.state === 'read' ? this.#shares : null;
   }
 
-  /** Reads what is not read yet. */
+  /** Reads the parts that have not been read yet. */
   read(): void {
     if (this.state === 'reading') return;
     this.state = 'reading';
     this.#begin(() => this.#readAll());
   }
 
-  /** A failure of one reader is one of all: the others end after their part. */
+  /** If one reader fails, the others stop after their current part. */
   #begin(work: () => Promise<void>): void {
     work().catch((cause: unknown) => {
       const isKnown = cause instanceof UnreachableError;

@@ -1,4 +1,4 @@
-/** The panel in which a visitor has one price checked: that of the first market of the table that has one. */
+/** The panel in which a visitor can check one price: that of the first market in the table with a price. */
 
 import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
 import { type KnownValue, knownValue } from '../../../../contract/bodies/latest-words.ts';
@@ -24,7 +24,7 @@ export class FrontCheck {
 
   /** @param snapshot null: not read yet */
   show(entry: LatestEntry | null, snapshot: Snapshot | null): void {
-    // A search that finds nothing leaves the last price to check.
+    // If a search finds nothing, the last price stays.
     const value = entry === null || entry === this.#entry ? null : knownValue(entry);
     if (snapshot !== null)
       this.#panel.hidden = snapshot.projections?.includes('log') !== true || (value ?? this.#value) === null;

@@ -6,7 +6,7 @@ import { latenessSeconds } from '../../../../contract/freshness/expected-next.ts
 import type { Market } from '../../../../contract/values/market.ts';
 import { type Badge, dayText, staleDays, staleText } from '../market/words.ts';
 
-/** Of a page of the list. */
+/** The entries of a page of the list. */
 export function entriesOfList(markets: readonly Market[]): LatestEntry[] {
   return markets.map((market) => latestEntry(market, null));
 }
@@ -18,9 +18,7 @@ export function dataOf<Entry>(body: unknown): readonly Entry[] {
   throw new TypeError('the answer has no list of data');
 }
 
-/**
- * The new entries, where each that is the same as before is the same object. So rows of the page that show it can stay.
- */
+/** The new entries, in which an unchanged entry is the same object as before. So the page can keep its row. */
 export function keepEqual(before: readonly LatestEntry[], after: readonly LatestEntry[]): LatestEntry[] {
   const known = new Map(before.map((entry) => [entry.slug, entry]));
   return after.map((entry) => {
@@ -43,12 +41,12 @@ function lateWords(since: string, nowMs: number): string {
   return `late since ${isThisYear ? day.slice(0, -' 2026'.length) : day}`;
 }
 
-/** Null: it is not old, something says when the next price is due, or none will come. @param nowMs since the epoch */
+/** Null: the price is not old, its next one has a due time, or none will come. @param nowMs since the epoch */
 export function staleDaysOf({ observedAt, expectedNextAt, retired }: LatestEntry, nowMs: number): number | null {
   return observedAt === null || expectedNextAt !== null || retired ? null : staleDays(observedAt, nowMs);
 }
 
-/** The warnings for a reader of the price, the gravest first. @param nowMs milliseconds since the epoch */
+/** The warnings about the price, the most serious first. @param nowMs milliseconds since the epoch */
 export function rowBadges(entry: LatestEntry, nowMs: number): readonly Badge[] {
   const late = lateSince(entry, nowMs);
   const stale = staleDaysOf(entry, nowMs);

@@ -11,7 +11,7 @@ import type { ChangeShares } from './daily-changes.ts';
 export interface OrderContext {
   /** The last prices, by slug. */
   readonly recent: ReadonlyMap<string, RecentEntry>;
-  /** The changes by slug, if they are of other files than {@link recent}. */
+  /** The changes by slug, if they come from other files than {@link recent}. */
   readonly shares: ReadonlyMap<string, ChangeShares> | null;
 }
 
@@ -27,7 +27,7 @@ export function sortedEntries(
 ): readonly LatestEntry[] {
   const keyOf = keyOfSort(sort, context);
   const sign = isDescending ? -1 : 1;
-  // Each key is made once: a comparison is asked for many times more.
+  // Each key is computed once, because many comparisons use it.
   const keyed = entries.map((entry) => ({ entry, key: keyOf(entry) }));
   keyed.sort(({ entry: left, key: one }, { entry: right, key: other }) => {
     if (sort === 'price' && one !== null && other !== null && left.currency !== right.currency)
@@ -43,7 +43,7 @@ export function sortedEntries(
   return keyed.map(({ entry }) => entry);
 }
 
-/** Of the last prices of a market. Null: the file does not go back so far. */
+/** The change over the last prices of a market. Null: the file does not go back far enough. */
 export function changeOf(recent: RecentEntry | undefined, span: ChangeSpan): PriceChange | null {
   if (recent === undefined) return null;
   const prices = newestFirst(recent);
@@ -79,7 +79,7 @@ function keyOfSort(sort: string, { recent, shares }: OrderContext): (entry: Late
   }
 }
 
-/** Only an order, so a number is exact enough. Of one unit, because markets have quantities of their own. */
+/** A floating-point number is exact enough for an order. Per unit, because markets have different quantities. */
 function perUnit({ decimal, decimalPerUnit, quantity }: LatestEntry): number | null {
   if (decimal === null) return null;
   return decimalPerUnit === null ? Number(decimal) / quantity : Number(decimalPerUnit);

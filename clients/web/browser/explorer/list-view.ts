@@ -1,4 +1,4 @@
-/** Which rows the explorer shows. A view is a text in the address, so it can be shared. Pure. */
+/** The selection and order of the explorer's rows. A view is a text in the address, so it can be shared. Pure. */
 import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
 import { SearchIndex } from './market-search.ts';
 
@@ -61,7 +61,7 @@ export class ListSelector {
   #view = WHOLE_VIEW;
   #selected: readonly LatestEntry[] = [];
 
-  /** Makes ready for a search, if these entries are still the ones of the view. */
+  /** Prepares a search, if these are still the entries of the view. */
   prepare(entries: readonly LatestEntry[]): void {
     if (entries === this.#entries) this.#index ??= new SearchIndex(entries);
   }
@@ -78,8 +78,8 @@ export class ListSelector {
   }
 
   /**
-   * The first entries of what {@link select} gives, without a look at the others: a letter may match all of 20,000. Null: there are
-   * not so many, or other entries than before.
+   * The first entries of the result of {@link select}, without examining the others: a letter may match all of 20,000. Null:
+   * there are fewer, or the entries have changed.
    */
   selectFirst(entries: readonly LatestEntry[], view: ListView, count: number): readonly LatestEntry[] | null {
     if (entries !== this.#entries || view.text.trim() === '') return null;
@@ -87,7 +87,7 @@ export class ListSelector {
     return first.length < count ? null : first.slice(0, count);
   }
 
-  /** @param max at least so many, if there are so many */
+  /** @param max stop after at least this many results */
   #find(view: ListView, max = Infinity): readonly LatestEntry[] {
     const { text, kind, currency, sort, isDescending } = view;
     const isInView = (entry: LatestEntry): boolean =>
@@ -95,14 +95,14 @@ export class ListSelector {
     if (text.trim() === '') return kind === '' && currency === '' ? this.#entries : this.#entries.filter(isInView);
     this.prepare(this.#entries);
     const found = this.#index?.find(text, max, isInView) ?? [];
-    // Among names in order, Bitcoin Cash would stand before bitcoin. Another order was chosen, and stays.
+    // In the order of names, Bitcoin Cash would come before bitcoin. A chosen order stays.
     if (sort !== WHOLE_VIEW.sort || isDescending) return found;
     const exact = new Set(this.#index?.exact(text).filter(isInView));
     return exact.size === 0 ? found : [...exact, ...found.filter((entry) => !exact.has(entry))];
   }
 }
 
-/** How many entries have each value, by value. */
+/** The number of entries with each value, by value. */
 export function countsBy(entries: readonly LatestEntry[], member: 'kind' | 'currency'): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const entry of entries) counts.set(entry[member], (counts.get(entry[member]) ?? 0) + 1);

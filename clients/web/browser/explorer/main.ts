@@ -1,4 +1,4 @@
-/** The page of all markets: reads them, shows those that are asked for, and asks again while somebody looks. */
+/** The page of all markets: reads them, shows the selected ones, and reads again while the page is visible. */
 
 import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
 import { knownValue, newestKnownMoment } from '../../../../contract/bodies/latest-words.ts';
@@ -30,10 +30,13 @@ import { NOT_SORTED, ViewControls } from './view-controls.ts';
 
 /** The count is spoken once the typing has paused. */
 const SPOKEN_AFTER_MS = 600;
-/** A letter that is typed shows the rows that a screen has; all else follows once they are painted, unless another letter comes. */
+/**
+ * After each letter, only as many rows as fit a screen are shown at once. The rest follows after they are painted, unless
+ * another letter comes.
+ */
 const FIRST_ROWS = 16;
 const FOLLOWS_AFTER_MS = 50;
-/** Sorts whose largest value is looked for first. */
+/** Sorts that begin with the largest value. */
 const LARGEST_FIRST: readonly ListSort[] = ['price', ...CHANGE_SPANS];
 
 const byId = (id: string): HTMLElement => document.getElementById(id) as HTMLElement;
@@ -47,20 +50,23 @@ const rowPrices = new RowPrices(feed.answers, () => show());
 const changes = new DailyChanges(feed.answers, () => (changes.state === 'reading' ? showProgress() : show()));
 
 let view = parseView(location.hash) ?? WHOLE_VIEW;
-/** The first row of the page that is shown. */
+/** The index of the first row on the shown page. */
 let first = 0;
-/** Why the last question failed. Null: it did not. */
+/** Why the last request failed. Null: it succeeded. */
 let problem: string | null = null;
-/** When the last answer came, by this computer's clock. 0: none has come. */
+/** The time of the last answer, by this computer's clock. 0: none yet. */
 let answeredMs = 0;
 let writing: ReturnType<typeof setTimeout> | undefined;
-/** The newest entry of the browser's history is one of a text. */
+/** Whether the newest entry of the browser's history is a search text. */
 let isTyping = false;
 let speaking: number | undefined;
 let following: ReturnType<typeof setTimeout> | undefined;
-/** Of the markets that are selected, in place of the price. */
+/** The columns of the selected markets instead of the price. */
 let columns: ReturnType<typeof metricColumns> = null;
-/** All entries in the order of the view, and what they were made of: to sort 20,000 again for each letter would be felt. */
+/**
+ * All entries in the order of the view, and the inputs of that order. Sorting 20,000 entries again for each letter would be
+ * slow.
+ */
 let sorted: readonly LatestEntry[] = [];
 let sortedOf: readonly unknown[] = [];
 
@@ -76,7 +82,7 @@ function changeView(change: Partial<ListView>): void {
   else show();
 }
 
-/** A choice is an entry of the browser's history; so are the letters of a search, all together. */
+/** Each choice is an entry of the browser's history; the letters of a search are one entry together. */
 function writeView(isText: boolean): void {
   const fragment = viewFragment(view);
   const address = fragment === '' ? location.pathname + location.search : `#${fragment}`;
@@ -152,7 +158,7 @@ function showFirst(): void {
   following = setTimeout(() => show(), FOLLOWS_AFTER_MS);
 }
 
-/** Whether last prices are known of the rows on the screen alone. */
+/** Whether last prices are known only for the visible rows. */
 function areOfRows(): boolean {
   return feed.recent.size === 0 && feed.isTooLong;
 }
@@ -164,7 +170,7 @@ function sortsByDailyFiles(): boolean {
 /** @returns whether the rows have charts */
 function showRows(rows: readonly LatestEntry[]): boolean {
   const hasCharts = view.hasCharts && columns === null && (feed.recent.size > 0 || areOfRows() || answeredMs === 0);
-  // Until an answer comes, the page has its own rows.
+  // Until the first answer, the rows in the page's own file stay.
   if (answeredMs > 0)
     table.show(rows, feed.nowMs, hasCharts ? (areOfRows() ? rowPrices.recent : feed.recent) : null, columns);
   return hasCharts;
@@ -220,7 +226,7 @@ function showFacts(): void {
   ]);
 }
 
-/** Counted once for the entries: to count 20,000 again for each letter would be felt. */
+/** Computed once for the entries: counting 20,000 again for each letter would be slow. */
 let summary = { of: feed.entries, newest: null as string | null, currencies: 0 };
 
 function summaryOf(entries: readonly LatestEntry[]): typeof summary {
@@ -233,7 +239,7 @@ function summaryOf(entries: readonly LatestEntry[]): typeof summary {
   return summary;
 }
 
-/** Another part of the changes is read: nothing but the words is touched. */
+/** Called after each part of the changes: only the text changes. */
 function showProgress(): void {
   showWords(countText(selector.select(ordered(), view).length));
 }
@@ -270,7 +276,7 @@ function showCount(selected: number): void {
   }
   const more = byId('more');
   const words = parts.map((part) => (typeof part === 'string' ? part : part.textContent)).join('');
-  // A button that is made again would lose the focus.
+  // A replaced button would lose the focus.
   if (more.textContent !== words) more.replaceChildren(...parts);
 }
 

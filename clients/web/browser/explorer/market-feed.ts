@@ -11,9 +11,9 @@ import { PublicAnswers, UnreachableError } from '../history/public-answers.ts';
 import { clockOffsetMs } from '../service-clock.ts';
 import { dataOf, entriesOfList, keepEqual } from './latest-rows.ts';
 
-/** Pages of the list that are read, where there is no file of all markets: 1,000 markets. */
+/** The limit of list pages that are read without a file of all markets: 1,000 markets. */
 const PAGES_MAX = 10;
-/** Fresh in a shared cache, and then in this browser's. */
+/** An answer may be this old: fresh first in a shared cache, and then in this browser's cache. */
 const STALE_AGE_SECONDS = 2 * FRESH_SECONDS + 5;
 
 export class MarketFeed {
@@ -25,17 +25,17 @@ export class MarketFeed {
   #offsetMs = 0;
   /** Seconds. More than {@link FRESH_SECONDS}: the edge shows a copy, because the service behind it fails. */
   ageSeconds = 0;
-  /** Whether a server of this software answers, and not a host of its files. */
+  /** Whether a Tidemark server answers, and not a plain host of its files. */
   hasServer = false;
-  /** Whether the list has pages that are not read. */
+  /** Whether the list has unread pages. */
   hasMore = false;
-  /** The first page of a list that is still to be read. */
+  /** The first page of a list that must still be read. */
   #dueHead: ReadPage<Market> | null = null;
   readonly answers = new PublicAnswers(async (...request) => {
     const response = await fetch(...request);
     const { headers, status } = response;
     this.#offsetMs = clockOffsetMs(headers.get('Date'), headers.get('Age'), Date.now());
-    // Its own name in RFC 9211's header.
+    // The name of our server in the header of RFC 9211.
     this.hasServer = headers.get('Cache-Status')?.startsWith('Tidemark') === true;
     if (status < 400) this.ageSeconds = Math.max(this.ageSeconds, Number(headers.get('Age') ?? 0));
     return response;
@@ -46,12 +46,12 @@ export class MarketFeed {
     return Date.now() - this.#offsetMs;
   }
 
-  /** Whether there are too many markets for one file of their last prices. */
+  /** Whether there are too many markets for one file of last prices. */
   get isTooLong(): boolean {
     return (this.snapshot?.counts.markets ?? 0) > RECENT_MARKETS_MAX;
   }
 
-  /** Whether the changes of all markets are published nevertheless: see daily-changes.ts. */
+  /** Whether the changes of all markets are published anyway: see daily-changes.ts. */
   get hasDailyFiles(): boolean {
     return this.snapshot?.projections?.includes('compat') === true;
   }
@@ -60,7 +60,7 @@ export class MarketFeed {
     return this.ageSeconds > STALE_AGE_SECONDS;
   }
 
-  /** Asks what has changed. If it fails, everything stays as it was. @throws UnreachableError */
+  /** Reads what has changed. After a failure, everything stays unchanged. @throws UnreachableError */
   async refresh(hasCharts: boolean): Promise<void> {
     this.ageSeconds = 0;
     try {
@@ -74,7 +74,7 @@ export class MarketFeed {
     }
   }
 
-  /** Whether it is worth asking: a request for a file that is not published is an error in the browser's log. */
+  /** Whether to request the file: a missing file causes an error in the browser's log. */
   #publishes(projection: 'latest' | 'recent'): boolean {
     const { projections = [], counts } = this.snapshot ?? {};
     const marketsMax = projection === 'latest' ? LATEST_MARKETS_MAX : RECENT_MARKETS_MAX;

@@ -1,4 +1,4 @@
-/** One row of the table. It has roles: a phone shows it as a card, and a browser then forgets that it is a row. */
+/** One row of the table. It has ARIA roles: a phone shows it as a card, and browsers then no longer treat it as a row. */
 
 import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
 import { digitsOfMetric, newestMoment, priceWords, unitOfMetric } from '../../../../contract/bodies/latest-words.ts';
@@ -28,10 +28,10 @@ export class MarketRow {
   readonly #chart = dom`<td role="cell" class="of-chart"></td>`;
   readonly #age = dom`<td role="cell" class="of-age"></td>`;
   #recent: RecentEntry | null = null;
-  /** The words that depend on the clock, as they are shown. */
+  /** The displayed texts that depend on the clock. */
   #shown: string | null = null;
 
-  /** @param columns in place of the price and its chart; null: the price */
+  /** @param columns the columns that replace the price and its chart; null: the price */
   constructor(entry: LatestEntry, columns: readonly MetricColumn[] | null) {
     this.#entry = entry;
     const { name, slug, kind, source } = entry;
@@ -85,12 +85,12 @@ function priceParts(entry: LatestEntry): Slot {
       ? unknown()
       : dom`<span><data value="${value}" class="number">${breakable(digits)}</data>
 <span class="currency">${entry.currency}</span></span>`,
-    // A line breaks between parts, not in one.
+    // A line may break between parts, but not inside one.
     dom`<span class="below parts">${parts}</span>`,
   ];
 }
 
-/** On a phone, a cell says its metric and its unit itself. */
+/** The cell of a metric. On a phone, it states the metric and the unit itself. */
 function metricCell(entry: LatestEntry, { name, unit }: MetricColumn): HTMLElement {
   const metric = entry.metrics?.[name];
   const digits = metric === undefined ? null : digitsOfMetric(entry, metric);
@@ -105,7 +105,7 @@ function metricCell(entry: LatestEntry, { name, unit }: MetricColumn): HTMLEleme
 const unknown = (): HTMLElement => dom`<span class="unknown">unknown</span>`;
 const nothing = (): HTMLElement => dom`<span class="soft">–</span>`;
 
-/** @param age null: a badge says it */
+/** @param age null: a badge states it */
 function ageOf(age: string | null, observedAt: string): Slot {
   const day = dayText(observedAt);
   return [
@@ -114,7 +114,7 @@ function ageOf(age: string | null, observedAt: string): Slot {
   ];
 }
 
-/** @param source of the change, if it is not that of the price */
+/** @param source the source of the change, if it differs from that of the price */
 function changeWords(change: PriceChange | null, source: string | undefined): Node {
   if (change === null) return nothing();
   const { share, since } = change;

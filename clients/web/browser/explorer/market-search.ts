@@ -1,4 +1,4 @@
-/** Which markets a reader means by a name, a ticker, a pair, a unit or a kind. Pure. */
+/** Finds the markets that match a name, a ticker, a pair, a unit or a kind. Pure. */
 import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
 
 /** Codes of metals (ISO 4217) and usual tickers, by the name that a market may have instead. */
@@ -11,10 +11,10 @@ export type Searched = Pick<LatestEntry, 'name' | 'slug' | 'kind' | 'unit' | 'cu
 
 const PREPARED_AT_ONCE = 500;
 
-/** An entry that is the same object has the same text. */
+/** Cached texts: the same entry object has the same text. */
 const texts = new WeakMap<Searched, string>();
 
-/** Makes the texts of many markets before somebody searches, some at a time. */
+/** Prepares the texts of many markets before a search, some at a time. */
 export function prepareSearch(entries: readonly Searched[], then: () => void, from = 0): void {
   setTimeout(() => {
     const end = from + PREPARED_AT_ONCE;
@@ -24,13 +24,13 @@ export function prepareSearch(entries: readonly Searched[], then: () => void, fr
   });
 }
 
-/** Many markets as one text: one search in it is several times faster than one in each of 20,000. */
+/** Many markets as one text: one search in it is several times faster than 20,000 separate ones. */
 export class SearchIndex<Entry extends Searched> {
   readonly #entries: readonly Entry[];
   readonly #text: string;
-  /** Where the text of each market ends. */
+  /** The position at which the text of each market ends. */
   readonly #ends: Uint32Array;
-  /** By all names of which {@link exact} says that they are those of a market. */
+  /** Markets by each name that {@link exact} accepts. */
   readonly #named = new Map<string, Entry[]>();
 
   constructor(entries: readonly Entry[]) {
@@ -52,7 +52,7 @@ export class SearchIndex<Entry extends Searched> {
     }
   }
 
-  /** The markets of which a text is the name, or the slug with or without the currency: `bitcoin eur`, but not Bitcoin Cash. */
+  /** The markets whose name, or slug with or without the currency, equals the text: `bitcoin eur`, but not Bitcoin Cash. */
   exact(text: string): readonly Entry[] {
     const [name, slug] = [plain(text).trim(), wordsOf(text).join('-')];
     const byName = this.#named.get(name) ?? [];
@@ -60,9 +60,9 @@ export class SearchIndex<Entry extends Searched> {
   }
 
   /**
-   * The markets for which {@link marketMatcher} says yes, in their order.
+   * The markets that {@link marketMatcher} accepts, in their order.
    *
-   * @param max looks no further than for so many. @param isWanted of a market that matches
+   * @param max stops after this many. @param isWanted a further condition for a market that matches
    */
   find(text: string, max = Infinity, isWanted: (entry: Entry) => boolean = () => true): readonly Entry[] {
     const [first, ...others] = wordsOf(text);
@@ -79,7 +79,7 @@ export class SearchIndex<Entry extends Searched> {
   }
 }
 
-/** Whether a market has every word of a text. Empty: yes. */
+/** Whether a market has every word of a text. True for an empty text. */
 export function marketMatcher(text: string): (entry: Searched) => boolean {
   const words = wordsOf(text);
   return (entry) => hasAll(entry, words);
@@ -101,7 +101,7 @@ function searchTextOf(entry: Searched): string {
   if (known !== undefined) return known;
   const { name, slug, kind, unit, currency } = entry;
   const own = plain([name, slug, kind, unit, currency].join(' '));
-  // A unit that is a ticker says what is priced: Bitcoin Cash is no bitcoin.
+  // If the unit is a ticker, it names the priced thing: Bitcoin Cash is not bitcoin.
   const codes = /^[A-Z0-9]{2,6}$/.test(unit) ? [plain(unit)] : codesIn(own);
   const names = Object.keys(CODES).filter((name) => codes.includes(CODES[name] as string));
   const quote = plain(currency);

@@ -1,4 +1,4 @@
-/** The table of markets: one page of the rows that are selected. */
+/** The table of markets: one page of the selected rows. */
 import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
 import type { RecentEntry } from '../../../../contract/bodies/recent-prices.ts';
 import { metricTitle } from '../../../../contract/values/metric-words.ts';
@@ -7,16 +7,16 @@ import type { ListSort } from './list-view.ts';
 import { MarketRow } from './market-row.ts';
 import type { MetricColumn } from './metric-columns.ts';
 
-/** Rows of one page: a slow phone lays them out within a few frames. */
+/** The rows of one page. A slow phone can lay these out within a few frames. */
 export const ROWS_PER_PAGE = 50;
 
 export class MarketTable {
   readonly #table: HTMLTableElement;
   readonly #body: HTMLTableSectionElement;
-  /** By entry, so an entry that is the same keeps its row, and its row keeps the focus. */
+  /** Rows by entry: an unchanged entry keeps its row, and so the row keeps the focus. */
   #rows = new WeakMap<LatestEntry, MarketRow>();
   readonly #onSort: (sort: ListSort) => void;
-  /** As a text, to see a change. */
+  /** The columns as a text, to detect a change. */
   #columns = 'null';
 
   constructor(table: HTMLTableElement, onSort: (sort: ListSort) => void) {
@@ -38,7 +38,7 @@ export class MarketTable {
     columns: readonly MetricColumn[] | null,
   ): void {
     this.#table.classList.toggle('has-charts', recent !== null);
-    // Of a young service, the column would be empty.
+    // In a young service, the column would be empty.
     const hasYears = [...(recent?.values() ?? [])].some(({ yearAgo }) => yearAgo != null);
     this.#table.classList.toggle('has-years', hasYears);
     this.#showColumns(columns);
@@ -55,7 +55,7 @@ export class MarketTable {
       at.remove();
       at = next;
     }
-    // A row that was made again, or moved, has lost it.
+    // A row that was moved or made again has lost the focus.
     if (focused !== null && !this.#body.contains(document.activeElement)) this.#linkOf(focused)?.focus();
   }
 
@@ -69,7 +69,7 @@ export class MarketTable {
     }
   }
 
-  /** Moves the focus to the first row, after the page has changed. */
+  /** Moves the focus to the first row, after a change of the page. */
   focusFirst(): void {
     this.#table.scrollIntoView({ block: 'start' });
     this.#body.rows[0]?.querySelector('a')?.focus({ preventScroll: true });
@@ -83,7 +83,7 @@ export class MarketTable {
     return row;
   }
 
-  /** Rows have the cells of their columns, so other columns need other rows. */
+  /** Rows contain the cells of their columns, so a change of columns needs new rows. */
   #showColumns(columns: readonly MetricColumn[] | null): void {
     const text = JSON.stringify(columns);
     if (text === this.#columns) return;

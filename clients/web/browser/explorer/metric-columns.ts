@@ -3,16 +3,19 @@ import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts'
 import { isEntryOnList, unitOfMetric } from '../../../../contract/bodies/latest-words.ts';
 import { compareMetrics } from '../../../../contract/values/metric-words.ts';
 
-/** More would not fit beside the name. */
+/** The limit of columns that fit beside the name. */
 const COLUMNS_MAX = 5;
 
 export interface MetricColumn {
   readonly name: string;
-  /** `USD per 1M tokens`; null: the markets have several, so each cell says its own, and cannot be compared with others. */
+  /**
+   * `USD per 1M tokens`; null: the markets have different units, so each cell states its own, and the column cannot be
+   * compared.
+   */
   readonly unit: string | null;
 }
 
-/** Null: most of the markets have a price, or nothing. */
+/** Null: most of the markets have a price, or no value. */
 export function metricColumns(entries: readonly LatestEntry[]): readonly MetricColumn[] | null {
   const onList = entries.filter(isEntryOnList);
   if (onList.length === 0 || onList.length * 2 < entries.length) return null;

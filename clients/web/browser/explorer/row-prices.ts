@@ -11,9 +11,9 @@ import type { ReadPage } from '../../../typescript/public-files.ts';
 import type { PublicAnswers } from '../history/public-answers.ts';
 
 const AT_ONCE = 4;
-/** Somebody who types or scrolls on has other rows by then. */
+/** The pause before reading: a reader who types or scrolls on soon has other rows. */
 const REST_MS = 200;
-/** A newest page that was begun a moment ago has few prices. */
+/** The limit of pages: the newest page may have just begun, with few prices. */
 const PAGES_MAX = 2;
 
 export class RowPrices {
@@ -21,7 +21,7 @@ export class RowPrices {
   readonly recent = new Map<string, RecentEntry>();
   readonly #answers: Pick<PublicAnswers, 'found'>;
   readonly #onRead: () => void;
-  /** Of the page of the table, by slug. */
+  /** The entries on the current page of the table, by slug. */
   #entries: ReadonlyMap<string, LatestEntry> = new Map();
   /** The `updatedAt` of the entry whose prices were read, by slug. */
   readonly #readOf = new Map<string, string | null>();
@@ -31,13 +31,13 @@ export class RowPrices {
   #telling: ReturnType<typeof setTimeout> | undefined;
   #reading = 0;
 
-  /** @param onRead prices of some rows are known now */
+  /** @param onRead called when prices of more rows are known */
   constructor(answers: Pick<PublicAnswers, 'found'>, onRead: () => void) {
     this.#answers = answers;
     this.#onRead = onRead;
   }
 
-  /** @param rows of these entries: elements with their slug in `data-slug` */
+  /** @param rows the elements of these entries, with their slug in `data-slug` */
   watch(entries: readonly LatestEntry[], rows: Iterable<HTMLElement>): void {
     this.#observer ??= new IntersectionObserver((changes) => {
       for (const { target, isIntersecting } of changes) {
@@ -68,7 +68,7 @@ export class RowPrices {
     }
   }
 
-  /** A history that cannot be read leaves its row without a chart until its next price. */
+  /** If a history cannot be read, its row has no chart until its next price. */
   async #read(slug: string): Promise<void> {
     const recent = await lastPrices(this.#answers, slug).catch(() => null);
     if (recent === null) return;

@@ -1,11 +1,11 @@
-/** The small chart of a market's last prices: where its line goes, and its words. Pure. */
+/** The small chart of a market's last prices: the path of its line, and its text. Pure. */
 import type { RecentEntry } from '../../../../contract/bodies/recent-prices.ts';
 import { groupedDigits } from '../../../../contract/values/money/decimal-text.ts';
 import { dayText } from '../market/words.ts';
 
 export const SPARK_WIDTH = 120;
 export const SPARK_HEIGHT = 28;
-/** Room for the width of the line, and for the dot at its end. */
+/** The space for the width of the line, and for the dot at its end. */
 const MARGIN = 3;
 
 export interface SparkLine {
@@ -13,17 +13,17 @@ export interface SparkLine {
   readonly path: string;
   /** The place of the newest price. Null: it is unknown. */
   readonly end: { readonly x: number; readonly y: number } | null;
-  /** The same for people who do not see it. */
+  /** The text for readers who do not see it. */
   readonly words: string;
 }
 
-/** The time axis is true; each chart has its own scale. Null: there are fewer than two known prices. */
+/** The time axis is to scale; each chart has its own value axis. Null: there are fewer than two known prices. */
 export function sparkLine({ decimal, observedAt }: RecentEntry, currency: string): SparkLine | null {
   const known = decimal.filter((text) => text !== null);
   const [first] = known;
   const [oldest, newest] = [observedAt[0], observedAt.at(-1)];
   if (first === undefined || known.length < 2 || oldest === undefined || newest === undefined) return null;
-  // Only an order, so a number is exact enough.
+  // A floating-point number is exact enough for an order.
   const ascending = known.toSorted((one, other) => Number(one) - Number(other));
   const [lowest, highest] = [ascending[0] ?? first, ascending.at(-1) ?? first];
 
@@ -39,7 +39,7 @@ export function sparkLine({ decimal, observedAt }: RecentEntry, currency: string
   const steps = points.map((point, index) => {
     if (point === null) return '';
     const isStart = (points[index - 1] ?? null) === null;
-    // A line of no length, with round ends, is a dot.
+    // A line without length, with round ends, is a dot.
     const isAlone = isStart && (points[index + 1] ?? null) === null;
     return `${isStart ? 'M' : 'L'}${point.x} ${point.y}${isAlone ? 'h0' : ''}`;
   });

@@ -48,7 +48,7 @@ export class ViewControls {
     );
   }
 
-  /** @param isPossible whether the changes of all markets are published, and not only those of each market */
+  /** @param isPossible whether the changes of all markets are published, not only those of single markets */
   offerChanges(isPossible: boolean): void {
     for (const span of ['day', 'month', 'year']) {
       for (const sort of document.querySelectorAll<HTMLButtonElement | HTMLOptionElement>(
@@ -61,7 +61,7 @@ export class ViewControls {
   }
 }
 
-/** @param chosen stays on offer, even if no market has it any more */
+/** @param chosen an option that stays available, even if no market has it any more */
 function offer(select: HTMLSelectElement, all: string, counts: ReadonlyMap<string, number>, chosen: string): void {
   const offered = new Map(counts);
   if (chosen !== '' && !offered.has(chosen)) offered.set(chosen, 0);

@@ -8,14 +8,14 @@ import { decimalOf } from '../../../typescript/decimal-of.ts';
 import { ascending, PAUSE_EVERY, type Work } from './turns.ts';
 
 export interface HistoryView {
-  /** Newest first, all metrics. */
+  /** Rows of all metrics, newest first. */
   readonly visible: readonly PublicObservation[];
-  /** The values of the market, by metric. Null: never observed. */
+  /** The values of the market, by metric. Null: the metric has no value yet. */
   readonly metrics: Readonly<Record<string, PublicMetric | null>>;
   readonly bySource: Readonly<Record<string, readonly PublicMetric[]>>;
 }
 
-/** @param rows newest first, replaced versions included. @param asOf null: now */
+/** @param rows newest first, including replaced versions. @param asOf null: now */
 export function* historyView(
   market: Pick<Market, 'metrics' | 'bySource'>,
   rows: readonly PublicObservation[],
@@ -33,7 +33,7 @@ export function* historyView(
 }
 
 /**
- * The values of now. Caches may have an older copy of the market's body than of its history: then the history counts, so
+ * The current values. A cache may have an older copy of the market's body than of its history. Then the history decides, so
  * that a page never shows two prices.
  */
 function agreeing(
@@ -51,7 +51,7 @@ function agreeing(
         row.sourceUrl === shown.sourceUrl &&
         decimalOf(row) === decimalOf(shown),
     );
-    // A value that the history does not have yet is newer than its copy.
+    // A value that is not in the history is newer than the cached history.
     return own !== undefined && own !== standing;
   });
   if (old.length === 0) return { metrics, bySource };
@@ -61,7 +61,7 @@ function agreeing(
   return { metrics: { ...metrics, ...none, ...reading.metrics }, bySource: { ...bySource, ...reading.bySource } };
 }
 
-/** The row whose value a metric shows. Undefined: it is not read. */
+/** The row of a metric's value. Undefined: it has not been read. */
 export function rowOfMetric({ visible, metrics }: HistoryView, name: string): PublicObservation | undefined {
   const shown = metrics[name];
   return visible.find(
@@ -70,14 +70,14 @@ export function rowOfMetric({ visible, metrics }: HistoryView, name: string): Pu
   );
 }
 
-/** A visible row was not replaced yet: a page of an earlier moment says nothing of later versions. */
+/** A visible row as it was before it was replaced: a page of an earlier moment shows no later versions. */
 function asKnownThen(row: PublicObservation): PublicObservation {
   return row.supersededBy === null ? row : { ...row, supersededAt: null, supersededBy: null };
 }
 
 /**
- * The moments at which something became known, ascending, in milliseconds: the stops of the slider. At most `max` of
- * them, evenly chosen, the first and the last included.
+ * The moments at which something became known, in milliseconds, ascending: the stops of the slider. At most `max` of them,
+ * evenly chosen, including the first and the last.
  */
 export function* knownMoments(
   rows: readonly PublicObservation[],
@@ -101,10 +101,10 @@ export function instantOfMs(ms: number): string {
 }
 
 /**
- * As of an earlier moment, a value that was not known then is not shown. One that was replaced or retracted by then is: its
- * citation leads to it.
+ * The chosen row. As of an earlier moment, a value that was unknown then is not shown. A value that was already replaced or
+ * retracted is shown, because its citation links to it.
  *
- * @param visible of each market of the chart, newest first. @param versionOf any version that was read
+ * @param visible the visible rows of each market in the chart, newest first. @param versionOf finds any version that was read
  */
 export function chosenRow(
   point: string,

@@ -13,7 +13,7 @@ export interface ComparedHistory {
   readonly shown: ShownHistory;
 }
 
-/** How far the reading of a market has come. A text: why it failed. */
+/** The progress of reading a market. An object: the reading failed. */
 export type ComparedState = 'reading' | 'read' | { readonly problem: string };
 
 interface Compared {
@@ -28,13 +28,13 @@ export class ComparedMarkets {
   readonly #onRead: () => void;
   readonly #bySlug = new Map<string, Compared>();
 
-  /** @param onRead a market was read, or could not be */
+  /** @param onRead called when a market was read, or could not be read */
   constructor(answers: PublicAnswers, onRead: () => void) {
     this.#answers = answers;
     this.#onRead = onRead;
   }
 
-  /** In the order of the slugs, as far as they are read. Begins to read the others. */
+  /** The histories that have been read, in the order of the slugs. Starts to read the others. */
   async histories(slugs: readonly string[], wish: HistoryWish, hasFiles: boolean): Promise<readonly ComparedHistory[]> {
     const found: ComparedHistory[] = [];
     for (const slug of slugs) {
@@ -46,7 +46,7 @@ export class ComparedMarkets {
     return found;
   }
 
-  /** Of a market that is compared. */
+  /** The state of a compared market. */
   stateOf(slug: string): ComparedState {
     return this.#bySlug.get(slug)?.state ?? 'reading';
   }
@@ -87,7 +87,7 @@ export class ComparedMarkets {
     } catch (error) {
       if (!(error instanceof UnreachableError)) throw error;
       made.state = { problem: error.message };
-      // Another try, once it is asked for again.
+      // Removed, so that the next request tries again.
       this.#bySlug.delete(slug);
     }
     this.#onRead();

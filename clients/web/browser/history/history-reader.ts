@@ -1,7 +1,7 @@
 /**
- * Reads the whole history of a market, newest first, with few requests: a short one by its pages, a long one by its files
- * of years. Files have the newest version of each observation. The versions that were replaced are on pages alone, so
- * the pages with corrections are read too.
+ * Reads the whole history of a market, newest first, with few requests: a short one by its pages, a long one by its files of
+ * years. Files have the newest version of each observation. Replaced versions are only on pages, so the pages with corrections
+ * are read, too.
  */
 import type { HistoryIndex } from '../../../../contract/bodies/history-files.ts';
 import { historyIndexUrl, historyUrl } from '../../../../contract/files/routes.ts';
@@ -11,9 +11,9 @@ import { KEPT_ROWS_MAX, type ObservationStore } from './observation-store.ts';
 import type { PublicAnswers } from './public-answers.ts';
 import { inTurns, PAUSE_EVERY, type Work } from './turns.ts';
 
-/** A history with more closed pages is read by its files. */
+/** A history with more closed pages than this is read by its files. */
 const PAGES_READ_MAX = 24;
-/** Pages with corrections that are read beside files. */
+/** The limit of pages with corrections that are read besides files. */
 const CORRECTED_PAGES_MAX = 200;
 const AT_ONCE = 6;
 
@@ -28,22 +28,22 @@ export interface HistoryReading {
   readonly hasFiles: boolean;
 }
 
-/** How the reading ended. */
+/** The result of the reading. */
 export type HistoryEnd =
   | 'whole'
-  /** The store is full: older rows are not read. */
+  /** The store is full: older rows were not read. */
   | 'full'
-  /** Some of the versions that were replaced are missing: there are too many pages with corrections. */
+  /** There are too many pages with corrections, so some replaced versions are missing. */
   | 'newest-versions';
 
-/** The rows of answers of this host are trusted to have the members of the contract; texts in them are not. */
+/** The members of this host's rows are trusted to have the form of the contract; texts in them are not trusted. */
 export class HistoryReader {
   readonly #answers: PublicAnswers;
   readonly #slug: string;
   readonly #store: ObservationStore;
-  /** The newest page, if it was asked for before its time. */
+  /** The newest page, if it was requested early. */
   #ahead: Promise<HistoryPage | null> | null = null;
-  /** The closed pages that an index has named. Those with another cursor have changed since. */
+  /** The cursors of the closed pages in an index. A page with another cursor has changed. */
   #cursors: ReadonlySet<string> | null = null;
   index: HistoryIndex | null = null;
 
@@ -57,13 +57,13 @@ export class HistoryReader {
     this.#store = options.store;
   }
 
-  /** Asks for the newest page before {@link readAll}, which says how that went. */
+  /** Requests the newest page before {@link readAll}, which handles its errors. */
   readAhead(): void {
     this.#ahead = this.#askNewest();
     this.#ahead.catch(() => {});
   }
 
-  /** Reads everything. @throws UnreachableError; the store then keeps what was read */
+  /** Reads everything. @throws UnreachableError; then the store keeps the rows that were read */
   async readAll(reading: HistoryReading): Promise<HistoryEnd> {
     const newest = await this.#readNewest(reading);
     if (newest === null || newest.page.next === null) return 'whole';
@@ -85,9 +85,9 @@ export class HistoryReader {
   }
 
   /**
-   * Reads what has changed since the last reading: the newest page, and the closed pages with new cursors.
+   * Reads the changes since the last reading: the newest page, and the closed pages with new cursors.
    *
-   * @param count of the market's history, replaced versions included
+   * @param count the number of the market's observations, including replaced versions
    */
   async readChanges(count: number, reading: HistoryReading): Promise<void> {
     const newest = await this.#readNewest(reading);
@@ -111,7 +111,7 @@ export class HistoryReader {
 
   async #askNewest(): Promise<HistoryPage | null> {
     const url = historyUrl(this.#slug);
-    // A copy of some seconds ago may be older than the market's body.
+    // A cached copy may be some seconds older than the market's body, so the cache is bypassed.
     return await this.#answers.found((files) => files.page<PublicObservation>(url), 'no-cache');
   }
 
@@ -137,7 +137,7 @@ export class HistoryReader {
     return 'whole';
   }
 
-  /** Several at once, and taken in their order, because neighbours on two pages must stay neighbours. */
+  /** Reads several pages at once, and stores them in their order: neighbours on two pages must stay neighbours. */
   async #readPages(pages: readonly ClosedPage[], reading: HistoryReading): Promise<void> {
     for (let from = 0; from < pages.length && !reading.signal.aborted; from += AT_ONCE) {
       if (this.#store.size >= KEPT_ROWS_MAX) return;
@@ -146,7 +146,7 @@ export class HistoryReader {
     }
   }
 
-  /** Null: the cursor has expired, because the history has changed. The next revalidation reads it again. */
+  /** Null: the cursor has expired, because the history has changed. The next revalidation reads it. */
   async #readPage(cursor: string): Promise<HistoryPage | null> {
     return await this.#answers.found((files) => files.page(historyUrl(this.#slug), cursor));
   }
@@ -184,7 +184,7 @@ export class HistoryReader {
   }
 }
 
-/** The closed pages with observations from the first to the last moment, newest first. */
+/** The closed pages with observations between two moments, newest first. */
 function pagesBetween({ closedPages }: HistoryIndex, first: string, last: string): readonly ClosedPage[] {
   const [firstMs, lastMs] = [Date.parse(first), Date.parse(last)];
   const overlaps = ({ firstObservedAt, lastObservedAt }: ClosedPage): boolean =>

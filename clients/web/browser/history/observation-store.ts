@@ -1,17 +1,17 @@
-/** The versions of observations that the page has read so far, in the order of the market's history. Pure. */
+/** The versions of observations that the page has read, in the order of the market's history. Pure. */
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { ascending, finished, PAUSE_EVERY, type Work } from './turns.ts';
 
-/** More are not kept, so that the memory of a phone is enough. */
+/** The limit of rows, so that the memory of a phone is enough. */
 export const KEPT_ROWS_MAX = 200_000;
 
 export class ObservationStore {
-  /** By the moment in milliseconds. Versions of one observation are neighbours, newest first. */
+  /** Rows by moment, in milliseconds. Versions of one observation are neighbours, newest first. */
   readonly #moments = new Map<number, PublicObservation[]>();
   readonly #byId = new Map<string, PublicObservation>();
   readonly #metrics = new Set<string>();
   #newestFirst: readonly PublicObservation[] | null = null;
-  /** Another number after each change. */
+  /** Changes after each modification. */
   version = 0;
 
   get size(): number {
@@ -28,9 +28,8 @@ export class ObservationStore {
   }
 
   /**
-   * Takes rows that are neighbours in the history, newest first: a page, or a file turned round. A row that is known is
-   * replaced. Rows of one moment keep the order in which the service has them, because it decides which one a market
-   * shows (by a digest of `sourceUrl`).
+   * Adds rows that are neighbours in the history, newest first: a page, or a reversed file. A known row is replaced. Rows of
+   * one moment keep the service's order, because that decides which one a market shows (by a digest of `sourceUrl`).
    */
   add(rows: readonly PublicObservation[]): void {
     this.version++;
@@ -58,7 +57,7 @@ export class ObservationStore {
     return finished(this.inOrder());
   }
 
-  /** The same. Rows that are added meanwhile are left out. */
+  /** The same rows, with pauses. Rows that are added meanwhile are left out. */
   *inOrder(): Work<readonly PublicObservation[]> {
     if (this.#newestFirst !== null) return this.#newestFirst;
     const { version } = this;
@@ -73,7 +72,7 @@ export class ObservationStore {
   }
 }
 
-/** Where the first new row of a moment goes: beside a version of the same observation, before a neighbour, or at the end. */
+/** The place of the first new row of a moment: beside a version of the same observation, before a neighbour, or at the end. */
 function placeOfFirst(
   known: readonly PublicObservation[],
   row: PublicObservation,

@@ -13,37 +13,37 @@ import { inTurns, PAUSE_EVERY, type Work } from './turns.ts';
 
 export interface HistoryWish {
   readonly asOf: AsOf | null;
-  /** Null: the one that is shown first. */
+  /** Null: the default metric. */
   readonly metric: string | null;
-  /** Of the moments. */
+  /** The clock of the moments. */
   readonly clock: AsOf['clock'];
-  /** Whether the table has replaced versions, too. */
+  /** Whether the table includes replaced versions. */
   readonly hasReplaced: boolean;
 }
 
 export interface ShownHistory {
-  /** Those of the table, newest first. */
+  /** The rows of the table, newest first. */
   readonly rows: readonly PublicObservation[];
   readonly view: HistoryView;
-  /** At which something became known, ascending, in milliseconds since the epoch: some of them. */
+  /** Some of the moments at which something became known, in milliseconds since the epoch, ascending. */
   readonly moments: readonly number[];
-  /** The metrics on offer, with their titles. `null` is the one that is shown first. */
+  /** The available metrics, with their titles. `null` is the default one. */
   readonly titles: ReadonlyMap<string | null, string>;
-  /** The one that is shown. Null: the first. */
+  /** The shown metric. Null: the default. */
   readonly metric: string | null;
-  /** All that are shown. */
+  /** All shown metrics. */
   readonly metrics: readonly string[];
   readonly title: string;
   readonly words: RowWords;
-  /** Whether values stand until the next one. */
+  /** Whether a value is valid until the next one. */
   readonly isStepped: boolean;
-  /** The values as they are. */
+  /** The unscaled values. */
   readonly data: ChartData;
-  /** The row of the value that is shown first. */
+  /** The row of the main value. */
   readonly newest: PublicObservation | undefined;
   /** `USD per troy ounce`. */
   readonly unit: string;
-  /** Whether somebody disputes what is shown. */
+  /** Whether a shown value is disputed. */
   readonly isDisputed: boolean;
 }
 
@@ -89,13 +89,13 @@ export function* shownHistory(
 
 /** The metrics that the chart and the table may show. */
 interface OfferedMetrics {
-  /** Those that are shown first. */
+  /** The default metrics. */
   readonly first: readonly string[];
-  /** By name. Null stands for the first ones. */
+  /** Titles by name. Null stands for the default metrics. */
   readonly titles: ReadonlyMap<string | null, string>;
 }
 
-/** @param read the metrics of the history, as far as it is read */
+/** @param read the metrics in the part of the history that has been read */
 function offeredMetrics({ metrics }: Pick<Market, 'metrics'>, read: Iterable<string>): OfferedMetrics {
   const names = new Set([...Object.keys(metrics), ...read]);
   names.delete('price');
@@ -108,7 +108,7 @@ function offeredMetrics({ metrics }: Pick<Market, 'metrics'>, read: Iterable<str
   return { first: [first], titles: new Map([[null, metricTitle(first)], ...rest.map(titled)]) };
 }
 
-/** Makes what the page shows of a history in turns, and only when something has changed. */
+/** Prepares the shown parts of a history with pauses, and only after a change. */
 export class PreparedHistory {
   readonly #store: ObservationStore;
   #market: Market | null = null;
@@ -125,7 +125,7 @@ export class PreparedHistory {
     return this.#isMaking;
   }
 
-  /** The same object as before, if nothing has changed. Null: something else was asked for meanwhile. */
+  /** The same object as before, if nothing has changed. Null: a newer request has replaced this one. */
   async of(market: Market, wish: HistoryWish): Promise<ShownHistory | null> {
     const asked = ++this.#asked;
     const key = JSON.stringify([this.#store.version, wish]);

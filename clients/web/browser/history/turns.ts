@@ -1,17 +1,18 @@
-/** Long work in short turns: between two of them the page answers its reader. */
+/** Divides long work into short turns, so that the page can react between them. */
 
 /** Work that may pause at each `yield`, and its result. */
 export type Work<Result> = Generator<undefined, Result>;
 
-/** Work on a list may pause after this many items. */
+/** The number of list items after which work may pause. */
 export const PAUSE_EVERY = 64;
 
-/** A frame of a screen has 16. */
+/** The length of a turn. A frame of a screen takes 16 ms. */
 const TURN_MS = 8;
 
 /**
- * Numbers that stand side by side are sorted much faster than those of a list, but without a pause. A history is mostly in order: then
- * nothing is sorted. @param count of them
+ * A typed array is sorted much faster than a list, but without a pause. A history is usually in order: then nothing is sorted.
+ *
+ * @param count their number
  */
 export function* ascending(numbers: Iterable<number>, count: number): Work<Float64Array> {
   const all = new Float64Array(count);
@@ -28,14 +29,14 @@ export function* ascending(numbers: Iterable<number>, count: number): Work<Float
   return isFalling ? all.reverse() : all.sort();
 }
 
-/** Does it all at once. */
+/** Does the work without a pause. */
 export function finished<Result>(work: Work<Result>): Result {
   let step = work.next();
   while (step.done !== true) step = work.next();
   return step.value;
 }
 
-/** Says of some work when it has lasted for a turn. */
+/** Measures whether work has lasted for a turn. */
 export class PageTurns {
   #endMs = performance.now() + TURN_MS;
 
@@ -49,7 +50,7 @@ export class PageTurns {
   }
 }
 
-/** @param isWanted asked before each turn. @returns null: it was no longer wanted */
+/** @param isWanted called before each turn. @returns null: the work was no longer wanted */
 export async function inTurns<Result>(
   work: Work<Result>,
   isWanted: () => boolean = () => true,
@@ -63,7 +64,7 @@ export async function inTurns<Result>(
   }
 }
 
-/** With the scheduler of browsers that have it, because timers wait four milliseconds. */
+/** Uses the browser's scheduler if it has one, because timers wait four milliseconds. */
 export async function nextTurn(): Promise<void> {
   const { scheduler } = globalThis as { readonly scheduler?: { readonly yield?: () => Promise<void> } };
   if (scheduler?.yield !== undefined) return await scheduler.yield();

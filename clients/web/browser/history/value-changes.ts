@@ -1,4 +1,4 @@
-/** Changes: of a price over some time, and of each value in a list from the value before it. Pure. */
+/** Changes of a price over some time, and of each value of a list since its previous value. Pure. */
 
 import type { PricePoint } from '../../../../contract/bodies/price-before.ts';
 import {
@@ -18,7 +18,7 @@ import { unitOf } from '../market/words.ts';
 import type { HistoryView } from './as-of-view.ts';
 
 /**
- * Of each row the one before it, of the same metric, source and unit, if both have values, and other ones.
+ * For each row the previous one with the same metric, source and unit, if both have values, and these differ.
  *
  * @param visible newest first
  */
@@ -35,20 +35,20 @@ export function valuesBefore(visible: readonly PublicObservation[]): ReadonlyMap
   return before;
 }
 
-/** `−80 %`. Empty: there is no share of zero. */
+/** `−80 %`. Empty after a value of zero, which has no share. */
 export function changeText(before: PublicObservation, after: PublicObservation): string {
   const share = changeShare(decimalOf(before), decimalOf(after));
   return share === null ? '' : percentText(share);
 }
 
 export interface PriceChanges {
-  /** The shortest span first. */
+  /** The changes, by span, the shortest first. */
   readonly changes: readonly (PriceChange | null)[];
-  /** Of the changes, if it is not that of the price. */
+  /** The source of the changes, if it differs from that of the price. */
   readonly otherSource: string | null;
 }
 
-/** Among the prices of {@link shownSeries}. */
+/** Changes among the prices of {@link shownSeries}. */
 export function priceChanges({ visible, metrics }: HistoryView): PriceChanges {
   const newest = metrics.price?.sourceLabel;
   const source = shownSource(visible) ?? newest;
@@ -70,7 +70,7 @@ function shownSource(visible: readonly PublicObservation[]): string | null {
 
 const isPrice = (row: PublicObservation): boolean => row.metric === 'price' && !row.announced && isShowable(row);
 
-/** Only as far as they are read: a long history is not gone through. */
+/** Reads only as many rows as needed, because a history may be long. */
 function* pricesOf(visible: readonly PublicObservation[], source: string | undefined): Generator<PricePoint> {
   for (const row of visible) {
     if (row.sourceLabel === source && isPrice(row)) yield { decimal: decimalOf(row), observedAt: row.observedAt };

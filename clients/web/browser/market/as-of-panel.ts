@@ -10,11 +10,11 @@ const CLOCKS = [
 ] as const;
 
 export interface AsOfEvents {
-  /** @param refused why a date that does not exist is refused */
+  /** @param refused why the date is refused */
   readonly onChange: (asOf: AsOf | null, refused: string | null) => void;
-  /** A moment on the way to the one that the reader means. */
+  /** Called with each moment while the slider moves. */
   readonly onSlide: (asOf: AsOf | null) => void;
-  /** The slider was let go, or the date is whole. */
+  /** The slider was released, or the date is complete. */
   readonly onRest: () => void;
 }
 
@@ -73,7 +73,7 @@ ${this.#said}</section>`;
       asOf === null ? `Showing the latest. ${count} ${note}` : `As of ${moment}. ${count} ${limits} ${note}`;
   }
 
-  /** The one that is chosen. */
+  /** The chosen clock. */
   get clock(): AsOf['clock'] {
     return this.#radios.get('released')?.checked === true ? 'released' : 'recorded';
   }

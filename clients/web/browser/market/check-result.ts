@@ -1,4 +1,4 @@
-/** Finds a value in the signed log, checks it in this browser, and says in words how that went. */
+/** Finds a value in the signed log, checks it in this browser, and describes the result. */
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { type OpenedReceipt, openReceipt } from '../../../typescript/receipts.ts';
 import { LogVerificationError } from '../../../typescript/signed-log.ts';
@@ -27,7 +27,7 @@ export function checkWords(look: 'plain' | 'notice' | 'alarm', text: string): HT
   return dom`<p class="${classes}">${text}</p>`;
 }
 
-/** With the receipt as a download. */
+/** The parts of the result, with the receipt as a download. */
 export function checkedParts(
   slug: string,
   row: PublicObservation,
@@ -52,9 +52,9 @@ export interface CheckedEntry extends OpenedReceipt {
 }
 
 /**
- * By the keys that the host names. Only the operator can say that they are his.
+ * Checks with the keys that the host names. Only the operator can confirm that these are the right keys.
  *
- * @throws TidemarkError `not-in-log-yet`: its entry follows some seconds after its publication
+ * @throws TidemarkError `not-in-log-yet`: the entry follows some seconds after the publication
  * @throws LogVerificationError if the log contradicts the row, or itself
  */
 export async function checkInLog(tidemark: Tidemark, slug: string, row: PublicObservation): Promise<CheckedEntry> {

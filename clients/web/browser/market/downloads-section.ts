@@ -19,7 +19,7 @@ export interface DownloadsContent {
   readonly index: HistoryIndex | null;
   readonly hasHistoryFiles: boolean;
   readonly hasLog: boolean;
-  /** Of the files for other programs. Null: the deployment makes none. */
+  /** The part of the files for other programs. Null: the service has none. */
   readonly part: string | null;
 }
 

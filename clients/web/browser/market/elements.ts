@@ -1,11 +1,11 @@
-/** Elements of a page. Texts become text nodes, so a text of other people is never read as HTML. */
+/** Elements of a page. Texts become text nodes, so that text from outside is never parsed as HTML. */
 import { escapedHtml } from '../../../../contract/values/html-text.ts';
 import { agoText, type Badge, momentText, safeUrl } from './words.ts';
 
 type Attributes = Readonly<Record<string, string | boolean | null>>;
 type Child = Node | string | null;
 
-/** @param attributes false or null: left out; true: an empty one */
+/** @param attributes false or null: omitted; true: an attribute without a value */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Attributes,
@@ -19,10 +19,10 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** A value for one place of a template. An array is put in order; null adds nothing. */
+/** A value in a template. The items of an array are inserted in order; null inserts nothing. */
 export type Slot = Node | string | number | null | readonly Slot[];
 
-/** An element of a template in HTML. Slots become texts, attributes and nodes: none is read as HTML. */
+/** An element from an HTML template. Slots become texts, attributes and nodes; they are never parsed as HTML. */
 export function dom<Made extends Element = HTMLElement>(
   strings: TemplateStringsArray,
   ...slots: readonly Slot[]
@@ -30,7 +30,7 @@ export function dom<Made extends Element = HTMLElement>(
   let text = '';
   for (const [at, part] of strings.entries()) {
     text += part;
-    // In the middle of a tag, it is an attribute.
+    // Inside a tag, the slot is an attribute.
     const isAttribute = text.lastIndexOf('<') > text.lastIndexOf('>');
     if (at < slots.length) text += isAttribute ? escapedHtml(String(slots[at] ?? '')) : `<!--${at}-->`;
   }
@@ -43,7 +43,7 @@ export function dom<Made extends Element = HTMLElement>(
   return template.content.firstElementChild as Made;
 }
 
-/** Replaces what an element has. */
+/** Replaces the content of an element. */
 export function fill(root: Element, slot: Slot): void {
   root.replaceChildren(...nodesOf(slot));
 }
@@ -54,7 +54,7 @@ function nodesOf(slot: Slot): readonly (Node | string)[] {
   return [typeof slot === 'number' ? String(slot) : slot];
 }
 
-/** A long number breaks after a group of its digits, not inside one. */
+/** Lets a long number break between groups of digits, not inside one. */
 export function breakable(digits: string): readonly (Node | string)[] {
   return digits.split(/(?<=,)/).flatMap((group, at) => (at === 0 ? [group] : [element('wbr', {}), group]));
 }
@@ -65,7 +65,7 @@ export function button(text: string, onClick: () => void, attributes: Attributes
   return made;
 }
 
-/** A link to a place of other people. If the URL is neither http nor https, only its text. */
+/** A link to another site. Only its text, if the URL is neither http nor https. */
 export function outsideLink(text: string, url: string): HTMLElement {
   const href = safeUrl(url);
   return href === null ? element('span', {}, text) : element('a', { href, rel: 'noreferrer nofollow' }, text);
@@ -75,7 +75,7 @@ export function timeElement(instant: string): HTMLTimeElement {
   return element('time', { datetime: instant, class: 'number' }, momentText(instant));
 }
 
-/** The moment and its age, which {@link refreshAges} keeps right. */
+/** The moment and its age, which {@link refreshAges} updates. */
 export function agedTime(instant: string): HTMLElement {
   const made = dom`<span>${timeElement(instant)} <span class="soft" data-age-of="${instant}"></span></span>`;
   refreshAges(made);
@@ -90,7 +90,7 @@ export function refreshAges(root: ParentNode): void {
   }
 }
 
-/** A table in its own box, which scrolls where it is wider than the page. @param values the places of the columns with values */
+/** A table in a box that scrolls if the table is wider than the page. @param values the indices of the columns with values */
 export function tableBox(
   label: string,
   heads: readonly string[],

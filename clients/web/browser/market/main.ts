@@ -19,14 +19,17 @@ if (slug.length <= SLUG_MAX_LENGTH && new RegExp(`^${SLUG_PATTERN}$`).test(slug)
   new MarketPage(root, slug).start();
 } else root.replaceChildren(unknownState(slug));
 
-/** The values of the market are in the page already: a reader sees them before the script, which takes a slow phone a while. */
+/**
+ * Waits for the first frame: the page already contains the market's values, and a reader should see them before the script
+ * runs, which is slow on some phones.
+ */
 async function firstPaint(): Promise<void> {
-  // A hidden page has no frames.
+  // A hidden page paints no frames.
   if (document.visibilityState === 'hidden') return;
   await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 }
 
-/** Servers answer `gold%2Dusd` as `gold-usd`. A lone percent sign encodes nothing, and stays as it is. */
+/** Servers treat `gold%2Dusd` as `gold-usd`. A percent sign without digits stays unchanged. */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name);

@@ -1,4 +1,4 @@
-/** The parts of a market's page. They show the history as far as it is read, and react to its reader. */
+/** The parts of a market's page. They show the part of the history that has been read, and react to the reader. */
 
 import type { Projection } from '../../../../contract/files/projections.ts';
 import type { Market } from '../../../../contract/values/market.ts';
@@ -31,9 +31,9 @@ import { ProvenancePanel } from './provenance-panel.ts';
 import { type RowOwner, RowWords } from './row-words.ts';
 import { badgesText } from './words.ts';
 
-/** While a long history comes in, the chart is drawn again when it has this many times the rows. */
+/** While a long history is loading, the chart is drawn again when the number of rows has grown by this factor. */
 const DRAW_FACTOR = 2;
-/** The parts of a page with more rows, and of one that is new, appear one after the other. */
+/** With more rows than this, and on a new page, the parts appear one after the other. */
 const LONG_ROWS = 5000;
 
 /** The data that the page has read so far. */
@@ -42,16 +42,16 @@ export interface MarketReading {
   readonly answers: PublicAnswers;
   readonly store: ObservationStore;
   readonly reader: HistoryReader;
-  /** Aborted: the page shows something else for good. */
+  /** Aborted when the page permanently shows something else. */
   readonly signal: AbortSignal;
   market: Market | null;
   projections: ReadonlySet<Projection>;
-  /** How the reading of the history ended. Null: it goes on. */
+  /** The result of reading the history. Null: it is still being read. */
   end: HistoryEnd | null;
   readAtMs: number;
 }
 
-/** The page itself, and what stands above and below the market. */
+/** The page, and its elements above and below the market. */
 export interface PageFrame {
   readonly root: HTMLElement;
   readonly notice: HTMLElement;
@@ -70,22 +70,22 @@ export class MarketParts {
   readonly #tools = new ToolsPanel(() => this.#seen());
   readonly #asOfPanel: AsOfPanel;
   readonly #sections: PageSections;
-  /** Of the files for other programs. */
+  /** The part of the files for other programs. */
   #part: string | null = null;
   #chosen: PublicObservation | null = null;
   readonly #address = new PageAddress(
     () => void this.#showChange(),
     () => this.#showMoved(),
   );
-  /** Those that the head shows: a source becomes late while the page is open. */
+  /** The badges in the head: a source may become late while the page is open. */
   #badges = '';
   readonly #prepared: PreparedHistory;
   #shown: ShownHistory | null = null;
   #showing: Promise<void> = Promise.resolve();
-  /** Rows of the store. */
+  /** The number of stored rows in the last drawing. */
   #drawnSize = 0;
 
-  /** @param read the page goes on reading into it */
+  /** @param read the data, to which the page keeps adding */
   constructor(read: Readonly<MarketReading>, frame: PageFrame) {
     this.#read = read;
     this.#frame = frame;
@@ -119,15 +119,15 @@ export class MarketParts {
     );
   }
 
-  /** Listens to the address. */
+  /** Starts to follow the address. */
   start(): void {
     this.#address.listen();
   }
 
-  /** Once it is known which projections the service publishes. */
+  /** Call it when the service's projections are known. */
   async begin(): Promise<void> {
     const { projections, slug } = this.#read;
-    // Browsers hash only on a secure host.
+    // Browsers can hash only on a secure host.
     if (projections.has('compat') && isSecureContext) this.#part = hexOf(await sha256Of(encodedText(slug))).slice(0, 2);
     const tidemark = new Tidemark({ url: BASE_URL, bodies: null });
     this.#provenance.options = {
@@ -140,13 +140,13 @@ export class MarketParts {
     this.#provenance.choose(null);
   }
 
-  /** Shows what has become late since. */
+  /** Shows sources that have become late. */
   refresh(): void {
     const isOther = this.#badges !== badgesText(this.#read.market as Market, Date.now());
     if (this.#shown !== null && isOther) this.#showTop(this.#shown);
   }
 
-  /** Only once there is something to show: the page of a market has its values in it already. */
+  /** Called only when there is something to show, because the file of the page already contains the market's values. */
   #takeOver(): void {
     fill(this.#frame.root, [
       [this.#frame.notice, this.#top],
@@ -175,13 +175,13 @@ export class MarketParts {
     if (wasInTop) document.getElementById('as-of-slider')?.focus();
   }
 
-  /** Values that are compared, and the sources of other markets, follow once the chart rests. */
+  /** The compared values, and the sources of other markets, are updated after the chart has stopped moving. */
   #showMoved(): void {
     if (this.#others.length > 0 || ['percent', 'index'].includes(this.#address.state.scale)) void this.show();
     else this.#tools.refresh();
   }
 
-  /** The point of the same moment is chosen in the other metric: its provenance takes the place of the first one's. */
+  /** Chooses the point of the same moment in the other metric, so that its provenance is shown. */
   async #chooseMetric(metric: string | null): Promise<void> {
     const chosen = this.#chosen;
     this.#address.go({ metric });
@@ -194,7 +194,7 @@ export class MarketParts {
     this.#choose(sameMoment.find(({ sourceLabel }) => sourceLabel === chosen.sourceLabel) ?? sameMoment[0] ?? null);
   }
 
-  /** When the first value became known. Null: none has, or the history is not read yet. */
+  /** The moment at which the first value became known. Null: none did, or the history has not been read. */
   #firstKnown({ moments: [first] }: ShownHistory): string | null {
     return this.#read.end === null || first === undefined ? null : instantOfMs(first);
   }
@@ -236,7 +236,7 @@ export class MarketParts {
     };
   }
 
-  /** Of several calls, the last one wins. @param isPart whether more rows are coming */
+  /** Of several calls, the last one counts. @param isPart whether more rows will come */
   show(isPart = false): Promise<void> {
     this.#showing = this.#prepareAndShow(isPart);
     return this.#showing;

@@ -1,4 +1,4 @@
-/** The head of the page: the market, its price, and what a reader must know before he uses it. */
+/** The head of the page: the market, its price, and important notes about its use. */
 
 import { changePercent } from '../../../../contract/bodies/price-change.ts';
 import type { Market } from '../../../../contract/values/market.ts';
@@ -14,19 +14,21 @@ import { badgesOf, dayText, isOnList, momentText } from './words.ts';
 
 export interface TopContent {
   readonly market: Market;
-  /** Null, or left out: it was not known. */
+  /** Null or omitted: the value was unknown. */
   readonly metrics: Readonly<Record<string, PublicMetric | null>>;
   /** The row of the history that a metric shows. Undefined: not read yet. */
   readonly rowOf: (name: string) => PublicObservation | undefined;
   /** The values before those of rows, by the ids of the rows. */
   readonly before: ReadonlyMap<string, PublicObservation>;
   readonly words: RowWords;
-  /** Of the price. */
+  /** The changes of the price. */
   readonly changes: PriceChanges;
   readonly asOf: AsOf | null;
-  /** When the first value became known, by the clock of `asOf`. Null: none has, or the history is not read yet. */
+  /**
+   * The moment at which the first value became known, by the clock of `asOf`. Null: none did, or the history has not been read.
+   */
   readonly since: string | null;
-  /** Why it is not as of the moment that was asked for. */
+  /** Why the page does not show the requested moment. */
   readonly refused: string | null;
   readonly onNow: () => void;
 }
@@ -55,7 +57,7 @@ function asOfNotice(asOf: AsOf, onNow: () => void): HTMLElement {
   return dom`<p class="notice as-of-notice row apart"><span>${words}</span>${button('Back to now', onNow)}</p>`;
 }
 
-/** Side by side: of each metric of a list its value, since when it stands, where that is from, and the value before. */
+/** For each metric of a list, side by side: its value, the beginning of its validity, its source, and the previous value. */
 function metricTiles({ metrics, rowOf, before, words, market }: TopContent): HTMLElement {
   const tiles = sortedMetrics(metrics).map(([name, metric]) => {
     const row = rowOf(name);
@@ -77,7 +79,7 @@ function changedFrom(last: PublicObservation, row: PublicObservation, words: Row
   return dom`<dd class="small"><span class="number">was ${words.value(last)}</span> ${badge(changeText(last, row), 'plain')}</dd>`;
 }
 
-/** Those that were observed: amounts of money first. */
+/** The metrics with values: amounts of money first. */
 function sortedMetrics(metrics: TopContent['metrics']): readonly (readonly [string, PublicMetric])[] {
   const known = Object.entries(metrics).flatMap(([name, metric]) => (metric === null ? [] : [[name, metric] as const]));
   const rank = ({ kind }: PublicMetric): number => (kind === 'money' ? 0 : 1);
@@ -96,7 +98,7 @@ function nothingText(since: string | null, asOf: AsOf | null): string {
   return since === null ? 'nothing recorded here at that time' : `nothing recorded here before ${dayText(since)}`;
 }
 
-/** By their days: the spans are about as long, because markets rest on weekends. */
+/** The labels are days: the real spans may differ slightly, because markets close at weekends. */
 function changeParts({ changes, otherSource }: PriceChanges): readonly HTMLElement[] {
   const known = changes.filter((change) => change !== null);
   const parts = known.map((change) => {
@@ -109,7 +111,7 @@ class="soft"> since ${dayText(since)} </span></span>`;
   return [...parts, dom`<span class="soft">by ${otherSource}</span>`];
 }
 
-/** Of the price; or of each metric of a list. */
+/** The announced values of the price, or of each metric of a list. */
 function announcedLines({ announced = {}, metrics }: Market, words: RowWords): readonly HTMLElement[] {
   const shown = isOnList(metrics) ? sortedMetrics(announced) : sortedMetrics({ price: announced.price ?? null });
   return shown.map(([name, next]) => {

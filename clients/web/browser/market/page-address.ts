@@ -1,35 +1,35 @@
 /**
- * The state of the page, kept in its address: a link leads to the same page. A choice is an entry of the browser's history, so that
- * Back undoes it. The chart's movements and its chosen point are not: they belong to the entry at which they are made.
+ * The state of the page, in its address: a link opens the same state. A choice is an entry of the browser's history, so that
+ * Back undoes it. Movements of the chart and its chosen point are not separate entries: they change the current one.
  */
 import type { AsOf } from '../../../typescript/as-of.ts';
 import { type AskedRange, type ReadRange, roundedRange } from '../chart/asked-range.ts';
 import { instantOfMs } from '../history/as-of-view.ts';
 import { fragmentOf, type PageState, readFragment, refusalOf } from './page-state.ts';
 
-/** Browsers refuse addresses that change with each frame. */
+/** The delay of writing, because browsers refuse addresses that change with each frame. */
 const WRITTEN_AFTER_MS = 250;
-/** Keys move a slider stop by stop, and a date part by part: what stays for so long was meant. */
+/** Keys move a slider or a date step by step. A value that stays for this time is the reader's choice. */
 const MEANT_AFTER_MS = 600;
 
 export class PageAddress {
   #state = readFragment(location.hash, Date.now());
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Something was chosen that is not written yet. */
+  /** Whether a choice is not written yet. */
   #isChosen = false;
   readonly #onChange: () => void;
   readonly #onMoved: () => void;
 
   /**
-   * @param onChange the page shows something else. @param onMoved it shows another part, or another point is chosen, for some
-   * time now
+   * @param onChange called when the page shows something else
+   * @param onMoved called when another range or point has been shown for some time
    */
   constructor(onChange: () => void, onMoved: () => void) {
     this.#onChange = onChange;
     this.#onMoved = onMoved;
   }
 
-  /** The reader has gone back or forward, has followed a link, or typed one. */
+  /** Follows the address: the reader goes back or forward, follows a link, or types an address. */
   listen(): void {
     addEventListener('hashchange', () => {
       clearTimeout(this.#timer);
@@ -50,7 +50,7 @@ export class PageAddress {
     this.#onChange();
   }
 
-  /** A moment is being chosen: the page shows it, and the address waits for {@link rested}. */
+  /** Shows a moment that is being chosen. The address is written by {@link rested}. */
   slide(asOf: AsOf | null): void {
     clearTimeout(this.#timer);
     this.#take({ asOf, refused: null });
@@ -68,12 +68,12 @@ export class PageAddress {
     this.#state = { ...rest, asOf: refused === null ? asOf : null, refused };
   }
 
-  /** Dates that are refused leave the chart as it is. */
+  /** Refused dates leave the chart unchanged. */
   askFor({ range, refused }: ReadRange): void {
     this.go({ range: refused === null ? range : this.#state.range, refusedRange: refused });
   }
 
-  /** The chart has moved already. */
+  /** Writes the range of the chart, which has moved already. */
   moved(range: AskedRange): void {
     const rounded = range === null || typeof range === 'string' ? range : roundedRange(range);
     this.#keep({ range: rounded, refusedRange: null });

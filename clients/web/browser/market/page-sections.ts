@@ -22,8 +22,9 @@ export class PageSections {
   #shown: ShownHistory | null = null;
 
   /**
-   * @param onChoose a row of the table. @param onReplaced replaced versions are to be shown, or no longer. @param onCurrency prices are
-   * converted to it; null: no longer
+   * @param onChoose called with a chosen row of the table
+   * @param onReplaced called when replaced versions are switched on or off
+   * @param onCurrency called with the currency for converted prices; null: none
    */
   constructor(
     onChoose: (row: PublicObservation) => void,
@@ -45,7 +46,7 @@ export class PageSections {
     return this.#replaced.checked;
   }
 
-  /** Does nothing if it is shown already. @param currency that prices are converted to; null: none */
+  /** Does nothing if this is shown already. @param currency the currency for converted prices; null: none */
   show(market: Market, shown: ShownHistory, asOf: AsOf | null, currency: string | null): void {
     this.#converted.show(market, rowOfMetric(shown.view, 'price'), asOf, currency);
     if (shown === this.#shown) return;

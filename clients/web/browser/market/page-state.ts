@@ -18,17 +18,17 @@ export interface PageState {
   readonly range: AskedRange;
   /** The slugs of other markets in the chart. */
   readonly compare: readonly string[];
-  /** The code of the currency that the newest prices are converted to, besides. */
+  /** The currency for converted newest prices. */
   readonly convert: string | null;
   /** The id of the chosen point. */
   readonly point: string | null;
-  /** Why the page is not as of the moment that was asked for. Null: it is, or none was. */
+  /** Why the page does not show the requested moment. Null: it does, or none was requested. */
   readonly refused: string | null;
-  /** Why the chart does not show the dates that were asked for. */
+  /** Why the chart does not show the requested dates. */
   readonly refusedRange: string | null;
 }
 
-/** Why nothing can be shown as of a moment, or null. @param text as the reader gave it */
+/** Why nothing can be shown as of a moment; null: it can. @param text as the reader typed it */
 export function refusalOf(text: string, nowMs: number): string | null {
   const atMs = msOf(text);
   if (Number.isNaN(atMs)) return `“${text.slice(0, 40)}” is no moment that this page can read.`;
@@ -36,8 +36,8 @@ export function refusalOf(text: string, nowMs: number): string | null {
 }
 
 /**
- * A metric or a clock that cannot be read is left out. A moment is refused: the prices of now in its place would look like
- * those of then.
+ * An unreadable metric or clock is ignored. An unreadable moment is refused: current prices would look like those of the
+ * moment.
  *
  * @param fragment with or without its `#`
  */

@@ -1,4 +1,4 @@
-/** The pages in the place of a market: removed, unknown, or not reachable. */
+/** The pages instead of a market: removed, unknown, or not reachable. */
 import { addressOf, marketAddress } from '../base-url.ts';
 import { timeOf } from '../history/reading-words.ts';
 import { button, dom, facts, type Slot, timeElement } from './elements.ts';
@@ -44,7 +44,7 @@ function state(title: string, ...children: Slot[]): HTMLElement {
   return dom`<div class="page-state"><h1>${title}</h1>${children}</div>`;
 }
 
-/** @param reason why the service cannot be reached. @param readAtMs since the epoch; 0: the page shows what is in its file */
+/** @param reason why the service cannot be reached. @param readAtMs since the epoch; 0: the page shows the values in its file */
 export function staleNotice(reason: string, readAtMs: number, retry: () => void): HTMLElement {
   const shows = readAtMs === 0 ? 'what it was made of' : `what it read at ${timeOf(readAtMs)}`;
   const words = `The service cannot be reached: ${reason}. This page shows ${shows}, and tries again by itself.`;

@@ -1,4 +1,4 @@
-/** Where one number comes from: its source, its four times, its digits, its corrections, and its place in the log. */
+/** The origin of one number: its source, its four times, its digits, its corrections, and its place in the log. */
 
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { metricTitle } from '../../../../contract/values/metric-words.ts';
@@ -8,17 +8,17 @@ import { type CheckedEntry, checkedParts, checkFailure, checkWords } from './che
 import { agedTime, badge, button, dom, element, facts, fill, outsideLink, type Slot, timeElement } from './elements.ts';
 import type { RowOwner, RowWords } from './row-words.ts';
 
-/** Walking from point to point starts no proof for each. */
+/** The delay of a proof, so that moving from point to point does not start one for each. */
 const CHECK_DELAY_MS = 400;
 
 export interface ProvenanceOptions {
-  /** Null: this service writes no log. */
+  /** Null: this service has no log. */
   readonly check: ((row: PublicObservation) => Promise<CheckedEntry>) | null;
   readonly ownerOf: (row: PublicObservation) => RowOwner;
   /** Whether the chart has several markets. */
   readonly isCompared: () => boolean;
   readonly onChoose: (row: PublicObservation | null) => void;
-  /** The row that is shown while none is chosen. */
+  /** The row to show while none is chosen. */
   readonly newest: () => PublicObservation | undefined;
 }
 
@@ -42,12 +42,12 @@ export class ProvenancePanel {
     this.#options = options;
   }
 
-  /** The pointer is over a point, for a moment; null: back to the chosen one. */
+  /** Shows the hovered point; null: the chosen one again. */
   hover(row: PublicObservation | null): void {
     this.#show(row ?? this.#chosen);
   }
 
-  /** @param missing the id that the address names, if no value has it */
+  /** @param missing the id in the address, if no value has it */
   choose(row: PublicObservation | null, missing: string | null = null): void {
     const text = missing === null ? '' : `No value has the id ${missing} here, as far as the history is read.`;
     if (this.#missing.textContent !== text) this.#missing.textContent = text;
@@ -130,7 +130,7 @@ export class ProvenancePanel {
   }
 }
 
-/** Null: the price is shown as the source's quantity has it. */
+/** Null: the price is shown for the quantity that the source quotes. */
 function quotedRow(row: PublicObservation, { unit }: RowWords): readonly [string, string] | null {
   if (row.kind !== 'money' || row.decimal === null || shownQuantity(unit.quantity) === unit.quantity) return null;
   return ['Recorded as', `${groupedDigits(row.decimal)} ${row.currency} ${quantityText(unit)}`];

@@ -1,4 +1,4 @@
-/** The words for values of one market, which depend on its unit and on versions that were replaced. Pure. */
+/** The texts for values of one market, which depend on its unit and on replaced versions. Pure. */
 
 import type { Unit } from '../../../../contract/values/market.ts';
 import type { PublicMetric, PublicObservation } from '../../../../contract/values/metric.ts';
@@ -11,7 +11,7 @@ import { momentText } from './words.ts';
 /** The special kind of a version of an observation, for its mark and its text. */
 export type PointMark = 'unknown' | 'retracted' | 'corrected' | 'announced' | null;
 
-/** The market that a row is of. */
+/** The market of a row. */
 export interface RowOwner {
   readonly slug: string;
   readonly marketName: string;
@@ -34,12 +34,12 @@ export class RowWords {
     return metric.kind === 'money' ? unitText(this.unit) : '';
   }
 
-  /** The exact digits as the pages show them. Null: unknown. */
+  /** The exact digits in the form of the pages. Null: unknown. */
   digits(metric: PublicMetric): string | null {
     const decimal = decimalOf(metric);
     if (decimal === null || metric.kind === 'scalar') return decimal;
     const { quantity } = this.unit;
-    // The body has the price of one unit already: a long history need not be divided again.
+    // The body already has the price of one unit, so no division is needed for a long history.
     const isOfOne = quantity !== 1 && shownQuantity(quantity) === 1;
     return (isOfOne ? metric.decimalPerUnit : null) ?? shownAmount(decimal, quantity);
   }
@@ -76,7 +76,7 @@ export class RowWords {
     ];
   }
 
-  /** Why the version corrects or takes back the one before it, and why another one has replaced it: in the words of the senders. */
+  /** Why the version corrects or retracts the previous one, and why another version has replaced it, in the senders' words. */
   reasons(row: PublicObservation): readonly (readonly [term: string, reason: string])[] {
     const next = row.supersededBy === null ? undefined : this.#versionOf(row.supersededBy);
     return [
@@ -91,12 +91,12 @@ export class RowWords {
     return [...this.notes(row), ...reasons];
   }
 
-  /** One point in one breath, for the live region. */
+  /** One point as one text, for the live region. */
   speech(row: PublicObservation): string {
     return [`${momentText(row.observedAt)}: ${this.value(row)}`, row.sourceLabel, ...this.explained(row)].join(', ');
   }
 
-  /** Whether the version says that an announced value has become effective, and nothing else. */
+  /** Whether the version only states that an announced value has become effective. */
   #wasAnnounced(row: PublicObservation): boolean {
     const before = row.supersedes === null ? undefined : this.#versionOf(row.supersedes);
     return !row.announced && before?.announced === true && decimalOf(before) === decimalOf(row);

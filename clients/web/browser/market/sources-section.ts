@@ -1,4 +1,4 @@
-/** The sources of a market, side by side: their newest values, their licences, and how the last check of each ended. */
+/** The sources of a market, side by side: their newest values, their licences, and the result of each one's last check. */
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicMetric } from '../../../../contract/values/metric.ts';
 import { compareMetrics, metricTitle } from '../../../../contract/values/metric-words.ts';
@@ -78,7 +78,7 @@ function cadenceText(cadence: NonNullable<Market['sources'][number]['cadence']>)
   return cadence.minutes === 1 ? 'every minute' : `every ${cadence.minutes} minutes`;
 }
 
-/** As far as public bodies tell: the claims themselves are not public. */
+/** The claims' effects in public bodies. The claims themselves are not public. */
 function claims({ disputed, disputedMetrics, representedBy }: Market): HTMLElement {
   const names = disputedMetrics.join(', ');
   const texts = [

@@ -1,4 +1,4 @@
-/** The words that the page of a market says values, moments and reasons with. Pure. */
+/** The texts of values, moments and reasons on the page of a market. Pure. */
 
 import type { Note } from '../../../../contract/bodies/latest-words.ts';
 import { latenessSeconds } from '../../../../contract/freshness/expected-next.ts';
@@ -57,20 +57,20 @@ export function unitOf(metric: PublicMetric): string {
 export type Badge = Note;
 
 /**
- * Whether the market has no price, but other metrics: those of a list, such as `inputPrice` and `outputPrice` of a language
- * model. A value on a list stands until the list says something else.
+ * Whether the market has no price but other metrics: those of a list, such as `inputPrice` and `outputPrice` of a language
+ * model. A value of a list is valid until the list changes.
  */
 export function isOnList(metrics: Market['metrics']): boolean {
   return !metrics.price && Object.values(metrics).some((metric) => metric !== null);
 }
 
-/** The metrics that a page shows first: all of them if the market {@link isOnList}, otherwise only the price. */
+/** The default metrics of a page: all of them if the market {@link isOnList}, otherwise only the price. */
 function shownMetrics(metrics: Market['metrics']): readonly PublicMetric[] {
   const shown = isOnList(metrics) ? Object.values(metrics) : [metrics.price];
   return shown.filter((metric) => metric != null);
 }
 
-/** Equal for equal badges: see {@link badgesOf}. */
+/** The badges as a text, to compare them: see {@link badgesOf}. */
 export function badgesText(market: Market, nowMs: number): string {
   return JSON.stringify(badgesOf(market, nowMs));
 }
@@ -96,20 +96,20 @@ export function badgesOf(market: Market, nowMs: number): readonly Badge[] {
   return badges.filter((badge) => badge !== false);
 }
 
-/** Of the price. Null: it is not old, its source says when the next one is due, or none will come. */
+/** The age of the price. Null: it is not old, its source states when the next one is due, or none will come. */
 function staleDaysOf({ metrics: { price }, sources, status }: Market, nowMs: number): number | null {
   if (price == null || status === 'retired') return null;
   const source = sources.find(({ label }) => label === price.sourceLabel);
   return source?.expectedNextAt ? null : staleDays(price.observedAt, nowMs);
 }
 
-/** Seconds since the next value of the source was expected. 0: it is not late. */
+/** The number of seconds since the source's next value was due. 0: it is not late. */
 export function lateSecondsOf({ cadence, expectedNextAt }: Market['sources'][number], nowMs: number): number {
   if (!expectedNextAt || !cadence) return 0;
   return latenessSeconds(expectedNextAt, cadence.graceSeconds, nowMs);
 }
 
-/** A URL that a page may link to. Null for any other text, such as `javascript:…`. */
+/** A URL that is safe as a link. Null for any other text, such as `javascript:…`. */
 export function safeUrl(text: string): string | null {
   if (!URL.canParse(text)) return null;
   const { href, protocol } = new URL(text);
@@ -117,7 +117,7 @@ export function safeUrl(text: string): string | null {
 }
 
 const DAY_MS = 86_400_000;
-/** Longer than a market rests over holidays. A source that publishes less often states its cadence. */
+/** Longer than markets close for holidays. A source that publishes less often states its cadence. */
 const STALE_DAYS = 7;
 
 /** The age in whole days of a price that is older than a week. Null: it is not. @param nowMs since the epoch */

@@ -5,7 +5,7 @@ import { addressOf } from '../base-url.ts';
 import { badgeClass, dom } from '../market/elements.ts';
 import { dayText, durationText, momentText, sinceText } from '../market/words.ts';
 
-/** The others are in the file. */
+/** The number of shown incidents. The file has all. */
 const SHOWN = 10;
 
 /** @param nowMs since the epoch */

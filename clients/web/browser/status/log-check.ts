@@ -1,8 +1,8 @@
-/** Checks the log with WebCrypto alone, against what this browser saw before. Without the DOM. */
+/** Checks the log with WebCrypto only, and compares it with the state that this browser saw before. Without the DOM. */
 import { fromBase64, isSameHash, toBase64 } from '../../../typescript/hashes.ts';
 import { importLogKey, LogVerificationError, namedKeys, SignedLog } from '../../../typescript/signed-log.ts';
 
-/** GETs a file below the root of the log. Rejects if it is not there. */
+/** GETs a file below the root of the log. Rejects if it does not exist. */
 type LogReader = (path: string) => Promise<Uint8Array<ArrayBuffer>>;
 
 /** A checkpoint that this browser has checked. */
@@ -20,9 +20,9 @@ export interface SeenCheckpoint {
 /** The past of the log, compared with the newest checkpoint that this browser has seen. */
 export type LogPast =
   | { readonly kind: 'first' }
-  /** The log begins with everything that was in it then. */
+  /** The log begins with everything that it had then. */
   | { readonly kind: 'same'; readonly before: SeenCheckpoint }
-  /** A cache or a mirror may be behind; a service that has lost entries looks the same. */
+  /** A cache or a mirror may be behind. A service that has lost entries looks the same. */
   | { readonly kind: 'shorter'; readonly before: SeenCheckpoint }
   /** Both checkpoints are signed, and contradict each other. */
   | { readonly kind: 'forked'; readonly before: SeenCheckpoint }
@@ -36,16 +36,16 @@ export interface CheckedLog {
   readonly vkeys: readonly string[];
   /** The names in the lines of signatures: the log's own, and those of witnesses. */
   readonly signers: readonly string[];
-  /** The last entry. Its hash was proven to be below the root. Null: the log is empty, or the text of the entry was taken down. */
+  /** The last entry, whose hash was proven to be in the tree. Null: the log is empty, or the text of the entry was taken down. */
   readonly newest: { readonly index: number; readonly entry: Readonly<Record<string, unknown>> } | null;
   readonly past: LogPast;
 }
 
 /**
- * Reads the checkpoint and checks its signature, its root, its newest entry, and that the log has not changed its past.
+ * Reads the checkpoint and checks its signature, its root, its newest entry, and that the past of the log is unchanged.
  *
- * @param before what this browser has seen of the log of this host. Null: nothing
- * @throws LogVerificationError if a check fails. Whatever `read` rejects with, too
+ * @param before the state of this host's log that this browser has seen. Null: none
+ * @throws LogVerificationError if a check fails; and the errors of `read`
  */
 export async function checkLog(read: LogReader, before: SeenCheckpoint | null): Promise<CheckedLog> {
   const vkeys = await namedKeys(read);
@@ -66,12 +66,12 @@ async function pastOf(log: SignedLog, vkeys: readonly string[], before: SeenChec
   return { kind: isSame ? 'same' : 'forked', before };
 }
 
-/** Whether the browser may forget the checkpoint before: not if it is proof of something. */
+/** Whether to replace the stored checkpoint. False if that one is evidence. */
 export function isToRemember({ past }: CheckedLog): boolean {
   return past.kind === 'first' || past.kind === 'same';
 }
 
-/** Reads what {@link seenText} has written. Null for any other text. */
+/** Reads the text of {@link seenText}. Null for any other text. */
 export function parseSeen(text: string | null): SeenCheckpoint | null {
   try {
     const seen = JSON.parse(text ?? 'null') as SeenCheckpoint | null;
@@ -90,7 +90,7 @@ export function seenText({ origin, size, root, vkeys }: CheckedLog, seenAt: stri
   return JSON.stringify({ origin, size, root, vkeys, seenAt } satisfies SeenCheckpoint);
 }
 
-/** Why a check did not end well, in words. `isFound`: the service shows something that is wrong. */
+/** The fault of a check, in words. `isFound`: the service's files are wrong. */
 export function logFault(error: unknown): { readonly isFound: boolean; readonly text: string } {
   if (error instanceof LogVerificationError) return { isFound: true, text: error.message };
   const { name, message } = error instanceof Error ? error : new Error(String(error));

@@ -1,4 +1,7 @@
-/** The health document of a server. File hosts have none, and are not asked: a 404 would show as an error in the browser's console. */
+/**
+ * The health document of a server. Hosts of plain files have none, and are not asked: a 404 would appear as an error in the
+ * browser's console.
+ */
 import { addressOf } from '../base-url.ts';
 
 export interface ServiceHealth {
@@ -17,7 +20,7 @@ const DETAILS = {
   failing: 'The service says that it fails.',
 } as const;
 
-/** `GET /healthz`. Null: it gave no answer that can be read. Never rejects. */
+/** `GET /healthz`. Null: no readable answer. Never rejects. */
 export async function askHealth(): Promise<ServiceHealth | null> {
   try {
     const response = await fetch(addressOf('/healthz'), { cache: 'no-store', signal: AbortSignal.timeout(10_000) });
@@ -27,7 +30,7 @@ export async function askHealth(): Promise<ServiceHealth | null> {
   }
 }
 
-/** Null: it is no answer to `GET /healthz`. */
+/** Null: not an answer to `GET /healthz`. */
 export function parseHealth(body: unknown): ServiceHealth | null {
   if (typeof body !== 'object' || body === null) return null;
   const { status, faults, of } = body as Readonly<Record<string, unknown>>;

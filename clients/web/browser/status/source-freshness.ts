@@ -1,4 +1,4 @@
-/** How fresh the prices of each source are. Pure. */
+/** The freshness of each source's prices. Pure. */
 
 import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
 import { newestKnownMoment } from '../../../../contract/bodies/latest-words.ts';
@@ -8,26 +8,28 @@ import { staleDays } from '../market/words.ts';
 
 export interface SourceFreshness {
   readonly label: string;
-  /** Markets whose newest price is of this source; of a market without a price, its newest other value. */
+  /** The number of markets whose newest price is from this source; of a market without a price, its newest other value. */
   readonly markets: number;
-  /** The youngest of their newest values that are known. Null: each is unknown. */
+  /** The latest time of their newest known values. Null: all are unknown. */
   readonly newestKnownAt: string | null;
-  /** The youngest and the oldest of their newest values. */
+  /** The latest and the earliest time of their newest values. */
   readonly newestAt: string;
   readonly oldestAt: string;
-  /** Markets whose next price is late. */
+  /** The number of markets whose next price is late. */
   readonly late: number;
-  /** The earliest moment since when one is late. Null: none is. */
+  /** The earliest moment since which one is late. Null: none is late. */
   readonly lateSince: string | null;
-  /** Markets whose newest price is unknown. */
+  /** The number of markets whose newest price is unknown. */
   readonly unknown: number;
-  /** Whether it is known when a price is due. */
+  /** Whether the due times of prices are known. */
   readonly hasCadence: boolean;
   /** The age of its newest price, if that is old and the next one has no due time. Null otherwise. */
   readonly staleDays: number | null;
 }
 
-/** Those that have been late for longest come first; then the ones whose newest price is oldest. @param nowMs since the epoch */
+/**
+ * The sources that have been late for longest come first, then those with the oldest newest price. @param nowMs since the epoch
+ */
 export function sourceFreshness(entries: readonly LatestEntry[], nowMs: number): readonly SourceFreshness[] {
   const sources = new Map<string, SourceFreshness>();
   const priced = new Set<string>();
@@ -37,9 +39,9 @@ export function sourceFreshness(entries: readonly LatestEntry[], nowMs: number):
       (last, metric) => laterInstant(metric.observedAt, last),
       entry.observedAt,
     );
-    // No price of a retired market is expected.
+    // A retired market gets no further price.
     if (source === null || observedAt === null || entry.retired) continue;
-    // A value on a list stands until the list says something else: only prices grow old.
+    // A value of a list is valid until the list changes, so only prices become old.
     if (entry.observedAt !== null) priced.add(source);
     const since = lateSince(entry, nowMs);
     const known = sources.get(source);
@@ -79,12 +81,12 @@ function earlier(one: string, other: string | null): string {
   return other === null || Date.parse(one) <= Date.parse(other) ? one : other;
 }
 
-/** Publications follow a write within seconds: after a longer time, something else was published. */
+/** A publication follows a write within seconds. After a longer time, the publication had another cause. */
 const LAG_SECONDS_MAX = 300;
 
 /**
- * The time from the recording of the newest price to the publication that shows it, at most; in seconds. Null: no price is known, or
- * something else was published long after it.
+ * The time from the recording of the newest price to the publication that shows it, at most; in seconds. Null: no price is
+ * known, or something else was published long after it.
  */
 export function publicationLagSeconds(entries: readonly LatestEntry[], publishedAt: string): number | null {
   const recorded = entries.flatMap(({ recordedAt }) => (recordedAt === null ? [] : [Date.parse(recordedAt)]));

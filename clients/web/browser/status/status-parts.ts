@@ -1,4 +1,4 @@
-/** The parts of the status page, each from what was read. */
+/** The parts of the status page. */
 
 import { PROJECTIONS } from '../../../../contract/files/projections.ts';
 import { EXPORTS_URL } from '../../../../contract/files/routes.ts';
@@ -22,14 +22,14 @@ const VERDICTS = {
   failing: ['Failing', 'alarm'],
 } as const;
 
-/** The state of the service, first of all. */
+/** The state of the service, which is shown first. */
 export function verdictPanel({ state, reasons }: ServiceVerdict): HTMLElement {
   const [title, look] = VERDICTS[state];
   return dom`<div class="verdict verdict-${look}" data-state="${state}"><p class="verdict-state">${title}</p>
 <ul class="stack">${reasons.map((reason) => dom`<li>${reason}</li>`)}</ul></div>`;
 }
 
-/** One large number with its words. */
+/** One large number with its texts. */
 export function figure(title: string, value: string, below: string): HTMLElement {
   return dom`<div class="panel figure"><dt class="small soft">${title}</dt>
 <dd><span class="figure-value">${value}</span><span class="small soft">${below}</span></dd></div>`;
@@ -91,7 +91,7 @@ function stateOf({ late, lateSince, hasCadence, unknown, staleDays }: SourceFres
   return badges;
 }
 
-/** The checked log: what was checked, and what that does not prove. */
+/** The checked log: the checks, and their limits. */
 export function logFacts(log: CheckedLog, snapshotRoot: string | null): HTMLElement {
   const { size, root, origin, vkeys, signers, newest, past } = log;
   return facts([
@@ -156,7 +156,7 @@ function check(look: keyof typeof LOOKS, text: string): HTMLElement {
   return dom`<p>${badge(LOOKS[look], look)} ${text}</p>`;
 }
 
-/** Of a host that is a mirror, by its `GET /healthz`. */
+/** The facts of a mirror, from its `GET /healthz`. */
 export function mirrorFacts({ of, state, ageSeconds, generation }: Readonly<Record<string, unknown>>): HTMLElement {
   const isGood = state === 'current';
   return facts([

@@ -1,4 +1,4 @@
-/** The state of the service in one line, from what it says of itself and from what a browser sees. Pure. */
+/** The state of the service in one line, from its own statements and from the browser's observations. Pure. */
 import type { Snapshot } from '../../../../contract/values/market.ts';
 import { agoText, many, staleDays } from '../market/words.ts';
 import type { ServiceHealth } from './service-health.ts';
@@ -6,21 +6,21 @@ import type { SourceFreshness } from './source-freshness.ts';
 
 export interface ServiceVerdict {
   readonly state: 'operational' | 'old' | 'delayed' | 'failing';
-  /** The gravest first; of an operational service, what was looked at. */
+  /** The most serious first; for an operational service, the checks that were made. */
   readonly reasons: readonly string[];
 }
 
 export interface VerdictFacts {
-  /** Why the newest snapshot could not be read. Null: it was. */
+  /** Why the newest snapshot could not be read. Null: it was read. */
   readonly problem: string | null;
-  /** Null: none was read yet. */
+  /** Null: none has been read yet. */
   readonly snapshot: Snapshot | null;
-  /** Of a copy that is shown because the service behind it fails. Null: there is no such copy. */
+  /** The age of a copy that is shown because the service behind it fails. Null: there is no such copy. */
   readonly copySeconds: number | null;
-  /** Null: no server answers for itself, as on a static host. */
+  /** Null: there is no server, as on a static host. */
   readonly health: ServiceHealth | null;
   readonly sources: readonly SourceFreshness[];
-  /** The faults that a check of the log has found. */
+  /** The fault that a check of the log has found. */
   readonly logFault: string | null;
   /** Since the epoch. */
   readonly nowMs: number;
@@ -35,7 +35,7 @@ export function verdictOf(facts: VerdictFacts): ServiceVerdict {
   return { state: isOld ? 'old' : 'operational', reasons: ageOf(facts.sources) };
 }
 
-/** A source without a cadence has promised no new price, so that its age is no delay. */
+/** A source without a cadence has no due times, so the age of its prices is not a delay. */
 function ageOf(sources: readonly SourceFreshness[]): readonly string[] {
   const old = sources.flatMap(({ staleDays: days }) => days ?? []);
   const fresh = sources.length - old.length;

@@ -5,12 +5,12 @@ import { dayText, momentText } from '../../market/words.ts';
 import { firstAtOrAfter, labelOf, lastStanding } from '../chart-data.ts';
 import { citedAsOf, creditTexts, type SeenChart, type SeenLines, seenSeries } from '../seen-chart.ts';
 
-/** Of letters of 12 pixels, on average. */
+/** The average width of a letter at 12 pixels. */
 const LETTER_PIXELS = 6.8;
 
 export interface ChartFrame {
   readonly title: string;
-  /** Below the title. */
+  /** The lines below the title. */
   readonly about: readonly string[];
   readonly legend: readonly { readonly index: number; readonly text: string }[];
   /** Below the chart. */
@@ -36,7 +36,7 @@ export function titleOf(seen: SeenLines): string {
   return [...new Set(seenSeries(seen).map(({ line }) => line.marketName))].join(', ');
 }
 
-/** Its lines fit the width of the plot. @param publisher who operates the service */
+/** The texts, wrapped to the width of the plot. @param publisher the operator of the service */
 export function framed(seen: SeenChart, publisher: string): ChartFrame {
   const { data, axisTexts } = seen;
   const asOf = citedAsOf(seen);

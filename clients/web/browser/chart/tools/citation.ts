@@ -1,4 +1,4 @@
-/** How others cite what a chart shows: as a sentence and for BibTeX, with the address at which it can be checked. Pure. */
+/** A citation of a chart: as a sentence and for BibTeX, with the address at which it can be checked. Pure. */
 
 import type { PublicObservation } from '../../../../../contract/values/metric.ts';
 import { metricTitle } from '../../../../../contract/values/metric-words.ts';
@@ -11,11 +11,11 @@ import { seenName, spanText, titleOf } from './chart-frame.ts';
 export interface Citation {
   readonly text: string;
   readonly bibtex: string;
-  /** Of the value whose receipt the page gives there. Null: there is no value. */
+  /** The address of the page with the value's receipt. Null: there is no value. */
   readonly receiptUrl: string | null;
 }
 
-/** Of the chosen value; without one, of what the chart shows. @param publisher who operates the service */
+/** Cites the chosen value; without one, the visible part of the chart. @param publisher the operator of the service */
 export function citationOf(seen: SeenChart, publisher: string): Citation {
   const asOf = citedAsOf(seen);
   const moment = instantOfMs(asOf.atMs);
@@ -41,7 +41,7 @@ export function citationOf(seen: SeenChart, publisher: string): Citation {
     receiptUrl === null ? '' : receiptUrl === url ? 'With its signed receipt.' : `Signed receipt: ${link}`;
   const fields = {
     author: sources.map((source) => `{${texText(source)}}`).join(' and '),
-    // Styles write titles in small letters, but not what is inside further braces.
+    // Citation styles write titles in lower case, except inside further braces.
     title: `{${texText(title)}}`,
     publisher: texText(publisher),
     year: moment.slice(0, 'YYYY'.length),
@@ -69,7 +69,7 @@ function joined(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join(' ');
 }
 
-/** `Gold: Price, 4,129.10 USD per troy ounce, observed 29 Sep 2026, 00:00 UTC`, and what became of it. */
+/** `Gold: Price, 4,129.10 USD per troy ounce, observed 29 Sep 2026, 00:00 UTC`, and its later corrections. */
 function chosenTitle({ row, marketName, words, versionOf }: NonNullable<SeenChart['chosen']>): string {
   const next = row.supersededBy === null ? undefined : versionOf(row.supersededBy);
   const end =
@@ -86,11 +86,11 @@ function lastStanding({ rows }: ChartSeries): PublicObservation | undefined {
   return rows.findLast((row) => row !== undefined && row.retraction !== 'mistake');
 }
 
-/** Signs that TeX would read as commands are written as such. */
+/** Escapes characters that TeX would read as commands. */
 function texText(text: string): string {
   const named: Readonly<Record<string, string>> = {
     '\\': '\\textbackslash{}',
-    // BibTeX counts `\{`, too: without its pair, the entry would not end.
+    // BibTeX counts `\{`, too: without a closing brace, the entry would not end.
     '{': '\\textbraceleft{}',
     '}': '\\textbraceright{}',
     '~': '\\textasciitilde{}',
