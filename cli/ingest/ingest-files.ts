@@ -147,8 +147,8 @@ async function examine(run: IngestRun, records: AsyncGenerator<SourceRecord | So
   });
   if (!first.isAll) {
     note(
-      `${run.input.name} is too large for a dry run as a whole, so it is examined in parts of ${BATCH_RECORDS_MAX} ` +
-        'records: an outlier among the rows of another part is not seen.',
+      `${run.input.name} is too large to be examined as a whole, so it is examined in parts of ${BATCH_RECORDS_MAX} ` +
+        'records: values are not compared with the rows of other parts.',
     );
     return await sendBatches(run, collecting(cutIntoParts(chained(first.items, records), true)));
   }
@@ -190,7 +190,7 @@ export function shownIds(ids: readonly string[]): string {
 }
 
 function versionFields({ versions, unchanged, passedOver }: NonNullable<FileSummary['past']>) {
-  const counts = { versions, 'versions without news': unchanged, 'versions passed over': passedOver };
+  const counts = { versions, 'versions without news': unchanged, 'versions skipped': passedOver };
   return Object.entries(counts);
 }
 

@@ -26,7 +26,7 @@ export async function ingestPast(
       nowMs: Date.now(),
       progress: (done, of) => progress.at('Reading versions', { share: done / of, count: done, unit: 'version' }),
     }).finally(progress.clear);
-    for (const { version, detail } of past.faults) note(`${version} is passed over: ${detail}`);
+    for (const { version, detail } of past.faults) note(`${version} is skipped: ${detail}`);
     const file = { path, name: `${git.repository} ${git.path}`, past, source: { form: 'ndjson' } } as const;
     await ingestFiles(client, [file], { ...asked, mode: 'correct', partial: true }, output);
   });

@@ -33,7 +33,7 @@ export async function* readJsonRecords(bytes: AsyncIterable<Uint8Array>): AsyncG
   const records = tree?.type === 'object' ? findNodeAtLocation(tree, ['records']) : tree;
   if (records?.type !== 'array') return yield faultAt(1, 'has no records: write an array, or an object with "records"');
   for (const { type, offset, length } of records.children ?? []) {
-    if (type !== 'object') return yield faultAt(lineAt(offset), 'is no record: write objects');
+    if (type !== 'object') return yield faultAt(lineAt(offset), 'is not a record: write objects');
     yield { line: lineAt(offset), text: text.slice(offset, offset + length).replaceAll(/[\r\n]/g, ' ') };
   }
 }

@@ -48,7 +48,7 @@ export async function withdrawMissing(
   const isWithdrawing = retract && totals.withoutRecord === 0 && (partial || totals.refused === 0);
   if (retract && totals.withoutRecord > 0) {
     note(
-      `Nothing ${dryRun ? 'would be' : 'was'} withdrawn: ${totals.withoutRecord} rows gave no record, so it is not known which observations they mean. Mend them, or the mapping.`,
+      `Nothing ${dryRun ? 'would be' : 'was'} withdrawn: ${totals.withoutRecord} rows gave no record, so it is unknown which observations they mean. Correct them, or the mapping.`,
     );
   }
   // All missing ones are counted before the first withdrawal.
@@ -60,7 +60,7 @@ export async function withdrawMissing(
   const isShrunk = before - missing < minimumShare * before;
   if (isWithdrawing && isShrunk) {
     note(
-      `list-shrunk: ${input.name} has ${before - missing} of the ${before} observations that were published, so nothing ${dryRun ? 'would be' : 'was'} withdrawn. If it is right, say --minimum-share 0.`,
+      `list-shrunk: ${input.name} has ${before - missing} of the ${before} observations that were published, so nothing ${dryRun ? 'would be' : 'was'} withdrawn. If the file is right, use --minimum-share 0.`,
     );
     endWith('set-aside');
   }

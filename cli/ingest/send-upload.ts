@@ -127,7 +127,7 @@ async function watch(run: IngestRun, { lines }: Spooled, id: string): Promise<vo
   }
   if (upload.refusedIn.length === REFUSED_BATCHES_MAX) {
     note(
-      `Only the faults of the first ${REFUSED_BATCHES_MAX} batches are known here. Mend them, and send the file again.`,
+      `Only the faults of the first ${REFUSED_BATCHES_MAX} batches are known here. Correct them, and send the file again.`,
     );
   }
   if (dryRun) return;

@@ -79,7 +79,7 @@ function recordOf(
   }
   const json = parsed.value;
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    return faultAt(line, 'is no record: write an object with a "type"');
+    return faultAt(line, 'is not a record: write an object with a "type"');
   }
   const earlier = repeated.earlierOf(json, line);
   if (earlier !== null) return { kind: 'fault', line, ...repeatFault(earlier, 'line') };

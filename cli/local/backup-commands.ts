@@ -99,7 +99,7 @@ export function addBackupCommands(program: Command): void {
     .action(async (dir: string | undefined, _, command: Command) => {
       const options = command.optsWithGlobals<RestoreFlags>();
       if (options.fromLog !== undefined) return await beginAgain(options.fromLog, dir, options);
-      if (dir === undefined) throw new CommandError('usage', 'Name the folder of backups, or say --from-log.', null);
+      if (dir === undefined) throw new CommandError('usage', 'Name the folder of backups, or use --from-log.', null);
       const { from = null, replace = false, keepKeys, revokeKeys, data, json } = options;
       const keys = keepKeys ? 'keep' : revokeKeys ? 'revoke' : null;
       const { restoreBackup } = await import('../../server/commands/restore.ts');
@@ -125,11 +125,10 @@ export function addBackupCommands(program: Command): void {
       if (report.logSize !== null && !report.isLongerLogShown) {
         const size = report.logSize.toLocaleString('en-GB');
         note(
-          `The log goes on from ${size} entries. If a later one was public, read docs/operations.md, "The log after a restore", first.`,
+          `The log continues after ${size} entries. If a later one was public, read docs/operations.md, "The log after a restore", first.`,
         );
       }
-      if (report.logSize !== null)
-        note('The log then states again all that stands, so it may grow to twice its length.');
+      if (report.logSize !== null) note('The log then repeats all standing facts, so it may become twice as long.');
       note(`The next start publishes every market again, in place: tidemark start --data ${dataFolder}`);
     });
 }
@@ -138,7 +137,7 @@ async function beginAgain(source: string, dir: string | undefined, options: Rest
   const { from, replace = false, forgetNames = false, keepKeys, revokeKeys, data, json, timeout } = options;
   if ([dir, from, keepKeys, revokeKeys].some((given) => given !== undefined)) {
     const hint = 'A log has no accounts and no keys. Leave the folder, --from, --keep-keys and --revoke-keys out.';
-    throw new CommandError('usage', '--from-log takes nothing from a backup.', hint);
+    throw new CommandError('usage', '--from-log does not use a backup.', hint);
   }
   const { restoreFromLog } = await import('../../server/commands/restore-from-log.ts');
   const line = progressOf(options);
@@ -156,10 +155,10 @@ async function beginAgain(source: string, dir: string | undefined, options: Rest
     ...lostNames.map((slug) => ['lost name', `${slug}: its representative, of whom the log has a digest`] as const),
   ]);
   note(
-    `The log goes on from ${logSize.toLocaleString('en-GB')} entries. If a later one was public anywhere, begin from that copy instead: two versions of an entry would be a fork.`,
+    `The log continues after ${logSize.toLocaleString('en-GB')} entries. If a later one was public anywhere, begin from that copy instead: two versions of an entry would be a fork.`,
   );
   note(
-    'Not in a log, so lost: accounts, API keys, watchlists, claims, idempotency, the audit, uploads, sources that are fetched, earlier exports.',
+    'These are not in a log, so they are lost: accounts, API keys, watchlists, claims, idempotency, the audit, uploads, sources that are fetched, earlier exports.',
   );
   note(`The next start makes another operator's key, and publishes every market: tidemark start --data ${dataFolder}`);
 }
@@ -172,7 +171,7 @@ async function askAboutKeys(keys: RevivedKeys): Promise<void> {
   }
   await askFirst(
     `The restore makes ${counted(keys.length, 'API key')} work again, as listed. Nothing was changed yet.`,
-    'say --keep-keys if none of them was revoked or rotated since the backup, else --revoke-keys',
+    'use --keep-keys if none of them was revoked or rotated since the backup, otherwise --revoke-keys',
   );
 }
 

@@ -67,7 +67,7 @@ async function findObservation(client: Client, slug: string, options: ReceiptFla
   if (!parsed.success) {
     throw new CommandError(
       'usage',
-      `${options.observedAt} is no moment in UTC.`,
+      `${options.observedAt} is not a moment in UTC.`,
       'Write it as in 2026-11-01T00:00:00Z.',
     );
   }

@@ -104,5 +104,5 @@ export async function bodyOfOptions(
   } catch (cause) {
     throw new CommandError('usage', `--body cannot be used: ${(cause as Error).message}`, null, { cause });
   }
-  throw new CommandError('usage', '--body is no JSON object.');
+  throw new CommandError('usage', '--body is not a JSON object.');
 }

@@ -7,9 +7,9 @@ import { canAskPerson, printQuestion } from './output.ts';
  * @param instead the flag for scripts
  * @throws CommandError `usage` unless a person answers yes
  */
-export async function askFirst(consequence: string, instead = 'say --yes'): Promise<void> {
+export async function askFirst(consequence: string, instead = 'use --yes'): Promise<void> {
   if (!canAskPerson()) {
-    throw new CommandError('usage', consequence, `Without a terminal, nothing can be asked: ${instead}.`);
+    throw new CommandError('usage', consequence, `Without a terminal, no question can be asked: ${instead}.`);
   }
   // The terminal edits the line, and Ctrl-C ends the command.
   const lines = createInterface({ input: process.stdin, terminal: false });

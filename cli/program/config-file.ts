@@ -32,7 +32,7 @@ export async function readConfigFile(path: string): Promise<ConfigFile | null> {
   const { checkConfig } = await import('./config-schema.ts');
   const result = checkConfig(json);
   if ('config' in result) return result.config;
-  throw new CommandError('usage', `${path} is no configuration of tidemark`, result.faults.join('\n'));
+  throw new CommandError('usage', `${path} is not a configuration of tidemark`, result.faults.join('\n'));
 }
 
 /** @throws CommandError unless the file belongs to this user, and other users can neither read nor write it */

@@ -154,7 +154,7 @@ export function parseUrl(text: string): URL {
 
 /** @throws CommandError if no key was found, or if the key would be sent in clear text */
 export function needKey({ key, keySource, writeUrl }: Profile, options: GlobalOptions): string {
-  if (key === null) throw new CommandError('usage', 'This command needs a key, and none is known.', keySource);
+  if (key === null) throw new CommandError('usage', 'This command needs a key, and none was found.', keySource);
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw new CommandError('usage', `The key of ${keySource} holds blanks or line breaks: it must hold the key alone.`);
   }

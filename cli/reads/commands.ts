@@ -200,7 +200,7 @@ function asOfOf({ asOf, byRelease = false }: AsOfFlags): AsOf | null {
 
 function currencyOf(text: string): string {
   if (currencyExponent(text) !== null) return text;
-  throw new InvalidArgumentError('It is no currency of ISO 4217. Write its code, such as EUR.');
+  throw new InvalidArgumentError('It is not a currency of ISO 4217. Write its code, such as EUR.');
 }
 
 function shareOf(text: string): Share {

@@ -96,7 +96,7 @@ async function* conversions(
       const read = await readRates(markets, from, currency, async (market) => {
         return new DayRates(market, await rowsAt(allVersions(client, market.slug), asOf));
       });
-      if (read.ways.length === 0) note(`No market of this service is a rate from ${from} to ${currency}.`);
+      if (read.ways.length === 0) note(`No market of this service has a rate from ${from} to ${currency}.`);
       ratesFrom.set(from, read);
     }
     const { ways, rates } = ratesFrom.get(from ?? '') ?? { ways: [], rates: new Map() };

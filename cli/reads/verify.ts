@@ -146,7 +146,7 @@ function strangeKey(shownAt: URL, origin: string, vkeys: readonly string[], memo
     if (url === shownAt.href) continue;
     const strange = vkeys.find((vkey) => !known.includes(vkey));
     if (strange === undefined) continue;
-    return `${strange} is no key of ${origin} at ${url}, by ${memory}. Look at that one again, or give the key of its operator with --log-key`;
+    return `${strange} is not a key of ${origin} at ${url}, by ${memory}. Check that log again, or give the key of its operator with --log-key`;
   }
   return null;
 }

@@ -118,7 +118,7 @@ export async function runOnce(
     for (const { line, code, detail } of faults.slice(reason?.code === 'no-records' ? 1 : 0, FAULTS_SHOWN))
       note(`${source}: line ${line}: ${code}: ${detail}`);
   }
-  for (const { version, detail } of report.past?.faults ?? []) note(`${version} is passed over: ${detail}`);
+  for (const { version, detail } of report.past?.faults ?? []) note(`${version} is skipped: ${detail}`);
   for (const text of [...report.faults, ...report.warnings]) note(text);
   endWith(OUTCOMES[outcome]);
 }
@@ -201,7 +201,7 @@ function inWordsOfFile(summary: FileSummary): string {
 
 function inWordsOfPast({ source, versions, unchanged, passedOver, counts }: NonNullable<RunReport['past']>): string {
   const { accepted, refused } = counts;
-  const read = `${source}: ${counted(versions, 'version')}, ${unchanged} without news, ${passedOver} passed over`;
+  const read = `${source}: ${counted(versions, 'version')}, ${unchanged} without news, ${passedOver} skipped`;
   return `${read}, ${accepted} new, ${counts.unchanged} known, ${refused} refused`;
 }
 

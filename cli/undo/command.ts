@@ -10,7 +10,7 @@ const WAIT_SECONDS = 60;
 const HELP = `
 Puts values back that a batch, an upload or a run of a source has changed, or all that one source gave within a time. Added
 values are retracted as mistakes; replaced values are corrected back; retracted values stand again. Histories and the log keep
-everything. Observations that were changed again since then are named and left alone. Definitions of markets stay.
+everything. Observations that were changed again since then are named, and stay. Definitions of markets stay.
 
 Without --apply it is a dry run: the service examines each record, and nothing changes. Repeat an interrupted command: what
 is undone already is left alone. Needs the scope ingest:correct.

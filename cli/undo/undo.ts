@@ -86,7 +86,7 @@ async function selectionOf(client: Client, id: string): Promise<Selection> {
   if (!upload.startsWith('upl_')) {
     throw new CommandError(
       'usage',
-      `${id} is no id of a batch, an upload or a run.`,
+      `${id} is not an id of a batch, an upload or a run.`,
       'They begin with bat_, upl_, run_.',
     );
   }
@@ -184,7 +184,7 @@ async function writeRecords(
         if (count++ < NAMED) note(shownChange(market, value));
       }
       for (const { metric, observedAt } of replacedSince) {
-        if (left++ < NAMED) note(`${market} ${metric} ${observedAt}: changed again since then, and left alone`);
+        if (left++ < NAMED) note(`${market} ${metric} ${observedAt}: was changed again later, and stays`);
       }
     }
   } finally {
@@ -201,7 +201,7 @@ async function writeRecords(
     );
   }
   if (count > NAMED) note(`  and ${count - NAMED} more values`);
-  if (left > NAMED) note(`  and ${left - NAMED} more that are left alone`);
+  if (left > NAMED) note(`  and ${left - NAMED} more that stay`);
   return count;
 }
 

@@ -64,7 +64,7 @@ function entryOf(line: string | undefined, index: number): LogChange['entry'] {
   try {
     entry = JSON.parse(line ?? '');
   } catch (cause) {
-    const detail = `entry ${index} of the log is no JSON`;
+    const detail = `entry ${index} of the log is not JSON`;
     throw new TidemarkError('unexpected-answer', { status: 200, detail, cause });
   }
   const { format, takenDown } = entry as { readonly format?: unknown; readonly takenDown?: unknown };

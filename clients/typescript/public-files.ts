@@ -58,7 +58,7 @@ export class PublicFiles {
     });
     const value = parsedJson(text, url);
     if (typeof value === 'object' && value !== null) return { value, url };
-    throw unexpected(url, 'is no JSON object');
+    throw unexpected(url, 'is not a JSON object');
   }
 
   /** The target of a link. @throws TidemarkError for a link to another host, or outside the base URL */

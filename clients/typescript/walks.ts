@@ -127,7 +127,7 @@ async function historyPageAt(files: PublicFiles, path: string, momentMs: number)
 
 /** Pages are immutable, so only a host that invents pages causes this. */
 function noEnd(path: string): TidemarkError {
-  const detail = `the pages of ${path} lead back, or have nothing new: is it a Tidemark service?`;
+  const detail = `the pages of ${path} repeat, or bring nothing new: is it a Tidemark service?`;
   return new TidemarkError('unexpected-answer', { status: 200, detail });
 }
 
@@ -137,5 +137,5 @@ function nullIfGone(error: unknown): null {
 }
 
 function expired(path: string, reason: string): TidemarkError {
-  return new TidemarkError('cursor-expired', { detail: `the walk over ${path} cannot go on: ${reason}` });
+  return new TidemarkError('cursor-expired', { detail: `the walk over ${path} cannot continue: ${reason}` });
 }

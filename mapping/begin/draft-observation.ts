@@ -48,7 +48,7 @@ export function draftMetrics({ guess: { values }, isList }: Draft, value: Return
   const also = others.map(({ name }) => ({ metric: metricOf(name), value: { ...bare, column: name } }));
   return {
     metric: metricOf(first.name),
-    also: new Commented(also, 'Further metrics of each row. One that is no money has a "unit", such as "token".'),
+    also: new Commented(also, 'Further metrics of each row. One that is not money has a "unit", such as "token".'),
   };
 }
 

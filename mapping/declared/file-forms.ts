@@ -12,7 +12,7 @@ export const csvSchema = z.strictObject({
     .regex(/[^"\r\n]/, { error: 'must not be a quote or a line break' })
     .default(','),
   /** A label of the WHATWG Encoding Standard, e.g. `windows-1252` or `utf-16le`. */
-  encoding: z.string().refine(isEncoding, { error: 'is no known encoding' }).default('utf-8'),
+  encoding: z.string().refine(isEncoding, { error: 'is not a known encoding' }).default('utf-8'),
   /** The number of lines before the one with the column names. They are not read. */
   linesBeforeHeader: z.int().min(0).max(10_000).default(0),
   /** The number of rows directly after the header that are not data, such as a second header or units. */

@@ -37,7 +37,7 @@ export function dateMapper(date: MappedDate, pointer: string): (columns: Columns
       return refused('has more than milliseconds: to drop the rest, write "beyondMilliseconds": "cut"', 'finer');
     }
     const [moment, later] = momentsOf(found);
-    if (moment === undefined) return refused(`is no time in ${date.timeZone}: the clocks skip it`, 'gap');
+    if (moment === undefined) return refused(`is not a time in ${date.timeZone}: the clocks skip it`, 'gap');
     if (later !== undefined && date.overlap === undefined) {
       const why = `is shown twice by the clocks in ${date.timeZone}: write "overlap": "earlier" or "later"`;
       return refused(why, 'overlap');

@@ -152,7 +152,7 @@ function whyUnreadable(error: CsvError): string {
     case 'CSV_QUOTE_NOT_CLOSED':
       return 'a quote is opened in the row that begins here, and never closed';
     case 'CSV_MAX_RECORD_SIZE':
-      return 'the row that begins here has more than 1,000,000 characters: is a quote never closed, or is this no CSV file?';
+      return 'the row that begins here has more than 1,000,000 characters: is a quote never closed, or is this not a CSV file?';
     case 'CSV_INVALID_CLOSING_QUOTE':
       return 'text follows a closing quote in the row that begins here: write a quote inside a quoted field twice';
     case 'INVALID_OPENING_QUOTE':

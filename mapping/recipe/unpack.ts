@@ -89,7 +89,7 @@ function endOf(archive: Buffer): number {
     if (archive.readUInt32LE(at) !== END.signature) continue;
     if (at + END.bytes + archive.readUInt16LE(at + 20) === archive.length) return at;
   }
-  throw new UnpackError('the answer is no ZIP archive');
+  throw new UnpackError('the answer is not a ZIP archive');
 }
 
 /** The announced size is the limit, so a file with a wrong size uses no more memory. */

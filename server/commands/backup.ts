@@ -155,8 +155,7 @@ async function copyOwn(
 ): Promise<Record<string, Content>> {
   progress('Copying the ledger', 0, 1);
   const ledger = await copyDurably(snapshot, join(partial, LEDGER_FILE));
-  if (ledger === null)
-    throw new StartError(`The snapshot ${snapshot} is gone: was the server started anew? Try again.`);
+  if (ledger === null) throw new StartError(`The snapshot ${snapshot} is gone: was the server restarted? Try again.`);
   const files: Record<string, Content> = { [LEDGER_FILE]: ledger };
   for (const name of SECRET_FILES) {
     const content = await copyDurably(join(dataFolder, name), join(partial, name));

@@ -40,7 +40,7 @@ export async function restoreFromLog(
   const keys = signingKeys(dataFolder, logKey);
   if (keys === null) {
     throw new StartError(
-      `${join(dataFolder, 'log-key')} is missing: put the key there that signs this log, with mode 600, or set TIDEMARK_LOG_KEY. Only its owner can go on with a log. Nothing was changed.`,
+      `${join(dataFolder, 'log-key')} is missing: put the key there that signs this log, with mode 600, or set TIDEMARK_LOG_KEY. Only the holder of its key can continue a log. Nothing was changed.`,
     );
   }
   const reader = namedFilesReader(source, timeoutSeconds * 1000);

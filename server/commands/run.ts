@@ -105,7 +105,7 @@ const ENDED: { readonly [State in Exclude<OperatorKeyFile, 'made' | 'gone' | 'va
   expired: 'holds a key that has expired',
   rotated: 'holds a secret that was replaced by a rotation',
   unknown: 'holds a key of another ledger',
-  damaged: 'holds something else than an API key',
+  damaged: 'does not hold an API key',
 };
 
 /** A note on an operator key in the file that cannot be used. */
@@ -175,7 +175,7 @@ function stopOnSignals({ dataFolder }: EmbeddedConfig): void {
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
     terminal.clear();
     setTimeout(
-      () => terminal.say('\n  Stopping: answers and a publication end first. Ctrl-C ends it at once.'),
+      () => terminal.say('\n  Stopping: current answers and a publication end first. Ctrl-C stops at once.'),
       SOON_MS,
     );
     // A start may be interrupted at any point: commits are durable, and the next start continues the publication.

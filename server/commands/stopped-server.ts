@@ -89,6 +89,6 @@ export async function checkAudit(environment: Environment): Promise<void> {
       const detail = 'keep a copy of the data folder, and see docs/operations.md, "Verify the audit"';
       throw new StartError(`The audit has ${findings.length} faults: ${detail}.`);
     }
-    terminal.done(`${records} audit records in ${chains} chains, as they were written`);
+    terminal.done(`${records} audit records in ${chains} chains, all unchanged`);
   });
 }

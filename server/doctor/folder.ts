@@ -136,11 +136,11 @@ function examineLogKey(folder: string): Diagnosis {
 }
 
 async function examineRunning(folder: string, readsLedger: boolean): Promise<Diagnosis> {
-  if (!readsLedger) return ok('ledger', 'open in the server; --ledger and each backup read all of it');
+  if (!readsLedger) return ok('ledger', 'in use by the server; --ledger and each backup check all of it');
   const snapshot = await takeSnapshot(folder, () => {});
   try {
     const { generation } = await checkLedgerCopy(snapshot.path);
-    return ok('ledger', `whole, at generation ${generation ?? 0}`);
+    return ok('ledger', `undamaged, at generation ${generation ?? 0}`);
   } finally {
     await snapshot.release();
   }
@@ -149,7 +149,7 @@ async function examineRunning(folder: string, readsLedger: boolean): Promise<Dia
 function examineStopped(file: string): Diagnosis {
   try {
     const damage = examineLedgerFile(file);
-    return damage.length === 0 ? ok('ledger', 'whole') : fault('ledger', damage.join('; '), RESTORE);
+    return damage.length === 0 ? ok('ledger', 'undamaged') : fault('ledger', damage.join('; '), RESTORE);
   } catch (error) {
     if (!(error instanceof StorageUnavailable)) throw error;
     const hint = 'If a server is starting, wait for it. Otherwise look for the process that uses the folder.';
@@ -163,7 +163,7 @@ async function examineObjects(folder: string, progress: ProgressLine | undefined
   const { read, damaged } = await findDamagedObjects(folder, (count, of) =>
     progress?.at('Reading the objects', { share: count / of, count, unit: 'file' }),
   );
-  if (damaged.length === 0) return ok('objects', `${read} files, all whole${elsewhere}`);
+  if (damaged.length === 0) return ok('objects', `${read} files, all undamaged${elsewhere}`);
   const some = damaged.slice(0, 3).join(', ');
   const hint =
     'A server publishes them again within a minute of its start, and of the first read. If one stays, delete its file, and see to the disk.';
@@ -178,7 +178,7 @@ function examineBackups(folder: string, nowMs: number): Diagnosis {
   const detail = `${last.backup}, ${hours} h ago`;
   if (hours > OLD_BACKUP_HOURS) return warning('backup', detail, nightly);
   if (existsSync(last.backup)) return ok('backup', detail);
-  return warning('backup', `${detail}: it is not there now`, 'Mount its disk, and see that it is still there.');
+  return warning('backup', `${detail}: it is missing now`, 'Mount its disk, and check that the backup is still on it.');
 }
 
 const MEGABYTE = 1_000_000;
@@ -199,7 +199,7 @@ async function examineSpace(folder: string): Promise<readonly Diagnosis[]> {
     if (free < NEEDED_BYTES) found.push(fault('disk space', detail, MAKE_ROOM));
     else if (free < 2 * ledger) {
       const backup = `${detail}, and the ledger has ${Math.ceil(ledger / MEGABYTE)} MB`;
-      found.push(warning('disk space', backup, 'Make room: a backup needs the size of the ledger once more.'));
+      found.push(warning('disk space', backup, 'Make room: a backup needs as much space as the ledger.'));
     } else found.push(ok('disk space', detail));
   }
   if (files > 0) {
@@ -232,5 +232,5 @@ async function examinePermissions(folder: string): Promise<readonly Diagnosis[]>
   } else if (found.length === 0 && isReadable(folder)) {
     found.push(warning('permissions', `other users can list ${folder}`, `chmod 700 ${folder}`));
   }
-  return found.length > 0 ? found : [ok('permissions', "the folder and its secrets are its owner's alone")];
+  return found.length > 0 ? found : [ok('permissions', 'only the owner can read the folder and its secrets')];
 }

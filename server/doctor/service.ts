@@ -140,14 +140,14 @@ async function examineCompression(ask: Ask): Promise<Diagnosis> {
     );
   }
   if (/\b(accept-encoding|\*)/i.test(headers.vary ?? '')) return ok('compression', encoding);
-  return fault('compression', `${encoding} without Vary: Accept-Encoding: caches would give it to everybody`, PROXY);
+  return fault('compression', `${encoding} without Vary: Accept-Encoding: caches would send it to every client`, PROXY);
 }
 
 async function examineAge(ask: Ask): Promise<Diagnosis> {
   await ask(SNAPSHOT_URL);
   const { headers } = await ask(SNAPSHOT_URL);
   const { age } = headers;
-  if (age === undefined) return warning('Age', 'absent: readers cannot tell how old an answer is', PROXY);
+  if (age === undefined) return warning('Age', 'absent: readers cannot see how old an answer is', PROXY);
   const seconds = Number(age);
   const by = headers['cache-status'] === undefined ? '' : `; ${headers['cache-status']}`;
   if (seconds <= FRESH_SECONDS) return ok('Age', `${age} s${by}`);
@@ -196,7 +196,7 @@ async function examineHealth(ask: Ask): Promise<Diagnosis> {
 /** Readers need to know who publishes the data. */
 async function examineOperator(ask: Ask): Promise<readonly Diagnosis[]> {
   const { status, body } = await ask('/');
-  if (status !== 200) return [ok('operator', 'no pages for people are at this address')];
+  if (status !== 200) return [ok('operator', 'this address has no pages for people')];
   const stated = /<p class="operator" data-states="([a-z ]*)"/.exec(body)?.[1]?.split(' ') ?? [];
   const settings = { name: 'OPERATOR_NAME', contact: 'OPERATOR_CONTACT', licence: 'DATA_LICENCE' } as const;
   const missing = Object.entries(settings).flatMap(([fact, name]) =>

@@ -34,7 +34,7 @@ export async function checkIsOwnLog(
   // After a restore, the next generation compares the logs and takes over the longer one.
   if (log.isDoubtful || (await isBeginningOf(ledger, log, shown))) return;
   throw new StartError(
-    `${path} of ${target.name} shows ${shown.size} entries of the log ${shown.origin}, and ${of} has not written all of them. Nothing was published. Use the data folder that has written them, or another target. If that folder is lost, move ${of} away, and go on with the log and its key: \`tidemark run --from-log\`.`,
+    `${path} of ${target.name} shows ${shown.size} entries of the log ${shown.origin}, and ${of} has not written all of them. Nothing was published. Use the data folder that has written them, or another target. If that folder is lost, move ${of} away, and continue the log with its key: \`tidemark run --from-log\`.`,
   );
 }
 

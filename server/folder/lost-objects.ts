@@ -99,7 +99,10 @@ export function watchLostObjects(
     const isAgain = wasMarked && (await isDoubtful());
     if (lost !== null) return true;
     lost = { sinceMs: nowMs(), waitMs: isAgain ? RETRY_MS : 0 };
-    report(isAgain ? `not everything is published again, ${RETRY}` : 'everything is published again', new Error(what));
+    report(
+      isAgain ? `objects are lost again during the repair, ${RETRY}` : 'publishing everything again',
+      new Error(what),
+    );
     return true;
   }
 
@@ -121,7 +124,7 @@ export function watchLostObjects(
     if (damage === null || head === null || !head.value.applied || head.value.list.isDoubtful) return false;
     const untried = await damage.takeUntried((keys) => {
       const cause = new Error(`${describe(keys)}: delete the file, or put a copy back`);
-      report('publishing everything again has not mended all', cause);
+      report('publishing everything again has not repaired all objects', cause);
     });
     return untried.length > 0 && (await found(describe(untried)));
   }

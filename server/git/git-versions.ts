@@ -80,7 +80,7 @@ function remoteOf({ repository }: GitFile): { readonly place: string; readonly i
   const place = resolve(repository);
   const isFolder = !repository.startsWith('-') && existsSync(place) && statSync(place).isDirectory();
   if (isFolder && !['.git', 'HEAD'].some((name) => existsSync(resolve(place, name)))) {
-    throw new WrongArgument(`--git: ${repository} is no git repository.`);
+    throw new WrongArgument(`--git: ${repository} is not a git repository.`);
   }
   if (isFolder) return { place, isHost: false };
   throw new WrongArgument('--git: name a folder with a repository, or an https:// URL.');

@@ -86,7 +86,7 @@ export function startSourceLoop(options: SourceLoopOptions): WakeLoop {
       if (nextAtMs !== null) loop.wakeIn(Math.min(LOOK_AGAIN_MS, nextAtMs - nowMs()));
     },
     intervalMs: LOOK_AGAIN_MS,
-    onError: (cause) => report('the sources were not looked at; the next try is in a minute', cause),
+    onError: (cause) => report('the sources could not be checked; the next try is in a minute', cause),
   });
 
   /** Slow runs continue between rounds. When one ends, the next round continues its work. */

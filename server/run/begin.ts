@@ -46,12 +46,12 @@ export async function beginIfEmpty(
     if ((await published.read(SNAPSHOT)) === null) return null;
     // A new log under the same key would fork the published log.
     throw new StartError(
-      `${source} has published markets, and no checkpoint of a log: put ${CHECKPOINT} back, or say --from-log URL.`,
+      `${source} has published markets, and no checkpoint of a log: restore ${CHECKPOINT}, or use --from-log URL.`,
     );
   }
   const keys = signingKeys(dataFolder, logKey);
   if (keys === null) {
-    throw new StartError('There is no key to go on with the log: set TIDEMARK_LOG_KEY to the one that has signed it.');
+    throw new StartError('There is no key to continue the log: set TIDEMARK_LOG_KEY to the one that has signed it.');
   }
   const { nowMs } = systemRuntime;
   const reader = published === null ? namedFilesReader(source) : filesReader(published.read);

@@ -339,7 +339,7 @@ async function signedProjections(
   const { name, read } = await openTarget(dataFolder, target);
   if ((await read(CHECKPOINT)) !== null) {
     throw new StartError(
-      `${name} has a signed log, which must go on: set TIDEMARK_LOG_KEY to its key${isUnsigned ? ', without --unsigned' : ''}. Or name another target.`,
+      `${name} has a signed log, which must continue: set TIDEMARK_LOG_KEY to its key${isUnsigned ? ', without --unsigned' : ''}. Or name another target.`,
     );
   }
   if (isUnsigned) return new Set([...projections].filter((kind) => kind !== 'log'));

@@ -182,7 +182,7 @@ export function startExpectationsLoop({ objects, yieldToEventLoop, report }: Exp
   const loop = startWakeLoop({
     round,
     intervalMs: INTERVAL_MS,
-    onError: (cause) => report('the list was not read for late sources', cause),
+    onError: (cause) => report('reading the list for late sources failed', cause),
   });
   loop.wake();
   return { ...loop, current: () => current };

@@ -50,7 +50,7 @@ export function readSourceSecrets(environment: {
     const [, host, value] = HOST_AND_VALUE.exec(given.text) ?? [];
     if (!secretName.test(name) || host === undefined || value === undefined) {
       throw new StartError(
-        `${given.place} is no secret: write the host, a space, and the value of at least 8 characters. Its name has capitals, digits and underscores.`,
+        `${given.place} is not a secret: write the host, a space, and the value of at least 8 characters. Its name has capitals, digits and underscores.`,
       );
     }
     secrets.set(name, { host, value });

@@ -24,7 +24,7 @@ export function checkInnerFolderIsPrivate(folder: string): void {
   const stats = lstatSync(folder, { throwIfNoEntry: false });
   if (stats === undefined) return;
   if (stats.isSymbolicLink()) throw linked(folder);
-  if (!stats.isDirectory()) throw new StartError(`${folder} is no folder: remove it.`);
+  if (!stats.isDirectory()) throw new StartError(`${folder} is not a folder: remove it.`);
   checkStats(folder, stats);
 }
 
@@ -121,5 +121,5 @@ function linked(path: string): StartError {
 }
 
 function notRegular(path: string): StartError {
-  return new StartError(`${path} is no regular file: remove it, and put the file itself there.`);
+  return new StartError(`${path} is not a regular file: remove it, and put the file itself there.`);
 }

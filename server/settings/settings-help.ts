@@ -21,15 +21,15 @@ Settings in the environment:
                                 data.example.com/prices (default: a random one)
   TIDEMARK_LOG_KEY=KEY          the private key of the log, in place of log-key of the data folder; or
                                 TIDEMARK_LOG_KEY_FILE, a file that holds it
-  TIDEMARK_LOG_NEXT_KEY=KEY     the key with which another server will go on with the log
+  TIDEMARK_LOG_NEXT_KEY=KEY     the key with which another server will continue the log
   TIDEMARK_WITNESSES=LIST       witnesses that cosign the log: pairs of a key and a URL
-  TIDEMARK_SOURCE_HOSTS=LIST    internal hosts that sources may be at, with scheme and port, such as
+  TIDEMARK_SOURCE_HOSTS=LIST    internal hosts that sources may use, with scheme and port, such as
                                 http://prices:8080
   TIDEMARK_SECRET_NAME=HOST VALUE  a secret that recipes name as \${NAME}, and the one host it may go to; or
                                 TIDEMARK_SECRET_NAME_FILE, a file that holds both
   TIDEMARK_LOG=json|text|quiet  log lines for programs, for people (the default), or faults only
-  TIDEMARK_PROXIES=LIST         proxies in front, as addresses or networks: they say who sends a
-                                request (X-Forwarded-For)
+  TIDEMARK_PROXIES=LIST         trusted proxies, as addresses or networks: their X-Forwarded-For names the
+                                sender of a request
   TIDEMARK_LOCAL_ISSUER=everywhere  allow tokens of \`tidemark token\` from other machines
   TIDEMARK_ISSUER=URL           an OIDC issuer for users; with TIDEMARK_AUDIENCE, and perhaps
                                 TIDEMARK_JWKS_URI and TIDEMARK_SCOPE_PREFIX`;

@@ -52,7 +52,7 @@ export async function unsealState(
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).syscall !== undefined) throw cause;
     throw new StartError(
-      `${place} cannot be opened with the key of ${key.place}: it is damaged, or of another key. Set the right key, or put an earlier copy of the file back. To go on without it, delete it and say --from-log. Nothing was changed.`,
+      `${place} cannot be opened with the key of ${key.place}: it is damaged, or of another key. Set the right key, or put an earlier copy of the file back. To continue without it, delete it and use --from-log. Nothing was changed.`,
       { cause },
     );
   }

@@ -170,7 +170,7 @@ export function openTargetState(config: EmbeddedConfig, key: StateKey): TargetSt
       if (own !== null && isAtOrAfter(own, copied)) throw new OwnIsLater();
       if (own !== null && !isBefore(own, copied)) {
         throw new StartError(
-          `The data folder ${dataFolder} and ${target.state.place} have both gone on, each without the other: to go on with the target, name another data folder with --data; to go on with the data folder, put back the file that it has written. Nothing was changed.`,
+          `The data folder ${dataFolder} and ${target.state.place} have both changed since their last common state. To continue with the target, name another data folder with --data. To continue with the data folder, restore the file that it has written. Nothing was changed.`,
         );
       }
     };
@@ -204,7 +204,7 @@ export function openTargetState(config: EmbeddedConfig, key: StateKey): TargetSt
     for (const path of FIRST_SHOWN) {
       if ((await read(path)) === null) continue;
       throw new StartError(
-        `${name} has ${path}, and there is no ${state.place}: put that file back, or say --from-log to begin from the public log.`,
+        `${name} has ${path}, and there is no ${state.place}: restore that file, or use --from-log to begin from the public log.`,
       );
     }
   }

@@ -104,7 +104,7 @@ function placeOf(named: string | null, remembered: BucketMemory | null): BucketP
   const [, bucket, path = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(named) ?? [];
   const prefix = path === '' ? '' : path.replace(/\/?$/, '/');
   if (bucket === undefined || !/^([\w.@-]*[\w@-][\w.@-]*\/)*$/.test(prefix)) {
-    throw new StartError(`${JSON.stringify(named)} is no bucket: name s3://BUCKET or s3://BUCKET/PREFIX.`);
+    throw new StartError(`${JSON.stringify(named)} is not a bucket: name s3://BUCKET or s3://BUCKET/PREFIX.`);
   }
   return { bucket, prefix, ...at };
 }

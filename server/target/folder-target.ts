@@ -62,7 +62,7 @@ export function folderTarget(dataFolder: string, named: string | null): PublicTa
 function checkTarget(dataFolder: string, link: string, target: string): void {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(target)) {
     throw new StartError(
-      `${target} is neither a folder nor s3://BUCKET/PREFIX: name a folder, and copy it to its host with the tool of that host.`,
+      `${target} is neither a folder nor s3://BUCKET/PREFIX: name a folder, and copy it to the host with the host's own tool.`,
     );
   }
   checkNotNested(target);
@@ -116,7 +116,7 @@ export function detachFolder(dataFolder: string, next: string): void {
 /** The error for a new target with pages of another origin. */
 export function foreignPage(target: string): StartError {
   return new StartError(
-    `${target} has an ${INDEX_PAGE} of somebody else, which the pages of Tidemark would replace: name another place, or move that file away.`,
+    `${target} has an ${INDEX_PAGE} that Tidemark has not written, and its pages would replace it: name another place, or move that file away.`,
   );
 }
 
@@ -128,7 +128,7 @@ function checkApart(dataFolder: string, target: string): void {
   const isIn = (inner: string, outer: string) => inner === outer || inner.startsWith(outer.replace(/\/?$/, sep));
   if (!isIn(dataFolder, target) && !isIn(target, dataFolder)) return;
   throw new StartError(
-    `The data folder ${dataFolder} and the target ${target} must lie apart: the data folder holds keys, and the target is public. Name another data folder with --data.`,
+    `The data folder ${dataFolder} and the target ${target} must be separate folders: the data folder holds keys, and the target is public. Name another data folder with --data.`,
   );
 }
 

@@ -96,7 +96,7 @@ export function namedFilesReader(source: string, timeoutMs = DEFAULT_READ_LIMITS
   }
   const base = URL.parse(source);
   if (base === null) {
-    throw new StartError(`${JSON.stringify(source)} is no URL: give the base URL of the published files.`);
+    throw new StartError(`${JSON.stringify(source)} is not a URL: give the base URL of the published files.`);
   }
   if (!base.pathname.endsWith('/')) base.pathname += '/';
   return staticHostReader(boundedReader(base, { ...DEFAULT_READ_LIMITS, timeoutMs }));

@@ -124,7 +124,7 @@ describe('history --in', () => {
 
   test('stays empty where no market is a rate, and says why', async () => {
     const { code, output, errors } = await history('--csv', '--in', 'XPF');
-    expect([code, errors]).toEqual([0, 'No market of this service is a rate from USD to XPF.\n']);
+    expect([code, errors]).toEqual([0, 'No market of this service has a rate from USD to XPF.\n']);
     expect(lastOf(output.trimEnd().split('\n'))).toEqual(['', 'XPF', 'no-rate', ...Array(7).fill('')]);
   });
 

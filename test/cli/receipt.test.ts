@@ -108,7 +108,7 @@ describe('verify --log', () => {
     const before = { 'https://data.example/': { vkeys: [testSigner(2).vkey], checkpoint } };
     writeFileSync(logs(), JSON.stringify(before), { mode: 0o600 });
     expect(await run('verify', url, '--log')).toBe(1);
-    expect(printed).toMatch(/is no key of tidemark\.test\/log at https:\/\/data\.example\//);
+    expect(printed).toMatch(/is not a key of tidemark\.test\/log at https:\/\/data\.example\//);
     expect(JSON.parse(readFileSync(logs(), 'utf8'))).toEqual(before);
     expect(await run('verify', url, '--log', '--log-key', VKEY)).toBe(0);
     const known = { ...before, [`${url}/`]: { vkeys: [VKEY], checkpoint } };

@@ -448,9 +448,9 @@ describe('without a server', () => {
     ['its manifest is a link', instead(ofBackup('manifest.json'), linkToMoved), 'manifest.json is a symbolic link'],
     ['its ledger is a link', instead(ofBackup('ledger.sqlite'), linkToMoved), 'ledger.sqlite is a symbolic link'],
     ['a secret is an endless device', instead(ofBackup('secret'), linkTo('/dev/zero')), 'secret is a symbolic link'],
-    ['a secret is a pipe', instead(ofBackup('secret'), pipe), 'secret is no regular file'],
-    ['its manifest is a pipe', instead(ofBackup('manifest.json'), pipe), 'manifest.json is no regular file'],
-    ['a secret is a folder', instead(ofBackup('secret'), (path) => mkdir(path)), 'secret is no regular file'],
+    ['a secret is a pipe', instead(ofBackup('secret'), pipe), 'secret is not a regular file'],
+    ['its manifest is a pipe', instead(ofBackup('manifest.json'), pipe), 'manifest.json is not a regular file'],
+    ['a secret is a folder', instead(ofBackup('secret'), (path) => mkdir(path)), 'secret is not a regular file'],
     ['the uploads are a link', instead(() => join(dir, 'uploads'), linkToMoved), 'uploads is a symbolic link'],
     [
       'the uploads are a file',
@@ -458,7 +458,7 @@ describe('without a server', () => {
         () => join(dir, 'uploads'),
         (path) => writeFile(path, ''),
       ),
-      'is no folder',
+      'is not a folder',
     ],
     [
       'a file is longer than announced',

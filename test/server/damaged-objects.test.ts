@@ -77,7 +77,7 @@ test('every kind of published object is found at the start, put again, and the s
   await publishAll(folder);
   for (const key of keys) expect((await store.get(key)).kind, key).toBe('found');
   for (const key of immutable) expect(await bodyIn(key), key).toEqual(before.get(key));
-  expect(reports).toEqual([expect.stringMatching(/^everything is published again: \d+ objects are lost or damaged/)]);
+  expect(reports).toEqual([expect.stringMatching(/^publishing everything again: \d+ objects are lost or damaged/)]);
 });
 
 test('a read that fails has the object put again, with one report; readers get no "absent" meanwhile', async () => {
@@ -125,7 +125,7 @@ test('a lost object that nothing publishes any more is absent, after one try', a
   await expect(shown.get(foreign)).rejects.toThrow(StorageCorrupt);
   await publishAll(folder);
   expect(await shown.get(foreign)).toEqual({ kind: 'absent' });
-  expect(reports).toEqual([`everything is published again: ${foreign} is lost or damaged`]);
+  expect(reports).toEqual([`publishing everything again: ${foreign} is lost or damaged`]);
 });
 
 test('an object that the ledger does not make is tried once, and then named', async () => {
@@ -137,8 +137,8 @@ test('an object that the ledger does not make is tried once, and then named', as
   await expect(shown.get(foreign)).rejects.toThrow(StorageCorrupt);
   await publishAll(folder);
   expect(reports).toEqual([
-    `everything is published again: ${foreign} is lost or damaged`,
-    expect.stringMatching(`^publishing everything again has not mended all: ${foreign} .*delete the file`),
+    `publishing everything again: ${foreign} is lost or damaged`,
+    expect.stringMatching(`^publishing everything again has not repaired all objects: ${foreign} .*delete the file`),
   ]);
   const generation = (await ledger.get(HEAD_KEY))?.revision;
   await expect(shown.get(foreign)).rejects.toThrow(StorageCorrupt);

@@ -100,7 +100,7 @@ describe('npm run restore', () => {
     const elsewhere = run('restore', await temporaryFolder(), dir);
     expect(elsewhere).toMatchObject({ code: 0 });
     expect(elsewhere.output + elsewhere.errors).toMatch(
-      /The log goes on from 6 entries[\s\S]*states again all that stands/,
+      /The log continues after 6 entries[\s\S]*repeats all standing facts/,
     );
   });
 

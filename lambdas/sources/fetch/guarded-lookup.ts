@@ -18,7 +18,7 @@ export function guardedLookup(lookup: LookupFunction, mayConnect: (address: stri
       const addresses = (found as LookupAddress[]).map(({ address, family }) => ({ address, family }));
       const refused = addresses.find(({ address }) => !mayConnect(address));
       if (refused !== undefined) {
-        return callback(new NotAllowed(`${hostname} is at ${refused.address}, which is no public address`), '');
+        return callback(new NotAllowed(`${hostname} is at ${refused.address}, which is not a public address`), '');
       }
       const [first] = addresses;
       if (first === undefined) return callback(new NotAllowed(`${hostname} has no address`), '');

@@ -19,7 +19,7 @@ export function isInternal(url: URL, { hosts, internal }: AllowedHosts): boolean
 /** @throws NotAllowed if the URL is not allowed */
 export function allowedUrl(text: string, allowed: AllowedHosts): URL {
   const { hosts } = allowed;
-  if (!URL.canParse(text)) throw new NotAllowed(`${shown(text)} is no URL`);
+  if (!URL.canParse(text)) throw new NotAllowed(`${shown(text)} is not a URL`);
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') throw new NotAllowed('a URL holds a user name or a password');
   if (isInternal(url, allowed)) return url;

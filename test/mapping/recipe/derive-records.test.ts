@@ -137,12 +137,12 @@ describe('a packed answer', () => {
   const limits = { maxBytes: 10_000 };
 
   test.each<[string, object, Uint8Array | string, RegExp]>([
-    ['no ZIP archive', { unpack: 'zip' }, CSV, /no ZIP archive/],
-    ['an empty answer', { unpack: 'zip' }, '', /no ZIP archive/],
+    ['no ZIP archive', { unpack: 'zip' }, CSV, /not a ZIP archive/],
+    ['an empty answer', { unpack: 'zip' }, '', /not a ZIP archive/],
     ['an archive without a file', { unpack: 'zip' }, zipArchive([]), /0 files/],
     ['an archive with a part elsewhere', { unpack: 'zip' }, inParts, /parts/],
     ['an archive of two files', { unpack: 'zip' }, zipArchive([file, file]), /2 files/],
-    ['an archive that ends early', { unpack: 'zip' }, fine.subarray(0, -5), /no ZIP archive/],
+    ['an archive that ends early', { unpack: 'zip' }, fine.subarray(0, -5), /not a ZIP archive/],
     ['an archive that begins late', { unpack: 'zip' }, fine.subarray(5), /damaged/],
     ['an encrypted file', { unpack: 'zip' }, zipArchive([{ ...file, flags: 1 }]), /encrypted/],
     ['another method', { unpack: 'zip' }, zipArchive([{ ...file, method: 12 }]), /method 12/],

@@ -295,7 +295,7 @@ class Client:
         value = json_of(self._requests.unkept(url) if is_later_page else self._requests.body(url), url)
         if isinstance(value, dict):
             return value
-        raise unexpected(url, "is no JSON object")
+        raise unexpected(url, "is not a JSON object")
 
     def _list(self, path: str) -> list[dict[str, Any]]:
         data = self._files.resource(path).get("data")

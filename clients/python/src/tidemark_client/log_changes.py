@@ -109,7 +109,7 @@ def _entry_of(line: str, index: int) -> dict[str, Any] | None:
     try:
         entry = json.loads(line)
     except ValueError as cause:
-        raise TidemarkError("unexpected-answer", f"entry {index} of the log is no JSON", status=200) from cause
+        raise TidemarkError("unexpected-answer", f"entry {index} of the log is not JSON", status=200) from cause
     if isinstance(entry, dict) and isinstance(entry.get("takenDown"), str):
         return None
     found = entry.get("format") if isinstance(entry, dict) else None

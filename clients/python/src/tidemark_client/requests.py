@@ -205,4 +205,4 @@ def json_of(body: bytes, url: str) -> Any:
     try:
         return json.loads(body)
     except ValueError as cause:
-        raise unexpected(url, "is no JSON") from cause
+        raise unexpected(url, "is not JSON") from cause

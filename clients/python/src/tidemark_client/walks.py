@@ -131,4 +131,4 @@ def _unless_gone(read: Callable[[], Found]) -> Found | None:
 
 
 def _expired(path: str, reason: str) -> TidemarkError:
-    return TidemarkError("cursor-expired", f"the walk over {path} cannot go on: {reason}")
+    return TidemarkError("cursor-expired", f"the walk over {path} cannot continue: {reason}")

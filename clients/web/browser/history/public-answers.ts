@@ -123,9 +123,9 @@ function jsonOf(bytes: Uint8Array): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(decodedText(bytes));
     if (typeof value === 'object' && value !== null) return value as Readonly<Record<string, unknown>>;
   } catch (cause) {
-    throw new UnreachableError('the service gave an answer that is no JSON', { cause });
+    throw new UnreachableError('the service gave an answer that is not JSON', { cause });
   }
-  throw new UnreachableError('the service gave an answer that is no JSON object');
+  throw new UnreachableError('the service gave an answer that is not a JSON object');
 }
 
 /** Reads JSON lines while they come in: a long file never stands in memory as a whole, and the page answers between two pieces. */
@@ -135,7 +135,7 @@ class JsonLines {
   readonly #values: unknown[] = [];
   #rest = '';
 
-  /** @param piece some of the bytes, which may end within a character. Rejects if a line is no JSON */
+  /** @param piece some of the bytes, which may end within a character. Rejects if a line is not JSON */
   async take(piece: Uint8Array): Promise<void> {
     const lines = (this.#rest + this.#decoder.decode(piece, { stream: true })).split('\n');
     this.#rest = lines.pop() ?? '';

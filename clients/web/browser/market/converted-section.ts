@@ -115,7 +115,7 @@ export class ConvertedSection {
     this.#select.value = currency;
     if (this.#select.value === currency) return await this.#convert();
     this.#select.value = '';
-    this.#said.textContent = `No market of this service is a rate from ${nativeCurrency} to ${currency}.`;
+    this.#said.textContent = `No market of this service has a rate from ${nativeCurrency} to ${currency}.`;
   }
 
   async #convert(): Promise<void> {
