@@ -2,9 +2,9 @@
  * Temporary files of the tests lie in memory, where there is plenty: tests wait for the disk longer than they compute, because a
  * data folder syncs whatever it writes. `kill -9` loses as little there as on a disk.
  */
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { chmodSync, readFileSync, statfsSync } from 'node:fs';
 import { freemem } from 'node:os';
-import { join } from 'node:path';
+import { makeRunFolder, removeRunFolder } from './aws/engines/run-folder.ts';
 
 const IN_MEMORY = '/dev/shm';
 /** Three sets of tests run at once. A fresh clone with its dependencies takes the most: about one of these. */
@@ -13,11 +13,11 @@ const NEEDED_BYTES = 8 * 2 ** 30;
 /** Vitest's `globalSetup`, before others that make files. The tests inherit TMPDIR. */
 export default function setup(): () => void {
   if (Math.min(freeBytes(), freemem()) < NEEDED_BYTES) return () => {};
-  const folder = mkdtempSync(join(IN_MEMORY, 'tidemark-tests-'));
+  const folder = makeRunFolder(IN_MEMORY, 'tidemark-tests');
   // Some tests start programs of other users.
   chmodSync(folder, 0o755);
   process.env.TMPDIR = folder;
-  return () => rmSync(folder, { recursive: true, force: true });
+  return () => removeRunFolder(folder);
 }
 
 /** 0 where no program may be started: some tests install packages. */
