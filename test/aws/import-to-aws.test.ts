@@ -5,7 +5,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { publish } from '../../publisher/publish.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { verify } from '../../publisher/verify/verify.ts';
@@ -17,7 +17,7 @@ import { putUploadFile } from '../../storage/s3/s3-upload-files.ts';
 import { openS3Uploads } from '../../storage/s3/s3-uploads.ts';
 import { createWorld, dependenciesOn, market, price, readerOf, SMALL_PAGES } from '../publisher/world.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { folderForAll } from '../storage/temporary-folder.ts';
 import { openEngineTable } from './dynamodb-table.ts';
 import { engineEndpoint } from './engine-endpoint.ts';
 import { makeBucket } from './s3-bucket.ts';
@@ -27,13 +27,12 @@ const UPLOAD = `upl_${'A'.repeat(26)}`;
 const CLOCK = { nowMs: Date.parse('2026-10-01T12:00:00Z') };
 const URLS = ['a', 'b'].flatMap((slug) => [`/api/v1/markets/${slug}`, `/api/v1/markets/${slug}/history`]);
 
-let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+const temporary = folderForAll();
 let backups: string;
 let data: string;
 let published: readonly string[];
 
 beforeAll(async () => {
-  temporary = await makeTemporaryFolder();
   data = join(temporary.folder, 'data');
   backups = join(temporary.folder, 'backups');
   published = await useFolder(async ({ ledger, objects }) => {
@@ -47,8 +46,6 @@ beforeAll(async () => {
   await writeFile(join(data, 'uploads', UPLOAD), 'a record\n');
   await backUp({ TIDEMARK_DATA: data }, { dir: backups, keep: 1, verify: false, progress: () => {} });
 });
-
-afterAll(() => temporary.remove());
 
 async function useFolder<Result>(work: (storage: { ledger: Ledger; objects: ObjectStore }) => Promise<Result>) {
   const folder = await openDataFolder(data);

@@ -23,7 +23,7 @@ test.each([
   [true, 480],
   [false, 200],
 ])('a page of another origin shows an embed, with JavaScript: %s, %i px wide', async (javaScriptEnabled, width) => {
-  const { page, complaints } = await openPage({ javaScriptEnabled });
+  const { page } = await openPage({ javaScriptEnabled });
   await page.goto(await foreignPage(frameOf('/embed/gold-usd', width)));
   const frame = page.frameLocator('iframe');
   await frame.getByText('4,129.10 USD').waitFor();
@@ -31,11 +31,10 @@ test.each([
   expect(drawn).toBeGreaterThan(width - 50);
   expect(drawn).toBeLessThan(width);
   expect(await page.context().cookies()).toEqual([]);
-  expect(complaints).toEqual([]);
 });
 
 test('no other page may be framed', async () => {
-  const { page, complaints } = await openPage();
+  const { page, complaints } = await openPage({ excused: /frame-ancestors/ });
   await page.goto(await foreignPage(frameOf('/status/') + frameOf('/markets/gold-usd')));
   await expect.poll(() => complaints.filter((text) => text.includes('frame-ancestors')).length).toBe(2);
 });
@@ -49,13 +48,12 @@ test('the link of an embed opens the page of its market', async () => {
 });
 
 test('another origin shows a badge as an image, and reads its answer', async () => {
-  const { page, complaints } = await openPage();
+  const { page } = await openPage();
   const badge = `${inject('baseUrl')}/badges/gold-usd`;
   await page.goto(await foreignPage(`<img src="${badge}.svg" alt="">`));
   await expect.poll(() => page.evaluate('document.images[0].naturalHeight')).toBe(20);
   const read = `fetch(${JSON.stringify(`${badge}.json`)}).then((answer) => answer.json())`;
   expect(await page.evaluate(read)).toMatchObject({ schemaVersion: 1, message: '4,129.10 USD (2026-09-29)' });
-  expect(complaints).toEqual([]);
 });
 
 test('an embed looks good', async () => {

@@ -1,23 +1,34 @@
-/** One browser for the tests of a file. The pages that a test opens are closed after it. */
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, inject } from 'vitest';
+/** One browser for the tests of a file. The pages that a test opens are closed after it, and must have no complaint. */
+import type { Browser, BrowserContextOptions, Download, Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
 import { openBrowser, openPage as openIn } from './browser.ts';
 
 let browser: Browser;
-const opened: Page[] = [];
+const opened: { readonly page: Page; readonly complaints: readonly string[]; readonly excused?: RegExp }[] = [];
+/** The browser's own words on an answer that a test withholds. */
+export const NO_ANSWER = /^Failed to load resource/;
+
 beforeAll(async () => {
   browser = await openBrowser();
 });
 afterEach(async () => {
-  for (const page of opened.splice(0)) await page.context().close();
+  for (const { page, complaints, excused } of opened.splice(0)) {
+    await page.context().close();
+    expect(complaints.filter((text) => !excused?.test(text))).toEqual([]);
+  }
 });
 afterAll(() => browser.close());
 
-/** A page of the service, and everything that it complained about. */
-export async function openPage(options: BrowserContextOptions = {}) {
+/** A page of the service. @param options `excused`: complaints that are right */
+export async function openPage({ excused, ...options }: BrowserContextOptions & { readonly excused?: RegExp } = {}) {
   const made = await openIn(browser, options);
-  opened.push(made.page);
+  opened.push(excused === undefined ? made : { ...made, excused });
   return made;
+}
+
+export async function downloadBy(control: Locator): Promise<Download> {
+  const [download] = await Promise.all([control.page().waitForEvent('download'), control.click()]);
+  return download;
 }
 
 /** The page of a market of the service that tests change, once its whole history is read. */

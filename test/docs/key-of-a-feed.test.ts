@@ -2,26 +2,20 @@
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { tidemarkHere as tidemark } from '../cli/in-process.ts';
-import { startServer } from '../server/server-process.ts';
+import { serverForAll } from '../server/server-process.ts';
 import { metalsCsv, recipeWith } from '../sources/example-recipe.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const documented = (file: string, pattern: RegExp) => {
   const text = readFileSync(new URL(`../../docs/${file}`, import.meta.url), 'utf8');
   return pattern.exec(text)?.[1] as string;
 };
 
+const server = serverForAll();
+
 test('the documented fallback corrects values with the documented key', async () => {
-  const { folder, remove } = await makeTemporaryFolder();
-  const data = join(folder, 'data');
-  const server = startServer({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: 'no' });
-  onTestFinished(async () => {
-    await server.end('SIGKILL');
-    await remove();
-  });
-  const url = await server.started;
+  const { folder, data, url } = server;
   const scopes = documented('self-hosting.md', /keys create .*--scopes (\S+)/);
   const words = documented('sources.md', /ingest \S+ --mapping \S+ (--mode correct --partial)/).split(' ');
   const made = await tidemark([

@@ -2,12 +2,11 @@
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
-import type { ServerProcess } from '../server/server-process.ts';
 import { startServerWithSource } from '../sources/source-process.ts';
 import { zipArchive } from '../sources/zip-archive.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { folderForAll } from '../storage/temporary-folder.ts';
 import { patternOf, transcriptsOf } from './transcripts.ts';
 
 const MAIN = join(import.meta.dirname, '../../cli/main.ts');
@@ -21,11 +20,9 @@ const ECB = 'Date, USD, JPY, GBP, \n29 September 2026, 1.1741, 173.62, 0.8735, \
 /** Without those of AWS: test/aws/runbooks.test.ts. */
 const typed = [guide, runbooks].flatMap(transcriptsOf).filter(({ command }) => !/^(aws|git) /.test(command));
 
-let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
-let server: ServerProcess;
+const temporary = folderForAll();
 
 beforeAll(async () => {
-  temporary = await makeTemporaryFolder();
   const { folder } = temporary;
   await writeFile(join(folder, 'tidemark'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
   await chmod(join(folder, 'tidemark'), 0o755);
@@ -33,13 +30,9 @@ beforeAll(async () => {
   const files = join(folder, 'source');
   await mkdir(join(files, 'stats/eurofxref'), { recursive: true });
   await writeFile(join(files, 'stats/eurofxref/eurofxref.zip'), zipArchive([{ name: 'eurofxref.csv', content: ECB }]));
-  server = startServerWithSource(join(folder, '.tidemark'), files, ['www.ecb.europa.eu']);
+  const server = startServerWithSource(join(folder, '.tidemark'), files, ['www.ecb.europa.eu']);
   await server.started;
-});
-
-afterAll(async () => {
-  await server.end('SIGKILL');
-  await temporary.remove();
+  return () => server.end('SIGKILL');
 });
 
 test.each([

@@ -1,10 +1,10 @@
 /** The commands of the README and of docs/using.md work, and get the answers that are shown. */
 import { execFile } from 'node:child_process';
-import { readFile, symlink } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Service, startService } from '../../server/service/service.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startServer } from '../server/server-process.ts';
 import { folderForAll } from '../storage/temporary-folder.ts';
 
 const README_URL = 'http://127.0.0.1:8787';
@@ -26,46 +26,13 @@ function blocksOf(text: string): { language: string; text: string }[] {
 }
 
 const folder = folderForAll();
-let service: Service;
+let url: string;
 
-/** Each part starts a service on the same folder, because a running one caches what was read. */
+/** Each part starts a server on the same folder, because a running one caches what was read. */
 async function startOnFolder() {
-  service = await startService(
-    {
-      host: '127.0.0.1',
-      port: 0,
-      dataFolder: join(folder.folder, '.tidemark'),
-      operator: {},
-      waitlistEmail: 'waitlist@tidemark.example',
-      projections: new Set(),
-      readBaseUrl: null,
-      uploadsKeptDays: null,
-      proxies: [],
-      sample: 'unsaid' as const,
-      isLocalIssuerAllowed: true,
-      issuer: null,
-      metrics: null,
-      verifyEveryHours: null,
-      logOrigin: null,
-      nextLogKey: null,
-      witnesses: [],
-      logKey: null,
-      target: null,
-      sourceHosts: new Set<string>(),
-      sourceSecrets: new Map(),
-    },
-    {
-      ingesting: () => {},
-      ingested: () => {},
-      publishing: () => {},
-    },
-    {
-      info: () => {},
-      fault: (what, cause) => {
-        throw new Error(what, { cause });
-      },
-    },
-  );
+  const server = startServer({ TIDEMARK_DATA: join(folder.folder, '.tidemark'), TIDEMARK_PROJECTIONS: 'none' });
+  url = await server.started;
+  return () => server.end('SIGKILL');
 }
 
 interface Step {
@@ -81,9 +48,7 @@ const stepsOf = (text: string): readonly Step[] =>
 
 /** The output of a script that is typed into a shell. */
 async function outputOf(script: string): Promise<string> {
-  const typed = script
-    .replaceAll(README_URL, service.baseUrl)
-    .replaceAll(README_TOKEN, `'${process.execPath}' '${MAIN}' token`);
+  const typed = script.replaceAll(README_URL, url).replaceAll(README_TOKEN, `'${process.execPath}' '${MAIN}' token`);
   const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', typed], { cwd: folder.folder });
   return stdout;
 }
@@ -99,7 +64,6 @@ describe('the reading commands of both, typed into a shell', () => {
   const steps = stepsOf(readme.replace(writing, ''));
 
   beforeAll(startOnFolder);
-  afterAll(() => service.stop());
 
   test('are found', () => {
     expect(steps.length).toBeGreaterThan(2);
@@ -118,7 +82,6 @@ describe('the writing commands of both, typed into a shell in their order', () =
   const steps = stepsOf(writing);
 
   beforeAll(startOnFolder);
-  afterAll(() => service.stop());
 
   test('are found', () => {
     expect(steps.length).toBeGreaterThan(3);
@@ -130,37 +93,6 @@ describe('the writing commands of both, typed into a shell in their order', () =
     if (shown?.language === 'http') expectFields(stdout, shown);
   });
 });
-
-describe('the commands about what was known at a moment, typed into a shell in their order', () => {
-  const section = /^### 3\. Ask what was known[\s\S]*?(?=^## )/m.exec(start)?.[0] ?? '';
-  const [{ text = '' } = {}] = blocksOf(section).filter(({ language }) => language === 'console');
-  const typed = text.split(/^\$ /m).slice(1);
-
-  beforeAll(async () => {
-    await startOnFolder();
-    await symlink(join(import.meta.dirname, '../../mapping'), join(folder.folder, 'mapping'));
-  });
-  afterAll(() => service.stop());
-
-  test('are found', () => {
-    expect(typed.length).toBeGreaterThan(2);
-  });
-
-  test.each(typed)('%s', async (entry) => {
-    const [command = '', ...shown] = entry.split('\n');
-    const key = await readFile(join(folder.folder, '.tidemark/operator-key'), 'utf8');
-    const env = { ...process.env, TIDEMARK_URL: service.baseUrl, TIDEMARK_KEY: key.trim() };
-    const line = `exec 2>&1; ${command.replace('npx tidemark', `'${process.execPath}' '${MAIN}'`)}`;
-    const { stdout } = await promisify(execFile)('bash', ['-c', line], { cwd: folder.folder, env });
-    expect(stdout).toMatch(patternOf(shown.join('\n')));
-  });
-});
-
-/** An ellipsis stands for what differs from run to run, or is left out. */
-function patternOf(text: string): RegExp {
-  const parts = text.split('…').map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`, 's');
-}
 
 function withoutClocks(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (name, inner) => (VARIABLE.has(name) ? null : inner)));

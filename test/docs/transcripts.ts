@@ -17,7 +17,6 @@ export function transcriptsOf(document: string): readonly Typed[] {
         const [command = ''] = /^.*<<'(\w+)'\n[\s\S]*?^\1\n|^.*\n/m.exec(entry) ?? [];
         const lines = entry
           .slice(command.length)
-          .trimEnd()
           .split('\n')
           .filter((line) => line !== '');
         const [, code] = /^\(exit code (\d)\)$/.exec(lines.at(-1) ?? '') ?? [];
@@ -32,10 +31,6 @@ export function transcriptsOf(document: string): readonly Typed[] {
 
 /** An ellipsis stands for what differs from run to run. */
 export function patternOf(line: string): RegExp {
-  return new RegExp(
-    `^${line
-      .split('…')
-      .map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'))
-      .join('.*')}$`,
-  );
+  const parts = line.split('…').map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`);
 }

@@ -27,7 +27,7 @@ import { type RestoreReport, restoreBackup } from '../../server/commands/restore
 import { openDataFolder } from '../../server/folder/data-folder.ts';
 import { type Run, tidemark } from '../cli/tidemark.ts';
 import { createWorld, dependenciesOn, market, price } from '../publisher/world.ts';
-import { makeTemporaryFolder, temporaryFolder } from '../storage/temporary-folder.ts';
+import { folderForAll, temporaryFolder } from '../storage/temporary-folder.ts';
 import { senderTo } from './sender.ts';
 import { type ServerProcess, startServer, startServerForTest } from './server-process.ts';
 
@@ -44,14 +44,13 @@ const names = async (dir: string) => (await readdir(dir).catch(() => [] as strin
 const isBackup = (name: string) => /^\d{4}-.*Z$/.test(name);
 
 describe('beside a running server', () => {
-  let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+  const temporary = folderForAll();
   let data: string;
   let server: ServerProcess;
   let url: string;
   let key: string;
 
   beforeAll(async () => {
-    temporary = await makeTemporaryFolder();
     data = join(temporary.folder, 'data');
     server = startServer({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: 'no' });
     url = await server.started;
@@ -63,10 +62,7 @@ describe('beside a running server', () => {
     expect(await on(data, 'ingest', file)).toMatchObject({ code: 0 });
   });
 
-  afterAll(async () => {
-    await server.end('SIGKILL');
-    await temporary.remove();
-  });
+  afterAll(() => server.end('SIGKILL'));
 
   test('a backup has every acknowledged write and upload; restored, it publishes the same bytes', async () => {
     const bytes = Buffer.from(`${JSON.stringify(price('busy', 5_000, 7))}\n`);

@@ -13,31 +13,27 @@ import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { SITE_FOLDER } from '../../tools/build/build-site.ts';
-import { makeTemporaryFolder, temporaryFolder } from '../storage/temporary-folder.ts';
+import { folderForAll, makeTemporaryFolder, temporaryFolder } from '../storage/temporary-folder.ts';
 import { publishedBytes } from './published-bytes.ts';
 import { type ServerProcess, startServer, startServerForTest } from './server-process.ts';
 
 const ALREADY = /in the ledger already/;
 
 /** An undisturbed first start, shared by all tests. */
-let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+const temporary = folderForAll();
 let data: string;
 let first: ServerProcess;
 let firstUrl: string;
 let undisturbed: Map<string, string>;
 
 beforeAll(async () => {
-  temporary = await makeTemporaryFolder();
   data = join(temporary.folder, 'not', 'there', 'yet');
   first = startServer({ TIDEMARK_PROJECTIONS: 'all', TIDEMARK_DATA: data });
   firstUrl = await first.started;
   undisturbed = await publishedBytes(firstUrl);
 });
 
-afterAll(async () => {
-  await first.end('SIGKILL');
-  await temporary.remove();
-});
+afterAll(() => first.end('SIGKILL'));
 
 async function expectSound(baseUrl: string): Promise<void> {
   const report = await verify(httpReader(baseUrl), { settled: true });

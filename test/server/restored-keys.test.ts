@@ -2,17 +2,17 @@
 import { existsSync } from 'node:fs';
 import { cp, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { tidemarkHere as tidemark } from '../cli/in-process.ts';
 import { tidemarkOnTerminal } from '../cli/tidemark.ts';
-import { makeTemporaryFolder, temporaryFolder } from '../storage/temporary-folder.ts';
+import { folderForAll, temporaryFolder } from '../storage/temporary-folder.ts';
 import { senderTo } from './sender.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 
 const SCOPES = ['ingest:write'];
 type Name = 'kept' | 'revoked' | 'rotated' | 'erased' | 'revoked before';
 
-let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+const temporary = folderForAll();
 /** As the server left it, and the folder of its backup. */
 let original: string;
 let backups: string;
@@ -34,7 +34,6 @@ async function served<Result>(data: string, use: (server: ServerProcess, url: st
 const readKey = async (data: string) => (await readFile(join(data, 'operator-key'), 'utf8')).trim();
 
 beforeAll(async () => {
-  temporary = await makeTemporaryFolder();
   [original, backups] = [join(temporary.folder, 'data'), join(temporary.folder, 'backups')];
   await served(original, async (_, url) => {
     operator = await readKey(original);
@@ -60,8 +59,6 @@ beforeAll(async () => {
     await issue('issued later');
   });
 }, 60_000);
-
-afterAll(() => temporary.remove());
 
 let data: string;
 beforeEach(async () => {

@@ -8,21 +8,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Market } from '../../contract/values/market.ts';
 import { httpReader } from '../../publisher/verify/reading/bounded-reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { folderForAll } from '../storage/temporary-folder.ts';
 import { senderTo } from './sender.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 import { copySample } from './taken-in-sample.ts';
 
 const MAIN = join(import.meta.dirname, '../../cli/main.ts');
 
-let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+const temporary = folderForAll();
 let data: string;
 let server: ServerProcess;
 let baseUrl: string;
 let operatorKey: string;
 
 beforeAll(async () => {
-  temporary = await makeTemporaryFolder();
   data = join(temporary.folder, 'data');
   await copySample(data);
   server = startServer({ TIDEMARK_DATA: data });
@@ -30,10 +29,7 @@ beforeAll(async () => {
   operatorKey = (await readFile(join(data, 'operator-key'), 'utf8')).trim();
 });
 
-afterAll(async () => {
-  await server.end('SIGKILL');
-  await temporary.remove();
-});
+afterAll(() => server.end('SIGKILL'));
 
 interface Sent {
   readonly as?: string;

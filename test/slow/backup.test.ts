@@ -11,18 +11,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { finished, MAIN, spawnTidemark, tidemark } from '../cli/tidemark.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { folderForAll } from '../storage/temporary-folder.ts';
 
 const FILLER_ROWS = 40_000;
 
-let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+const temporary = folderForAll();
 let data: string;
 let dir: string;
 let server: ServerProcess;
 let url: string;
 
 beforeAll(async () => {
-  temporary = await makeTemporaryFolder();
   data = join(temporary.folder, 'data');
   dir = join(temporary.folder, 'backups');
   await begin('yes');
@@ -35,10 +34,7 @@ beforeAll(async () => {
   await begin();
 });
 
-afterAll(async () => {
-  await server.end('SIGKILL');
-  await temporary.remove();
-});
+afterAll(() => server.end('SIGKILL'));
 
 async function begin(sample = 'no'): Promise<void> {
   server = startServer({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: sample });

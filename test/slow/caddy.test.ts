@@ -12,7 +12,7 @@ import { type Asked, askProxy, missingProgram } from '../hosting/proxy.ts';
 import { type ReverseProxy, startCaddyProxy } from '../hosting/reverse-proxies.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { copySample } from '../server/taken-in-sample.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { folderForAll } from '../storage/temporary-folder.ts';
 
 const MARKET = '/api/v1/markets/gold-usd';
 const LIST = '/api/v1/markets';
@@ -22,7 +22,7 @@ if (reason !== null && process.env.CI === 'true') throw new Error(reason);
 if (reason !== null) console.log(`Skipped: ${reason}`);
 
 describe.skipIf(reason !== null)('Caddy in front of tidemark start', () => {
-  let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+  const temporary = folderForAll();
   let origin: ServerProcess;
   let port: number;
   let proxy: ReverseProxy;
@@ -34,7 +34,6 @@ describe.skipIf(reason !== null)('Caddy in front of tidemark start', () => {
     });
 
   beforeAll(async () => {
-    temporary = await makeTemporaryFolder();
     const { folder } = temporary;
     port = await freePort();
     await copySample(join(folder, 'data'));
@@ -47,7 +46,6 @@ describe.skipIf(reason !== null)('Caddy in front of tidemark start', () => {
   afterAll(async () => {
     await proxy?.stop();
     await origin?.end('SIGKILL');
-    await temporary.remove();
   });
 
   it('passes on each field of the service once, and adds HSTS', async () => {

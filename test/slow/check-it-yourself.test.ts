@@ -2,41 +2,29 @@
 import { execFile } from 'node:child_process';
 import { chmod, cp, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { MAIN } from '../cli/tidemark.ts';
-import { type ServerProcess, startServer } from '../server/server-process.ts';
+import { patternOf, transcriptsOf } from '../docs/transcripts.ts';
+import { startServer } from '../server/server-process.ts';
 import { copySample } from '../server/taken-in-sample.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { folderForAll } from '../storage/temporary-folder.ts';
 
 const URL_SHOWN = 'http://127.0.0.1:8787';
 const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
-const transcript = [...readme.matchAll(/```console\n([\s\S]*?)```/g)].map(([, block]) => block).join('');
-const typed = transcript
-  .split(/^\$ /m)
-  .slice(1)
-  .map((entry) => {
-    const [command = '', ...shown] = entry.replace(/\n+$/, '').split('\n');
-    return { command, shown };
-  });
+const typed = transcriptsOf(readme);
 
-let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
-let server: ServerProcess;
+const temporary = folderForAll();
 let url: string;
 
 beforeAll(async () => {
-  temporary = await makeTemporaryFolder();
   const { folder } = temporary;
   await writeFile(join(folder, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
   await chmod(join(folder, 'npx'), 0o755);
   await cp(new URL('../../mapping/sample', import.meta.url), join(folder, 'mapping/sample'), { recursive: true });
   await copySample(join(folder, '.tidemark'));
-  server = startServer({ TIDEMARK_DATA: join(folder, '.tidemark') });
+  const server = startServer({ TIDEMARK_DATA: join(folder, '.tidemark') });
   url = await server.started;
-});
-
-afterAll(async () => {
-  await server.end('SIGKILL');
-  await temporary.remove();
+  return () => server.end('SIGKILL');
 });
 
 test('there are seven commands', () => {
@@ -62,9 +50,3 @@ test.each(typed)('$command', async ({ command, shown }) => {
   // A line of its own stands for any number of lines.
   if (!shown.includes('…')) expect(lines).toHaveLength(shown.length);
 });
-
-/** An ellipsis stands for what differs from run to run. */
-function patternOf(line: string): RegExp {
-  const parts = line.split('…').map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`);
-}

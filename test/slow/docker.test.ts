@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../tools/bench/free-port.ts';
 import { runStages, type Stage, startInStage } from '../hosting/dockerfile.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { folderForAll } from '../storage/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -17,17 +17,15 @@ const reason = process.getuid?.() === 0 && process.platform === 'linux' ? null :
 if (reason !== null) console.log(`Skipped: ${reason}`);
 
 describe.skipIf(reason !== null)('the steps of the Dockerfile', () => {
-  let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+  const temporary = folderForAll();
   let image: Stage;
   const running: ChildProcess[] = [];
 
   beforeAll(async () => {
-    temporary = await makeTemporaryFolder();
     image = runStages(ROOT, 'infra/hosting/docker/Dockerfile', join(temporary.folder, 'stages')).at(-1) as Stage;
   });
   afterAll(async () => {
     for (const child of running) child.kill('SIGKILL');
-    await temporary.remove();
   });
 
   it('give an image that starts, is healthy, and stops at SIGTERM, with a read-only root and as a user without rights', async () => {

@@ -13,7 +13,7 @@ import { serveWorldForTest } from '../clients/typescript/served-world.ts';
 import { testSigner } from '../publisher/log/test-log.ts';
 import { market, price } from '../publisher/world.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { folderForAll } from '../storage/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const FILE_BYTES_MAX = 700_000;
@@ -38,7 +38,7 @@ const fine = async (...[client, name, given]: Parameters<typeof asked>) => {
 };
 
 describe('the package', () => {
-  let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+  const temporary = folderForAll();
   let server: ServerProcess;
   let client: Client;
   let empty: string;
@@ -48,7 +48,6 @@ describe('the package', () => {
     .join(delimiter);
 
   beforeAll(async () => {
-    temporary = await makeTemporaryFolder();
     const { folder } = temporary;
     empty = join(folder, 'empty');
     mkdirSync(empty);
@@ -69,7 +68,6 @@ describe('the package', () => {
   afterAll(async () => {
     await client?.close();
     await server?.end('SIGKILL');
-    await temporary.remove();
   });
 
   test('is one file with its licences, and installs nothing else', () => {

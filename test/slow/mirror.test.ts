@@ -10,25 +10,21 @@ import { MAIN, tidemark } from '../cli/tidemark.ts';
 import { market, price } from '../publisher/world.ts';
 import { HONEST, hostileOrigin } from '../server/mirror/hostile-origin.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { makeTemporaryFolder, temporaryFolder } from '../storage/temporary-folder.ts';
+import { folderForAll, temporaryFolder } from '../storage/temporary-folder.ts';
 
-let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+const temporary = folderForAll();
 let data: string;
 let server: ServerProcess;
 let url: string;
 
 beforeAll(async () => {
-  temporary = await makeTemporaryFolder();
   data = join(temporary.folder, 'data');
   server = startServer({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: 'no', TIDEMARK_PROJECTIONS: 'all' });
   url = await server.started;
   await ingest([market('old'), ...Array.from({ length: 100 }, (_, day) => price('old', day, 1 + day))]);
 });
 
-afterAll(async () => {
-  await server.end('SIGKILL');
-  await temporary.remove();
-});
+afterAll(() => server.end('SIGKILL'));
 
 let day = 0;
 const ingestSome = () => ingest([market('mirrored'), price('mirrored', day++, 100 + day)]);

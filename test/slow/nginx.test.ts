@@ -19,7 +19,7 @@ import { type Asked, askProxy, missingProgram } from '../hosting/proxy.ts';
 import { type NginxProxy, startNginxProxy } from '../hosting/reverse-proxies.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { copySample } from '../server/taken-in-sample.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { folderForAll } from '../storage/temporary-folder.ts';
 
 const MARKET = '/api/v1/markets/gold-usd';
 const LIST = '/api/v1/markets';
@@ -44,7 +44,7 @@ if (reason !== null && process.env.CI === 'true') throw new Error(reason);
 if (reason !== null) console.log(`Skipped: ${reason}`);
 
 describe.skipIf(reason !== null)('nginx in front of tidemark start', () => {
-  let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+  const temporary = folderForAll();
   let environment: Record<string, string>;
   let origin: ServerProcess;
   let proxy: NginxProxy;
@@ -68,7 +68,6 @@ describe.skipIf(reason !== null)('nginx in front of tidemark start', () => {
     });
 
   beforeAll(async () => {
-    temporary = await makeTemporaryFolder();
     const { folder } = temporary;
     const port = await freePort();
     environment = { PORT: String(port), TIDEMARK_DATA: join(folder, 'data'), TIDEMARK_PROXIES: '127.0.0.1' };
@@ -83,7 +82,6 @@ describe.skipIf(reason !== null)('nginx in front of tidemark start', () => {
   afterAll(async () => {
     await proxy?.stop();
     await origin?.end('SIGKILL');
-    await temporary.remove();
   });
 
   it('keeps an answer for as long as the service says, and clients learn its age', async () => {

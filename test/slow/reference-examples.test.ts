@@ -9,15 +9,14 @@ import { OPERATION_VIEWS, type OperationView } from '../../clients/web/docs/open
 import { READ_HOST, WRITE_HOST } from '../../contract/files/example-hosts.ts';
 import { DEFAULT_PROJECTIONS } from '../../contract/files/projections.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { folderForAll } from '../storage/temporary-folder.ts';
 
-let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+const temporary = folderForAll();
 let server: ServerProcess;
 let url: string;
 let environment: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
-  temporary = await makeTemporaryFolder();
   const data = join(temporary.folder, 'data');
   const TIDEMARK_PROJECTIONS = [...DEFAULT_PROJECTIONS].join(',');
   server = startServer({ TIDEMARK_DATA: data, TIDEMARK_PROJECTIONS });
@@ -32,10 +31,7 @@ beforeAll(async () => {
   });
 });
 
-afterAll(async () => {
-  await server.end('SIGKILL');
-  await temporary.remove();
-});
+afterAll(() => server.end('SIGKILL'));
 
 const operationOf = (id: string) => OPERATION_VIEWS.find(({ operationId }) => operationId === id) as OperationView;
 

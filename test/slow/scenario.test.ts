@@ -11,25 +11,21 @@ import { STEPS } from '../scenario/scenario.ts';
 import { openSession, type Session } from '../scenario/session.ts';
 import { publicFiles } from '../server/public-files.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { folderForAll } from '../storage/temporary-folder.ts';
 
-let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+const temporary = folderForAll();
 let server: ServerProcess;
 let baseUrl: string;
 let session: Session;
 
 beforeAll(async () => {
-  temporary = await makeTemporaryFolder();
   server = startServer({ TIDEMARK_DATA: temporary.folder });
   baseUrl = await server.started;
   const operatorKey = (await readFile(join(temporary.folder, 'operator-key'), 'utf8')).trim();
   session = openSession({ readBaseUrl: baseUrl, writeBaseUrl: baseUrl, operatorKey });
 });
 
-afterAll(async () => {
-  await server.end('SIGKILL');
-  await temporary.remove();
-});
+afterAll(() => server.end('SIGKILL'));
 
 describe('in embedded mode', () => {
   let failed: string | null = null;

@@ -2,10 +2,11 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { beforeAll, describe, expect, it, test } from 'vitest';
 import { LEDGER_FORMAT } from '../../storage/records/formats.ts';
+import { patternOf } from '../docs/transcripts.ts';
 import { type Machine, startMachine } from '../hosting/machine.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { folderForAll } from '../storage/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const page = readFileSync(join(ROOT, 'docs/self-hosting.md'), 'utf8');
@@ -38,11 +39,10 @@ test('the page has commands', () => {
 });
 
 describe.skipIf(reason !== null)('docs/self-hosting.md', () => {
-  let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+  const temporary = folderForAll();
   let machine: Machine;
 
   beforeAll(async () => {
-    temporary = await makeTemporaryFolder();
     const output = execFileSync('npm', ['pack', '--json', '--pack-destination', temporary.folder], {
       cwd: ROOT,
       encoding: 'utf8',
@@ -53,11 +53,7 @@ describe.skipIf(reason !== null)('docs/self-hosting.md', () => {
     machine = await startMachine(join(temporary.folder, 'machine'));
     // The next version has other bytes; here it has the same ones.
     for (const version of ['0.1.0', '0.2.0']) machine.write(`/root/tidemark-${version}.tgz`, packed);
-  });
-
-  afterAll(async () => {
-    await machine?.stop();
-    await temporary?.remove();
+    return () => machine.stop();
   });
 
   it.each(steps)('$section: $script', async ({ section, script, shown }) => {
@@ -96,10 +92,4 @@ function splitAfterInstall(script: string): readonly (readonly ['own' | 'outside
     ['outside', lines.slice(0, last).join('\n')],
     ['own', lines.slice(last).join('\n')],
   ];
-}
-
-/** An ellipsis stands for what differs from run to run. */
-function patternOf(line: string): RegExp {
-  const parts = line.split('…').map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`);
 }

@@ -9,19 +9,18 @@ import { tidemarkOnTerminal } from '../cli/tidemark.ts';
 import type { ServerProcess } from '../server/server-process.ts';
 import { EXAMPLE_RECIPE, metalsCsv, recipeWith } from '../sources/example-recipe.ts';
 import { startServerWithSource } from '../sources/source-process.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { folderForAll } from '../storage/temporary-folder.ts';
 
 const DAY_ONE = metalsCsv(['gold', '2026-10-18', '4129.10'], ['silver', '2026-10-18', '50.20']);
 const DAY_TWO = metalsCsv(['gold', '2026-10-18', '4129.20'], ['gold', '2026-10-19', '4140.00']);
 
-let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+const temporary = folderForAll();
 let data: string;
 let files: string;
 let recipe: string;
 let server: ServerProcess;
 
 beforeAll(async () => {
-  temporary = await makeTemporaryFolder();
   data = join(temporary.folder, 'data');
   files = join(temporary.folder, 'files');
   recipe = join(temporary.folder, 'metals.jsonc');
@@ -31,10 +30,7 @@ beforeAll(async () => {
   await start();
 });
 
-afterAll(async () => {
-  await server.end('SIGKILL');
-  await temporary.remove();
-});
+afterAll(() => server.end('SIGKILL'));
 
 async function start(): Promise<void> {
   server = startServerWithSource(data, files, ['metals.test.example'], { TIDEMARK_SAMPLE: 'no' });

@@ -18,7 +18,7 @@ import { missingProgram } from '../hosting/proxy.ts';
 import { type ReverseProxy, startCaddyFolder, startNginxFolder } from '../hosting/reverse-proxies.ts';
 import { market, price } from '../publisher/world.ts';
 import { startServer } from '../server/server-process.ts';
-import { makeTemporaryFolder, temporaryFolder } from '../storage/temporary-folder.ts';
+import { folderForAll, temporaryFolder } from '../storage/temporary-folder.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
 
@@ -87,12 +87,11 @@ const HOSTS: readonly Host[] = [
   },
 ];
 
-let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+const temporary = folderForAll();
 let site: string;
 let browser: Browser;
 
 beforeAll(async () => {
-  temporary = await makeTemporaryFolder();
   browser = await openBrowser();
   const { folder } = temporary;
   site = join(folder, 'site');
@@ -113,10 +112,7 @@ beforeAll(async () => {
   expect([0, 8], end.errors).toContain(end.code);
 });
 
-afterAll(async () => {
-  await browser?.close();
-  await temporary.remove();
-});
+afterAll(() => browser?.close());
 
 describe.each(HOSTS)('on $name', ({ name, program, answers, isLikeNginx, serve }) => {
   const reason = missingProgram(program);

@@ -16,7 +16,7 @@ import { type RunningEngine, serve } from '../aws/engines/engine.ts';
 import { STEPS } from '../scenario/scenario.ts';
 import { type Exchange, openSession, type Session } from '../scenario/session.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { folderForAll } from '../storage/temporary-folder.ts';
 import { toolFolder } from './tool-folder.ts';
 
 const CLI = join(toolFolder('npm-tools'), 'node_modules/@stoplight/prism-cli/dist/index.js');
@@ -44,7 +44,7 @@ async function faultOf(answer: Response): Promise<string | null> {
 }
 
 describe('the scenario through Prism', () => {
-  let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+  const temporary = folderForAll();
   let server: ServerProcess;
   let prism: RunningEngine;
   let session: Session;
@@ -55,7 +55,6 @@ describe('the scenario through Prism', () => {
 
   beforeAll(async () => {
     if (!existsSync(CLI)) return;
-    temporary = await makeTemporaryFolder();
     server = startServer({ TIDEMARK_DATA: temporary.folder });
     const baseUrl = await server.started;
     prism = await startPrism(baseUrl);
@@ -79,7 +78,6 @@ describe('the scenario through Prism', () => {
   afterAll(async () => {
     await prism?.stop();
     await server?.end('SIGKILL');
-    await temporary?.remove();
   });
 
   test.each(STEPS)('$says', async ({ says, run }) => {

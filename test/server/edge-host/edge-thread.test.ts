@@ -3,20 +3,19 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeTemporaryFolder, temporaryFolder } from '../../storage/temporary-folder.ts';
+import { folderForAll, temporaryFolder } from '../../storage/temporary-folder.ts';
 import { ask, type Reply } from '../one-request.ts';
 import { type ServerProcess, startServer, startServerForTest } from '../server-process.ts';
 import { copySample } from '../taken-in-sample.ts';
 
 const GOLD = '/api/v1/markets/gold-usd';
 
-let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+const temporary = folderForAll();
 let server: ServerProcess;
 let baseUrl: string;
 let key: string;
 
 beforeAll(async () => {
-  temporary = await makeTemporaryFolder();
   const data = join(temporary.folder, 'data');
   await copySample(data);
   server = startServer({ TIDEMARK_DATA: data });
@@ -24,10 +23,7 @@ beforeAll(async () => {
   key = (await readFile(join(data, 'operator-key'), 'utf8')).trim();
 });
 
-afterAll(async () => {
-  await server.end('SIGKILL');
-  await temporary.remove();
-});
+afterAll(() => server.end('SIGKILL'));
 
 const read = (path: string) => ask(undefined, 'GET', baseUrl + path);
 
