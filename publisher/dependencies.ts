@@ -13,6 +13,8 @@ import type { Site } from './site.ts';
 export interface PageSizes {
   readonly markets: number;
   readonly observations: number;
+  /** Markets in a part of the newest prices, at most. Default: {@link LATEST_PART_MARKETS_MAX}. */
+  readonly latest?: number;
 }
 
 export const DEFAULT_PAGE_SIZES: PageSizes = { markets: MARKETS_PAGE_SIZE, observations: OBSERVATIONS_PAGE_SIZE };

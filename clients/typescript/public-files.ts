@@ -48,15 +48,26 @@ export class PublicFiles {
     return page.next === null ? null : pageOf<Item>(await this.#get(this.#linked(page.next, url), true));
   }
 
-  async #get(url: URL, isLaterPage: boolean): Promise<Found> {
-    const text = await this.#read(url, isLaterPage).catch((error: unknown) => {
-      // A static host answers a missing file with a page of its own.
+  /** GETs the lines of an NDJSON file. @param link relative to the resource with this path. @throws TidemarkError */
+  async lines<Line>(link: string, path: string): Promise<readonly Line[]> {
+    const url = this.#linked(link, below(this.#base, `${path}.json`));
+    const lines = (await this.#text(url, false)).split('\n');
+    if (lines.pop() !== '') throw unexpected(url, 'is cut off');
+    return lines.map((line) => parsedJson(line, url) as Line);
+  }
+
+  async #text(url: URL, isLaterPage: boolean): Promise<string> {
+    return await this.#read(url, isLaterPage).catch((error: unknown) => {
+      // A static host answers with its own page.
       const isPlain = isMissing(error) && error.code === 'unexpected-answer';
       throw isPlain
         ? new TidemarkError('not-found', { status: 404, detail: `there is no file ${url.href}`, cause: error })
         : error;
     });
-    const value = parsedJson(text, url);
+  }
+
+  async #get(url: URL, isLaterPage: boolean): Promise<Found> {
+    const value = parsedJson(await this.#text(url, isLaterPage), url);
     if (typeof value === 'object' && value !== null) return { value, url };
     throw unexpected(url, 'is not a JSON object');
   }

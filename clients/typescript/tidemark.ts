@@ -5,14 +5,7 @@ import type { LatestEntry } from '../../contract/bodies/latest-entries.ts';
 import type { PublicSource } from '../../contract/bodies/public-sources.ts';
 import type { RecentEntry } from '../../contract/bodies/recent-prices.ts';
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
-import {
-  INCIDENTS_URL,
-  LATEST_URL,
-  marketUrl,
-  RECENT_URL,
-  SNAPSHOT_URL,
-  SOURCES_URL,
-} from '../../contract/files/routes.ts';
+import { INCIDENTS_URL, marketUrl, RECENT_URL, SNAPSHOT_URL, SOURCES_URL } from '../../contract/files/routes.ts';
 import type { BatchReport, IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import type { Market, Snapshot } from '../../contract/values/market.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
@@ -37,7 +30,7 @@ import type { Routes } from './routes.ts';
 import { importLogKey, namedKeys, type ProvenEntry, SignedLog } from './signed-log.ts';
 import { type System, THIS_SYSTEM } from './system.ts';
 import { TidemarkError } from './tidemark-error.ts';
-import { walkHistory, walkMarkets } from './walks.ts';
+import { readLatest, walkHistory, walkMarkets } from './walks.ts';
 
 export interface TidemarkOptions {
   /** E.g. `https://data.example`, or a folder of a static host: `https://user.github.io/data/`. */
@@ -128,7 +121,7 @@ export class Tidemark {
 
   /** The newest price of every market, by slug. Not every service publishes it: then `not-found`. */
   async latest({ signal }: Abortable = {}): Promise<readonly LatestEntry[]> {
-    return await this.#list(LATEST_URL, signal);
+    return await readLatest(this.#files(signal));
   }
 
   /** The last 31 prices of every market, for small charts. Not every service publishes it: then `not-found`. */

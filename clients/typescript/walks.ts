@@ -11,6 +11,7 @@
  * history. A walk whose pages bring nothing new ends with an error.
  */
 import type { HistoryIndex } from '../../contract/bodies/history-files.ts';
+import type { LatestPart } from '../../contract/bodies/latest.ts';
 import { type LatestEntry, latestEntry } from '../../contract/bodies/latest-entries.ts';
 import { historyUrl, LATEST_URL, MARKETS_URL } from '../../contract/files/routes.ts';
 import type { Market } from '../../contract/values/market.ts';
@@ -32,21 +33,40 @@ export async function* walkMarkets(files: PublicFiles): AsyncGenerator<Market> {
   }
 }
 
-/** All markets: from the file of newest prices, which is one answer, or from the pages of the list if there is no such file. */
+/** All markets: from the files of newest prices, which are a few answers, or from the pages of the list if there are no such files. */
 export async function* walkEntries(
   files: PublicFiles,
   listMax = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<LatestEntry> {
-  const latest = (await files.resource(LATEST_URL).catch(nullIfGone)) as {
-    readonly data: readonly LatestEntry[];
-  } | null;
-  if (latest !== null) return yield* latest.data;
+  const latest = await readLatest(files).catch(nullIfGone);
+  if (latest !== null) return yield* latest;
   let count = 0;
   for await (const market of walkMarkets(files)) {
     if (count++ === listMax) return;
     yield latestEntry(market, null);
   }
 }
+
+/** Parts that are read at once. */
+const PARTS_AT_ONCE = 8;
+
+/** The rows of all parts of the newest prices, by slug. Parts may be of different generations. */
+export async function readLatest(files: PublicFiles): Promise<readonly LatestEntry[]> {
+  const { data: parts } = (await files.resource(LATEST_URL)) as { readonly data?: readonly LatestPart[] };
+  if (!Array.isArray(parts)) throw noIndex();
+  const rows: LatestEntry[] = [];
+  for (let start = 0; start < parts.length; start += PARTS_AT_ONCE) {
+    const read = ({ ndjson }: Partial<LatestPart>) => {
+      if (typeof ndjson?.path !== 'string') throw noIndex();
+      return files.lines<LatestEntry>(ndjson.path, LATEST_URL);
+    };
+    for (const some of await Promise.all(parts.slice(start, start + PARTS_AT_ONCE).map(read))) rows.push(...some);
+  }
+  return rows.sort((one, other) => (one.slug < other.slug ? -1 : 1));
+}
+
+const noIndex = () =>
+  new TidemarkError('unexpected-answer', { status: 200, detail: `GET ${LATEST_URL}: it is no index of parts` });
 
 /** Rows, newest first. @param fromMs,toMs the limits of `observedAt`, inclusive */
 export async function* walkHistory(

@@ -1,6 +1,7 @@
-/** The entries of the file of newest prices. Without the schema library. */
+/** The rows of the newest prices. Without the schema library. */
 import type * as z from 'zod';
-import { csvFileAt, type FileAt } from '../files/file-generation.ts';
+import { csvFileAt, type FileAt, ndjsonFileAt } from '../files/file-generation.ts';
+import { canonicalJson, type Json } from '../values/canonical-json.ts';
 import { csvRecord } from '../values/csv.ts';
 import type { Market } from '../values/market.ts';
 import type { PublicMetric } from '../values/metric.ts';
@@ -9,7 +10,7 @@ import type { latestEntrySchema } from './latest.ts';
 export type LatestEntry = Readonly<z.infer<typeof latestEntrySchema>>;
 export type LatestMetric = Readonly<NonNullable<LatestEntry['metrics']>[string]>;
 
-/** The columns of `GET /api/v1/latest.csv`. */
+/** The columns of `GET /api/v1/latest/{part}.csv`. */
 const LATEST_COLUMNS = [
   ...(['slug', 'name', 'decimal', 'quantity', 'unit', 'currency', 'observedAt', 'releasedAt'] as const),
   ...(['updatedAt', 'source', 'status', 'unknownReason', 'recordedAt'] as const),
@@ -84,11 +85,16 @@ function latestMetric(metric: PublicMetric, isDisputed: boolean): LatestMetric {
   };
 }
 
-export function latestCsv(entries: readonly LatestEntry[]): FileAt {
-  return csvFileAt(LATEST_CSV_HEADER, entries.map(latestCsvRow));
-}
+/** One entry, as a line of a file in each format. */
+export const LATEST_ROWS = {
+  csv: (entry: LatestEntry): string => csvRecord(LATEST_COLUMNS.map((column) => entry[column])),
+  ndjson: (entry: LatestEntry): string => canonicalJson(entry as unknown as Json),
+};
 
-export const latestCsvRow = (entry: LatestEntry): string => csvRecord(LATEST_COLUMNS.map((column) => entry[column]));
+export type LatestFormat = keyof typeof LATEST_ROWS;
 
-/** The header without the last column, which {@link csvFileAt} adds. */
-export const LATEST_CSV_HEADER = LATEST_COLUMNS.join(',');
+/** The files of rows, in their order. The generation comes last in each row. */
+export const LATEST_FILES: { readonly [Format in LatestFormat]: (rows: readonly string[]) => FileAt } = {
+  csv: (rows) => csvFileAt(LATEST_COLUMNS.join(','), rows),
+  ndjson: ndjsonFileAt,
+};

@@ -1,6 +1,6 @@
-/** The newest price of every market, one short line each. */
+/** The newest price of every market, one short line each, and the index of its parts. */
 import * as z from 'zod';
-import { LATEST_MARKETS_MAX } from '../files/limits.ts';
+import { LATEST_PART_MARKETS_MAX, LATEST_PART_PATTERN } from '../files/limits.ts';
 import { marketSchema } from '../values/market.ts';
 import {
   decimalSchema,
@@ -31,6 +31,12 @@ const latestMetricSchema = z.strictObject({
   disputed: z.literal(true).exactOptional().describe('Left out: the metric is not disputed.'),
   rounded: z.literal(true).exactOptional().describe('Left out: the value is exact.'),
 });
+
+export const fileGenerationSchema = z
+  .int()
+  .min(1)
+  .exactOptional()
+  .describe('The generation that changed this file last. Left out: an earlier version wrote it.');
 
 export const latestEntrySchema = z.strictObject({
   slug,
@@ -82,16 +88,37 @@ export const latestEntrySchema = z.strictObject({
     .describe(
       'The newest value of each metric besides `price`, by name. The CSV file has none of them. Left out: none.',
     ),
+  generation: fileGenerationSchema,
 });
 
-export const fileGenerationSchema = z
-  .int()
-  .min(1)
-  .exactOptional()
-  .describe('The generation that changed this file last. Left out: an earlier version wrote it.');
+const PARTS_MAX = 4096;
+
+const latestFileSchema = z.strictObject({
+  digest: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .describe('The SHA-256 of the file, in hexadecimal digits. A file that was published meanwhile has another one.'),
+  generation: z.int().min(1).describe('The generation that changed the file last.'),
+  path: z.string().describe('The URL of the file, relative to that of the index.'),
+});
+
+export const latestPartSchema = z.strictObject({
+  csv: latestFileSchema.describe('Its rows as CSV.'),
+  markets: z.int().min(1).max(LATEST_PART_MARKETS_MAX).describe('The number of markets in it.'),
+  ndjson: latestFileSchema.describe('Its rows as JSON lines, with the metrics besides the price.'),
+  part: z
+    .string()
+    .regex(new RegExp(`^(${LATEST_PART_PATTERN})$`))
+    .describe(
+      '`all`, or the first hexadecimal digits of the SHA-256 of the slugs in it. So a market that comes or goes changes no ' +
+        'other part.',
+    ),
+});
 
 /** `GET /api/v1/latest`. */
 export const latestSchema = z.strictObject({
-  data: z.array(latestEntrySchema).max(LATEST_MARKETS_MAX).describe('By slug.'),
+  data: z.array(latestPartSchema).max(PARTS_MAX).describe('The parts, by name. Each market is in one of them.'),
   generation: fileGenerationSchema,
 });
+
+export type LatestPart = z.infer<typeof latestPartSchema>;

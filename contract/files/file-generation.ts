@@ -12,6 +12,14 @@ export function jsonFileAt(members: string): FileAt {
   return (generation) => (generation === null ? `{${members}}` : `{${members},"generation":${generation}}`);
 }
 
+/** In each line, as its last member. @param lines JSON objects */
+export function ndjsonFileAt(lines: readonly string[]): FileAt {
+  return (generation) => {
+    const end = generation === null ? '}\n' : `,"generation":${generation}}\n`;
+    return lines.map((line) => line.slice(0, -1) + end).join('');
+  };
+}
+
 const CSV_COLUMN = ',generation';
 
 /** The generation is the last column, because CSV has no other place for it. A table without rows has no generation. */
@@ -26,6 +34,7 @@ export function csvFileAt(header: string, rows: readonly string[]): FileAt {
 export function generationOfFile(text: string): number | null {
   const isCsv = !text.startsWith('{');
   if (isCsv && !text.slice(0, text.indexOf('\r\n')).endsWith(CSV_COLUMN)) return null;
-  const [, digits] = (isCsv ? /,([1-9]\d{0,14})\r\n$/ : /,"generation":([1-9]\d{0,14})\}$/).exec(text.slice(-40)) ?? [];
+  const [, digits] =
+    (isCsv ? /,([1-9]\d{0,14})\r\n$/ : /,"generation":([1-9]\d{0,14})\}\n?$/).exec(text.slice(-40)) ?? [];
   return digits === undefined ? null : Number(digits);
 }

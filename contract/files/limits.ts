@@ -45,8 +45,14 @@ export const CURSOR_PATTERN = '[1-9][0-9]{0,14}-[0-9a-f]{32}';
  */
 export const QUANTITY_MAX = 1_000_000_000_000_000;
 
-/** With more markets, the newest prices are not published as one file: it would be too large to be useful. */
-export const LATEST_MARKETS_MAX = 200_000;
+/** A service with more markets does not publish files that are made from the whole list at once, such as `modified.csv`. */
+export const LIST_FILE_MARKETS_MAX = 200_000;
+
+/** Markets in one part of the newest prices. A service with no more has one part. */
+export const LATEST_PART_MARKETS_MAX = 5_000;
+
+/** The name of a part: `all`, or the first hexadecimal digits of the SHA-256 of its slugs. */
+export const LATEST_PART_PATTERN = 'all|[0-9a-f]{1,3}';
 
 /** The most sources in the file of all sources: the first ones by label. Most services have fewer than ten. */
 export const PUBLIC_SOURCES_MAX = 1000;

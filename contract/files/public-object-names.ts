@@ -16,8 +16,10 @@ export type PublicObjectName =
   | { readonly kind: 'history-year-csv'; readonly slug: string; readonly year: string }
   | { readonly kind: 'history-year-ndjson'; readonly slug: string; readonly year: string }
   | { readonly kind: 'history-index'; readonly slug: string }
+  /** The index of the parts. */
   | { readonly kind: 'latest' }
-  | { readonly kind: 'latest-csv' }
+  | { readonly kind: 'latest-csv'; readonly part: string }
+  | { readonly kind: 'latest-ndjson'; readonly part: string }
   | { readonly kind: 'recent' }
   | { readonly kind: 'modified' }
   /** A feed of all markets. `file`: `changes` or `corrections`. */
@@ -91,8 +93,8 @@ export const HISTORY_FILE_KINDS = [
   'history-index',
 ] as const;
 
-/** The files beside the list, with its cadence. */
-export const LIST_FILE_KINDS = ['latest', 'latest-csv', 'recent'] as const;
+/** The files beside the list, with its cadence. The index comes after the parts to which it leads. */
+export const LIST_FILE_KINDS = ['latest-csv', 'latest-ndjson', 'recent', 'latest'] as const;
 
 export type PublicObjectKind = PublicObjectName['kind'];
 

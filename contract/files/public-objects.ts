@@ -6,7 +6,14 @@
  */
 
 import { PROBLEM_CONTENT_TYPE } from '../problems/edge-problems.ts';
-import { CURSOR_PATTERN, FRESH_SECONDS, IMMUTABLE_SECONDS, SLUG_PATTERN, STALE_IF_ERROR_SECONDS } from './limits.ts';
+import {
+  CURSOR_PATTERN,
+  FRESH_SECONDS,
+  IMMUTABLE_SECONDS,
+  LATEST_PART_PATTERN,
+  SLUG_PATTERN,
+  STALE_IF_ERROR_SECONDS,
+} from './limits.ts';
 import {
   LATEST_EXPORT_PATH,
   LATEST_PATH,
@@ -27,7 +34,7 @@ import {
   FEEDS_URL,
   INCIDENTS_FEED_URL,
   INCIDENTS_FILE_URL,
-  LATEST_CSV_URL,
+  LATEST_URL,
   MARKETS_URL,
   MODIFIED_URL,
   PAGES_OF_MARKETS_URL,
@@ -140,7 +147,8 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
   'history-year-ndjson': ofMarket(`${HISTORY}/{year}.ndjson`, NDJSON_TYPE),
   'history-index': ofMarket(`${HISTORY}/index.json`, JSON_TYPE),
   latest: kind(LATEST_PATH, JSON_TYPE, 'markets'),
-  'latest-csv': kind(LATEST_CSV_URL, CSV_TYPE, 'markets'),
+  'latest-csv': kind(`${LATEST_URL}/{part}.csv`, CSV_TYPE, 'markets', { field: LATEST_PART_PATTERN }),
+  'latest-ndjson': kind(`${LATEST_URL}/{part}.ndjson`, NDJSON_TYPE, 'markets', { field: LATEST_PART_PATTERN }),
   recent: kind(RECENT_PATH, JSON_TYPE, 'markets'),
   modified: kind(MODIFIED_URL, CSV_TYPE, 'markets'),
   feed: kind(`${FEEDS_URL}/{file}.atom`, ATOM_TYPE, 'feeds', { field: FEED_NAMES.join('|') }),

@@ -3,7 +3,12 @@
 export const MARKETS_URL = '/api/v1/markets';
 export const SNAPSHOT_URL = '/api/v1/snapshot';
 export const LATEST_URL = '/api/v1/latest';
-export const LATEST_CSV_URL = `${LATEST_URL}.csv`;
+/** One part of the newest prices. */
+export function latestPartUrl(part: string, format: 'csv' | 'ndjson'): string {
+  return `${LATEST_URL}/${part}.${format}`;
+}
+/** Where a service has at most 5,000 markets. */
+export const LATEST_CSV_URL = `${LATEST_URL}/all.csv`;
 export const WAITLIST_URL = '/api/v1/waitlist';
 export const RECENT_URL = '/api/v1/recent';
 /** This URL can be fetched again and again, unlike a page. */

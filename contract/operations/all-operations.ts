@@ -5,10 +5,12 @@ import { badgeReads } from './reads/badge-reads.ts';
 import { compatReads } from './reads/compat-reads.ts';
 import { feedReads } from './reads/feed-reads.ts';
 import { fileReads } from './reads/file-reads.ts';
+import { priceReads } from './reads/price-reads.ts';
 import { publicReadOperations } from './reads/public-reads.ts';
 
 export const ALL_OPERATIONS = {
   ...publicReadOperations,
+  ...priceReads,
   ...compatReads,
   ...feedReads,
   ...badgeReads,

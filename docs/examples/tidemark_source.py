@@ -11,7 +11,7 @@ from beanprice.source import Source as Base, SourcePrice
 
 class Source(Base):
     def get_latest_price(self, ticker):
-        return newest(row for row in rows("latest.csv") if row["slug"] == ticker and row["observedAt"])
+        return newest(row for row in rows("latest/all.csv") if row["slug"] == ticker and row["observedAt"])
 
     def get_historical_price(self, ticker, time):
         history = [row for row in rows(f"markets/{ticker}/history.csv") if row["metric"] == "price"]

@@ -3,6 +3,7 @@ var FRESH_SECONDS = 15;
 var SLUG_MAX_LENGTH = 80;
 var SLUG_PATTERN = "[a-z0-9]+(-[a-z0-9]+)*";
 var CURSOR_PATTERN = "[1-9][0-9]{0,14}-[0-9a-f]{32}";
+var LATEST_PART_PATTERN = "all|[0-9a-f]{1,3}";
 var ROOT = "/api/v1";
 var MARKET_LIST_PATH = `${ROOT}/markets.json`;
 var SNAPSHOT_PATH = `${ROOT}/snapshot.json`;
@@ -20,7 +21,7 @@ var pagePath = (pages, cursor) => `${pages}/${cursor}.json`;
 var MARKETS_URL = "/api/v1/markets";
 var SNAPSHOT_URL = "/api/v1/snapshot";
 var LATEST_URL = "/api/v1/latest";
-var LATEST_CSV_URL = `${LATEST_URL}.csv`;
+var LATEST_CSV_URL = `${LATEST_URL}/all.csv`;
 var WAITLIST_URL = "/api/v1/waitlist";
 var RECENT_URL = "/api/v1/recent";
 var EXPORT_ROOT = "/api/v1/exports/";
@@ -65,7 +66,7 @@ NAMED_FILES[EXPORTS_URL] = LATEST_EXPORT_PATH;
 var PAGE_OF_LIST = `/pages/${CURSOR_PATTERN}\\.json`;
 var ANY_SLUG = `[a-z0-9-]{1,${SLUG_MAX_LENGTH}}`;
 var FILE = new RegExp(
-  `^(/api/v1/([a-z]{1,99}\\.json|(latest|modified)\\.csv)|/problems\\.json|/api/v1/(log|exports|compat)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKETS_URL}${PAGE_OF_LIST}|/feeds/([a-z]{1,99}\\.atom|releases\\.ics|markets/${ANY_SLUG}\\.atom)|${MARKET_PATH}(\\.json|/history(\\.json|/index\\.json|${PAGE_OF_LIST}|(/[0-9]{4})?\\.(csv|ndjson))))$`
+  `^(/api/v1/([a-z]{1,99}\\.json|modified\\.csv|latest/(${LATEST_PART_PATTERN})\\.(csv|ndjson))|/problems\\.json|/api/v1/(log|exports|compat)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKETS_URL}${PAGE_OF_LIST}|/feeds/([a-z]{1,99}\\.atom|releases\\.ics|markets/${ANY_SLUG}\\.atom)|${MARKET_PATH}(\\.json|/history(\\.json|/index\\.json|${PAGE_OF_LIST}|(/[0-9]{4})?\\.(csv|ndjson))))$`
 );
 var RATES_ALIAS = /^(\/api\/v1\/compat\/currency-api)[@/]([^/]+\/v1\/[a-z/]+)(?:\.min)?\.json$/;
 var DAY_OF_PART = /^(\/api\/v1\/exports\/)[^/]+\/(?=parts\/)/;

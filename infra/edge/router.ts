@@ -6,7 +6,13 @@
  * ES5.1 with few additions: no destructuring, default parameters, spread, optional chaining, for-of, classes, Map, URL.
  */
 
-import { CURSOR_PATTERN, FRESH_SECONDS, SLUG_MAX_LENGTH, SLUG_PATTERN } from '../../contract/files/limits.ts';
+import {
+  CURSOR_PATTERN,
+  FRESH_SECONDS,
+  LATEST_PART_PATTERN,
+  SLUG_MAX_LENGTH,
+  SLUG_PATTERN,
+} from '../../contract/files/limits.ts';
 import {
   historyIndexPath,
   historyPages,
@@ -85,7 +91,7 @@ const PAGE_OF_LIST = `/pages/${CURSOR_PATTERN}\\.json`;
 const ANY_SLUG = `[a-z0-9-]{1,${SLUG_MAX_LENGTH}}`;
 /** Files at their own paths. Their length stays below that of a key, 1,024 bytes. The origin answers 404 for a missing file. */
 const FILE = new RegExp(
-  `^(/api/v1/([a-z]{1,99}\\.json|(latest|modified)\\.csv)|/problems\\.json|/api/v1/(log|exports|compat)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKETS_URL}${PAGE_OF_LIST}|` +
+  `^(/api/v1/([a-z]{1,99}\\.json|modified\\.csv|latest/(${LATEST_PART_PATTERN})\\.(csv|ndjson))|/problems\\.json|/api/v1/(log|exports|compat)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKETS_URL}${PAGE_OF_LIST}|` +
     `/feeds/([a-z]{1,99}\\.atom|releases\\.ics|markets/${ANY_SLUG}\\.atom)|` +
     `${MARKET_PATH}(\\.json|/history(\\.json|/index\\.json|${PAGE_OF_LIST}|(/[0-9]{4})?\\.(csv|ndjson))))$`,
 );

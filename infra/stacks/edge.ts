@@ -51,7 +51,7 @@ const FAILURE_SECONDS = 5;
  * and runs the router later.
  */
 const LARGE_FILES = [
-  '/api/v1/latest*',
+  '/api/v1/latest/*',
   '/api/v1/exports/*',
   '/api/v1/compat/*',
   '/api/v1/markets/*/history.*',

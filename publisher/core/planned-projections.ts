@@ -19,6 +19,7 @@ import {
   type MarketContext,
   type MarketPart,
   type MarketStep,
+  type NewList,
   NO_PART,
   type PlanContext,
   type ProjectionPlan,
@@ -124,12 +125,9 @@ export class PlannedProjections {
     };
   }
 
-  async list(
-    pages: readonly PageEntries[],
-    list: { readonly changed: Pick<ReadonlySet<string>, 'has'>; readonly isPreviousKnown: boolean },
-  ): Promise<void> {
+  async list(ofPages: readonly PageEntries[], list: Omit<NewList, 'entries'>): Promise<void> {
     for (const opened of this.#working) {
-      const entries = pages.flatMap((page) => page.get(opened.projection.name) ?? []);
+      const entries = ofPages.flatMap((page) => page.get(opened.projection.name) ?? []);
       await this.#try(opened, async () => await opened.plan.list?.({ ...list, entries }));
     }
   }

@@ -240,10 +240,21 @@ export const NO_PART: MarketPart = { lines: [], parts: [], gone: [] };
 export interface NewList {
   /** The results of `ofPage`. */
   readonly entries: readonly unknown[];
-  /** Markets that have changed since the previous list. */
-  readonly changed: Pick<ReadonlySet<string>, 'has'>;
+  /** Markets that have changed since the previous list, by slug. */
+  readonly changed: ReadonlyMap<string, ListedItem>;
   /** Whether markets without a change look the same as in the previous list. */
   readonly isPreviousKnown: boolean;
+  /** The number of its markets. */
+  readonly markets: number;
+  /** Reads its pages, in order. */
+  readonly pages: () => AsyncIterable<string>;
+}
+
+export interface ListedItem {
+  /** Whether the new list shows the market. */
+  readonly isListed: boolean;
+  /** Its body; called only if the market is listed. */
+  readonly item: () => Promise<string>;
 }
 
 /** The state of a projection. Undefined: not recorded, or the published state is unknown. */

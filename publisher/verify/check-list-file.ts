@@ -1,5 +1,5 @@
 /** Checks a file that is made from the list. Rendered again from all items, it must be the same. */
-import { LATEST_MARKETS_MAX, MARKETS_PAGE_SIZE } from '../../contract/files/limits.ts';
+import { LIST_FILE_MARKETS_MAX, MARKETS_PAGE_SIZE } from '../../contract/files/limits.ts';
 import { PUBLIC_OBJECTS } from '../../contract/files/public-objects.ts';
 import type { Market } from '../../contract/values/market.ts';
 import type { ListFile } from '../kernel/list/list-file-form.ts';
@@ -28,7 +28,7 @@ export async function checkListFile<Row, Beside>(
       take();
       // A mirror has not walked the items here, so it checks only the form of the file.
       const isWhole = walked === entries.length;
-      if (entries.length > LATEST_MARKETS_MAX) return;
+      if (entries.length > LIST_FILE_MARKETS_MAX) return;
       const answer = await read('feeds', url, PUBLIC_OBJECTS[kind].contentType, isWhole && rows.length > 0);
       if (answer === null) return;
       const found = bodyText(answer);

@@ -1,6 +1,8 @@
 /**
  * Checks files with one row for each market. By the bodies: the rows must follow from the list. By the log: the files have
  * the list's cadence, so a row may show its market at an earlier revision, if the log had it then, and not too long ago.
+ *
+ * Rows are compared by digests, and read once: those of all markets would not fit in memory.
  */
 import type { Projection } from '../../contract/files/projections.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
@@ -8,45 +10,99 @@ import { bodyText } from './check-file.ts';
 import type { CheckContext, CheckedMarket, ProjectionCheck } from './projection-check.ts';
 import type { ShownMarket } from './shown-market.ts';
 
-export interface RowFile {
+export interface RowFiles {
+  /** Of a longer list there are no such files. */
+  readonly marketsMax: number;
+  /** Rows that there are at most. The others are left out. */
+  readonly rowsMax: number;
+  /** The row of a market in each format. */
+  readonly rowOf: readonly ((market: ShownMarket) => string)[];
+  /** Reads the files of each format. Null: they are not there, or have a finding. */
+  readonly read: (context: RowContext, isDue: boolean) => Promise<readonly (ReadRows | null)[]>;
+}
+
+export type RowContext = Pick<CheckContext, 'findings' | 'rule' | 'read' | 'log'>;
+
+export interface ReadRows {
+  /** Of each row, by slug: see {@link digestOfRow}. */
+  readonly rows: ReadonlyMap<string, string>;
+  /** Where the row of a market is, or should be. Null: that file could not be read. */
+  readonly urlOf: (slug: string) => string | null;
+}
+
+export interface RowFile extends Pick<RowFiles, 'marketsMax' | 'rowsMax'> {
   readonly kind: Projection;
   readonly url: string;
   readonly contentType: string;
-  /** If the list is longer, there is no such file. */
-  readonly marketsMax: number;
-  /** The most rows of the file. Further markets are left out. */
-  readonly rowsMax: number;
   /** The rows by slug, as texts. Null, or an error: the file has another form or order. */
-  readonly read: (text: string) => ReadonlyMap<string, string> | null;
+  readonly rowsIn: (text: string) => ReadonlyMap<string, string> | null;
   readonly rowOf: (market: ShownMarket) => string;
 }
 
-export async function checkRowFiles(context: CheckContext, forms: readonly RowFile[]): Promise<ProjectionCheck> {
+/** One file for all markets. */
+export function oneFile(form: RowFile): RowFiles {
+  const { marketsMax, rowsMax, rowOf, kind, url, contentType, rowsIn } = form;
+  return {
+    ...{ marketsMax, rowsMax, rowOf: [rowOf] },
+    async read(context, isDue) {
+      const answer = await context.read(kind, url, contentType, isDue);
+      const rows = answer && digestsIn(context, url, bodyText(answer), rowsIn);
+      return [rows && { rows, urlOf: () => url }];
+    },
+  };
+}
+
+/** Null: the text has another form, which is a finding. */
+export function digestsIn(
+  { findings, rule }: Pick<RowContext, 'findings' | 'rule'>,
+  url: string,
+  text: string,
+  rowsIn: RowFile['rowsIn'],
+): ReadonlyMap<string, string> | null {
+  try {
+    const rows = rowsIn(text);
+    if (rows !== null) return new Map([...rows].map(([slug, row]) => [slug, digestOfRow(row)]));
+  } catch {
+    // Not JSON, or something else than rows.
+  }
+  findings.add(url, rule, 'has another form than rows of markets');
+  return null;
+}
+
+const DIGEST_LENGTH = 32;
+
+function digestOfRow(row: string): string {
+  return sha256Hex(row).slice(0, DIGEST_LENGTH);
+}
+
+export async function checkRowFiles(context: CheckContext, forms: readonly RowFiles[]): Promise<ProjectionCheck> {
   return context.log === null ? byList(context, forms) : await byLog(context, context.log, forms);
 }
 
 /** Compares with the list. A market whose body differs from its list item is not compared. */
-function byList(context: CheckContext, forms: readonly RowFile[]): ProjectionCheck {
-  const expected = new Map<string, readonly string[]>();
+function byList(context: CheckContext, forms: readonly RowFiles[]): ProjectionCheck {
+  const expected = new Map<string, readonly (readonly string[])[]>();
   return {
     async market({ slug, listed }) {
       const [shown] = listed() ?? [];
-      if (shown !== undefined)
-        expected.set(
-          slug,
-          forms.map((form) => form.rowOf(shown)),
-        );
+      if (shown === undefined) return;
+      const digests = forms.map(({ rowOf }) => rowOf.map((row) => digestOfRow(row(shown))));
+      expected.set(slug, digests);
     },
     async ofList({ entries }, findings) {
+      const listed = new Set(entries.map(({ slug }) => slug));
       for (const [index, form] of forms.entries()) {
         if (entries.length > form.marketsMax) continue;
-        const rows = await readRows({ ...context, findings }, form);
-        if (rows === null) continue;
-        const isListed = new Set(entries.map(({ slug }) => slug));
-        const isRight = ([slug, row]: readonly [string, string]) =>
-          isListed.has(slug) && (expected.get(slug)?.[index] ?? row) === row;
-        if (rows.size !== entries.length || ![...rows].every(isRight))
-          findings.add(form.url, context.rule, 'differs from the list or the histories');
+        for (const [format, read] of (await form.read({ ...context, findings }, true)).entries()) {
+          if (read === null) continue;
+          const isRight = (slug: string) => {
+            const row = read.rows.get(slug);
+            return row !== undefined && listed.has(slug) && (expected.get(slug)?.[index]?.[format] ?? row) === row;
+          };
+          const wrong = [...new Set([...listed, ...read.rows.keys()])].filter((slug) => !isRight(slug));
+          for (const url of new Set(wrong.map(read.urlOf)))
+            if (url !== null) findings.add(url, context.rule, 'differs from the list or the histories');
+        }
       }
     },
   };
@@ -55,63 +111,51 @@ function byList(context: CheckContext, forms: readonly RowFile[]): ProjectionChe
 async function byLog(
   context: CheckContext,
   { isKept, listed, lateness }: NonNullable<CheckContext['log']>,
-  forms: readonly RowFile[],
+  forms: readonly RowFiles[],
 ): Promise<ProjectionCheck> {
   const { findings } = context;
-  const files: { readonly form: RowFile; readonly rows: ReadonlyMap<string, string> }[] = [];
+  const files: { readonly rowOf: RowFile['rowOf']; readonly rowsMax: number; readonly read: ReadRows }[] = [];
   for (const form of forms) {
     // When the list has become too long, the file stays until the sweep removes it, within the hour. A mirror does not copy
     // it.
     if (isKept && listed > form.marketsMax) continue;
-    const rows = await readRows(context, form, listed <= form.marketsMax);
-    if (rows !== null) files.push({ form, rows });
+    for (const [format, read] of (await form.read(context, listed <= form.marketsMax)).entries()) {
+      const rowOf = form.rowOf[format];
+      if (read !== null && rowOf !== undefined) files.push({ rowOf, rowsMax: form.rowsMax, read });
+    }
   }
   const checked = new Set<string>();
   const check = (
     { slug, shown: current, listed: ofList, past }: CheckedMarket,
-    { form, rows }: (typeof files)[number],
+    { rowOf, rowsMax, read: { rows, urlOf } }: (typeof files)[number],
   ) => {
+    const url = urlOf(slug);
+    if (url === null) return;
     const row = rows.get(slug);
-    const isShown = (market: ShownMarket) => row !== undefined && form.rowOf(market) === row;
-    const isAll = rows.size < form.rowsMax;
+    const isShown = (market: ShownMarket) => row !== undefined && digestOfRow(rowOf(market)) === row;
+    const isAll = rows.size < rowsMax;
     if (isKept) {
       const states = ofList() ?? [];
       const isRight = row === undefined ? !isAll || states.length === 0 : states.some(isShown);
-      if (!isRight) findings.add(form.url, 'not-in-log', `${slug} differs from the list`);
+      if (!isRight) findings.add(url, 'not-in-log', `${slug} differs from the list`);
     } else if (row === undefined) {
-      if (isAll && current !== null && past?.isLateIfMissing(lateness)) findings.add(form.url, 'time', `lacks ${slug}`);
+      if (isAll && current !== null && past?.isLateIfMissing(lateness)) findings.add(url, 'time', `lacks ${slug}`);
     } else if (!(current !== null && isShown(current)) && !past?.wasShown(lateness, isShown)) {
-      findings.add(form.url, 'not-in-log', `${slug} differs from the log, or is too old`);
+      findings.add(url, 'not-in-log', `${slug} differs from the log, or is too old`);
     }
   };
   return {
-    shown: (slug) => sha256Hex(files.map(({ rows }) => rows.get(slug) ?? '').join('\n')),
+    shown: (slug) => files.map(({ read }) => read.rows.get(slug) ?? '').join(' '),
     skip: (slug) => checked.add(slug),
     async market(market) {
       checked.add(market.slug);
       for (const file of files) check(market, file);
     },
     async end() {
-      for (const { form, rows } of files)
-        for (const slug of rows.keys())
-          if (!checked.has(slug)) findings.add(form.url, 'not-in-log', `shows ${slug}, which the log lacks`);
+      for (const { read } of files)
+        for (const slug of read.rows.keys())
+          if (!checked.has(slug))
+            findings.add(read.urlOf(slug) as string, 'not-in-log', `shows ${slug}, which the log lacks`);
     },
   };
-}
-
-async function readRows(
-  { findings, rule, read }: Pick<CheckContext, 'findings' | 'rule' | 'read'>,
-  form: RowFile,
-  isDue = true,
-): Promise<ReadonlyMap<string, string> | null> {
-  const answer = await read(form.kind, form.url, form.contentType, isDue);
-  if (answer === null) return null;
-  try {
-    const rows = form.read(bodyText(answer));
-    if (rows !== null) return rows;
-  } catch {
-    // The text is not JSON, or has no rows.
-  }
-  findings.add(form.url, rule, 'has another form than rows of markets');
-  return null;
 }

@@ -166,7 +166,9 @@ it('asks what has changed while somebody looks, and gets 304s; while the edge is
     expect.poll(() => [...log].sort()).toEqual(files.map((file) => `${status} ${file}`).sort());
   await page.goto('/');
   await shown(page);
+  files.push('/api/v1/latest/all.ndjson');
   await logged(200);
+  files.pop();
   log.length = 0;
   const tab = (state: 'hidden' | 'visible') =>
     page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })`);
@@ -320,9 +322,9 @@ it('checks a price in the signed log when a visitor asks, and calls out one that
   await panel.getByText('verified in your browser').waitFor();
   const download = await downloadBy(panel.getByRole('link', { name: 'Download the receipt' }));
   expect(download.suggestedFilename()).toBe('gold-usd-price-2026-09-29.tlog-proof');
-  await page.route('**/api/v1/latest.json', async (route) => {
+  await page.route('**/api/v1/latest/all.ndjson', async (route) => {
     const text = await (await fetch(route.request().url())).text();
-    await route.fulfill({ contentType: 'application/json', body: text.replaceAll('"4129.10"', '"4192.10"') });
+    await route.fulfill({ contentType: 'application/x-ndjson', body: text.replaceAll('"4129.10"', '"4192.10"') });
   });
   await page.reload();
   await shown(page);

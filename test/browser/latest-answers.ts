@@ -1,4 +1,5 @@
 /** Answers of a service with other markets than those of the sample, for the page of all markets. */
+import { createHash } from 'node:crypto';
 import type { Page } from 'playwright-core';
 
 /** A line of the file of newest prices. */
@@ -15,5 +16,24 @@ export const slugs = (page: Page): Promise<string[]> =>
   rows(page).evaluateAll((all) => all.map((row) => row.getAttribute('data-slug') ?? ''));
 
 export async function answer(page: Page, file: 'latest' | 'recent', data: readonly object[]): Promise<void> {
+  if (file === 'latest') return await answerLatest(page, data);
   await page.route(`**/api/v1/${file}.json`, (route) => route.fulfill({ json: { data } }));
+}
+
+/** In two parts, of which the later one has the first markets. */
+async function answerLatest(page: Page, data: readonly object[]): Promise<void> {
+  const middle = data.length >> 1;
+  const texts = [data.slice(middle), data.slice(0, middle)].flatMap((some, part) => {
+    const text = some.map((row) => `${JSON.stringify({ ...row, generation: 7 })}\n`).join('');
+    return text === '' ? [] : [[`${part}`, text] as const];
+  });
+  const parts = texts.map(([part, text]) => ({
+    part,
+    ndjson: { path: `latest/${part}.ndjson`, digest: createHash('sha256').update(text).digest('hex'), generation: 7 },
+  }));
+  await page.route('**/api/v1/latest.json', (route) => route.fulfill({ json: { data: parts } }));
+  for (const [part, body] of texts)
+    await page.route(`**/api/v1/latest/${part}.ndjson`, (route) =>
+      route.fulfill({ contentType: 'application/x-ndjson', body }),
+    );
 }

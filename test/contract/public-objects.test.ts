@@ -92,7 +92,8 @@ const TABLE: readonly Row[] = [
   ],
   [{ kind: 'history-index', slug: 'gold-usd' }, 'api/v1/markets/gold-usd/history/index.json', 'gold-usd'],
   [{ kind: 'latest' }, 'api/v1/latest.json', 'markets'],
-  [{ kind: 'latest-csv' }, 'api/v1/latest.csv', 'markets'],
+  [{ kind: 'latest-csv', part: 'all' }, 'api/v1/latest/all.csv', 'markets'],
+  [{ kind: 'latest-ndjson', part: '3f' }, 'api/v1/latest/3f.ndjson', 'markets'],
   [{ kind: 'recent' }, 'api/v1/recent.json', 'markets'],
   [{ kind: 'modified' }, 'api/v1/modified.csv', 'markets'],
   [{ kind: 'feed', file: 'changes' }, 'feeds/changes.atom', 'feeds'],
@@ -143,6 +144,7 @@ const TABLE: readonly Row[] = [
 /** Of each field of a name; of `file` by kind. */
 const FIELDS: { readonly [field: string]: fc.Arbitrary<string> } = {
   ...{ slug, cursor, year: fc.stringMatching(/^[0-9]{4}$/), date },
+  part: fc.oneof(fc.constant('all'), fc.stringMatching(/^[0-9a-f]{1,3}$/)),
   ...{ 'feed file': fc.constantFrom(...FEED_NAMES), 'log-ndjson tile': tileIndex },
   'log-tile tile': fc
     .tuple(fc.oneof(fc.constant('entries'), fc.nat({ max: 63 }).map(String)), tileIndex)

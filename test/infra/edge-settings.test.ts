@@ -137,8 +137,8 @@ describe('the distribution', () => {
       patterns.some((pattern) => pattern.test(path)) ? 'large-files' : 'public-objects';
     expect(
       [
-        '/api/v1/latest',
-        '/api/v1/latest.csv',
+        '/api/v1/latest/all.csv',
+        '/api/v1/latest/3f.ndjson',
         '/api/v1/exports/2026-11-22/datapackage.json',
         '/api/v1/markets/a/history.csv',
         '/api/v1/markets/a/history/2026.ndjson',

@@ -32,7 +32,7 @@ test('no cell of any CSV file begins with a sign of formulas, and verify --log p
     return key.endsWith('.csv.gz') ? [[key, gunzipSync(body).toString()]] : [];
   });
   expect(files.map(([key]) => (key as string).replace(/^.*\//, '').replace(/-[0-9].*/, '')).sort()).toEqual(
-    [...LABELS.map(() => 'history.csv'), 'latest.csv', 'markets', 'modified.csv', 'observations'].sort(),
+    [...LABELS.map(() => 'history.csv'), 'all.csv', 'markets', 'modified.csv', 'observations'].sort(),
   );
   for (const [key, text] of files) {
     expect([key, formulasIn(text as string)]).toEqual([key, []]);

@@ -32,8 +32,7 @@ type ProjectionKind =
   | `export-${string}`
   | `compat-${string}`
   | `site-${string}`
-  | 'latest'
-  | 'latest-csv'
+  | `latest${string}`
   | 'recent'
   | 'modified'
   | 'feed'

@@ -1,15 +1,26 @@
 /** The newest value of every market as files: their bytes, their cadence, and what is left when they are switched off. */
 import { describe, expect, test } from 'vitest';
+import { CURSOR_LIFETIME_SECONDS, LATEST_PART_MARKETS_MAX } from '../../contract/files/limits.ts';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
+import { digitsFor, latestPartOf } from '../../publisher/projections/latest/parts.ts';
 import { publish } from '../../publisher/publish.ts';
+import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
+import { verify } from '../../publisher/verify/verify.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
+import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
+import { latestIndex, latestRows } from './latest-rows.ts';
 import { removeMarket } from './remove-market.ts';
 import { setStanding } from './standing.ts';
-import { market, price, readerOf, START_MS } from './world.ts';
+import { withoutGeneration } from './without-generation.ts';
+import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, START_MS } from './world.ts';
 
-const KEYS = ['public/api/v1/latest.json', 'public/api/v1/latest.csv', 'public/api/v1/recent.json'];
+const KEYS = [
+  ...['public/api/v1/latest/all.csv', 'public/api/v1/latest/all.ndjson'],
+  ...['public/api/v1/recent.json', 'public/api/v1/latest.json'],
+];
 
 /** Three list pages. `b` has no observation, `c` an unknown value. */
 async function latestWorld(): Promise<FilesWorld> {
@@ -22,7 +33,7 @@ async function latestWorld(): Promise<FilesWorld> {
 
 const textOf = async ({ objects }: FilesWorld, url: string) =>
   Buffer.from((await readerOf(objects)(url)).body).toString();
-const csvOf = async (world: FilesWorld) => (await textOf(world, '/api/v1/latest.csv')).split('\r\n');
+const csvOf = async (world: FilesWorld) => (await textOf(world, '/api/v1/latest/all.csv')).split('\r\n');
 
 async function putsOf(world: FilesWorld): Promise<readonly string[]> {
   world.objects.resetCounts();
@@ -45,7 +56,7 @@ test('there is a line for each market, by slug', async () => {
     'h,Market h,-0.07,1,unit,USD,2026-01-02T00:00:00Z',
     9,
   ]);
-  const { data } = JSON.parse(await textOf(world, '/api/v1/latest'));
+  const data = await latestRows(world.objects);
   expect(data).toHaveLength(8);
   const recordedAt = new Date(START_MS).toISOString();
   expect(data[2]).toMatchObject({ slug: 'c', decimal: null, unknownReason: 'not-published', recordedAt });
@@ -132,4 +143,169 @@ test('switched on and off without any change: they come, and the sweep removes t
   expect(await putsOf(world)).toEqual(KEYS);
   await collectGarbage(world.dependencies, { dryRun: false });
   expect(await world.findings()).toEqual([]);
+});
+
+describe('of more markets than a part takes', () => {
+  const SLUGS = Array.from({ length: 12 }, (_, n) => `m-${n}`);
+  const SIZES = { ...SMALL_PAGES, latest: 2 };
+  const partsOf = ({ objects }: FilesWorld) =>
+    [...publicObjects(objects).keys()].filter((key) => key.includes('/latest/')).sort();
+  const keysOf = (parts: readonly string[]) =>
+    [...new Set(parts)].sort().flatMap((part) => ['csv', 'ndjson'].map((format) => keyOf(part, format)));
+  const keyOf = (part: string, format: string) => `public/api/v1/latest/${part}.${format}`;
+  const partOfSlug = (slug: string) => sha256Hex(slug)[0] as string;
+
+  async function manyMarkets(slugs = SLUGS): Promise<FilesWorld> {
+    const world = createFilesWorld(createWorld(SIZES), ['latest']);
+    await world.ingest(slugs.map((slug) => market(slug)));
+    await world.ingest(slugs.map((slug, index) => price(slug, 0, 100 + index)));
+    await world.publish();
+    return world;
+  }
+
+  /** The keys that a publication puts, without those of other files. */
+  async function partsPut(world: FilesWorld): Promise<readonly string[]> {
+    world.objects.resetCounts();
+    await world.publish();
+    const keys = world.objects.puts.map(({ key }) => key);
+    return keys.filter((key) => key.includes('/latest'));
+  }
+
+  test('each is in the part of its hash, the index leads to all parts, and a change puts one part', async () => {
+    const world = await manyMarkets();
+    expect(partsOf(world)).toEqual(keysOf(SLUGS.map(partOfSlug)));
+    const index = await latestIndex(world.objects);
+    expect(index.map(({ part }) => part)).toEqual([...new Set(SLUGS.map(partOfSlug))].sort());
+    for (const { part, markets, csv, ndjson } of index) {
+      expect(markets).toBe(SLUGS.filter((slug) => partOfSlug(slug) === part).length);
+      for (const { path, digest, generation } of [csv, ndjson]) {
+        expect(sha256Hex(await textOf(world, `/api/v1/${path}`))).toBe(digest);
+        expect(generation).toBe(1);
+      }
+    }
+    const rows = await latestRows(world.objects);
+    expect(rows.map(({ slug, decimal }) => `${slug} ${decimal}`).sort()).toEqual(
+      SLUGS.map((slug, index) => `${slug} ${((100 + index) / 100).toFixed(2)}`).sort(),
+    );
+    expect(await world.findings()).toEqual([]);
+
+    await world.ingest([price('m-3', 1, 777)]);
+    expect(await partsPut(world)).toEqual([...keysOf([partOfSlug('m-3')]), 'public/api/v1/latest.json']);
+    await world.ingest([market('new')]);
+    expect(await partsPut(world)).toEqual([...keysOf([partOfSlug('new')]), 'public/api/v1/latest.json']);
+    expect((await latestRows(world.objects)).find(({ slug }) => slug === 'm-3')?.decimal).toBe('7.77');
+    expect(await partsPut(world)).toEqual([]);
+    expect(await world.findings()).toEqual([]);
+  });
+
+  test('a part without a market leaves the index, and the sweep removes it', async () => {
+    const alone = SLUGS.find((slug) => SLUGS.filter((one) => partOfSlug(one) === partOfSlug(slug)).length === 1) ?? '';
+    const world = await manyMarkets();
+    await removeMarket(world, alone);
+    await world.publish();
+    expect((await latestIndex(world.objects)).some(({ part }) => part === partOfSlug(alone))).toBe(false);
+    expect(await world.findings([alone])).toEqual([]);
+    const { removed } = await collectGarbage(world.dependencies, { dryRun: false });
+    expect(removed.filter((key) => key.includes('latest'))).toEqual(keysOf([partOfSlug(alone)]));
+    const next = Array.from({ length: 500 }, (_, n) => `next-${n}`).find(
+      (one) => partOfSlug(one) === partOfSlug(alone),
+    );
+    await world.ingest([market(next as string)]);
+    await world.publish();
+    expect(partsOf(world)).toEqual(expect.arrayContaining(keysOf([partOfSlug(alone)])));
+    expect(await world.findings([alone])).toEqual([]);
+  });
+
+  test('one market more than one part takes cuts all anew; the part before stays for readers of the index before', async () => {
+    const world = await manyMarkets(['a', 'b']);
+    expect(partsOf(world)).toEqual(keysOf(['all']));
+    world.clock.nowMs += 1000;
+    await world.ingest([market('c')]);
+    await world.publish();
+    const parts = keysOf(['a', 'b', 'c'].map(partOfSlug));
+    expect(partsOf(world)).toEqual([...parts, ...keysOf(['all'])].sort());
+    expect(await world.findings()).toEqual([]);
+    const swept = async () => (await collectGarbage(world.dependencies, { dryRun: false })).removed;
+    expect(await swept()).toEqual([]);
+    world.clock.nowMs += CURSOR_LIFETIME_SECONDS * 1000;
+    expect((await swept()).filter((key) => key.includes('latest'))).toEqual(keysOf(['all']));
+    expect(partsOf(world)).toEqual(parts);
+    expect(await world.findings()).toEqual([]);
+  });
+
+  test.each(['all of them are made again', 'only the changed part is read'])(
+    'whatever is lost or damaged, a finding names it, and the next change puts it back: %s',
+    async (how) => {
+      const world = await manyMarkets();
+      const part = partOfSlug('m-3');
+      const before = await textOf(world, `/api/v1/latest/${part}.ndjson`);
+      await world.damage(how.startsWith('all') ? 'public/api/v1/latest.json' : keyOf(part, 'ndjson'));
+      expect(await world.findings()).toHaveLength(1);
+      await world.ingest([price('m-3', 1, 777)]);
+      await world.publish();
+      expect(await world.findings()).toEqual([]);
+      expect(await textOf(world, `/api/v1/latest/${part}.ndjson`)).not.toBe(before);
+    },
+  );
+
+  test('a part in the place of another, or of an earlier generation, is a finding', async () => {
+    const world = await manyMarkets();
+    const [one, other] = await latestIndex(world.objects);
+    const [url, path] = [`/api/v1/${one?.ndjson.path}`, `/api/v1/${other?.ndjson.path}`];
+    const earlier = await readerOf(world.objects)(url);
+    const slug = (await latestRows(world.objects))[0]?.slug as string;
+    await world.ingest([price(slug, 1, 777)]);
+    await world.publish();
+    const findingsOf = async (answer: typeof earlier) => {
+      const reader: PublicReader = async (asked, headers) =>
+        asked === url ? answer : await readerOf(world.objects)(asked, headers);
+      return (await verify(reader, { pageSizes: SIZES })).findings.map((finding) => `${finding.rule} ${finding.url}`);
+    };
+    expect(await findingsOf(await readerOf(world.objects)(url))).toEqual([]);
+    expect(await findingsOf(earlier)).toEqual([`file ${url}`]);
+    expect(await findingsOf(await readerOf(world.objects)(path))).toEqual([`file ${url}`]);
+  });
+});
+
+test('what an earlier version has published is replaced, and its file goes with the sweep', async () => {
+  const world = createFilesWorld(undefined, ['latest']);
+  await world.ingest([market('a'), price('a', 0, 105)]);
+  await world.publish();
+  const right = publicObjects(world.objects);
+  // It had one file of JSON, at the path of the index, and one of CSV.
+  const old = Buffer.from('{"data":[],"generation":1}');
+  const key = 'public/api/v1/latest.json';
+  const found = await world.objects.get(key);
+  const head = await world.ledger.get(HEAD_KEY);
+  if (found.kind !== 'found' || head === null) throw new Error('nothing was published');
+  await world.objects.put(key, old, found.metadata, { kind: 'matches', etag: found.etag });
+  const csv = { ...found.metadata, contentType: 'text/csv; charset=utf-8' };
+  await world.objects.put('public/api/v1/latest.csv', Buffer.from('slug\r\n'), csv, { kind: 'absent' });
+  for (const format of ['csv', 'ndjson']) await world.lose(`public/api/v1/latest/all.${format}`);
+  const file = { digest: sha256Hex(old), generation: 1 };
+  const value = { ...head.value, projections: { latest: { latest: file, 'latest-csv': file } } };
+  const put = { kind: 'put', key: HEAD_KEY, revision: head.revision, value, if: { kind: 'any' } } as const;
+  await world.ledger.transact([put], { attemptId: 'an earlier version' });
+
+  await world.publish();
+  const { removed } = await collectGarbage(world.dependencies, { dryRun: false });
+  expect(removed).toContain('public/api/v1/latest.csv');
+  expect(await world.findings()).toEqual([]);
+  const [now, before] = [publicObjects(world.objects), right].map((objects) =>
+    [...objects].filter(([one]) => one.includes('latest')).map(([one, body]) => [one, withoutGeneration(body)]),
+  );
+  expect(now).toEqual(before);
+});
+
+test('a part has at most 5,000 markets, and the hashes of slugs fill parts alike', () => {
+  expect([0, 1, 5_000, 5_001, 64_000, 64_001, 1_024_000, 1_024_001].map((markets) => digitsFor(markets))).toEqual([
+    ...[0, 0, 0, 1, 1, 2, 2, 3],
+  ]);
+  const counts = new Map<string, number>();
+  for (let n = 0; n < 64_000; n++) {
+    const part = latestPartOf(`market-${n}`, 1);
+    counts.set(part, (counts.get(part) ?? 0) + 1);
+  }
+  expect(counts.size).toBe(16);
+  expect(Math.max(...counts.values())).toBeLessThan(LATEST_PART_MARKETS_MAX);
 });

@@ -11,10 +11,11 @@ import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { readSite } from '../../server/folder/site-folder.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
+import { withoutGeneration } from './without-generation.ts';
 import { createWorld, market, price, readerOf } from './world.ts';
 
 const FILES: readonly (readonly [Projection, readonly string[]])[] = [
-  ['latest', ['/api/v1/latest.json', '/api/v1/latest.csv']],
+  ['latest', ['/api/v1/latest.json', '/api/v1/latest/all.csv', '/api/v1/latest/all.ndjson']],
   ['recent', ['/api/v1/recent.json']],
   [
     'feeds',
@@ -54,9 +55,6 @@ async function filesWorld(projection: Projection): Promise<FilesWorld> {
 }
 
 const keyOf = (path: string) => PUBLIC_PREFIX + path;
-
-/** Without the generation that changed a file last, which a rebuild moves. */
-const withoutGeneration = (text: string) => text.replace(/,"generation":\d+\}$/, '}').replace(/,\d+(?=\r\n)/g, '');
 
 /** Flips a byte: one near the end, but not in the number of a generation, which no body proves. */
 const flip = (world: FilesWorld) => async (key: string) => {

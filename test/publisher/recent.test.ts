@@ -13,6 +13,7 @@ import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
+import { latestRows } from './latest-rows.ts';
 import { removeMarket } from './remove-market.ts';
 import { createWorld, market, price, readerOf, SMALL_PAGES } from './world.ts';
 
@@ -64,9 +65,7 @@ test('they are all of the source of the newest one, which the market shows', asy
   const [a, b] = await recentOf(world);
   expect(a.decimal).toEqual([...from(6).map(() => '12.75'), '12.76']);
   expect(b).toEqual({ slug: 'b', decimal: ['12.75'], observedAt: ['2026-01-02T00:00:00Z'], yearAgo: null });
-  expect((await dataOf(world, '/api/v1/latest')).map(({ source }: { source: string }) => source)).toEqual([
-    ...['another', 'a test'],
-  ]);
+  expect((await latestRows(world.objects)).map(({ source }) => source)).toEqual([...['another', 'a test']]);
   expect(await world.findings()).toEqual([]);
 });
 
@@ -132,33 +131,35 @@ test('a correction, a retraction and another source of the same moment change th
   expect(await world.findings()).toEqual([]);
 });
 
-test.each([['recent'], ['latest'], ['latest-csv']] as const)(
-  'a request for %s that lands late, when the values are those of before again, is refused',
-  async (kind) => {
-    const world = createFilesWorld(undefined, BOTH);
-    const key = publicKey({ kind });
-    const sent: Parameters<ObjectStore['put']>[] = [];
-    const objects: ObjectStore = {
-      ...world.objects,
-      put: (...put) => {
-        if (put[0] === key) sent.push(put);
-        return world.objects.put(...put);
-      },
-    };
-    const publishAll = () => publish({ ...world.dependencies, objects });
-    await world.ingest([market('a'), price('a', 0, 100)]);
-    await publishAll();
-    await world.ingest([market('b'), price('b', 0, 7)]);
-    await publishAll();
-    await removeMarket(world, 'b');
-    await publishAll();
-    const before = world.objects.snapshot().get(key);
-    expect(sent).toHaveLength(3);
-    const [, late] = sent as [unknown, (typeof sent)[number]];
-    expect(await world.objects.put(...late)).toEqual({ kind: 'refused' });
-    expect(world.objects.snapshot().get(key)).toEqual(before);
-  },
-);
+test.each([
+  [{ kind: 'recent' }],
+  [{ kind: 'latest' }],
+  [{ kind: 'latest-csv', part: 'all' }],
+  [{ kind: 'latest-ndjson', part: 'all' }],
+] as const)('a request for %o that lands late, when the values are those of before again, is refused', async (name) => {
+  const world = createFilesWorld(undefined, BOTH);
+  const key = publicKey(name);
+  const sent: Parameters<ObjectStore['put']>[] = [];
+  const objects: ObjectStore = {
+    ...world.objects,
+    put: (...put) => {
+      if (put[0] === key) sent.push(put);
+      return world.objects.put(...put);
+    },
+  };
+  const publishAll = () => publish({ ...world.dependencies, objects });
+  await world.ingest([market('a'), price('a', 0, 100)]);
+  await publishAll();
+  await world.ingest([market('b'), price('b', 0, 7)]);
+  await publishAll();
+  await removeMarket(world, 'b');
+  await publishAll();
+  const before = world.objects.snapshot().get(key);
+  expect(sent).toHaveLength(3);
+  const [, late] = sent as [unknown, (typeof sent)[number]];
+  expect(await world.objects.put(...late)).toEqual({ kind: 'refused' });
+  expect(world.objects.snapshot().get(key)).toEqual(before);
+});
 
 test('a list in its cadence shows the changes of the generations before it', async () => {
   const world = createFilesWorld(undefined, BOTH);
@@ -174,8 +175,8 @@ test('a list in its cadence shows the changes of the generations before it', asy
   await publish(paced);
   const [a, b] = await recentOf(world);
   expect([a.decimal.length, a.decimal.at(-1), b.decimal]).toEqual([11, '1.10', ['0.01']]);
-  const [{ recordedAt }] = await dataOf(world, '/api/v1/latest');
-  expect(recordedAt).toBe('2026-10-01T12:00:01.000Z');
+  const [first] = await latestRows(world.objects);
+  expect(first?.recordedAt).toBe('2026-10-01T12:00:01.000Z');
   expect(await world.findings()).toEqual([]);
 });
 
@@ -207,10 +208,10 @@ async function readsWith(projections: readonly Projection[]) {
 test('they cost no read of the ledger, and a few of the store', async () => {
   const [without, withBoth] = [await readsWith([]), await readsWith(BOTH)];
   expect(withBoth.map(({ ledger }) => ledger)).toEqual(without.map(({ ledger }) => ledger));
-  // First the two older pages of one history. Then each list reads the two files, its kept pages, and the older pages of
-  // the changed history.
+  // First the four files that may be there, the later pages of the list for each of both, and the two older pages of one history.
+  // Then each list reads the index, the part and the last prices, and the older pages of the changed history.
   const more = withBoth.map(({ objects }, index) => objects - (without[index]?.objects ?? 0));
-  expect(more).toEqual([2, 2 + 2 + 2, 2 + 1]);
+  expect(more).toEqual([4 + 2 * 2 + 2, 3 + 2, 3]);
 });
 
 test('with them is the price of a year before the newest one, until a price, a correction or a source says otherwise', async () => {

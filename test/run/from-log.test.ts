@@ -73,7 +73,7 @@ test('a run without news puts back files that somebody has changed or deleted', 
   const fileOf = (path: string) => join(target, 'api/v1', path);
   for (const path of ['markets/gold.json', 'markets/silver/history.json', 'latest.json'])
     await writeFile(fileOf(path), `${await readFile(fileOf(path), 'utf8')} `);
-  for (const path of ['markets/gold/history.json', 'markets.json', 'latest.csv']) await rm(fileOf(path));
+  for (const path of ['markets/gold/history.json', 'markets.json', 'latest/all.csv']) await rm(fileOf(path));
   expect(await run([])).toMatchObject({ code: 0, report: { observations: 4 } });
   expect(await verify(target)).toMatchObject({ code: 0, output: '' });
   expect(await run([])).toMatchObject({ code: codeOf('unchanged') });

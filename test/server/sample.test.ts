@@ -72,7 +72,10 @@ test('a folder that was begun with the models has them alone, and refuses the cu
     attributes: { provider: { value: 'openai' }, mode: { value: 'chat', sourceLabel: 'LiteLLM' } },
     sources: [{ licence: 'MIT', label: 'LiteLLM' }],
   });
-  const { data } = (await (await fetch(`${await begun.started}/api/v1/latest`)).json()) as { data: LatestEntry[] };
+  const lines = (await (await fetch(`${await begun.started}/api/v1/latest/all.ndjson`)).text())
+    .split('\n')
+    .slice(0, -1);
+  const data = lines.map((line) => JSON.parse(line) as LatestEntry);
   const inputPrice = { decimal: '2.50', decimalPerUnit: '0.0000025', unit: 'USD', observedAt: '2025-11-22T23:41:39Z' };
   const { observedAt } = inputPrice;
   expect(data.find(({ slug }) => slug === 'gpt-4o')).toMatchObject({

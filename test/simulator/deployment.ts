@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 /** Each version renders something differently. `seed`: half of the worlds switch the log, the others the files. */
 const VERSIONS: readonly ((before: Settings, seed: number) => Partial<Settings>)[] = [
   () => ({ version: 2 }),
-  () => ({ pageSizes: { markets: 2, observations: 4 } }),
+  () => ({ pageSizes: { markets: 2, observations: 4, latest: 5 } }),
   () => ({ pageSizes: { markets: 3, observations: 3 }, version: 2 }),
   ({ projections }, seed) => ({ projections: switched(projections, seed % 2 === 0 ? ['log'] : FILE_PROJECTIONS) }),
 ];

@@ -21,7 +21,6 @@ import {
   HEAD_KEY,
   type HeadValue,
   LIST_CHANGES,
-  type ListState,
   type PublishedHeads,
   publishedHeadsKey,
   publishedYearKey,
@@ -150,8 +149,8 @@ export function isMarket(items: LedgerItems, slug: string): boolean {
 export function isFileRecorded(items: LedgerItems, name: PublicObjectName): boolean {
   if (!('slug' in name)) {
     const { projections } = (items.committed(HEAD_KEY)?.value ?? {}) as Partial<HeadValue>;
-    const { latest, recent } = (projections?.latest ?? {}) as Partial<ListState>;
-    return (name.kind === 'recent' ? recent : latest) !== undefined;
+    const { index, recent } = (projections?.latest ?? {}) as { readonly index?: object; readonly recent?: object };
+    return (name.kind === 'recent' ? recent : index) !== undefined;
   }
   if ('year' in name) return items.committed(publishedYearKey(name.slug, name.year)) !== null;
   const heads = items.committed(publishedHeadsKey(name.slug))?.value as PublishedHeads | undefined;

@@ -1,7 +1,7 @@
 /** Checks each change of the files beside the bodies for faults that a reader could see. Part of the store's watch. */
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
 import { publicKey } from '../../contract/files/public-objects.ts';
-import { bodyOf, LIST_KEY, shownHistory } from './published.ts';
+import { LIST_KEY, shownHistory } from './published.ts';
 import {
   hasPages,
   idsIn,
@@ -11,6 +11,7 @@ import {
   indexIn,
   isFile,
   isFileInUse,
+  slugsIn,
 } from './published-files.ts';
 import type { ObjectEntries, StoredEntry } from './simulated-objects.ts';
 
@@ -80,11 +81,17 @@ export class FileWatch {
     }
   }
 
+  /** The parts are those of the list, once a generation is in place. */
+  checkParts(): void {
+    const index = this.#entries.get(publicKey({ kind: 'latest' }));
+    if (index !== undefined && this.isInUse({ kind: 'latest' })) this.checkOfList('latest', index);
+  }
+
   checkOfList(kind: (typeof OF_LIST)[number], entry: StoredEntry): void {
     const list = this.#entries.get(LIST_KEY);
     const right = list === undefined ? [] : this.#world.slugsOf(list);
-    const found = slugsIn(entry);
-    if (found.join(' ') !== right.join(' ')) {
+    const found = slugsIn(this.#entries, entry);
+    if (found?.join(' ') !== right.join(' ')) {
       this.#world.fail('older-than-its-link', `${kind} has ${found}, the list has ${right}`);
     }
   }
@@ -93,7 +100,7 @@ export class FileWatch {
   checkGone(slug: string): void {
     for (const kind of OF_LIST) {
       const entry = this.#entries.get(publicKey({ kind }));
-      if (entry === undefined || !this.isInUse({ kind }) || !slugsIn(entry).includes(slug)) continue;
+      if (entry === undefined || !this.isInUse({ kind }) || !slugsIn(this.#entries, entry)?.includes(slug)) continue;
       this.#world.fail('gone-but-listed', `${slug} is removed, and ${kind} shows it`);
     }
   }
@@ -103,8 +110,4 @@ export class FileWatch {
 function isPartOf(some: readonly string[], all: readonly string[]): boolean {
   const shown = new Set(some);
   return all.filter((one) => shown.has(one)).join(' ') === some.join(' ');
-}
-
-function slugsIn(entry: StoredEntry): readonly string[] {
-  return bodyOf<{ readonly data: readonly { readonly slug: string }[] }>(entry).data.map(({ slug }) => slug);
 }

@@ -1,4 +1,5 @@
 /** The files beside the bodies, as readers see them: of each history, of the newest prices, and of the last ones. */
+import type { LatestPart } from '../../contract/bodies/latest.ts';
 import {
   HISTORY_FILE_KINDS,
   type PublicObjectKind,
@@ -17,6 +18,7 @@ const PROJECTION_OF: ReadonlyMap<PublicObjectKind, FileProjection> = new Map<Pub
   ...HISTORY_FILE_KINDS.map((kind) => [kind, 'history-files'] as const),
   ['latest', 'latest'],
   ['latest-csv', 'latest'],
+  ['latest-ndjson', 'latest'],
   ['recent', 'recent'],
 ]);
 
@@ -83,6 +85,7 @@ export function isProjected(kind: PublicObjectKind, projections: readonly string
  */
 export function isFileInUse(entries: ObjectEntries, name: PublicObjectName, projections: readonly string[]): boolean {
   if (!isProjected(name.kind, projections)) return false;
+  if ('part' in name) return partKeys(entries).includes(publicKey(name));
   if (!isFile(name.kind) || !('slug' in name)) return true;
   if (name.kind === 'history-csv' || name.kind === 'history-ndjson') return shownHistory(entries, name.slug).length > 1;
   if (!hasPages(entries, name.slug)) return false;
@@ -90,8 +93,32 @@ export function isFileInUse(entries: ObjectEntries, name: PublicObjectName, proj
   return name.kind === 'history-index' || (index !== undefined && indexedFiles(index).includes(publicKey(name)));
 }
 
+/** The keys of the files that the index of the newest prices names. */
+function partKeys(entries: ObjectEntries): readonly string[] {
+  const index = entries.get(publicKey({ kind: 'latest' }));
+  const parts = index === undefined ? [] : bodyOf<{ readonly data: readonly Partial<LatestPart>[] }>(index).data;
+  return parts.flatMap(({ csv, ndjson }) => [csv, ndjson]).flatMap((file) => (file ? [keyOfPart(file.path)] : []));
+}
+
+const keyOfPart = (path: string): string => keyOfUrl(`/api/v1/${path}`);
+
+/** The markets in a file of all of them, or in the parts of which it is the index. Null: such a part is missing. */
+export function slugsIn(entries: ObjectEntries, entry: StoredEntry): readonly string[] | null {
+  const { data } = bodyOf<{ readonly data: readonly (Partial<LatestPart> & { readonly slug?: string })[] }>(entry);
+  const slugs = data.map(({ slug, ndjson }) => {
+    const part = ndjson && entries.get(keyOfPart(ndjson.path));
+    return part === undefined ? [slug] : linesIn<{ readonly slug: string }>(part).map((row) => row.slug);
+  });
+  const all = slugs.flat();
+  return all.every((slug) => slug !== undefined) ? all.sort() : null;
+}
+
 /** The ids of the observations in an NDJSON file, in order. */
-export function idsIn({ body }: StoredEntry): readonly string[] {
+export function idsIn(file: StoredEntry): readonly string[] {
+  return linesIn<{ readonly id: string }>(file).map(({ id }) => id);
+}
+
+function linesIn<Line>({ body }: StoredEntry): readonly Line[] {
   const lines = Buffer.from(body).toString('utf8').split('\n').slice(0, -1);
-  return lines.map((line) => (JSON.parse(line) as { readonly id: string }).id);
+  return lines.map((line) => JSON.parse(line) as Line);
 }

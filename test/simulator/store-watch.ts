@@ -109,6 +109,8 @@ export class StoreWatch implements StoreWitness {
 
   put(key: string, entry: StoredEntry, before: StoredEntry | undefined): void {
     const name = parsePublicKey(key);
+    // Of an earlier version.
+    if (key === 'public/api/v1/latest.csv') return;
     if (name === null || 'cursor' in name || 'tile' in name) {
       if (name !== null && 'tile' in name) this.log.tilePut(key);
       // No checkpoint has led to it yet: it was of a generation that was given up.
@@ -134,10 +136,13 @@ export class StoreWatch implements StoreWitness {
     if (name.kind === 'market' && !isGone(entry)) this.#checkMarket(name.slug, entry, before);
     if (name.kind === 'history') this.#checkPages(key, entry);
     if (name.kind === 'history-index') this.#checkIndex(key, name.slug, entry);
-    if (generation >= newest && (name.kind === 'latest' || name.kind === 'recent'))
-      this.#files.checkOfList(name.kind, entry);
+    if (generation >= newest && name.kind === 'recent') this.#files.checkOfList(name.kind, entry);
     if (name.kind === 'market-list') this.#checkList(key, entry);
-    if (name.kind === 'snapshot') this.#checkSnapshot(entry);
+    if (name.kind === 'snapshot') {
+      this.#checkSnapshot(entry);
+      // An earlier version that applies a generation of this one puts the index before the parts, whose names it does not know.
+      if (generation >= newest) this.#files.checkParts();
+    }
   }
 
   /**

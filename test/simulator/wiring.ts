@@ -55,6 +55,8 @@ import { TEST_LOG } from '../publisher/log/test-log.ts';
 import { BROWSER_FIELDS } from '../publisher/world.ts';
 import type { LedgerItems } from './ledger-items.ts';
 import { fileProjectionOf } from './published-files.ts';
+// The first sweep loads it, and that takes real time.
+import '../../publisher/projections/latest/reachable.ts';
 
 /** The part of the world that one process has. */
 export interface Host extends Runtime {
@@ -84,7 +86,7 @@ export interface Settings {
 export const PLAIN: Settings = {
   listEverySeconds: 0,
   maxMarkedMarkets: 100,
-  pageSizes: { markets: 3, observations: 4 },
+  pageSizes: { markets: 3, observations: 4, latest: 2 },
   version: 1,
   projections: ['log'],
   historyFileBytes: DEFAULT_HISTORY_FILE_BYTES,

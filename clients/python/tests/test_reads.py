@@ -265,8 +265,27 @@ def test_a_body_that_has_not_changed_costs_a_304():
         return httpx.Response(304, headers=headers) if known else httpx.Response(200, json={"data": [1]}, headers=headers)
 
     tidemark = client(handler)
-    assert (tidemark.latest(), tidemark.latest()) == ([1], [1])
+    assert (tidemark.recent(), tidemark.recent()) == ([1], [1])
     assert statuses == [200, 304]
+
+
+def test_the_newest_prices_are_the_lines_of_all_parts_by_slug():
+    files = {
+        "/data/api/v1/latest.json": {"data": [{"ndjson": {"path": f"latest/{part}.ndjson"}} for part in "0f"]},
+        "/data/api/v1/latest/0.ndjson": '{"slug":"b","name":"\u2028"}\n',
+        "/data/api/v1/latest/f.ndjson": '{"slug":"a"}\n{"slug":"c"}\n',
+    }
+
+    def handler(request):
+        file = files[request.url.path]
+        return httpx.Response(200, text=file) if isinstance(file, str) else httpx.Response(200, json=file)
+
+    with below_data(handler) as tidemark:
+        assert tidemark.latest() == [{"slug": "a"}, {"slug": "b", "name": "\u2028"}, {"slug": "c"}]
+        files["/data/api/v1/latest/f.ndjson"] = '{"slug":"a"}'
+        with pytest.raises(TidemarkError) as caught:
+            tidemark.latest()
+        assert caught.value.code == "unexpected-answer"
 
 
 def test_sources_are_read_from_their_file():
@@ -325,6 +344,8 @@ def test_a_passing_fault_is_waited_out(answers, expected):
         (httpx.Response(200, text="<html>"), "unexpected-answer", 200),
         (httpx.Response(200, json=[]), "unexpected-answer", 200),
         (httpx.Response(200, json={"data": 7}), "unexpected-answer", 200),
+        (httpx.Response(200, json={"data": [{}]}), "unexpected-answer", 200),
+        (httpx.Response(200, json={"data": [{"ndjson": {"path": "../../../x"}}]}), "unexpected-answer", 200),
     ],
 )
 def test_a_fault_that_stays_is_told_at_once(answer, code, status):

@@ -1,4 +1,5 @@
 /** `/llms.txt`: the facts that a language model needs to use the service correctly (https://llmstxt.org). Pure. */
+import { LATEST_PART_MARKETS_MAX } from '../../../contract/files/limits.ts';
 import { LATEST_CSV_URL, LATEST_URL, MARKETS_URL, OPENAPI_URL, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
 import { linkList } from './docs-page.ts';
 import { GUIDES } from './guide-pages.ts';
@@ -30,7 +31,7 @@ Rules that are easily got wrong:
 - One market: \`${MARKETS_URL}/{slug}\`
 - Its history: \`${MARKETS_URL}/{slug}/history\`, newest first, 64 rows a page, with superseded rows
 - Its history as a file: \`history.csv\`, \`history.ndjson\`, \`history/{year}.csv\`, oldest first, standing rows
-- [The newest price of every market](${LATEST_URL}): also as [CSV](${LATEST_CSV_URL})
+- [The newest price of every market](${LATEST_URL}): the index of its files; of up to ${LATEST_PART_MARKETS_MAX.toLocaleString('en')} markets, [one CSV](${LATEST_CSV_URL})
 - [The published state](${SNAPSHOT_URL}): its number, its time, counts
 
 ## Guides

@@ -1,6 +1,6 @@
 /** `/`: what the service is and whose it is, a price to check, and all markets. */
 import { FRONT_DESCRIPTION, FRONT_TITLE, ROWS_PLACE } from '../../../contract/bodies/front-page.ts';
-import { LATEST_CSV_URL, LATEST_URL, MARKETS_URL } from '../../../contract/files/routes.ts';
+import { LATEST_URL, MARKETS_URL } from '../../../contract/files/routes.ts';
 import { html, trustedHtml } from './html.ts';
 import { OPERATOR_MARK, page } from './layout.ts';
 
@@ -53,7 +53,7 @@ ${OPERATOR_MARK}
 <div id="check-result" class="small stack" role="status"></div>
 </section>
 </div>
-<noscript><p class="notice">Without JavaScript, the table shows the first markets. All of them, with their prices, are in the <a href="${MARKETS_URL}">list as JSON</a>, in one <a href="${LATEST_CSV_URL}">CSV file</a> and in one <a href="${LATEST_URL}">JSON file</a>.</p></noscript>
+<noscript><p class="notice">Without JavaScript, the table shows the first markets. All of them, with their prices, are in the <a href="${MARKETS_URL}">list as JSON</a>, and in files that an <a href="${LATEST_URL}">index</a> names.</p></noscript>
 <div id="explorer">
 <div id="notices" class="explorer-notices" role="status"></div>
 <form id="view" class="explorer-view row" role="search" aria-label="Markets">
@@ -80,7 +80,7 @@ ${OPERATOR_MARK}
 ${trustedHtml(ROWS_PLACE)}
 </table>
 <div id="more" class="explorer-more soft"></div>
-<p class="explorer-poll small soft">These prices as files: <a href="${LATEST_URL}">JSON</a>, <a href="${LATEST_CSV_URL}">CSV</a>, <a href="/docs/guides/caching">how to poll them</a>.</p>
+<p class="explorer-poll small soft">These prices as files: <a href="${LATEST_URL}">index</a>, <a href="/docs/guides/caching">how to poll them</a>.</p>
 </div>`,
   });
 }

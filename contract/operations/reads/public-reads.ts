@@ -6,31 +6,21 @@ import * as z from 'zod';
 import { historyIndex, historyIndexSchema } from '../../bodies/history-files.ts';
 import { FILE_ROWS_MAX, HISTORY_FILE_FORMS } from '../../bodies/history-rows.ts';
 import { incidentsSchema } from '../../bodies/incidents.ts';
-import { latestSchema } from '../../bodies/latest.ts';
-import { latestCsv, latestEntry } from '../../bodies/latest-entries.ts';
 import { MODIFIED_ROWS_MAX, modifiedCsv } from '../../bodies/modified.ts';
 import { publicSourcesSchema } from '../../bodies/public-sources.ts';
-import { recentSchema } from '../../bodies/recent.ts';
 import {
   CURSOR_LIFETIME_SECONDS,
   INCIDENTS_MAX,
   MARKETS_PAGE_SIZE,
   OBSERVATIONS_PAGE_SIZE,
   PUBLIC_SOURCES_MAX,
-  RECENT_MARKETS_MAX,
-  RECENT_ROWS_MAX,
 } from '../../files/limits.ts';
-import {
-  collectionSchema,
-  cursorSchema,
-  type Market,
-  marketSchema,
-  slugSchema,
-  snapshotSchema,
-} from '../../values/market.ts';
-import { observationSchema, type PublicObservation } from '../../values/metric.ts';
+import { collectionSchema, cursorSchema, marketSchema, slugSchema, snapshotSchema } from '../../values/market.ts';
+import { observationSchema } from '../../values/metric.ts';
 import { waitlistBody, waitlistSchema } from '../../values/waitlist.ts';
 import { publicReads, textFile } from '../operation.ts';
+import { market, observation } from './example-market.ts';
+import { CSV_TEXT, csvFile, TEXT } from './text-files.ts';
 
 export const marketPageSchema = collectionSchema(marketSchema, MARKETS_PAGE_SIZE);
 
@@ -58,81 +48,8 @@ const yearParams = z.strictObject({
     .describe('A calendar year of `observedAt`, in UTC.'),
 });
 
-const TEXT = 'UTF-8 text without a byte order mark.';
-const csvFile = () => textFile('RFC 4180, UTF-8, with a header', 'text/csv', TEXT);
 const ndjsonFile = () =>
   textFile('One observation on each line, as in the pages of the history', 'application/x-ndjson', TEXT);
-
-const metric = {
-  kind: 'money',
-  amountMinor: 412910,
-  currency: 'USD',
-  minorDigits: 2,
-  decimal: '4129.10',
-  decimalPerUnit: '4129.10',
-  sourceLabel: 'currency-api daily release',
-  sourceUrl: 'https://cdn.jsdelivr.net/npm/@fawazahmed0/currency-api@2026-09-29/v1/currencies/xau.json',
-  observedAt: '2026-09-29T00:00:00Z',
-  releasedAt: '2026-09-29T01:12:00Z',
-  confidence: 'medium',
-  status: 'final',
-  sourceValue: '4129.10045482',
-  rounded: true,
-  unknownReason: null,
-} as const;
-
-const market: Market = {
-  slug: 'gold-usd',
-  name: 'Gold, US dollar',
-  kind: 'metal',
-  status: 'active',
-  nativeCurrency: 'USD',
-  unit: { quantity: 1, of: 'troy ounce' },
-  metrics: { price: metric },
-  bySource: {},
-  history: {
-    count: 57,
-    firstObservedAt: '2024-03-02T00:00:00Z',
-    lastObservedAt: '2026-09-29T00:00:00Z',
-    href: '/api/v1/markets/gold-usd/history',
-  },
-  sources: [
-    {
-      label: 'currency-api daily release',
-      url: 'https://github.com/fawazahmed0/exchange-api',
-      publisher: null,
-      licence: 'CC0-1.0',
-      attribution: null,
-      cadence: {
-        graceSeconds: 21_600,
-        holidays: [],
-        period: 'day',
-        releaseAfterDays: 0,
-        releaseTime: '02:00',
-        weekdays: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'],
-      },
-      expectedNextAt: '2026-09-30T02:00:00Z',
-      verification: { outcome: 'confirmed', verifiedAt: '2026-10-01T09:30:00Z', subject: 'source' },
-    },
-  ],
-  disputed: false,
-  disputedMetrics: [],
-  representedBy: null,
-  representedBySalt: null,
-  updatedAt: '2026-09-29T06:00:00.000Z',
-  revision: 57,
-};
-
-const observation: PublicObservation = {
-  ...metric,
-  id: 'obs_3f9c1a7b5e2d4806a1c3e5f7',
-  metric: 'price',
-  recordedAt: '2026-09-29T06:00:00.000Z',
-  retraction: null,
-  supersedes: null,
-  supersededAt: null,
-  supersededBy: null,
-};
 
 const CURSOR = '4-25abf3f5c0d1e2938475610fedcba987';
 const FILE_TEXT =
@@ -140,9 +57,6 @@ const FILE_TEXT =
   'there from the second observation on, those of years if the history has more than one page. Not every deployment publishes files: see `projections` of the snapshot.';
 const TOO_LONG_TEXT = `A file has at most ${FILE_ROWS_MAX.toLocaleString('en')} rows. A longer history answers 410 with the URLs of its years.`;
 const YEAR_TEXT = 'Only for a history of more than one page. A year that has passed changes only by corrections.';
-const CSV_TEXT =
-  'New columns are added at the end. An unknown value is an empty field. A text that a spreadsheet would take for a ' +
-  'formula begins with an apostrophe.';
 const FILE_PROBLEMS = ['market-removed', 'history-too-long'] as const;
 const CSV_EXAMPLE = HISTORY_FILE_FORMS.csv.header + HISTORY_FILE_FORMS.csv.line(observation);
 const NDJSON_EXAMPLE = HISTORY_FILE_FORMS.ndjson.line(observation);
@@ -243,22 +157,6 @@ export const publicReadOperations = publicReads({
     problems: FILE_PROBLEMS,
     example: { params: { slug: 'gold-usd', year: '2026' }, response: NDJSON_EXAMPLE },
   },
-  getLatest: {
-    path: '/api/v1/latest',
-    summary: 'Read the newest price of every market in one request',
-    description:
-      'Published with the list. A service with more than 200,000 markets does not have it. Not every deployment publishes ' +
-      'it: see `projections` of the snapshot.',
-    success: { status: 200, description: 'One short entry for each market', body: latestSchema },
-    example: { response: { data: [latestEntry(market, observation.recordedAt)], generation: 57 } },
-  },
-  getLatestCsv: {
-    path: '/api/v1/latest.csv',
-    summary: 'Read the newest price of every market as CSV',
-    description: CSV_TEXT,
-    success: csvFile(),
-    example: { response: latestCsv([latestEntry(market, observation.recordedAt)])(57) },
-  },
   getModified: {
     path: '/api/v1/modified.csv',
     summary: 'Read which markets have changed last',
@@ -317,29 +215,6 @@ export const publicReadOperations = publicReads({
             url: 'https://github.com/BerriAI/litellm/blob/main/model_prices_and_context_window.json',
           },
         ],
-      },
-    },
-  },
-  getRecent: {
-    path: '/api/v1/recent',
-    summary: 'Read the last 31 prices of every market, for small charts, in one request',
-    description:
-      'Published with the list. The prices of a market are of one source, that of the newest; corrected and retracted values are ' +
-      `left out. Looked for among the newest ${RECENT_ROWS_MAX} rows of a history. A service with more than ` +
-      `${RECENT_MARKETS_MAX.toLocaleString('en')} markets does not have it. Not every deployment publishes it: see ` +
-      '`projections` of the snapshot.',
-    success: { status: 200, description: 'One short entry for each market', body: recentSchema },
-    example: {
-      response: {
-        data: [
-          {
-            decimal: ['4102.35', null, '4129.10'],
-            observedAt: ['2026-09-27T00:00:00Z', '2026-09-28T00:00:00Z', '2026-09-29T00:00:00Z'],
-            slug: 'gold-usd',
-            yearAgo: { decimal: '2657.80', observedAt: '2025-09-29T00:00:00Z' },
-          },
-        ],
-        generation: 57,
       },
     },
   },

@@ -75,7 +75,7 @@ export async function planListIfDue(
   const isDue = (slug: string) => markets.planned.has(slug) || markets.deferred.has(slug);
   const changes = await takeListChanges(dependencies, bundle, list, markets);
   const ofPage = (count: number) => projections.ofPage(count);
-  const { head, layout, pages, isPreviousKnown } = await planList(dependencies, {
+  const { head, layout, entries, pages, isPreviousKnown } = await planList(dependencies, {
     generation,
     before: list,
     changes,
@@ -89,7 +89,7 @@ export async function planListIfDue(
     const key = publicKey(name);
     await bundle.add({ kind: 'put', key, body: head.body, nextCursor: head.nextCursor });
   }
-  await projections.list(pages, { changed: changes, isPreviousKnown });
+  await projections.list(entries, { changed: changes, isPreviousKnown, markets: layout.markets, pages });
   return {
     list: {
       generation,

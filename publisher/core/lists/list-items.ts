@@ -11,18 +11,15 @@ import { MARKET_INDEX } from '../../../storage/records/markets.ts';
 import { publishedHeadsKey } from '../../../storage/records/publication.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
 import { HOW_TO_REBUILD } from '../../errors.ts';
+import type { ListedItem } from '../../kernel/projection.ts';
 import { isListed } from '../bodies/plan-market.ts';
 import { collectionItems } from '../bodies/render.ts';
 import type { ListItem } from './list-cutter.ts';
 
 /** The change of one market in the list. */
-export interface ListChange {
+export interface ListChange extends ListedItem {
   /** Whether the published list shows it. */
   readonly wasListed: boolean;
-  /** Whether the new list will show it. */
-  readonly isListed: boolean;
-  /** Its body; called only if the market is listed. */
-  readonly item: () => Promise<string>;
 }
 
 export type ListChanges = ReadonlyMap<string, ListChange>;

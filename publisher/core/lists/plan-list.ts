@@ -20,7 +20,9 @@ export interface ListPlan {
   readonly head: ListHead;
   readonly layout: ListLayout;
   /** The entries that projections take from its pages, in order. */
-  readonly pages: readonly PageEntries[];
+  readonly entries: readonly PageEntries[];
+  /** Reads its pages, in order. */
+  readonly pages: () => AsyncIterable<string>;
   /** Whether every page of the previous list is in the new layout, as current or as superseded. */
   readonly isPreviousKnown: boolean;
 }
@@ -142,10 +144,16 @@ async function cutList(
     pages: [...pages.reverse(), ...kept],
     superseded: [...cut.reusable.values()].map(({ cursor }) => cursor),
   };
-  if (read === null) return { head, layout, pages: [], isPreviousKnown: true };
-  const readKept = async (page: ListedPage) => read(await readListPage(objects, listPage(page.cursor), page.digest));
-  const ofKept = await pMap(kept, readKept, { concurrency: concurrency.objects });
-  return { head, layout, pages: [read(head.body), ...entries.reverse(), ...ofKept], isPreviousKnown: true };
+  const readLater = (page: ListedPage) => readListPage(objects, listPage(page.cursor), page.digest);
+  const first = head.body;
+  async function* bodies() {
+    yield first;
+    yield* pMapIterable(layout.pages, readLater, { concurrency: concurrency.objects });
+  }
+  const plan = { head, layout, pages: bodies, isPreviousKnown: true };
+  if (read === null) return { ...plan, entries: [] };
+  const ofKept = await pMap(kept, async (page) => read(await readLater(page)), { concurrency: concurrency.objects });
+  return { ...plan, entries: [read(first), ...entries.reverse(), ...ofKept] };
 }
 
 function byDigest(pages: readonly ListedPage[]): Map<string, ListedPage> {

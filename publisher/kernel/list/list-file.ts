@@ -1,9 +1,9 @@
 /**
  * A projection of one file that is made from the list. Each such projection defines the rows of a market and their format;
- * planning, checking and sweeping are shared. The file exists while the list has at most {@link LATEST_MARKETS_MAX}
+ * planning, checking and sweeping are shared. The file exists while the list has at most {@link LIST_FILE_MARKETS_MAX}
  * markets.
  */
-import { LATEST_MARKETS_MAX } from '../../../contract/files/limits.ts';
+import { LIST_FILE_MARKETS_MAX } from '../../../contract/files/limits.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
@@ -54,7 +54,7 @@ async function planListFile<Row, Beside>(
   const { rowsOf, text, beside: readBeside } = await load();
   const read = await readBeside(dependencies);
   const beside = sha256Hex(canonicalJson(read as Json));
-  const isWanted = (markets: number) => markets <= LATEST_MARKETS_MAX;
+  const isWanted = (markets: number) => markets <= LIST_FILE_MARKETS_MAX;
   const isRight = isWanted(before?.list.markets ?? 0) ? known?.beside === beside : known === undefined;
   let isRead = false;
   let isPlanned = false;

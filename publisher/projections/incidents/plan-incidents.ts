@@ -3,7 +3,7 @@
  * no incident begins or ends, nothing is read or written: HEAD names the open ones.
  */
 
-import { INCIDENTS_MAX, LATEST_MARKETS_MAX } from '../../../contract/files/limits.ts';
+import { INCIDENTS_MAX, LIST_FILE_MARKETS_MAX } from '../../../contract/files/limits.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { Expectations } from '../../../contract/freshness/late-sources.ts';
 import type { Json } from '../../../contract/values/canonical-json.ts';
@@ -48,8 +48,8 @@ export async function planIncidents(context: PlanContext): Promise<ProjectionPla
   const isLookedFor =
     known === undefined || known.sourceLateMs === undefined || (known.sourceLateMs ?? nowMs() + 1) <= nowMs();
   return {
-    needsList: (isBehind || isLookedFor) && (before?.list.markets ?? 0) <= LATEST_MARKETS_MAX,
-    ofPage: (markets) => (markets <= LATEST_MARKETS_MAX ? expectationsOfPage : null),
+    needsList: (isBehind || isLookedFor) && (before?.list.markets ?? 0) <= LIST_FILE_MARKETS_MAX,
+    ofPage: (markets) => (markets <= LIST_FILE_MARKETS_MAX ? expectationsOfPage : null),
     async list({ entries }) {
       expectations = new Expectations();
       for (const some of entries as readonly Expectations[]) expectations.addAll(some);

@@ -6,11 +6,12 @@
 import { FRONT_DESCRIPTION, FRONT_TITLE, ROWS_PLACE } from '../../../contract/bodies/front-page.ts';
 import type { LatestEntry } from '../../../contract/bodies/latest-entries.ts';
 import { entryNotes, newestMoment, priceWords } from '../../../contract/bodies/latest-words.ts';
-import { ANY_MARKET_PAGE, CARD_PATH, LATEST_PATH, MARKET_LIST_PATH } from '../../../contract/files/object-paths.ts';
+import { LATEST_PART_MARKETS_MAX } from '../../../contract/files/limits.ts';
+import { ANY_MARKET_PAGE, CARD_PATH, MARKET_LIST_PATH } from '../../../contract/files/object-paths.ts';
 import { operatorIn } from '../../../contract/files/operator-html.ts';
 import type { Projection } from '../../../contract/files/projections.ts';
 import { FEED_NAMES, FEED_TITLES } from '../../../contract/files/public-object-names.ts';
-import { FEEDS_URL, LATEST_CSV_URL, PAGES_OF_MARKETS_URL } from '../../../contract/files/routes.ts';
+import { FEEDS_URL, LATEST_CSV_URL, latestPartUrl, PAGES_OF_MARKETS_URL } from '../../../contract/files/routes.ts';
 import { readableDay } from '../../core/market-files/readable.ts';
 import { download, licenceOf, linkedData, publisherOf } from '../../kernel/text/linked-data.ts';
 import { xmlText } from '../../kernel/text/xml-text.ts';
@@ -24,6 +25,8 @@ const ICON = '<link rel="icon"';
 export interface FrontSettings {
   readonly readBaseUrl: string | null;
   readonly projections: ReadonlySet<Projection>;
+  /** The number of markets. */
+  readonly markets: number;
 }
 
 /** @param entries the first {@link FRONT_ROWS} entries, by slug */
@@ -32,10 +35,11 @@ export function frontPage(built: string, settings: FrontSettings, entries: reado
   return built.replace(ROWS_PLACE, () => rows).replace(ICON, () => headOf(built, settings) + ICON);
 }
 
-function headOf(built: string, { readBaseUrl, projections }: FrontSettings): string {
+function headOf(built: string, { readBaseUrl, projections, markets }: FrontSettings): string {
   const at = (path: string) => `${readBaseUrl ?? '.'}${path}`;
-  const file = projections.has('latest')
-    ? [download('application/json', at(LATEST_PATH)), download('text/csv', at(LATEST_CSV_URL))]
+  const isOneFile = projections.has('latest') && markets <= LATEST_PART_MARKETS_MAX;
+  const file = isOneFile
+    ? [download('application/x-ndjson', at(latestPartUrl('all', 'ndjson'))), download('text/csv', at(LATEST_CSV_URL))]
     : [download('application/json', at(MARKET_LIST_PATH))];
   const operator = operatorIn(built);
   const terms = { ...licenceOf(operator.licence), ...publisherOf(operator) };

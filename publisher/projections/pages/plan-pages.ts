@@ -18,8 +18,6 @@ interface State {
   readonly front?: string;
 }
 
-const SLUG = '"slug":"';
-
 export async function planPages(context: PlanContext): Promise<ProjectionPlan> {
   const { site, readBaseUrl = null, projections = new Set() } = context.dependencies;
   if (site === undefined) return { finish: async () => ({ state: context.state }) };
@@ -28,21 +26,15 @@ export async function planPages(context: PlanContext): Promise<ProjectionPlan> {
   const isSame = site.digest === known?.site;
   const knownFront = isSame ? known?.front : undefined;
   let front = knownFront;
-  /** The list page with the first slug. Pages arrive in any order, and parsing all of them would take long. */
-  let first = { slug: '', body: '{"data":[]}' };
   return {
     needsList: FRONT_PAGE in site.files && (knownFront === undefined || context.isBehind),
-    ofPage: () => (body) => {
-      const start = body.indexOf(SLUG) + SLUG.length;
-      const slug = body.slice(start, body.indexOf('"', start));
-      if (start >= SLUG.length && (first.slug === '' || slug < first.slug)) first = { slug, body };
-      return [];
-    },
-    async list() {
+    async list({ pages, markets }) {
       if (!(FRONT_PAGE in site.files)) return;
-      const { data } = JSON.parse(first.body) as { readonly data: readonly Market[] };
+      let first = '';
+      for await (first of pages()) break;
+      const { data } = JSON.parse(first) as { readonly data: readonly Market[] };
       const entries = data.slice(0, FRONT_ROWS).map((market) => latestEntry(market, null));
-      const text = frontPage(await site.read(FRONT_PAGE), { readBaseUrl, projections }, entries);
+      const text = frontPage(await site.read(FRONT_PAGE), { readBaseUrl, projections, markets }, entries);
       front = await addFileIfChanged(context, siteObject(FRONT_PAGE), text, knownFront);
     },
     async finish() {

@@ -48,6 +48,22 @@ test('follows the link where cursor and link differ, and ends where it says so',
   expect(await slugsOf(tidemark)).toEqual(['a', 'b']);
 });
 
+test('gives the newest prices of all parts, by slug, and no line of a part that is cut off', async () => {
+  const bodies: Record<string, unknown> = {
+    '/data/api/v1/latest.json': { data: ['0', 'f'].map((part) => ({ ndjson: { path: `latest/${part}.ndjson` } })) },
+    '/data/api/v1/latest/0.ndjson': '{"slug":"b","name":"\u2028"}\n',
+    '/data/api/v1/latest/f.ndjson': '{"slug":"a"}\n{"slug":"c"}\n',
+  };
+  const { tidemark } = hostOf(bodies);
+  expect(await tidemark.latest()).toEqual([{ slug: 'a' }, { slug: 'b', name: '\u2028' }, { slug: 'c' }]);
+  for (const cut of ['{"slug":"a"}\n{"slug":"c"}', '{"slug":"a"}\n{"slu\n']) {
+    bodies['/data/api/v1/latest/f.ndjson'] = cut;
+    await expect(tidemark.latest()).rejects.toMatchObject({ code: 'unexpected-answer' });
+  }
+  delete bodies['/data/api/v1/latest/f.ndjson'];
+  await expect(tidemark.latest()).rejects.toMatchObject({ code: 'not-found' });
+});
+
 test('what a static host does not have is not found, also where it lists a folder', async () => {
   const { tidemark } = hostOf({ '/data/api/v1/markets/gone': '<ul><li>history</ul>' });
   const missing = { code: 'not-found', status: 404 };
@@ -71,9 +87,13 @@ test.each([
   5,
   {},
 ])('refuses the link %j', async (link) => {
-  const { tidemark, asked } = hostOf({ '/data/api/v1/markets.json': list(['a'], '1-1', link) });
+  const { tidemark, asked } = hostOf({
+    '/data/api/v1/markets.json': list(['a'], '1-1', link),
+    '/data/api/v1/latest.json': { data: [{ ndjson: { path: link } }] },
+  });
   await expect(collected(tidemark.markets())).rejects.toMatchObject({ code: 'unexpected-answer' });
-  expect(asked).toEqual(['/data/api/v1/markets.json']);
+  await expect(tidemark.latest()).rejects.toMatchObject({ code: 'unexpected-answer' });
+  expect(asked).toEqual(['/data/api/v1/markets.json', '/data/api/v1/latest.json']);
 });
 
 test.each(['../markets.json', '2.json'])('a walk that %s leads back ends with an error', async (link) => {

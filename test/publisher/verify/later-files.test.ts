@@ -22,6 +22,7 @@ import { loggedReader } from './logged-reader.ts';
 
 const SNAPSHOT = '/api/v1/snapshot';
 const MARKETS = '/api/v1/markets';
+const PART = '/api/v1/latest/all';
 const COMPAT = '/api/v1/compat';
 const RATES = `${COMPAT}/currency-api/latest/v1/currencies`;
 const HOUR_MS = 60 * 60 * 1000;
@@ -86,11 +87,14 @@ test('a sound service has no finding', async () => {
 describe('a snapshot that names no files hides no change in', () => {
   const change = (from: string | RegExp, to: string) => withText((text) => text.replace(from, to));
   test.each<[string, string, Edit]>([
-    ['the newest prices', '/api/v1/latest', change('"decimal":"1.05"', '"decimal":"9.05"')],
-    ['the newest prices: a market less', '/api/v1/latest', withBody(({ data }) => data.pop())],
-    ['the newest prices: a market twice', '/api/v1/latest', withBody(({ data }) => data.push(data[0]))],
-    ['the newest prices as CSV', '/api/v1/latest.csv', change(',1.05,', ',9.05,')],
-    ['the newest prices as CSV: its columns', '/api/v1/latest.csv', change('slug,name', 'name,slug')],
+    ['the newest prices', `${PART}.ndjson`, change('"decimal":"1.05"', '"decimal":"9.05"')],
+    ['the newest prices: a market less', `${PART}.ndjson`, change(/^.*\n/, '')],
+    ['the newest prices: a market twice', `${PART}.ndjson`, change(/^(.*\n)/, '$1$1')],
+    ['the newest prices: a part less', '/api/v1/latest', withBody(({ data }) => data.pop())],
+    ['the newest prices: a part twice', '/api/v1/latest', withBody(({ data }) => data.push(data[0]))],
+    ['the newest prices: another number of markets', '/api/v1/latest', withBody(({ data }) => data[0].markets++)],
+    ['the newest prices as CSV', `${PART}.csv`, change(',1.05,', ',9.05,')],
+    ['the newest prices as CSV: its columns', `${PART}.csv`, change('slug,name', 'name,slug')],
     ['the last prices', '/api/v1/recent', change('"1.04"', '"9.04"')],
     ['the last prices: no file', '/api/v1/recent', withText(() => 'nothing')],
     ['the markets that changed last', '/api/v1/modified.csv', change(/\na,\d+/, '\na,1')],
@@ -149,10 +153,10 @@ describe('a list that is behind', () => {
       expect.arrayContaining([
         `time ${MARKETS}`,
         `not-in-log ${MARKETS}/new`,
-        'time /api/v1/latest',
+        `time ${PART}.ndjson`,
         'time /api/v1/recent',
-        'not-in-log /api/v1/latest',
-        'not-in-log /api/v1/latest.csv',
+        `not-in-log ${PART}.ndjson`,
+        `not-in-log ${PART}.csv`,
         'not-in-log /api/v1/recent',
       ]),
     );
@@ -208,8 +212,8 @@ test('without a log, too, a file that the snapshot does not name is a finding, a
   ]);
   const history = `${MARKETS}/a/history.csv`;
   const edit = withText((text) => text.replace('1.05', '9.05'));
-  expect(await rules({ [SNAPSHOT]: onlyTheLog, [history]: edit, '/api/v1/latest.csv': edit })).toEqual(
-    expect.arrayContaining([`file ${history}`, 'file /api/v1/latest.csv']),
+  expect(await rules({ [SNAPSHOT]: onlyTheLog, [history]: edit, [`${PART}.csv`]: edit })).toEqual(
+    expect.arrayContaining([`file ${history}`, `file ${PART}.csv`]),
   );
 });
 
@@ -223,7 +227,8 @@ describe('the log says what is published:', () => {
     };
 
   test.each([
-    ['the newest prices', /^\/api\/v1\/latest/, '/api/v1/latest.csv'],
+    ['the newest prices', /^\/api\/v1\/latest/, '/api/v1/latest'],
+    ['a part of the newest prices', /latest\/all\.csv/, `${PART}.csv`],
     ['the last prices', /recent/, '/api/v1/recent'],
     ['exports', /exports/, '/api/v1/exports/latest'],
     ['the prices of a market', new RegExp(`${PATHS('b').hledger}`), `${COMPAT}${PATHS('b').hledger}`],

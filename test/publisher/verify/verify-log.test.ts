@@ -283,8 +283,8 @@ describe('damage', () => {
     expect(await found(corrected)).toEqual([
       `count ${SNAPSHOT}`,
       'log /api/v1/markets/c',
-      'not-in-log /api/v1/latest',
-      'not-in-log /api/v1/latest.csv',
+      'not-in-log /api/v1/latest/all.csv',
+      'not-in-log /api/v1/latest/all.ndjson',
       `not-in-log ${files.ndjson}`,
       'not-in-log /api/v1/markets/c',
       'not-in-log /api/v1/modified.csv',

@@ -133,7 +133,7 @@ describe('in a context with no builtins but those of its runtime', () => {
     ['GET', '/api/v1/markets?cursor=1&cursor=2'],
     ['GET', '/api/v1/markets?x=1'],
     ['GET', '/nowhere'],
-    ['GET', '/api/v1/latest.csv'],
+    ['GET', '/api/v1/latest/all.csv'],
     ['GET', '/api/v1/log/tile/0/x001/234.p/7'],
     ['GET', '/api/v1/markets/gold-usd/history/2024.csv'],
     ['GET', '/api/v1/markets/gold-usd/history/2024.txt'],

@@ -114,7 +114,9 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
   ].map((path) => [path, 'not-found'] as const),
   // Files, whose URLs are their paths.
   ...[
-    '/api/v1/latest.csv',
+    '/api/v1/latest/all.csv',
+    '/api/v1/latest/0.ndjson',
+    '/api/v1/latest/3f.csv',
     '/api/v1/modified.csv',
     '/api/v1/sources.json',
     '/api/v1/incidents.json',
@@ -164,6 +166,11 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
   ['/api/v1/markets/gold%2Dusd/history%2Ecsv', '/api/v1/markets/gold-usd/history.csv'],
   ...[
     '/api/v1/latest/',
+    '/api/v1/latest/all',
+    '/api/v1/latest/all.json',
+    '/api/v1/latest/0123.csv',
+    '/api/v1/latest/g.csv',
+    '/api/v1/latest.csv',
     '/api/v1/log',
     '/api/v1/log/',
     '/api/v1/log//checkpoint',

@@ -22,7 +22,7 @@ from .public_files import PublicFiles, below, service_url
 from .requests import Requests, System, json_of
 from .rows import Row, frame_of, visible
 from .signed_log import LogVerificationError, Proven, SignedLog, assert_same
-from .walks import walk_history, walk_markets
+from .walks import read_latest, walk_history, walk_markets
 
 _MARKETS = "/api/v1/markets"
 _LOG = "/api/v1/log/"
@@ -79,7 +79,7 @@ class Client:
         self._http = httpx.Client(timeout=timeout, transport=transport)
         self._system = system or System()
         self._requests = Requests(self._http, patience, self._system, answer_timeout)
-        self._files = PublicFiles(self._base_url, self._read)
+        self._files = PublicFiles(self._base_url, self._read, self._read_lines)
 
     def __enter__(self) -> Self:
         return self
@@ -103,7 +103,7 @@ class Client:
 
     def latest(self) -> list[dict[str, Any]]:
         """The newest price of every market, by slug. Not every service publishes it: then ``not-found``."""
-        return self._list("/api/v1/latest")
+        return read_latest(self._files, "/api/v1/latest")
 
     def recent(self) -> list[dict[str, Any]]:
         """The last 31 prices of every market. Not every service publishes it: then ``not-found``."""
@@ -296,6 +296,12 @@ class Client:
         if isinstance(value, dict):
             return value
         raise unexpected(url, "is not a JSON object")
+
+    def _read_lines(self, url: str) -> list[dict[str, Any]]:
+        *lines, rest = self._requests.body(url).split(b"\n")
+        if rest:
+            raise unexpected(url, "is cut off")
+        return [json_of(line, url) for line in lines]
 
     def _list(self, path: str) -> list[dict[str, Any]]:
         data = self._files.resource(path).get("data")

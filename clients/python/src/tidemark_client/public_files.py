@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 from urllib.parse import quote, urljoin
 
@@ -15,6 +16,8 @@ from .errors import TidemarkError, unexpected
 
 #: GETs a JSON object. Whether it is a later page: its bytes never change, and it is read once.
 Reader = Callable[[str, bool], dict[str, Any]]
+#: GETs a file of lines, each of them a JSON object.
+LineReader = Callable[[str], list[dict[str, Any]]]
 
 
 class Page(NamedTuple):
@@ -27,9 +30,10 @@ class Page(NamedTuple):
 
 
 class PublicFiles:
-    def __init__(self, base: str, read: Reader) -> None:
+    def __init__(self, base: str, read: Reader, read_lines: LineReader) -> None:
         self._base = base
         self._read = read
+        self._read_lines = read_lines
 
     def resource(self, path: str) -> dict[str, Any]:
         """GETs a JSON object by its URL path in the contract, such as ``/api/v1/snapshot``."""
@@ -47,14 +51,15 @@ class PublicFiles:
         url = self._linked(page.next, page.url)
         return _page_of(url, self._read(url, True))
 
+    def lines(self, link: str, path: str) -> list[dict[str, Any]]:
+        """GETs the lines of an NDJSON file. ``link``: relative to the resource with this path."""
+        url = self._linked(link, below(self._base, f"{path}.json"))
+        with _no_page_of_the_host(url):
+            return self._read_lines(url)
+
     def _get(self, url: str, is_later_page: bool) -> dict[str, Any]:
-        try:
+        with _no_page_of_the_host(url):
             return self._read(url, is_later_page)
-        except TidemarkError as error:
-            if error.status != 404 or error.code != "unexpected-answer":
-                raise
-            # A static host answers a missing file with a page of its own.
-            raise TidemarkError("not-found", f"there is no file {url}", status=404) from error
 
     def _linked(self, link: str, page_url: str) -> str:
         """The target of a link. Raises TidemarkError for a link to another host, or outside the base URL."""
@@ -63,6 +68,17 @@ class PublicFiles:
         if url.startswith(self._base):
             return url
         raise unexpected(page_url, f"leads to {link!r}, which is no file below {self._base}")
+
+
+@contextmanager
+def _no_page_of_the_host(url: str) -> Iterator[None]:
+    try:
+        yield
+    except TidemarkError as error:
+        if error.status != 404 or error.code != "unexpected-answer":
+            raise
+        # A static host answers with a page of its own.
+        raise TidemarkError("not-found", f"there is no file {url}", status=404) from error
 
 
 def _page_of(url: str, value: dict[str, Any]) -> Page:

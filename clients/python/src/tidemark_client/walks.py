@@ -41,6 +41,18 @@ def walk_markets(files: PublicFiles, path: str) -> Iterator[Item]:
         yield item
 
 
+def read_latest(files: PublicFiles, path: str) -> list[Item]:
+    """The rows of all parts of the newest prices, by slug. Parts may be of different generations."""
+    parts = files.resource(path).get("data")
+    if not isinstance(parts, list):
+        raise unexpected(path, "is no index of parts")
+    try:
+        links = [str(part["ndjson"]["path"]) for part in parts]
+    except (KeyError, TypeError) as cause:
+        raise unexpected(path, "is no index of parts") from cause
+    return sorted((row for link in links for row in files.lines(link, path)), key=lambda row: str(row["slug"]))
+
+
 def walk_history(files: PublicFiles, path: str, start: datetime | None, end: datetime | None) -> Iterator[Row]:
     """Rows, newest first; both limits are about ``observedAt``, and inclusive."""
     last: Item | None = None

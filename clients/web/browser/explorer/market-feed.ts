@@ -1,9 +1,10 @@
 /** The files that the explorer reads: the snapshot, the newest prices of all markets, and their last prices. */
 
+import type { LatestPart } from '../../../../contract/bodies/latest.ts';
 import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
 import type { RecentEntry } from '../../../../contract/bodies/recent-prices.ts';
-import { FRESH_SECONDS, LATEST_MARKETS_MAX, RECENT_MARKETS_MAX } from '../../../../contract/files/limits.ts';
-import { LATEST_URL, MARKETS_URL, RECENT_URL, SNAPSHOT_URL } from '../../../../contract/files/routes.ts';
+import { FRESH_SECONDS, RECENT_MARKETS_MAX } from '../../../../contract/files/limits.ts';
+import { LATEST_URL, latestPartUrl, MARKETS_URL, RECENT_URL, SNAPSHOT_URL } from '../../../../contract/files/routes.ts';
 import type { Market, Snapshot } from '../../../../contract/values/market.ts';
 import { below, pageOf, type ReadPage } from '../../../typescript/public-files.ts';
 import { BASE_URL, knowProjections } from '../base-url.ts';
@@ -11,10 +12,19 @@ import { PublicAnswers, UnreachableError } from '../history/public-answers.ts';
 import { clockOffsetMs } from '../service-clock.ts';
 import { dataOf, entriesOfList, keepEqual } from './latest-rows.ts';
 
-/** The limit of list pages that are read without a file of all markets: 1,000 markets. */
+/** The limit of list pages that are read if the newest prices are not published, or are too many: 1,000 markets. */
 const PAGES_MAX = 10;
+/** More markets are too many for a browser. */
+const MARKETS_MAX = 200_000;
 /** An answer may be this old: fresh first in a shared cache, and then in this browser's cache. */
 const STALE_AGE_SECONDS = 2 * FRESH_SECONDS + 5;
+
+/** A part of the newest prices. */
+interface ReadPart {
+  /** By the index that led to it. */
+  readonly digest: string;
+  readonly entries: readonly LatestEntry[];
+}
 
 export class MarketFeed {
   snapshot: Snapshot | null = null;
@@ -29,6 +39,10 @@ export class MarketFeed {
   hasServer = false;
   /** Whether the list has unread pages. */
   hasMore = false;
+  /** By name. */
+  #parts: ReadonlyMap<string, ReadPart> = new Map();
+  /** The parts of an index of which some must still be read. */
+  #dueParts: readonly LatestPart[] | null = null;
   /** The first page of a list that must still be read. */
   #dueHead: ReadPage<Market> | null = null;
   readonly answers = new PublicAnswers(async (...request) => {
@@ -77,18 +91,15 @@ export class MarketFeed {
   /** Whether to request the file: a missing file causes an error in the browser's log. */
   #publishes(projection: 'latest' | 'recent'): boolean {
     const { projections = [], counts } = this.snapshot ?? {};
-    const marketsMax = projection === 'latest' ? LATEST_MARKETS_MAX : RECENT_MARKETS_MAX;
+    const marketsMax = projection === 'latest' ? MARKETS_MAX : RECENT_MARKETS_MAX;
     return projections.includes(projection) && (counts?.markets ?? 0) <= marketsMax;
   }
 
   async #refreshEntries(): Promise<void> {
     if (this.#publishes('latest')) {
-      const latest = await this.answers.readAgain(`${LATEST_URL}.json`);
-      if (latest.kind === 'found') {
-        this.entries = keepEqual(this.entries, dataOf(latest.body));
-        this.hasMore = false;
-      }
-      if (latest.kind !== 'missing') return;
+      const index = await this.answers.readAgain(`${LATEST_URL}.json`);
+      if (index.kind === 'found') this.#dueParts = dataOf<LatestPart>(index.body);
+      if (index.kind !== 'missing') return await this.#readParts();
     }
     const path = `${MARKETS_URL}.json`;
     const first = await this.answers.readAgain(path);
@@ -106,6 +117,31 @@ export class MarketFeed {
     this.entries = keepEqual(this.entries, read);
     this.hasMore = last.page.next !== null;
     this.#dueHead = null;
+  }
+
+  /** Reads the parts that have changed. */
+  async #readParts(): Promise<void> {
+    if (this.#dueParts === null) return;
+    const parts = new Map<string, ReadPart>();
+    for (const { part, ndjson } of this.#dueParts) {
+      const before = this.#parts.get(part);
+      parts.set(part, before?.digest === ndjson.digest ? before : await this.#readPart(part, ndjson.digest));
+    }
+    const entries = [...parts.values()].flatMap((part) => part.entries);
+    this.entries = keepEqual(
+      this.entries,
+      entries.sort((one, other) => (one.slug < other.slug ? -1 : 1)),
+    );
+    this.hasMore = false;
+    this.#parts = parts;
+    this.#dueParts = null;
+  }
+
+  async #readPart(part: string, digest: string): Promise<ReadPart> {
+    const lines = await this.answers.readLines(latestPartUrl(part, 'ndjson'), 'no-cache');
+    if (lines === null) throw new UnreachableError('the newest prices have changed while they were read');
+    // The generation of its file says nothing of a row.
+    return { digest, entries: (lines as LatestEntry[]).map(({ generation, ...entry }) => entry) };
   }
 
   async #refreshRecent(): Promise<void> {

@@ -74,10 +74,15 @@ export class PublicAnswers {
     return found;
   }
 
-  /** Reads a file of JSON lines. Null: it is not there, or too long to be one file. @throws UnreachableError */
-  async readLines(path: string): Promise<unknown[] | null> {
+  /**
+   * Reads a file of JSON lines. Null: it is not there, or too long to be one file.
+   *
+   * @param cache `no-cache`: the browser asks whether its copy is still right
+   * @throws UnreachableError
+   */
+  async readLines(path: string, cache: 'default' | 'no-cache' = 'default'): Promise<unknown[] | null> {
     const lines = new JsonLines();
-    const { status } = await this.#ask(path, { onPiece: (piece) => lines.take(piece) }, this.#files);
+    const { status } = await this.#ask(path, { cache, onPiece: (piece) => lines.take(piece) }, this.#files);
     if (isMissing(status)) return null;
     try {
       return lines.end();
