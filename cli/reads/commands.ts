@@ -3,9 +3,10 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AsOf } from '../../clients/typescript/as-of.ts';
 import { currencyExponent } from '../../contract/values/money/currencies.ts';
 import type { Share } from '../../publisher/verify/reading/share.ts';
+import { openClient } from '../http/client.ts';
 import { logKeyOption } from '../log/commands.ts';
 import { CommandError } from '../program/exit-codes.ts';
-import { withClient } from '../program/handlers.ts';
+import { withClient, withOptions } from '../program/handlers.ts';
 import { pastMoment, seconds } from '../program/numbers.ts';
 import { type GlobalOptions, readProfile } from '../program/profile.ts';
 import type { HistoryForm } from './markets.ts';
@@ -166,7 +167,7 @@ The last one reads plain files on any web server.`,
     .option('--idempotency-key <key>', 'repeat an earlier call')
     .addHelpText('after', '\nExamples:\n  tidemark publish gold-usd silver-usd\n  tidemark publish --all --wait 3600')
     .action(
-      withClient(async (client, options: PublishFlags, slugs: readonly string[]) => {
+      withOptions(async (options: PublishFlags, slugs: readonly string[]) => {
         const { all = false, purge = false, wait, idempotencyKey } = options;
         if (all === slugs.length > 0) {
           const example = 'tidemark publish gold-usd';
@@ -174,7 +175,7 @@ The last one reads plain files on any web server.`,
         }
         const { publishMarkets } = await import('./publish.ts');
         const asked = { markets: all ? ('all' as const) : slugs, purge, wait, idempotencyKey };
-        await publishMarkets(client, asked, options.json === true);
+        await publishMarkets(await openClient(options), asked, options.json === true);
       }),
     );
 }

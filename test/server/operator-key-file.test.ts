@@ -49,7 +49,7 @@ test('after a revocation, a rotation, and other changes', { timeout: STARTS_MS }
   expect(await keyInFile()).toBe(rotation.json.key);
 
   await writeFile(file, 'tdm_dev_0000');
-  expect(await restarted()).toMatch('something else');
+  expect(await restarted()).toMatch('does not hold an API key');
   await writeFile(file, second);
   expect(await restarted()).toBe('');
 
