@@ -61,9 +61,10 @@ export function addReadCommands(program: Command): void {
       '\nExamples:\n  tidemark markets show gold-usd\n  tidemark markets show gold-usd --as-of 2026-11-01T00:00:00Z',
     )
     .action(
-      withClient(async (client, options: AsOfFlags, slug: string) => {
+      withOptions(async (options: AsOfFlags, slug: string) => {
         const { showMarket, showMarketAsOf } = await import('./markets.ts');
         const [asOf, asJson] = [asOfOf(options), options.json === true];
+        const client = await openClient(options);
         await (asOf === null ? showMarket(client, slug, asJson) : showMarketAsOf(client, slug, asOf, asJson));
       }),
     );
@@ -100,8 +101,9 @@ Examples:
   tidemark markets history gold-usd --csv --in EUR > gold-in-eur.csv`,
     )
     .action(
-      withClient(async (client, options: HistoryFlags, slug: string) => {
+      withOptions(async (options: HistoryFlags, slug: string) => {
         const [asOf, form] = [asOfOf(options), formOf(options)];
+        const client = await openClient(options);
         const isFile = (form === 'csv' || form === 'ndjson') && asOf === null && !options.versions;
         if (options.in !== undefined) {
           const { printConvertedHistory } = await import('./converted.ts');

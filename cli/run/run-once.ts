@@ -17,7 +17,7 @@ import { askForRun, namedSource } from './ask-for-run.ts';
 
 /** The options of `tidemark run`, as the parser gives them. */
 export interface RunFlags extends GlobalOptions, GitFlags {
-  /** Names of sources, or places of recipes. Empty: the sources that are due. */
+  /** Names of sources, or places of recipes. Absent: the sources that are due. */
   readonly source?: readonly string[];
   readonly unconditional?: boolean;
   readonly mapping?: string;

@@ -50,8 +50,8 @@ async function shownRow(
 ): Promise<PublicObservation | null> {
   const { asOf, byRelease } = at;
   const asOfMs = Date.parse(asOf ?? '');
-  // The service accepts only announced values that are more than a day ahead. So the range can end there, except for releases
-  // before their moment.
+  // The service accepts values more than a day ahead only if they are announced. So the range can end there, except for
+  // readings by release.
   const to = Number.isNaN(asOfMs) || byRelease === true ? {} : { to: new Date(asOfMs + 2 * DAY_MS) };
   for await (const row of tidemark.history(slug, { ...asOfRange(at), ...to })) {
     const isShown =

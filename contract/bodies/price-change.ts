@@ -18,7 +18,7 @@ export interface PriceSeries {
 
 /** A line and a change need at least this many prices. */
 const KNOWN_MIN = 2;
-/** If the newest price's source was silent for longer before it, another source does not represent the market. */
+/** A source whose newest price is older than the market's newest price by more than this does not represent the market. */
 const SILENT_MS_MAX = 31 * 86_400_000;
 
 /**

@@ -2,8 +2,7 @@
  * The tiles of the log (C2SP tlog-tiles): which tiles a tree has, by its size, and their paths below the root of the log.
  *
  * A tile holds up to 256 hashes. On level 0, these are hashes of entries; each hash of level l + 1 is the root of a full
- * tile of
- * level l. Only the last tile of a level can be partial.
+ * tile of level l. Only the last tile of a level can be partial.
  */
 
 /** Hashes in a full tile, and entries in a full bundle. */

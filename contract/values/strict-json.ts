@@ -28,7 +28,7 @@ const MAX_NAME_CHARACTERS = 256;
 /** No double needs more than 25 characters. */
 const MAX_NUMBER_CHARACTERS = 32;
 
-/** The most numbers in one body with more than 15 characters or an exponent: checking them is slow. A record has few. */
+/** The limit of numbers with more than 15 characters or an exponent in one body: checking them is slow. A record has few. */
 const MAX_LONG_NUMBERS = 3_000;
 
 /** The most faults that are reported: more would not help the sender. */

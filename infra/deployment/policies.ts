@@ -80,7 +80,7 @@ function tableStatements(access: TableAccess, table: string): readonly PolicySta
     return [allow(actions, [table], conditions)];
   };
   return [
-    // A condition check is always of a transaction.
+    // `ConditionCheckItem` exists only in transactions, so it needs no condition.
     ...grant([...READS, 'dynamodb:ConditionCheckItem'], access.read, false),
     ...grant(['dynamodb:PutItem'], access.put),
     ...grant(['dynamodb:UpdateItem'], access.count),

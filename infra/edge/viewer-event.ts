@@ -11,7 +11,11 @@ export function viewerEvent(method: string, target: string): ViewerRequestEvent 
   const values = new Map<string, { readonly value: string }[]>();
   for (const part of query.join('?').split('&')) {
     const [name = '', ...rest] = part.split('=');
-    if (part !== '') values.set(name, [...(values.get(name) ?? []), { value: rest.join('=') }]);
+    if (part === '') continue;
+    const all = values.get(name) ?? [];
+    // A copy of the array for each part would take time that is quadratic in the length of the query.
+    all.push({ value: rest.join('=') });
+    values.set(name, all);
   }
   // `fromEntries` defines properties, so a parameter named __proto__ is an ordinary parameter.
   const querystring = Object.fromEntries(

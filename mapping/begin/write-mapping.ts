@@ -136,7 +136,7 @@ function draftCurrency({ guess: { currency }, added, table: { columns } }: Draft
   };
 }
 
-const QUANTITY_NAME = /quantity|qty|pack|lot|unit[ _-]?size/i;
+const QUANTITY_NAME = /(?:^|[ _-])(?:quantity|qty|pack|lot|unit[ _-]?size)(?:$|[ _-])/i;
 const UNIT_NAME = /^(unit|uom|unit[_ ]?of[_ ]?measure)$/i;
 /** The unit of a price, in the name of its column: `price_eur_per_litre`, `Price per kg`. */
 const PER = /(?:^|[_ ])per[_ ]([a-z]+)$/i;

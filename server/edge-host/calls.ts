@@ -36,7 +36,7 @@ export interface EdgeMeasured {
 
 /** Calls from the core to the edge. */
 export type EdgeCalls = {
-  /** Binds the port, and returns the base URL. Until `ready`, every request is answered 503. @throws StartError */
+  /** Binds the port, and returns the base URL. Until `ready`, every request but the health check is answered 503. @throws StartError */
   open(settings: EdgeSettings): Promise<string>;
   /** Something is published, and the core accepts writes. */
   ready(terms: WriteTerms): void;

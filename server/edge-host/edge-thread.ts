@@ -17,7 +17,7 @@ export interface WriteDuties extends Pick<CoreCalls, 'mayReceive' | 'onStored'> 
   readonly onCommitted: () => void;
 }
 
-/** Its calls are those of {@link EdgeCalls}. */
+/** The edge's calls, with the core's handlers. */
 export type EdgeThread = ReturnType<typeof startEdge>;
 
 const SOURCE = new URL('./main.ts', import.meta.url);

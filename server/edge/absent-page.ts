@@ -58,12 +58,12 @@ export async function forBrowsers(cache: Cache, { headers }: ObjectRequest, repl
   return asPage(status, page.view.body, ['Cache-Control', `public, max-age=${FRESH_SECONDS}`]);
 }
 
-function asPage(status: number, body: Uint8Array | string, caching: FieldList): EdgeReply {
+function asPage(status: number, body: Buffer | string, caching: FieldList): EdgeReply {
   const fields = [...caching, ...VARIES, ...CORS_FIELDS, ...Object.entries(pageHeaders(NOT_FOUND_PAGE)).flat()];
   return bodyReply(status, PAGE_CONTENT_TYPE, body, fields);
 }
 
-/** All of the text is our own. */
+/** Nothing is escaped: the text is a constant of this service. */
 function waitingPage({ body }: EdgeReply): string {
   const { detail } = JSON.parse(body.toString()) as { readonly detail: string };
   const text = `<p>${detail.replace(/:.*/, '.')} This page loads itself again in a few seconds.</p>`;

@@ -27,8 +27,9 @@ export interface AnswerOptions {
   readonly counts: ReadCounts;
 }
 
+const START_SECONDS = 2;
 /** Answered without the cache: a cache would remember "not found" or a failure even after the service is ready. */
-const STARTING = problem('origin-unavailable', 'The service is starting: retry in 2 s.');
+const STARTING = problem('origin-unavailable', `The service is starting: retry in ${START_SECONDS} s.`);
 
 export function createAnswer(options: AnswerOptions): (request: IncomingMessage) => Promise<EdgeReply> {
   const { cache, nowMs, health, isReady, wantsNewest, counts } = options;
@@ -57,7 +58,7 @@ export function createAnswer(options: AnswerOptions): (request: IncomingMessage)
       const reply = await objectOrProblem(request, routed.key);
       return isForPeople(target) ? await forBrowsers(cache, request, reply) : reply;
     }
-    const reply = routed ?? problemReply(STARTING, ['Retry-After', '2']);
+    const reply = routed ?? problemReply(STARTING, ['Retry-After', String(START_SECONDS)]);
     counts.add(reply.status, null);
     return reply.status >= 404 && isForPeople(target) ? await forBrowsers(cache, request, reply) : reply;
   };

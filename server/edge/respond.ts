@@ -117,13 +117,8 @@ export function jsonReply(status: number, value: Json, more: FieldList = []): Ed
   return bodyReply(status, 'application/json', canonicalJson(value), [...NO_STORE, ...more]);
 }
 
-export function bodyReply(
-  status: number,
-  contentType: string,
-  content: Uint8Array | string,
-  more: FieldList,
-): EdgeReply {
-  const body = Buffer.from(content as string);
+export function bodyReply(status: number, contentType: string, content: Buffer | string, more: FieldList): EdgeReply {
+  const body = typeof content === 'string' ? Buffer.from(content) : content;
   const fields = ['Content-Type', contentType, 'Content-Length', String(body.length), ...NO_SNIFFING, ...more];
   return { status, fields, body };
 }

@@ -96,7 +96,7 @@ function headOf(request: IncomingMessage, { nowMs, newRequestId, addressOf }: Wr
 
 /** Joins repeated fields, as API Gateway does. node:http would keep only the first one of some fields. */
 function joinedHeaders({ headersDistinct }: IncomingMessage): Record<string, string> {
-  return Object.fromEntries(Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(', ')]));
+  return Object.fromEntries(Object.entries(headersDistinct).map(([name, values]) => [name, values?.join(', ') ?? '']));
 }
 
 /** Sends an answer of the write API. */

@@ -110,9 +110,9 @@ export async function startMetricsServer(options: MetricsOptions): Promise<Metri
     void answer(request, response);
   });
   server.maxConnections = MAX_CONNECTIONS;
-  const address = await listen(server, { host, port }).catch((cause: Error) => {
+  const address = await listen(server, { host, port }).catch(({ cause }: Error) => {
     const settings = 'TIDEMARK_METRICS_HOST, TIDEMARK_METRICS_PORT';
-    throw new StartError(`The port of metrics cannot be opened (${settings}): ${cause.message}`, { cause });
+    throw new StartError(`The port of metrics cannot be opened (${settings}): ${(cause as Error).message}`, { cause });
   });
   delays.enable();
   return {

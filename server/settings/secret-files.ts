@@ -59,7 +59,6 @@ export function removeSecretFile(folder: string, name: SecretFile): void {
 /**
  * Replaces the text of the file, durably and in one step. The old text gets the name `keptAs`, unless that file exists already.
  *
- *
  * @throws StartError if the folder cannot be written
  */
 export function replaceSecretFile(folder: string, name: SecretFile, text: string, keptAs: SecretFile): void {

@@ -1,4 +1,4 @@
-/** Reads the whole store of a directory, while another process owns it. */
+/** Reads the whole store of a directory, also while another process owns it. */
 import { existsSync } from 'node:fs';
 import pMap from 'p-map';
 import { StorageCorrupt } from '../ports/errors.ts';

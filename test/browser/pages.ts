@@ -12,10 +12,9 @@ beforeAll(async () => {
   browser = await openBrowser();
 });
 afterEach(async () => {
-  for (const { page, complaints, excused } of opened.splice(0)) {
-    await page.context().close();
-    expect(complaints.filter((text) => !excused?.test(text))).toEqual([]);
-  }
+  const pages = opened.splice(0);
+  for (const { page } of pages) await page.context().close();
+  for (const { complaints, excused } of pages) expect(complaints.filter((text) => !excused?.test(text))).toEqual([]);
 });
 afterAll(() => browser.close());
 

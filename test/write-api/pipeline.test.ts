@@ -130,7 +130,8 @@ describe('what belongs to another subject', () => {
     /^\/api\/v1\/(watchlists|claims|ingest\/\w+)\/\{id\}/.test(operationOf(id).path) &&
     !['reviewClaim', 'decideClaim'].includes(id);
   /** An operator reads every report. */
-  const strangersTo = (id: ApiOperationId) => (id.startsWith('getIngest') ? ['bob'] : ['bob', 'acme/k1', 'operator']);
+  const strangersTo = (id: ApiOperationId) =>
+    id.startsWith('getIngest') ? ['bob', 'acme/k1'] : ['bob', 'acme/k1', 'operator'];
 
   it.each(API_OPERATIONS.filter(isOwned))('is not found by %s, with any credential', async (id) => {
     const ledger = watchLedger(openMemoryLedger());

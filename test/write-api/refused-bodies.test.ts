@@ -1,6 +1,6 @@
 /**
- * Bodies that are refused although each field is there and of its type, one change to a valid body at a time. That no field is
- * missing, unknown or of another type is proven in pipeline.test.ts, for every operation.
+ * Refused bodies, one change to a valid body at a time. pipeline.test.ts proves for every operation that unknown fields, and fields
+ * of another type, are refused.
  */
 import { expect, it } from 'vitest';
 import { UPLOAD_BYTES_MAX, UPLOAD_RECORDS_MAX } from '../../contract/ingest/ingest-uploads.ts';
@@ -28,6 +28,7 @@ const ROWS: { readonly [Id in ApiOperationId]?: readonly [what: string, change: 
     ['a malformed slug', { markets: ['gold-usd', 'Gold'] }, '/markets/1'],
   ],
   createWaitlistRequest: [
+    ['no consent', { consentedAt: undefined }, '/consentedAt'],
     ['consent in the future', { consentedAt: '2026-11-20T12:00:00.001Z' }, '/consentedAt'],
     ['consent without a time zone', { consentedAt: '2026-11-19T09:30:00' }, '/consentedAt'],
     ['a contact that is no address', { contact: 'jo at example.org' }, '/contact'],
@@ -48,11 +49,13 @@ const ROWS: { readonly [Id in ApiOperationId]?: readonly [what: string, change: 
     ['an end in the past', { expiresAt: '2026-11-20T12:00:00Z' }, '/expiresAt'],
   ],
   createSourceVerification: [
+    ['a subject of both kinds', { subject: { type: 'observation', url: EVIDENCE.url } }, '/subject/url'],
     ['an unknown subject', { subject: { type: 'market' } }, '/subject/type'],
     ['a time without a zone', { verifiedAt: '2026-11-20T11:00:00' }, '/verifiedAt'],
     ['a text too long', { found: long(2001) }, '/found'],
   ],
   createIngestUpload: [
+    ['no digest', { sha256: undefined }, '/sha256'],
     ['a digest in capitals', { sha256: 'A'.repeat(64) }, '/sha256'],
     ['no bytes', { bytes: 0 }, '/bytes'],
     ['too many bytes', { bytes: UPLOAD_BYTES_MAX + 1 }, '/bytes'],
@@ -78,6 +81,7 @@ const ROWS: { readonly [Id in ApiOperationId]?: readonly [what: string, change: 
     '/subject',
   ]),
   removeMarket: [
+    ['no reason', { reason: undefined }, '/reason'],
     ['a blank reason', { reason: '  ' }, '/reason'],
     ['an address in its reason', { reason: 'ask ada@example.org' }, '/reason'],
     ['a reason of 501 characters', { reason: long(501) }, '/reason'],
@@ -94,6 +98,11 @@ const ROWS: { readonly [Id in ApiOperationId]?: readonly [what: string, change: 
       '/assertion/corrected/amountMinor',
     ],
     [
+      'two kinds of value at once',
+      corrected({ amountMinor: 1, currency: 'USD', value: '1', unit: 'x' }),
+      '/assertion/corrected/value',
+    ],
+    [
       'an address in a name',
       { assertion: { ...ASSERTIONS.representation, name: 'a@bullion.example' } },
       '/assertion/name',
@@ -102,6 +111,7 @@ const ROWS: { readonly [Id in ApiOperationId]?: readonly [what: string, change: 
     ['more than 10 pieces of evidence', { evidence: Array(11).fill(EVIDENCE) }, '/evidence'],
     ['a password in a URL', { evidence: [{ url: 'https://a:b@evidence.example/' }] }, '/evidence/0/url'],
   ],
+  decideClaim: [['no word', { note: undefined }, '/note']],
   addClaimEvidence: [
     ['a relative URL', { url: 'evidence' }, '/url'],
     ['a note too long', { note: long(501) }, '/note'],

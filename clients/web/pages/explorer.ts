@@ -53,7 +53,7 @@ ${OPERATOR_MARK}
 <div id="check-result" class="small stack" role="status"></div>
 </section>
 </div>
-<noscript><p class="notice">Without JavaScript, the table shows the first markets. All of them, with their prices, are in the <a href="${MARKETS_URL}">list as JSON</a>, and in files that an <a href="${LATEST_URL}">index</a> names.</p></noscript>
+<noscript><p class="notice">Without JavaScript, the table shows the first markets. All of them, with their prices, are in the <a href="${MARKETS_URL}">list as JSON</a>, page by page, and in files that an <a href="${LATEST_URL}">index</a> names.</p></noscript>
 <div id="explorer">
 <div id="notices" class="explorer-notices" role="status"></div>
 <form id="view" class="explorer-view row" role="search" aria-label="Markets">

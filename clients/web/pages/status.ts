@@ -2,7 +2,7 @@
 import {
   INCIDENTS_FEED_URL,
   INCIDENTS_FILE_URL,
-  LATEST_CSV_URL,
+  LATEST_URL,
   SNAPSHOT_URL,
   SOURCES_URL,
 } from '../../../contract/files/routes.ts';
@@ -26,7 +26,7 @@ export function statusPage(): string {
     feed: { title: 'Incidents', url: INCIDENTS_FEED_URL },
     main: html`<h1>Status</h1>
 <p class="soft small">Your browser reads the public files of this host and judges them here.</p>
-<noscript><p class="notice">This page is made by JavaScript. The same facts are in public files: the <a href="${SNAPSHOT_URL}">newest publication</a>, the <a href="${SOURCES_URL}">sources, and which are late</a>, the <a href="${INCIDENTS_FILE_URL}">incidents</a> and the <a href="${LATEST_CSV_URL}">prices as CSV</a>. Programs <a href="/docs/guides/log">check the log</a>.</p></noscript>
+<noscript><p class="notice">This page is made by JavaScript. The same facts are in public files: the <a href="${SNAPSHOT_URL}">newest publication</a>, the <a href="${SOURCES_URL}">sources, and which are late</a>, the <a href="${INCIDENTS_FILE_URL}">incidents</a> and the <a href="${LATEST_URL}">index of the newest prices</a>. Programs <a href="/docs/guides/log">check the log</a>.</p></noscript>
 <div id="status">
 <div id="status-verdict" role="status"><p class="soft">Reading the public files …</p></div>
 <div id="status-notices"></div>

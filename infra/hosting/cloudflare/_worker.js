@@ -391,7 +391,10 @@ function viewerEvent(method, target) {
   const values = /* @__PURE__ */ new Map();
   for (const part of query.join("?").split("&")) {
     const [name = "", ...rest] = part.split("=");
-    if (part !== "") values.set(name, [...values.get(name) ?? [], { value: rest.join("=") }]);
+    if (part === "") continue;
+    const all = values.get(name) ?? [];
+    all.push({ value: rest.join("=") });
+    values.set(name, all);
   }
   const querystring = Object.fromEntries(
     [...values].map(([name, all]) => [name, all.length === 1 ? all[0] : { ...all[0], multiValue: all }])

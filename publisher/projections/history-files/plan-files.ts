@@ -264,7 +264,7 @@ function bytesOfAppend({ all, ofYear }: FilesPosition): number {
   return bytesOf(all) + bytesOf(ofYear);
 }
 
-/** The moment in a place of the history. */
+/** The moment of an order key. */
 function instantOf(order: string): string {
   return canonicalInstant(order.slice(0, order.indexOf('/')));
 }

@@ -9,7 +9,7 @@ import { type ChartData, type ChartPlace, type ChartSeries, isLeftOut, labelOf, 
 const FLOOR = 10;
 /** With more points on the screen than one for this many pixels, single points are not drawn. */
 const POINT_SPACE = 12;
-const LABEL_HEIGHT = 17;
+export const LABEL_HEIGHT = 17;
 
 export interface MarksState {
   readonly data: ChartData;
@@ -49,8 +49,6 @@ export function drawMarks(plot: uPlot, state: MarksState): void {
   }
   if (chosen !== null) drawChosen(plot, chosen, colours, data);
   ctx.restore();
-  // The right side has an axis of its own.
-  if (data.series.some(({ axis }) => axis === 'y2')) return;
   drawLabels(plot, { data, colours, hidden });
 }
 
@@ -89,26 +87,41 @@ export function* markedPlaces(
   }
 }
 
-/** The digits of each series' newest value, in the margin on the right. The highest one stands first; none covers another. */
-function drawLabels(plot: uPlot, { data, colours, hidden }: Pick<MarksState, 'data' | 'colours' | 'hidden'>): void {
-  const { ctx, bbox } = plot;
-  const scale = devicePixelRatio;
-  const height = LABEL_HEIGHT * scale;
+/**
+ * The digits of each series' newest value, in the margin on the right, without overlaps. `top` is on the canvas, in its own
+ * pixels. None where the right side has an axis.
+ */
+export function labelPlaces(plot: uPlot, { data, hidden }: Pick<MarksState, 'data' | 'hidden'>) {
+  if (data.series.some(({ axis }) => axis === 'y2')) return [];
+  const { bbox } = plot;
+  const height = LABEL_HEIGHT * devicePixelRatio;
   const labels = data.series.flatMap(({ name }, index) => {
     const place = hidden.has(name) ? null : lastStanding(data, index, data.seconds.length);
     const digits = place === null ? null : labelOf(data, place);
     if (place === null || digits === null) return [];
-    return [{ digits, index, y: pointOf(plot, data, place).y }];
+    const { y } = pointOf(plot, data, place);
+    return y < bbox.top || y > bbox.top + bbox.height ? [] : [{ digits, index, y }];
   });
+  let free = bbox.top;
+  return labels
+    .sort((one, other) => one.y - other.y)
+    .map(({ digits, index, y }) => {
+      const top = Math.max(free, y - height / 2);
+      free = top + height + devicePixelRatio;
+      return { digits, index, top };
+    });
+}
+
+function drawLabels(plot: uPlot, state: Pick<MarksState, 'data' | 'colours' | 'hidden'>): void {
+  const { ctx, bbox } = plot;
+  const { colours } = state;
+  const scale = devicePixelRatio;
+  const height = LABEL_HEIGHT * scale;
   ctx.save();
   ctx.font = `600 ${11 * scale}px system-ui, sans-serif`;
   ctx.textBaseline = 'middle';
   ctx.textAlign = 'left';
-  let free = bbox.top;
-  for (const { digits, index, y } of labels.sort((one, other) => one.y - other.y)) {
-    if (y < bbox.top || y > bbox.top + bbox.height) continue;
-    const top = Math.max(free, y - height / 2);
-    free = top + height + scale;
+  for (const { digits, index, top } of labelPlaces(plot, state)) {
     const left = bbox.left + bbox.width + 3 * scale;
     ctx.fillStyle = colours.series[lookOfSeries(index).colour] as string;
     ctx.fillRect(left, top, ctx.measureText(digits).width + 8 * scale, height);

@@ -58,7 +58,7 @@ export function snapshotFacts(snapshot: Snapshot, feed: MarketFeed): HTMLElement
     ],
     ['Files', filesText(projections)],
     projections.includes('exports')
-      ? ['Daily export', dom`<a href="${addressOf(`${EXPORTS_URL}.json`)}">the newest one</a>`]
+      ? ['Daily export', dom`<a href="${addressOf(`${EXPORTS_URL}.json`)}">the newest one</a>, from the first day on`]
       : null,
   ]);
 }

@@ -2,8 +2,8 @@
 
 import { escapedHtml } from '../../../../../contract/values/html-text.ts';
 import { lookOfSeries, SERIES_DASHES } from '../chart-colours.ts';
-import { type ChartSeries, firstAtOrAfter } from '../chart-data.ts';
-import { MARK_FORMS, markedPlaces } from '../chart-marks.ts';
+import { type ChartSeries, firstAtOrAfter, lastStanding } from '../chart-data.ts';
+import { LABEL_HEIGHT, labelPlaces, MARK_FORMS, markedPlaces, pointOf } from '../chart-marks.ts';
 import { besideAxis } from '../chart-scale.ts';
 import type { DrawnChart } from '../market-chart.ts';
 import { seenSeries } from '../seen-chart.ts';
@@ -49,8 +49,11 @@ export function svgOf(seen: DrawnChart, frame: ChartFrame): string {
     `<clipPath id="plot"><rect width="${round(area.width)}" height="${round(area.height)}"/></clipPath>`,
     '<g clip-path="url(#plot)" fill="none" stroke-width="1.75" stroke-linejoin="round">',
     ...seenSeries(seen).map(({ line, index }) => lineOf(seen, line, index)),
+    ...newest(seen, area.width),
     ...marks(seen),
-    '</g></g></svg>\n',
+    '</g>',
+    ...labels(seen, area.width),
+    '</g></svg>\n',
   ].join('\n');
 }
 
@@ -154,15 +157,43 @@ function lineOf({ plot, data, range, colours }: DrawnChart, line: ChartSeries, i
   return `<path d="${parts.join('')}" ${strokeOf({ colours }, index)}/>`;
 }
 
+/** From the canvas, in its own pixels, to the plot, in CSS pixels. */
+function onPlot({ bbox }: DrawnChart['plot'], { x, y }: { readonly x: number; readonly y: number }) {
+  return { x: round((x - bbox.left) / devicePixelRatio), y: round((y - bbox.top) / devicePixelRatio) };
+}
+
+/** A thin line at the newest value of each series, across the whole chart. */
+function newest(seen: DrawnChart, width: number): readonly string[] {
+  const { plot, data, colours } = seen;
+  return seenSeries(seen).flatMap(({ line, index }) => {
+    const place = lastStanding(data, index, data.seconds.length);
+    if (place === null || line.values[place.at] == null) return [];
+    const { x, y } = onPlot(plot, pointOf(plot, data, place));
+    const colour = colours.series[lookOfSeries(index).colour];
+    const across = `<path d="M0 ${y}H${round(width)}" stroke="${colour}" stroke-opacity=".55" stroke-width="1" stroke-dasharray="1 3"/>`;
+    return [`${across}<circle cx="${x}" cy="${y}" r="3.5" fill="${colour}"/>`];
+  });
+}
+
 function marks(seen: DrawnChart): readonly string[] {
   const { plot, colours } = seen;
-  return Array.from(markedPlaces(plot, seen), ({ form, size, x, y, index }) => {
-    const place = `${round((x - plot.bbox.left) / devicePixelRatio)} ${round((y - plot.bbox.top) / devicePixelRatio)}`;
-    const { path, stroke, fill } = form === null ? { path: 'M0 0h0', stroke: null, fill: null } : MARK_FORMS[form];
-    const colour = stroke === null ? colours.series[lookOfSeries(index).colour] : colours[stroke];
-    const look = form === null ? ` stroke-width="${2 * size}" stroke-linecap="round"` : ' stroke-width="1.5"';
-    const scaled = form === null ? '' : ` scale(${size})`;
-    return `<path d="${path}" transform="translate(${place})${scaled}" vector-effect="non-scaling-stroke" stroke="${colour}" fill="${fill === null ? 'none' : colours[fill]}"${look}/>`;
+  return Array.from(markedPlaces(plot, seen), ({ form, size, index, ...place }) => {
+    const { x, y } = onPlot(plot, place);
+    const colour = colours.series[lookOfSeries(index).colour];
+    if (form === null) return `<circle cx="${x}" cy="${y}" r="${size}" fill="${colour}"/>`;
+    const { path, stroke, fill } = MARK_FORMS[form];
+    return `<path d="${path}" transform="translate(${x} ${y}) scale(${size})" vector-effect="non-scaling-stroke" stroke="${colours[stroke]}" fill="${fill === null ? 'none' : colours[fill]}" stroke-width="1.5"/>`;
+  });
+}
+
+/** The digits of the newest values, in the margin on the right. */
+function labels(seen: DrawnChart, width: number): readonly string[] {
+  const { plot, colours } = seen;
+  return labelPlaces(plot, seen).map(({ digits, index, top }) => {
+    const { y } = onPlot(plot, { x: 0, y: top });
+    const left = round(width + 3);
+    const box = `<rect x="${left}" y="${y}" width="${7 * digits.length + 8}" height="${LABEL_HEIGHT}" fill="${colours.series[lookOfSeries(index).colour]}"/>`;
+    return `${box}<text x="${left + 4}" y="${round(y + LABEL_HEIGHT / 2)}" dominant-baseline="central" font-size="11" font-weight="600" fill="${colours.surface}">${escapedHtml(digits)}</text>`;
   });
 }
 
