@@ -108,10 +108,12 @@ export class DirectoryReader implements Pick<ObjectStore, 'get' | 'stat'> {
    *   should not be, like a mount point without its disk: then no object counts as absent
    */
   async assertThere(): Promise<void> {
+    // Before the folders are read: a first object that is put in the meantime is in the index once its file is there.
+    const hasPublic = this.#index?.hasPublic() === true;
     for (const name of [STORE_FOLDER, PUBLIC_FOLDER]) {
       const folder = join(this.#root, name);
       const names = await readdir(folder).catch(ignoreMissing);
-      if (names !== undefined && (names.length > 0 || this.#index?.hasPublic() !== true)) continue;
+      if (names !== undefined && (names.length > 0 || !hasPublic)) continue;
       throw new StorageUnavailable(
         `the folder ${folder} has vanished: put it back, or start again to publish everything again`,
       );
