@@ -21,7 +21,7 @@ export interface RowFiles {
   readonly read: (context: RowContext, isDue: boolean) => Promise<readonly (ReadRows | null)[]>;
 }
 
-export type RowContext = Pick<CheckContext, 'findings' | 'rule' | 'read' | 'log'>;
+export type RowContext = Pick<CheckContext, 'findings' | 'rule' | 'read' | 'log' | 'snapshot'>;
 
 export interface ReadRows {
   /** Of each row, by slug: see {@link digestOfRow}. */
@@ -72,7 +72,12 @@ export function digestsIn(
 const DIGEST_LENGTH = 32;
 
 function digestOfRow(row: string): string {
-  return sha256Hex(row).slice(0, DIGEST_LENGTH);
+  return copied(sha256Hex(row).slice(0, DIGEST_LENGTH));
+}
+
+/** A slice of a text keeps the whole text in memory; its copy does not. */
+export function copied(slice: string): string {
+  return Buffer.from(slice).toString();
 }
 
 export async function checkRowFiles(context: CheckContext, forms: readonly RowFiles[]): Promise<ProjectionCheck> {

@@ -3,16 +3,19 @@ import pMap from 'p-map';
 import { type LatestPart, latestSchema } from '../../../contract/bodies/latest.ts';
 import { LATEST_FILES, LATEST_ROWS, type LatestFormat, latestEntry } from '../../../contract/bodies/latest-entries.ts';
 import { generationOfFile } from '../../../contract/files/file-generation.ts';
+import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../../contract/files/limits.ts';
 import { PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
 import { LATEST_URL, latestPartUrl } from '../../../contract/files/routes.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { bodyText } from '../../verify/check-file.ts';
-import { digestsIn, type ReadRows, type RowContext, type RowFiles } from '../../verify/row-files.ts';
+import { copied, digestsIn, type ReadRows, type RowContext, type RowFiles } from '../../verify/row-files.ts';
 import { recentPricesOf } from '../../verify/shown-market.ts';
 import { digitsOf, entriesIn, indexText, LATEST_FORMATS, latestPartOf, partPath } from './parts.ts';
 
-/** Parts that are in memory. */
-const PARTS_AT_ONCE = 4;
+/** Parts of each format that are in memory. */
+const PARTS_AT_ONCE = 2;
+/** A cache may give a file this long after a newer one was published. */
+const CACHED_MS = (FRESH_SECONDS + STALE_IF_ERROR_SECONDS) * 1000;
 
 /** By slug. */
 const ROWS_IN: {
@@ -22,7 +25,7 @@ const ROWS_IN: {
     const lines = text.split('\r\n').slice(1, -1);
     // The last column is the generation.
     const rows = lines.map((line) => line.slice(0, line.lastIndexOf(',')));
-    return rows.map((row) => [row.slice(0, row.indexOf(',')), row]);
+    return rows.map((row) => [copied(row.slice(0, row.indexOf(','))), row]);
   },
   ndjson: (text) => entriesIn(text).map((entry) => [entry.slug, LATEST_ROWS.ndjson(entry)]),
 };
@@ -101,6 +104,16 @@ async function readFormat(context: RowContext, parts: readonly LatestPart[], for
   };
 }
 
+/**
+ * The generation whose index is published: it is put before the snapshot. 0: unknown, because a cache may still give an earlier
+ * index.
+ */
+function indexedGeneration({ log, snapshot }: RowContext): number {
+  if (snapshot === null) return 0;
+  const isCached = log !== null && (log.nowMs ?? 0) < Date.parse(snapshot.publishedAt) + CACHED_MS;
+  return isCached ? 0 : snapshot.generation;
+}
+
 /** Null: it is not there, or not the file that the index names, which is a finding. */
 async function readRows(context: RowContext, named: LatestPart, format: LatestFormat) {
   const { findings, rule, log } = context;
@@ -112,7 +125,7 @@ async function readRows(context: RowContext, named: LatestPart, format: LatestFo
   const { digest, generation } = named[format];
   const isNamed = sha256Hex(answer.body) === digest;
   // It may have been published since the index was read, or the index may follow it.
-  const isNewer = !isNamed && (generationOfFile(text) ?? 0) > generation;
+  const isNewer = !isNamed && (generationOfFile(text) ?? 0) > Math.max(generation, indexedGeneration(context));
   if (!isNamed && !isNewer) {
     findings.add(url, rule, `is not the file that ${LATEST_URL} names`);
     return null;

@@ -18,13 +18,25 @@ const hasLatest = ({ projections }: Wanted): boolean => projections?.has('latest
 export const hasRecent = ({ projections }: Wanted, markets: number): boolean =>
   projections?.has('recent') === true && markets <= RECENT_MARKETS_MAX;
 
-/** Absent: it is not published. An earlier version had other members. */
+/** Absent: it is not published. */
 export interface LatestState {
-  /** The index of the newest prices, and the length of the names of its parts. */
-  readonly index?: PlacedFile & { readonly digits: number };
+  /**
+   * The file at the URL of the newest prices. `digits`: the length of the names of the parts in this index. Without it, the file
+   * is of an earlier version, and no index. That version must find this member too, because its sweep keeps the file then.
+   */
+  readonly latest?: PlacedFile & { readonly digits?: number };
   readonly recent?: PlacedFile;
-  /** Parts with longer or shorter names stay for readers who have the index before. */
-  readonly superseded?: { readonly digits: number; readonly untilMs: number };
+  /** Until then, parts that the index does not name stay for readers of an earlier index. In milliseconds since the epoch. */
+  readonly partsKeptUntilMs?: number;
+  /** Another renderer made the files, and no list was published since. */
+  readonly isOtherwise?: true;
+}
+
+type Index = PlacedFile & { readonly digits: number };
+
+/** Undefined: no index is published. */
+export function indexOf({ latest }: LatestState): Index | undefined {
+  return latest?.digits === undefined ? undefined : { ...latest, digits: latest.digits };
 }
 
 interface LatestPlan {
@@ -41,7 +53,8 @@ export async function planPrices(context: PlanContext): Promise<ProjectionPlan> 
   const { projections, objects } = dependencies;
   const isOn = projections?.has('latest') === true || projections?.has('recent') === true;
   const known = (context.state ?? {}) as LatestState;
-  let next: LatestState = known;
+  const isOtherwise = isRenderedOtherwise || known.isOtherwise === true;
+  let next: LatestState = isOtherwise && context.state !== undefined ? { ...known, isOtherwise: true } : known;
   let isPlanned = false;
   /**
    * Unchanged markets count too: if the store has lost the market's history, it has it again only when this generation is
@@ -49,7 +62,7 @@ export async function planPrices(context: PlanContext): Promise<ProjectionPlan> 
    */
   const newest = new Map<string, NewestPrices>();
   return {
-    needsList: isBehind || !isRight(dependencies, before?.list.markets ?? 0, known, isRenderedOtherwise),
+    needsList: isBehind || !isRight(dependencies, before?.list.markets ?? 0, known, isOtherwise),
     async market({ view }) {
       if (!isOn || !view.isShown) return undefined;
       return {
@@ -62,7 +75,7 @@ export async function planPrices(context: PlanContext): Promise<ProjectionPlan> 
     async list(list) {
       isPlanned = true;
       // An earlier version may have shown other values of the same history.
-      const isTrusted = list.isPreviousKnown && !isBehind && !isRenderedOtherwise && before?.list.isDoubtful !== true;
+      const isTrusted = list.isPreviousKnown && !isBehind && !isOtherwise && before?.list.isDoubtful !== true;
       const isRecent = hasRecent(dependencies, list.markets);
       const plan = {
         ...{ context, list, before: known, isTrusted },
@@ -84,27 +97,29 @@ export async function planPrices(context: PlanContext): Promise<ProjectionPlan> 
 function isRight(
   dependencies: PlanContext['dependencies'],
   markets: number,
-  { index, recent }: LatestState,
-  isRenderedOtherwise: boolean,
+  state: LatestState,
+  isOtherwise: boolean,
 ): boolean {
   const isLatest = hasLatest(dependencies);
   const isRecent = hasRecent(dependencies, markets);
-  if (isLatest !== (index !== undefined) || isRecent !== (recent !== undefined)) return false;
-  return !(isLatest || isRecent) || !isRenderedOtherwise;
+  if (isLatest !== (indexOf(state) !== undefined) || isRecent !== (state.recent !== undefined)) return false;
+  return !(isLatest || isRecent) || !isOtherwise;
 }
 
 async function addLatest({ context, list, before, isTrusted, prices }: LatestPlan): Promise<LatestState> {
   const { dependencies } = context;
-  const { index, superseded } = before;
+  const index = indexOf(before);
   const digits = digitsFor(list.markets, dependencies.pageSizes.latest);
   const isCutAlike = isTrusted && index?.digits === digits;
   const known = isCutAlike ? await readIndex(dependencies.objects, index.digest) : null;
   const parts = await planParts({ context, list, digits, known, prices });
   const present = known === null ? await placedInStore(context, { kind: 'latest' }) : index;
   const placed = { ...(await place(context, { kind: 'latest' }, indexText(parts), present)), digits };
-  if (index === undefined || index.digits === digits) return { index: placed, ...(superseded && { superseded }) };
-  const untilMs = dependencies.nowMs() + CURSOR_LIFETIME_SECONDS * 1000;
-  return { index: placed, superseded: { digits: index.digits, untilMs } };
+  const named = new Set(parts.map(({ part }) => part));
+  const isPartGone = known === null ? index !== undefined : known.some(({ part }) => !named.has(part));
+  const nowMs = dependencies.nowMs();
+  const keptUntilMs = isPartGone ? nowMs + CURSOR_LIFETIME_SECONDS * 1000 : (before.partsKeptUntilMs ?? 0);
+  return { latest: placed, ...(keptUntilMs > nowMs && { partsKeptUntilMs: keptUntilMs }) };
 }
 
 /** The histories of markets with a change are read; those of all markets only if the file before is not known. */

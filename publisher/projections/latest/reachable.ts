@@ -4,24 +4,25 @@ import type { PublicObjectName } from '../../../contract/files/public-object-nam
 import type { Json } from '../../../contract/values/canonical-json.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import type { OwnedObject } from '../../kernel/projection.ts';
-import { digitsOf, LATEST_FORMATS, partName, readIndex } from './parts.ts';
-import type { LatestState } from './plan-latest.ts';
+import { LATEST_FORMATS, partName, readIndex } from './parts.ts';
+import { indexOf, type LatestState } from './plan-latest.ts';
 
-/** Those that the index names; and for the cursor lifetime, the parts that had longer or shorter names. */
+/** Those that the index names; and for the cursor lifetime, the parts that an earlier index named. */
 export async function unreachableLatest(
   storage: PublisherStorage,
   objects: readonly OwnedObject[],
   state: Json | undefined,
 ): Promise<readonly string[]> {
-  const { index, recent, superseded } = stateOf(state);
+  const { latest, recent, partsKeptUntilMs = 0 } = stateOf(state);
   const parts = await partsOf(storage, state);
   const named = new Set(parts?.map(({ part }) => part));
   const isReachable = (name: PublicObjectName | null): boolean => {
-    if (name?.kind === 'latest') return index !== undefined;
+    if (name?.kind === 'latest') return latest !== undefined;
     if (name?.kind === 'recent') return recent !== undefined;
-    if (name === null || !('part' in name)) return false;
-    const isKept = digitsOf(name.part) === superseded?.digits && storage.nowMs() < superseded.untilMs;
-    return parts === null || named.has(name.part) || isKept;
+    // The file of an earlier version.
+    if (name === null) return latest !== undefined && latest.digits === undefined;
+    if (!('part' in name)) return false;
+    return parts === null || named.has(name.part) || storage.nowMs() < partsKeptUntilMs;
   };
   return objects.flatMap(({ key, name }) => (isReachable(name) ? [] : [key]));
 }
@@ -30,10 +31,10 @@ export async function* publishedLatest(
   storage: PublisherStorage,
   state: Json | undefined,
 ): AsyncGenerator<PublicObjectName> {
-  const { index, recent } = stateOf(state);
+  const { latest, recent } = stateOf(state);
   const parts = (await partsOf(storage, state)) ?? [];
   for (const { part } of parts) for (const format of LATEST_FORMATS) yield partName(part, format);
-  if (index !== undefined) yield { kind: 'latest' };
+  if (latest !== undefined) yield { kind: 'latest' };
   if (recent !== undefined) yield { kind: 'recent' };
 }
 
@@ -41,6 +42,6 @@ const stateOf = (state: Json | undefined): LatestState => (state ?? {}) as Lates
 
 /** Null: the index is lost, or of a generation that is being applied. */
 async function partsOf({ objects }: PublisherStorage, state: Json | undefined): Promise<readonly LatestPart[] | null> {
-  const { index } = stateOf(state);
+  const index = indexOf(stateOf(state));
   return index === undefined ? [] : await readIndex(objects, index.digest);
 }

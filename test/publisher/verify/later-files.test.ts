@@ -134,6 +134,20 @@ describe('a snapshot that names no files hides no change in', () => {
   });
 });
 
+test('an index of the newest prices that is older than its part is a finding, when no cache can hold it any more', async () => {
+  const other = await laterWorld();
+  const stale = await loggedReader(other.objects)('/api/v1/latest');
+  await other.ingest([price('a', 7, 42)]);
+  await publish({ ...other.dependencies, listEverySeconds: () => 0 });
+  const of = loggedReader(other.objects);
+  const read: PublicReader = async (url, headers) => (url === '/api/v1/latest' ? stale : await of(url, headers));
+  expect(await found(read, other.clock.nowMs)).toEqual([]);
+  expect(await found(read, other.clock.nowMs + HOUR_MS / 2)).toEqual([
+    `not-in-log ${PART}.csv`,
+    `not-in-log ${PART}.ndjson`,
+  ]);
+});
+
 describe('a list that is behind', () => {
   let behind: PublicReader;
   let nowMs: number;

@@ -21,8 +21,8 @@ const STALE_AGE_SECONDS = 2 * FRESH_SECONDS + 5;
 
 /** A part of the newest prices. */
 interface ReadPart {
-  /** By the index that led to it. */
-  readonly digest: string;
+  /** The digest that the index names. Null: a cache gave a part that is older than the index, so it must be read again. */
+  readonly digest: string | null;
   readonly entries: readonly LatestEntry[];
 }
 
@@ -40,7 +40,7 @@ export class MarketFeed {
   /** Whether the list has unread pages. */
   hasMore = false;
   /** By name. */
-  #parts: ReadonlyMap<string, ReadPart> = new Map();
+  readonly #parts = new Map<string, ReadPart>();
   /** The parts of an index of which some must still be read. */
   #dueParts: readonly LatestPart[] | null = null;
   /** The first page of a list that must still be read. */
@@ -119,29 +119,31 @@ export class MarketFeed {
     this.#dueHead = null;
   }
 
-  /** Reads the parts that have changed. */
+  /** Reads the parts that have changed. After a failure, the next refresh reads only the other parts. */
   async #readParts(): Promise<void> {
-    if (this.#dueParts === null) return;
-    const parts = new Map<string, ReadPart>();
-    for (const { part, ndjson } of this.#dueParts) {
-      const before = this.#parts.get(part);
-      parts.set(part, before?.digest === ndjson.digest ? before : await this.#readPart(part, ndjson.digest));
-    }
-    const entries = [...parts.values()].flatMap((part) => part.entries);
+    const due = this.#dueParts;
+    if (due === null) return;
+    const isRead = ({ part, ndjson }: LatestPart) => this.#parts.get(part)?.digest === ndjson.digest;
+    for (const part of due) if (!isRead(part)) this.#parts.set(part.part, await this.#readPart(part));
+    const named = new Set(due.map(({ part }) => part));
+    for (const part of this.#parts.keys()) if (!named.has(part)) this.#parts.delete(part);
+    const entries = [...this.#parts.values()].flatMap((part) => part.entries);
     this.entries = keepEqual(
       this.entries,
       entries.sort((one, other) => (one.slug < other.slug ? -1 : 1)),
     );
     this.hasMore = false;
-    this.#parts = parts;
-    this.#dueParts = null;
+    if (due.every(isRead)) this.#dueParts = null;
   }
 
-  async #readPart(part: string, digest: string): Promise<ReadPart> {
+  async #readPart({ part, ndjson }: LatestPart): Promise<ReadPart> {
     const lines = await this.answers.readLines(latestPartUrl(part, 'ndjson'), 'no-cache');
     if (lines === null) throw new UnreachableError('the newest prices have changed while they were read');
+    const rows = lines as LatestEntry[];
+    const isOlder = (rows[0]?.generation ?? 0) < ndjson.generation;
     // The generation of its file says nothing of a row.
-    return { digest, entries: (lines as LatestEntry[]).map(({ generation, ...entry }) => entry) };
+    const entries = rows.map(({ generation, ...entry }) => entry);
+    return { digest: isOlder ? null : ndjson.digest, entries };
   }
 
   async #refreshRecent(): Promise<void> {
