@@ -33,12 +33,15 @@ export async function* walkMarkets(files: PublicFiles): AsyncGenerator<Market> {
   }
 }
 
-/** All markets: from the files of newest prices, which are a few answers, or from the pages of the list if there are no such files. */
+/**
+ * All markets: from the files of newest prices, which are a few answers; or from the pages of the list if there are no such
+ * files, or if their rows are too many for the memory.
+ */
 export async function* walkEntries(
   files: PublicFiles,
   listMax = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<LatestEntry> {
-  const latest = await readLatest(files).catch(nullIfGone);
+  const latest = await readParts(files, MARKETS_AT_ONCE).catch(nullIfGone);
   if (latest !== null) return yield* latest;
   let count = 0;
   for await (const market of walkMarkets(files)) {
@@ -49,24 +52,30 @@ export async function* walkEntries(
 
 /** Parts that are read at once. */
 const PARTS_AT_ONCE = 8;
+/** Rows of so many markets are in memory at once; a page in a browser has no more. */
+const MARKETS_AT_ONCE = 200_000;
 
 /** The rows of all parts of the newest prices, by slug. Parts may be of different generations. */
 export async function readLatest(files: PublicFiles): Promise<readonly LatestEntry[]> {
+  const rows = await readParts(files, Number.POSITIVE_INFINITY);
+  if (rows !== null) return rows;
+  throw new TidemarkError('unexpected-answer', { status: 200, detail: `GET ${LATEST_URL}: it is no index of parts` });
+}
+
+/** Null: the answer is no index, such as that of an earlier version; or its parts have more markets than that. */
+async function readParts(files: PublicFiles, marketsMax: number): Promise<readonly LatestEntry[] | null> {
   const { data: parts } = (await files.resource(LATEST_URL)) as { readonly data?: readonly LatestPart[] };
-  if (!Array.isArray(parts)) throw noIndex();
+  const isPart = ({ ndjson }: Partial<LatestPart>) => typeof ndjson?.path === 'string';
+  if (!Array.isArray(parts) || !parts.every(isPart)) return null;
+  if (parts.reduce((sum, { markets }) => sum + markets, 0) > marketsMax) return null;
   const rows: LatestEntry[] = [];
   for (let start = 0; start < parts.length; start += PARTS_AT_ONCE) {
-    const read = ({ ndjson }: Partial<LatestPart>) => {
-      if (typeof ndjson?.path !== 'string') throw noIndex();
-      return files.lines<LatestEntry>(ndjson.path, LATEST_URL);
-    };
+    // A link that is refused must reject like an answer that fails, not end the loop over the parts.
+    const read = async ({ ndjson }: LatestPart) => await files.lines<LatestEntry>(ndjson.path, LATEST_URL);
     for (const some of await Promise.all(parts.slice(start, start + PARTS_AT_ONCE).map(read))) rows.push(...some);
   }
   return rows.sort((one, other) => (one.slug < other.slug ? -1 : 1));
 }
-
-const noIndex = () =>
-  new TidemarkError('unexpected-answer', { status: 200, detail: `GET ${LATEST_URL}: it is no index of parts` });
 
 /** Rows, newest first. @param fromMs,toMs the limits of `observedAt`, inclusive */
 export async function* walkHistory(

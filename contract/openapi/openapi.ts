@@ -249,13 +249,16 @@ function requestBodyOf(row: OperationDefinition, body: z.ZodType, schemas: Docum
 }
 
 function responsesOf(row: OperationDefinition, schemas: DocumentSchemas, shared: Map<string, Json>): Json {
-  const { status, description, body, mediaType = 'application/json' } = row.success;
+  const { status, description, body, mediaType = 'application/json', line } = row.success;
   const header = (name: string): Json => ({ $ref: `#/components/headers/${name}` });
   const headersOf = (names: readonly string[]) =>
     Object.fromEntries([...CORS_HEADERS, ...names].map((name) => [name, header(name)]));
   const content = body && {
     [mediaType]: {
-      schema: schemas.toJson(body, 'output'),
+      schema:
+        line === undefined
+          ? schemas.toJson(body, 'output')
+          : { type: 'string', contentMediaType: mediaType, contentSchema: schemas.toJson(line, 'output') },
       ...(row.example.response === undefined ? {} : { example: row.example.response as Json }),
     },
   };

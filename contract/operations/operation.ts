@@ -39,6 +39,8 @@ export interface Success {
   readonly body: z.ZodType | null;
   /** Default: JSON. */
   readonly mediaType?: string;
+  /** The schema of a line of NDJSON. Only for the document. */
+  readonly line?: z.ZodType;
   readonly headers?: readonly ('ETag' | 'Location')[];
 }
 

@@ -8,8 +8,12 @@ import type { PublicObjectName } from '../../contract/files/public-object-names.
 import { LOG_ROOT, PUBLIC_OBJECTS, parsePublicKey, publicPath } from '../../contract/files/public-objects.ts';
 import { parseTilePath, TILE_WIDTH, widthOfTile } from '../../contract/log/tiles.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
+import { PROJECTORS } from '../../publisher/projections.ts';
 import type { MirrorCopy } from './copy.ts';
 import { isDaily } from './stage.ts';
+
+/** Files that only an earlier version published. */
+const FORMER: ReadonlySet<string> = new Set(PROJECTORS.flatMap(({ keys = [] }) => keys));
 
 /** For each key, the time of the first sweep that did not reach it, in milliseconds since the epoch. */
 export type Unreached = Readonly<Record<string, number>>;
@@ -31,6 +35,7 @@ export async function sweepCopy(copy: MirrorCopy, before: Unreached, options: Sw
   for await (const key of copy.keys('/')) {
     const name = parsePublicKey(key);
     const head = await copy.objects.stat(key);
+    if (name === null && FORMER.has(key)) await copy.remove(key);
     if (head === null || name === null) continue;
     const isKept = isReached(key, name, options);
     const sinceMs = before[key] ?? options.nowMs;

@@ -76,6 +76,14 @@ describe('the document', () => {
     expect(readFileSync(OPENAPI_FILE, 'utf8')).toBe(buildOpenApi());
   });
 
+  it('names the schema of a line of the newest prices', () => {
+    const { schema } =
+      document.paths['/api/v1/latest/{part}.ndjson'].get.responses[200].content['application/x-ndjson'];
+    const entry = '#/components/schemas/LatestEntry';
+    expect(schema).toMatchObject({ contentMediaType: 'application/x-ndjson', contentSchema: { $ref: entry } });
+    expect(document.components.schemas.LatestEntry.properties).toHaveProperty('expectedNextAt');
+  });
+
   it('is the same each time, and JSON that canonical JSON can carry', () => {
     expect(canonicalJson(openApiDocument() as Json)).toBe(canonicalJson(openApiDocument() as Json));
     expect(JSON.parse(JSON.stringify(document))).toEqual(document);

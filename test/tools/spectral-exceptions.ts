@@ -10,7 +10,7 @@ export interface Exception {
 /** Public reads have no credential. Every operation without scopes is one of these. */
 const PUBLIC_READS = new RegExp(
   [
-    '^/paths//((badges|embed|feeds)/.*|api/v1/(snapshot|waitlist|openapi\\.json|latest(\\.csv)?|recent|modified\\.csv|(incidents|sources)\\.json',
+    '^/paths//((badges|embed|feeds)/.*|api/v1/(snapshot|waitlist|openapi\\.json|latest(/\\{part\\}\\.(csv|ndjson))?|recent|modified\\.csv|(incidents|sources)\\.json',
     'markets(/\\{slug\\}(/history)?)?',
     'log/(checkpoint|vkey|tile/.*|ndjson/.*)|exports/.*|compat/.*',
     'markets/\\{slug\\}/history(/index|(/\\{year\\})?\\.(csv|ndjson))))/get/',

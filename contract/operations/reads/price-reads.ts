@@ -1,6 +1,6 @@
 /** The public reads of the newest and the last prices of all markets. */
 import * as z from 'zod';
-import { latestPartSchema, latestSchema } from '../../bodies/latest.ts';
+import { latestEntrySchema, latestPartSchema, latestSchema } from '../../bodies/latest.ts';
 import { LATEST_FILES, LATEST_ROWS, type LatestFormat, latestEntry } from '../../bodies/latest-entries.ts';
 import { recentSchema } from '../../bodies/recent.ts';
 import { LATEST_PART_MARKETS_MAX, RECENT_MARKETS_MAX, RECENT_ROWS_MAX } from '../../files/limits.ts';
@@ -46,7 +46,7 @@ export const priceReads = publicReads({
     summary: 'Read the newest price of the markets of a part as NDJSON',
     description: 'Each line has the members of `LatestEntry`. By slug.',
     params: latestParams,
-    success: textFile('One market on each line', 'application/x-ndjson', TEXT),
+    success: { ...textFile('One market on each line', 'application/x-ndjson', TEXT), line: latestEntrySchema },
     example: { params: { part: 'all' }, response: latestText('ndjson') },
   },
   getRecent: {

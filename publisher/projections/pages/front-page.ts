@@ -37,7 +37,7 @@ export function frontPage(built: string, settings: FrontSettings, entries: reado
 
 function headOf(built: string, { readBaseUrl, projections, markets }: FrontSettings): string {
   const at = (path: string) => `${readBaseUrl ?? '.'}${path}`;
-  const isOneFile = projections.has('latest') && markets <= LATEST_PART_MARKETS_MAX;
+  const isOneFile = projections.has('latest') && markets > 0 && markets <= LATEST_PART_MARKETS_MAX;
   const file = isOneFile
     ? [download('application/x-ndjson', at(latestPartUrl('all', 'ndjson'))), download('text/csv', at(LATEST_CSV_URL))]
     : [download('application/json', at(MARKET_LIST_PATH))];

@@ -1,6 +1,8 @@
 /** Reads of any host: a folder of files below a prefix, and hosts that lie. */
 import { expect, test } from 'vitest';
+import { PublicFiles } from '../../../clients/typescript/public-files.ts';
 import { Tidemark } from '../../../clients/typescript/tidemark.ts';
+import { walkEntries } from '../../../clients/typescript/walks.ts';
 import { collected } from './served-world.ts';
 
 const list = (slugs: readonly string[], nextCursor: string | null, next: unknown) => ({
@@ -62,6 +64,33 @@ test('gives the newest prices of all parts, by slug, and no line of a part that 
   }
   delete bodies['/data/api/v1/latest/f.ndjson'];
   await expect(tidemark.latest()).rejects.toMatchObject({ code: 'not-found' });
+});
+
+test.each([
+  ['is of an earlier version', [{ slug: 'a' }]],
+  ['has parts with more markets than fit in memory', [{ markets: 200_001, ndjson: { path: 'latest/0.ndjson' } }]],
+])('all markets are read from the list if the file of newest prices %s', async (_, data) => {
+  const asked: string[] = [];
+  const files = new PublicFiles(new URL('https://user.example/'), async ({ pathname }) => {
+    asked.push(pathname);
+    return JSON.stringify(
+      pathname.includes('latest') ? { data } : { data: [], page: { next: null, nextCursor: null } },
+    );
+  });
+  expect(await collected(walkEntries(files))).toEqual([]);
+  expect(asked).toEqual(['/api/v1/latest.json', '/api/v1/markets.json']);
+});
+
+test('a link of a part that is refused fails alone, with no rejection that nobody handles', async () => {
+  const paths = ['latest/0.ndjson', '//evil.example/x'];
+  const { tidemark } = hostOf({ '/data/api/v1/latest.json': { data: paths.map((path) => ({ ndjson: { path } })) } });
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown) => void unhandled.push(reason);
+  process.on('unhandledRejection', note);
+  await expect(tidemark.latest()).rejects.toMatchObject({ name: 'TidemarkError' });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  process.off('unhandledRejection', note);
+  expect(unhandled).toEqual([]);
 });
 
 test('what a static host does not have is not found, also where it lists a folder', async () => {

@@ -56,6 +56,16 @@ test('a body that nothing leads to goes after the same time, unless it comes bac
   expect(keysOf(copied)).not.toContain('public/api/v1/markets/z.json');
 });
 
+test('a file that only an earlier version published goes at once', async () => {
+  const { copied, follow } = await mirrored();
+  await follow();
+  const market = await copied.get('public/api/v1/markets/a.json');
+  if (market.kind !== 'found') throw new Error('it is missing');
+  await copied.put('public/api/v1/latest.csv', market.body, market.metadata, { kind: 'absent' });
+  await follow();
+  expect((await copied.get('public/api/v1/latest.csv')).kind).not.toBe('found');
+});
+
 test('a market with a gap in its history is taken over again', async () => {
   const { world, copied, follow } = await mirrored();
   await follow();
