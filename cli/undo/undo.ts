@@ -68,7 +68,7 @@ export async function undo(
   await inTemporaryFolder(async (folder) => {
     const path = options.records ?? join(folder, 'undo.ndjson');
     const count = await writeRecords(client, path, selections, source, reason, options);
-    if (count === 0) return note('Nothing is left to undo.');
+    if (count === 0) return note('Nothing to undo: none of these values stands as it was stored.');
     if (options.records !== undefined) return note(`${count} records are in ${path}. Send them with --mode correct.`);
     const asked = { mode: 'correct', partial: true, dryRun: !options.apply, asserted: [], wait: options.wait } as const;
     const run = { ...asked, runId: randomBytes(6).toString('hex') };

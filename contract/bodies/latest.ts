@@ -108,6 +108,7 @@ export const latestPartSchema = z.strictObject({
   ndjson: latestFileSchema.describe('Its rows as JSON lines, with the metrics besides the price.'),
   part: z
     .string()
+    .max(3)
     .regex(new RegExp(`^(${LATEST_PART_PATTERN})$`))
     .describe(
       '`all`, or the first hexadecimal digits of the SHA-256 of the slugs in it. So a market that comes or goes changes no ' +

@@ -93,9 +93,12 @@ function draftNumber(number: Draft['guess']['number']) {
 const SIGNS =
   'Signs of different currencies: one fixed currency is refused. Look up the currency by a column that tells them apart.';
 
+/** In the place of a price they are a known zero, not a missing number. */
+const FREE = /^(free|gratis|gratuit|kostenlos)$/i;
+
 /** The words without digits in a column of numbers, if they are few. */
 function blankWordsOf({ words }: Column): string[] {
-  const short = [...words.keys()].filter((word) => word.length <= 20);
+  const short = [...words.keys()].filter((word) => word.length <= 20 && !FREE.test(word));
   return short.length <= 5 ? short : [];
 }
 

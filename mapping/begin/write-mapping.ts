@@ -155,6 +155,8 @@ function draftMarket(
   const unitColumn = guess.market.match.find(({ name }) => UNIT_NAME.test(name));
   const named = guess.values.length === 1 ? PER.exec(guess.values[0]?.name ?? '')?.[1] : undefined;
   const isExact = isList || quantity.all === null;
+  // Köln and Koln would be one slug, and in two files of the same mapping nothing would notice it.
+  const hasSpecialLetters = guess.market.match.some(({ distinct }) => /[^\p{ASCII}]/u.test([...distinct].join('')));
   const unit = {
     quantity: isExact ? 'exact' : String(quantity.all),
     atLeast: isList ? String(quantity.usual) : undefined,
@@ -168,9 +170,10 @@ function draftMarket(
       guess.market.isSure ? slug : `${FILL_IN}: ${slug}: with each column of match`,
       'Becomes the public address of a market, and cannot change later.',
     ),
-    slugDigest: isList
-      ? new Commented('unless-exact', 'A name that a slug cannot spell gets eight characters of a digest.')
-      : undefined,
+    slugDigest:
+      isList || hasSpecialLetters
+        ? new Commented('unless-exact', 'A name that a slug cannot spell gets eight characters of a digest.')
+        : undefined,
     name: match.length === 0 ? `${FILL_IN}: the name of the market` : match.map((column) => `{${column}}`).join(', '),
     kind: `${FILL_IN}: a word such as fx, metal, commodity or food`,
     nativeCurrency: currency,

@@ -62,7 +62,8 @@ function examineSnapshot(base: URL, { status, headers, body }: Raw): Diagnosis {
   }
   const generation = status === 200 ? generationOf(body) : null;
   if (generation !== null) return ok('service', `${base.origin}, generation ${generation}`);
-  const hint = 'See that the base URL is that of a Tidemark service, and that the service has started.';
+  const hint =
+    'See that the base URL is that of a Tidemark service, and that the service has started. `tidemark verify` also judges a host of plain files.';
   return fault('service', `GET ${SNAPSHOT_URL} was answered ${status}, without a snapshot`, hint);
 }
 

@@ -97,6 +97,7 @@ describe('a generated client', () => {
     const files = [
       '/api/v1/markets/{slug}/history.ndjson',
       '/api/v1/markets/{slug}/history/{year}.ndjson',
+      '/api/v1/latest/{part}.ndjson',
       '/feeds/changes.atom',
       '/feeds/corrections.atom',
       '/feeds/markets/{slug}.atom',
