@@ -15,7 +15,7 @@ import { copySample } from '../server/taken-in-sample.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 /** The module as it is packed: readable, and compressed as a CDN does it. */
-const COMPRESSED_BYTES_MAX = 16_000;
+const COMPRESSED_BYTES_MAX = 16_500;
 
 /** The examples of the README and of the page about clients, in order. */
 const EXAMPLES = ['clients/typescript/README.md', 'docs/clients.md'].flatMap((page) =>

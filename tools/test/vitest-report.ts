@@ -44,7 +44,9 @@ export default class VitestReport implements Reporter {
       failures: tests.flatMap((test) => {
         const { state, errors = [] } = test.result();
         if (state !== 'failed') return [];
-        return [`${test.module.relativeModuleId} > ${test.fullName}: ${errors[0]?.message.slice(0, 200)}`];
+        return [
+          `${test.module.relativeModuleId} > ${test.fullName}: ${errors[0]?.message.split('\n', 1)[0]?.slice(0, 200)}`,
+        ];
       }),
       skipped: tests.flatMap((test) => {
         const result = test.result();
