@@ -145,6 +145,22 @@ test('switched on and off without any change: they come, and the sweep removes t
   expect(await world.findings()).toEqual([]);
 });
 
+test('a lost page of the list, which the files are made from, is put back after they have failed', async () => {
+  const world = await latestWorld();
+  const page = [...publicObjects(world.objects).keys()]
+    .filter((key) => key.includes('/markets/pages/'))
+    .at(-1) as string;
+  await world.lose(page);
+  await world.damage('public/api/v1/latest.json');
+  await world.ingest([price('a', 1, 200)]);
+  await world.publish();
+  expect((await world.ledger.get(HEAD_KEY))?.value.deferred).toHaveProperty('latest');
+  world.clock.nowMs += 60_000;
+  await world.publish();
+  expect((await world.ledger.get(HEAD_KEY))?.value.deferred).toBeUndefined();
+  expect(await world.findings()).toEqual([]);
+});
+
 describe('of more markets than a part takes', () => {
   const SLUGS = Array.from({ length: 12 }, (_, n) => `m-${n}`);
   const SIZES = { ...SMALL_PAGES, latest: 2 };

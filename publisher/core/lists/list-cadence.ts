@@ -80,6 +80,7 @@ export async function planListIfDue(
     before: list,
     changes,
     isDue,
+    mustReadAll: before?.deferred !== undefined,
     ofPage,
   });
   const name = { kind: 'market-list' } as const;

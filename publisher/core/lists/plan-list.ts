@@ -32,6 +32,8 @@ interface WantedList {
   readonly before: ListState | null;
   readonly changes: ListChanges;
   readonly isDue: (slug: string) => boolean;
+  /** Whether a projection has failed, perhaps because a page is lost: then pages that are kept are read too. */
+  readonly mustReadAll: boolean;
   /** Gives the entries that projections take from a page of a list with this many markets; null: no projection takes entries. */
   readonly ofPage: (markets: number) => ((body: string) => PageEntries) | null;
 }
@@ -53,7 +55,9 @@ export async function planList(storage: PublisherStorage, wanted: WantedList): P
   const isTrusted = layout !== null && before?.isDoubtful !== true;
   if (isTrusted && before !== null) {
     try {
-      return await cutList(storage, wanted, cutOfPages(storage, before, layout, changes), false);
+      const plan = await cutList(storage, wanted, cutOfPages(storage, before, layout, changes), false);
+      if (wanted.mustReadAll) for await (const _ of plan.pages());
+      return plan;
     } catch (error) {
       if (!(error instanceof ListPageLost || error instanceof ItemsMiscounted)) throw error;
     }

@@ -25,7 +25,7 @@ export interface PlacedFile {
   readonly generation: number;
 }
 
-type FileContext = Pick<PlanContext, 'dependencies' | 'generation' | 'files'>;
+type FileContext = Pick<PlanContext, 'dependencies' | 'generation' | 'files' | 'before'>;
 
 /** Adds the file if it shows something else than the present one. */
 export async function place(
@@ -41,11 +41,15 @@ export async function place(
   return { digest, generation };
 }
 
-/** Undefined: it is missing, or has wrong metadata or no generation. */
+/**
+ * Undefined: it is missing, or has wrong metadata or no generation. Also if a sweep may run, which may remove a file that HEAD
+ * does not name: no sweep runs while the list is in doubt.
+ */
 export async function placedInStore(
-  { dependencies: { objects } }: FileContext,
+  { dependencies: { objects }, before }: FileContext,
   name: PublicObjectName,
 ): Promise<PlacedFile | undefined> {
+  if (before?.list.isDoubtful !== true) return undefined;
   const digest = await storedDigest(objects, name);
   const text = digest === null ? null : await readText(objects, name, digest);
   const generation = text === null ? null : generationOfFile(text);
@@ -67,21 +71,23 @@ interface PartsPlan {
 /** Adds the parts that have changed. @returns all of them, by name */
 export async function planParts(plan: PartsPlan): Promise<readonly LatestPart[]> {
   const { context, list, digits, known } = plan;
-  if (known === null) {
-    const parts: LatestPart[] = [];
-    for (const isWanted of groups(list.markets, digits)) parts.push(...(await partsOfList(plan, isWanted)));
-    return parts;
-  }
-  const parts = new Map(known.map((part) => [part.part, part]));
-  for (const [part, changed] of Map.groupBy(list.changed, ([slug]) => latestPartOf(slug, digits))) {
+  const parts = new Map(known?.map((part) => [part.part, part]));
+  /** Parts that are not as they were recorded. */
+  const lost = new Set<string>();
+  const changes = known === null ? [] : Map.groupBy(list.changed, ([slug]) => latestPartOf(slug, digits));
+  for (const [part, changed] of changes) {
     const before = parts.get(part);
     const entries = before === undefined ? [] : await readEntries(context, before);
     parts.delete(part);
-    const after =
-      entries === null
-        ? await partsOfList(plan, (one) => one === part)
-        : await placePart(context, part, await withChanges(plan, entries, changed), before);
-    for (const one of after) parts.set(part, one);
+    if (entries === null) lost.add(part);
+    else
+      for (const after of await placePart(context, part, await withChanges(plan, entries, changed), before))
+        parts.set(part, after);
+  }
+  for (const isInGroup of groups(list.markets, digits)) {
+    if (known !== null && ![...lost].some(isInGroup)) continue;
+    const isWanted = (part: string) => isInGroup(part) && (known === null || lost.has(part));
+    for (const made of await partsOfList(plan, isWanted)) parts.set(made.part, made);
   }
   return [...parts.values()].sort((one, other) => (one.part < other.part ? -1 : 1));
 }
