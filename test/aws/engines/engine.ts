@@ -43,7 +43,7 @@ export type EngineState =
  */
 export const GO_FLAGS = { GOFLAGS: "'-gcflags=all=-N -l' '-ldflags=-s -w'" };
 
-const INSTALL_TIMEOUT_MS = 15 * 60 * 1000;
+const INSTALL_TIMEOUT_MS = 30 * 60 * 1000;
 const START_TIMEOUT_MS = 10 * 60 * 1000;
 const POLL_MS = 50;
 const TAIL_CHARACTERS = 2_000;
