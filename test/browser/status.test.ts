@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectGoodLooks } from './browser.ts';
-import { openPage } from './pages.ts';
+import { NO_ANSWER, openPage } from './pages.ts';
 
 const ready = (page: Page) => page.locator('#status[data-ready=true]').waitFor();
 const log = (page: Page) => page.locator('#status-log');
@@ -69,7 +69,7 @@ it('lists incidents with their moments and durations, the newest first, and says
 });
 
 it('says that the service fails, by its own words, and by the silence of a service that is gone', async () => {
-  const { page } = await open();
+  const { page } = await openPage({ excused: NO_ANSWER });
   const faults = [{ part: 'publishing', detail: 'Every publication since has failed.' }];
   await page.route('**/healthz', (route) => route.fulfill({ status: 503, json: { status: 'failing', faults } }));
   await page.goto('/status/');
