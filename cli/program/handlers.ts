@@ -1,4 +1,4 @@
-/** What commands do, as the parser calls it. */
+/** Handlers of commands, in the form that the parser calls. */
 import type { Command } from 'commander';
 import { type Client, openClient } from '../http/client.ts';
 import type { GlobalOptions } from './profile.ts';

@@ -11,7 +11,7 @@ export const SECRET_FILES = ['secret', 'issuer-key', 'operator-key', 'log-key', 
 
 export type SecretFile = (typeof SECRET_FILES)[number];
 
-/** Nobody else may have read these: they sign for readers, who cannot ask whether a key is still ours alone. */
+/** No other user may have been able to read these: they sign for readers, who cannot ask whether a key is still secret. */
 const UNSEEN: readonly SecretFile[] = ['log-key', 'log-key-previous'];
 
 /**

@@ -1,4 +1,4 @@
-/** What the files of prices show of a market besides its body: from the newest rows of its history. */
+/** The data of a market in files of prices besides its body: from the newest rows of its history. */
 import type { RecentEntry } from '../../../contract/bodies/recent-prices.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { type NewestPrices, readRecentPrices } from '../../core/bodies/recent-prices.ts';
