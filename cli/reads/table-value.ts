@@ -28,7 +28,7 @@ function unknownValue({ unknownReason, retraction }: Shown): TableValue {
   return { value: `unknown: ${unknownWords(unknownReason, retraction)}`, unit: '' };
 }
 
-/** The metrics with at least one observation; all of them if there is none. */
+/** The metrics with at least one observation; all of them if no metric has any. */
 export function observedMetrics(
   metrics: Readonly<Record<string, PublicMetric | null>>,
 ): readonly (readonly [name: string, metric: PublicMetric | null])[] {

@@ -41,7 +41,7 @@ export function shownSeries<Series extends PriceSeries>(newestFirst: Iterable<Se
 /** The spans, the shortest first. */
 export const CHANGE_SPANS = ['day', 'month', 'year'] as const satisfies readonly ChangeSpan[];
 
-/** Null: a price is unknown or zero, or there is none from about that time. @param newestFirst prices of one source */
+/** Null: a price is unknown or zero, or is missing for about that time. @param newestFirst prices of one source */
 export function priceChange(newestFirst: Iterable<PricePoint>, span: ChangeSpan): PriceChange | null {
   const before = new PriceBefore(span);
   let newest: PricePoint | null = null;

@@ -181,7 +181,7 @@ const NAMES: Readonly<Record<string, string>> = {
   '\ufeff': 'byte order mark',
 };
 
-/** The first character of a text that must not be public, with its code point and place; null if there is none. */
+/** The first character of a text that must not be public, with its code point and place; null if every character may be public. */
 function unprintableIn(text: string): string | null {
   const found = UNPRINTABLE.exec(text);
   if (found === null) return null;

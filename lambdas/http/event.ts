@@ -7,7 +7,7 @@ export interface HttpEvent {
   readonly version: '2.0';
   /** The path as in the request line, not decoded, without the query. */
   readonly rawPath: string;
-  /** The query without the question mark; empty if there is none. */
+  /** The query without the question mark; empty if the URL has no query. */
   readonly rawQueryString: string;
   /** Names in lower case. Values of a repeated field are joined by a comma, with or without a space. */
   readonly headers: Readonly<Record<string, string | undefined>>;

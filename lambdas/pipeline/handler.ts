@@ -33,7 +33,7 @@ export interface OperationRequest<Id extends OperationId = OperationId> extends 
   readonly params: ParamsOf<Id>;
   readonly query: QueryOf<Id>;
   readonly body: BodyOf<Id>;
-  /** The body as received; null if there is none. */
+  /** The body as received; null if the request has no body. */
   readonly raw: Body | null;
   /** The revisions that `If-Match` names; `any` for `*`, null without the field. */
   readonly ifMatch: readonly number[] | 'any' | null;

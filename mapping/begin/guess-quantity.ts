@@ -8,7 +8,7 @@ import { numberReader } from '../values/number-format.ts';
 import type { Draft } from './draft.ts';
 
 export interface QuantityGuess {
-  /** The smallest power of ten at which each number is whole minor units. Null: there is none. */
+  /** The smallest power of ten at which each number is whole minor units. Null: no power of ten is large enough. */
   readonly all: number | null;
   /** The median over the rows of the power that a row's own numbers need. */
   readonly usual: number;

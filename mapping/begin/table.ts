@@ -72,7 +72,7 @@ function formOf(bytes: Uint8Array): 'json' | 'xml' | 'csv' {
   return first === '{' || first === '[' ? 'json' : first === '<' ? 'xml' : 'csv';
 }
 
-/** The only column whose cells are complete links. Null: there is none, or several. */
+/** The only column whose cells are complete links. Null: no column has them, or several have. */
 export function linkColumn(columns: readonly Column[]): Column | null {
   const links = columns.filter(({ filled, blank, distinct }) => {
     return filled > 0 && blank === 0 && [...distinct].every((text) => /^https?:\/\/[^\s/]+\S*$/i.test(text));

@@ -33,7 +33,7 @@ type ValueOf<Input> = Omit<
 /** The fields of a record that are its value. */
 export type RowValue = ValueOf<MoneyInMinorUnits> | ValueOf<MoneyAsDecimal> | ValueOf<ScalarInput>;
 
-/** The digits of a row's number, or the reason why there is none. */
+/** The digits of a row's number, or the reason why the number is missing. */
 type Digits =
   | { readonly digits: string; readonly zeroAsserted?: true }
   | { readonly sourceValue?: string; readonly unknownReason: NonNullable<RowValue['unknownReason']> };

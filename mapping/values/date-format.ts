@@ -150,7 +150,7 @@ export function wallOf({ date, timeMs }: WrittenDate): number {
   return Date.parse(`${date}T00:00:00Z`) + timeMs;
 }
 
-/** A text that two of the formats read as different dates; null: there is none. */
+/** A text that two of the formats read as different dates; null: they agree on every text. */
 export function ambiguousDate(formats: readonly string[]): { text: string; readings: readonly string[] } | null {
   for (const writer of formats) {
     const read = dateReader(writer);

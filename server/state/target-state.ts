@@ -158,7 +158,7 @@ export function openTargetState(config: EmbeddedConfig, key: StateKey): TargetSt
     return sources;
   }
 
-  /** @param own the state of the ledger in the folder; null: there is none */
+  /** @param own the state of the ledger in the folder; null: the folder has no ledger */
   async function restore(
     target: PublicTarget,
     stored: StoredState,

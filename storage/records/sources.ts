@@ -58,7 +58,7 @@ export type ListedAnswerValue = {
   lastModified: string | null;
   /** Whether all its records were accepted, so that later only differences from it must be sent. */
   isWhole: boolean;
-  /** The permanent address of its bytes. Absent: there is none. */
+  /** The permanent address of its bytes. Absent: its bytes have no permanent address. */
   url?: string;
 };
 

@@ -242,7 +242,7 @@ function indexOfSecond(seconds: readonly number[], second: number): number | nul
   return seconds[at] === second ? at : null;
 }
 
-/** The index of the first moment at or after a second; the length if there is none. @param seconds ascending */
+/** The index of the first moment at or after a second; the length if all are earlier. @param seconds ascending */
 export function firstAtOrAfter(seconds: readonly number[], second: number): number {
   let [low, high] = [0, seconds.length];
   while (low < high) {

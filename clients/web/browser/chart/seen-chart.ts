@@ -45,7 +45,7 @@ export function citedAsOf({ asOf, readAtMs }: Pick<SeenChart, 'asOf' | 'readAtMs
   return asOf ?? { atMs: Math.floor(readAtMs / 1000) * 1000, clock: 'recorded' };
 }
 
-/** The source of a market in its current state. Undefined: there is none of this name. */
+/** The source of a market in its current state. Undefined: it has no source of this name. */
 export type SourceOf = (slug: string, sourceLabel: string) => Partial<Market['sources'][number]> | undefined;
 
 /** `Prices by the Exchange of Paris. Licence: CC-BY-4.0.` Empty: the source states neither. */
