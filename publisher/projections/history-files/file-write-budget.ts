@@ -34,7 +34,7 @@ export class FileWriteBudget {
   /**
    * Reads the waiting files.
    *
-   * @param isAnyWaiting whether HEAD says that files wait
+   * @param isAnyWaiting whether files may wait
    * @param deferred the slugs of deferred markets: their files do not block the files of others
    */
   static async read(

@@ -34,8 +34,9 @@ export const historyFiles: Projector = {
 };
 
 async function plan({ dependencies, before, state, deferred }: PlanContext): Promise<ProjectionPlan> {
-  const budget = await FileWriteBudget.read(dependencies, state !== undefined, deferred);
   const mayHaveMore = before !== null && wasInDoubt(before);
+  // A restored ledger may have records of waiting files of which its HEAD knows nothing.
+  const budget = await FileWriteBudget.read(dependencies, state !== undefined || mayHaveMore, deferred);
   const withBudget = ({ view: { slug, published } }: MarketContext, part: MarketPart): MarketPart => ({
     ...part,
     lines: [...part.lines, ...budget.lines(slug, published?.files, part.files)],
