@@ -130,14 +130,18 @@ export function addIngestCommands(program: Command): void {
       // A random name. With the digest of the file as the name, sending A, B and again A as corrections would leave the values
       // of B.
       const run = resume ?? randomBytes(6).toString('hex');
-      if (!dryRun) note(`Run ${run}. If it is interrupted, repeat the command with --resume ${run}`);
+      let isResumable = false;
+      const onReceived = () => {
+        if (!isResumable) note(`Run ${run}. If it is interrupted, repeat the command with --resume ${run}`);
+        isResumable = true;
+      };
       const asserted: Asserted = [
         ...(confirmOutliers ? (['outlierConfirmed'] as const) : []),
         ...(reinstate ? (['reinstated'] as const) : []),
       ];
       const why = publicReason === undefined ? {} : { publicReason };
       const missing = { complete, retractMissing, minimumShare, ...why };
-      const asked = { mode, partial, dryRun, asserted, ...missing, runId: run, wait };
+      const asked = { mode, partial, dryRun, asserted, ...missing, runId: run, wait, onReceived };
       await ingestFiles(await openClient(options), sources, asked, options);
     });
 }

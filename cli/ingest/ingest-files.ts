@@ -90,6 +90,7 @@ export async function sendFiles(
         for (const line of faultLines(input.name, faults.groups())) note(line);
         if (faults.groups().some(({ code }) => code === 'outlier')) note(OUTLIERS);
       }
+      if (totals.records + totals.withoutRecord === 0) note(emptyNote(input.name, source));
       const summary = {
         file: input.name,
         ...(past && { past }),
@@ -108,6 +109,11 @@ export async function sendFiles(
   }
   report.checkWhole();
   return summaries;
+}
+
+function emptyNote(file: string, { form }: SourceForm): string {
+  if (form !== 'csv') return `${file} has no records, so there is nothing to send.`;
+  return `${file} has no rows with values, so there is nothing to send. See what its mapping leaves out: tidemark mapping check`;
 }
 
 const CACHES = 'Readers behind caches may get the values before it for up to 15 seconds.';

@@ -29,6 +29,8 @@ export interface IngestOptions {
   readonly runId: string;
   /** Seconds to wait for the generation that shows the last records. */
   readonly wait: number;
+  /** Called when the service has received a part of a file: from then on, an interrupted run can be resumed. */
+  readonly onReceived?: () => void;
 }
 
 export interface IngestRun extends IngestOptions {
@@ -72,6 +74,13 @@ export function newTotals(): IngestTotals {
     rounded: 0,
   };
   return { ...counts, sentAs: [], generation: null, stoppedAtLine: null };
+}
+
+/** Notes a batch or an upload that the service has received. A dry run leaves nothing to undo or to resume. */
+export function addReceived({ dryRun, totals, onReceived }: IngestRun, id: string): void {
+  if (dryRun) return;
+  totals.sentAs.push(id);
+  onReceived?.();
 }
 
 /** Counts each row once, however many faults it has. */

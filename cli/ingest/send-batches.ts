@@ -4,7 +4,7 @@ import type { BatchReport } from '../../contract/ingest/ingest-records.ts';
 import { NDJSON_TYPE } from '../../contract/operations/ingest.ts';
 import { poll } from '../http/poll.ts';
 import { CommandError } from '../program/exit-codes.ts';
-import { addReportFaults, addRowFaults, type IngestRun, shareOf } from './ingest-run.ts';
+import { addReceived, addReportFaults, addRowFaults, type IngestRun, shareOf } from './ingest-run.ts';
 import type { FilePart } from './parts.ts';
 
 const BATCHES_PATH = '/api/v1/ingest/batches';
@@ -63,7 +63,7 @@ async function post(run: IngestRun, part: FilePart): Promise<string> {
     body: part.body,
     idempotencyKey: `${runId}-${part.index}-${digest}`,
   });
-  if (!dryRun) run.totals.sentAs.push(id);
+  addReceived(run, id);
   return id;
 }
 

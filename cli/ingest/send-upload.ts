@@ -9,7 +9,7 @@ import { poll } from '../http/poll.ts';
 import { putFile } from '../http/put-file.ts';
 import { CommandError } from '../program/exit-codes.ts';
 import { note } from '../program/output.ts';
-import { addReportFaults, addRowFaults, type IngestRun, shareOf } from './ingest-run.ts';
+import { addReceived, addReportFaults, addRowFaults, type IngestRun, shareOf } from './ingest-run.ts';
 import type { FilePart } from './parts.ts';
 import { inTemporaryFolder, noRoom } from './temporary-folder.ts';
 
@@ -62,7 +62,7 @@ async function announce(run: IngestRun, { path, sha256, bytes, lines }: Spooled)
     body: JSON.stringify({ sha256, bytes, records: lines.length, mode, dryRun }),
     idempotencyKey: `${runId}-${dryRun ? 'dry-' : ''}upload-${sha256.slice(0, 20)}`,
   });
-  if (!dryRun) run.totals.sentAs.push(id);
+  addReceived(run, id);
   for (let attempt = 1; ; attempt++) {
     const { put } = await readUpload(run, id);
     // The file has arrived, from this run or the one before.

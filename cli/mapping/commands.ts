@@ -22,13 +22,19 @@ export function addMappingCommands(program: Command): void {
     .command('check')
     .description('tell what a mapping makes of a file, without sending anything; ends with 4 if a row is refused')
     .argument('<mapping>', 'the mapping, or the recipe of a source')
-    .argument('<file>', 'the CSV file or JSON document; - is standard input')
+    .argument('<file>', 'the CSV file or JSON document; - is standard input; it may also be named first')
     .addHelpText(
       'after',
       '\nExample:\n  tidemark mapping check prices.mapping.jsonc prices.csv\n  tidemark mapping check mapping/recipes/ecb-history.json eurofxref-hist.csv',
     )
-    .action(async (mappingPath: string, path: string, _, command: Command) => {
-      const { printMappingCheck } = await import('./check.ts');
+    .action(async (first: string, second: string, _, command: Command) => {
+      const [{ printMappingCheck }, { looksLikeMapping }] = await Promise.all([
+        import('./check.ts'),
+        import('./mapping-file.ts'),
+      ]);
+      // `ingest` has the file first.
+      const isSwapped = !looksLikeMapping(first) && looksLikeMapping(second);
+      const [mappingPath, path] = isSwapped ? [second, first] : [first, second];
       await printMappingCheck(mappingPath, path, command.optsWithGlobals<GlobalOptions>());
     });
 }

@@ -1,6 +1,7 @@
 /** Reads the file of a mapping, and shows its faults to a person. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import type { CsvMapping, MappingFault } from '../../mapping/declared/csv-mapping.ts';
+import { readJsonc } from '../../mapping/declared/parse-jsonc.ts';
 import { parseMappingIn } from '../../mapping/recipe/mapping-in.ts';
 import { CommandError } from '../program/exit-codes.ts';
 
@@ -10,6 +11,21 @@ export function readMappingText(path: string): string {
   } catch (cause) {
     throw new CommandError('usage', `The mapping ${path} cannot be read: ${(cause as Error).message}`, null, { cause });
   }
+}
+
+/** No mapping is longer. A file of data may be too long to be read as one text. */
+const MAPPING_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Whether the file looks like a mapping or a recipe, even one with faults. */
+export function looksLikeMapping(path: string): boolean {
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (file?.isFile() !== true || file.size > MAPPING_BYTES_MAX) return false;
+  const found = readJsonc(readMappingText(path), (document) => ({ isMapping: hasMapping(document) }));
+  return 'isMapping' in found && found.isMapping;
+}
+
+function hasMapping(document: unknown): boolean {
+  return typeof document === 'object' && document !== null && ('observation' in document || 'mapping' in document);
 }
 
 /** @throws CommandError with all faults of the mapping */

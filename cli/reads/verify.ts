@@ -173,7 +173,7 @@ export function publicReaderOf(url: URL, timeoutSeconds: number): PublicReader {
  * The progress of `verify`, from its reads: markets compared with the count in the snapshot, entries compared with the size in
  * the checkpoint.
  */
-const MARKET = new RegExp(`(?:${MARKETS_URL}|/markets)/[^/?]+$`);
+const MARKET = new RegExp(`(?:${MARKETS_URL}|/markets)/([^/?.]+)[^/?]*$`);
 const ENTRIES = `${LOG_ROOT}/ndjson/`;
 
 interface WatchedReader {
@@ -191,12 +191,15 @@ function watchedReader(reader: PublicReader, line: ProgressLine): WatchedReader 
   let [step, done] = ['Reading the list', 0];
   const show = (unit: string, of: number) =>
     line.at(step, { share: of > 0 ? Math.min(1, done / of) : null, count: done, unit });
-  const count = (name: string, by: number) => {
-    if (name !== step) [step, done] = [name, 0];
-    done += by;
+  /** Of a market, several files are read. */
+  const seen = new Set<string>();
+  const enter = (name: string) => {
+    if (name === step) return;
+    [step, done] = [name, 0];
+    seen.clear();
   };
   const begin = () => {
-    [step, done] = ['Reading the list', 0];
+    enter('Reading the list');
     line.at(step, { share: null });
   };
   begin();
@@ -209,13 +212,16 @@ function watchedReader(reader: PublicReader, line: ProgressLine): WatchedReader 
     reader: async (url, headers) => {
       const answer = await reader(url, headers);
       if (isOver) return answer;
+      const [, market] = MARKET.exec(url) ?? [];
       if (url === SNAPSHOT_URL) markets = numberIn(answer.body, /"markets":(\d{1,12})/) || markets;
       else if (url === CHECKPOINT_URL) entries = numberIn(answer.body, /^[^\n]*\n(\d{1,15})\n/);
       else if (url.startsWith(ENTRIES)) {
-        count('Reading the log', TILE_WIDTH);
+        enter('Reading the log');
+        done = entries > 0 ? Math.min(entries, done + TILE_WIDTH) : done + TILE_WIDTH;
         show('entry', entries);
-      } else if (MARKET.test(url)) {
-        count(entries === 0 ? 'Checking the markets' : 'Comparing the markets with the log', 1);
+      } else if (market !== undefined) {
+        enter(entries === 0 ? 'Checking the markets' : 'Comparing the markets with the log');
+        done = seen.add(market).size;
         show('market', markets);
       }
       return answer;

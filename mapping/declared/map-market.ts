@@ -4,7 +4,7 @@ import { checkCurrencyCode } from '../../contract/values/money/currencies.ts';
 import { flattenIssues, pointerOf, valueAt } from '../../contract/values/zod-pointers.ts';
 import { plainWords } from '../../contract/values/zod-words.ts';
 import { type RowColumns, type RowRefusal, textFault } from '../input/row-columns.ts';
-import { type Columns, compileTemplate, compileUrl } from '../values/template.ts';
+import { type Columns, columnsOf, compileTemplate, compileUrl } from '../values/template.ts';
 import { type CsvMapping, isExact } from './csv-mapping.ts';
 import { slugWithDigest } from './slug-digest.ts';
 
@@ -66,8 +66,29 @@ function marketBuilder(mapping: CsvMapping): (columns: Columns) => MarketRecord 
       .filter((issue) => currency === null || issue.path[0] !== 'nativeCurrency')
       .map(({ path, message }) => refuse(pointerOf(path), textFault(path, valueAt(market, path), message)));
     if (currency !== null) refusals.push({ column: null, pointer: '/nativeCurrency', ...currency });
-    return refusals.length > 0 ? refusals : (parsed.data as MarketRecord);
+    return refusals.length > 0 ? withEmptyCells(refusals, mapping, columns) : (parsed.data as MarketRecord);
   };
+}
+
+/** If an empty cell has spoilt a text of the market, the fault is that of the cell. A cell may have spoilt several texts. */
+function withEmptyCells(
+  refusals: readonly RowRefusal[],
+  { market: { slug, name, kind, nativeCurrency, unit } }: CsvMapping,
+  columns: Columns,
+): readonly RowRefusal[] {
+  const templates: Readonly<Record<string, string>> = { slug, name, kind, nativeCurrency, 'unit/of': unit.of };
+  const spoilt = new Map<string, string[]>();
+  const others = refusals.filter(({ pointer }) => {
+    const field = pointer.slice(1);
+    const empty = columnsOf(templates[field] ?? '').filter((column) => columns.get(column).trim() === '');
+    for (const column of empty) spoilt.set(column, [...(spoilt.get(column) ?? []), field]);
+    return empty.length === 0;
+  });
+  const ofCells = [...spoilt].map(([column, fields]): RowRefusal => {
+    const detail = `the cell is empty, but the market’s ${fields.join(' and ').replace('/', '.')} ${fields.length === 1 ? 'needs' : 'need'} it: fill it, or remove the row`;
+    return { column, pointer: `/${fields[0]}`, code: 'record.invalid', detail };
+  });
+  return [...ofCells, ...others];
 }
 
 function sourceMapper(source: CsvMapping['market']['sources'][number]): (columns: Columns) => Source {

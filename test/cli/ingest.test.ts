@@ -191,6 +191,18 @@ describe('a dry run', () => {
   });
 });
 
+test.each([
+  ['records', ['--format', 'ndjson'], ''],
+  ['records', ['--format', 'json'], '[]'],
+  ['rows', ['--mapping', 'mapping/sample/mapping.json'], 'package_version,date,base,quote,value\n'],
+])('a file without %s %j is done, with a warning', async (what, words, input) => {
+  for (const dryRun of [['--dry-run'], []]) {
+    const run = await ingest(['-', ...words, ...dryRun], input);
+    expect(summaryOf(run)).toMatchObject({ code: 0, records: '0' });
+    expect(run.errors).toMatch(new RegExp(`^stdin has no ${what}[^\n]*\n$`));
+  }
+});
+
 describe('refused rows', () => {
   const faulty = (slug: string) => [
     market(slug),
@@ -378,6 +390,7 @@ describe('refused before any request are', () => {
     const { code, output, errors } = await ingest(words, input);
     expect([code, output]).toEqual([2, '']);
     expect(errors).toContain(part);
+    expect(errors, 'nothing can be resumed').not.toMatch(/^Run /m);
   });
 
   test.each([['{"records":[{"type":1}'], ['{"records":{}}'], ['[1]'], ['[[]]'], ['"x"'], ['[{"a":1}]]'], ['']])(

@@ -79,6 +79,9 @@ test.each([
 ])('verify: %s', async (step, unit, words) => {
   await run('verify', url, ...words);
   expect(errors).toMatch(new RegExp(`^${step} +\\d+ %, [\\d,]+ ${unit}, [\\d.]+/s, [\\d.]+ (s|min|h) left$`, 'm'));
+  // Several files of a market are read, and it counts once.
+  const counts = [...errors.matchAll(/(\d+) markets/g)].map(([, count]) => Number(count));
+  expect(Math.max(...counts)).toBe(MARKETS.length);
 });
 
 test('doctor', async () => {

@@ -64,6 +64,8 @@ test('check tells what a mapping makes of a file', async () => {
     errors: '',
   });
   expect(fine.output).toContain('columns not used\tnone\n');
+  const swapped = await tidemark(['mapping', 'check', 'a.csv', join(SAMPLE, 'mapping.json')], { cwd: folder });
+  expect(swapped).toEqual(fine);
   expect(fine.output).toContain('the first one\t{"type":"observation","market":"');
   const faulty = await tidemark([...words, '-', '--json'], { input: `${csv}\nx,y\n` });
   expect(faulty).toMatchObject({ code: 4 });
@@ -118,6 +120,26 @@ test('check lists the reasons of refusals, and the observations that are there t
   expect(code).toBe(4);
   expect(errors).toMatch(/:4 .*"xxx".*\n {2}and 3 more of this kind, on lines \d+, \d+, \d+, .*"yyy".*"zzz"/);
   expect(errors).toMatch(/:3: .* line 2 /);
+});
+
+test('check names the empty cell that a market needs, and its row', async () => {
+  const folder = await temporaryFolder();
+  const mapping = {
+    ...{ csv: { delimiter: ',' }, match: ['leaf'] },
+    market: { slug: '{leaf}', name: '{leaf}', kind: 'food', nativeCurrency: 'USD', unit: { quantity: '1', of: 'kg' } },
+    observation: {
+      ...{ value: { column: 'price', rounding: 'refuse' }, currency: 'USD', sourceLabel: 'A source' },
+      ...{ date: { column: 'day', format: 'YYYY-MM-DD', precision: 'day' }, sourceUrl: 'https://source.example/' },
+      ...{ confidence: 'high', status: 'final' },
+    },
+  };
+  await writeFile(join(folder, 'a.json'), JSON.stringify(mapping));
+  const input = 'day,leaf,price\n2026-01-01,green,1\n2026-01-02,,1\n2026-01-03, ,1\n2026-01-04,-,1\n';
+  const { code, errors } = await tidemark(['mapping', 'check', 'a.json', '-'], { cwd: folder, input });
+  expect(code).toBe(4);
+  expect(errors).toMatch(
+    /^stdin:3 leaf: record\.invalid: the cell is empty, but the market’s slug and name need it[^\n]*\n {2}and 1 more of this kind, on line 4\nstdin:5 slug: /,
+  );
 });
 
 test('check warns of a URL that may change between two versions of a file', async () => {

@@ -43,9 +43,7 @@ const ZERO_WIDTH = 'Te\u200ba';
 describe('a mapping refuses', () => {
   test.each<[string, object, string, string]>([
     ['an empty slug', { slug: '-' }, '/slug', '"x-"'],
-    ['an empty name', { name: '' }, '/name', '""'],
     ['two words as a kind', { kind: 'hot food' }, '/kind', '"hot food"'],
-    ['an empty unit', { of: '' }, '/unit/of', '""'],
     ['a zero-width space', { name: ZERO_WIDTH }, '/name', '"Te\\u200ba"'],
     ['a mark of direction', { label: 'a\u202eb' }, '/sourceLabel', '"a\\u202eb"'],
     ['a long label', { label: 'x'.repeat(201) }, '/sourceLabel', `"${'x'.repeat(60)}…"`],
@@ -58,6 +56,15 @@ describe('a mapping refuses', () => {
     const beginning = `${pointer.slice(1).replace('/', '.')} ${value}: `;
     expect(detail.startsWith(beginning)).toBe(true);
     expect(detail.length).toBeGreaterThan(beginning.length + 10);
+  });
+
+  test.each([
+    ['name', '/name'],
+    ['of', '/unit/of'],
+  ])('an empty cell of the column %s, which the market needs', async (column, pointer) => {
+    const [refusal] = await results({ [column]: '' });
+    const detail = expect.stringMatching(/^the cell is empty, but the market’s (name|unit\.of) needs it: /);
+    expect(refusal).toMatchObject({ kind: 'refusal', line: 2, column, pointer, detail });
   });
 
   test('an invisible character by its code and place, and takes the text without it if the mapping says so', async () => {
