@@ -1,4 +1,4 @@
-/** The reference: a page for each group, the conventions of all operations, and the shared schemas. Pure. */
+/** The reference: a page for each group, the conventions of all operations, and the shared schemas. Pure. See decision 110. */
 import { READ_HOST, WRITE_HOST } from '../../../contract/files/example-hosts.ts';
 import { SCOPES } from '../../../contract/operations/scopes.ts';
 import { problemType } from '../../../contract/problems/edge-problems.ts';
