@@ -1,16 +1,12 @@
 /** `tidemark backup` and `tidemark restore`, on a data folder of this machine. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { RestoreCommand } from '../../server/commands/restore.ts';
 import type { ProgressLine } from '../../server/terminal/progress-line.ts';
 import { counted } from '../../server/terminal/words.ts';
 import { knownLogsPath, readKnownLogs } from '../log/known-logs.ts';
-import { askFirst } from '../program/ask-first.ts';
 import { CommandError } from '../program/exit-codes.ts';
 import { note, printFields, printJson, progressOf } from '../program/output.ts';
 import type { GlobalOptions } from '../program/profile.ts';
 import { settings } from './commands.ts';
-
-type RevivedKeys = Parameters<RestoreCommand['confirm']>[0];
 
 interface BackupFlags extends GlobalOptions {
   readonly keep: number;
@@ -31,8 +27,8 @@ The server must be stopped. Every file of the backup is checked before the data 
 stay, so readers see no gap: the next start publishes every market again, in place.
 
 API keys that were revoked or rotated after the backup stay so, and accounts that were erased are erased again, if the
-ledger that is moved aside can be read and is later than the backup. Otherwise nobody knows which they are: then the
-command lists the keys that would work again, and asks.
+ledger that is moved aside can be read and is later than the backup. Otherwise the command lists the keys that would
+work again, changes nothing, and asks for --keep-keys or --revoke-keys.
 
 Examples:
   tidemark restore /mnt/backups/tidemark --replace
@@ -104,11 +100,7 @@ export function addBackupCommands(program: Command): void {
       const keys = keepKeys ? 'keep' : revokeKeys ? 'revoke' : null;
       const { restoreBackup } = await import('../../server/commands/restore.ts');
       const line = progressOf(options);
-      const confirm = async (revived: RevivedKeys) => {
-        line.clear();
-        await askAboutKeys(revived);
-      };
-      const asked = { dir, from, replace, keys, confirm, progress: shownOn(line) } as const;
+      const asked = { dir, from, replace, keys, progress: shownOn(line) } as const;
       const report = await restoreBackup(settings({ TIDEMARK_DATA: data }), asked).finally(line.clear);
       if (json) return await printJson(report);
       const { dataFolder, backup, generation, replaced, changedKeys, repeatedErasures, repaired } = report;
@@ -161,18 +153,6 @@ async function beginAgain(source: string, dir: string | undefined, options: Rest
     'These are not in a log, so they are lost: accounts, API keys, watchlists, claims, idempotency, the audit, uploads, sources that are fetched, earlier exports.',
   );
   note(`The next start makes another operator's key, and publishes every market: tidemark start --data ${dataFolder}`);
-}
-
-/** @throws CommandError unless a person confirms that the keys may become valid again */
-async function askAboutKeys(keys: RevivedKeys): Promise<void> {
-  note('API keys of the backup, and no ledger says whether they were revoked or rotated since:');
-  for (const { id, subject, label, createdAt, lastWriteAt } of keys) {
-    note(`  ${id}  ${label}, of ${subject}, issued ${createdAt}, last write ${lastWriteAt ?? 'not in the backup'}`);
-  }
-  await askFirst(
-    `The restore makes ${counted(keys.length, 'API key')} work again, as listed. Nothing was changed yet.`,
-    'use --keep-keys if none of them was revoked or rotated since the backup, otherwise --revoke-keys',
-  );
 }
 
 const shownOn = (line: ProgressLine) => (step: string, done: number, of: number) =>

@@ -3,13 +3,10 @@ import { createInterface } from 'node:readline';
 import { CommandError } from './exit-codes.ts';
 import { canAskPerson, printQuestion } from './output.ts';
 
-/**
- * @param instead the flag for scripts
- * @throws CommandError `usage` unless a person answers yes
- */
-export async function askFirst(consequence: string, instead = 'use --yes'): Promise<void> {
+/** @throws CommandError `usage` unless a person answers yes */
+export async function askFirst(consequence: string): Promise<void> {
   if (!canAskPerson()) {
-    throw new CommandError('usage', consequence, `Without a terminal, no question can be asked: ${instead}.`);
+    throw new CommandError('usage', consequence, 'Without a terminal, no question can be asked: use --yes.');
   }
   // The terminal edits the line, and Ctrl-C ends the command.
   const lines = createInterface({ input: process.stdin, terminal: false });

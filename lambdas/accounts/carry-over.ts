@@ -6,7 +6,7 @@
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import { ConflictItems } from '../../storage/ports/conflict-items.ts';
 import type { Change, Item, Ledger, LedgerReader } from '../../storage/ports/ledger.ts';
-import { readAll, readPage } from '../../storage/ports/paging.ts';
+import { readAll } from '../../storage/ports/paging.ts';
 import {
   API_KEYS,
   type ApiKeyValue,
@@ -16,7 +16,6 @@ import {
   waitlistRequestKey,
   waitlistRequestOf,
 } from '../../storage/records/accounts.ts';
-import { auditOfActor } from '../../storage/records/audit.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { serviceAudits } from '../review/audit-changes.ts';
 import { revoked, takenFromAccount } from './api-keys.ts';
@@ -45,16 +44,6 @@ export async function readAccounts(ledger: LedgerReader): Promise<KnownAccounts>
   };
 }
 
-/** A key that the restore would make valid again. */
-export interface RevivedKey {
-  readonly id: string;
-  readonly subject: string;
-  readonly label: string;
-  readonly createdAt: string;
-  /** The last write with the key in the restored ledger; null: none. */
-  readonly lastWriteAt: string | null;
-}
-
 /**
  * The valid keys of an earlier ledger whose later state no other ledger knows.
  *
@@ -64,19 +53,12 @@ export async function findRevivedKeys(
   earlier: LedgerReader,
   later: readonly KnownAccounts[],
   nowMs: number,
-): Promise<readonly RevivedKey[]> {
+): Promise<readonly Item<ApiKeyValue>[]> {
   const { generation, keys } = await readAccounts(earlier);
   const reallyLater = later.filter((each) => each.generation >= generation);
   const isKnown = ({ sort, revision }: Item<ApiKeyValue>) =>
     reallyLater.some((each) => (each.keys.get(sort)?.revision ?? 0) >= revision);
-  const unknown = [...keys.values()].filter((key) => isValid(key.value, nowMs) && !isKnown(key));
-  return await Promise.all(
-    unknown.map(async ({ sort: id, value: { subject, label, createdAt } }) => {
-      const { items } = await readPage(earlier, auditOfActor(`key:${id}`), { descending: true, limit: 1 });
-      const lastWriteAt = items[0]?.value.at ?? null;
-      return { id, subject, label, createdAt, lastWriteAt };
-    }),
-  );
+  return [...keys.values()].filter((key) => isValid(key.value, nowMs) && !isKnown(key));
 }
 
 function isValid({ revokedAt, expiresAt }: ApiKeyValue, nowMs: number): boolean {

@@ -2,16 +2,12 @@
 import { existsSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  findRevivedKeys,
-  type KnownAccounts,
-  type RevivedKey,
-  readAccounts,
-} from '../../lambdas/accounts/carry-over.ts';
+import { findRevivedKeys, type KnownAccounts, readAccounts } from '../../lambdas/accounts/carry-over.ts';
 import { FormatTooNew, FormatTooOld, StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
 import { checkIsKnown } from '../../storage/ports/format.ts';
 import { type LedgerCopy, openLedgerCopy } from '../../storage/sqlite/sqlite-ledger.ts';
 import { LEDGER_FILE, RESTORING_FILE } from '../folder/data-folder.ts';
+import { WrongArgument } from '../service/start-error.ts';
 import { ASIDE } from './put-back.ts';
 import type { ChosenBackup } from './read-backup.ts';
 
@@ -45,16 +41,25 @@ async function readOne(path: string): Promise<KnownAccounts | null> {
   }
 }
 
-/** The keys that the backup would make valid again. It is unknown whether they were revoked or rotated after the backup. */
-export async function keysRevivedBy(
+/**
+ * Keys that were revoked or rotated after the backup must not become valid again unnoticed.
+ *
+ * @throws WrongArgument with the valid keys of the backup whose later state is in none of these ledgers
+ */
+export async function checkNoKeyIsRevived(
   { dir, name }: ChosenBackup,
   aside: readonly KnownAccounts[],
   nowMs: number,
-): Promise<readonly RevivedKey[]> {
+): Promise<void> {
   const copy = openLedgerCopy(join(dir, name, LEDGER_FILE));
-  try {
-    return await findRevivedKeys(copy, aside, nowMs);
-  } finally {
-    copy.close();
-  }
+  const keys = await findRevivedKeys(copy, aside, nowMs).finally(() => copy.close());
+  if (keys.length === 0) return;
+  const lines = keys.map(
+    ({ sort: id, value: { label, subject, createdAt } }) => `  ${id}  ${label}, of ${subject}, issued ${createdAt}`,
+  );
+  throw new WrongArgument(
+    `These API keys of the backup would work again, and no ledger says whether they were revoked or rotated since:
+${lines.join('\n')}
+Nothing was changed. Repeat with --keep-keys if none of them was revoked or rotated, otherwise with --revoke-keys.`,
+  );
 }

@@ -10,7 +10,6 @@ import {
   type CarryOverDependencies,
   carryKeysOver,
   type KnownAccounts,
-  type RevivedKey,
   repeatErasures,
   revokeAllKeys,
 } from '../../lambdas/accounts/carry-over.ts';
@@ -18,7 +17,7 @@ import { restore } from '../../publisher/repair/restore.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
-import { keysRevivedBy, readAccountsAside } from '../backup/accounts-aside.ts';
+import { checkNoKeyIsRevived, readAccountsAside } from '../backup/accounts-aside.ts';
 import type { CopyStep } from '../backup/copied-files.ts';
 import { leaveLastBackup } from '../backup/last-backup.ts';
 import { checkMayBeReplaced, finishRestore, putBack } from '../backup/put-back.ts';
@@ -35,14 +34,9 @@ export interface RestoreCommand {
   readonly replace: boolean;
   /**
    * The API keys of the backup. `keep`: unchanged. `revoke`: all are revoked. Null: keys that were revoked or rotated after the
-   * backup stay so, according to the ledger that is moved aside.
+   * backup stay so, according to the ledger that is moved aside; if it does not know a key, the restore is refused.
    */
   readonly keys: 'keep' | 'revoke' | null;
-  /**
-   * Called if `keys` is null and no ledger says whether these keys were revoked or rotated. Nothing has changed yet. Rejects if
-   * the keys must not become valid again.
-   */
-  readonly confirm: (keys: readonly RevivedKey[]) => Promise<void>;
   readonly progress: CopyStep;
 }
 
@@ -81,8 +75,7 @@ export async function restoreBackup(environment: Environment, command: RestoreCo
   await checkIsOfSameLog(dataFolder, backup);
   checkMayBeReplaced(dataFolder, command.replace);
   const aside = await readAccountsAside(dataFolder);
-  const revived = command.keys === null ? await keysRevivedBy(backup, aside, nowMs) : [];
-  if (revived.length > 0) await command.confirm(revived);
+  if (command.keys === null) await checkNoKeyIsRevived(backup, aside, nowMs);
   const replaced = await putBack({ progress, dataFolder, backup, nowMs });
   progress('Checking every market', 0, 1);
   const restored = await openStopped(dataFolder, { isRestoring: true }, async (storage) => {

@@ -197,7 +197,7 @@ describe('without a server', () => {
     backUp({ TIDEMARK_DATA: data }, { dir: target, keep, verify, progress });
   const made = (options: Parameters<typeof backUpInto>[1] = {}) => backUpInto(dir, options);
   const restored = (from: string | null = null, replace = true) =>
-    restoreBackup({ TIDEMARK_DATA: data }, { dir, from, replace, keys: 'keep', confirm: async () => {}, progress });
+    restoreBackup({ TIDEMARK_DATA: data }, { dir, from, replace, keys: 'keep', progress });
   /** In the words of one line. */
   const refused = (...parts: readonly string[]) =>
     expect.objectContaining({
