@@ -1,10 +1,8 @@
 /** Amounts against the digits of their source: each row is one observation of a market, as a feed sends it. */
 import { describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
-import { marketKey } from '../../storage/records/markets.ts';
-import { market, price, START_MS } from '../publisher/world.ts';
-import { type IngestOptions, ingest } from './ingest.ts';
-import { openRecordedLedger } from './recorded-ledger.ts';
+import { market, price } from '../publisher/world.ts';
+import { openDesk } from './desk.ts';
 
 /** A market buys this much, in this currency; by default, one unit in US dollars. */
 type Case = [title: string, fields: object, outcome: string, of?: string];
@@ -16,16 +14,14 @@ async function expectOutcome([_, fields, outcome, of = '1 USD']: Case): Promise<
 
 /** The stored price as `amount (source's digits)`, with `~` if it is rounded; or `code pointer` of the refusal. */
 async function outcomeOf(currency: string, quantity: number, fields: object): Promise<string> {
-  const ledger = openRecordedLedger();
-  const dependencies = { ledger, nowMs: () => START_MS, newAttemptId: () => crypto.randomUUID() };
-  const send = (records: readonly unknown[], options?: IngestOptions) => ingest(dependencies, records, options);
+  const desk = openDesk();
   const definition = { ...market('a', currency), unit: { quantity, of: 'unit' } } as IngestRecordInput;
   const { amountMinor, sourceValue, ...record } = price('a', 0, 1, currency) as never as Record<string, unknown>;
-  const { taken, faults } = await send([definition, { ...record, ...fields }]);
+  const { taken, faults } = await desk.send([definition, { ...record, ...fields }]);
   expect(faults.every(({ detail }) => detail.length > 20)).toBe(true);
   if (!taken) return faults.map(({ code, pointer }) => `${code} ${pointer}`).join(', ');
-  const stored = (await ledger.get(marketKey('a')))?.value.latest.price?.metric;
-  expect((await send([{ ...record, ...fields }])).unchanged).toBe(1);
+  const stored = (await desk.record()).latest.price?.metric;
+  expect(await desk.outcome({ ...record, ...fields })).toBe('unchanged');
   if (stored?.kind !== 'money') throw new TypeError('a price is money');
   return `${stored.rounded ? '~' : ''}${stored.amountMinor} (${stored.sourceValue})`;
 }
@@ -87,13 +83,12 @@ describe('a decimal instead of minor units', () => {
 });
 
 test('a file that is sent again keeps an exponent that an earlier version wrote out', async () => {
-  const ledger = openRecordedLedger();
-  const dependencies = { ledger, nowMs: () => START_MS, newAttemptId: () => crypto.randomUUID() };
+  const desk = openDesk();
   const { amountMinor, sourceValue, ...record } = price('a', 0, 1, 'USD') as never as Record<string, unknown>;
   const of = (digits: string) => ({ ...record, amountMinor: 1600, sourceValue: digits, rounded: false });
-  await ingest(dependencies, [market('a', 'USD'), of('16.00')]);
-  expect(await ingest(dependencies, [of('1600e-2')])).toMatchObject({ unchanged: 1 });
-  expect(await ingest(dependencies, [of('16.0')])).toMatchObject({ taken: false });
+  await desk.send([market('a', 'USD'), of('16.00')]);
+  expect(await desk.outcome(of('1600e-2'))).toBe('unchanged');
+  expect(await desk.outcome(of('16.0'))).toBe('conflict.existing');
 });
 
 describe('a market that keeps its unit', () => {
@@ -104,12 +99,11 @@ describe('a market that keeps its unit', () => {
   const defined = (quantity: number) => ({ ...market('a', 'USD'), unit: { quantity, of: 'token' }, keepUnit: true });
 
   test('refuses the value that does not fit before it rounds it', async () => {
-    const ledger = openRecordedLedger();
-    const dependencies = { ledger, nowMs: () => START_MS, newAttemptId: () => crypto.randomUUID() };
-    const send = (...records: readonly unknown[]) => ingest(dependencies, records);
+    const desk = openDesk();
+    const send = (...records: readonly unknown[]) => desk.send(records);
     const stored = async () => {
-      const { unit, latest } = (await ledger.get(marketKey('a')))?.value ?? {};
-      return [unit?.quantity, latest?.price?.metric];
+      const { unit, latest } = await desk.record();
+      return [unit.quantity, latest.price?.metric];
     };
     expect((await send(defined(10), decimal('0.001', 0))).faults).toEqual([]);
     // The next file has a smaller price, so its own quantity is larger.
@@ -125,10 +119,8 @@ describe('a market that keeps its unit', () => {
   });
 
   test('may be defined anew before its first observation, and not after it without saying so', async () => {
-    const ledger = openRecordedLedger();
-    const dependencies = { ledger, nowMs: () => START_MS, newAttemptId: () => crypto.randomUUID() };
-    const send = async (...records: readonly unknown[]) =>
-      (await ingest(dependencies, records)).faults.map(({ code }) => code);
+    const desk = openDesk();
+    const send = async (...records: readonly unknown[]) => (await desk.send(records)).faults.map(({ code }) => code);
     expect(await send(defined(10))).toEqual([]);
     expect(await send(defined(1000), decimal('0.00001', 0))).toEqual([]);
     const { keepUnit, ...fixed } = defined(10);

@@ -18,7 +18,6 @@ import { type LedgerDump, openRecordedLedger, type RecordedLedger, recordsOf } f
 
 const CORRECT: IngestOptions = { mode: 'correct' };
 const PARTIAL: IngestOptions = { partial: true };
-const DRY_RUN: IngestOptions = { dryRun: true };
 
 let attempts = 0;
 let clockMs = START_MS;
@@ -36,10 +35,6 @@ async function ledgerWith(...batches: readonly (readonly IngestRecordInput[])[])
   return ledger;
 }
 
-function codesOf({ faults }: IngestReport): string[] {
-  return faults.map(({ index, code, pointer }) => `${index} ${code} ${pointer}`);
-}
-
 async function observationsOf(ledger: Ledger, slug: string): Promise<readonly Observation[]> {
   const { items } = await ledger.query(marketPartition(slug), { prefix: OBSERVATION_PREFIX, limit: 1000 });
   return items.map(({ value }) => value as Observation);
@@ -52,110 +47,6 @@ async function dirtySlugs(ledger: Ledger): Promise<string[]> {
 function days(slug: string, count: number): IngestRecordInput[] {
   return Array.from({ length: count }, (_, day) => price(slug, day, day + 1));
 }
-
-test('a value that was corrected and then retracted twice stays retracted while its source gives it', async () => {
-  const retraction = (kind: string) => {
-    const { market: slug, metric, observedAt, sourceUrl } = price('a', 0, 2) as ObservationIdentityFields;
-    return { type: 'retraction', market: slug, metric, observedAt, sourceUrl, reason: 'a misprint', kind };
-  };
-  const ledger = await ledgerWith([market('a'), price('a', 0, 1)]);
-  await apply(ledger, [price('a', 0, 2)], CORRECT);
-  for (const kind of ['withdrawn', 'mistake']) await apply(ledger, [retraction(kind)]);
-  expect(await apply(ledger, [price('a', 0, 2)], CORRECT)).toMatchObject({ accepted: 0, unchanged: 1 });
-  const reinstated = { ...price('a', 0, 2), reinstated: true };
-  expect(await apply(ledger, [reinstated], CORRECT)).toMatchObject({ accepted: 1, unchanged: 0 });
-  expect(await observationsOf(ledger, 'a')).toHaveLength(5);
-});
-
-type ObservationIdentityFields = Record<'market' | 'metric' | 'observedAt' | 'sourceUrl', string>;
-
-describe('the faults of a batch, by row', () => {
-  const known = [market('a'), price('a', 0, 1)];
-  const rows: readonly [title: string, records: readonly unknown[], expected: readonly string[]][] = [
-    ['a valid batch has no fault', [market('b'), price('b', 0, 1), price('a', 1, 2)], []],
-    ['an observation may come before the definition of its market', [price('b', 0, 1), market('b')], []],
-    ['an undefined market', [price('nowhere', 0, 1)], ['0 market.unknown /market']],
-    [
-      'a market whose definition is refused',
-      [market('b', 'XYZ'), price('b', 0, 1)],
-      ['0 currency.unknown /nativeCurrency', '1 market.unknown /market'],
-    ],
-    ['a row twice', [price('a', 1, 2), price('a', 1, 2)], ['1 duplicate.in-batch ']],
-    ['two rows about one observation', [price('a', 1, 2), price('a', 1, 3)], ['1 duplicate.in-batch ']],
-    [
-      'the same instant in two spellings',
-      [price('a', 1, 2), { ...price('a', 1, 3), observedAt: '2026-01-02T00:00:00Z' }],
-      ['1 duplicate.in-batch '],
-    ],
-    ['a market twice', [market('b'), { ...market('b'), name: 'Other' }], ['1 duplicate.in-batch ']],
-    ['other content than the known observation has', [price('a', 0, 2)], ['0 conflict.existing ']],
-    ['a price in another currency than the market', [price('a', 1, 2, 'EUR')], ['0 currency.not-native /currency']],
-    [
-      'another currency for a market with prices: prices in the old one are valid',
-      [market('a', 'EUR'), price('a', 1, 2, 'EUR'), price('a', 2, 3)],
-      ['0 conflict.existing /nativeCurrency', '1 currency.not-native /currency'],
-    ],
-    [
-      'of two definitions, the first counts',
-      [market('b'), market('b', 'EUR'), price('b', 0, 1), price('b', 1, 1, 'EUR')],
-      ['1 duplicate.in-batch ', '3 currency.not-native /currency'],
-    ],
-    [
-      'faults of every row, in order, and all faults of one row',
-      [price('a', 0, 2), 'no record', { ...price('nowhere', 0, 0), zeroAsserted: false }],
-      [
-        '0 conflict.existing ',
-        '1 record.invalid ',
-        '2 market.unknown /market',
-        '2 amount.zero-unasserted /amountMinor',
-      ],
-    ],
-  ];
-
-  test.each(rows)('%s', async (_, records, expected) => {
-    const ledger = await ledgerWith(known);
-    const report = await apply(ledger, records);
-    expect(codesOf(report)).toEqual(expected);
-    expect(report.taken).toBe(expected.length === 0);
-  });
-
-  test.each(rows.filter(([, , expected]) => expected.length > 0))(
-    'if one row is refused, nothing is written: %s',
-    async (_, records) => {
-      const ledger = await ledgerWith(known);
-      const before = recordsOf(await ledger.dump());
-      await apply(ledger, [market('c'), price('c', 0, 1), ...records, price('a', 9, 9)]);
-      expect(recordsOf(await ledger.dump())).toEqual(before);
-    },
-  );
-
-  test.each(rows)('a dry run reports the same, and writes nothing: %s', async (_, records, expected) => {
-    const ledger = await ledgerWith(known);
-    const before = recordsOf(await ledger.dump());
-    const report = await apply(ledger, records, DRY_RUN);
-    expect(codesOf(report)).toEqual(expected);
-    expect(report.taken).toBe(false);
-    expect(recordsOf(await ledger.dump())).toEqual(before);
-  });
-
-  test.each(rows)(
-    'taken in part, the other rows have the same outcome as without the refused ones: %s',
-    async (_, records) => {
-      const ledger = await ledgerWith(known);
-      const report = await apply(ledger, records, PARTIAL);
-      expect(report.taken).toBe(true);
-
-      const refused = new Set(report.faults.map(({ index }) => index));
-      const clean = await ledgerWith(known);
-      const cleanReport = await apply(
-        clean,
-        records.filter((_, index) => !refused.has(index)),
-      );
-      expect(cleanReport).toEqual({ ...report, faults: [] });
-      expect(recordsOf(await ledger.dump())).toEqual(recordsOf(await clean.dump()));
-    },
-  );
-});
 
 describe('the report', () => {
   test('of an empty batch is empty', async () => {

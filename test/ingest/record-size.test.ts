@@ -19,7 +19,7 @@ import {
   OBSERVATION_PREFIX,
 } from '../../storage/records/markets.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
-import { createMarketModel } from './market-model.ts';
+import { openDesk } from './desk.ts';
 import { queueBatch, queuedWork } from './queued-batch.ts';
 import { openRecordedLedger } from './recorded-ledger.ts';
 
@@ -158,34 +158,33 @@ describe('the verifications of sources, when the market is defined again', () =>
     ...fields,
   });
 
-  function standingAfter(given: MarketStanding, definition: IngestRecordInput) {
-    const model = createMarketModel('a');
-    model.decide([longMarket([kept, dropped])]);
-    model.give(given);
-    model.decide([definition]);
-    return model.record().standing;
+  async function standingAfter(given: MarketStanding, definition: IngestRecordInput) {
+    const desk = openDesk();
+    await desk.send([longMarket([kept, dropped])]);
+    await desk.give(given);
+    await desk.send([definition]);
+    return (await desk.record()).standing;
   }
 
   test.each<[string, readonly Source[], readonly Source[]]>([
     ['for a source that is still listed', [longSource(3), { ...kept, label: 'other' }], [kept]],
     ['for no source if all are gone', [], []],
-  ])('stay %s', (_, sources, left) => {
+  ])('stay %s', async (_, sources, left) => {
     const verifications = Object.fromEntries(left.map(({ url }) => [url, shown]));
-    expect(standingAfter(standing(), longMarket(sources))).toEqual(standing({ verifications }));
+    expect(await standingAfter(standing(), longMarket(sources))).toEqual(standing({ verifications }));
   });
 
-  test('leave no standing if it becomes empty', () => {
-    expect(standingAfter(standing({ representedBy: null }), longMarket([]))).toBeUndefined();
+  test('leave no standing if it becomes empty', async () => {
+    expect(await standingAfter(standing({ representedBy: null }), longMarket([]))).toBeUndefined();
   });
 
-  test('do not accumulate, however often sources change', () => {
-    const model = createMarketModel('a');
+  test('do not accumulate, however often sources change', async () => {
+    const desk = openDesk();
     for (let round = 0; round < 50; round++) {
-      const sources = [longSource(round)];
-      model.decide([longMarket(sources)]);
-      const before = standingOf(model.record());
-      for (const source of sources) model.give(verified(before, { id: 'v', source, metrics: [], shown }));
+      const source = longSource(round);
+      await desk.send([longMarket([source])]);
+      await desk.give(verified(standingOf(await desk.record()), { id: 'v', source, metrics: [], shown }));
     }
-    expect(Object.keys(model.record().standing?.verifications ?? {})).toHaveLength(1);
+    expect(Object.keys((await desk.record()).standing?.verifications ?? {})).toHaveLength(1);
   });
 });

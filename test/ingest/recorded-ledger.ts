@@ -1,6 +1,6 @@
 /** A ledger that can be compared as a whole. */
 import type { Json } from '../../contract/values/canonical-json.ts';
-import type { ItemKey, Ledger } from '../../storage/ports/ledger.ts';
+import type { Change, ItemKey, Ledger } from '../../storage/ports/ledger.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 
 export type LedgerDump = Map<string, { revision: number; value: Json }>;
@@ -10,16 +10,20 @@ export interface RecordedLedger extends Ledger {
   dump(): Promise<LedgerDump>;
   /** The number of changed items of each transaction, in order. */
   readonly transactions: readonly number[];
+  /** The changes of all transactions, in order. */
+  readonly changes: readonly Change[];
 }
 
-export function openRecordedLedger(): RecordedLedger {
-  const ledger = openSqliteLedger(':memory:');
+export function openRecordedLedger(ledger: Ledger = openSqliteLedger(':memory:')): RecordedLedger {
   const keys = new Map<string, ItemKey>();
   const transactions: number[] = [];
+  const recorded: Change[] = [];
   return {
     transactions,
+    changes: recorded,
     async transact(changes, options) {
       transactions.push(changes.length);
+      recorded.push(...changes);
       for (const { key } of changes) keys.set(`${key.partition} ${key.sort}`, key);
       return await ledger.transact(changes, options);
     },
