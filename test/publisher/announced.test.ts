@@ -7,7 +7,6 @@ import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts'
 import type { Market } from '../../contract/values/market.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
 import { runAnnounced } from '../../lambdas/worker/run-announced.ts';
-import { publish } from '../../publisher/publish.ts';
 import { recountOf } from '../../publisher/repair/recount.ts';
 import { repairMarket } from '../../publisher/repair/repair-market.ts';
 import { verifyLog } from '../../publisher/verify/log/verify-log.ts';
@@ -50,7 +49,7 @@ async function get<Body>({ objects }: World, url: string): Promise<Body> {
 }
 
 async function shown(world: World): Promise<Market> {
-  while ((await publish(world.dependencies)).isMoreDue);
+  await world.publishAll();
   return await get(world, marketUrl('power'));
 }
 
@@ -83,7 +82,7 @@ async function expectSound(world: World): Promise<void> {
   const next = nextEffectiveAt({ ...(announced && { announced }) });
   const items = (await readAll(world.ledger, ANNOUNCED_MARKETS)).map(({ sort }) => sort);
   expect(items).toEqual(next === null ? [] : [announcedMarketKey(next, 'power').sort]);
-  const reader = readerOf(world.objects);
+  const reader = world.read;
   expect((await verify(reader, { pageSizes: SMALL_PAGES })).findings).toEqual([]);
   expect((await verifyLog(reader, { vkeys: [OWN_KEY.vkey], seen: null, pageSizes: SMALL_PAGES })).findings).toEqual([]);
 }
@@ -132,7 +131,7 @@ describe('a day of hours, half of which are ahead', () => {
     const world = await powerWorld([ahead(-1), ahead(0), ahead(1)]);
     await shown(world);
     const file = async (format: 'csv' | 'ndjson') => {
-      const { body } = await readerOf(world.objects)(historyFileUrl('power', format, null));
+      const { body } = await world.read(historyFileUrl('power', format, null));
       return Buffer.from(body).toString().trim().split('\n');
     };
     expect(await file('csv')).toHaveLength(3);
@@ -275,7 +274,7 @@ test.each([
 ] as const)('a market that shows %s is found, by its history and by the log', async (_, edit, rule) => {
   const world = await powerWorld([ahead(0), ahead(1)]);
   await shown(world);
-  const reader = damagedReader(readerOf(world.objects), { [marketUrl('power')]: edit });
+  const reader = damagedReader(world.read, { [marketUrl('power')]: edit });
   const { findings } = await verify(reader, { pageSizes: SMALL_PAGES });
   expect(findings.map((finding) => finding.rule)).toContain(rule);
   const options = { vkeys: [OWN_KEY.vkey], seen: null, pageSizes: SMALL_PAGES };

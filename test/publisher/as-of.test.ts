@@ -5,7 +5,6 @@ import { type AsOf, AsOfReading } from '../../clients/typescript/as-of.ts';
 import { BY_SOURCE_MAX } from '../../contract/files/limits.ts';
 import { historyUrl, marketUrl } from '../../contract/files/routes.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
-import { publish } from '../../publisher/publish.ts';
 import { recountOf } from '../../publisher/repair/recount.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { readAll } from '../../storage/ports/paging.ts';
@@ -92,9 +91,7 @@ function shownPart({
 /** The same from the published bodies. */
 async function publicNow(world: World): Promise<Read> {
   const rows = (await historyOf(world)).filter(({ supersededBy }) => supersededBy === null).map(contentOf);
-  const { metrics, bySource } = JSON.parse(
-    Buffer.from((await readerOf(world.objects)(marketUrl('gold'))).body).toString(),
-  );
+  const { metrics, bySource } = JSON.parse(Buffer.from((await world.read(marketUrl('gold'))).body).toString());
   return { rows, metrics, bySource };
 }
 
@@ -113,7 +110,7 @@ async function expectSameAsOf(steps: readonly Step[], timeOf: (world: World) => 
   for (const { mode, rows, passedMs } of steps) {
     world.clock.nowMs += passedMs;
     await ingest(world.dependencies, rows.map(recordOf), { mode, partial: true });
-    await publish(world.dependencies);
+    await world.publish();
     publicAt.set(await timeOf(world), await publicNow(world));
     await expectRecounted(world);
   }
@@ -121,7 +118,7 @@ async function expectSameAsOf(steps: readonly Step[], timeOf: (world: World) => 
   for (const [at, expected] of publicAt) {
     expect(readAsOf(history, { atMs: Date.parse(at), clock: 'recorded' })).toEqual(expected);
   }
-  expect((await verify(readerOf(world.objects), { pageSizes: world.dependencies.pageSizes })).findings).toEqual([]);
+  expect((await verify(world.read, { pageSizes: world.dependencies.pageSizes })).findings).toEqual([]);
 }
 
 test('as of any moment, a history shows the observations and the values that were public then', async () => {
@@ -159,10 +156,10 @@ test('as of any release, an imported history shows what a service showed that to
         const asReleased = records.map((record) => ({ ...record, releasedAt }));
         await ingest(dependencies, asReleased, { mode: 'correct', partial: true });
       }
-      await publish(live.dependencies);
+      await live.publish();
       shown.set(live.clock.nowMs, await publicNow(live));
     }
-    await publish(imported.dependencies);
+    await imported.publish();
     const history = await historyOf(imported);
     const timeless = ({ rows, ...values }: Read) => ({
       ...values,
@@ -189,11 +186,11 @@ test('of more sources than the market shows, the newest ones show, also after mi
   await world.ingest([market('gold'), ...sources.map((source) => from(source, source) as never)]);
   await world.ingest([from(0, BY_SOURCE_MAX + 2) as never]);
   const shown = async () => {
-    await publish(world.dependencies);
+    await world.publish();
     const url = '/api/v1/markets/gold';
-    const { bySource, metrics } = JSON.parse(Buffer.from((await readerOf(world.objects)(url)).body).toString());
+    const { bySource, metrics } = JSON.parse(Buffer.from((await world.read(url)).body).toString());
     expect(bySource.price[0]).toEqual(metrics.price);
-    expect((await verify(readerOf(world.objects), { pageSizes: world.dependencies.pageSizes })).findings).toEqual([]);
+    expect((await verify(world.read, { pageSizes: world.dependencies.pageSizes })).findings).toEqual([]);
     await expectRecounted(world);
     return bySource.price.map(({ sourceLabel }: { sourceLabel: string }) => Number(sourceLabel.slice(7)));
   };

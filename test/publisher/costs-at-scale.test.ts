@@ -10,7 +10,7 @@ import { createWorld, dependenciesOn, market, price, type World } from './world.
 const { markets: LIST_PAGE, observations: HISTORY_PAGE } = DEFAULT_PAGE_SIZES;
 const BATCH_ROWS = 1_000;
 
-interface CountedWorld extends World {
+interface CountedWorld extends Pick<World, 'ingest'> {
   /** Publishes, and returns the storage operations since the last call. */
   publish(settings?: Partial<PublisherDependencies>): Promise<Operations>;
 }
@@ -20,7 +20,7 @@ function countedWorld(): CountedWorld {
   const world = createWorld(DEFAULT_PAGE_SIZES, countLedger(openSqliteLedger(':memory:'), counter));
   const objects = countObjects(world.objects, counter);
   return {
-    ...world,
+    ingest: world.ingest,
     async publish(settings = {}) {
       const dependencies = { ...dependenciesOn(world.ledger, objects, world.clock, DEFAULT_PAGE_SIZES), ...settings };
       while ((await publish(dependencies)).isMoreDue);

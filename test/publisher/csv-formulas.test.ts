@@ -40,5 +40,5 @@ test('no cell of any CSV file begins with a sign of formulas, and verify --log p
     const hasAmounts = key !== 'public/api/v1/modified.csv';
     expect([key, (text as string).includes(',-0.05,')]).toEqual([key, hasAmounts]);
   }
-  expect(await world.findings()).toEqual([]);
+  expect(await world.findingsOfLog()).toEqual([]);
 });

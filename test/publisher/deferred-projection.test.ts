@@ -65,11 +65,11 @@ test.each([
   expect(again.deferred.map(({ sinceMs }) => sinceMs)).toEqual(outcome.deferred.map(({ sinceMs }) => sinceMs));
 
   world.clock.nowMs += LATER_MS;
-  const mended = await publish(world.dependencies);
+  const mended = await world.publish();
   expect(mended).toMatchObject({ deferred: [], isMoreDue: false });
   expect((await headOf(world))?.deferred).toBeUndefined();
   expect(await findingsOf(world)).toEqual([]);
-  expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged' });
+  expect(await world.publish()).toMatchObject({ kind: 'unchanged' });
 });
 
 test('a projection that cannot even be opened stops nobody, not at the first generation either', async () => {
@@ -82,7 +82,7 @@ test('a projection that cannot even be opened stops nobody, not at the first gen
   expect(outcome.deferred).toHaveLength(PROJECTORS.length);
   expect(await jsonOf(world, '/api/v1/markets/a')).toMatchObject({ slug: 'a' });
   world.clock.nowMs += LATER_MS;
-  while ((await world.publish()).isMoreDue);
+  await world.publishAll();
   expect(await findingsOf(world)).toEqual([]);
 });
 
@@ -91,7 +91,7 @@ test('a file that is larger than the store takes is deferred before the commit',
   // Larger than every other file.
   await world.ingest(Array.from({ length: 12 }, (_, index) => market(`more-${index}`)));
   await world.publish();
-  const before = await readerOf(world.objects)('/api/v1/latest/all.ndjson');
+  const before = await world.read('/api/v1/latest/all.ndjson');
   const maxObjectBytes = before.body.byteLength - 1;
   await world.ingest([price('c', 1, 777)]);
   world.objects.resetCounts();
@@ -99,7 +99,7 @@ test('a file that is larger than the store takes is deferred before the commit',
   expect(outcome.deferred.map(({ slug }) => slug)).toEqual(['projection latest']);
   // The committed generation is applied, and the file is as it was.
   expect(await headOf(world)).toMatchObject({ applied: true });
-  expect((await readerOf(world.objects)('/api/v1/latest/all.ndjson')).body).toEqual(before.body);
+  expect((await world.read('/api/v1/latest/all.ndjson')).body).toEqual(before.body);
   const { puts } = world.objects;
   expect(puts.filter(({ key }) => key.includes('/latest'))).toEqual([]);
   world.clock.nowMs += LATER_MS;
@@ -111,7 +111,7 @@ test('a market that is too large for a page of the list is deferred, and another
   const world = createFilesWorld(undefined, []);
   await world.ingest([market('a'), market('b')]);
   await world.publish();
-  const { body } = await readerOf(world.objects)('/api/v1/markets/b');
+  const { body } = await world.read('/api/v1/markets/b');
   const defined = { ...(market('a') as object), name: 'x'.repeat(200) } as ReturnType<typeof market>;
   await world.ingest([defined, market('c')]);
   const outcome = await publish({ ...world.dependencies, maxObjectBytes: 4 * (body.length + 60) });

@@ -1,9 +1,8 @@
 /** A market says when it expects the next value of each of its sources, by the records alone. */
 import { describe, expect, test } from 'vitest';
 import type { IngestMode, IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
-import { publish } from '../../publisher/publish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { createWorld, market, price, readerOf, SMALL_PAGES } from './world.ts';
+import { createWorld, market, price, SMALL_PAGES } from './world.ts';
 
 const DAILY = { period: 'day', releaseTime: '15:00', graceSeconds: 3600 } as const;
 const HOURLY = { period: 'minutes', minutes: 60, graceSeconds: 0 } as const;
@@ -35,8 +34,8 @@ type Batch = readonly [IngestMode, ...(readonly IngestRecordInput[])];
 async function expectedAfter(...batches: readonly Batch[]): Promise<readonly (string | null)[]> {
   const world = createWorld();
   for (const [mode, ...records] of batches) await world.ingest(records.map(withoutUndefined), mode);
-  await publish(world.dependencies);
-  const read = readerOf(world.objects);
+  await world.publish();
+  const read = world.read;
   const { findings } = await verify(read, { pageSizes: SMALL_PAGES, settled: true });
   expect(findings).toEqual([]);
   const { sources } = JSON.parse(Buffer.from((await read('/api/v1/markets/a')).body).toString());
@@ -173,8 +172,8 @@ describe('verify counts the values that are missing between two others:', () => 
     const world = createWorld();
     await world.ingest([defined([source('a test', cadence)]), ...values], 'append');
     await world.ingest(more.map(withoutUndefined), 'append');
-    await publish(world.dependencies);
-    const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
+    await world.publish();
+    const report = await verify(world.read, { pageSizes: SMALL_PAGES, settled: true });
     expect(report).toMatchObject({ findings: [], missingValues });
   });
 });

@@ -96,7 +96,7 @@ test('the entries of a removed market leave, and its removal is one', async () =
   expect(titles).toHaveLength(2);
   expect(titles).toContain('b: 0.07 USD (2026-01-01T00:00:00Z)');
   expect(titles.some((title) => title.startsWith('a: removed ('))).toBe(true);
-  expect((await readerOf(world.objects)('/feeds/markets/a.atom')).status).toBe(410);
+  expect((await world.read('/feeds/markets/a.atom')).status).toBe(410);
   expect(await world.findings(['a'])).toEqual([]);
 });
 

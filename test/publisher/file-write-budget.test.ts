@@ -19,14 +19,14 @@ import { faultyStorage } from './faulty-storage.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
 import { TEST_LOG, withLog } from './log/test-log.ts';
 import { removeMarket } from './remove-market.ts';
-import { createWorld, market, price, readerOf, SMALL_PAGES, type World } from './world.ts';
+import { createWorld, market, price, SMALL_PAGES, type World } from './world.ts';
 
 /** The first file always gets its turn, and no other beside it. */
 const ONE_AT_A_TIME = 1;
 const SLUGS = ['a', 'b', 'c'] as const;
 
 function waitingWorld(historyFileBytes = ONE_AT_A_TIME, world: World = createWorld()): FilesWorld {
-  return createFilesWorld({ ...world, dependencies: { ...world.dependencies, historyFileBytes } });
+  return createFilesWorld(world.with({ historyFileBytes }));
 }
 
 /** Three markets with histories of two pages each, and then one more row of each, which is not published. */
@@ -46,12 +46,11 @@ async function worldWithNewRows(world: FilesWorld = waitingWorld()): Promise<Fil
 }
 
 const rowsOf = async (world: FilesWorld, slug: string) =>
-  (await world.read(`${slug}/history.ndjson`)).text.trimEnd().split('\n').length;
+  (await world.file(`${slug}/history.ndjson`)).text.trimEnd().split('\n').length;
 const rows = (world: FilesWorld) => Promise.all(SLUGS.map((slug) => rowsOf(world, slug)));
-const snapshotOf = async (world: World) =>
-  JSON.parse(Buffer.from((await readerOf(world.objects)(SNAPSHOT_URL)).body).toString());
+const snapshotOf = async (world: World) => JSON.parse(Buffer.from((await world.read(SNAPSHOT_URL)).body).toString());
 const findingsOf = async (world: World, settled = false) =>
-  (await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled })).findings;
+  (await verify(world.read, { pageSizes: SMALL_PAGES, settled })).findings;
 
 /** The newest generation that every file shows at least, by the rows of the files alone. */
 async function shownByAll(world: FilesWorld, rowsIn: ReadonlyMap<number, readonly number[]>): Promise<number> {
@@ -92,7 +91,7 @@ describe('while files wait', () => {
     expect(await world.publish()).toMatchObject({ generation: 2, marks: 3, isMoreDue: true });
     expect(await rows(world)).toEqual([7, 6, 6]);
     for (const slug of SLUGS) {
-      expect(JSON.parse((await world.read(`${slug}/history`)).text).data).toHaveLength(3);
+      expect(JSON.parse((await world.file(`${slug}/history`)).text).data).toHaveLength(3);
     }
     expect((await snapshotOf(world)).filesGeneration).toBe(1);
     expect(await findingsOf(world)).toEqual([]);
@@ -133,7 +132,7 @@ describe('while files wait', () => {
     await world.ingest([price('c', 1, 55), price('c', 5, 56)], 'correct');
     await world.publish();
     expect(await findingsOf(world)).toEqual([]);
-    while ((await world.publish()).isMoreDue);
+    await world.publishAll();
     expect(await world.findings()).toEqual([]);
   });
 
@@ -146,7 +145,7 @@ describe('while files wait', () => {
     await happen(world);
     await world.publish();
     expect(await readAll(world.ledger, FILES_BEHIND)).toEqual([]);
-    while ((await world.publish()).isMoreDue);
+    await world.publishAll();
     expect(await world.findings(removed)).toEqual([]);
   });
 
@@ -170,29 +169,25 @@ describe('while files wait', () => {
 
   test('the log proves bodies, and says nothing against older files', async () => {
     const plain = createWorld();
-    const logged = { ...plain, dependencies: withLog(plain.dependencies, TEST_LOG) };
+    const logged = plain.with(withLog(plain.dependencies, TEST_LOG));
     const world = await worldWithNewRows(waitingWorld(ONE_AT_A_TIME, logged));
     await world.publish();
     expect(await rows(world)).toEqual([7, 6, 6]);
-    const proof = () => verifyLog(readerOf(world.objects), { vkeys: [], seen: null, pageSizes: SMALL_PAGES });
+    const proof = () => verifyLog(world.read, { vkeys: [], seen: null, pageSizes: SMALL_PAGES });
     expect((await proof()).findings).toEqual([]);
-    while ((await world.publish()).isMoreDue);
+    await world.publishAll();
     expect((await proof()).findings).toEqual([]);
     await world.damage(publicKey({ kind: 'history-csv', slug: 'b' }));
     expect((await proof()).findings).toMatchObject([{ rule: 'not-in-log' }]);
   });
 
   test('a mirror waits with these markets, and then has what the service has', async () => {
-    const plain = createWorld();
-    const logged = {
-      ...plain,
-      dependencies: { ...plain.dependencies, log: TEST_LOG, historyFileBytes: ONE_AT_A_TIME },
-    };
+    const logged = createWorld().with({ log: TEST_LOG, historyFileBytes: ONE_AT_A_TIME });
     const world = await worldWithNewRows(createFilesWorld(logged, ['log', 'history-files']));
     await world.publish();
     const copied = openMemoryObjects();
     expect(await roundOf(world, copied)).toMatchObject({ state: 'behind', findings: [] });
-    while ((await world.publish()).isMoreDue);
+    await world.publishAll();
     expect(await roundOf(world, copied)).toMatchObject({ state: 'current', findings: [] });
     // Superseded partial tiles of the log stay with the service for a while, and are not copied.
     const marketsIn = (objects: MemoryObjects) => [...servedBy(objects)].filter(([key]) => key.includes('/markets'));
@@ -260,7 +255,7 @@ describe('the work of a generation does not grow with the histories that get one
       ({ isMoreDue } = done);
     }
     for (const slug of slugs) expect(await rowsOf(world, slug)).toBe(LONG + 12);
-    const { findings } = await verify(readerOf(world.objects), { settled: true });
+    const { findings } = await verify(world.read, { settled: true });
     expect(findings).toEqual([]);
   });
 });
@@ -283,7 +278,7 @@ test('any changes, published at any moments with any bounds, end in the files of
         await publish({ ...world.dependencies, historyFileBytes: bytes });
         expect(await findingsOf(world)).toEqual([]);
       }
-      while ((await world.publish()).isMoreDue);
+      await world.publishAll();
       expect(await world.findings()).toEqual([]);
       expect(await readAll(world.ledger, FILES_BEHIND)).toEqual([]);
     }),

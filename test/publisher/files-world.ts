@@ -1,67 +1,42 @@
 /** A small world that publishes histories as files. */
+
 import type { Projection } from '../../contract/files/projections.ts';
 import { HISTORY_FILE_KINDS } from '../../contract/files/public-object-names.ts';
 import { parsePublicKey } from '../../contract/files/public-objects.ts';
-import { type PublishOutcome, publish } from '../../publisher/publish.ts';
-import { verify } from '../../publisher/verify/verify.ts';
-import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from './world.ts';
+import { createWorld, market, price, publicObjects, type World } from './world.ts';
 
 const KINDS: readonly (string | undefined)[] = HISTORY_FILE_KINDS;
 const MARKETS = '/api/v1/markets/';
 
 export interface FilesWorld extends World {
-  publish(): Promise<PublishOutcome>;
   /** Reads e.g. `a/history.csv`. */
-  read(path: string): Promise<{ readonly status: number; readonly type: string | undefined; readonly text: string }>;
+  file(path: string): Promise<{ readonly status: number; readonly type: string | undefined; readonly text: string }>;
   /** Publishes, and names the files that it puts, e.g. `a/history.csv`. */
   puts(): Promise<readonly string[]>;
   /** The published files. */
   files(): ReadonlyMap<string, string>;
-  /** Deletes an object by its key. */
-  lose(key: string): Promise<unknown>;
-  /** Flips a byte of it. */
-  damage(key: string): Promise<unknown>;
-  findings(removed?: readonly string[]): Promise<readonly object[]>;
 }
 
-export function createFilesWorld(world: World = createWorld(), projections: readonly Projection[] = ['history-files']) {
-  const dependencies = { ...world.dependencies, projections: new Set(projections) };
+export function createFilesWorld(
+  base: World = createWorld(),
+  projections: readonly Projection[] = ['history-files'],
+): FilesWorld {
+  const world = base.with({ ...base.dependencies, projections: new Set(projections) });
   const pathOf = (key: string) => key.slice('public'.length + MARKETS.length);
   const isFile = (key: string) => KINDS.includes(parsePublicKey(key)?.kind);
-  const filesWorld: FilesWorld = {
+  return {
     ...world,
-    dependencies,
-    publish: () => publish(dependencies),
-    async read(path) {
-      const { status, headers, body } = await readerOf(world.objects)(MARKETS + path);
+    ingest: base.ingest,
+    async file(path) {
+      const { status, headers, body } = await world.read(MARKETS + path);
       return { status, type: headers.get('content-type'), text: Buffer.from(body).toString() };
     },
-    async puts() {
-      world.objects.resetCounts();
-      await publish(dependencies);
-      return world.objects.puts.flatMap(({ key }) => (isFile(key) ? pathOf(key) : [])).sort();
-    },
+    puts: async () => (await world.publishedKeys()).filter(isFile).map(pathOf).sort(),
     files() {
       const files = [...publicObjects(world.objects)].filter(([key]) => isFile(key));
       return new Map(files.map(([key, body]) => [pathOf(key), body]));
     },
-    async lose(key) {
-      const found = await world.objects.stat(key);
-      return found && (await world.objects.delete(key, found.etag));
-    },
-    async damage(key) {
-      const found = await world.objects.get(key);
-      if (found.kind !== 'found') throw new Error(`${key} is missing`);
-      const body = Buffer.from(found.body);
-      body[body.length - 2] = (body[body.length - 2] as number) ^ 1;
-      return await world.objects.put(key, body, found.metadata, { kind: 'matches', etag: found.etag });
-    },
-    async findings(removed = []) {
-      const options = { pageSizes: SMALL_PAGES, settled: true, removed };
-      return (await verify(readerOf(world.objects), options)).findings;
-    },
   };
-  return filesWorld;
 }
 
 /** Day 0 is 2025-01-01. */

@@ -123,10 +123,7 @@ test('it names its feeds, where there are any, and its address, where that is kn
 
 test('another deployment makes it again, and so does a plan after one that failed', async () => {
   const world = await frontWorld();
-  const next = createFilesWorld(
-    { ...world, dependencies: { ...world.dependencies, site: withOperator(await readSite(), {}) } },
-    ALL,
-  );
+  const next = createFilesWorld(world.with({ site: withOperator(await readSite(), {}) }), ALL);
   expect(await isPut(next)).toBe(true);
   expect(await pageOf(next)).not.toContain('Grain');
   expect(await isPut(next)).toBe(false);

@@ -24,7 +24,7 @@ import { faultyStorage } from './faulty-storage.ts';
 import { createFilesWorld, type FilesWorld, old, worldOfTwoYears } from './files-world.ts';
 import { refresh } from './refresh.ts';
 import { removeMarket } from './remove-market.ts';
-import { market, price, publicObjects, readerOf, SMALL_PAGES } from './world.ts';
+import { market, price, publicObjects, SMALL_PAGES } from './world.ts';
 
 const OPEN_YEAR = ['a/history.csv', 'a/history.ndjson', 'a/history/2026.csv', 'a/history/2026.ndjson'];
 const PASSED_YEAR = ['a/history/2025.csv', 'a/history/2025.ndjson'];
@@ -113,7 +113,7 @@ describe('the rows', () => {
     ]);
     await world.ingest([price('a', 2, 6)], 'correct');
     await world.publish();
-    const { text, type } = await world.read('a/history.csv');
+    const { text, type } = await world.file('a/history.csv');
     expect(type).toBe('text/csv; charset=utf-8');
     expect(text.startsWith(`${HISTORY_COLUMNS.join(',')}\r\n2026-01-01T00:00:00Z,price,-36.98,USD,-36.98,-3698,`)).toBe(
       true,
@@ -130,10 +130,10 @@ describe('the rows', () => {
       ['2026-01-04', '', '12.50', 'tonnes'],
     ]);
     expect(rows[1]).toMatchObject({ unknownReason: 'not-published', releasedAt: '2026-01-02T03:04:05Z' });
-    const ndjson = await world.read('a/history.ndjson');
+    const ndjson = await world.file('a/history.ndjson');
     expect(ndjson.type).toBe('application/x-ndjson');
-    const head = JSON.parse((await world.read('a/history')).text);
-    const rest = JSON.parse((await world.read(`a/history?cursor=${head.page.nextCursor}`)).text);
+    const head = JSON.parse((await world.file('a/history')).text);
+    const rest = JSON.parse((await world.file(`a/history?cursor=${head.page.nextCursor}`)).text);
     const all = [...head.data, ...rest.data] as { supersededBy: null | string }[];
     const standing = all.filter(({ supersededBy }) => supersededBy === null).reverse();
     expect(
@@ -146,7 +146,7 @@ describe('the rows', () => {
 
   test('of the years are those of the whole history', async () => {
     const world = await worldOfTwoYears();
-    const text = async (path: string) => (await world.read(path)).text;
+    const text = async (path: string) => (await world.file(path)).text;
     expect((await text(PASSED_YEAR[1] as string)) + (await text('a/history/2026.ndjson'))).toBe(
       await text('a/history.ndjson'),
     );
@@ -163,9 +163,9 @@ describe('the rows', () => {
     await world.ingest([0, 1, 2, 3, 4].map((day) => price('b', day, 100)));
     await world.publish();
     for (const slug of ['a', 'b']) {
-      const { years, csv, ndjson } = JSON.parse((await world.read(`${slug}/history/index`)).text);
+      const { years, csv, ndjson } = JSON.parse((await world.file(`${slug}/history/index`)).text);
       for (const file of [csv, ndjson, ...years.flatMap((year: typeof years) => [year.csv, year.ndjson])]) {
-        expect((await readerOf(world.objects)(file)).status, file).toBe(200);
+        expect((await world.read(file)).status, file).toBe(200);
       }
     }
     expect(await world.findings()).toEqual([]);
@@ -208,7 +208,7 @@ describe('a market', () => {
     await collectGarbage(dependencies, { dryRun: false });
     expect([...world.files().keys()]).toEqual(['a/history.csv', 'a/history.ndjson']);
     expect(await findLostObjects(dependencies)).toEqual([]);
-    expect((await verify(readerOf(world.objects), { pageSizes })).findings).toEqual([]);
+    expect((await verify(world.read, { pageSizes })).findings).toEqual([]);
   });
 });
 
@@ -302,7 +302,7 @@ describe('switched off', () => {
 
 async function refreshAll(world: FilesWorld): Promise<void> {
   await rebuild(world.dependencies);
-  while ((await world.publish()).isMoreDue);
+  await world.publishAll();
 }
 
 test('every file of a removed market says so', async () => {
@@ -311,7 +311,7 @@ test('every file of a removed market says so', async () => {
   await removeMarket(world, 'a', 'b');
   await world.publish();
   for (const path of paths) {
-    const { status, type, text } = await world.read(path);
+    const { status, type, text } = await world.file(path);
     expect([status, type, JSON.parse(text).code]).toEqual([410, PROBLEM_CONTENT_TYPE, 'market-removed']);
   }
   expect(paths).toHaveLength(7);

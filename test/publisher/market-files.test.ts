@@ -183,7 +183,7 @@ test('without a base URL there is no oEmbed; with another one, all files name th
   expect(await textOf(world, EMBED[0])).not.toContain('oembed');
   world.clock.nowMs += 2 * PAGE_RETENTION_SECONDS * 1000;
   await collectGarbage(unset, { dryRun: false });
-  expect((await readerOf(world.objects)(EMBED[1])).status).toBe(404);
+  expect((await world.read(EMBED[1])).status).toBe(404);
   expect(await world.findings()).toEqual([]);
   const other = { ...unset, readBaseUrl: 'https://other.example' };
   await refreshed({ ...world, dependencies: other });
@@ -214,6 +214,6 @@ test('the files of a removed market say so', async () => {
   const world = await filesWorld();
   await removeMarket(world, 'a', 'b');
   await world.publish();
-  for (const url of ALL) expect((await readerOf(world.objects)(url)).status, url).toBe(410);
+  for (const url of ALL) expect((await world.read(url)).status, url).toBe(410);
   expect(await world.findings(['a'])).toEqual([]);
 });

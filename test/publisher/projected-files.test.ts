@@ -101,7 +101,7 @@ describe.each(FILES)('files of the kind %s', (projection, paths) => {
           path,
         ).toHaveLength(1);
         await rebuild(world.dependencies);
-        while ((await world.publish()).isMoreDue);
+        await world.publishAll();
       }
       expect(await bytesOf(world, paths)).toEqual(before);
       expect(await world.findings()).toEqual([]);
@@ -115,7 +115,7 @@ describe.each(FILES)('files of the kind %s', (projection, paths) => {
     await rebuild(off.dependencies);
     world.clock.nowMs += 2 * PAGE_RETENTION_SECONDS * 1000;
     await off.ingest([price('b', 0, 1)]);
-    while ((await off.publish()).isMoreDue);
+    await off.publishAll();
     const { removed } = await collectGarbage(off.dependencies, { dryRun: false });
     expect(removed).toEqual(expect.arrayContaining(paths.map(keyOf)));
     expect(await off.findings()).toEqual([]);

@@ -8,7 +8,7 @@ import { verifyLog } from '../../publisher/verify/log/verify-log.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { readLog } from './log/test-log.ts';
-import { begun, copyOf, loggedWorld, OWN_KEY, settle } from './repair/world-from-log.ts';
+import { begun, copyOf, loggedWorld, OWN_KEY } from './repair/world-from-log.ts';
 import { market, price, publicObjects, readerOf, SMALL_PAGES, type World } from './world.ts';
 
 const REASON = 'The source printed two digits the wrong way round.';
@@ -36,7 +36,7 @@ function taking(record: IngestRecordInput, fields: object = {}): IngestRecordInp
 async function published(...records: readonly IngestRecordInput[]): Promise<World> {
   const world = loggedWorld();
   await world.ingest([market('a'), ...[0, 1, 2, 3, 4, 5].map((day) => price('a', day, 100 + day)), ...records]);
-  await settle(world);
+  await world.publishAll();
   return world;
 }
 
@@ -63,7 +63,7 @@ async function versionsAt(world: World, day: number, metric = 'price') {
 
 /** The walk finds nothing, and the log gives every byte. */
 async function expectSound(world: World): Promise<void> {
-  const reader = readerOf(world.objects);
+  const reader = world.read;
   expect((await verify(reader, { pageSizes: SMALL_PAGES })).findings).toEqual([]);
   const logged = await verifyLog(reader, { vkeys: [OWN_KEY.vkey], seen: null, pageSizes: SMALL_PAGES });
   expect(logged.findings).toEqual([]);
@@ -72,7 +72,7 @@ async function expectSound(world: World): Promise<void> {
 async function send(world: World, records: readonly IngestRecordInput[], mode: IngestMode = 'correct') {
   world.clock.nowMs += 1000;
   const { taken, accepted, unchanged, faults } = await ingest(world.dependencies, records, { mode });
-  await settle(world);
+  await world.publishAll();
   return { taken, accepted, unchanged, faults: faults.map(({ pointer, code }) => `${code} ${pointer}`) };
 }
 
@@ -125,7 +125,7 @@ describe('a reason for the public', () => {
   test('is not in the body of the market, whose values have no versions', async () => {
     const world = await published();
     await send(world, [but(price('a', 5, 999), { publicReason: REASON })]);
-    const { body } = await readerOf(world.objects)(marketUrl('a'));
+    const { body } = await world.read(marketUrl('a'));
     expect(Buffer.from(body).toString()).not.toContain('publicReason');
     await expectSound(world);
   });
@@ -138,7 +138,7 @@ describe('a reason for the public', () => {
       taking(scalar(0, '7'), { publicReason: REASON }),
     ]);
     const again = await begun(world, await copyOf(world.objects));
-    await settle(again);
+    await again.publishAll();
     expect(await versionsAt(again, 0)).toEqual([
       [100, null, undefined],
       [999, null, REASON],
@@ -161,7 +161,7 @@ describe('a reason for the public', () => {
       throw error;
     };
     expect((await runAnnounced({ ...world.dependencies, failed })).effective).toBe(1);
-    await settle(world);
+    await world.publishAll();
     expect((await rowsOf(world)).slice(0, 3).map(({ announced, publicReason }) => [announced, publicReason])).toEqual([
       [undefined, REASON],
       [true, REASON],

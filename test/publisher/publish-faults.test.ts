@@ -47,14 +47,14 @@ const SNAPSHOT_KEY = publicKey({ kind: 'snapshot' });
  * publications that wait for their generation.
  */
 const worldWithChanges = copiesOf(fillWithChanges, (world) => {
-  return { ...world, dependencies: withLog(world.dependencies) };
+  return world.with(withLog(world.dependencies));
 });
 
 async function fillWithChanges(world: World): Promise<void> {
   const slugs = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
   await world.ingest(slugs.map((slug) => market(slug)));
   await world.ingest([...days('b', 9), ...days('e', 6), ...days('i', 1)]);
-  await publish(world.dependencies);
+  await world.publish();
   await world.ingest([price('b', 9, 900), price('h', 0, null)]);
   await world.ingest([price('e', 1, -5)], 'correct');
   await world.ingest([market('bb'), price('bb', 0, 1), market('cc')]);
@@ -87,7 +87,7 @@ async function changeOnceMore(world: World): Promise<void> {
 }
 
 async function expectVerified(world: World, settled: boolean): Promise<void> {
-  const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled });
+  const report = await verify(world.read, { pageSizes: SMALL_PAGES, settled });
   expect(report.findings).toEqual([]);
   if (settled) expect(await faultsOfLog(world.objects)).toEqual([]);
 }
@@ -128,10 +128,10 @@ await publishThrough(undisturbed, recording.ledger, recording.objects);
 const operations = recording.operations.map(({ what, isWrite }, number) => ({ number, what, isWrite }));
 const expectedBytes = publicObjects(undisturbed.objects);
 await changeAgain(undisturbed);
-await publish(undisturbed.dependencies);
+await undisturbed.publish();
 const expectedBytesAfterNext = await afterSweep(undisturbed);
 await changeOnceMore(undisturbed);
-await publish(undisturbed.dependencies);
+await undisturbed.publish();
 const expectedBytesInTheEnd = publicObjects(undisturbed.objects);
 
 const faults: readonly { readonly name: string; readonly fault: Fault; readonly from: number }[] = [
@@ -166,11 +166,11 @@ describe.each(faults)(
       await publishWithFault(world, number, fault);
       await expectVerified(world, false);
 
-      await publish(world.dependencies);
+      await world.publish();
       await expectVerified(world, true);
       expect(publicObjects(world.objects)).toEqual(expectedBytes);
       await expectToldOfSecondGeneration(world);
-      expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged' });
+      expect(await world.publish()).toMatchObject({ kind: 'unchanged' });
     });
   },
 );
@@ -204,16 +204,16 @@ describe('a write that arrives after the next generation changes nothing', () =>
       land = run;
       throw new StorageUnavailable(`${what}: still on its way`);
     });
-    await publish(world.dependencies);
+    await world.publish();
     await changeAgain(world);
-    await publish(world.dependencies);
+    await world.publish();
     await land();
     await expectVerified(world, true);
     await expectToldOfSecondGeneration(world);
     expect(await afterSweep(world)).toEqual(expectedBytesAfterNext);
 
     await changeOnceMore(world);
-    await publish(world.dependencies);
+    await world.publish();
     await expectVerified(world, true);
     expect(publicObjects(world.objects)).toEqual(expectedBytesInTheEnd);
   });
@@ -229,10 +229,10 @@ describe('records that are taken in between two storage operations are neither t
       return await run();
     });
     await expectVerified(world, false);
-    await publish(world.dependencies);
+    await world.publish();
     await expectVerified(world, true);
     await expectToldOfSecondGeneration(world);
-    expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged' });
+    expect(await world.publish()).toMatchObject({ kind: 'unchanged' });
     // A rebuild puts nothing back, but the snapshot counts its generation.
     const withoutSnapshot = () => publicObjects(world.objects).set(SNAPSHOT_KEY, '');
     const before = withoutSnapshot();
@@ -270,6 +270,6 @@ test('when a publish has rejected, it puts nothing more', async () => {
   await turns(200);
   expect([begun, ended]).toEqual(whenRejected);
   expect(begun).toBe(ended);
-  await publish(world.dependencies);
+  await world.publish();
   expect((await verify(readerOf(objects), { pageSizes: SMALL_PAGES, settled: true })).findings).toEqual([]);
 });

@@ -95,7 +95,7 @@ test.each<[string, string, string, readonly string[]]>([
     const [entry] = await recentOf(world);
     const isOther = source !== prices.at(-1)?.sourceLabel;
     expect([entry.decimal, entry.source]).toEqual([decimal, isOther ? source : undefined]);
-    const textAt = async (url: string) => Buffer.from((await readerOf(world.objects)(url)).body).toString();
+    const textAt = async (url: string) => Buffer.from((await world.read(url)).body).toString();
     expect(await textAt('/markets/m')).toContain(`<p class="soft">By ${source}.</p>`);
     const changes =
       (await Promise.all(['/markets/m', '/embed/m.html'].map(textAt))).join().match(/ % since [^<]*</g) ?? [];
@@ -126,7 +126,7 @@ test('a correction, a retraction and another source of the same moment change th
   await world.ingest([retraction as never], 'correct');
   await world.publish();
   const [{ decimal }] = await recentOf(world);
-  const { metrics, history } = JSON.parse((await world.read('a')).text);
+  const { metrics, history } = JSON.parse((await world.file('a')).text);
   expect([decimal.length, decimal[0], decimal.at(-1), history.count]).toEqual([3, '5.55', metrics.price.decimal, 7]);
   expect(await world.findings()).toEqual([]);
 });

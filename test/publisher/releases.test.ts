@@ -132,7 +132,7 @@ test('a new value does not change it; a source more does', async () => {
 
 test('lines have at most 75 bytes', async () => {
   const world = await calendarWorld({ holidays: ['12-25', '01-01', 'easter-2', 'easter+1'] });
-  const read = readerOf(world.objects);
+  const read = world.read;
   const { body } = await read(URL);
   const lines = Buffer.from(body).toString().split('\r\n');
   expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBe(75);
@@ -142,7 +142,7 @@ test('without a cadence there is no calendar', async () => {
   const world = createFilesWorld(createWorld(), ['feeds']);
   await world.ingest([market('a'), price('a', 0, 1)]);
   await world.publish();
-  expect((await readerOf(world.objects)(URL)).status).toBe(404);
+  expect((await world.read(URL)).status).toBe(404);
   expect((await world.publish()).kind).toBe('unchanged');
   expect(await world.findings()).toEqual([]);
 });

@@ -24,16 +24,16 @@ import {
   withStatus,
   withText,
 } from './verify/damaged-reader.ts';
-import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from './world.ts';
+import { createWorld, market, price, publicObjects, SMALL_PAGES, type World } from './world.ts';
 
 test('two markets are removed in one generation, whatever kinds of files are published', async () => {
   const plain = createWorld();
-  const world = { ...plain, dependencies: { ...plain.dependencies, projections: ALL_PROJECTIONS } };
+  const world = plain.with({ projections: ALL_PROJECTIONS });
   await world.ingest(['a', 'b', 'c'].map((slug) => market(slug)));
-  await publish(world.dependencies);
+  await world.publish();
   for (const slug of ['a', 'b']) await removeMarket(world, slug);
-  await publish(world.dependencies);
-  expect((await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, removed: ['a', 'b'] })).findings).toEqual([]);
+  await world.publish();
+  expect((await verify(world.read, { pageSizes: SMALL_PAGES, removed: ['a', 'b'] })).findings).toEqual([]);
 });
 
 const BODIES = (['history', 'market'] as const).map((kind) => publicKey({ kind, slug: 'b' }));
@@ -43,14 +43,14 @@ async function worldWithRemoval(): Promise<World> {
   const world = createWorld();
   await world.ingest(['a', 'b', 'c', 'd', 'e'].map((slug) => market(slug)));
   await world.ingest(Array.from({ length: 10 }, (_, day) => price('b', day, 100 + day)));
-  await publish(world.dependencies);
+  await world.publish();
   await removeMarket(world, 'b', 'c');
   return world;
 }
 
 async function findingsIn(world: World, removed: readonly string[] = ['b']) {
   const options = { pageSizes: SMALL_PAGES, settled: true, removed };
-  return (await verify(readerOf(world.objects), options)).findings;
+  return (await verify(world.read, options)).findings;
 }
 
 const pagesOf = (world: World) =>
@@ -59,7 +59,7 @@ const pagesOf = (world: World) =>
 test('the bodies are put after the list, and before the snapshot', async () => {
   const world = await worldWithRemoval();
   world.objects.resetCounts();
-  await publish(world.dependencies);
+  await world.publish();
   const kinds = world.objects.puts.flatMap(({ key }) => parsePublicKey(key)?.kind ?? []);
   expect(kinds.filter((kind) => PUBLIC_OBJECTS[kind].retention === 'head').sort()).toHaveLength(4);
   const first = kinds.findIndex((kind) => kind === 'history' || kind === 'market');
@@ -78,7 +78,7 @@ test('markets that wait for the next list do not keep others from their turn', a
 
 test('the bodies are the problem document, with the metadata of their kind but for the content type', async () => {
   const world = await worldWithRemoval();
-  await publish(world.dependencies);
+  await world.publish();
   const removedAt = new Date(world.clock.nowMs).toISOString();
   const document = removedMarketDocument({ reason: 'a test removes it', replacedBy: 'c', removedAt });
   for (const key of BODIES) {
@@ -99,7 +99,7 @@ test('the bodies are the problem document, with the metadata of their kind but f
 
 test('a sweep keeps the bodies, and its pages for the lifetime of a cursor', async () => {
   const world = await worldWithRemoval();
-  await publish(world.dependencies);
+  await world.publish();
   const pages = pagesOf(world);
   expect(pages).toHaveLength(2);
   world.clock.nowMs += PAGE_RETENTION_SECONDS * 1000;
@@ -118,7 +118,7 @@ describe('what is public stays, byte for byte', () => {
 
   test('if everything is published again in place', async () => {
     const world = await worldWithRemoval();
-    await publish(world.dependencies);
+    await world.publish();
     const before = bytesOf(world);
     await rebuild(world.dependencies);
     expect(bytesOf(world)).toEqual(before);
@@ -127,7 +127,7 @@ describe('what is public stays, byte for byte', () => {
 
   test('if one of the bodies is lost, which is noticed', async () => {
     const world = await worldWithRemoval();
-    await publish(world.dependencies);
+    await world.publish();
     for (const key of BODIES) {
       const before = bytesOf(world);
       const present = await world.objects.stat(key);
@@ -140,10 +140,10 @@ describe('what is public stays, byte for byte', () => {
 
   test('if the market is repaired', async () => {
     const world = await worldWithRemoval();
-    await publish(world.dependencies);
+    await world.publish();
     const before = bytesOf(world);
     await repairOne(world.dependencies, 'b');
-    await publish(world.dependencies);
+    await world.publish();
     expect(bytesOf(world)).toEqual(before);
     expect(await findingsIn(world)).toEqual([]);
   });
@@ -151,7 +151,7 @@ describe('what is public stays, byte for byte', () => {
   test('if the ledger is restored to a moment between the removal and its publication', async () => {
     const world = await worldWithRemoval();
     await restore(world.dependencies);
-    while ((await publish(world.dependencies)).isMoreDue);
+    await world.publishAll();
     expect(bytesOf(world).size).toBe(2);
     expect(await findingsIn(world)).toEqual([]);
   });
@@ -159,8 +159,8 @@ describe('what is public stays, byte for byte', () => {
 
 describe('verify', async () => {
   const world = await worldWithRemoval();
-  await publish(world.dependencies);
-  const reader = readerOf(world.objects);
+  await world.publish();
+  const reader = world.read;
   const [url, history] = [marketUrl('b'), historyUrl('b')];
 
   test.each<[string, { readonly [url: string]: Edit }, readonly string[], (readonly string[])?]>([
@@ -204,21 +204,21 @@ describe('verify', async () => {
   test('follows a market that was replaced by one that was removed later, and a circle to its end', async () => {
     const later = await worldWithRemoval();
     await removeMarket(later, 'c', 'd');
-    await publish(later.dependencies);
+    await later.publish();
     expect(await findingsIn(later, ['b', 'c'])).toEqual([]);
-    const circle = damagedReader(readerOf(later.objects), { [marketUrl('c')]: withField('replacedBy', 'b') });
+    const circle = damagedReader(later.read, { [marketUrl('c')]: withField('replacedBy', 'b') });
     const { findings } = await verify(circle, { pageSizes: SMALL_PAGES, settled: true, removed: ['b'] });
     expect(findings.map(({ rule }) => rule)).toContain('removed');
   });
 
   test('takes 410 for a market that left the list while it was walked, and for no other', async () => {
     const moving = await worldWithRemoval();
-    const live = readerOf(moving.objects);
+    const live = moving.read;
     let isRemoved = false;
     const during = async (asked: string, headers?: { readonly [name: string]: string }) => {
       if (asked === marketUrl('b') && !isRemoved) {
         isRemoved = true;
-        await publish(moving.dependencies);
+        await moving.publish();
       }
       return await live(asked, headers);
     };

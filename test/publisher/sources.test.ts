@@ -81,7 +81,7 @@ describe('a source that is fetched', () => {
     const before = publicObjects(world.objects).get(KEY);
     await world.lose(KEY);
     await rebuild(world.dependencies);
-    while ((await world.publish()).isMoreDue);
+    await world.publishAll();
     expect(publicObjects(world.objects).get(KEY)).toBe(before);
   });
 });

@@ -6,7 +6,7 @@ import { readerOf, type World } from './world.ts';
 
 /** Each URL with a cursor that readers are given now, with its bytes. */
 async function cursorPages(world: World): Promise<Map<string, string>> {
-  const reader = readerOf(world.objects);
+  const reader = world.read;
   const pages = new Map<string, string>();
   const follow = async (url: string): Promise<string[]> => {
     const slugs: string[] = [];

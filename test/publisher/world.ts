@@ -5,10 +5,16 @@ import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
 import type { IngestMode, IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { NOT_FOUND_PROBLEM, statusOfObject } from '../../contract/problems/edge-problems.ts';
 import { waitlistBody } from '../../contract/values/waitlist.ts';
+import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import type { PageSizes, PublisherDependencies } from '../../publisher/dependencies.ts';
+import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import { NO_CACHES } from '../../publisher/notify/purge.ts';
+import { type PublishOutcome, publish } from '../../publisher/publish.ts';
+import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { staticBodies } from '../../publisher/static-bodies.ts';
 import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
+import type { Finding } from '../../publisher/verify/report.ts';
+import { verify } from '../../publisher/verify/verify.ts';
 import { routeRead } from '../../server/edge/route.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
@@ -19,12 +25,39 @@ import { type MemoryObjects, openMemoryObjects } from '../storage/memory-objects
 /** Small pages, so that a handful of markets has several. */
 export const SMALL_PAGES: PageSizes = { markets: 3, observations: 4 };
 
-export interface World {
+interface Stored {
   readonly ledger: Ledger;
   readonly objects: MemoryObjects;
-  readonly dependencies: PublisherDependencies;
   readonly clock: { nowMs: number };
+}
+
+export interface World extends Stored {
+  readonly dependencies: PublisherDependencies;
+  /** The same storage and clock with other dependencies. */
+  with(changes: Partial<PublisherDependencies>): World;
   ingest(records: readonly IngestRecordInput[], mode?: IngestMode): Promise<IngestReport>;
+  publish(): Promise<PublishOutcome>;
+  /** Publishes until nothing is due. */
+  publishAll(): Promise<void>;
+  /** Publishes, and gives the keys of the public objects that this puts, in their order. */
+  publishedKeys(): Promise<readonly string[]>;
+  /** Renders everything again, and publishes until nothing is due. */
+  rebuildAll(): Promise<void>;
+  /** Sweeps, after a time in which every superseded page expires. Gives the removed keys. */
+  sweepLater(): Promise<readonly string[]>;
+  /** Reads as {@link readerOf} does. */
+  readonly read: PublicReader;
+  /** The text at a URL. Throws if the status is not 200. */
+  text(url: string): Promise<string>;
+  json<Value>(url: string): Promise<Value>;
+  /** Deletes an object by its key, as a fault of the store. */
+  lose(key: string): Promise<void>;
+  /** Puts other bytes in the place of an object, with its metadata. */
+  forge(key: string, edit: (body: Buffer) => Uint8Array | string): Promise<void>;
+  /** Flips a byte near the end of an object. */
+  damage(key: string): Promise<void>;
+  /** `verify` says this, once all is applied. */
+  findings(removed?: readonly string[]): Promise<readonly Finding[]>;
 }
 
 export const START_MS = Date.parse('2026-10-01T12:00:00Z');
@@ -36,13 +69,68 @@ export function createWorld(
   startMs = START_MS,
 ): World {
   const clock = { nowMs: startMs };
-  const dependencies = dependenciesOn(ledger, objects, clock, pageSizes);
-  const ingest: World['ingest'] = async (records, mode = 'append') => {
-    const report = await takeIn(dependencies, records, { mode });
-    if (!report.taken) throw new Error(`the test's own records were refused: ${JSON.stringify(report.faults)}`);
-    return report;
+  return worldOn({ ledger, objects, clock }, dependenciesOn(ledger, objects, clock, pageSizes));
+}
+
+/** A world on this storage, which may differ from the storage that its publisher sees. */
+export function worldOn(stored: Stored, dependencies: PublisherDependencies): World {
+  const { objects, clock } = stored;
+  const read = readerOf(objects);
+  const found = async (key: string) => {
+    const object = await objects.get(key);
+    if (object.kind !== 'found') throw new Error(`${key} is missing`);
+    return object;
   };
-  return { ledger, objects, dependencies, clock, ingest };
+  const world: World = {
+    ...stored,
+    dependencies,
+    read,
+    with: (changes) => worldOn(stored, { ...dependencies, ...changes }),
+    async ingest(records, mode = 'append') {
+      const report = await takeIn(dependencies, records, { mode });
+      if (!report.taken) throw new Error(`the test's own records were refused: ${JSON.stringify(report.faults)}`);
+      return report;
+    },
+    publish: () => publish(dependencies),
+    async publishAll() {
+      while ((await publish(dependencies)).isMoreDue);
+    },
+    async publishedKeys() {
+      objects.resetCounts();
+      await publish(dependencies);
+      return objects.puts.map(({ key }) => key).filter((key) => key.startsWith(PUBLIC_PREFIX));
+    },
+    async rebuildAll() {
+      await rebuild(dependencies);
+      await world.publishAll();
+    },
+    async sweepLater() {
+      clock.nowMs += 2 * PAGE_RETENTION_SECONDS * 1000;
+      return (await collectGarbage(dependencies, { dryRun: false })).removed;
+    },
+    async text(url) {
+      const { status, body } = await read(url);
+      if (status !== 200) throw new Error(`${url}: ${status}`);
+      return Buffer.from(body).toString();
+    },
+    json: async (url) => JSON.parse(await world.text(url)),
+    async lose(key) {
+      await objects.delete(key, (await found(key)).etag);
+    },
+    async forge(key, edit) {
+      const { body, metadata, etag } = await found(key);
+      await objects.put(key, Buffer.from(edit(Buffer.from(body))), metadata, { kind: 'matches', etag });
+    },
+    damage: (key) =>
+      world.forge(key, (body) => {
+        body.writeUInt8(body.readUInt8(body.length - 2) ^ 1, body.length - 2);
+        return body;
+      }),
+    async findings(removed = []) {
+      return (await verify(read, { pageSizes: dependencies.pageSizes, settled: true, removed })).findings;
+    },
+  };
+  return world;
 }
 
 export const WAITLIST_EMAIL = 'keys@tidemark.test';

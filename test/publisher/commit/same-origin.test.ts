@@ -12,7 +12,7 @@ const SNAPSHOT = publicKey({ kind: 'snapshot' });
 test('a ledger without a generation does not publish over one that readers can see', async () => {
   const world = createWorld();
   await world.ingest([market('a')]);
-  await publish(world.dependencies);
+  await world.publish();
   const before = publicObjects(world.objects);
 
   const empty = dependenciesOn(openSqliteLedger(':memory:'), world.objects, world.clock);
@@ -23,7 +23,7 @@ test('a ledger without a generation does not publish over one that readers can s
 test('nor over a part of a first generation', async () => {
   const world = createWorld();
   await world.ingest([market('a')]);
-  await publish(world.dependencies);
+  await world.publish();
   const snapshot = await world.objects.stat(SNAPSHOT);
   await world.objects.delete(SNAPSHOT, (snapshot as ObjectHead).etag);
   const before = publicObjects(world.objects);

@@ -59,15 +59,15 @@ test('each day has the numbers of its end, with their exact digits; the newest h
   const world = await worldWithModels();
   const a = '"vendor/a":{"input_cost_per_token":0.0000015,"mode":"chat","output_cost_per_token":7.5e-8}';
   const b = '"b":{"input_cost_per_token":0,"max_output_tokens":8192,"max_tokens":8192}';
-  expect(await world.text('/litellm/2026-01-02.json')).toBe(`{${a}}`);
-  expect(await world.text('/litellm/2026-01-03.json')).toBe(`{${b},${a}}`);
-  expect(await world.text('/litellm/2026-01-04.json')).toBe('404');
-  expect(await world.json('/litellm/2026-01-05.json')).toEqual({
+  expect(await world.file('/litellm/2026-01-02.json')).toBe(`{${a}}`);
+  expect(await world.file('/litellm/2026-01-03.json')).toBe(`{${b},${a}}`);
+  expect(await world.file('/litellm/2026-01-04.json')).toBe('404');
+  expect(await world.fileJson('/litellm/2026-01-05.json')).toEqual({
     b: { max_output_tokens: 8192, max_tokens: 8192 },
     'vendor/a': { input_cost_per_token: 0.000001, output_cost_per_token: 0.000000075, mode: 'chat' },
   });
-  expect(await world.text('/litellm/latest.json')).toBe(await world.text('/litellm/2026-01-05.json'));
-  expect(await world.json('/litellm/index.json')).toMatchObject({
+  expect(await world.file('/litellm/latest.json')).toBe(await world.file('/litellm/2026-01-05.json'));
+  expect(await world.fileJson('/litellm/index.json')).toMatchObject({
     days: {
       '2026-01-02': expect.any(String),
       '2026-01-03': expect.any(String),
@@ -75,15 +75,15 @@ test('each day has the numbers of its end, with their exact digits; the newest h
     },
     markets: { a: expect.any(Number), b: expect.any(Number) },
   });
-  expect(await world.check()).toEqual([]);
+  expect(await world.findings()).toEqual([]);
 });
 
 test('a service without models has none of these files', async () => {
   const world = compatWorld();
   await world.ingest([market('gold'), price('gold', 0, 5)]);
   expect((await world.nextDay()).filter((path) => path.startsWith('/litellm/'))).toEqual([]);
-  expect(await world.text('/litellm/index.json')).toBe('404');
-  expect(await world.check()).toEqual([]);
+  expect(await world.file('/litellm/index.json')).toBe('404');
+  expect(await world.findings()).toEqual([]);
 });
 
 describe('a later day', () => {
@@ -99,7 +99,7 @@ describe('a later day', () => {
     await world.ingest([said('b', 'inputPrice', '01-04', '0.000003')]);
     // At the ends of the later days, b says the same as before.
     expect(models(await world.nextDay())).toEqual(['/litellm/2026-01-04.json', '/litellm/index.json']);
-    expect(await world.check()).toEqual([]);
+    expect(await world.findings()).toEqual([]);
   });
 
   test('has other facts in the newest file alone, and keeps the days for good', async () => {
@@ -107,12 +107,12 @@ describe('a later day', () => {
     const changed = { mode: { value: 'responses', ...source, observedAt: '2026-02-01T00:00:00Z' } };
     await world.ingest([{ ...model('a', 'vendor/a'), attributes: changed } as IngestRecordInput]);
     expect(models(await world.nextDay())).toEqual(['/litellm/latest.json', '/litellm/index.json']);
-    expect(await world.json('/litellm/latest.json')).toMatchObject({ 'vendor/a': { mode: 'responses' } });
-    expect(await world.json('/litellm/2026-01-05.json')).toMatchObject({ 'vendor/a': { mode: 'chat' } });
+    expect(await world.fileJson('/litellm/latest.json')).toMatchObject({ 'vendor/a': { mode: 'responses' } });
+    expect(await world.fileJson('/litellm/2026-01-05.json')).toMatchObject({ 'vendor/a': { mode: 'chat' } });
     world.clock.nowMs += 100 * DAY_MS;
     await collectGarbage(world.dependencies, { dryRun: false });
-    expect(await world.json('/litellm/2026-01-02.json')).toHaveProperty('vendor/a');
-    expect(await world.check()).toEqual([]);
+    expect(await world.fileJson('/litellm/2026-01-02.json')).toHaveProperty('vendor/a');
+    expect(await world.findings()).toEqual([]);
   });
 
   test('puts back files that are lost, and leaves a removed market out of all', async () => {
@@ -123,9 +123,9 @@ describe('a later day', () => {
     await removeMarket(world, 'b');
     await world.nextDay();
     for (const file of ['2026-01-02', '2026-01-03', '2026-01-05', 'latest'])
-      expect(Object.keys(await world.json(`/litellm/${file}.json`))).toEqual(['vendor/a']);
-    expect(Object.keys((await world.json<{ markets: object }>('/litellm/index.json')).markets)).toEqual(['a']);
-    expect(await world.check()).toEqual([]);
+      expect(Object.keys(await world.fileJson(`/litellm/${file}.json`))).toEqual(['vendor/a']);
+    expect(Object.keys((await world.fileJson<{ markets: object }>('/litellm/index.json')).markets)).toEqual(['a']);
+    expect(await world.findings()).toEqual([]);
   });
 });
 
@@ -140,6 +140,6 @@ test.each([
   if (found.kind !== 'found') throw new Error(key);
   const text = Buffer.from(found.body).toString('utf8').replace(part, other);
   await world.objects.put(key, Buffer.from(text), found.metadata, { kind: 'matches', etag: found.etag });
-  const findings = await world.check();
+  const findings = await world.findings();
   expect(findings.map(({ url, rule }) => [url, rule])).toEqual([[`/api/v1/compat/litellm/${file}.json`, 'file']]);
 });

@@ -37,7 +37,7 @@ test('one exact price a day, oldest first, in the syntax of each program', async
     at('eur-usd', '2026-01-02T00:00:00Z', 113_607),
   ]);
   await world.nextDay();
-  expect(await world.text(PATHS('gold-usd').beancount)).toBe(
+  expect(await world.file(PATHS('gold-usd').beancount)).toBe(
     `; The last price of each day (UTC) of the markets of part 86, exactly.\n` +
       '; From /api/v1/markets/gold-usd, revision 3.\n' +
       '; Market gold-usd: for one troy ounce.\n' +
@@ -45,7 +45,7 @@ test('one exact price a day, oldest first, in the syntax of each program', async
       '2026-01-02 price GOLD-USD 4129.10 USD\n' +
       '2026-01-03 price GOLD-USD -0.01 USD\n',
   );
-  expect(await world.text(PATHS('gold-usd').hledger)).toMatch(
+  expect(await world.file(PATHS('gold-usd').hledger)).toMatch(
     /^;.*\ndecimal-mark \.\n;.*\n;.*\n;.*\nP 2026-01-02 "GOLD-USD" 4129\.10 USD\nP 2026-01-03 "GOLD-USD" -0\.01 USD\n$/,
   );
   expect(await world.lines('beancount', 'eur-usd')).toEqual(['2026-01-02 price EUR 1.13607 USD']);
@@ -59,13 +59,13 @@ test('one exact price a day, oldest first, in the syntax of each program', async
     ...{ market: '/api/v1/markets/gold-usd', derived: expect.stringContaining('Floating-point') },
     sources: [{ label: 'Example', url: 'https://example.com/', licence: 'CC-BY-4.0', attribution: 'By Example' }],
   });
-  expect(await world.json('/parts.json')).toEqual({ 'eur-usd': partOf('eur-usd'), 'gold-usd': '86' });
+  expect(await world.fileJson('/parts.json')).toEqual({ 'eur-usd': partOf('eur-usd'), 'gold-usd': '86' });
   const parts = ['86', partOf('eur-usd')].sort();
-  expect(await world.text('/beancount/prices.beancount')).toBe(
+  expect(await world.file('/beancount/prices.beancount')).toBe(
     parts.map((part) => `include "${part}.beancount"\n`).join(''),
   );
-  expect(await world.text('/hledger/prices.journal')).toBe(parts.map((part) => `include ${part}.journal\n`).join(''));
-  expect(await world.check()).toEqual([]);
+  expect(await world.file('/hledger/prices.journal')).toBe(parts.map((part) => `include ${part}.journal\n`).join(''));
+  expect(await world.findings()).toEqual([]);
 });
 
 test('the newest price, and those about a day, a month and a year before it, exactly; verify finds a wrong one', async () => {
@@ -75,7 +75,7 @@ test('the newest price, and those about a day, a month and a year before it, exa
   await world.nextDay();
   const path = PATHS('a').changes;
   const at = (date: string, decimal: string) => ({ date, decimal });
-  expect((await world.json<Record<string, object>>(path)).a).toEqual({
+  expect((await world.fileJson<Record<string, object>>(path)).a).toEqual({
     newest: at('2026-01-02', '10.01'),
     day: at('2026-01-01', '10.00'),
     month: at('2025-12-03', '9.71'),
@@ -83,18 +83,20 @@ test('the newest price, and those about a day, a month and a year before it, exa
     revision: 6,
   });
   const none = { newest: null, day: null, month: null, year: null };
-  expect((await world.json<Record<string, object>>(PATHS('b').changes)).b).toMatchObject(none);
-  expect(await world.check()).toEqual([]);
+  expect((await world.fileJson<Record<string, object>>(PATHS('b').changes)).b).toMatchObject(none);
+  expect(await world.findings()).toEqual([]);
   const key = publicKey({ kind: 'compat-json', file: path.slice(1) });
   const found = await world.objects.get(key);
   if (found.kind !== 'found') throw new Error('no changes');
   const body = Buffer.from(Buffer.from(found.body).toString().replace('"9.71"', '"9.72"'));
   await world.objects.put(key, body, found.metadata, { kind: 'matches', etag: found.etag });
-  expect((await world.check()).map(({ url }) => url)).toContain(`/api/v1/compat${path}`);
+  expect((await world.findings()).map(({ url }) => url)).toContain(`/api/v1/compat${path}`);
   await world.lose(key);
-  expect(await world.check()).toContainEqual(expect.objectContaining({ url: `/api/v1/compat${path}`, rule: 'status' }));
+  expect(await world.findings()).toContainEqual(
+    expect.objectContaining({ url: `/api/v1/compat${path}`, rule: 'status' }),
+  );
   await world.nextDay();
-  expect((await world.json<Record<string, object>>(path)).a).toMatchObject({ month: at('2025-12-03', '9.71') });
+  expect((await world.fileJson<Record<string, object>>(path)).a).toMatchObject({ month: at('2025-12-03', '9.71') });
 });
 
 test('an unknown price is left out, and never zero; a zero is a price', async () => {
@@ -133,7 +135,7 @@ test('a correction replaces a price; a mistake shows the price before it, a with
     ['2026-01-02 price MISTAKEN 0.01 USD'],
     [],
   ]);
-  expect(await world.check()).toEqual([]);
+  expect(await world.findings()).toEqual([]);
 });
 
 test('where the decimals for one unit do not end, a comment says so, and the quote is the nearest number', async () => {
@@ -166,7 +168,7 @@ test('of several markets for one pair, the active one with the newest day has it
   await world.nextDay();
   expect(await world.lines('hledger', 'eur-usd-c')).toEqual(['P 2026-01-03 "EUR-USD-C" 0.01 USD']);
   expect((await world.lines('hledger', 'eur-usd-d')).at(-1)).toBe('P 2026-01-04 EUR 0.01 USD');
-  expect(await world.check()).toEqual([]);
+  expect(await world.findings()).toEqual([]);
 });
 
 describe('what is written', () => {
@@ -195,7 +197,7 @@ describe('what is written', () => {
     expect(await world.nextDay()).toHaveLength(4 * parts + LEADING.length + 2);
     await world.ingest([price('m-7', 1, 2)]);
     expect(await world.nextDay()).toHaveLength(4 + 1);
-    expect(await world.check()).toEqual([]);
+    expect(await world.findings()).toEqual([]);
   });
 
   test('a part that is too large for the store stays as it was, and all others are made', async () => {
@@ -207,7 +209,7 @@ describe('what is written', () => {
     await world.publish();
     const storage = { ...world.dependencies, maxObjectBytes: 8_000 };
     await expect(makeCompat({ storage })).rejects.toThrow(FileTooLarge);
-    expect(await world.text(PATHS('a1').quotes)).toBe('404');
+    expect(await world.file(PATHS('a1').quotes)).toBe('404');
     expect(await world.lines('hledger', 'b1')).toHaveLength(1);
     expect((await makeCompat({ storage: world.dependencies })).kind).toBe('made');
     expect(await world.lines('hledger', 'a1')).toHaveLength(302);
@@ -220,11 +222,11 @@ describe('what is written', () => {
     const { quotes } = PATHS('a1');
     const key = `public/api/v1/compat${quotes}`;
     await world.objects.delete(key, ((await world.objects.stat(key)) as ObjectHead).etag);
-    expect(await world.check()).toContainEqual(
+    expect(await world.findings()).toContainEqual(
       expect.objectContaining({ url: `/api/v1/compat${quotes}`, rule: 'status' }),
     );
     expect(await world.nextDay()).toContain(quotes);
-    expect(await world.check()).toEqual([]);
+    expect(await world.findings()).toEqual([]);
   });
 
   test('nothing while a generation is being applied, without data, and beyond the time; the next run goes on', async () => {
@@ -236,7 +238,7 @@ describe('what is written', () => {
     const options = { storage: world.dependencies, hasTime: () => times.shift() ?? true };
     expect((await makeCompat(options)).kind).toBe('unfinished');
     const made = async () => {
-      const texts = await Promise.all(['a1', 'b1', 'c1', 'd1'].map((slug) => world.text(PATHS(slug).hledger)));
+      const texts = await Promise.all(['a1', 'b1', 'c1', 'd1'].map((slug) => world.file(PATHS(slug).hledger)));
       return texts.filter((text) => text !== '404').length;
     };
     expect(await made()).toBe(1);
@@ -254,10 +256,10 @@ test('a removed market leaves its files with the next look, on the same day', as
   expect((await makeCompat({ storage: world.dependencies })).kind).toBe('made');
   expect((await makeCompat({ storage: world.dependencies })).kind).toBe('present');
   expect(await world.section('hledger', 'a1')).toBe('');
-  expect(await world.json(PATHS('a1').quotes)).not.toHaveProperty('a1');
-  expect(await world.json('/parts.json')).toEqual({ b1: partOf('b1') });
-  expect(await world.text('/hledger/prices.journal')).toBe(`include ${partOf('b1')}.journal\n`);
-  expect(await world.check()).toEqual([]);
+  expect(await world.fileJson(PATHS('a1').quotes)).not.toHaveProperty('a1');
+  expect(await world.fileJson('/parts.json')).toEqual({ b1: partOf('b1') });
+  expect(await world.file('/hledger/prices.journal')).toBe(`include ${partOf('b1')}.journal\n`);
+  expect(await world.findings()).toEqual([]);
 });
 
 test('a market that is removed while its files are being made leaves them with the next look', async () => {
@@ -275,8 +277,8 @@ test('a market that is removed while its files are being made leaves them with t
   await run().catch((error: unknown) => expect(error).toBeInstanceOf(Superseded));
   expect(isRemoved).toBe(true);
   expect((await run()).kind).toBe('made');
-  expect(await world.json('/parts.json')).toEqual({ b: partOf('b') });
-  expect((await world.text(PATHS('a').quotes)).includes('"a"')).toBe(false);
+  expect(await world.fileJson('/parts.json')).toEqual({ b: partOf('b') });
+  expect((await world.file(PATHS('a').quotes)).includes('"a"')).toBe(false);
   const report = await verify(world.read, { pageSizes: SMALL_PAGES, settled: true, removed: ['a'] });
   expect(report.findings).toEqual([]);
 });
@@ -299,7 +301,7 @@ test('a run that was slow puts no prices in the place of those of a later run, w
   };
   await makeCompat({ storage: { ...world.dependencies, objects: { ...world.objects, get } } });
   expect(isOvertaken).toBe(true);
-  for (const path of [PATHS('a').quotes, '/parts.json']) expect(await world.json(path)).not.toHaveProperty('a');
+  for (const path of [PATHS('a').quotes, '/parts.json']) expect(await world.fileJson(path)).not.toHaveProperty('a');
 });
 
 test('verify finds a price file with another price', async () => {
@@ -318,8 +320,8 @@ test('verify finds a price file with another price', async () => {
     };
     const other = Buffer.from(Buffer.from(body).toString().replaceAll('0.01', '0.02'));
     const put = await world.objects.put(key, other, metadata, { kind: 'matches', etag });
-    expect(await world.check()).toMatchObject([{ url: `/api/v1/compat${file}`, rule: 'file' }]);
+    expect(await world.findings()).toMatchObject([{ url: `/api/v1/compat${file}`, rule: 'file' }]);
     await world.objects.put(key, body, metadata, { kind: 'matches', etag: (put as { etag: ObjectHead['etag'] }).etag });
   }
-  expect(await world.check()).toEqual([]);
+  expect(await world.findings()).toEqual([]);
 });

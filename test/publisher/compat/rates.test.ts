@@ -22,7 +22,7 @@ function pair(slug: string, quantity: number, of: string, currency = 'USD', stat
 }
 
 async function ratesOf(world: ReturnType<typeof compatWorld>, code: string, base = LATEST) {
-  const body = await world.json<Rates & Record<string, Record<string, number>>>(`${base}/currencies/${code}.json`);
+  const body = await world.fileJson<Rates & Record<string, Record<string, number>>>(`${base}/currencies/${code}.json`);
   return { ...body, rates: body[code] as Record<string, number> };
 }
 
@@ -65,15 +65,15 @@ test('direct and inverse rates of currencies and metals, each with the price beh
   // No cross rates.
   expect((await ratesOf(world, 'eur')).rates).toEqual({ eur: 1, usd: 1.13607 });
   expect((await ratesOf(world, 'jpy')).rates).toEqual({ jpy: 1, usd: 3 / 431 });
-  expect(await world.json(`${LATEST}/currencies.json`)).toEqual({
+  expect(await world.fileJson(`${LATEST}/currencies.json`)).toEqual({
     ...{ eur: 'Euro', jpy: 'Japanese Yen', usd: 'US Dollar', xau: expect.any(String) },
   });
   for (const path of ['/currencies/usd', '/currencies']) {
     const bodies = [LATEST, '/currency-api/latest/v1', '/currency-api@2026-10-02/v1', '/currency-api/2026-10-02/v1'];
-    const texts = bodies.flatMap((base) => [`${base}${path}.json`, `${base}${path}.min.json`]).map(world.text);
+    const texts = bodies.flatMap((base) => [`${base}${path}.json`, `${base}${path}.min.json`]).map(world.file);
     expect(new Set(await Promise.all(texts)).size).toBe(1);
   }
-  expect(await world.check()).toEqual([]);
+  expect(await world.findings()).toEqual([]);
 });
 
 test('a rate that is unknown, zero, negative or of a retired market is left out', async () => {
@@ -89,8 +89,8 @@ test('a rate that is unknown, zero, negative or of a retired market is left out'
     price('usd-usd', 0, 100),
   ]);
   await world.nextDay();
-  expect(await world.json(`${LATEST}/currencies.json`)).toEqual({});
-  expect(await world.text(`${LATEST}/currencies/eur.json`)).toBe('404');
+  expect(await world.fileJson(`${LATEST}/currencies.json`)).toEqual({});
+  expect(await world.file(`${LATEST}/currencies/eur.json`)).toBe('404');
 });
 
 test('of several markets: the newest day, then the direct quote, then the first by slug', async () => {
@@ -123,9 +123,9 @@ test('a currency that has lost its last market has no rate today, and keeps thos
   await world.nextDay();
   expect((await ratesOf(world, 'chf')).rates).toEqual({ chf: 1 });
   expect((await ratesOf(world, 'usd')).rates).toEqual({ eur: 0.5, usd: 1 });
-  expect(await world.json(`${LATEST}/currencies.json`)).not.toHaveProperty('chf');
+  expect(await world.fileJson(`${LATEST}/currencies.json`)).not.toHaveProperty('chf');
   expect((await ratesOf(world, 'usd', '/currency-api@2026-10-02/v1')).rates).toHaveProperty('chf');
-  expect(await world.text('/currency-api@2026-10-03/v1/currencies/chf.json')).toBe('404');
+  expect(await world.file('/currency-api@2026-10-03/v1/currencies/chf.json')).toBe('404');
 });
 
 test('verify finds a rate that is not that of its price, and a price that is not that of its market', async () => {
@@ -142,7 +142,7 @@ test('verify finds a rate that is not that of its price, and a price that is not
   ] as const) {
     const { etag, metadata } = (await world.objects.stat(key)) as ObjectHead;
     await world.objects.put(key, Buffer.from(other), metadata, { kind: 'matches', etag });
-    expect((await world.check()).map((finding) => finding.rule)).toContain(rule);
+    expect((await world.findings()).map((finding) => finding.rule)).toContain(rule);
   }
 });
 

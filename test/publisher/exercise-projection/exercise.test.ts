@@ -9,14 +9,14 @@ import { staticBodies } from '../../../publisher/static-bodies.ts';
 import type { PublicReader } from '../../../publisher/verify/reading/reader.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { HEAD_KEY } from '../../../storage/records/publication.ts';
-import { createWorld, market, readerOf, SMALL_PAGES, type World } from '../world.ts';
+import { createWorld, market, SMALL_PAGES, type World } from '../world.ts';
 import { exercise, NAMES_URL } from './exercise.ts';
 
 const LIST = [...PROJECTORS, exercise];
 
 /** The router of the CDN does not know the path: a host of plain files does. */
 function plainReader(world: World): PublicReader {
-  const routed = readerOf(world.objects);
+  const routed = world.read;
   return async (url, headers) => {
     if (url !== NAMES_URL) return await routed(url, headers);
     const found = await world.objects.get(`public${url}`);
@@ -48,7 +48,7 @@ test('it is planned with the list, in the same generation, and costs nothing whe
 test('a deployment that gets it publishes it at once', async () => {
   const world = createWorld();
   await world.ingest([market('a')]);
-  await publish(world.dependencies);
+  await world.publish();
   expect(await publish(world.dependencies, LIST)).toMatchObject({ kind: 'published' });
   expect(await namesIn(world)).toBe('Market a\n');
 });
@@ -76,7 +76,7 @@ test('the sweep keeps its file, and removes it when its state is gone', async ()
   expect(await namesIn(world)).toBe('Market a\n');
   // A version without it has published since.
   await world.ingest([market('b')]);
-  await publish(world.dependencies);
+  await world.publish();
   expect(await sweepLater()).toContain(`public${NAMES_URL}`);
 });
 

@@ -2,9 +2,8 @@
 import { expect, test } from 'vitest';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { keepExport } from '../../../publisher/projections/exports/keep-export.ts';
-import { verify } from '../../../publisher/verify/verify.ts';
 import type { ObjectHead } from '../../../storage/ports/object-store.ts';
-import { market, SMALL_PAGES } from '../world.ts';
+import { market } from '../world.ts';
 import { days, exportWorld, keysOf } from './export-world.ts';
 import { readPackage } from './exported.ts';
 
@@ -12,7 +11,7 @@ async function exportedWorld() {
   const world = exportWorld();
   await world.ingest([market('a'), ...days('a', 300)]);
   await world.nextDay();
-  const check = async () => (await verify(world.read, { pageSizes: SMALL_PAGES, settled: true })).findings;
+  const check = async () => await world.findings();
   /** Puts other bytes in the place of an object; null: none. */
   async function plant(key: string, body: Buffer | null): Promise<void> {
     const { etag, metadata } = (await world.objects.stat(key)) as ObjectHead;

@@ -106,7 +106,7 @@ test('it stays, with its files, for as long as it is kept; the newest manifest n
   await liveOn(world);
   expect(await bytesOf(world)).toEqual(before);
   expect(await readPackage(world.read)).toMatchObject({ kept: [{ date: DATE, label: 'As cited' }] });
-  expect(await world.findings()).toEqual([]);
+  expect(await world.findingsOfLog()).toEqual([]);
   expect(await keepExport(world.options.storage, DATE, null)).toBe('done');
   expect(await readPackage(world.read)).not.toHaveProperty('kept');
   await liveOn(world);
@@ -137,7 +137,7 @@ describe('a kept export that the store has lost is made again, byte for byte', (
     // The newest export is whole, too.
     await world.nextDay();
     await sweep(world);
-    expect(await world.findings()).toEqual([]);
+    expect(await world.findingsOfLog()).toEqual([]);
     expect(await bytesOf(world)).toEqual(before);
   });
 

@@ -45,7 +45,7 @@ test('on the day of the first data, once nothing was published for a minute', as
       ]),
     );
   }
-  expect(await world.findings()).toEqual([]);
+  expect(await world.findingsOfLog()).toEqual([]);
   // Nothing was published since.
   world.clock.nowMs += QUIET_MS;
   expect(await makeExport({ ...world.options, ...QUIETLY })).toMatchObject({ kind: 'present' });
@@ -64,7 +64,7 @@ test('on later days, only for an operator; the exports of earlier days stay as t
   expect(await amounts()).toHaveLength(302);
   expect(await amounts(packageOf('2026-10-01'))).toHaveLength(3);
   expect(await readPackage(world.read, packageOf('2026-10-02'))).toEqual(yesterday);
-  expect(await world.findings()).toEqual([]);
+  expect(await world.findingsOfLog()).toEqual([]);
 });
 
 test('who has read a manifest before it was made again can still download its files, for as long as it would be kept', async () => {
@@ -84,7 +84,7 @@ test('who has read a manifest before it was made again can still download its fi
   await collectGarbage(world.options.storage, { dryRun: false });
   const left = new Set(keysOf(world).map((key) => key.slice(key.indexOf('/parts/') + 1)));
   expect(resources.filter(({ path }) => left.has(path))).toEqual([]);
-  expect(await world.findings()).toEqual([]);
+  expect(await world.findingsOfLog()).toEqual([]);
 });
 
 test('a feed that publishes all the time does not keep the export from being made', async () => {
@@ -98,5 +98,5 @@ test('a feed that publishes all the time does not keep the export from being mad
   expect(await makeExport({ ...world.options, yieldToEventLoop })).toEqual({ kind: 'made', date: '2026-10-01' });
   expect(day).toBeGreaterThan(302);
   expect(await rowsOf(world.read, 'observations')).toHaveLength(300);
-  expect(await world.findings()).toEqual([]);
+  expect(await world.findingsOfLog()).toEqual([]);
 });

@@ -24,7 +24,7 @@ test('while the list is not due, the manifest names the generation of the list b
     ['a', 102],
     ['b', null],
   ]);
-  expect(await world.findings()).toEqual([]);
+  expect(await world.findingsOfLog()).toEqual([]);
 });
 
 test.each([
@@ -41,7 +41,7 @@ test.each([
   expect(rows.filter(({ supersededBy }) => supersededBy !== null).map(({ amountMinor }) => amountMinor)).toEqual([
     100 + day,
   ]);
-  expect(await world.findings()).toEqual([]);
+  expect(await world.findingsOfLog()).toEqual([]);
 });
 
 test('after many markets were removed, the table has fewer parts, and no row of them', async () => {
@@ -59,5 +59,5 @@ test('after many markets were removed, the table has fewer parts, and no row of 
   const rows = await rowsOf(world.read, 'markets');
   expect(await partsOf()).toEqual([240]);
   expect(rows.map((row) => row.market)).toEqual(slugs.slice(60));
-  expect(await world.findings()).toEqual([]);
+  expect(await world.findingsOfLog()).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { verifyLog } from '../../../publisher/verify/log/verify-log.ts';
-import { createWorld, readerOf, SMALL_PAGES } from '../world.ts';
+import { createWorld, SMALL_PAGES } from '../world.ts';
 import { faultsOfLog } from './log-oracle.ts';
 import { readLog, testSigner, withLog } from './test-log.ts';
 
@@ -11,7 +11,7 @@ import { readLog, testSigner, withLog } from './test-log.ts';
 export async function openLoggedSteps() {
   const world = createWorld();
   const dependencies = withLog(world.dependencies);
-  const read = readerOf(world.objects);
+  const read = world.read;
   await publish(dependencies);
   return {
     /** The body of the market `a`. */

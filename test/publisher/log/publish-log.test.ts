@@ -9,13 +9,13 @@ import { verifyLog } from '../../../publisher/verify/log/verify-log.ts';
 import { publishedHeadsKey } from '../../../storage/records/publication.ts';
 import { removeMarket } from '../remove-market.ts';
 import { setStanding } from '../standing.ts';
-import { createWorld, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
+import { createWorld, market, price, SMALL_PAGES, type World } from '../world.ts';
 import { faultsOfLog } from './log-oracle.ts';
 import { brief, readCheckpoint, readLog, readTexts, testSigner, withLog } from './test-log.ts';
 
 function loggedWorld(): World {
   const world = createWorld();
-  return { ...world, dependencies: withLog(world.dependencies) };
+  return world.with(withLog(world.dependencies));
 }
 
 const source = (label: string) => {
@@ -25,7 +25,7 @@ const source = (label: string) => {
 /** The entries that one more generation adds, in short. */
 async function added(world: World): Promise<readonly string[]> {
   const before = await readTexts(world.objects);
-  await publish(world.dependencies);
+  await world.publish();
   const after = await readTexts(world.objects);
   expect(after.slice(0, before.length)).toEqual(before);
   expect(await faultsOfLog(world.objects)).toEqual([]);
@@ -34,11 +34,11 @@ async function added(world: World): Promise<readonly string[]> {
 
 test('a log without entries has a checkpoint from the first generation on', async () => {
   const world = loggedWorld();
-  await publish(world.dependencies);
+  await world.publish();
   expect(await readLog(world.objects)).toEqual([]);
   // It says what is published.
   expect((await readCheckpoint(world.objects))?.size).toBe(1);
-  expect((await publish(world.dependencies)).kind).toBe('unchanged');
+  expect((await world.publish()).kind).toBe('unchanged');
 });
 
 describe('the entries of a generation', () => {
@@ -46,7 +46,7 @@ describe('the entries of a generation', () => {
     const world = loggedWorld();
     const definition = { ...market('b'), sources: [source('one'), source('two')] } as IngestRecordInput;
     await world.ingest([definition, market('a'), price('b', 3, 5), price('b', 1, 7), price('a', 0, 1)]);
-    await publish(world.dependencies);
+    await world.publish();
     const entries = await readLog(world.objects);
     expect(entries.map(brief)).toEqual([
       'market a 1',
@@ -130,7 +130,7 @@ describe('the entries of a generation', () => {
     const world = loggedWorld();
     await world.ingest([market('a'), market('b'), price('a', 0, 1)]);
     await world.ingest(Array.from({ length: 9 }, (_, day) => price('b', day, day + 1)));
-    await publish(world.dependencies);
+    await world.publish();
     await happen(world);
     expect(await added(world)).toEqual(entries);
     expect(await added(world)).toEqual([]);
@@ -148,7 +148,7 @@ test('a log of several tiles is as if it had been written at once', async () => 
   for (const count of [100, 155, 1, 300, 212]) {
     const some = Array.from({ length: count }, (_, index) => price('a', --day, index + 1));
     await world.ingest(some);
-    await publish(world.dependencies);
+    await world.publish();
   }
   const entries = await readLog(world.objects);
   expect(entries).toHaveLength(769);
@@ -157,7 +157,7 @@ test('a log of several tiles is as if it had been written at once', async () => 
 test('the snapshot names the log, and the published record of a market its revision in it', async () => {
   const world = loggedWorld();
   await world.ingest([market('a'), price('a', 0, 1)]);
-  await publish(world.dependencies);
+  await world.publish();
   const checkpoint = await readCheckpoint(world.objects);
   const snapshot = await world.objects.get('public/api/v1/snapshot.json');
   const { log } = JSON.parse(Buffer.from(snapshot.kind === 'found' ? snapshot.body : '').toString('utf8'));
@@ -168,7 +168,7 @@ test('the snapshot names the log, and the published record of a market its revis
 test('a new key is named by an entry in a checkpoint that the old key signs too', async () => {
   const world = loggedWorld();
   await world.ingest([market('a')]);
-  await publish(world.dependencies);
+  await world.publish();
   const both = withLog(world.dependencies, { origin: 'tidemark.test/log', signers: [testSigner(2), testSigner(1)] });
   await publish(both);
   expect((await readLog(world.objects, 1)).at(-1)).toEqual({ format: 1, type: 'key', vkey: testSigner(2).vkey });
@@ -195,7 +195,7 @@ test('a key that will sign elsewhere is announced: after the move, followers of 
   // It does not sign yet.
   const vkeys = await world.objects.get('public/api/v1/log/vkey');
   expect(vkeys.kind === 'found' && Buffer.from(vkeys.body).toString()).toBe(`${one.vkey}\n`);
-  const followed = await verifyLog(readerOf(world.objects), { vkeys: [one.vkey], seen: null, pageSizes: SMALL_PAGES });
+  const followed = await verifyLog(world.read, { vkeys: [one.vkey], seen: null, pageSizes: SMALL_PAGES });
   expect(followed).toMatchObject({ findings: [], vkeys: [one.vkey, two.vkey] });
   // Moved: the ledger has the announcement, and only the other key signs.
   await world.ingest([price('a', 1, 2)]);
@@ -203,7 +203,7 @@ test('a key that will sign elsewhere is announced: after the move, followers of 
   const keys = (await readLog(world.objects, 2)).filter(({ type }) => type === 'key');
   expect(keys).toHaveLength(1);
   const { vkeys: known, checkpoint: seen } = followed;
-  const moved = await verifyLog(readerOf(world.objects), { vkeys: known, seen, pageSizes: SMALL_PAGES });
+  const moved = await verifyLog(world.read, { vkeys: known, seen, pageSizes: SMALL_PAGES });
   expect(moved.findings).toEqual([]);
 });
 
@@ -231,10 +231,10 @@ test('the keys that sign are public, newest first', async () => {
 
 test('a log does not continue under another name', async () => {
   const world = loggedWorld();
-  await publish(world.dependencies);
+  await world.publish();
   await world.ingest([market('a')]);
   const other = ed25519Signer(privateNoteKey('other.test', Buffer.alloc(32, 1)));
   const renamed = withLog(world.dependencies, { origin: 'other.test', signers: [other] });
   await expect(publish(renamed)).rejects.toThrow(LogForked);
-  expect((await publish(world.dependencies)).kind).toBe('published');
+  expect((await world.publish()).kind).toBe('published');
 });

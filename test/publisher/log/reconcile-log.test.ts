@@ -26,7 +26,7 @@ import { brief, LOG_ORIGIN, logKey, readCheckpoint, readLog, readTexts, testSign
 
 function loggedWorld(ledger = openLoggedLedger()) {
   const world = createWorld(SMALL_PAGES, ledger);
-  return { ...world, dependencies: withLog(world.dependencies), ledger };
+  return { ...world.with(withLog(world.dependencies)), ledger };
 }
 
 /** A log with a full tile. */
@@ -34,7 +34,7 @@ async function publishedWorld() {
   const world = loggedWorld();
   await world.ingest([market('a'), market('b'), price('a', 0, 1)]);
   await world.ingest(Array.from({ length: 270 }, (_, day) => price('b', -day, day + 1)));
-  await publish(world.dependencies);
+  await world.publish();
   return world;
 }
 
@@ -72,7 +72,7 @@ test('a bundle that is lost before it is applied takes its entries with it; they
     const bundle = await world.objects.stat(key);
     if (bundle !== null) await world.objects.delete(key, bundle.etag);
   }
-  await expect(publish(world.dependencies)).rejects.toThrow(BundleLost);
+  await expect(world.publish()).rejects.toThrow(BundleLost);
   const before = await readTexts(world.objects);
   await rebuild(world.dependencies);
   expect((await readTexts(world.objects)).slice(0, before.length)).toEqual(before);
@@ -82,12 +82,12 @@ test('a bundle that is lost before it is applied takes its entries with it; they
 test('a market that the ledger has lost is taken back; defined again, it is stated from its beginning', async () => {
   const world = loggedWorld();
   await world.ingest([market('a'), market('b'), price('b', 0, 1)]);
-  await publish(world.dependencies);
+  await world.publish();
   await loseMarket(world, 'b');
-  await publish(world.dependencies);
+  await world.publish();
   expect((await readLog(world.objects)).slice(-1).map(brief)).toEqual(['reset b']);
   await world.ingest([market('b'), price('b', 7, 1)]);
-  await publish(world.dependencies);
+  await world.publish();
   expect((await readLog(world.objects)).slice(-2).map(brief)).toEqual(['market b 1', 'observation b 1 2026-01-08']);
   expect(await faultsOfLog(world.objects)).toEqual([]);
 });
@@ -97,7 +97,7 @@ test('an older ledger takes over the newest log of the store, and each market is
   const count = world.ledger.transactions.length;
   await world.ingest([price('a', 1, 2), market('z'), price('z', 0, 1)]);
   await world.ingest([price('b', 0, 99)], 'correct');
-  await publish(world.dependencies);
+  await world.publish();
   const before = await readTexts(world.objects);
   const older = withLog(dependenciesOn(await olderCopy(world.ledger, count), world.objects, world.clock));
   await restore(older);
@@ -151,7 +151,7 @@ test.each([
 test('while the log is switched off, it does not grow; switched on again, it states what it has missed, once', async () => {
   const world = loggedWorld();
   await world.ingest([market('a'), price('a', 0, 1), market('b'), price('b', 0, 1)]);
-  await publish(world.dependencies);
+  await world.publish();
   const size = (await readCheckpoint(world.objects))?.size as number;
   const without = dependenciesOn(world.ledger, world.objects, world.clock);
   await world.ingest([price('a', 1, 2)]);
@@ -163,9 +163,9 @@ test('while the log is switched off, it does not grow; switched on again, it sta
   const snapshot = await world.objects.get(publicKey({ kind: 'snapshot' }));
   expect(JSON.parse(Buffer.from(snapshot.kind === 'found' ? snapshot.body : '').toString())).not.toHaveProperty('log');
   await world.ingest([price('b', 1, 2)]);
-  await publish(world.dependencies);
+  await world.publish();
   await refresh(world, ['a', 'b']);
-  await publish(world.dependencies);
+  await world.publish();
   expect((await readLog(world.objects, 1, size)).map(brief).sort()).toEqual([
     'observation a 2 2026-01-02',
     'observation a 3 2026-01-01',
@@ -182,9 +182,9 @@ test('a deployment that begins its log states everything that stands, and remove
   await world.ingest([price('a', 1, 5)], 'correct');
   await removeMarket(world, 'b');
   await publish(without);
-  expect((await publish(world.dependencies)).asksForRefresh).toBe(true);
+  expect((await world.publish()).asksForRefresh).toBe(true);
   await refresh(world, ['a', 'b']);
-  await publish(world.dependencies);
+  await world.publish();
   expect(await readLog(world.objects)).toHaveLength(1 + 10 + 1);
   expect(
     (await readLog(world.objects)).filter((entry) => 'market' in entry && entry.market === 'b').map(brief),

@@ -17,11 +17,11 @@ async function statements(world: World): Promise<readonly object[]> {
 }
 
 async function worldOf(projections: ReadonlySet<Projection>) {
-  const world = createWorld();
-  const dependencies = { ...withLog(world.dependencies), projections };
+  const plain = createWorld();
+  const world = plain.with({ ...withLog(plain.dependencies), projections });
   await world.ingest([market('a'), price('a', 0, 1)]);
-  await publish(dependencies);
-  return { ...world, dependencies };
+  await world.publish();
+  return world;
 }
 
 test('once, in the generation that begins the log, after the markets', async () => {
@@ -29,9 +29,9 @@ test('once, in the generation that begins the log, after the markets', async () 
   const texts = await readTexts(world.objects);
   expect(texts).toHaveLength(3);
   expect(parseEntry(texts[2] as string)).toEqual(statement(PROJECTIONS));
-  expect((await publish(world.dependencies)).kind).toBe('unchanged');
+  expect((await world.publish()).kind).toBe('unchanged');
   await world.ingest([price('a', 1, 2)]);
-  await publish(world.dependencies);
+  await world.publish();
   expect(await statements(world)).toHaveLength(1);
 });
 
@@ -72,7 +72,7 @@ test('a log from before it is completed by the next run, which has nothing else 
   const value = { ...head.value, log };
   const older = { kind: 'put', key: HEAD_KEY, revision: head.revision, value, if: { kind: 'any' } } as const;
   await world.ledger.transact([older], { attemptId: 'older' });
-  await publish(world.dependencies);
+  await world.publish();
   expect(await statements(world)).toHaveLength(2);
-  expect((await publish(world.dependencies)).kind).toBe('unchanged');
+  expect((await world.publish()).kind).toBe('unchanged');
 });

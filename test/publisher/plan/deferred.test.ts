@@ -11,11 +11,19 @@ import { marketIndexKey, marketPartition } from '../../../storage/records/market
 import { DEFERRED, FRESH_MARKS, parseMark } from '../../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
 import { runs } from '../../runs.ts';
-import { expectVerified } from '../expect-verified.ts';
 import { faultyStorage } from '../faulty-storage.ts';
 import { type LaggingLedger, laggingLedger } from '../lagging-ledger.ts';
 import { refresh } from '../refresh.ts';
-import { createWorld, dependenciesOn, market, price, publicObjects, SMALL_PAGES, type World } from '../world.ts';
+import {
+  createWorld,
+  dependenciesOn,
+  market,
+  price,
+  publicObjects,
+  SMALL_PAGES,
+  type World,
+  worldOn,
+} from '../world.ts';
 
 type Place = Pick<ItemKey, 'partition' | 'sort'>;
 
@@ -29,10 +37,10 @@ async function publishedWorld(): Promise<LaggingWorld> {
   const lag = laggingLedger(openSqliteLedger(':memory:'));
   const written = createWorld(SMALL_PAGES, lag.writer);
   const dependencies = dependenciesOn(lag.reader, written.objects, written.clock);
-  const world = { ...written, lag, ledger: lag.reader, dependencies };
+  const world = { ...worldOn({ ...written, ledger: lag.reader }, dependencies), ingest: written.ingest, lag };
   await world.ingest([market('gold'), market('tin'), price('tin', 0, 1)]);
   await world.ingest(Array.from({ length: 10 }, (_, day) => price('gold', 2 * day, 100 + day)));
-  await publish(world.dependencies);
+  await world.publish();
   return world;
 }
 
@@ -83,19 +91,19 @@ describe('while a part of a transaction is visible', () => {
       await row.write(world);
       world.lag.show(row.shows);
 
-      const outcome = await publish(world.dependencies);
+      const outcome = await world.publish();
       expect(outcome).toMatchObject({ kind: 'published', generation: 2, isMoreDue: false });
       expect(outcome.deferred).toEqual([{ slug: 'gold', sinceMs: world.clock.nowMs, reason: expect.any(String) }]);
       expect(bodyOf(world, 'gold')).toBe(before);
       expect(bodyOf(world, 'tin')).toContain('"count":2');
       expect(await marked(world)).toEqual(['gold']);
-      await expectVerified(world);
+      expect(await world.findings()).toEqual([]);
 
       world.lag.show();
-      expect(await publish(world.dependencies)).toMatchObject({ kind: 'published', generation: 3, deferred: [] });
+      expect(await world.publish()).toMatchObject({ kind: 'published', generation: 3, deferred: [] });
       expect(bodyOf(world, 'gold')).not.toBe(before);
       expect(await marked(world)).toEqual([]);
-      await expectVerified(world);
+      expect(await world.findings()).toEqual([]);
     },
   );
 
@@ -107,12 +115,12 @@ describe('while a part of a transaction is visible', () => {
     world.lag.hold();
     await world.ingest(records);
     world.lag.show(isMark);
-    expect((await publish(world.dependencies)).deferred).toMatchObject([{ slug: 'zinc' }]);
+    expect((await world.publish()).deferred).toMatchObject([{ slug: 'zinc' }]);
     expect(await marked(world)).toEqual(['zinc']);
     world.lag.show();
-    expect((await publish(world.dependencies)).deferred).toEqual([]);
+    expect((await world.publish()).deferred).toEqual([]);
     expect(bodyOf(world, 'zinc')).toBeDefined();
-    await expectVerified(world);
+    expect(await world.findings()).toEqual([]);
   });
 });
 
@@ -138,13 +146,13 @@ test('in whatever order items become visible, and whenever it is published, noth
             const next = held[(choices.next().value as number) % held.length];
             world.lag.show((item) => item === next);
             if ((choices.next().value as number) < 3) continue;
-            await publish(world.dependencies);
-            await expectVerified(world);
+            await world.publish();
+            expect(await world.findings()).toEqual([]);
           }
         }
-        await publish(world.dependencies);
-        await publish(calm.dependencies);
-        await expectVerified(world);
+        await world.publish();
+        await calm.publish();
+        expect(await world.findings()).toEqual([]);
         expect(await marked(world)).toEqual([]);
         expect(await recorded(world)).toEqual([]);
         const bodies = (of: World) => ['gold', 'tin', 'zinc'].map((slug) => bodyOf(of, slug));
@@ -161,7 +169,7 @@ describe('a market that is deferred', () => {
     world.lag.hold();
     await world.ingest([price('gold', 50, 1)]);
     world.lag.show(isMark);
-    await publish(world.dependencies);
+    await world.publish();
     return world;
   }
 
@@ -172,7 +180,7 @@ describe('a market that is deferred', () => {
     world.clock.nowMs += 60_000;
     // Another part is visible, so there is another reason.
     world.lag.show(isRecord);
-    const { deferred } = await publish(world.dependencies);
+    const { deferred } = await world.publish();
     expect(deferred).toEqual(before.map(({ sort, value }) => ({ slug: sort, ...value })));
     expect(await recorded(world)).toEqual(before);
   });
@@ -190,7 +198,7 @@ describe('a market that is deferred', () => {
     const world = await worldDeferred();
     const tooLong = async (afterMs: number) => {
       world.clock.nowMs += afterMs;
-      const { deferred } = await publish(world.dependencies);
+      const { deferred } = await world.publish();
       return deferred.map((market) => isDeferredTooLong(market, world.clock.nowMs));
     };
     expect(await tooLong(0)).toEqual([false]);
@@ -206,13 +214,13 @@ describe('a market that is deferred', () => {
     const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
       if (what.startsWith('ledger.transact') && what.includes(DEFERRED.partition)) {
         world.lag.show();
-        await publish(world.dependencies);
+        await world.publish();
       }
       return await run();
     });
     await publish(dependenciesOn(ledger, objects, world.clock));
     expect(bodyOf(world, 'gold')).toContain('"count":11');
-    await publish(world.dependencies);
+    await world.publish();
     expect(await recorded(world)).toEqual([]);
   });
 
@@ -220,7 +228,7 @@ describe('a market that is deferred', () => {
     const world = await publishedWorld();
     const slugs = ['a', 'b', 'c', 'd', 'e', 'f'];
     await world.ingest(slugs.map((slug) => market(slug)));
-    await publish(world.dependencies);
+    await world.publish();
     world.lag.hold();
     await world.ingest(slugs.slice(0, 4).map((slug) => price(slug, 0, 1)));
     world.lag.show(isMark);
@@ -229,11 +237,11 @@ describe('a market that is deferred', () => {
     const dependencies = { ...world.dependencies, maxMarkedMarkets: 2 };
     for (let generations = 0; generations < 6; generations++) await publish(dependencies);
     expect(await marked(world)).toEqual(slugs.slice(0, 4));
-    await expectVerified(world);
+    expect(await world.findings()).toEqual([]);
     world.lag.show();
     while ((await publish(dependencies)).isMoreDue);
     expect(await marked(world)).toEqual([]);
-    await expectVerified(world);
+    expect(await world.findings()).toEqual([]);
   });
 
   test('may be a market that the index lacks: it joins the list once it is repaired', async () => {
@@ -248,6 +256,6 @@ describe('a market that is deferred', () => {
     await publish(dependencies);
     expect(bodyOf(world, 'zinc')).toBeDefined();
     expect(await recorded(world)).toEqual([]);
-    await expectVerified(world);
+    expect(await world.findings()).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ import { publish } from '../../../publisher/publish.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import { LIST_CHANGES } from '../../../storage/records/publication.ts';
-import { createWorld, market, publicObjects, readerOf, SMALL_PAGES, type World } from '../world.ts';
+import { createWorld, market, publicObjects, SMALL_PAGES, type World } from '../world.ts';
 
 export const EVERY_MS = 60_000;
 
@@ -47,6 +47,6 @@ export function listed(world: World): { slug: string; revision: number }[] {
 }
 
 export async function expectVerified(world: World, ...removed: string[]): Promise<void> {
-  const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true, removed });
+  const report = await verify(world.read, { pageSizes: SMALL_PAGES, settled: true, removed });
   expect(report.findings).toEqual([]);
 }

@@ -6,7 +6,6 @@ import type { PurgeTargets } from '../../../publisher/notify/purge.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import { parseMark, REFRESH_MARKS } from '../../../storage/records/publication.ts';
-import { expectVerified } from '../expect-verified.ts';
 import { faultyStorage } from '../faulty-storage.ts';
 import { askForEverything, refresh, renameUnmarked } from '../refresh.ts';
 import { answerTo, waiting } from '../waiting.ts';
@@ -16,7 +15,7 @@ import { createWorld, dependenciesOn, market, price, publicObjects, type World }
 async function worldWithHiddenChange(): Promise<World> {
   const world = createWorld();
   await world.ingest([market('a'), market('b')]);
-  await publish(world.dependencies);
+  await world.publish();
   await world.ingest([price('a', 0, 1)]);
   await renameUnmarked(world, 'b');
   return world;
@@ -36,16 +35,16 @@ describe('a refresh mark', () => {
   test('is cleared after its market was published again, whatever other marks the market has', async () => {
     const world = await worldWithHiddenChange();
     await refresh(world, ['a', 'b']);
-    expect(await publish(world.dependencies)).toMatchObject({ kind: 'published', generation: 2, isMoreDue: false });
+    expect(await world.publish()).toMatchObject({ kind: 'published', generation: 2, isMoreDue: false });
     expect(publicObjects(world.objects).get(publicKey({ kind: 'market', slug: 'b' }))).toContain('"Renamed b"');
     expect([await shownSince(world, 'a'), await shownSince(world, 'b')]).toEqual([2, 2]);
     expect(await marked(world)).toEqual([]);
-    await expectVerified(world);
+    expect(await world.findings()).toEqual([]);
   });
 
   test('stays if it is set again meanwhile', async () => {
     const world = await worldWithHiddenChange();
-    await publish(world.dependencies);
+    await world.publish();
     await refresh(world, ['a']);
     const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
       if (what.startsWith('ledger.transact')) await refresh(world, ['a']);
@@ -58,9 +57,9 @@ describe('a refresh mark', () => {
   test('of an unknown market is cleared', async () => {
     const world = await worldWithHiddenChange();
     await refresh(world, ['never-was']);
-    await publish(world.dependencies);
+    await world.publish();
     expect(await marked(world)).toEqual([]);
-    await expectVerified(world);
+    expect(await world.findings()).toEqual([]);
   });
 });
 
@@ -69,7 +68,7 @@ describe('a refresh', () => {
   async function publishedWorld(): Promise<World> {
     const world = createWorld();
     await world.ingest([market('g'), market('h'), ...Array.from({ length: 13 }, (_, day) => price('h', day, day + 1))]);
-    await publish(world.dependencies);
+    await world.publish();
     return world;
   }
 
@@ -88,13 +87,13 @@ describe('a refresh', () => {
       const world = await publishedWorld();
       const before = publicObjects(world.objects).get(key);
       await damage(world, key, body);
-      expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged' });
+      expect(await world.publish()).toMatchObject({ kind: 'unchanged' });
       await refresh(world, ['h']);
-      expect(await publish(world.dependencies)).toMatchObject({ kind: 'published' });
+      expect(await world.publish()).toMatchObject({ kind: 'published' });
       expect(publicObjects(world.objects).get(key)).toBe(before);
-      await expectVerified(world);
+      expect(await world.findings()).toEqual([]);
       await refresh(world, ['h']);
-      expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged' });
+      expect(await world.publish()).toMatchObject({ kind: 'unchanged' });
     },
   );
 
@@ -106,7 +105,7 @@ describe('a refresh', () => {
     for (const key of pages) await damage(world, key, null);
     await refresh(world, ['h']);
     world.objects.resetCounts();
-    expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged' });
+    expect(await world.publish()).toMatchObject({ kind: 'unchanged' });
     expect(world.objects.puts.map(({ key }) => key).toSorted()).toEqual(pages);
     expect(publicObjects(world.objects)).toEqual(before);
   });
@@ -118,7 +117,7 @@ describe('fresh and refresh marks in one generation', () => {
   async function worldOf(markedMarkets: number, fresh: readonly string[], again: readonly string[]) {
     const world = createWorld();
     await world.ingest(slugs.map((slug) => market(slug)));
-    await publish(world.dependencies);
+    await world.publish();
     for (const slug of slugs) await renameUnmarked(world, slug);
     await world.ingest(fresh.map((slug) => price(slug, 0, 1)));
     await refresh(world, again);
@@ -160,7 +159,7 @@ describe('fresh and refresh marks in one generation', () => {
         generations.push(slugs.filter((_, index) => since[index] === outcome.generation));
       }
       expect(generations).toEqual(expected);
-      await expectVerified(world);
+      expect(await world.findings()).toEqual([]);
     },
   );
 });
@@ -200,7 +199,7 @@ describe('a publication of all markets gets the number of a generation that show
     const told = await answerTo(world, 'publication/all');
     if (told !== null) expect(told.generation).toBeGreaterThanOrEqual((await shownSince(world, 'b')) as number);
     if (told !== null) expect(await shownSince(world, 'b')).toBeGreaterThan(1);
-    await publish(world.dependencies);
+    await world.publish();
     expect(await answerTo(world, 'publication/all')).not.toBeNull();
     expect(await waiting(world)).toEqual([]);
   }

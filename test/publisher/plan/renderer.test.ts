@@ -9,14 +9,14 @@ import { readAll } from '../../../storage/ports/paging.ts';
 import { WORK_QUEUE } from '../../../storage/records/batches.ts';
 import { HEAD_KEY, REFRESH_MARKS } from '../../../storage/records/publication.ts';
 import { diesAfter, failsWithoutEffect, faultyStorage } from '../faulty-storage.ts';
-import { createWorld, dependenciesOn, market, price, readerOf, type World } from '../world.ts';
+import { createWorld, dependenciesOn, market, price, type World } from '../world.ts';
 
 /** Published in pages of 3 markets and 4 observations. */
 async function publishedWorld(): Promise<World> {
   const world = createWorld();
   await world.ingest(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((slug) => market(slug)));
   await world.ingest([...Array(9).keys()].flatMap((day) => [price('b', day, day + 1), price('g', 2 * day, day + 1)]));
-  await publish(world.dependencies);
+  await world.publish();
   return world;
 }
 
@@ -91,10 +91,10 @@ describe('other page sizes', () => {
       for (let isMoreDue = true; isMoreDue; ) {
         ({ isMoreDue } = await publish(dependencies));
         // Pages have the old or the new size, but each link works.
-        const report = await verify(readerOf(world.objects), { settled: true, pageSizes: sizes });
+        const report = await verify(world.read, { settled: true, pageSizes: sizes });
         expect(report.findings.filter(({ rule }) => rule !== 'page-size')).toEqual([]);
       }
-      const report = await verify(readerOf(world.objects), { settled: true, pageSizes: sizes });
+      const report = await verify(world.read, { settled: true, pageSizes: sizes });
       expect(report.findings).toEqual([]);
       expect(await publish(dependencies)).toMatchObject({ kind: 'unchanged' });
     },
@@ -108,7 +108,7 @@ test('another version of the renderer has the same effect', async () => {
   const value = { ...head.value, renderer: `0${head.value.renderer}` };
   const put = { kind: 'put', key: HEAD_KEY, revision: head.revision, value, if: { kind: 'any' } } as const;
   await world.ledger.transact([put], { attemptId: 'an older version' });
-  expect(await publish(world.dependencies)).toMatchObject({ kind: 'published', generation: 2, asksForRefresh: true });
+  expect(await world.publish()).toMatchObject({ kind: 'published', generation: 2, asksForRefresh: true });
   expect(await workOf(world)).toHaveLength(1);
   await markAll(world);
   await publishAll(world.dependencies);

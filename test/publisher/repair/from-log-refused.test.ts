@@ -6,7 +6,6 @@ import { decodeEntryBundle, encodeEntryBundle, ndjsonTile } from '../../../contr
 import { leafHash } from '../../../contract/log/merkle.ts';
 import { signNote } from '../../../contract/log/notes.ts';
 import { LogTree } from '../../../contract/log/tree.ts';
-import { publish } from '../../../publisher/publish.ts';
 import { type FromLogOptions, LogUnusable, ledgerFromLog } from '../../../publisher/repair/from-log/ledger-from-log.ts';
 import type { PublicReader } from '../../../publisher/verify/reading/reader.ts';
 import { HEAD_KEY } from '../../../storage/records/publication.ts';
@@ -14,7 +13,7 @@ import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
 import { LOG_ORIGIN, readCheckpoint, readTexts, testSigner } from '../log/test-log.ts';
 import { damagedReader, type Edit, withBody, withBytes, withField, withStatus } from '../verify/damaged-reader.ts';
 import { hidingHost } from '../verify/hiding-host.ts';
-import { market, price, readerOf, type World } from '../world.ts';
+import { market, price, type World } from '../world.ts';
 
 import { loggedWorld, noteOf, OWN_KEY } from './world-from-log.ts';
 
@@ -33,7 +32,7 @@ describe('a log that is not proven is refused', () => {
     [LINES]: withBytes((bytes) => gzipSync(gunzipSync(bytes).toString().replaceAll(/.+/g, change))),
   });
   const refusal = async (edits: { readonly [url: string]: Edit }, options: Partial<FromLogOptions> = {}) => {
-    const reader = options.reader ?? damagedReader(readerOf(lost.objects), edits);
+    const reader = options.reader ?? damagedReader(lost.read, edits);
     const storage = { ...lost.dependencies, ledger: openSqliteLedger(':memory:') };
     const error = await ledgerFromLog({ storage, keys: [OWN_KEY], ...options, reader }).catch(
       (fault: unknown) => fault,
@@ -45,10 +44,10 @@ describe('a log that is not proven is refused', () => {
   beforeAll(async () => {
     lost = loggedWorld();
     await lost.ingest([market('a'), price('a', 0, 1)]);
-    await publish(lost.dependencies);
+    await lost.publish();
     earlier = (await noteOf(lost)) as Uint8Array;
     await lost.ingest([market('b'), price('b', 0, 2), price('a', 1, 1)]);
-    await publish(lost.dependencies);
+    await lost.publish();
     expect((await readCheckpoint(lost.objects))?.size).toBe(6);
   });
 
@@ -89,9 +88,7 @@ describe('a log that is not proven is refused', () => {
   });
 
   test('a hidden entry that no takedown names', async () => {
-    expect(await refusal({}, { reader: hidingHost(readerOf(lost.objects), /^.*"amountMinor":2,.*$/m) })).toBe(
-      LogUnusable,
-    );
+    expect(await refusal({}, { reader: hidingHost(lost.read, /^.*"amountMinor":2,.*$/m) })).toBe(LogUnusable);
   });
 
   test('another key', async () => {
@@ -132,7 +129,7 @@ describe('a log that is not proven is refused', () => {
     ]);
     return async (url) => {
       const body = files.get(url);
-      const like = await readerOf(lost.objects)(url.replace(/\.p\/\d+/, '.p/6'));
+      const like = await lost.read(url.replace(/\.p\/\d+/, '.p/6'));
       return body === undefined ? { ...like, status: 404 } : { ...like, body };
     };
   }

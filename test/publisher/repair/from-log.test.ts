@@ -23,7 +23,7 @@ import { takeDown } from '../take-down.ts';
 import { damagedReader, withField } from '../verify/damaged-reader.ts';
 import { withoutGeneration } from '../without-generation.ts';
 import { market, price, publicObjects, readerOf, SMALL_PAGES, type World } from '../world.ts';
-import { begun, copyOf, livedWorld, loggedWorld, noteOf, OWN_KEY, settle } from './world-from-log.ts';
+import { begun, copyOf, livedWorld, loggedWorld, noteOf, OWN_KEY } from './world-from-log.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const SNAPSHOT = publicKey({ kind: 'snapshot' });
@@ -75,24 +75,24 @@ describe.each(SEEDS)('a ledger begun from the log, seed %i', (seed) => {
     const texts = await readTextsOrLines(lost);
     const checkpoint = await readCheckpoint(lost.objects);
     const world = await begun(lost, await copyOf(lost.objects));
-    await settle(world);
+    await world.publishAll();
     expect(differences(filesOf(world.objects), before)).toEqual([]);
     expect(await readCheckpoint(world.objects)).toEqual(checkpoint);
 
     const seen = Buffer.from((await noteOf(lost)) as Uint8Array).toString();
     await world.ingest([market('later'), price('later', 0, 1)]);
-    await settle(world);
+    await world.publishAll();
     const after = await readTextsOrLines(world);
     expect(after.slice(0, texts.length)).toEqual(texts);
     expect(after).toHaveLength(texts.length + 2);
     const options = { vkeys: [OWN_KEY.vkey], seen, pageSizes: SMALL_PAGES };
-    expect((await verifyLog(readerOf(world.objects), options)).findings).toEqual([]);
-    expect((await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES })).findings).toEqual([]);
+    expect((await verifyLog(world.read, options)).findings).toEqual([]);
+    expect((await verify(world.read, { pageSizes: SMALL_PAGES })).findings).toEqual([]);
 
     world.clock.nowMs += 2 * DAY_MS;
     await collectGarbage(world.dependencies, { dryRun: false });
-    expect((await verifyLog(readerOf(world.objects), options)).findings).toEqual([]);
-    expect((await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES })).findings).toEqual([]);
+    expect((await verifyLog(world.read, options)).findings).toEqual([]);
+    expect((await verify(world.read, { pageSizes: SMALL_PAGES })).findings).toEqual([]);
   });
 
   test('publishes the same bytes if it takes news in before it looks at the store', async () => {
@@ -110,7 +110,7 @@ describe.each(SEEDS)('a ledger begun from the log, seed %i', (seed) => {
       const world = await begun(lost, await copyOf(lost.objects), { isStoreLater });
       await world.ingest(news, 'correct');
       await takeOverStore(world.dependencies);
-      await settle(world);
+      await world.publishAll();
       return world;
     };
     const [early, late] = [await withNews(false), await withNews(true)];
@@ -118,25 +118,23 @@ describe.each(SEEDS)('a ledger begun from the log, seed %i', (seed) => {
     for (const { dependencies } of [early, late]) await collectGarbage(dependencies, { dryRun: false });
     expect(differences(filesOf(late.objects), filesOf(early.objects))).toEqual([]);
     const options = { vkeys: [OWN_KEY.vkey], seen: null, pageSizes: SMALL_PAGES };
-    expect((await verifyLog(readerOf(late.objects), options)).findings).toEqual([]);
+    expect((await verifyLog(late.read, options)).findings).toEqual([]);
     late.clock.nowMs += 2 * DAY_MS;
     await collectGarbage(late.dependencies, { dryRun: false });
-    expect((await verify(readerOf(late.objects), { pageSizes: SMALL_PAGES })).findings).toEqual([]);
+    expect((await verify(late.read, { pageSizes: SMALL_PAGES })).findings).toEqual([]);
   });
 
   test('publishes the same bytes into an empty store, but for cursors', async () => {
     const lost = await livedWorld(seed);
     const world = await begun(lost, openMemoryObjects());
-    await settle(world);
+    await world.publishAll();
     // No entry of the log tells of incidents, nor since when they are recorded. A part of another cut stays for a day.
     const differing = differences(withoutCursors(world.objects), withoutCursors(lost.objects)).filter(
       (key) => !/\/(incidents|latest\/all)\.\w+$/.test(key),
     );
     for (const key of differing) expect([key, await isOfTakenDown(lost, key)]).toEqual([key, true]);
-    expect(
-      (await verifyLog(readerOf(world.objects), { vkeys: [], seen: null, pageSizes: SMALL_PAGES })).findings,
-    ).toEqual([]);
-    expect((await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES })).findings).toEqual([]);
+    expect((await verifyLog(world.read, { vkeys: [], seen: null, pageSizes: SMALL_PAGES })).findings).toEqual([]);
+    expect((await verify(world.read, { pageSizes: SMALL_PAGES })).findings).toEqual([]);
   });
 });
 
@@ -169,19 +167,19 @@ describe('what the log does not have', () => {
       const representedBy = { name: `Council of ${slug}`, claim: 'clm_1', salt };
       await setStanding(lost.ledger, slug, { representedBy, ...standing }, `standing-${slug}`);
     }
-    await settle(lost);
-    const reader = damagedReader(readerOf(lost.objects), {
+    await lost.publishAll();
+    const reader = damagedReader(lost.read, {
       '/api/v1/markets/a': withField('representedBy', 'Another'),
     });
     await expect(begun(lost, openMemoryObjects(), { reader })).rejects.toThrow(LogUnusable);
     const world = await begun(lost, openMemoryObjects(), { reader, forgetNames: true });
     expect(world.outcome).toMatchObject({ markets: 2, lostNames: ['a'] });
-    await settle(world);
+    await world.publishAll();
     const shown = async (slug: string) =>
       JSON.parse(publicObjects(world.objects).get(publicKey({ kind: 'market', slug })) ?? '');
     expect(await shown('a')).toMatchObject({ representedBy: null });
     expect(await shown('b')).toMatchObject({ representedBy: 'Council of b' });
-    const after = await verifyLog(readerOf(world.objects), {
+    const after = await verifyLog(world.read, {
       vkeys: [OWN_KEY.vkey],
       seen: null,
       pageSizes: SMALL_PAGES,
@@ -192,8 +190,8 @@ describe('what the log does not have', () => {
   test('a ledger that holds anything is not begun from a log', async () => {
     const lost = loggedWorld();
     await lost.ingest([market('a')]);
-    await settle(lost);
-    const begin = ledgerFromLog({ storage: lost.dependencies, reader: readerOf(lost.objects), keys: [OWN_KEY] });
+    await lost.publishAll();
+    const begin = ledgerFromLog({ storage: lost.dependencies, reader: lost.read, keys: [OWN_KEY] });
     await expect(begin).rejects.toThrow(RangeError);
   });
 });
@@ -213,36 +211,36 @@ test('records that the log has are known: taking them in again changes nothing',
     scalar as IngestRecordInput,
   ];
   await lost.ingest(records);
-  await settle(lost);
+  await lost.publishAll();
   const world = await begun(lost, await copyOf(lost.objects));
-  await settle(world);
+  await world.publishAll();
   expect(await world.ingest(records)).toMatchObject({ unchanged: records.length, markets: [] });
 });
 
 test('entries of a removed market can be taken down afterwards', async () => {
   const lost = loggedWorld();
   await lost.ingest([market('a'), market('b'), ...Array.from({ length: 9 }, (_, day) => price('b', day * 20, day))]);
-  await settle(lost);
+  await lost.publishAll();
   await removeMarket(lost, 'b');
-  await settle(lost);
+  await lost.publishAll();
   const world = await begun(lost, await copyOf(lost.objects));
-  await settle(world);
+  await world.publishAll();
   await takeDown(world, 'b');
-  await settle(world);
-  const report = await verifyLog(readerOf(world.objects), { vkeys: [], seen: null, pageSizes: SMALL_PAGES });
+  await world.publishAll();
+  const report = await verifyLog(world.read, { vkeys: [], seen: null, pageSizes: SMALL_PAGES });
   expect(report).toMatchObject({ findings: [], takenDown: 10 });
 });
 
 test('a ledger begun from an older copy continues the longer log of its own store', async () => {
   const lost = loggedWorld();
   await lost.ingest([market('a'), price('a', 0, 1)]);
-  await settle(lost);
+  await lost.publishAll();
   const older = { ...lost, objects: await copyOf(lost.objects) };
   await lost.ingest([price('a', 1, 2), market('b')]);
-  await settle(lost);
+  await lost.publishAll();
   const longer = await readTexts(lost.objects);
   const world = await begun(older, lost.objects);
-  await settle(world);
+  await world.publishAll();
   expect((await readTexts(world.objects)).slice(0, longer.length)).toEqual(longer);
   expect(await faultsOfLog(world.objects)).toEqual([]);
 });
@@ -250,12 +248,12 @@ test('a ledger begun from an older copy continues the longer log of its own stor
 test('a new key takes the log over, and is announced in it', async () => {
   const lost = loggedWorld();
   await lost.ingest([market('a'), price('a', 0, 1)]);
-  await settle(lost);
+  await lost.publishAll();
   const [next, old] = [testSigner(2), OWN_KEY];
   const objects = await copyOf(lost.objects);
-  const both = { ...lost, dependencies: { ...lost.dependencies, log: { origin: LOG_ORIGIN, signers: [next, old] } } };
+  const both = lost.with({ log: { origin: LOG_ORIGIN, signers: [next, old] } });
   const world = await begun(both, objects, { keys: [next, old] });
-  await settle(world);
+  await world.publishAll();
   const added = (await readTexts(objects)).slice((await readTexts(lost.objects)).length);
   expect(added).toEqual([expect.stringContaining(next.vkey)]);
   const report = await verifyLog(readerOf(objects), { vkeys: [old.vkey], seen: null, pageSizes: SMALL_PAGES });

@@ -1,16 +1,14 @@
 import { expect, test } from 'vitest';
 import { publicKey } from '../../../contract/files/public-objects.ts';
-import { publish } from '../../../publisher/publish.ts';
 import { findLostObjects } from '../../../publisher/repair/lost-objects.ts';
 import { rebuild } from '../../../publisher/repair/rebuild.ts';
-import { expectVerified } from '../expect-verified.ts';
 import { createWorld, market, price, publicObjects, type World } from '../world.ts';
 
 async function publishedWorld(): Promise<World> {
   const world = createWorld();
   await world.ingest(['a', 'b', 'c', 'd'].map((slug) => market(slug)));
   await world.ingest(Array.from({ length: 9 }, (_, day) => price('b', day, day + 1)));
-  await publish(world.dependencies);
+  await world.publish();
   return world;
 }
 
@@ -40,7 +38,7 @@ test('the layout of the list is reported too, and the next list is cut without i
   if (present !== null) await world.objects.delete(layout, present.etag);
   expect(await findLostObjects(world.dependencies)).toEqual([layout]);
   await world.ingest([price('a', 0, 1)]);
-  await publish(world.dependencies);
+  await world.publish();
   expect(await findLostObjects(world.dependencies)).toEqual([]);
-  await expectVerified(world);
+  expect(await world.findings()).toEqual([]);
 });

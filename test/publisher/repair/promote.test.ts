@@ -32,7 +32,7 @@ const checkpoints: string[] = [];
 beforeAll(async () => {
   const ledger = openLoggedLedger();
   const created = createWorld(SMALL_PAGES, ledger);
-  first = { ...created, dependencies: withLog(created.dependencies), ledger };
+  first = { ...created.with(withLog(created.dependencies)), ledger };
   const slugs = ['a', 'b', 'c', 'd', 'e'];
   await first.ingest(slugs.map((slug) => market(slug)));
   await first.ingest(Array.from({ length: 240 }, (_, day) => price('b', -day, day + 1)));
@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 
 async function next(): Promise<void> {
-  await publish(first.dependencies);
+  await first.publish();
   const copy = openMemoryObjects();
   for (const [key, { body, metadata }] of first.objects.snapshot()) {
     if (key.startsWith(PUBLIC_PREFIX)) await copy.put(key, body, metadata, { kind: 'absent' });

@@ -36,13 +36,13 @@ const publishedWorld = copiesOf(fillPublished);
 async function fillPublished(world: World): Promise<void> {
   await world.ingest(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((slug) => market(slug)));
   await world.ingest([...days('b', 9), ...days('e', 6), price('g', 0, null)]);
-  await publish(world.dependencies);
+  await world.publish();
   await world.ingest([price('e', 1, -5)], 'correct');
-  await publish(world.dependencies);
+  await world.publish();
   await world.ingest([price('a', 0, 7), market('i')]);
   await loseMarket(world, 'h');
   await removeMarket(world, 'd', 'e');
-  await publish(world.dependencies);
+  await world.publish();
   await sweepExpired(world);
 }
 
@@ -243,7 +243,7 @@ describe('a rebuild of an undamaged store', () => {
     await world.ingest([price('c', 0, 1)]);
     expect(await rebuild(world.dependencies)).toEqual(REBUILT);
     await expectVerified(world.objects);
-    expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged' });
+    expect(await world.publish()).toMatchObject({ kind: 'unchanged' });
   });
 
   test('publishes the first generation if there was none', async () => {
@@ -308,7 +308,7 @@ describe('when the bundle of a committed generation is lost before it was applie
       lost++;
       await rebuild(world.dependencies);
       await expectVerified(world.objects);
-      expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged' });
+      expect(await world.publish()).toMatchObject({ kind: 'unchanged' });
       // The sweep removes leftovers of the lost generation and nothing else. The rest equals a rebuild into an empty store.
       await sweepExpired(world);
       const empty = openMemoryObjects();
@@ -405,7 +405,7 @@ test('a rebuild into an empty store makes the bodies and history pages that read
           await world.ingest([market(next.slug), price(next.slug, next.day, amountMinor++)], 'correct');
         }
         if (next.kind === 'remove') await loseMarket(world, next.slug);
-        if (next.kind === 'publish') await publish(world.dependencies);
+        if (next.kind === 'publish') await world.publish();
       }
       await sweepExpired(world);
       const empty = openMemoryObjects();

@@ -2,7 +2,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { Json } from '../../../contract/values/canonical-json.ts';
-import { publish } from '../../../publisher/publish.ts';
 import { rebuild } from '../../../publisher/repair/rebuild.ts';
 import { repairMarket, repairMarkets, repairOne } from '../../../publisher/repair/repair-market.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
@@ -20,7 +19,7 @@ import {
   refreshMarkKey,
 } from '../../../storage/records/publication.ts';
 import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
-import { createWorld, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
+import { createWorld, market, price, SMALL_PAGES, type World } from '../world.ts';
 
 /** Gold has two closed pages. The first one has a corrected observation. */
 let world: World;
@@ -30,7 +29,7 @@ beforeEach(async () => {
   await world.ingest([market('gold'), market('tin'), price('tin', 0, 1)]);
   await world.ingest(Array.from({ length: 10 }, (_, day) => price('gold', day, 100 + day)));
   await world.ingest([price('gold', 1, 7)], 'correct');
-  await publish(world.dependencies);
+  await world.publish();
 });
 
 const recordOf = async (ledger: Ledger) => (await ledger.get(marketKey('gold'))) as Item<MarketRecordValue>;
@@ -125,11 +124,11 @@ describe.each(DAMAGES)('of %s', (_, damage) => {
 /** No market is deferred, and readers see as many observations as the ledger has. */
 async function expectPublished(): Promise<void> {
   for (let isMoreDue = true; isMoreDue; ) {
-    const outcome = await publish(world.dependencies);
+    const outcome = await world.publish();
     expect(outcome.deferred).toEqual([]);
     isMoreDue = outcome.isMoreDue;
   }
-  const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
+  const report = await verify(world.read, { pageSizes: SMALL_PAGES, settled: true });
   expect(report.findings).toEqual([]);
   expect(report.observations).toBe((await observations()).length + 1);
 }
@@ -172,7 +171,7 @@ describe('observations without a record', () => {
     await put(marketMarkKey('gold'), LATER, null);
     await put(historyMarkKey('gold', 'x'), LATER, null);
     expect(await repairMarket(world.dependencies, 'gold')).toBe('removed');
-    await publish(world.dependencies);
+    await world.publish();
     const left = [
       marketIndexKey('gold'),
       marketMarkKey('gold'),
@@ -182,7 +181,7 @@ describe('observations without a record', () => {
       publishedHeadsKey('gold'),
     ];
     for (const key of left) expect(await world.ledger.get<unknown>(key)).toBeNull();
-    const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
+    const report = await verify(world.read, { pageSizes: SMALL_PAGES, settled: true });
     expect(report).toMatchObject({ findings: [], markets: 1, observations: 1 });
   });
 
@@ -237,7 +236,7 @@ test('a market that does not add up and has no body keeps no other market out of
   const key = publicKey({ kind: 'market', slug: 'gold' });
   await world.objects.delete(key, ((await world.objects.stat(key)) as ObjectHead).etag);
   expect(await rebuild(world.dependencies)).toMatchObject({ deferred: ['gold'] });
-  expect((await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES })).markets).toBe(1);
+  expect((await verify(world.read, { pageSizes: SMALL_PAGES })).markets).toBe(1);
   await repairOne(world.dependencies, 'gold');
   await expectPublished();
 });

@@ -33,24 +33,24 @@ const days: number[] = [];
 beforeAll(async () => {
   const ledger = openLoggedLedger();
   const created = createWorld(SMALL_PAGES, ledger);
-  later = { ...created, dependencies: withLog(created.dependencies), ledger };
+  later = { ...created.with(withLog(created.dependencies)), ledger };
   const slugs = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
   await later.ingest(slugs.map((slug) => market(slug)));
   await later.ingest(slugs.flatMap((slug) => [0, 1, 2, 3, 4, 5, 6, 7, 8].map((day) => price(slug, day, 100 + day))));
-  await publish(later.dependencies);
+  await later.publish();
   for (let day = 0; day < 3; day++) {
     days.push(ledger.transactions.length);
     // Closed pages change, so that the store lacks some that the copy records.
     await later.ingest([price('b', day, 7 + day), price('e', 2, 7 + day)], 'correct');
-    await publish(later.dependencies);
+    await later.publish();
     await later.ingest([price('a', 20 + day, 5), price('c', 20 + day, null), market(`day-${day}`)]);
     await later.ingest([price(`day-${day}`, 0, 1)]);
-    await publish(later.dependencies);
+    await later.publish();
     later.clock.nowMs += DAY_MS + PAGE_RETENTION_SECONDS * 1000;
     await collectGarbage(later.dependencies, { dryRun: false });
   }
   await later.ingest([price('b', 4, 70)], 'correct');
-  await publish(later.dependencies);
+  await later.publish();
 });
 
 const TEARS: readonly [string, Tear][] = [

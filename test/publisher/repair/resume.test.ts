@@ -8,7 +8,6 @@ import { rebuild } from '../../../publisher/repair/rebuild.ts';
 import { resume } from '../../../publisher/repair/resume.ts';
 import { StorageCorrupt } from '../../../storage/ports/errors.ts';
 import { HEAD_KEY, marketMarkKey } from '../../../storage/records/publication.ts';
-import { expectVerified } from '../expect-verified.ts';
 import { diesAfter, faultyStorage } from '../faulty-storage.ts';
 import { createWorld, dependenciesOn, market, price, publicObjects, type World } from '../world.ts';
 
@@ -18,7 +17,7 @@ const SLUGS = ['a', 'b', 'c', 'd', 'e'];
 async function openWorld(): Promise<World> {
   const world = createWorld();
   await world.ingest([...SLUGS.map((slug) => market(slug)), ...SLUGS.map((slug) => price(slug, 0, 100))]);
-  await publish(world.dependencies);
+  await world.publish();
   return world;
 }
 
@@ -34,7 +33,7 @@ beforeEach(async () => {
   restored = dependenciesOn(older.ledger, world.objects, world.clock);
   for (let day = 1; day < 4; day++) {
     await world.ingest([price('a', day, 100 + day), price('d', day, 200 + day)]);
-    await publish(world.dependencies);
+    await world.publish();
   }
 });
 
@@ -81,7 +80,7 @@ describe.each(SITUATIONS)('where %s', (_, happen) => {
     expect(await findLostObjects(restored)).toEqual([]);
     await older.ingest([price('b', 9, 5)]);
     await publish(restored);
-    await expectVerified(world);
+    expect(await world.findings()).toEqual([]);
   });
 });
 
@@ -105,7 +104,7 @@ describe('where the snapshot does not show it', () => {
     await loseSnapshot();
     const { generation } = await rebuild(restored);
     expect(generation).toBeGreaterThan(4);
-    await expectVerified(world);
+    expect(await world.findings()).toEqual([]);
   });
 });
 
@@ -115,7 +114,7 @@ test('a rival that publishes between the reads of HEAD and snapshot does not loo
   const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
     if (!isAhead && what.startsWith('objects.stat')) {
       isAhead = true;
-      await publish(world.dependencies);
+      await world.publish();
     }
     return await run();
   });
@@ -129,7 +128,7 @@ test('a market whose mark is lost before the first generation is in the first ge
     attemptId: 'a restore',
   });
   expect(await resume(unpublished.dependencies)).toBeNull();
-  await publish(unpublished.dependencies);
+  await unpublished.publish();
   const keys = [...publicObjects(unpublished.objects).keys()];
   for (const slug of SLUGS) expect(keys).toContain(`public/api/v1/markets/${slug}.json`);
 });

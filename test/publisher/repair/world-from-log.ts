@@ -2,17 +2,15 @@
 import { ALL_PROJECTIONS } from '../../../contract/files/projections.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
-import { publish } from '../../../publisher/publish.ts';
 import { takeOverStore } from '../../../publisher/repair/from-log/known-pages.ts';
 import { type FromLogOptions, ledgerFromLog } from '../../../publisher/repair/from-log/ledger-from-log.ts';
 import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
-import { ingest as takeIn } from '../../ingest/ingest.ts';
 import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
 import { testSigner, withLog } from '../log/test-log.ts';
 import { removeMarket } from '../remove-market.ts';
 import { setStanding } from '../standing.ts';
 import { takeDown } from '../take-down.ts';
-import { createWorld, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
+import { createWorld, market, price, type World, worldOn } from '../world.ts';
 
 /** Numbers from 0 to 1, the same for each seed. */
 function randomOf(seed: number): () => number {
@@ -27,11 +25,7 @@ function randomOf(seed: number): () => number {
 
 export function loggedWorld(): World {
   const world = createWorld();
-  return { ...world, dependencies: { ...withLog(world.dependencies), projections: ALL_PROJECTIONS } };
-}
-
-export async function settle({ dependencies }: Pick<World, 'dependencies'>): Promise<void> {
-  while ((await publish(dependencies)).isMoreDue);
+  return world.with({ ...withLog(world.dependencies), projections: ALL_PROJECTIONS });
 }
 
 /** For every other step. */
@@ -47,7 +41,7 @@ export async function livedWorld(seed: number): Promise<World> {
   const source = { publisher: 'P', licence: 'CC0-1.0', attribution: null };
   await world.ingest(slugs.map((slug) => market(slug)));
   await world.ingest(slugs.flatMap((slug) => [0, 1, 2].map((day) => price(slug, day, 100 + day))));
-  await settle(world);
+  await world.publishAll();
   const happen = async (slug: string, step: number): Promise<void> => {
     const day = Math.floor(random() * 900) - 640;
     const at = price(slug, day, Math.floor(random() * 1e6)) as IngestRecordInput & { observedAt: string };
@@ -92,12 +86,12 @@ export async function livedWorld(seed: number): Promise<World> {
   for (let step = 0; step < 40; step++) {
     await happen(pick([...left]), step);
     world.clock.nowMs += 1_000 * Math.floor(random() * 1_000);
-    if (random() < 0.4) await settle(world);
+    if (random() < 0.4) await world.publishAll();
   }
-  await settle(world);
+  await world.publishAll();
   const gone = slugs.find((slug) => !left.has(slug));
   if (gone !== undefined && random() < 0.6) await takeDown(world, gone);
-  await settle(world);
+  await world.publishAll();
   return world;
 }
 
@@ -109,17 +103,11 @@ export async function begun(
   objects: MemoryObjects,
   { isStoreLater = false, ...options }: Partial<FromLogOptions> & { readonly isStoreLater?: boolean } = {},
 ): Promise<World & { readonly outcome: Awaited<ReturnType<typeof ledgerFromLog>> }> {
-  const fresh = createWorld(SMALL_PAGES, openSqliteLedger(':memory:'));
-  const dependencies = { ...lost.dependencies, ledger: fresh.ledger, objects };
-  const reader = readerOf(lost.objects);
-  const outcome = await ledgerFromLog({ storage: dependencies, reader, keys: [OWN_KEY], ...options });
-  if (!isStoreLater) await takeOverStore(dependencies);
-  const ingest: World['ingest'] = async (records, mode = 'append') => {
-    const report = await takeIn(dependencies, records, { mode });
-    if (!report.taken) throw new Error(`the test's own records were refused: ${JSON.stringify(report.faults)}`);
-    return report;
-  };
-  return { ...fresh, objects, clock: lost.clock, dependencies, outcome, ingest };
+  const ledger = openSqliteLedger(':memory:');
+  const world = worldOn({ ledger, objects, clock: lost.clock }, { ...lost.dependencies, ledger, objects });
+  const outcome = await ledgerFromLog({ storage: world.dependencies, reader: lost.read, keys: [OWN_KEY], ...options });
+  if (!isStoreLater) await takeOverStore(world.dependencies);
+  return { ...world, outcome };
 }
 
 export async function copyOf(objects: MemoryObjects): Promise<MemoryObjects> {

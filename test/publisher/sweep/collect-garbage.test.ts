@@ -12,7 +12,6 @@ import { readAll } from '../../../storage/ports/paging.ts';
 import { GENERATIONS, SUPERSEDED_PAGES, supersededPageKey, WALK_KEY } from '../../../storage/records/publication.ts';
 import { runs } from '../../runs.ts';
 import { copiesOf } from '../copied-world.ts';
-import { expectVerified } from '../expect-verified.ts';
 import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
 import { loseMarket } from '../lose-market.ts';
 import { Witness } from '../witness.ts';
@@ -33,9 +32,9 @@ const publishedWorld = copiesOf(fillPublished);
 async function fillPublished(world: World): Promise<void> {
   await world.ingest(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'].map((slug) => market(slug)));
   await world.ingest([...days('b', 9), ...days('e', 6), ...days('i', 6)]);
-  await publish(world.dependencies);
+  await world.publish();
   await changeHistories(world, -5);
-  await publish(world.dependencies);
+  await world.publish();
 }
 
 async function changeHistories(world: World, amountMinor: number): Promise<void> {
@@ -61,21 +60,21 @@ describe('a sweep removes', () => {
     expect(removed.some((key) => key.includes('/markets/pages/1-'))).toBe(true);
     expect(removed.some((key) => key.includes('/b/history/pages/1-'))).toBe(true);
     expect(keysOf(world)).toEqual(before.filter((key) => !removed.includes(key)));
-    await expectVerified(world);
+    expect(await world.findings()).toEqual([]);
     expect((await sweep(world)).removed).toEqual([]);
   });
 
   test('the bodies of a removed market at once, and its pages when their cursors have expired', async () => {
     const world = await publishedWorld();
     await loseMarket(world, 'i');
-    expect(await publish(world.dependencies)).toMatchObject({ kind: 'published', generation: 3 });
+    expect(await world.publish()).toMatchObject({ kind: 'published', generation: 3 });
     const ofMarket = () => keysOf(world).filter((key) => /\/i(\.json|\/)/.test(key));
     const bodies = [publicKey({ kind: 'history', slug: 'i' }), publicKey({ kind: 'market', slug: 'i' })];
     expect(ofMarket()).toEqual(expect.arrayContaining(bodies));
-    await expectVerified(world);
+    expect(await world.findings()).toEqual([]);
     expect((await collectGarbage(world.dependencies, DRY_RUN)).removed).toEqual(expect.arrayContaining(bodies));
     expect((await sweep(world)).removed).toEqual(expect.arrayContaining(bodies));
-    await expectVerified(world);
+    expect(await world.findings()).toEqual([]);
     expect(ofMarket()).toEqual([expect.stringContaining('/i/history/pages/')]);
     world.clock.nowMs += RETENTION_MS;
     await sweep(world);
@@ -88,9 +87,9 @@ describe('a sweep removes', () => {
   test('no body of a market that was removed and defined again, even if the old bodies exist', async () => {
     const world = await publishedWorld();
     await loseMarket(world, 'i');
-    await publish(world.dependencies);
+    await world.publish();
     await world.ingest([market('i'), price('i', 3, 3)]);
-    await publish(world.dependencies);
+    await world.publish();
     const bodies = [publicKey({ kind: 'history', slug: 'i' }), publicKey({ kind: 'market', slug: 'i' })];
     for (const key of bodies) expect((await world.objects.stat(key))?.metadata.generation).toBe(4);
     const before = keysOf(world);
@@ -99,13 +98,13 @@ describe('a sweep removes', () => {
     expect(removed.some((key) => key.includes('/i/history/pages/'))).toBe(true);
     expect(keysOf(world)).toEqual(before.filter((key) => !removed.includes(key)));
     expect(keysOf(world)).toEqual(expect.arrayContaining(bodies));
-    await expectVerified(world);
+    expect(await world.findings()).toEqual([]);
   });
 
   test('a body of a removed market that a late publisher put again', async () => {
     const world = await publishedWorld();
     await loseMarket(world, 'i');
-    await publish(world.dependencies);
+    await world.publish();
     await sweep(world);
     for (const kind of ['market', 'history'] as const) {
       const name = { kind, slug: 'i' };
@@ -114,7 +113,7 @@ describe('a sweep removes', () => {
     const { removed } = await sweep(world);
     expect(removed).toEqual(expect.arrayContaining([publicKey({ kind: 'market', slug: 'i' })]));
     expect(removed).toEqual(expect.arrayContaining([publicKey({ kind: 'history', slug: 'i' })]));
-    await expectVerified(world);
+    expect(await world.findings()).toEqual([]);
   });
 
   test('no unknown object: it is reported', async () => {
@@ -141,8 +140,8 @@ describe('a sweep removes', () => {
     const before = keysOf(world);
     expect(await sweep(world)).toEqual({ removed: [], kept: 0, prunedRecords: 0, unknown: [], endedEarly: false });
     expect(keysOf(world)).toEqual(before);
-    await publish(world.dependencies);
-    await expectVerified(world);
+    await world.publish();
+    expect(await world.findings()).toEqual([]);
     expect((await sweep(world)).removed.length).toBeGreaterThan(0);
   });
 });
@@ -182,22 +181,22 @@ test('leftovers of a publisher that died before its commit, once another one has
   expect(keysOf(world)).toEqual(expect.arrayContaining(orphans));
 
   await changeHistories(world, -7);
-  await publish(world.dependencies);
+  await world.publish();
   const { removed } = await sweep(world);
   const pages = orphans.filter((key) => key.includes('/history/pages/'));
   expect(removed).toEqual(expect.arrayContaining(pages));
-  await expectVerified(world);
+  expect(await world.findings()).toEqual([]);
 
   // Retained layouts may name any list page. So unnamed pages are known only when the layouts have expired.
   world.clock.nowMs += RETENTION_MS;
   await changeHistories(world, -8);
-  await publish(world.dependencies);
+  await world.publish();
   await sweep(world);
   expect(keysOf(world).some((key) => orphans.includes(key) && key.includes('/markets/pages/3-'))).toBe(true);
   world.clock.nowMs += 1;
   await sweep(world);
   expect(keysOf(world).filter((key) => orphans.includes(key))).toEqual([]);
-  await expectVerified(world);
+  expect(await world.findings()).toEqual([]);
 });
 
 /** Garbage of every kind: expired pages, orphans, old bundles, bodies of a removed market. */
@@ -207,10 +206,10 @@ const worldWithGarbage = copiesOf(async (world) => {
   await dieBefore(world, 'ledger.transact');
   await changeHistories(world, -7);
   await loseMarket(world, 'i');
-  await publish(world.dependencies);
+  await world.publish();
   world.clock.nowMs += RETENTION_MS + 1;
   await changeHistories(world, -8);
-  await publish(world.dependencies);
+  await world.publish();
 });
 
 describe('a run', () => {
@@ -238,7 +237,7 @@ describe('a run', () => {
       expect(report.prunedRecords).toBeLessThanOrEqual(3);
       inTurns.push(...report.removed);
       capped = report.endedEarly;
-      await expectVerified(world);
+      expect(await world.findings()).toEqual([]);
     }
     expect(inTurns).toEqual(removed);
   });
@@ -275,7 +274,7 @@ describe('a run that ends early', () => {
     const world = await publishedWorld();
     await sweep(world);
     await loseMarket(world, 'i');
-    await publish(world.dependencies);
+    await world.publish();
     const last = publicKey({ kind: 'market', slug: 'i' });
     const place = keysOf(world)
       .filter((key) => key.startsWith('public/'))
@@ -294,7 +293,7 @@ describe('a run that ends early', () => {
     expect(runs.length).toBeGreaterThan(2);
     expect(runs.at(0)).not.toContain(last);
     expect(runs.flat()).toContain(last);
-    await expectVerified(world);
+    expect(await world.findings()).toEqual([]);
     // Then it begins at the front again.
     expect((await sweep(world)).kept).toBe(keysOf(world).length);
   });
@@ -308,7 +307,7 @@ describe('a run that ends early', () => {
       ({ endedEarly } = await collectGarbage(inSmallPages(world, 1), { ...FOR_GOOD, maxWalked: 1 }));
     }
     expect(pages()).toEqual(before);
-    await expectVerified(world);
+    expect(await world.findings()).toEqual([]);
   });
 
   test('as a dry run does not move the place where the next run begins', async () => {
@@ -341,7 +340,7 @@ describe('a run costs', () => {
     const world = createWorld();
     await world.ingest(slugs.map((slug) => market(slug)));
     for (const slug of slugs) await world.ingest(days(slug, 5));
-    await publish(world.dependencies);
+    await world.publish();
     return world;
   }
 
@@ -367,7 +366,7 @@ describe('a run costs', () => {
   test('for removals two requests an object, and a transaction for 100 records', async () => {
     const world = await largeWorld();
     for (const slug of slugs) await world.ingest([price(slug, 1, 7)], 'correct');
-    await publish(world.dependencies);
+    await world.publish();
     await costOfSweep(world);
     world.clock.nowMs += RETENTION_MS + 1;
     const items = await readAll(world.ledger, SUPERSEDED_PAGES);
@@ -392,7 +391,7 @@ describe('records of what to keep', () => {
     for (const [day, hours] of [1, 10, 10, 10, 10].entries()) {
       world.clock.nowMs += hours * HOUR_MS;
       await world.ingest([price('a', day, 1)]);
-      await publish(world.dependencies);
+      await world.publish();
     }
     expect(await generationsIn(world)).toEqual([1, 2, 3, 4, 5, 6, 7]);
     // Applied 40, 30, 20, 10 and 0 hours ago: 3 to 7.
@@ -450,7 +449,7 @@ test('in any sequence of generations, a sweep removes expired objects and nothin
       const witness = new Witness(world);
       await world.ingest(Array.from({ length: 8 }, (_, index) => market(`m-${String(index).padStart(2, '0')}`)));
       await world.ingest([...days('m-01', 9), ...days('m-05', 5)]);
-      await publish(world.dependencies);
+      await world.publish();
       await witness.noteGeneration();
 
       let amountMinor = 1;
@@ -469,14 +468,14 @@ test('in any sequence of generations, a sweep removes expired objects and nothin
         }
         if (next.kind === 'publish' || next.kind === 'die') {
           // The retention of a dead publisher's generation begins when it is applied: now.
-          await publish(world.dependencies);
+          await world.publish();
           await witness.noteGeneration();
         }
         if (next.kind === 'sweep') {
           // A walk that goes on from where a capped one stopped does not see what comes before.
           const isFromStart = ((await world.ledger.get(WALK_KEY))?.value.after ?? '') === '';
           const { endedEarly: capped } = await sweep(world, { maxRemovals: next.maxRemovals });
-          await expectVerified(world);
+          expect(await world.findings()).toEqual([]);
           await witness.expectKept(!capped && isFromStart);
           const items = await readAll(world.ledger, SUPERSEDED_PAGES);
           if (!capped && next.maxRemovals === 1000) expect(items).toHaveLength(witness.retainedOfHistories());
@@ -507,7 +506,7 @@ describe('a sweep and a publish at once', () => {
       return await run();
     });
     await outer(dependenciesOn(ledger, objects, world.clock));
-    await expectVerified(world);
+    expect(await world.findings()).toEqual([]);
     await witness.noteGeneration();
     await witness.expectKept(false);
     return reached;
@@ -533,7 +532,7 @@ describe('a sweep and a publish at once', () => {
       const world = createWorld();
       const history = Array.from({ length: 405 }, (_, day) => price('h', day - 405, day + 1));
       await world.ingest([market('a'), market('h'), ...history]);
-      await publish(world.dependencies);
+      await world.publish();
       const witness = new Witness(world);
       await witness.noteGeneration();
       await world.ingest([price('h', -405, -1)], 'correct');
@@ -561,7 +560,7 @@ describe('a sweep and a publish at once', () => {
       await published;
       const superseded = reached ? 101 : 0;
       expect(await readAll(world.ledger, SUPERSEDED_PAGES)).toHaveLength(superseded);
-      await expectVerified(world);
+      expect(await world.findings()).toEqual([]);
       await witness.noteGeneration();
       await witness.expectKept(false);
       expect(witness.retainedOfHistories()).toBe(superseded);
@@ -574,16 +573,16 @@ describe('a sweep and a publish at once', () => {
     for (let reached = true; reached; operations++) {
       const world = await publishedWorld();
       await loseMarket(world, 'j');
-      await publish(world.dependencies);
+      await world.publish();
       await world.ingest([market('j')]);
       reached = false;
       const { ledger, objects } = faultyStorage(world.ledger, world.objects, operations, async ({ run }) => {
         reached = true;
-        await publish(world.dependencies);
+        await world.publish();
         return await run();
       });
       await collectGarbage(dependenciesOn(ledger, objects, world.clock), FOR_GOOD);
-      if (reached) await expectVerified(world);
+      if (reached) expect(await world.findings()).toEqual([]);
     }
     expect(operations).toBeGreaterThan(15);
   });
@@ -592,14 +591,14 @@ describe('a sweep and a publish at once', () => {
     const world = await publishedWorld();
     const before = await world.objects.stat(publicKey({ kind: 'market', slug: 'j' }));
     await loseMarket(world, 'j');
-    await publish(world.dependencies);
+    await world.publish();
     let step: 'judging' | 'removing' | 'defined' = 'judging';
     const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
       if (what.startsWith('objects.stat') && what.includes('/j.json')) step = 'removing';
       if (step === 'removing' && what.startsWith('ledger.getMany')) {
         step = 'defined';
         await world.ingest([market('j')]);
-        await publish(world.dependencies);
+        await world.publish();
       }
       return await run();
     });
@@ -607,6 +606,6 @@ describe('a sweep and a publish at once', () => {
     expect(step).toBe('defined');
     const after = await world.objects.stat(publicKey({ kind: 'market', slug: 'j' }));
     expect(after?.etag).toBe(before?.etag);
-    await expectVerified(world);
+    expect(await world.findings()).toEqual([]);
   });
 });

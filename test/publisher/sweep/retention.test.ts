@@ -1,7 +1,6 @@
 /** How long a superseded page stays. The numbers are not imported: readers are promised them. */
 import { expect, test } from 'vitest';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
-import { publish } from '../../../publisher/publish.ts';
 import { SUPERSEDED_PAGES } from '../../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
 import { faultyStorage } from '../faulty-storage.ts';
@@ -16,9 +15,9 @@ const CACHED_MS = (15 + 300) * 1000;
 test('a superseded page stays for the life of a cursor, from the moment when caches stop handing it out', async () => {
   const world = createWorld();
   await world.ingest([market('a'), ...Array.from({ length: 9 }, (_, day) => price('a', day, day + 1))]);
-  await publish(world.dependencies);
+  await world.publish();
   await world.ingest([price('a', 1, 1000)], 'correct');
-  await publish(world.dependencies);
+  await world.publish();
 
   const removedAfter = async (elapsedMs: number) => {
     world.clock.nowMs += elapsedMs;
@@ -32,9 +31,9 @@ test('a page stays while its record as superseded is not visible yet, even if th
   const lag = laggingLedger(openSqliteLedger(':memory:'));
   const world = createWorld(SMALL_PAGES, lag.writer);
   await world.ingest([market('a'), ...Array.from({ length: 9 }, (_, day) => price('a', day, day + 1))]);
-  await publish(world.dependencies);
+  await world.publish();
   await world.ingest([price('b', 0, 1), market('b')]);
-  await publish(world.dependencies);
+  await world.publish();
   world.clock.nowMs += CURSOR_MS + CACHED_MS + 1;
   await world.ingest([price('a', 1, 1000)], 'correct');
   lag.hold();
@@ -42,7 +41,7 @@ test('a page stays while its record as superseded is not visible yet, even if th
   // The sweep begins before the commit of the generation. Later all its records are visible but one.
   const { ledger } = faultyStorage(lag.reader, world.objects, 'all', async ({ what, run }) => {
     if (what.startsWith('ledger.getMany') && what.includes('published/market/a')) {
-      await publish(world.dependencies);
+      await world.publish();
       lag.show(({ partition }) => partition !== SUPERSEDED_PAGES.partition);
     }
     return await run();
