@@ -13,7 +13,7 @@ import type { Asserted, SourceForm } from './source-records.ts';
 
 const WAIT_SECONDS = 60;
 /** The same share as for the lists of sources. */
-const MINIMUM_SHARE = 0.5;
+export const MINIMUM_SHARE = 0.5;
 
 const HELP = `
 A file is NDJSON (.ndjson, .jsonl), JSON (.json: an array of records, or { "records": […] }), or CSV or any other JSON
@@ -140,7 +140,8 @@ export function addIngestCommands(program: Command): void {
         ...(reinstate ? (['reinstated'] as const) : []),
       ];
       const why = publicReason === undefined ? {} : { publicReason };
-      const missing = { complete, retractMissing, minimumShare, ...why };
+      const { FileContents } = await import('./file-contents.ts');
+      const missing = { ...(complete && { complete: new FileContents() }), retractMissing, minimumShare, ...why };
       const asked = { mode, partial, dryRun, asserted, ...missing, runId: run, wait, onReceived };
       await ingestFiles(await openClient(options), sources, asked, options);
     });

@@ -9,7 +9,7 @@ import type { Client } from '../http/client.ts';
 import { endWith } from '../program/exit-codes.ts';
 import { note, printFields, printJson, progressOf } from '../program/output.ts';
 import { FaultLog, faultLines, firstFault, ReportFile } from './fault-log.ts';
-import { FileContents } from './file-contents.ts';
+import type { FileContents } from './file-contents.ts';
 import { type IngestOptions, type IngestRun, type IngestTotals, newTotals } from './ingest-run.ts';
 import { type MissingRows, withdrawMissing } from './missing-rows.ts';
 import { openInput } from './open-input.ts';
@@ -72,6 +72,7 @@ export async function sendFiles(
   const report = new ReportFile(reportPath);
   const progress = progressOf({ ...(json && { json }), ...(quiet && { quiet }) });
   const summaries: FileSummary[] = [];
+  const contents = asked.complete ?? null;
   try {
     for (const [index, file] of files.entries()) {
       const { path, name, source, past } = file;
@@ -80,11 +81,18 @@ export async function sendFiles(
       const faults = new FaultLog(input.name, report);
       const totals = newTotals();
       const run = { ...asked, client, input, source, faults, progress, totals, runId: `${runId}-${index}` };
-      const contents = asked.complete ? new FileContents() : null;
-      let missing: MissingRows | null = null;
+      let missing: Partial<MissingRows> | null = null;
       try {
         await ingestFile(run, contents);
-        if (contents !== null) missing = await withdrawMissing(run, contents, report);
+        const isEnd = index === files.length - 1 || totals.stoppedAtLine !== null;
+        const whole = { ...run, input: { ...input, name: asked.completeName ?? input.name } };
+        if (contents !== null && isEnd)
+          missing = await withdrawMissing(whole, contents, report, [...summaries, totals]).catch((error) => {
+            // A run goes on, because it also repairs public files that cannot be read.
+            if (!run.inBatches) throw error;
+            note(`${whole.input.name} could not be compared with what is published: ${(error as Error).message}`);
+            return { isHeldBack: true };
+          });
       } finally {
         progress.clear();
         for (const line of faultLines(input.name, faults.groups())) note(line);
@@ -158,7 +166,8 @@ async function examine(run: IngestRun, records: AsyncGenerator<SourceRecord | So
     );
     return await sendBatches(run, collecting(cutIntoParts(chained(first.items, records), true)));
   }
-  const parts = cutIntoParts(chained(first.items, records), false);
+  const parts = cutIntoParts(chained(first.items, records), run.inBatches === true);
+  if (run.inBatches) return await sendBatches(run, parts);
   const { items, isAll } = await beginningOf(parts, 1);
   if (isAll) await sendBatches(run, items);
   else await sendUpload(run, chained(items, parts));

@@ -6,6 +6,7 @@ import { columnsOf } from '../../mapping/values/template.ts';
 import type { ProgressLine } from '../../server/terminal/progress-line.ts';
 import type { Client } from '../http/client.ts';
 import type { FaultLog } from './fault-log.ts';
+import type { FileContents } from './file-contents.ts';
 import type { Input } from './open-input.ts';
 import type { Asserted, SourceForm } from './source-records.ts';
 
@@ -17,8 +18,13 @@ export interface IngestOptions {
   readonly dryRun: boolean;
   /** Fields that every observation of the file gets: `outlierConfirmed`, `reinstated`. */
   readonly asserted: Asserted;
-  /** The file should have all observations of its markets, metrics and sources: missing ones are reported. */
-  readonly complete?: boolean;
+  /**
+   * Gets the contents of the files, which together should have all observations of their markets, metrics and sources: missing
+   * ones are reported.
+   */
+  readonly complete?: FileContents;
+  /** The name of all files together, for messages about missing observations. Default: that of the file. */
+  readonly completeName?: string;
   /** Missing observations are also withdrawn. */
   readonly retractMissing?: boolean;
   /** The public reason for withdrawals. */

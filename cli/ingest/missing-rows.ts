@@ -1,5 +1,5 @@
 /**
- * `--complete`: finds the published observations that the file should have but does not, and withdraws them on request. A
+ * `--complete`: finds the published observations that the files should have but do not, and withdraws them on request. A
  * source that withdraws a value often only removes its row.
  */
 
@@ -9,7 +9,7 @@ import { note } from '../program/output.ts';
 import { allVersions, hasHistory } from '../reads/walk.ts';
 import { FaultLog, faultLines, type ReportFile } from './fault-log.ts';
 import type { FileContents } from './file-contents.ts';
-import { type IngestRun, newTotals } from './ingest-run.ts';
+import { type IngestRun, type IngestTotals, newTotals } from './ingest-run.ts';
 import { cutIntoParts } from './parts.ts';
 import { sendBatches } from './send-batches.ts';
 import type { SourceRecord } from './source-records.ts';
@@ -26,71 +26,111 @@ export interface MissingRows {
   readonly withdrawn: number | null;
   /** The number of observations that were withdrawn earlier and are in the file again. They stay withdrawn. */
   readonly returned: number;
+  /** Whether requested withdrawals were not made: the files have too few observations, or the service refused some. */
+  readonly isHeldBack: boolean;
 }
 
 /**
- * Compares the file with the published histories of its markets, one after the other. Withdraws missing observations on
+ * Compares the files with the published histories of their markets, one after the other. Withdraws missing observations on
  * request; a dry run only counts them. Null: the comparison is not possible.
+ *
+ * @param all the totals of all files in `contents`. Those of `run`, the last file, get the batches of the withdrawals
  */
 export async function withdrawMissing(
   run: IngestRun,
   contents: FileContents,
   report: ReportFile,
+  all: readonly IngestTotals[],
 ): Promise<MissingRows | null> {
-  const { input, totals, partial, dryRun, runId, minimumShare = 0, retractMissing: retract = false } = run;
+  const { input, totals, partial, dryRun, runId, retractMissing: retract = false } = run;
   if (totals.stoppedAtLine !== null) {
     note(`${input.name} was not taken in as a whole, so it was not compared with what is published.`);
     return null;
   }
-  const count = { published: 0, missing: 0, returned: 0 };
+  const withoutRecord = all.reduce((sum, each) => sum + each.withoutRecord, 0);
   // Without `partial`, a file with a refused row would not be ingested completely. So a dry run must not announce withdrawals
   // for it.
-  const isWithdrawing = retract && totals.withoutRecord === 0 && (partial || totals.refused === 0);
-  if (retract && totals.withoutRecord > 0) {
+  const isWithdrawing = retract && withoutRecord === 0 && (partial || all.every(({ refused }) => refused === 0));
+  if (retract && withoutRecord > 0) {
     note(
-      `Nothing ${dryRun ? 'would be' : 'was'} withdrawn: ${totals.withoutRecord} rows gave no record, so it is unknown which observations they mean. Correct them, or the mapping.`,
+      `Nothing ${dryRun ? 'would be' : 'was'} withdrawn: ${withoutRecord} rows gave no record, so it is unknown which observations they mean. Correct them, or the mapping.`,
     );
   }
   // All missing ones are counted before the first withdrawal.
+  const count = newCount();
   for await (const _ of missingOf(run, contents, report, count));
-  const { published, missing, returned } = count;
-  // The file's own new observations are public by now. They do not count, because they would reduce the share of missing ones.
-  const added = dryRun || totals.generation === null ? 0 : totals.accepted;
-  const before = Math.max(published - added, missing);
-  const isShrunk = before - missing < minimumShare * before;
-  if (isWithdrawing && isShrunk) {
-    note(
-      `list-shrunk: ${input.name} has ${before - missing} of the ${before} observations that were published, so nothing ${dryRun ? 'would be' : 'was'} withdrawn. If the file is right, use --minimum-share 0.`,
-    );
-    endWith('set-aside');
+  const { missing, returned } = count;
+  const kept = isWithdrawing ? shrunkMarkets(run, count) : null;
+  if (kept === null) return { missing, returned, withdrawn: null, isHeldBack: isWithdrawing };
+  if (dryRun) {
+    const left = [...kept].reduce((sum, market) => sum + (count.markets.get(market)?.missing ?? 0), 0);
+    return { missing, returned, withdrawn: missing - left, isHeldBack: kept.size > 0 };
   }
-  if (!isWithdrawing || isShrunk || dryRun)
-    return { missing, returned, withdrawn: isWithdrawing && !isShrunk ? missing : null };
   const faults = new FaultLog(`${input.name} (withdrawals)`, report);
   const withdrawals = { ...run, partial: true, faults, totals: newTotals(), runId: `${runId}-withdraw` };
-  const rows = missingOf(run, contents, null, { published: 0, missing: 0, returned: 0 });
+  const rows = missingOf(run, contents, null, newCount(), kept);
   await sendBatches(withdrawals, cutIntoParts(rows, false));
   for (const line of faultLines(`${input.name} (withdrawals)`, faults.groups())) note(line);
   const { accepted, refused, generation } = withdrawals.totals;
   totals.generation = generation ?? totals.generation;
   totals.sentAs.push(...withdrawals.totals.sentAs);
   if (refused > 0) endWith('set-aside');
-  return { missing, returned, withdrawn: accepted };
+  return { missing, returned, withdrawn: accepted, isHeldBack: kept.size > 0 || refused > 0 };
+}
+
+interface Counted {
+  published: number;
+  missing: number;
+}
+
+interface Count extends Counted {
+  returned: number;
+  readonly markets: Map<string, Counted>;
+}
+
+const newCount = (): Count => ({ published: 0, missing: 0, returned: 0, markets: new Map() });
+
+/**
+ * The markets of which nothing is withdrawn, because the files have too few of their observations: a download may be cut off.
+ * Null: nothing at all is withdrawn, because the file as a whole has too few.
+ */
+function shrunkMarkets(run: IngestRun, { markets, ...whole }: Count): ReadonlySet<string> | null {
+  const { input, inBatches, dryRun, totals, minimumShare = 0 } = run;
+  // The file's own new observations are public by now. They do not count, because they would reduce the share of missing ones.
+  const added = dryRun || totals.generation === null ? 0 : totals.accepted;
+  const isShrunk = ({ published, missing }: Counted, name: string) => {
+    const before = Math.max(published - added, missing);
+    if (before - missing >= minimumShare * before) return false;
+    note(
+      `list-shrunk: ${name} has ${before - missing} of the ${before} observations that were published, so nothing ${dryRun ? 'would be' : 'was'} withdrawn. If the file is right, use --minimum-share 0.`,
+    );
+    endWith('set-aside');
+    return true;
+  };
+  // `tidemark run` publishes later, so the share of each market is known. In a folder, one short file must not hide among others.
+  if (!inBatches) return isShrunk(whole, input.name) ? null : new Set();
+  return new Set([...markets].flatMap(([slug, each]) => (isShrunk(each, `${input.name}: ${slug}`) ? [slug] : [])));
 }
 
 /**
- * A retraction for each missing observation. It reports observations that are in the file again, too. @param report null: they
- * were reported before
+ * A retraction for each missing observation. It reports observations that are in the file again, too.
+ *
+ * @param report null: they were reported before
+ * @param kept markets that are skipped
  */
 async function* missingOf(
   { client, input, progress, asserted, publicReason, runId }: IngestRun,
   contents: FileContents,
   report: ReportFile | null,
-  count: { published: number; missing: number; returned: number },
+  count: Count,
+  kept: ReadonlySet<string> = new Set(),
 ): AsyncGenerator<SourceRecord> {
   let [done, read] = [0, 0];
   for (const market of contents.markets) {
     done += 1;
+    if (kept.has(market)) continue;
+    const ofMarket = { published: 0, missing: 0 };
+    count.markets.set(market, ofMarket);
     // A market that the file defines may not be public yet, so nothing can be missing. A removed market has no history.
     const history = (await hasHistory(client, market)) ? allVersions(client, market) : [];
     for await (const observation of history) {
@@ -109,7 +149,9 @@ async function* missingOf(
       }
       if (retraction !== null || !contents.covers(market, observation)) continue;
       count.published += 1;
+      ofMarket.published += 1;
       if (!contents.lacks(market, observation)) continue;
+      ofMarket.missing += 1;
       report?.write({ file: input.name, missing: { ...identity, sourceLabel } });
       if (count.missing++ < NAMED && report !== null) {
         note(

@@ -1,11 +1,11 @@
 /** `tidemark run`: one round of a service without a server. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { slugSchema } from '../../contract/values/market.ts';
-import { formReader } from '../ingest/commands.ts';
+import { formReader, MINIMUM_SHARE } from '../ingest/commands.ts';
 import { addGitOptions, gitOf } from '../ingest/git-options.ts';
 import { settings, targetOption } from '../local/commands.ts';
 import { CommandError, EXIT_CODES } from '../program/exit-codes.ts';
-import { seconds } from '../program/numbers.ts';
+import { seconds, share } from '../program/numbers.ts';
 import type { RunFlags } from './run-once.ts';
 
 const codeOf = (...exits: readonly (keyof typeof EXIT_CODES)[]) =>
@@ -28,6 +28,7 @@ Examples:
   tidemark run --source ecb-daily
   tidemark run prices.csv --mapping prices.mapping.jsonc --to ./site --json
   tidemark run --files ./files --mode correct --to ./site --from-log
+  tidemark run --files ./files --mode correct --complete --retract-missing --dry-run --to ./site --from-log
   tidemark run --remove oil-typo --public-reason 'Its source never published it.' --to ./site
   tidemark run --git https://github.com/BerriAI/litellm --path model_prices_and_context_window.json --recipe litellm`;
 
@@ -56,13 +57,23 @@ export function addRunCommand(program: Command): void {
     )
     .option('--partial', 'of the files, set refused rows aside, and store the others')
     .option('--confirm-outliers', 'of the files, accept values that the outlier rule would refuse')
+    .option('--reinstate', 'of the files, restore retracted values that they contain; needs --mode correct')
+    .option('--complete', 'with --files: its files together are complete; report published observations that they lack')
+    .option('--retract-missing', 'with --complete: withdraw the missing rows')
+    .option(
+      '--minimum-share <share>',
+      'of what is published of a market, which the files must have for --retract-missing',
+      share,
+      MINIMUM_SHARE,
+    )
+    .option('--dry-run', 'report the result of every row of the files; fetch nothing, and publish nothing')
     .option(
       '--remove <market>',
       'remove this market for good; may be repeated',
       (text: string, slugs: readonly string[] = []) => [...slugs, marketSlug(text)],
     )
     .option('--replaced-by <market>', 'with --remove: the market that readers are sent to')
-    .option('--public-reason <text>', 'with --remove: why, for readers')
+    .option('--public-reason <text>', 'with --remove or --retract-missing: why, for readers')
     .option(
       '--from-log [source]',
       'if the data folder has no ledger, begin one from the log that the target publishes, or this URL or folder',
@@ -84,18 +95,33 @@ export function addRunCommand(program: Command): void {
     .addHelpText('after', HELP)
     .action(async (paths: readonly string[], _, command: Command) => {
       const options = command.optsWithGlobals<RunFlags>();
-      const { remove = [], publicReason } = options;
+      const { files: folder } = options;
+      checkUsage(options);
       if (paths.filter((path) => path === '-').length > 1) throw new CommandError('usage', '- can be named only once.');
-      if (remove.length > 0 !== (publicReason !== undefined))
-        throw new CommandError('usage', '--remove needs --public-reason, and --public-reason needs --remove.');
       const git = gitOf(options);
       const formOf = await formReader(options);
-      const ofFolder =
-        options.files === undefined ? [] : await (await import('./files-folder.ts')).filesOf(options.files);
-      const files = [...ofFolder, ...paths.map((path) => ({ path, source: formOf(path) }))];
+      const ofFolder = folder === undefined ? [] : await (await import('./files-folder.ts')).filesOf(folder);
+      const files = { ofFolder, named: paths.map((path) => ({ path, source: formOf(path) })) };
       const { runOnce } = await import('./run-once.ts');
       await runOnce(options, settings({ TIDEMARK_DATA: options.data, TIDEMARK_TO: options.to }), files, git);
     });
+}
+
+/** @throws CommandError `usage` for options that do not fit each other */
+function checkUsage(options: RunFlags): void {
+  const { remove = [], publicReason, complete, retractMissing, reinstate, mode, files, dryRun, git } = options;
+  const faults = [
+    [remove.length > 0 && publicReason === undefined, '--remove needs --public-reason.'],
+    [
+      publicReason !== undefined && remove.length === 0 && !retractMissing,
+      '--public-reason needs --remove or --retract-missing.',
+    ],
+    [retractMissing && !complete, '--retract-missing needs --complete.'],
+    [complete && files === undefined, '--complete needs --files: the folder that has all rows.'],
+    [(complete || reinstate) && mode !== 'correct', `${complete ? '--complete' : '--reinstate'} needs --mode correct.`],
+    [dryRun && (remove.length > 0 || git !== undefined), '--dry-run is for files only.'],
+  ] as const;
+  for (const [isFault, text] of faults) if (isFault) throw new CommandError('usage', text);
 }
 
 function marketSlug(text: string): string {

@@ -1,5 +1,4 @@
 /** One round, its summary, and its exit code. */
-import { randomBytes } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { TidemarkError } from '../../clients/typescript/tidemark-error.ts';
 import { marketUrl } from '../../contract/files/routes.ts';
@@ -8,28 +7,19 @@ import { FolderInUse, SettingError, StartError, WrongArgument } from '../../serv
 import { counted } from '../../server/terminal/words.ts';
 import { localClient } from '../http/client.ts';
 import type { GitFlags, GitPast } from '../ingest/git-options.ts';
-import { type FileSummary, type NamedFile, notStored, sendFiles, shownIds, stopNote } from '../ingest/ingest-files.ts';
+import { type FileSummary, notStored, shownIds, stopNote } from '../ingest/ingest-files.ts';
 import { CommandError, type Exit, endWith } from '../program/exit-codes.ts';
 import { note, printFields, printJson, progressOf } from '../program/output.ts';
-import type { GlobalOptions } from '../program/profile.ts';
 import { checkedRecipe, readRecipe } from '../sources/recipe-file.ts';
 import { askForRun, namedSource } from './ask-for-run.ts';
+import { type FileFlags, type RunFiles, sendAll } from './send-all.ts';
 
 /** The options of `tidemark run`, as the parser gives them. */
-export interface RunFlags extends GlobalOptions, GitFlags {
-  /** Names of sources, or places of recipes. Absent: the sources that are due. */
-  readonly source?: readonly string[];
+export interface RunFlags extends FileFlags, GitFlags {
   readonly unconditional?: boolean;
-  readonly mapping?: string;
-  readonly files?: string;
-  /** These three options apply to files. */
-  readonly mode: 'append' | 'correct';
-  readonly partial?: boolean;
-  readonly confirmOutliers?: boolean;
   /** Markets to remove permanently, before the files are ingested. The reason becomes public. */
   readonly remove?: readonly string[];
   readonly replacedBy?: string;
-  readonly publicReason?: string;
   readonly unsigned?: boolean;
   readonly fromLog?: string | true;
   readonly state?: 'in-target';
@@ -42,6 +32,7 @@ export interface RunFlags extends GlobalOptions, GitFlags {
 const OUTCOMES = {
   published: 'done',
   unchanged: 'unchanged',
+  examined: 'done',
   'sources-failed': 'sources-failed',
   'rows-refused': 'set-aside',
   faulty: 'findings',
@@ -56,18 +47,26 @@ type Outcome = keyof typeof OUTCOMES;
 export async function runOnce(
   options: RunFlags,
   environment: NodeJS.ProcessEnv,
-  files: readonly NamedFile[],
+  files: RunFiles,
   git: GitPast | null,
 ): Promise<void> {
-  const { source: sources = [], remove = [], replacedBy = null, publicReason: reason = '', messageFile } = options;
-  const missing = files.find(({ path }) => path !== '-' && !existsSync(path));
+  const {
+    source = [],
+    remove = [],
+    replacedBy = null,
+    publicReason: reason = '',
+    messageFile,
+    dryRun = false,
+  } = options;
+  const sources = dryRun ? [] : source;
+  const missing = [...files.ofFolder, ...files.named].find(({ path }) => path !== '-' && !existsSync(path));
   if (missing !== undefined) throw new CommandError('usage', `There is no file ${missing.path}.`);
   const progress = progressOf(options);
   const startedMs = performance.now();
   let ingested: readonly FileSummary[] = [];
   const report = await runRound(environment, {
     ...{ isUnsigned: options.unsigned === true, fromLog: options.fromLog ?? null, git },
-    ...{ isStateInTarget: options.state !== undefined, waitSeconds: options.wait },
+    ...{ isStateInTarget: options.state !== undefined, waitSeconds: options.wait, isDryRun: dryRun },
     check: ({ isFresh }) => {
       for (const place of git === null ? sources : [...sources, git.recipe]) {
         if (isFresh || existsSync(place)) checkedRecipe(place, readRecipe(place));
@@ -80,19 +79,14 @@ export async function runOnce(
       const past = git === null ? null : await namedSource(client, git.recipe);
       let isRemoved = false;
       for (const slug of remove) isRemoved = (await removeOnce(client, slug, { reason, replacedBy })) || isRemoved;
-      const how = {
-        ...({ mode: options.mode, partial: options.partial === true, inBatches: true, dryRun: false } as const),
-        asserted: options.confirmOutliers ? (['outlierConfirmed'] as const) : [],
-        ...{ wait: 0, runId: randomBytes(6).toString('hex') },
-      };
-      if (files.length > 0) ingested = await sendFiles(client, files, how, options);
+      ingested = await sendAll(client, files, options);
       return {
         sources: named.length === 0 && past === null ? null : new Set(named.map(({ name }) => name)),
         past: git && past && { source: past.name, file: git },
         isNews:
           isRemoved ||
           [past, ...named].some((source) => source?.isStored) ||
-          ingested.some(({ accepted, refused }) => accepted + refused > 0),
+          ingested.some(({ accepted, refused, withdrawn }) => accepted + refused + (withdrawn ?? 0) > 0),
         isNothingStored: ingested.length > 0 && ingested.every(({ accepted, unchanged }) => accepted + unchanged === 0),
       };
     },
@@ -101,9 +95,9 @@ export async function runOnce(
     .catch((error: unknown) => tellRefusal(error, options.json === true))
     .finally(progress.clear);
 
-  const outcome = outcomeOf(report, ingested);
+  const outcome = outcomeOf(report, ingested, dryRun);
   // Written in any case, because a killed run may have left files to commit.
-  if (messageFile !== undefined) writeFileSync(messageFile, messageOf(report));
+  if (messageFile !== undefined && !dryRun) writeFileSync(messageFile, messageOf(report));
   const durationMs = Math.round(performance.now() - startedMs);
   if (options.json) {
     const { files: publicFiles, ...rest } = report;
@@ -123,12 +117,13 @@ export async function runOnce(
   endWith(OUTCOMES[outcome]);
 }
 
-function outcomeOf(report: RunReport, ingested: readonly FileSummary[]): Outcome {
+function outcomeOf(report: RunReport, ingested: readonly FileSummary[], isDryRun: boolean): Outcome {
   const { sources, deferred, faults } = report;
   if (faults.length > 0 || deferred.length > 0) return 'faulty';
-  if (ingested.some(({ refused }) => refused > 0)) return 'rows-refused';
+  if (ingested.some(({ refused, isHeldBack }) => refused > 0 || isHeldBack)) return 'rows-refused';
   if (sources.some(hasFailed)) return 'sources-failed';
   if (sources.some((end) => refusedBy(end) > 0)) return 'rows-refused';
+  if (isDryRun) return 'examined';
   return hasPublished(report) ? 'published' : 'unchanged';
 }
 
@@ -176,6 +171,9 @@ async function printReport(report: RunReport, ingested: readonly FileSummary[], 
   await printFields([
     ['outcome', outcome],
     ...ingested.map((file) => ['file', inWordsOfFile(file)] as const),
+    ...ingested.flatMap((file) =>
+      file.missing === undefined ? [] : [['missing rows', inWordsOfMissing(file)] as const],
+    ),
     ...sources.map((end) => ['source', inWords(end)] as const),
     ...(past === null ? [] : [['past', inWordsOfPast(past)] as const]),
     ['generation', generation],
@@ -197,6 +195,11 @@ function inWordsOfFile(summary: FileSummary): string {
       : `${counted(definitions, 'market')} and ${counted(accepted - definitions, 'value')} new`;
   const more = others === 0 ? '' : `, ${others} not stored because of a refused one`;
   return `${file}: ${rows}${more}${sentAs.length === 0 ? '' : `; sent as ${shownIds(sentAs)}`}`;
+}
+
+function inWordsOfMissing({ missing, withdrawn, returned, dryRun }: FileSummary): string {
+  const withdrawals = dryRun ? 'would be withdrawn' : 'withdrawn';
+  return `${missing} published and missing, ${withdrawn ?? 0} ${withdrawals}, ${returned} withdrawn earlier and in the files again`;
 }
 
 function inWordsOfPast({ source, versions, unchanged, passedOver, counts }: NonNullable<RunReport['past']>): string {

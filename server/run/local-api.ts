@@ -1,8 +1,9 @@
 /**
- * The write API without a port, for the process that has the data folder. Its caller is the operator: every reader of the
+ * The write API and the published files without a port, for the process that has the data folder. Its caller is the operator: every reader of the
  * folder has the operator's keys. So files and recipes pass the same checks and the same audit as through a server.
  */
 import { randomUUID } from 'node:crypto';
+import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
 import { ALL_SCOPES } from '../../contract/operations/scopes.ts';
 import { FEATURES } from '../../contract/values/features.ts';
 import { OPERATOR_SUBJECT } from '../../lambdas/credentials/operator-key.ts';
@@ -13,11 +14,13 @@ import type { Secrets } from '../../lambdas/pipeline/secrets.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import type { DirectoryUploads } from '../../storage/directory/directory-uploads.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
 
 export interface LocalApiOptions {
   readonly ledger: Ledger;
   readonly secrets: Secrets;
   readonly uploads: DirectoryUploads;
+  readonly objects: Pick<ObjectStore, 'get'>;
   /** Awaited before the answer of a write, so that its work is done when the caller gets the answer. */
   readonly onCommitted: () => Promise<void>;
 }
@@ -43,7 +46,7 @@ const RATE = {
 };
 
 /** Answers as `fetch` does, for any host in the URL. */
-export function openLocalApi({ ledger, secrets, uploads, onCommitted }: LocalApiOptions): typeof fetch {
+export function openLocalApi({ ledger, secrets, uploads, objects, onCommitted }: LocalApiOptions): typeof fetch {
   const handle = createWriteApi({
     ...systemRuntime,
     ...{ ledger, secrets, uploads },
@@ -56,6 +59,8 @@ export function openLocalApi({ ledger, secrets, uploads, onCommitted }: LocalApi
   return async (input, init) => {
     const request = new Request(input, init);
     const { pathname, search } = new URL(request.url);
+    const file = parsePublicKey(PUBLIC_PREFIX + pathname) && (await objects.get(PUBLIC_PREFIX + pathname));
+    if (file?.kind === 'found') return new Response(Buffer.from(file.body));
     const body = Buffer.from(await request.arrayBuffer());
     const { result, committed } = await handle({
       version: '2.0',

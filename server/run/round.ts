@@ -55,6 +55,8 @@ export interface RoundOptions {
   readonly check: (folder: { readonly isFresh: boolean }) => void;
   /** The file whose past versions will be ingested. Null: none. */
   readonly git: GitFile | null;
+  /** Ends before anything is fetched or published. The write API of `takeIn` is used for dry runs only. */
+  readonly isDryRun: boolean;
   /** Sends files and recipes to the write API. */
   readonly takeIn: (api: typeof fetch) => Promise<TakenIn>;
   readonly step: Step;
@@ -185,23 +187,30 @@ async function runOn(
   opened: Opened,
   state: TargetState | null,
   config: EmbeddedConfig,
-  { fromLog, takeIn, step }: RoundOptions,
+  { fromLog, takeIn, step, isDryRun }: RoundOptions,
 ): Promise<RunReport> {
   const round = await openRound(opened, state, config, step);
   const { data, ledger, target, logKeys, counts, faults, warnings } = round;
   step('Taking in');
   // Finishes the work that a killed run left.
   await round.work();
-  const takenIn = await takeIn(openLocalApi({ ...round, onCommitted: round.work }));
+  const takenIn = await takeIn(
+    openLocalApi({ ...round, objects: round.dependencies.objects, onCommitted: round.work }),
+  );
   step('Fetching');
-  const { past, sources, isNews } = await fetchSources(round, takenIn);
+  const { past, sources, isNews } = isDryRun ? NOT_FETCHED : await fetchSources(round, takenIn);
   // Publishes nothing after a first run without records: a mistake must not become a public service without markets.
   const isEmpty = takenIn.isNothingStored && (await ledger.get(HEAD_KEY)) === null && !(await hasNews(ledger));
-  const isIdle = isEmpty || (await isAllPublished(round, opened.begunFrom));
+  const isIdle = isDryRun || isEmpty || (await isAllPublished(round, opened.begunFrom));
   const deferred = isIdle ? [] : await publishAndSweep(round);
   if (fromLog !== null && !isIdle && deferred.length + faults.length === 0)
     await leaveNote(target, round.dependencies, logKeys?.signers ?? []);
-  if (state !== null && !isEmpty && (isNews || state.isSaved || state.isMissing || (await state.isBehind(data))))
+  if (
+    state !== null &&
+    !isDryRun &&
+    !isEmpty &&
+    (isNews || state.isSaved || state.isMissing || (await state.isBehind(data)))
+  )
     await state.save(data);
   const { generation = 0, log = null, counts: shown } = (await ledger.get(HEAD_KEY))?.value ?? {};
   return {
@@ -213,6 +222,8 @@ async function runOn(
     ...{ sources, past, deferred, faults, warnings },
   };
 }
+
+const NOT_FETCHED = { past: null, sources: [], isNews: false };
 
 type Round = Awaited<ReturnType<typeof openRound>>;
 

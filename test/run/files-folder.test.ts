@@ -1,5 +1,5 @@
-/** `--files`: CSV files with their mappings beside them are the whole input. And markets that a run removes. */
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+/** `--files`: CSV files with their mappings beside them are the whole input. Rows that they have lost; markets that a run removes. */
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { mappingOf } from './files-mapping.ts';
@@ -57,4 +57,76 @@ test('a run removes a market for good, with the reason; the next runs keep it re
   await put('oats', '2026-01-01,2.00');
   expect(await run()).toMatchObject({ code: codeOf('set-aside'), report: { markets: 1 } });
   expect(await verify(target)).toMatchObject({ code: 0, output: '' });
+});
+
+test('a row that a file has lost is withdrawn if the run is told that the files are complete, and stands again if it is back', async () => {
+  const { files, put, run, target } = await serviceOfFiles();
+  const days = (count: number, ...without: number[]) =>
+    Array.from({ length: count }, (_, day) => `2026-01-${String(day + 1).padStart(2, '0')},5.00`).filter(
+      (_, day) => !without.includes(day),
+    );
+  const states = async (slug: string) => {
+    const { data } = JSON.parse(await readFile(join(target, `api/v1/markets/${slug}/history.json`), 'utf8'));
+    const newest = data.filter(({ supersededBy }: { supersededBy: null }) => supersededBy === null);
+    return newest.flatMap(({ observedAt = '', retraction, publicReason }: Record<string, string | null>) =>
+      retraction === null ? [] : [`${observedAt?.slice(0, 10)} ${retraction} ${publicReason}`],
+    );
+  };
+  const complete = ['--complete', '--retract-missing', '--public-reason', 'The shop took it back.'];
+  await put('tea', ...days(9));
+  await put('oats', ...days(9));
+  // The prices of one market are in two files.
+  await put('oats', ...days(4));
+  await cp(join(files, 'oats.mapping.jsonc'), join(files, 'oats-2.mapping.jsonc'));
+  await writeFile(join(files, 'oats-2.csv'), ['date,price', ...days(9).slice(4), ''].join('\n'));
+  expect(await run(...complete)).toMatchObject({ code: 0, report: { markets: 2, observations: 18 } });
+  const before = await filesIn(target);
+
+  await put('tea', ...days(9, 2));
+  const missing = { missing: 1, withdrawn: 1, returned: 0 };
+  const last = (report: Record<string, unknown>) => (report.ingested as object[]).at(-1);
+  expect(await run()).toMatchObject({ code: codeOf('unchanged') });
+  const dry = await run(...complete, '--dry-run');
+  expect([dry.code, dry.report.outcome, last(dry.report)]).toEqual([0, 'examined', expect.objectContaining(missing)]);
+  expect(await filesIn(target)).toEqual(before);
+  const done = await run(...complete);
+  expect([done.code, last(done.report)]).toEqual([0, expect.objectContaining(missing)]);
+  expect([await states('tea'), await states('oats')]).toEqual([['2026-01-03 withdrawn The shop took it back.'], []]);
+  expect(await run(...complete)).toMatchObject({ code: codeOf('unchanged') });
+
+  // A download that was cut off, beside a file that is whole.
+  await put('oats', ...days(1));
+  await rm(join(files, 'oats-2.csv'));
+  await put('tea', ...days(9, 2, 5));
+  const cut = await run(...complete);
+  expect([cut.code, cut.errors, last(cut.report)]).toEqual([
+    codeOf('set-aside'),
+    expect.stringMatching(/list-shrunk: .*oats has 1 of the 9 /),
+    expect.objectContaining({ missing: 9, withdrawn: 1 }),
+  ]);
+  expect([(await states('tea')).length, await states('oats')]).toEqual([2, []]);
+  expect(await run(...complete, '--minimum-share', '0')).toMatchObject({ code: 0 });
+  expect((await states('oats')).length).toBe(8);
+
+  await put('tea', ...days(9));
+  expect(await run(...complete)).toMatchObject({ code: codeOf('unchanged') });
+  expect(await run('--reinstate')).toMatchObject({ code: 0 });
+  expect(await states('tea')).toEqual([]);
+
+  await rm(join(files, 'oats.csv'));
+  expect(await run(...complete)).toMatchObject({
+    code: codeOf('unchanged'),
+    errors: expect.stringContaining('--remove oats'),
+  });
+  expect(await verify(target)).toMatchObject({ code: 0, output: '' });
+});
+
+test.each([
+  ['to withdraw without a complete folder', ['--retract-missing', '--mode', 'correct']],
+  ['to call files complete in the mode append', ['--complete', '--files', '.']],
+  ['to call single files complete', ['--complete', '--mode', 'correct']],
+  ['to give a reason for nothing', ['--public-reason', 'It is gone.']],
+  ['to remove a market in a dry run', ['--dry-run', '--remove', 'oats', '--public-reason', 'It is gone.']],
+])('it is wrong %s', async (_, words) => {
+  expect(await (await openRunWorld()).run(words)).toMatchObject({ code: codeOf('usage') });
 });

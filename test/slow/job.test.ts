@@ -81,22 +81,26 @@ test('jobs on new machines go on with one log, and a job without news commits no
 test('files are edited, pushed and published; without an edit, nothing is committed; links of the 404 page are below the path', async () => {
   const { clone, publish, git, host, commits, published } = await openRepository({ isOfFiles: true });
   const author = await clone();
-  const push = async (...rows: readonly string[]) => {
+  const push = async (rows: readonly string[], ...words: readonly string[]) => {
     await writeFile(join(author, 'files/tea.csv'), ['date,price', ...rows, ''].join('\n'));
     git(author, 'add', '--all', 'files');
     git(author, 'commit', '--quiet', '--message', 'Prices');
     git(author, 'push', '--quiet', host, 'main');
-    expect(await publish(await clone())).toMatchObject({ exitCode: 0 });
+    expect(await publish(await clone(), words)).toMatchObject({ exitCode: 0 });
   };
   await writeFile(join(author, 'files/tea.mapping.jsonc'), JSON.stringify(mappingOf('tea')));
-  await push('2026-01-01,5.00');
+  await push(['2026-01-01,5.00']);
   expect(await publish(await clone())).toMatchObject({ exitCode: 0 });
   expect(commits()).toBe(1);
-  await push('2026-01-01,5.10', '2026-01-02,5.20');
+  await push(['2026-01-01,5.10', '2026-01-02,5.20']);
   expect(commits()).toBe(2);
+  const complete = ['--complete', '--retract-missing'];
+  await push(['2026-01-02,5.20'], ...complete, '--dry-run');
+  expect(commits()).toBe(2);
+  await push(['2026-01-01,5.10'], ...complete);
   const site = await published();
   const { data } = JSON.parse(await readFile(join(site, 'api/v1/markets/tea/history.json'), 'utf8'));
-  expect(data.map(({ amountMinor }: { amountMinor: number }) => amountMinor)).toEqual([520, 510, 500]);
+  expect(data.map(({ amountMinor }: { amountMinor: number }) => amountMinor)).toEqual([null, 520, 510, 500]);
   const links = (await readFile(join(site, '404.html'), 'utf8')).matchAll(/(?:href|src)="([^"#]+)"/g);
   for (const [, link] of links) expect(link).toMatch(/^(\/prices\/|https:\/\/run\.test\.example\/prices\/)/);
   expect(await verify(site)).toMatchObject({ code: 0, output: '' });

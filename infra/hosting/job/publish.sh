@@ -51,6 +51,7 @@ inputs=()
 for recipe in sources/*.json; do
   if [ -e "$recipe" ]; then inputs+=(--source "$recipe"); fi
 done
+# Deleted rows stay published. To withdraw them in each run, add here: --complete --retract-missing
 if [ -d files ]; then inputs+=(--files files --mode correct); fi
 # Each run begins its ledger from the log: a kept ledger would be outdated as soon as another machine has published.
 work="$(mktemp -d)"
