@@ -17,6 +17,7 @@ import { type Problem, problem } from '../../contract/problems/problems.ts';
 import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
 import { matchesIfNoneMatch } from '../../contract/values/etags.ts';
 import { redact } from '../../contract/values/redact.ts';
+import { diskFault } from '../../storage/ports/disk-fault.ts';
 import type { Change } from '../../storage/ports/ledger.ts';
 import { API_KEYS } from '../../storage/records/accounts.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
@@ -275,8 +276,8 @@ function refusalOf(error: unknown): Failure {
   const text = error instanceof Error ? (isForeign ? error.message : (error.stack ?? error.message)) : String(error);
   const fault = redact(text);
   if (isRetryable(error) || isForeign) {
-    const detail =
-      'Not available at the moment. The outcome of a write is unknown: send it again with the same Idempotency-Key.';
+    const reason = diskFault(error) ?? 'Not available at the moment.';
+    const detail = `${reason} The outcome of a write is unknown: send it again with the same Idempotency-Key.`;
     return { problem: problem('service-unavailable', detail), headers: { 'retry-after': '1' }, fault };
   }
   return { problem: problem('internal-error', 'A fault of the service: retry later.'), headers: {}, fault };

@@ -1,9 +1,10 @@
 /** `tidemark doctor`, the part about this machine: settings, data folder, ledger, backups. Changes nothing. */
-import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isLoopback } from '../../lambdas/http/network.ts';
 import { findDamagedObjects } from '../../storage/directory/damaged-files.ts';
+import { diskFault } from '../../storage/ports/disk-fault.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import { examineLedgerFile } from '../../storage/sqlite/sqlite-copy.ts';
 import { hasControl } from '../backup/control-socket.ts';
@@ -188,7 +189,16 @@ const FEW_INODES = 0.05;
 
 const MAKE_ROOM = 'Make room, or move the folder to a larger disk: with a full disk, writes are refused.';
 
+const MAKE_WRITABLE =
+  'Mount it writable. A disk that has failed is often mounted read-only: see the log of the system.';
+
 async function examineSpace(folder: string): Promise<readonly Diagnosis[]> {
+  try {
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    // Other errors are those of permissions.
+    if (diskFault(error) !== null) return [fault('disk space', `${folder} is on a read-only disk`, MAKE_WRITABLE)];
+  }
   const { blocks, bavail, bsize, files, ffree } = await statfs(folder);
   const found: Diagnosis[] = [];
   // Some file systems report no number of blocks.

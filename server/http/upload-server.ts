@@ -4,6 +4,7 @@ import { type ProblemCode, problem } from '../../contract/problems/problems.ts';
 import { problemResult, textResult } from '../../lambdas/http/answer.ts';
 import type { HttpResult } from '../../lambdas/http/event.ts';
 import { type DirectoryUploads, type Received, uploadPath } from '../../storage/directory/directory-uploads.ts';
+import { diskFault } from '../../storage/ports/disk-fault.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { DivertedHandler } from '../edge/bodies.ts';
 import { originForm } from '../edge/framing.ts';
@@ -30,7 +31,7 @@ const PATH = new RegExp(`^${uploadPath('(upl_[0-9A-Z]{26})')}$`);
 const MIN_BYTES_PER_SECOND = 16 * 1024;
 const GRACE_MS = 60_000;
 
-type Outcome = Received | 'credential-ended' | 'no-length' | 'too-slow' | 'unavailable';
+type Outcome = Received | 'credential-ended' | 'no-length' | 'too-slow' | 'unavailable' | 'disk-fails';
 
 const REFUSALS: { readonly [Why in Exclude<Outcome, 'stored'>]: readonly [ProblemCode, string] } = {
   forbidden: ['forbidden', 'This is not a valid target, or it has expired: read the upload again for a new one.'],
@@ -41,10 +42,18 @@ const REFUSALS: { readonly [Why in Exclude<Outcome, 'stored'>]: readonly [Proble
   'no-length': ['invalid-request', 'Send the length of the file as Content-Length, and no Transfer-Encoding.'],
   'too-slow': ['request-timeout', `Send at least ${MIN_BYTES_PER_SECOND} bytes in a second: put the file again.`],
   unavailable: ['service-unavailable', 'The file could not be stored: put it again later.'],
+  'disk-fails': [
+    'service-unavailable',
+    'The disk of the service is full, read-only or broken: put the file again later.',
+  ],
 };
 
 /** In seconds. */
-const RETRY_AFTER: { readonly [Why in Outcome]?: string } = { unavailable: '60', 'being-received': '30' };
+const RETRY_AFTER: { readonly [Why in Outcome]?: string } = {
+  unavailable: '60',
+  'disk-fails': '60',
+  'being-received': '30',
+};
 
 /** Returns the handler of a request that puts a file; null for every other request. */
 export function createUploadServer(options: UploadServerOptions): (request: IncomingMessage) => DivertedHandler | null {
@@ -66,7 +75,7 @@ export function createUploadServer(options: UploadServerOptions): (request: Inco
       if (error instanceof TooSlow) return 'too-slow';
       if (!(error instanceof StorageUnavailable)) throw error;
       report(`the file of ${id} could not be stored`, error);
-      return 'unavailable';
+      return diskFault(error) === null ? 'unavailable' : 'disk-fails';
     }
   }
 

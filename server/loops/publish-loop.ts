@@ -60,6 +60,8 @@ export interface PublishLoop extends WakeLoop {
    * stall.
    */
   stalledMs(): number;
+  /** The error of the last publication; null if it succeeded. */
+  failure(): unknown;
 }
 
 /** Starts the loop. A failure is reported; the next interval tries again. */
@@ -71,6 +73,7 @@ export function startPublishLoop(
   /** The first wake-up that no complete round has followed yet, and the first wake-up since the running round began. */
   let [waitingSinceMs, wokenAtMs]: [number | null, number | null] = [null, null];
   let succeededAtMs = nowMs();
+  let failure: unknown = null;
   const lagMs = () => {
     const sinceMs = waitingSinceMs ?? wokenAtMs;
     return sinceMs === null ? 0 : Math.max(0, nowMs() - sinceMs);
@@ -94,6 +97,7 @@ export function startPublishLoop(
         const outcome = await publish(step);
         filling?.published(outcome.marks, outcome.isMoreDue);
         succeededAtMs = nowMs();
+        failure = null;
         logGeneration(info, outcome, performance.now() - startedMs);
         if (outcome.kind === 'published') onPublished?.();
         reportDeferred(outcome);
@@ -103,6 +107,7 @@ export function startPublishLoop(
         const dueAtMs = nextDueAtMs(outcome, nowMs());
         if (dueAtMs !== null) loop.wakeIn(dueAtMs - nowMs());
       } catch (error) {
+        failure = error;
         const againInMs = (await lost?.failed(error)) ?? null;
         if (againInMs === null) report('publishing failed', error);
         else loop.wakeIn(againInMs);
@@ -122,6 +127,7 @@ export function startPublishLoop(
       loop.wake();
     },
     lagMs,
+    failure: () => failure,
     stalledMs: () => Math.max(0, Math.min(lagMs(), nowMs() - succeededAtMs)),
   };
 }

@@ -44,6 +44,8 @@ export interface Background {
   publishLagMs(): number;
   /** How long it has waited without any successful publication. */
   publishStalledMs(): number;
+  /** The error of the last publication; null if it succeeded. */
+  publishFailure(): unknown;
   /** The expectations of the published list; null until it was read. */
   expectations(): Expectations | null;
   /** Null until a run has ended. */
@@ -119,6 +121,7 @@ export function startBackground(options: BackgroundOptions): Background {
   return {
     publishLagMs: publishing.lagMs,
     publishStalledMs: publishing.stalledMs,
+    publishFailure: publishing.failure,
     expectations: expecting.current,
     lastVerify: () => verifying?.last() ?? null,
     daily,

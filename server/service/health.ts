@@ -3,6 +3,7 @@
 import { publicKey } from '../../contract/files/public-objects.ts';
 import type { Json } from '../../contract/values/canonical-json.ts';
 import { withTimeout } from '../../storage/concurrency/with-timeout.ts';
+import { diskFault } from '../../storage/ports/disk-fault.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
@@ -30,7 +31,7 @@ const SNAPSHOT = publicKey({ kind: 'snapshot' });
 const FAULTS = {
   objects: 'The published objects cannot be read. Readers get what is in memory for five minutes, and then 503.',
   ledger: 'The ledger cannot be read or written. Writes fail, and nothing new is published.',
-  publishing: 'Accepted changes have waited for five minutes, and every publication since has failed.',
+  publishing: 'Accepted changes wait, and publications fail.',
 } as const;
 
 type Part = keyof typeof FAULTS;
@@ -46,7 +47,7 @@ export interface HealthOptions {
   /** Null: background work has not started. */
   readonly background: () => Pick<
     Background,
-    'publishLagMs' | 'publishStalledMs' | 'expectations' | 'lastVerify'
+    'publishLagMs' | 'publishStalledMs' | 'publishFailure' | 'expectations' | 'lastVerify'
   > | null;
   /** Receives each fault once, with its cause. */
   readonly report: (what: string, cause: unknown) => void;
@@ -54,7 +55,8 @@ export interface HealthOptions {
 
 export function createHealth(options: HealthOptions): () => Promise<HealthReport> {
   const { ledger, objects, nowMs, isReady, checkWritable, background, report } = options;
-  const failing = new Set<Part>();
+  /** The failing parts, each with the words on the disk, if that is the cause. */
+  const failing = new Map<Part, string | null>();
   let newest: { readonly atMs: number; readonly report: Promise<HealthReport> } | null = null;
   let writtenAtMs = Number.NEGATIVE_INFINITY;
 
@@ -67,7 +69,7 @@ export function createHealth(options: HealthOptions): () => Promise<HealthReport
       failing.delete(part);
     } catch (cause) {
       if (!failing.has(part)) report(`the health check of the ${part} failed`, cause);
-      failing.add(part);
+      failing.set(part, diskFault(cause));
     }
   }
 
@@ -104,9 +106,13 @@ export function createHealth(options: HealthOptions): () => Promise<HealthReport
     });
     await check('publishing', async () => {
       const seconds = Math.floor((background()?.publishStalledMs() ?? 0) / 1000);
+      const failure = background()?.publishFailure();
+      // Waiting does not make room, so this is a fault at once.
+      if (diskFault(failure) !== null) throw failure;
       if (seconds * 1000 > STALLED_MS) throw new Error(`nothing was published for ${seconds} s, although changes wait`);
     });
-    const faults = [...failing].map((part): Json => ({ part, detail: FAULTS[part] }));
+    const detailOf = (part: Part, disk: string | null) => (disk === null ? FAULTS[part] : `${FAULTS[part]} ${disk}`);
+    const faults = [...failing].map(([part, disk]): Json => ({ part, detail: detailOf(part, disk) }));
     const status = faults.length > 0 ? 'failing' : isReady() ? 'ok' : 'starting';
     const late = background()?.expectations()?.late(nowMs());
     const body = {

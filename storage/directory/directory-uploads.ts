@@ -192,7 +192,8 @@ async function onDisk<Result>(id: string, work: Promise<Result>): Promise<Result
 async function makeRoom(folder: string, bytes: number): Promise<void> {
   await makeFolder(folder);
   const { blocks, bavail, bsize } = await statfs(folder);
-  if (blocks > 0 && bavail * bsize < bytes) throw new Error(`${folder} has no room for ${bytes} bytes`);
+  if (blocks === 0 || bavail * bsize >= bytes) return;
+  throw Object.assign(new Error(`${folder} has no room for ${bytes} bytes`), { code: 'ENOSPC' });
 }
 
 /** Writes the body as long as it matches the announced content. Returns whether all of it matches. */

@@ -70,7 +70,7 @@ export async function translateErrors<Result>(path: string, work: () => Promise<
     // An error without a code is StorageCorrupt, or a bug.
     if (!(error instanceof Error && 'code' in error)) throw error;
     throw new StorageUnavailable(
-      `${path} cannot be used (${error.message}): check its folder, permissions and free space`,
+      `${path} cannot be used (${error.message}): check its folder, permissions and free space, and that its disk is writable`,
       { cause: error },
     );
   }

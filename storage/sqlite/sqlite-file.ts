@@ -120,7 +120,7 @@ export function translateError(error: unknown, path: string): unknown {
     });
   }
   return new StorageUnavailable(
-    `${path} cannot be used (${cause.message}): check its folder, permissions and free space`,
+    `${path} cannot be used (${cause.message}): check its folder, permissions and free space, and that its disk is writable`,
     {
       cause,
     },

@@ -18,6 +18,7 @@ interface Watched {
 const IDLE = {
   publishLagMs: () => 4_321,
   publishStalledMs: () => 0,
+  publishFailure: () => null,
   expectations: () => null,
   lastVerify: () => null,
 };
@@ -88,13 +89,34 @@ describe('the health of the service', () => {
     expect(await health()).toMatchObject({ healthy: true });
     for (stalledMs of [301_000, 400_000]) {
       world.clock.nowMs += 1_000;
-      const faults = [{ part: 'publishing', detail: expect.stringContaining('five minutes') }];
+      const faults = [{ part: 'publishing', detail: expect.stringContaining('changes wait') }];
       expect(await health()).toMatchObject({ healthy: false, body: { status: 'failing', faults } });
     }
     expect(reports).toEqual([expect.stringContaining('nothing was published for 301 s')]);
     stalledMs = 0;
     world.clock.nowMs += 1_000;
     expect(await health()).toMatchObject({ healthy: true });
+  });
+
+  test.each([
+    ['full', { code: 'ENOSPC' }],
+    ['full', { code: 'ERR_SQLITE_ERROR', errcode: 13 }],
+    ['read-only', { code: 'EROFS' }],
+    ['read-only', { code: 'ERR_SQLITE_ERROR', errcode: 8 | (5 << 8) }],
+    ['fails', { code: 'ERR_SQLITE_ERROR', errcode: 10 | (3 << 8) }],
+  ])('fails at once if the last publication failed because the disk is %s: %j', async (words, cause) => {
+    const inner = Object.assign(new Error('write /secret/path'), cause);
+    let failure: Error | null = new StorageUnavailable('/secret/path cannot be used', { cause: inner });
+    const { world, health, reports } = await watch({ publishFailure: () => failure });
+    const { healthy, body } = await health();
+    const detail = expect.stringMatching(`disk of the service .*${words}`);
+    expect([healthy, body]).toEqual([false, expect.objectContaining({ faults: [{ part: 'publishing', detail }] })]);
+    expect(JSON.stringify(body)).not.toContain('secret');
+    expect(reports.length).toBe(1);
+    for (failure of [new Error('another reason'), null]) {
+      world.clock.nowMs += 1_000;
+      expect(await health()).toMatchObject({ healthy: true });
+    }
   });
 
   test('with the number of late sources, once the list was read', async () => {

@@ -20,7 +20,7 @@ export const diskFullScenario: Scenario = {
   holds: [
     'Writes are answered 503 with a problem document, and change nothing, or are acknowledged and stay.',
     'Published URLs are read as before.',
-    '`/healthz` says `failing`, and names the ledger.',
+    '`/healthz` says `failing`, names the ledger, and says that the disk is full.',
     'When there is room again, the service goes on without a restart.',
     'Nothing acknowledged is lost, and `verify` passes.',
   ],
@@ -56,7 +56,7 @@ async function fillOnce(
     // What the service removes is taken, too.
     disk.fill();
     const { status, text } = await health();
-    return refused() >= REFUSED && status === 503 && text.includes('"part":"ledger"');
+    return refused() >= REFUSED && status === 503 && /disk of the service is full[^}]*"part":"ledger"/.test(text);
   }, NOTICED_WITHIN_MS);
   if (!isNoticed) {
     const { status, text } = await health();

@@ -1,5 +1,6 @@
 /** If storage does not answer, no write has two effects, and no acknowledged write is lost. */
 import { describe, expect, it } from 'vitest';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import { answersOf, usageKey, watchlistKey } from '../../storage/records/accounts.ts';
 import { auditOfActor } from '../../storage/records/audit.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
@@ -67,6 +68,18 @@ describe('a write', () => {
       expect(await effects(world)).toEqual([1, 1, 1, 1]);
     },
   );
+
+  it.each([
+    ['The disk of the service is full.', { code: 'ERR_SQLITE_ERROR', errcode: 13 }],
+    ['The disk of the service is read-only.', { code: 'EROFS' }],
+    ['Not available at the moment.', { code: 'ERR_SQLITE_ERROR', errcode: 5 }],
+  ])('that storage refuses is answered with the reason, and no path: %s', async (reason, cause) => {
+    const inner = Object.assign(new Error('/secret/ledger.sqlite'), cause);
+    const refuse = () => Promise.reject(new StorageUnavailable('/secret cannot be used', { cause: inner }));
+    const world = openApiWorld({ ledger: { ...watchLedger(openMemoryLedger()), transact: refuse } });
+    const { status, json, text } = await world.call({ ...CREATE, body: { name: 'Metals' } });
+    expect([status, json.detail.startsWith(reason), text.includes('/secret')]).toEqual([503, true, false]);
+  });
 
   it('whose read is lost changes nothing, and can be sent again', async () => {
     const ledger = watchLedger(openMemoryLedger());
