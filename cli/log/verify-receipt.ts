@@ -63,7 +63,8 @@ function keysOfLog(origin: string, { logKey, ...options }: ReceiptFlags) {
   const logs = knownLogsOf(origin, knownLogsPath(options));
   if (logs.size === 0) {
     const hint =
-      'Give the key of its operator with --log-key. Or check its service once, which remembers the key that is shown there:\n' +
+      `${GIVE_KEY} It begins with ${origin}+.\n` +
+      'Or check the service once, which remembers the key that is shown there:\n' +
       '  tidemark verify URL --log';
     throw new CommandError('usage', `No key of the log ${origin} is known.`, hint);
   }
@@ -74,9 +75,12 @@ function keysOfLog(origin: string, { logKey, ...options }: ReceiptFlags) {
   throw new CommandError(
     'usage',
     `Base URLs with a log ${origin} have different keys, so none is trusted:\n${found.join('\n')}`,
-    'Give the key of its operator with --log-key.',
+    GIVE_KEY,
   );
 }
+
+const GIVE_KEY =
+  'Give the key with --log-key KEY. Its operator states it, and the service shows it at URL/api/v1/log/vkey: compare both.';
 
 function shownValue(entry: ObservationEntry): string {
   if (entry.unknownReason !== null) return `unknown: ${entry.unknownReason}`;

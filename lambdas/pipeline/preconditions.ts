@@ -10,9 +10,14 @@ type IfMatch = OperationRequest['ifMatch'];
 export function checkIfMatch<Found extends Item<unknown>>(ifMatch: IfMatch, item: Found | null): Found | Refused {
   if (item === null) return refuse('not-found', 'No such resource, or not one of yours.');
   if (ifMatch === null || ifMatch === 'any' || ifMatch.includes(item.revision)) return item;
-  return refuse('precondition-failed', 'It has changed since you read it: read it again, and decide again.', {
-    headers: { etag: etagOf(item.revision) },
-  });
+  return refuse('precondition-failed', mismatch(ifMatch), { headers: { etag: etagOf(item.revision) } });
+}
+
+/** The comparison is strong (RFC 9110, section 13.1.1), so a weak ETag does not match, even if nothing has changed. */
+function mismatch(ifMatch: IfMatch): string {
+  return ifMatch?.length === 0
+    ? 'If-Match has no strong ETag of this API, and a weak one (W/"…") never matches: send the ETag of the answer, without W/.'
+    : 'It has changed since you read it: read it again, and decide again.';
 }
 
 /**
@@ -26,8 +31,7 @@ export function refusedByPrecondition(
   if (found === null && mustCreate) return null;
   if (found !== null && !mustCreate && (ifMatch === 'any' || ifMatch?.includes(found.revision))) return null;
   if (found === null) return refuse('precondition-failed', 'It does not exist. To create it, send If-None-Match: *.');
-  const detail = 'It has changed since you read it: read it again, and decide again.';
-  return refuse('precondition-failed', detail, { headers: { etag: etagOf(found.revision) } });
+  return refuse('precondition-failed', mismatch(ifMatch), { headers: { etag: etagOf(found.revision) } });
 }
 
 /** The resource is already in the requested state. Nothing changes; the transaction checks that this is still so. */

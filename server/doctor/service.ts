@@ -32,13 +32,29 @@ interface Raw {
 
 type Ask = (path: string, headers?: Readonly<Record<string, string>>, method?: string) => Promise<Raw>;
 
+/**
+ * Of a host of plain files, only that it has them, its certificate and its pages are checked: such a host sends header fields of
+ * its own.
+ *
+ * @param base ends with a slash
+ */
 export async function examineService(base: URL, timeoutSeconds: number): Promise<readonly Diagnosis[]> {
-  const ask: Ask = (path, headers = {}, method = 'GET') => get(new URL(path, base), method, headers, timeoutSeconds);
+  const ask: Ask = (path, headers = {}, method = 'GET') =>
+    get(new URL(`.${path}`, base), method, headers, timeoutSeconds);
   const certificate = base.protocol === 'https:' ? await examineCertificate(base, timeoutSeconds, Date.now()) : [];
-  const first = await diagnose('service', 'Is the service running, and does the proxy know its address?', async () =>
-    examineSnapshot(base, await ask(SNAPSHOT_URL)),
-  );
+  let hasOnlyFiles = false;
+  const first = await diagnose('service', 'Is the service running, and does the proxy know its address?', async () => {
+    const found = examineSnapshot(base, await ask(SNAPSHOT_URL));
+    if (found.state === 'ok') return found;
+    const { status, body } = await ask(`${SNAPSHOT_URL}.json`);
+    const generation = status === 200 ? generationOf(body) : null;
+    hasOnlyFiles = generation !== null;
+    const detail = `${base.href} has plain files, generation ${generation}; \`tidemark verify\` checks them`;
+    return hasOnlyFiles ? ok('service', detail) : found;
+  });
   if (first.some(({ state }) => state === 'fault')) return [...certificate, ...first];
+  if (hasOnlyFiles)
+    return [...certificate, ...first, ...(await diagnose('operator', PROXY, () => examineOperator(ask)))];
   const checks: readonly (readonly [string, () => Promise<Diagnosis | readonly Diagnosis[]>])[] = [
     ['clock of the service', () => examineClock(ask)],
     ['headers', () => examineHeaders(ask)],
@@ -62,8 +78,7 @@ function examineSnapshot(base: URL, { status, headers, body }: Raw): Diagnosis {
   }
   const generation = status === 200 ? generationOf(body) : null;
   if (generation !== null) return ok('service', `${base.origin}, generation ${generation}`);
-  const hint =
-    'See that the base URL is that of a Tidemark service, and that the service has started. `tidemark verify` also judges a host of plain files.';
+  const hint = 'See that the base URL is that of a Tidemark service, and that the service has started.';
   return fault('service', `GET ${SNAPSHOT_URL} was answered ${status}, without a snapshot`, hint);
 }
 

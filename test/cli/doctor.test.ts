@@ -1,5 +1,5 @@
 /** `tidemark doctor`: on a running server, behind proxies that break promises, and on data folders with faults. */
-import { chmod, mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -9,6 +9,7 @@ import type { Diagnosis } from '../../server/doctor/diagnosis.ts';
 import { examineFolder } from '../../server/doctor/folder.ts';
 import { examineService } from '../../server/doctor/service.ts';
 import { openDataFolder } from '../../server/folder/data-folder.ts';
+import { serveFiles } from '../run/run-world.ts';
 import { serverForAll } from '../server/server-process.ts';
 import { testAuthority } from '../sources/test-certificates.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
@@ -135,6 +136,15 @@ describe('a service', () => {
       delete answer.headers['content-encoding'];
     });
     expect(notOk(await examineService(base, 10))).toEqual(['warning compression']);
+  });
+
+  test('that is a host of plain files has no fault, also below a path', async () => {
+    const folder = await temporaryFolder();
+    await symlink(join(served.data, 'public'), join(folder, 'prices'));
+    const url = new URL(`${await serveFiles(folder)}/prices/`);
+    const found = await examineService(url, 10);
+    expect([found.map(({ check }) => check), notOk(found)]).toEqual([['service', 'operator'], []]);
+    expect(notOk(await examineService(new URL('/api/', url), 10))).toEqual(['fault service']);
   });
 
   test('that is named by an option or a profile is asked, and not a data folder', async () => {
