@@ -142,7 +142,8 @@ export function addIngestCommands(program: Command): void {
       const why = publicReason === undefined ? {} : { publicReason };
       const { FileContents } = await import('./file-contents.ts');
       const missing = { ...(complete && { complete: new FileContents() }), retractMissing, minimumShare, ...why };
-      const asked = { mode, partial, dryRun, asserted, ...missing, runId: run, wait, onReceived };
+      const sent = { runId: run, wait, onReceived, showsCorrections: true } as const;
+      const asked = { mode, partial, dryRun, asserted, ...missing, ...sent };
       await ingestFiles(await openClient(options), sources, asked, options);
     });
 }

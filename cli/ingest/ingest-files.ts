@@ -53,6 +53,8 @@ export async function ingestFiles(
   output: IngestOutput,
 ): Promise<void> {
   const summaries = await sendFiles(client, files, asked, output, async (summary, { source }) => {
+    if (summary.retracted > 0 && !asked.asserted.includes('reinstated')) note(retractedNote(summary));
+    if (asked.showsCorrections) for (const line of correctionLines(summary)) note(line);
     if (!output.json) await printSummary(summary, source.form === 'csv', asked.partial);
     if (summary.refused > 0) endWith('set-aside');
   });
@@ -117,6 +119,23 @@ export async function sendFiles(
   }
   report.checkWhole();
   return summaries;
+}
+
+function retractedNote({ file, retracted }: FileSummary): string {
+  const rows = retracted === 1 ? '1 row gives a value' : `${retracted} rows give values`;
+  return (
+    `${file}: ${rows} that was withdrawn, or retracted as a mistake, and stays so, because a source may only repeat it. ` +
+    'To restore such values, send only their rows, with --mode correct --reinstate.'
+  );
+}
+
+/** In the form of `tidemark undo`. */
+function* correctionLines({ corrections, corrected }: FileSummary): Generator<string> {
+  for (const { market, metric, observedAt, from, to } of corrections) {
+    yield `${market} ${metric} ${observedAt}: ${from} → ${to}`;
+  }
+  const others = corrected - corrections.length;
+  if (corrections.length > 0 && others > 0) yield `  and ${others} more corrections`;
 }
 
 function emptyNote(file: string, { form }: SourceForm): string {
@@ -210,7 +229,7 @@ function versionFields({ versions, unchanged, passedOver }: NonNullable<FileSumm
 }
 
 async function printSummary(summary: FileSummary, isMapped: boolean, partial: boolean): Promise<void> {
-  const { file, dryRun, records, accepted, unchanged, refused, withoutRecord, rounded } = summary;
+  const { file, dryRun, records, accepted, corrected, unchanged, retracted, refused, withoutRecord, rounded } = summary;
   const { past, sentAs, generation, stoppedAtLine, missing, withdrawn = null, returned = 0 } = summary;
   const isWhole = !dryRun || partial || refused === 0;
   const others = notStored(summary);
@@ -221,7 +240,9 @@ async function printSummary(summary: FileSummary, isMapped: boolean, partial: bo
     ['records: market definitions, observations, retractions', records],
     ...(isMapped ? [['values that the mapping rounded', rounded] as const] : []),
     [dryRun ? (isWhole ? 'would be stored' : 'would be stored, with --partial') : 'stored', accepted],
+    ...(corrected === 0 ? [] : [['of them corrections', corrected] as const]),
     ['known already', unchanged],
+    ...(retracted === 0 ? [] : [['of them retracted earlier, and still retracted', retracted] as const]),
     ['records refused', refused - withoutRecord],
     ...(others === 0 ? [] : [['not stored, because of a refused record', others] as const]),
     ...(missing === undefined ? [] : [['published, and missing in the file', missing] as const]),

@@ -28,6 +28,6 @@ export async function ingestPast(
     }).finally(progress.clear);
     for (const { version, detail } of past.faults) note(`${version} is skipped: ${detail}`);
     const file = { path, name: `${git.repository} ${git.path}`, past, source: { form: 'ndjson' } } as const;
-    await ingestFiles(client, [file], { ...asked, mode: 'correct', partial: true }, output);
+    await ingestFiles(client, [file], { ...asked, mode: 'correct', partial: true, showsCorrections: true }, output);
   });
 }

@@ -1,5 +1,7 @@
 /** The ingest of one file: its options, its progress and its results. */
 import type { BatchReport, IngestMode } from '../../contract/ingest/ingest-records.ts';
+import type { Upload } from '../../contract/ingest/ingest-uploads.ts';
+import { CORRECTIONS_MAX, type ShownCorrection } from '../../contract/ingest/row-counts.ts';
 import type { FileFault } from '../../mapping/check/fault-groups.ts';
 import { type CsvMapping, columnsOfDate } from '../../mapping/declared/csv-mapping.ts';
 import { columnsOf } from '../../mapping/values/template.ts';
@@ -35,6 +37,8 @@ export interface IngestOptions {
   readonly runId: string;
   /** Seconds to wait for the generation that shows the last records. */
   readonly wait: number;
+  /** Whether a dry run prints the first corrections. */
+  readonly showsCorrections?: true;
   /** Called when the service has received a part of a file: from then on, an interrupted run can be resumed. */
   readonly onReceived?: () => void;
 }
@@ -54,13 +58,19 @@ export interface IngestTotals {
   /** The number of market definitions that were read. */
   definitions: number;
   accepted: number;
+  /** The number of accepted records that correct a known observation. */
+  corrected: number;
   unchanged: number;
+  /** The number of unchanged records with a value that was retracted, and stays so. */
+  retracted: number;
   /** The number of records that the service refused, and of rows that gave no record. */
   refused: number;
   /** The number of refused rows that gave no record, and so were not sent. */
   withoutRecord: number;
   /** The number of values that the mapping rounded. */
   rounded: number;
+  /** The first corrections that a dry run would make. */
+  readonly corrections: ShownCorrection[];
   /** The ids of the batches or of the upload, for `tidemark undo`. Empty in a dry run. */
   readonly sentAs: string[];
   /** The generation that shows the stored records. Null: not published yet, or nothing was stored. */
@@ -74,12 +84,14 @@ export function newTotals(): IngestTotals {
     records: 0,
     definitions: 0,
     accepted: 0,
+    corrected: 0,
     unchanged: 0,
+    retracted: 0,
     refused: 0,
     withoutRecord: 0,
     rounded: 0,
   };
-  return { ...counts, sentAs: [], generation: null, stoppedAtLine: null };
+  return { ...counts, corrections: [], sentAs: [], generation: null, stoppedAtLine: null };
 }
 
 /** Notes a batch or an upload that the service has received. A dry run leaves nothing to undo or to resume. */
@@ -87,6 +99,13 @@ export function addReceived({ dryRun, totals, onReceived }: IngestRun, id: strin
   if (dryRun) return;
   totals.sentAs.push(id);
   onReceived?.();
+}
+
+/** Adds the counts that only some reports have. */
+export function addCorrections({ totals }: IngestRun, { counts, corrections = [] }: BatchReport | Upload): void {
+  totals.corrected += counts.corrected ?? 0;
+  totals.retracted += counts.retracted ?? 0;
+  totals.corrections.push(...corrections.slice(0, CORRECTIONS_MAX - totals.corrections.length));
 }
 
 /** Counts each row once, however many faults it has. */

@@ -119,7 +119,7 @@ function shrunkMarkets(run: IngestRun, { markets, ...whole }: Count): ReadonlySe
  * @param kept markets that are skipped
  */
 async function* missingOf(
-  { client, input, progress, asserted, publicReason, runId }: IngestRun,
+  { client, input, progress, publicReason, runId }: IngestRun,
   contents: FileContents,
   report: ReportFile | null,
   count: Count,
@@ -174,13 +174,8 @@ async function* missingOf(
   if (report === null) return;
   noteOthers(count.missing, 'missing');
   noteOthers(count.returned, 'withdrawn rows in the file');
-  if (count.returned > 0 && !asserted.includes('reinstated')) note(REINSTATE);
 }
 
 function noteOthers(count: number, what: string): void {
   if (count > NAMED) note(`  and ${count - NAMED} more ${what}; --report FILE names all of them`);
 }
-
-const REINSTATE =
-  'A withdrawn row stays withdrawn even if the file contains it again, because the source may only be repeating it. To restore ' +
-  'such rows, send only them, with --mode correct --reinstate.';

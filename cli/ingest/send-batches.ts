@@ -4,7 +4,7 @@ import type { BatchReport } from '../../contract/ingest/ingest-records.ts';
 import { NDJSON_TYPE } from '../../contract/operations/ingest.ts';
 import { poll } from '../http/poll.ts';
 import { CommandError } from '../program/exit-codes.ts';
-import { addReceived, addReportFaults, addRowFaults, type IngestRun, shareOf } from './ingest-run.ts';
+import { addCorrections, addReceived, addReportFaults, addRowFaults, type IngestRun, shareOf } from './ingest-run.ts';
 import type { FilePart } from './parts.ts';
 
 const BATCHES_PATH = '/api/v1/ingest/batches';
@@ -91,6 +91,7 @@ async function takeReport(run: IngestRun, { lines, from, id }: Sent): Promise<nu
   totals.accepted += accepted - (repetitions - repeated - known);
   totals.unchanged += unchanged - known;
   totals.refused += refused - repeated;
+  addCorrections(run, report);
   if (report.state === 'refused') totals.stoppedAtLine = from;
   showProgress(run);
   return report.state === 'refused' ? 0 : accepted + unchanged;

@@ -9,7 +9,7 @@ import { poll } from '../http/poll.ts';
 import { putFile } from '../http/put-file.ts';
 import { CommandError } from '../program/exit-codes.ts';
 import { note } from '../program/output.ts';
-import { addReceived, addReportFaults, addRowFaults, type IngestRun, shareOf } from './ingest-run.ts';
+import { addCorrections, addReceived, addReportFaults, addRowFaults, type IngestRun, shareOf } from './ingest-run.ts';
 import type { FilePart } from './parts.ts';
 import { inTemporaryFolder, noRoom } from './temporary-folder.ts';
 
@@ -114,6 +114,7 @@ async function watch(run: IngestRun, { lines }: Spooled, id: string): Promise<vo
   totals.accepted = upload.counts.accepted;
   totals.unchanged = upload.counts.unchanged;
   totals.refused = before + upload.counts.refused;
+  addCorrections(run, upload);
   if (!isWorkedOff(upload)) {
     const hint = `It goes on when a worker runs. Look again: tidemark uploads show ${id}`;
     throw new CommandError('unfinished', `The upload ${id} has made no progress for ${STANDSTILL_SECONDS} s.`, hint);

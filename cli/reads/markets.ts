@@ -10,7 +10,7 @@ import { durationInWords } from '../../server/terminal/words.ts';
 import type { Client } from '../http/client.ts';
 import { toCommandError } from '../http/refusals.ts';
 import { type Cell, JsonList, note, printFields, printItems, printJson, printRaw } from '../program/output.ts';
-import { observedMetrics, tableValue } from './table-value.ts';
+import { observedMetrics, tableValue, valueInWords } from './table-value.ts';
 import { allMarkets, allVersions } from './walk.ts';
 
 export async function listMarkets(client: Client, asJson: boolean): Promise<void> {
@@ -24,7 +24,7 @@ export async function listMarkets(client: Client, asJson: boolean): Promise<void
   });
 }
 
-async function readMarket({ files }: Client, slug: string): Promise<Market> {
+export async function readMarket({ files }: Client, slug: string): Promise<Market> {
   return (await files.resource(marketUrl(encodeURIComponent(slug))).catch(toCommandError)) as Market;
 }
 
@@ -189,8 +189,6 @@ function metricInWords(
   quoted: Market['unit'],
 ): string {
   if (metric === null) return 'never observed';
-  const { value, unit } = tableValue(metric, quoted);
-  const amount = unit === '' ? value : `${value} ${unit}`;
   const why = metric.publicReason === undefined ? '' : ` (${metric.publicReason})`;
-  return `${amount}, ${metric.observedAt}, ${metric.status}, ${metric.sourceLabel}${why}`;
+  return `${valueInWords(metric, quoted)}, ${metric.observedAt}, ${metric.status}, ${metric.sourceLabel}${why}`;
 }

@@ -24,6 +24,12 @@ export function tableValue(metric: Shown, unit: Market['unit']): TableValue {
   return { value: metric.value, unit: scalarUnit(metric.unit, metric.value, unit.of) };
 }
 
+/** The value with its unit, on one line. @param unit the unit of the market */
+export function valueInWords(metric: Shown, unit: Market['unit']): string {
+  const shown = tableValue(metric, unit);
+  return shown.unit === '' ? shown.value : `${shown.value} ${shown.unit}`;
+}
+
 function unknownValue({ unknownReason, retraction }: Shown): TableValue {
   return { value: `unknown: ${unknownWords(unknownReason, retraction)}`, unit: '' };
 }

@@ -3,14 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { decimalOf } from '../../clients/typescript/decimal-of.ts';
 import { SNAPSHOT_URL, SOURCES_URL } from '../../contract/files/routes.ts';
 import type { BatchReport } from '../../contract/ingest/ingest-records.ts';
 import type { Upload } from '../../contract/ingest/ingest-uploads.ts';
 import type { SourceRun, SourceState } from '../../contract/operations/sources.ts';
-import type { Snapshot } from '../../contract/values/market.ts';
+import type { Market, Snapshot } from '../../contract/values/market.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
-import { unknownWords } from '../../contract/values/metric-words.ts';
 import type { Client } from '../http/client.ts';
 import { poll } from '../http/poll.ts';
 import { isAnswered, toCommandError } from '../http/refusals.ts';
@@ -18,6 +16,8 @@ import { ingestFiles } from '../ingest/ingest-files.ts';
 import { inTemporaryFolder } from '../ingest/temporary-folder.ts';
 import { CommandError } from '../program/exit-codes.ts';
 import { note, progressOf } from '../program/output.ts';
+import { readMarket } from '../reads/markets.ts';
+import { valueInWords } from '../reads/table-value.ts';
 import { allMarkets, allVersions, hasHistory, walkList } from '../reads/walk.ts';
 import { sourcePath } from '../sources/api.ts';
 import { type EarlierValue, earlierValues } from './earlier-values.ts';
@@ -179,9 +179,12 @@ async function writeRecords(
       for await (const version of allVersions(client, market)) versions.push(version);
       const { values, replacedSince } = earlierValues(market, versions, isSelected, said);
       selected += versions.filter(isSelected).length;
-      for (const value of values) {
-        await file.write(`${JSON.stringify(value.record)}\n`);
-        if (count++ < NAMED) note(shownChange(market, value));
+      for (const { record } of values) await file.write(`${JSON.stringify(record)}\n`);
+      const named = values.slice(0, Math.max(0, NAMED - count));
+      count += values.length;
+      if (named.length > 0) {
+        const { unit } = await readMarket(client, market);
+        for (const value of named) note(shownChange(market, unit, value));
       }
       for (const { metric, observedAt } of replacedSince) {
         if (left++ < NAMED) note(`${market} ${metric} ${observedAt}: was changed again later, and stays`);
@@ -219,9 +222,9 @@ async function* marketsOf(client: Client, selections: readonly Selection[]): Asy
   }
 }
 
-function shownChange(market: string, { wrong, before }: EarlierValue): string {
-  const shown = (version: PublicObservation) =>
-    decimalOf(version) ?? `unknown (${unknownWords(version.unknownReason, version.retraction)})`;
+/** @param unit the unit of the market */
+function shownChange(market: string, unit: Market['unit'], { wrong, before }: EarlierValue): string {
+  const shown = (version: PublicObservation) => valueInWords(version, unit);
   const after = before === null ? 'retracted as a mistake' : shown(before);
   return `${market} ${wrong.metric} ${wrong.observedAt}: ${shown(wrong)} → ${after}`;
 }

@@ -20,6 +20,7 @@ import {
   valueFields,
 } from '../values/metric.ts';
 import { publicTextSchema } from '../values/public-text.ts';
+import { correctionsSchema, rowCountsSchema } from './row-counts.ts';
 
 export const marketRecordSchema = z
   .strictObject({
@@ -354,13 +355,8 @@ export const batchReportSchema = z.strictObject({
     .describe("SHA-256 of the request's body, as it was sent, in hex."),
   bytes: z.int().min(0).describe("The length of the request's body."),
   records: z.int().min(0).describe('Records that were sent.'),
-  counts: z
-    .strictObject({
-      accepted: z.int().min(0).describe('Stored.'),
-      unchanged: z.int().min(0).describe('Records whose observation was already known, with the same content.'),
-      refused: z.int().min(0).describe('Records with at least one of `errors`.'),
-    })
-    .describe('Counts of records so far. For an `examined` batch: the counts that it would have.'),
+  counts: rowCountsSchema,
+  corrections: correctionsSchema,
   errors: z
     .array(batchErrorSchema)
     .meta({ maxItems: ERRORS_MAX })

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { instantSchema } from '../values/metric.ts';
 import { ingestModeSchema } from './ingest-records.ts';
+import { correctionsSchema, rowCountsSchema } from './row-counts.ts';
 
 /** Below S3's limit for one PUT, which is 5 GiB. */
 export const UPLOAD_BYTES_MAX = 5_000_000_000;
@@ -81,13 +82,8 @@ export const uploadSchema = z.strictObject({
       batches: z.int().min(0).describe('Each batch holds at most 1,000 records, and 1 MiB.'),
     })
     .describe('How much of the file is applied.'),
-  counts: z
-    .strictObject({
-      accepted: z.int().min(0).describe('Stored.'),
-      unchanged: z.int().min(0).describe('Records whose observation was already known, with the same content.'),
-      refused: z.int().min(0).describe('Records with at least one error: refused and left out.'),
-    })
-    .describe('Counts of records so far.'),
+  counts: rowCountsSchema,
+  corrections: correctionsSchema,
   refusedIn: z
     .array(
       z.strictObject({

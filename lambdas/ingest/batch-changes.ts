@@ -14,6 +14,7 @@ import { awaitingGenerationKey } from '../../storage/records/publication.ts';
 import type { DryRunLedger } from '../markets/dry-run-ledger.ts';
 import type { DecideOptions } from '../markets/examine-batch.ts';
 import type { YieldToEventLoop } from '../markets/rules/check-rows.ts';
+import { addTotals, NO_ROWS } from '../markets/tally.ts';
 import type { Checkpoint, StoredBatch } from './stored-batch.ts';
 import { COMMIT_FAULT_PARTS } from './stored-faults.ts';
 
@@ -36,8 +37,7 @@ export interface BatchRun extends BatchDependencies, StoredBatch {
 
 export type StrandItem = Versioned<StrandValue>;
 
-const NOTHING_DONE = { marketsDone: 0, rowsDone: 0, accepted: 0, unchanged: 0, refused: 0, faultParts: 0 } as const;
-const UNTOUCHED: StrandValue = { ...NOTHING_DONE, revisions: {} };
+const UNTOUCHED: StrandValue = { ...NO_ROWS, marketsDone: 0, rowsDone: 0, faultParts: 0, revisions: {} };
 
 /** The checkpoint or a strand, the waiting item, the caller's changes at the end, an audit record, and faults. */
 const ENTRY_CHANGES = 5 + COMMIT_FAULT_PARTS;
@@ -86,9 +86,8 @@ export function endChanges(
   { batch, atEnd, startedAtMs }: BatchRun,
   checkpoint: Checkpoint | null,
   strands: readonly StrandItem[],
-  { state, revisions, faults, accepted, unchanged, refused }: BatchEnd,
+  { state, revisions, faults, ...totals }: BatchEnd,
 ): readonly Change[] {
-  const totals = { accepted, unchanged, refused };
   const finishedAt = new Date(startedAtMs).toISOString();
   const markets = Object.keys(revisions).sort();
   const { setAside = [] } = checkpoint?.value ?? {};
@@ -110,12 +109,11 @@ export function totalsOf(
   checkpoint: Checkpoint | null,
   strands: readonly StrandItem[],
 ): RowTotals & Pick<BatchEnd, 'revisions'> {
-  const totals = { accepted: 0, unchanged: 0, refused: checkpoint?.value.refused ?? 0, revisions: {} };
+  let totals: RowTotals = { ...NO_ROWS, refused: checkpoint?.value.refused ?? 0 };
+  const revisions: StrandValue['revisions'] = {};
   for (const { value } of strands) {
-    totals.accepted += value.accepted;
-    totals.unchanged += value.unchanged;
-    totals.refused += value.refused;
-    Object.assign(totals.revisions, value.revisions);
+    totals = addTotals(totals, value);
+    Object.assign(revisions, value.revisions);
   }
-  return totals;
+  return { ...totals, revisions };
 }

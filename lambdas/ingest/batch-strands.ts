@@ -4,7 +4,7 @@ import { MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
 import { commitMarkets, type Journal } from '../markets/commit-markets.ts';
 import type { PlannedMarket } from '../markets/examine-batch.ts';
 import type { MarketRows } from '../markets/rows.ts';
-import { faultsOf, tallyOf } from '../markets/tally.ts';
+import { addTotals, faultsOf, tallyOf } from '../markets/tally.ts';
 import { batchAudits } from '../review/audit-changes.ts';
 import { type BatchRun, decideOptions, type StrandItem } from './batch-changes.ts';
 import { strandFaults } from './stored-faults.ts';
@@ -51,13 +51,11 @@ export async function runStrand(
   let current = strand;
   const journal: Journal = ({ decisions, position }) => {
     const before = current.value;
-    const { accepted, unchanged, refused, revisions } = tallyOf(decisions);
+    const { revisions, ...totals } = tallyOf(decisions);
     const faults = strandFaults(run, number, before.faultParts, decisions.flatMap(faultsOf));
     const moved = replaced(current, {
       ...position,
-      accepted: before.accepted + accepted,
-      unchanged: before.unchanged + unchanged,
-      refused: before.refused + refused,
+      ...addTotals(before, totals),
       faultParts: before.faultParts + faults.length,
       revisions: { ...before.revisions, ...revisions },
     });

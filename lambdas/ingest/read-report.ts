@@ -7,15 +7,17 @@ import {
   batchKey,
   type CheckpointValue,
   checkpointKey,
+  type RowTotals,
   strandsOf,
 } from '../../storage/records/batches.ts';
 import { type GenerationOfValue, generationOfKey } from '../../storage/records/publication.ts';
+import { countsOf, NO_ROWS } from '../markets/tally.ts';
 import { totalsOf } from './batch-changes.ts';
 import { readFaults, type StoredFault } from './stored-faults.ts';
 
-type Progress = Pick<CheckpointValue, 'state' | 'accepted' | 'unchanged' | 'refused' | 'markets' | 'finishedAt'>;
+type Progress = RowTotals & Pick<CheckpointValue, 'state' | 'markets' | 'finishedAt'>;
 
-const QUEUED = { state: 'queued', accepted: 0, unchanged: 0, refused: 0, markets: [], finishedAt: null } as const;
+const QUEUED = { state: 'queued', ...NO_ROWS, markets: [], finishedAt: null } as const;
 
 /** The current report on a batch; null if the batch does not exist. */
 export async function readReport(reader: LedgerReader, batchId: string): Promise<BatchReport | null> {
@@ -35,11 +37,11 @@ export async function readReport(reader: LedgerReader, batchId: string): Promise
 /** The report on a batch. Without `progress`: a batch that no worker has begun. */
 export function reportOf(
   { id, mode, partial, dryRun, mediaType, sha256, bytes, records, receivedAt }: BatchValue,
-  { state, accepted, unchanged, refused, markets, finishedAt }: Progress | typeof QUEUED = QUEUED,
+  { state, markets, finishedAt, ...totals }: Progress | typeof QUEUED = QUEUED,
   faults: readonly StoredFault[] = [],
   published: GenerationOfValue | null = null,
 ): BatchReport {
-  const counts = { accepted, unchanged, refused };
+  const { counts, ...shown } = countsOf(totals);
   const errors = faults.map(({ index, line, pointer, code, detail }) => {
     return {
       line,
@@ -60,6 +62,7 @@ export function reportOf(
     bytes,
     records,
     counts,
+    ...shown,
     errors,
     markets: [...markets],
     receivedAt,

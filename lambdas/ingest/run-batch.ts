@@ -19,7 +19,7 @@ import { type Examination, examineBatch, type PlannedMarket, planMarketParts } f
 import { type MarketItems, readMarkets } from '../markets/read-markets.ts';
 import { groupByMarket } from '../markets/rows.ts';
 import { neverYield, parseRows, type RowFault } from '../markets/rules/check-rows.ts';
-import { tallyOf } from '../markets/tally.ts';
+import { correctionsOf, tallyOf } from '../markets/tally.ts';
 import { batchAudits } from '../review/audit-changes.ts';
 import { Contended, contendedOn, isRetryable } from '../worker/contended.ts';
 import {
@@ -168,9 +168,13 @@ async function report(
   state: 'examined' | 'refused',
   { faults, markets }: Examination,
 ): Promise<Outcome> {
-  const tally = tallyOf(markets.flatMap(({ parts }) => parts));
+  const decisions = markets.flatMap(({ parts }) => parts);
+  const { corrected, ...tally } = tallyOf(decisions);
   // A refused batch applies none of its rows, not even valid ones. The count of unchanged rows stays.
-  const taken = state === 'refused' ? { ...tally, accepted: 0, revisions: {} } : tally;
+  const taken =
+    state === 'refused'
+      ? { ...tally, accepted: 0, revisions: {} }
+      : { ...tally, ...(corrected !== undefined && { corrected, corrections: correctionsOf(decisions) }) };
   const totals = { ...taken, refused: rowsOf(faults).length };
   return await end(run, null, [], { state, ...totals, faults: examinationFaults(run, faults) });
 }
@@ -221,17 +225,10 @@ async function workOff(
 /** Ends the batch in its current state. Observations that were already stored stay, and are published. */
 async function giveUp(run: BatchRun, checkpoint: Checkpoint | null): Promise<Outcome> {
   const strands = checkpoint === null ? [] : await readStrands(run, checkpoint);
-  const { accepted, unchanged, revisions } = totalsOf(checkpoint, strands);
-  const refused = run.batch.records - accepted - unchanged;
-  const state = accepted > 0 ? 'applied' : 'refused';
-  return await end(run, checkpoint, strands, {
-    state,
-    accepted,
-    unchanged,
-    refused,
-    revisions,
-    faults: failureFault(run),
-  });
+  const totals = totalsOf(checkpoint, strands);
+  const refused = run.batch.records - totals.accepted - totals.unchanged;
+  const state = totals.accepted > 0 ? 'applied' : 'refused';
+  return await end(run, checkpoint, strands, { ...totals, state, refused, faults: failureFault(run) });
 }
 
 /** @throws Contended while the transaction that opened the batch is only partly visible */

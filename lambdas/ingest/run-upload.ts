@@ -26,6 +26,7 @@ import {
 } from '../../storage/records/batches.ts';
 import { DryRunLedger } from '../markets/dry-run-ledger.ts';
 import { examineBatch } from '../markets/examine-batch.ts';
+import { addTotals, NO_ROWS } from '../markets/tally.ts';
 import type { StepOutcome } from '../worker/run-work.ts';
 import { type BatchDependencies, type ChangesAtEnd, decideOptions } from './batch-changes.ts';
 import { runBatch } from './run-batch.ts';
@@ -46,8 +47,6 @@ export interface UploadDependencies extends BatchDependencies {
  *   that part's batch; the next call continues after it.
  */
 export type UploadRunner = (uploadId: string) => Promise<StepOutcome>;
-
-const NO_ROWS: RowTotals = { accepted: 0, unchanged: 0, refused: 0 };
 
 /** A runner that keeps its position in the file between two parts. */
 export function createUploadRunner(dependencies: UploadDependencies): UploadRunner {
@@ -158,7 +157,8 @@ async function* partsLeft(
   }
 }
 
-function advance(upload: UploadValue, part: Part, { accepted, unchanged, refused }: RowTotals): UploadValue {
+function advance(upload: UploadValue, part: Part, totals: RowTotals): UploadValue {
+  const { refused } = totals;
   const batch = partBatchId(upload.id, upload.partsDone);
   const named = { batch, firstLine: upload.linesDone + 1, refused };
   return {
@@ -167,9 +167,7 @@ function advance(upload: UploadValue, part: Part, { accepted, unchanged, refused
     linesDone: upload.linesDone + part.lines,
     partsDone: upload.partsDone + 1,
     recordsDone: upload.recordsDone + part.records,
-    accepted: upload.accepted + accepted,
-    unchanged: upload.unchanged + unchanged,
-    refused: upload.refused + refused,
+    ...addTotals(upload, totals),
     refusedIn: refused === 0 ? upload.refusedIn : [...upload.refusedIn, named].slice(0, REFUSED_BATCHES_MAX),
     lastBatch: part.records === 0 ? upload.lastBatch : batch,
   };

@@ -10,6 +10,7 @@ import { type UploadValue, uploadKey } from '../../storage/records/batches.ts';
 import { type GenerationOfValue, generationOfKey } from '../../storage/records/publication.ts';
 import { sourcePrincipal } from '../../storage/records/sources.ts';
 import { OPERATOR_SUBJECT } from '../credentials/operator-key.ts';
+import { countsOf, NO_ROWS } from '../markets/tally.ts';
 import { type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
 import { authorityOf, refusedMode } from './authority.ts';
 
@@ -60,9 +61,7 @@ export function newUpload(
     linesDone: 0,
     partsDone: 0,
     recordsDone: 0,
-    accepted: 0,
-    unchanged: 0,
-    refused: 0,
+    ...NO_ROWS,
   };
   return {
     ...announced,
@@ -99,7 +98,7 @@ export const getIngestUpload: ReadHandler<'getIngestUpload'> = {
 
 function toUpload(upload: UploadValue, put: UploadTarget | null, published: GenerationOfValue | null): Upload {
   const { id, state, mode, sha256, bytes, records, createdAt, finishedAt, refusedIn } = upload;
-  const { accepted, unchanged, refused, bytesDone, recordsDone, partsDone } = upload;
+  const { bytesDone, recordsDone, partsDone } = upload;
   return {
     id,
     state,
@@ -111,7 +110,7 @@ function toUpload(upload: UploadValue, put: UploadTarget | null, published: Gene
     records,
     put,
     done: { bytes: bytesDone, records: recordsDone, batches: partsDone },
-    counts: { accepted, unchanged, refused },
+    ...countsOf(upload),
     refusedIn,
     createdAt,
     finishedAt,

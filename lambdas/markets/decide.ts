@@ -37,7 +37,7 @@ import {
 import { metricPart, newestValues, valuesIn } from '../../storage/records/newest-values.ts';
 import { ANNOUNCED_CHANGES, MARKET_CHANGES, marketChanges } from './market-changes.ts';
 import type { KnownObservation, MarketDecision, MarketInput, RowOutcome } from './market-decision.ts';
-import { refused } from './market-decision.ts';
+import { refused, unchangedOutcome } from './market-decision.ts';
 import { ObservationPuts } from './observation-puts.ts';
 import {
   addToRecord,
@@ -55,8 +55,9 @@ import { hasOtherReason, repetition } from './public-reason.ts';
 import { isTooLarge, isTooLargeWith, mayOutgrow, TOO_LARGE } from './record-size.ts';
 import { removedFault } from './removal.ts';
 import { orderOfRow, type Row } from './rows.ts';
-import { amountOf, OutlierGuard } from './rules/outlier.ts';
+import { OutlierGuard } from './rules/outlier.ts';
 import { restate, unchangedMarket, withoutDispute, withSources } from './rules/standing.ts';
+import { sentValueText, valueText } from './value-text.ts';
 
 /** Decides every row of one market as one transaction, with any number of changes. */
 export function decideMarket(input: MarketInput): MarketDecision {
@@ -205,7 +206,8 @@ class MarketDraft {
     if (before !== undefined && this.#input.mode === 'append') {
       // If a batch is applied again after a correction, its row repeats the first version. That is no conflict. No check is
       // added to the transaction: an appended row never changes a known observation, whichever version is the newest.
-      if ([before.newest, before.first].some((version) => isSameContent(version, metric, record))) return UNCHANGED;
+      if ([before.newest, before.first].some((version) => isSameContent(version, metric, record)))
+        return unchangedOutcome(record, before);
       const detail =
         'this market, metric, observedAt and source already have other content: leave it, or correct it by the mode ' +
         '`correct` (at the command line: tidemark ingest --mode correct)';
@@ -222,7 +224,7 @@ class MarketDraft {
       ? null
       : this.#guard.contradictionOf(metric, record.metric, first, value.outliers);
     if (other !== null) {
-      const detail = `too far from ${amountOf(other)} of ${other.observedAt}: if the value is right, send it again with outlierConfirmed, or give a market that often leaps a rule (outliers)`;
+      const detail = `${sentValueText(metric, value.unit)} is too far from ${valueText(other, value.unit)} of ${other.observedAt}: if the value is right, send it again with outlierConfirmed, or give a market that often leaps a rule (outliers)`;
       return refused('outlier', metric.kind === 'money' ? '/amountMinor' : '/value', detail);
     }
     const isAnnounced = isAnnouncedBy(record);
@@ -235,7 +237,8 @@ class MarketDraft {
       if (isTooLargeWith(value, record.metric, { metric, order }, isAnnounced)) return TOO_LARGE;
     }
     this.#append(value, record.metric, first, before, metric, { isAnnounced, publicReason: record.publicReason });
-    return ACCEPTED;
+    if (before === undefined) return ACCEPTED;
+    return { kind: 'accepted', corrects: { from: before.newest, to: metric, unit: value.unit } };
   }
 
   #retract(record: RetractionRecord, first: string, before: KnownObservation | undefined): RowOutcome {
@@ -262,9 +265,9 @@ class MarketDraft {
    * The row agrees with the newest version that was read. A later version may be committed and not yet visible. So the
    * transaction checks that no later version exists.
    */
-  #unchanged(record: ObservationRecord | RetractionRecord, { ordinal }: KnownObservation): RowOutcome {
-    this.#puts.expectNone(orderOfRow(record, ordinal + 1));
-    return UNCHANGED;
+  #unchanged(record: ObservationRecord | RetractionRecord, before: KnownObservation): RowOutcome {
+    this.#puts.expectNone(orderOfRow(record, before.ordinal + 1));
+    return unchangedOutcome(record, before);
   }
 
   /**

@@ -1,4 +1,5 @@
-import type { IngestMode, RowError, RowErrorCode } from '../../contract/ingest/ingest-records.ts';
+import type { IngestMode, IngestRecord, RowError, RowErrorCode } from '../../contract/ingest/ingest-records.ts';
+import type { Unit } from '../../contract/values/market.ts';
 import type { Metric, Observation } from '../../contract/values/metric.ts';
 import type { Change, Item, PutChange } from '../../storage/ports/ledger.ts';
 import type { MarketRecordValue, PlacedMetric } from '../../storage/records/markets.ts';
@@ -6,11 +7,24 @@ import type { Row } from './rows.ts';
 import type { NeighboursRead } from './rules/outlier.ts';
 
 export type RowOutcome =
-  | { readonly kind: 'accepted' | 'unchanged' }
+  /** @param corrects the newest version of a known observation, with the content that replaces it */
+  | {
+      readonly kind: 'accepted';
+      readonly corrects?: { readonly from: Observation; readonly to: Metric; readonly unit: Unit };
+    }
+  /** @param isRetracted whether the row gives a value that was retracted, and stays so */
+  | { readonly kind: 'unchanged'; readonly isRetracted?: true }
   | { readonly kind: 'refused'; readonly error: RowError };
 
 export function refused(code: RowErrorCode, pointer: string, detail: string): RowOutcome {
   return { kind: 'refused', error: { pointer, code, detail } };
+}
+
+/** The outcome of a row that gives what is known of its observation. */
+export function unchangedOutcome({ type }: IngestRecord, { newest }: KnownObservation): RowOutcome {
+  return type === 'observation' && newest.retraction !== null
+    ? { kind: 'unchanged', isRetracted: true }
+    : { kind: 'unchanged' };
 }
 
 /** The effect of one transaction on a market. */

@@ -1,24 +1,70 @@
 /** Counts rows by their outcome. */
 
+import { CORRECTIONS_MAX, type RowCounts, type ShownCorrection } from '../../contract/ingest/row-counts.ts';
+import type { RowTotals } from '../../storage/records/batches.ts';
 import type { MarketDecision } from './market-decision.ts';
 import type { RowFault } from './rules/check-rows.ts';
+import { valueText } from './value-text.ts';
 
-export interface Tally {
-  readonly accepted: number;
-  readonly unchanged: number;
-  readonly refused: number;
+export type Tally = RowTotals & {
   /** The new revision of each changed market, by slug. */
   readonly revisions: { readonly [slug: string]: number };
-}
+};
 
 export function tallyOf(decisions: readonly MarketDecision[]): Tally {
-  const counts = { accepted: 0, unchanged: 0, refused: 0 };
+  const counts = { accepted: 0, unchanged: 0, refused: 0, corrected: 0, retracted: 0 };
   const revisions: { [slug: string]: number } = {};
   for (const { slug, outcomes, record } of decisions) {
-    for (const { kind } of outcomes.values()) counts[kind]++;
+    for (const outcome of outcomes.values()) {
+      counts[outcome.kind]++;
+      if (outcome.kind === 'accepted' && outcome.corrects !== undefined) counts.corrected++;
+      if (outcome.kind === 'unchanged' && outcome.isRetracted) counts.retracted++;
+    }
     if (record !== null) revisions[slug] = record.revision;
   }
-  return { ...counts, revisions };
+  return { ...addTotals(counts, NO_ROWS), revisions };
+}
+
+export const NO_ROWS: RowTotals = { accepted: 0, unchanged: 0, refused: 0 };
+
+/** The sum of two totals. Counts that are usually zero are left out if they are. */
+export function addTotals(one: RowTotals, other: RowTotals): RowTotals {
+  const corrected = (one.corrected ?? 0) + (other.corrected ?? 0);
+  const retracted = (one.retracted ?? 0) + (other.retracted ?? 0);
+  const corrections = [...(one.corrections ?? []), ...(other.corrections ?? [])].slice(0, CORRECTIONS_MAX);
+  return {
+    accepted: one.accepted + other.accepted,
+    unchanged: one.unchanged + other.unchanged,
+    refused: one.refused + other.refused,
+    ...(corrected > 0 && { corrected }),
+    ...(retracted > 0 && { retracted }),
+    ...(corrections.length > 0 && { corrections }),
+  };
+}
+
+/** The counts as answers have them. Stored values have them among other members. */
+export function countsOf({ accepted, unchanged, refused, corrected, retracted, corrections }: RowTotals): {
+  readonly counts: RowCounts;
+  readonly corrections?: ShownCorrection[];
+} {
+  const parts = { ...(corrected !== undefined && { corrected }), ...(retracted !== undefined && { retracted }) };
+  return { counts: { accepted, unchanged, refused, ...parts }, ...(corrections !== undefined && { corrections }) };
+}
+
+/** The first corrections, in the order of the rows. */
+export function correctionsOf(decisions: readonly MarketDecision[]): ShownCorrection[] {
+  return decisions
+    .flatMap(({ slug, outcomes }) => [...outcomes].map(([index, outcome]) => ({ slug, index, outcome })))
+    .sort((one, other) => one.index - other.index)
+    .flatMap(({ slug, outcome }) => {
+      if (outcome.kind !== 'accepted' || outcome.corrects === undefined) return [];
+      const { from, to, unit } = outcome.corrects;
+      const [before, after] = [valueText(from, unit, from.retraction), valueText(to, unit)];
+      const { metric, observedAt } = from;
+      const shown = before === after ? 'the same value, with other details' : after;
+      return [{ market: slug, metric, observedAt, from: before, to: shown }];
+    })
+    .slice(0, CORRECTIONS_MAX);
 }
 
 /** The faults of rows that a decision refuses. */

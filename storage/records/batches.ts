@@ -15,6 +15,7 @@
 import { decodeTime } from 'ulid';
 import type { FeedAuthority } from '../../contract/files/feed-authority.ts';
 import type { BATCH_FAILED, IngestMode, RowErrorCode } from '../../contract/ingest/ingest-records.ts';
+import type { ShownCorrection } from '../../contract/ingest/row-counts.ts';
 import type { ItemKey } from '../ports/ledger.ts';
 import type { KeyRange, ShardedRange } from '../ports/paging.ts';
 import { sha256Hex } from '../ports/sha256.ts';
@@ -43,8 +44,16 @@ export type BatchValue = {
   receivedAt: string;
 };
 
-/** Rows by their outcome. */
-export type RowTotals = { accepted: number; unchanged: number; refused: number };
+/** Rows by their outcome. `corrected` is a part of `accepted`, and `retracted` of `unchanged`. Absent: none. */
+export type RowTotals = {
+  accepted: number;
+  unchanged: number;
+  refused: number;
+  corrected?: number;
+  retracted?: number;
+  /** Of a dry run: the first ones. */
+  corrections?: ShownCorrection[];
+};
 
 /**
  * Absent until the batch is decided. If the batch fits one transaction, that transaction writes this item and ends the
@@ -83,7 +92,7 @@ export type StrandValue = RowTotals & {
  * A large file. Each part of it is applied as a batch. Revision counts changes. The transaction that ends a part's batch
  * also changes this item.
  */
-export type UploadValue = {
+export type UploadValue = RowTotals & {
   id: string;
   subject: string;
   /** The credential that announced it. Absent in records of earlier versions. */
@@ -107,9 +116,6 @@ export type UploadValue = {
   linesDone: number;
   partsDone: number;
   recordsDone: number;
-  accepted: number;
-  unchanged: number;
-  refused: number;
   /** The first batches with refused records. */
   refusedIn: { batch: string; firstLine: number; refused: number }[];
   /** The batch of the newest part. */

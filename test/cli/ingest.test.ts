@@ -300,8 +300,39 @@ test('--mode correct records a changed value as a correction', async () => {
   const conflict = await ingest(['-'], changed);
   expect(conflict).toMatchObject({ code: 4, errors: expect.stringContaining('conflict.existing') });
   expect(conflict.errors).toMatch(/the mode `correct` .*tidemark ingest --mode correct/);
+  const dryRun = await ingest(['-', '--mode', 'correct', '--dry-run'], changed);
+  const line = `${slug} price 2025-01-01T00:00:00Z: 10.00 USD per kilogram → 10.01 USD per kilogram\n`;
+  expect([summaryOf(dryRun), dryRun.errors]).toEqual([expect.objectContaining({ 'of them corrections': '1' }), line]);
   expect(await ingest(['-', '--mode', 'correct'], changed)).toMatchObject({ code: 0 });
   await expect.poll(() => historyCount(slug)).toBe(2);
+});
+
+test('a dry run shows the first ten corrections of a long file, with the values before and after', async () => {
+  const slug = newSlug();
+  await ingest(['-'], lines([market(slug), ...days(slug, 1_200)]));
+  const changed = [...days(slug, 1_195).map((row, day) => (day < 50 ? row : { ...row, amountMinor: 1100 }))];
+  const other = [price(slug, 1_195, 1000 + (1_195 % 7), { status: 'provisional' })];
+  const words = ['-', '--mode', 'correct', '--partial'];
+  const dryRun = await ingest([...words, '--dry-run'], lines([...other, ...changed]));
+  expect(summaryOf(dryRun)).toMatchObject({ code: 0, 'of them corrections': '1146', 'known already': '50' });
+  const [first = '', second = '', ...more] = dryRun.errors.split('\n').filter((line) => /→|more/.test(line));
+  expect(first).toMatch(/: (10\.0\d USD per kilogram) → the same value, with other details$/);
+  expect(second).toMatch(/ 2025-01-03T02:00:00Z: 10\.01 USD per kilogram → 11\.00 USD per kilogram$/);
+  expect([more.length, more.at(-1)]).toEqual([9, '  and 1136 more corrections']);
+  expect(summaryOf(await ingest(words, lines(changed)))).toMatchObject({
+    stored: '1145',
+    'of them corrections': '1145',
+  });
+});
+
+test('an outlier is named as its price of one unit, and as it was sent', async () => {
+  const slug = newSlug();
+  const ofTen = { ...market(slug), unit: { quantity: 10, of: 'litre' } };
+  const records = [1699, 17_990].map((amount, day) => price(slug, day, amount, { quotedQuantity: 10 }));
+  const { errors } = await ingest(['-', '--dry-run'], lines([ofTen, ...records]));
+  expect(errors).toContain(
+    ': outlier: 17.99 USD per litre (amountMinor 17990 per 10 litres) is too far from 1.699 USD per litre of 2025-01-01T00:00:00Z: ',
+  );
 });
 
 describe('a value that is refused as an outlier is stored with --confirm-outliers', () => {

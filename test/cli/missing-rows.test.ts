@@ -136,6 +136,11 @@ test('a withdrawn row that is in the file again is named, and stands again if as
   const report = join(served.folder, 'returned.ndjson');
   const known = await ingest('e.ndjson', rows, ...COMPLETE, '--report', report);
   expect(storedOf(known)).toBe('0');
+  for (const words of [[], ['--mode', 'correct'], ['--mode', 'correct', '--dry-run', '--partial']]) {
+    const again = await ingest('e.ndjson', rows, ...words);
+    expect(again.output).toContain('known already\t60\nof them retracted earlier, and still retracted\t3\n');
+    expect(again.errors).toMatch(/3 rows give values .* --mode correct --reinstate\.$/m);
+  }
   expect(fieldsOf(known)).toEqual({ code: 0, missing: '0', returned: '2' });
   const named = (await readFile(report, 'utf8')).split('\n').flatMap((line) => {
     const { returned: row } = JSON.parse(line || '{}');
@@ -148,7 +153,7 @@ test('a withdrawn row that is in the file again is named, and stands again if as
   // Rows that were never withdrawn are known as before.
   const back = rows.filter((_, day) => day < 45);
   const dryRun = await ingest('e.ndjson', back, '--mode', 'correct', '--reinstate', '--dry-run');
-  expect(dryRun.output).toMatch(/would be stored\t2\nknown already\t43\n/);
+  expect(dryRun.output).toMatch(/would be stored\t2\nof them corrections\t2\nknown already\t43\n/);
   expect(await withdrawnOf('e')).toEqual(gone);
   const reinstated = await ingest('e.ndjson', back, ...COMPLETE, '--reinstate');
   expect([reinstated.code, storedOf(reinstated), fieldsOf(reinstated).returned]).toEqual([0, '2', undefined]);

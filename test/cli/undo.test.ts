@@ -94,6 +94,8 @@ test('without --apply, each record is examined, and nothing changes', async () =
   expect(countsOf(run.output)).toEqual({ dryRun: true, accepted: 5, unchanged: 0, refused: 0 });
   expect(run.code).toBe(0);
   for (const slug of ['changed', 'withdrawn', 'replaced', 'new', 'scalar']) expect(run.errors).toContain(slug);
+  expect(run.errors).toContain(`changed price ${DAY_1}: 0.01 USD per kilogram → 1.00 USD per kilogram\n`);
+  expect(run.errors).toContain(`changed price ${DAY_2}: 0.02 USD per kilogram → retracted as a mistake\n`);
   expect(await everything()).toEqual(before);
 });
 

@@ -419,7 +419,7 @@ describe('several workers, in any order of their ledger operations', () => {
         await scheduler.waitFor(Promise.all(workers));
 
         const [left, right] = [await reportOn(ledger, 'left'), await reportOn(ledger, 'right')];
-        const total = (name: keyof BatchReport['counts']) => left.counts[name] + right.counts[name];
+        const total = (name: 'accepted' | 'unchanged') => left.counts[name] + right.counts[name];
         // Of two rows about the same observation, the second conflicts: alone, or with all of its batch.
         expect([left, right].flatMap(({ errors }) => errors.map(({ code }) => code))).toEqual(['conflict.existing']);
         const isWhole = left.state === 'applied' && right.state === 'applied';

@@ -9,7 +9,6 @@
  */
 import { OUTLIER_NEIGHBOURS_MAX, type OutlierRule } from '../../../contract/values/market.ts';
 import type { Metric, Observation } from '../../../contract/values/metric.ts';
-import { moneyTexts } from '../../../contract/values/money/money-texts.ts';
 import { firstOrderOf, type PlacedMetric } from '../../../storage/records/markets.ts';
 
 /**
@@ -147,13 +146,6 @@ function timeBetweenMs(one: Metric, other: Metric): number {
 function isMoneyLeap(one: number, other: number): boolean {
   const smaller = Math.max(Math.min(Math.abs(one), Math.abs(other)), COARSE_MINOR_UNITS);
   return Math.abs(one - other) > (MONEY_FACTOR - 1) * smaller;
-}
-
-/** The value as people read it. */
-export function amountOf(metric: Metric): string {
-  if (metric.kind !== 'money') return `${metric.value} ${metric.unit}`;
-  const { decimal } = moneyTexts(metric.amountMinor, metric.currency, 1);
-  return `${decimal} ${metric.currency} (amountMinor ${metric.amountMinor})`;
 }
 
 /** Compares the rows of one market with the ledger's values, and with the rows before them. */

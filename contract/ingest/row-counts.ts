@@ -1,0 +1,40 @@
+/** The counts of a batch or an upload, and the corrections that a dry run shows. */
+import * as z from 'zod';
+import { slugSchema } from '../values/market.ts';
+import { instantSchema, metricNameSchema } from '../values/metric.ts';
+
+const count = z.int().min(0);
+
+export const rowCountsSchema = z
+  .strictObject({
+    accepted: count.describe('Stored.'),
+    unchanged: count.describe('Records whose observation was already known, with the same content.'),
+    refused: count.describe('Records with at least one error.'),
+    corrected: count.optional().describe('Records of `accepted` that correct a known observation. Left out: none.'),
+    retracted: count
+      .optional()
+      .describe(
+        'Records of `unchanged` that give a value which was retracted, and stays so: see `reinstated`. Left out: none.',
+      ),
+  })
+  .describe('Counts of records so far. In a dry run: the counts that it would have.');
+
+/** The most corrections that a dry run shows. */
+export const CORRECTIONS_MAX = 10;
+
+const correctionSchema = z.strictObject({
+  market: slugSchema,
+  metric: metricNameSchema,
+  observedAt: instantSchema.describe('The moment of the observation.'),
+  from: z.string().describe('The value that is known, with its unit, for people. The wording may change.'),
+  to: z.string().describe('The value that the record gives, in the same form.'),
+});
+
+export const correctionsSchema = z
+  .array(correctionSchema)
+  .meta({ maxItems: CORRECTIONS_MAX })
+  .optional()
+  .describe('The first corrections that a dry run would make. Left out: none, or no dry run.');
+
+export type RowCounts = z.infer<typeof rowCountsSchema>;
+export type ShownCorrection = z.infer<typeof correctionSchema>;
