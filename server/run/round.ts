@@ -17,7 +17,7 @@ import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import type { RunValue } from '../../storage/records/sources.ts';
 import type { Conditions } from '../../storage/s3/s3-objects.ts';
-import { ingestSample } from '../commands/sample.ts';
+import { ingestSample, isSampleAlone } from '../commands/sample.ts';
 import { watchDamage } from '../folder/damaged-objects.ts';
 import { type DataFolder, openDataFolder } from '../folder/data-folder.ts';
 import { watchLostObjects } from '../folder/lost-objects.ts';
@@ -233,14 +233,15 @@ async function openRound({ data, replaced }: Opened, state: TargetState | null, 
   const [faults, warnings]: [string[], string[]] = [[], []];
   const damage = watchDamage(data.objects);
   const { objects, counts } = countFiles(damage.objects, (key) => key.startsWith(`${PUBLIC_PREFIX}/`));
-  const { logKeys, ...core } = await openCore({ ledger, objects, target, caches: NO_CACHES }, config);
+  const sample = config.sample === 'unsaid' ? 'no' : config.sample;
+  const isSample = await isSampleAlone(ledger, sample);
+  const { logKeys, ...core } = await openCore({ ledger, objects, target, caches: NO_CACHES, isSample }, config);
   const dependencies = { ...core.dependencies, beforeApply: async () => await state?.save(data) };
   if (replaced !== null)
     warnings.push(`The state in the target is newer than the data folder, whose files are in ${replaced}.`);
   const { secrets, uploads } = openUploads(config.dataFolder);
   await uploads.removePartial();
-  if (config.sample !== 'no' && config.sample !== 'unsaid')
-    await ingestSample(dependencies, config, { ingesting: () => {}, ingested: () => {} });
+  if (sample !== 'no') await ingestSample(dependencies, config, { ingesting: () => {}, ingested: () => {} });
   const telling = { report: addTo(faults), info: () => {} };
   const onErased = () => data.emptyLog();
   const workRound = createWorkRound({ ...dependencies, ...systemRuntime, uploads }, { onErased, ...telling });

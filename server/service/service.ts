@@ -13,7 +13,7 @@ import { readAll } from '../../storage/ports/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import type { HeadValue } from '../../storage/records/publication.ts';
 import { openControl } from '../backup/control.ts';
-import { ingestSample, type SampleProgress } from '../commands/sample.ts';
+import { ingestSample, isSampleAlone, type SampleProgress } from '../commands/sample.ts';
 import { type EdgeThread, startEdge } from '../edge-host/edge-thread.ts';
 import { announceChanges, watchDamage } from '../folder/damaged-objects.ts';
 import { type DataFolder, openDataFolder } from '../folder/data-folder.ts';
@@ -140,7 +140,10 @@ async function startOn(
       });
     }
     const { logKeys, dependencies } = await openCore(
-      { ledger: data.ledger, objects, target: data.target, caches: { purge: edge.purge } },
+      {
+        ...{ ledger: data.ledger, objects, target: data.target, caches: { purge: edge.purge } },
+        isSample: await isSampleAlone(data.ledger, config.sample),
+      },
       { ...config, waitlistEmail: config.waitlistEmail ?? UNSET_EMAIL },
     );
     const logRefused = createRefusalLog(dependencies, ({ requestId, operation, fault, repeated }) => {
