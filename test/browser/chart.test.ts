@@ -63,6 +63,12 @@ describe('the chart', () => {
     expect(await page.getByLabel('Scale').inputValue()).toBe('index');
   });
 
+  it('has days on the axis of two days, and no hours', async () => {
+    const { page } = await openMarket('hostile-usd');
+    const ticks = (await seenAs('SVG', page)).text.match(/>\d\d? [A-Z][a-z]{2}<|>\d\d:\d\d</g);
+    expect(ticks).toEqual([expect.stringMatching(/^>\d+ [A-Z]/), expect.stringMatching(/^>\d+ [A-Z]/)]);
+  });
+
   it('has labels of small prices, says what a scale cannot show, and fits a phone under a long name', async () => {
     const { page } = await openMarket('oil-usd');
     await page.getByLabel('Scale').selectOption('log');

@@ -161,6 +161,17 @@ function held(range: TimeRange, whole: TimeRange): TimeRange {
   return range.max > whole.max ? { min: whole.max - length, max: whole.max } : range;
 }
 
+/** The distances of ticks on an axis of days, in seconds. uPlot takes 30 and 365 days for months and years. */
+export const DAY_STEPS = [
+  ...[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 30, 60, 90, 120, 180],
+  ...[1, 2, 5, 10, 25, 50, 100].map((years) => years * 365),
+].map((days) => days * DAY);
+
+/** Whether each of the moments is the beginning of a day. */
+export function areDays(seconds: readonly number[]): boolean {
+  return seconds.every((second) => second % DAY === 0);
+}
+
 /** Texts of ticks. A second line has the day or the year, where it begins. @param step seconds from tick to tick */
 export function timeTicks(seconds: readonly number[], step: number): string[] {
   let context = '';

@@ -2,6 +2,8 @@
 import uPlot from 'uplot';
 import {
   type AskedRange,
+  areDays,
+  DAY_STEPS,
   exactTicks,
   logTicks,
   shownRange,
@@ -125,6 +127,7 @@ export class MarketChart {
       shown.data.title,
       shown.data.isStepped,
       shown.data.scale,
+      isDaily(shown.data),
       shown.data.series.map(({ name, axis }) => [name, axis]),
     ]);
     if (this.#plot === null || lines !== this.#lines) {
@@ -206,6 +209,7 @@ export class MarketChart {
         {
           ...lines,
           space: 56,
+          ...(isDaily(data) && { incrs: DAY_STEPS }),
           size: 44,
           values: (_plot, splits, _axis, _space, step) => this.#ticksOf('x', splits, timeTicks(splits, step)),
         },
@@ -253,6 +257,11 @@ export class MarketChart {
       },
     };
   }
+}
+
+/** Whether all observations are of whole days, so that hours on the axis would mean nothing. */
+function isDaily({ seconds, series }: ChartData): boolean {
+  return areDays(seconds.filter((_, at) => series.some(({ rows }) => rows[at] !== undefined)));
 }
 
 /** uPlot reads the arrays, and changes none. */
