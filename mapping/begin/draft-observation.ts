@@ -9,6 +9,7 @@ import { Commented } from './commented-json.ts';
 import type { Draft } from './draft.ts';
 import { type DateGuess, precisionOf } from './guess-columns.ts';
 import type { QuantityGuess } from './guess-quantity.ts';
+import { draftQuoted } from './guess-quoted.ts';
 
 export function draftValue({ guess, added, isList }: Draft, { all }: QuantityGuess) {
   const { values } = guess;
@@ -26,26 +27,29 @@ export function draftValue({ guess, added, isList }: Draft, { all }: QuantityGue
     column: added?.value ?? column,
     number: draftNumber(guess.number),
     blankValues: blankValues.length === 0 ? undefined : new Commented(blankValues, BLANK_VALUES),
-    quotedQuantity: isList || all === null || all > 1 ? new Commented('1', 'The file quotes for one.') : undefined,
+    quotedQuantity: draftQuoted(guess.quoted, names) ?? (isList || all === null || all > 1 ? FOR_ONE : undefined),
     rounding: new Commented('refuse', all === null ? ROUNDING : ''),
     blank: blank === 0 ? undefined : draftBlank(blank, isList || isSparse),
     zero: zeros === 0 ? undefined : zero,
   };
 }
 
+const FOR_ONE = new Commented('1', 'Nothing in the file says that its numbers are prices of more than one.');
 const ROUNDING = 'Or nearest, to round the numbers that no quantity keeps whole.';
 const BLANK_VALUES = 'Texts that stand for a missing number.';
 /** The share of blanks in a wide table from which they belong to columns that begin late or end early. */
 const MANY_BLANKS = 0.2;
 
 /** The further metrics of a list: each column of values is a metric. */
-export function draftMetrics({ guess: { values }, isList }: Draft, value: ReturnType<typeof draftValue>) {
+export function draftMetrics({ guess: { values, quoted }, isList }: Draft, value: ReturnType<typeof draftValue>) {
   const [first, ...others] = values;
   if (!isList || first === undefined || others.length === 0) return { metric: undefined, also: undefined };
-  const bare = Object.fromEntries(
-    Object.entries(value).map(([key, each]) => [key, each instanceof Commented ? each.value : each]),
-  );
-  const also = others.map(({ name }) => ({ metric: metricOf(name), value: { ...bare, column: name } }));
+  const bare = (each: unknown) => (each instanceof Commented ? each.value : each);
+  const shared = Object.fromEntries(Object.entries(value).map(([key, each]) => [key, bare(each)]));
+  const also = others.map(({ name }) => {
+    const quotedQuantity = bare(draftQuoted(quoted, [name]) ?? FOR_ONE);
+    return { metric: metricOf(name), value: { ...shared, column: name, quotedQuantity } };
+  });
   return {
     metric: metricOf(first.name),
     also: new Commented(also, 'Further metrics of each row. One that is not money has a "unit", such as "token".'),

@@ -5,6 +5,7 @@ import { hasDay, hasMonth, hasQuarter, hasTime } from '../values/date-format.ts'
 import { type NumberFormat, numberReader } from '../values/number-format.ts';
 import { type Candidates, Column, type DateFormats, dateIn, numberFormatOf } from './column.ts';
 import { doubtsOf, guessMarketColumns, type MarketColumns } from './guess-market-columns.ts';
+import { type QuantityColumn, quantityColumnOf, quantityNamedBy } from './guess-quoted.ts';
 import { linkColumn } from './table.ts';
 
 export interface DateGuess extends DateFormats {
@@ -21,7 +22,13 @@ export interface DateGuess extends DateFormats {
 
 export type CurrencyGuess =
   /** The codes are in a column of the file, or in the header of a wide table. */
-  | { readonly kind: 'column' | 'header'; readonly column: string; readonly codes: readonly string[] }
+  | {
+      readonly kind: 'column' | 'header';
+      readonly column: string;
+      readonly codes: readonly string[];
+      /** Whether the numbers may also be prices of these currencies, and not amounts of them. */
+      readonly isAmbiguous: boolean;
+    }
   /** The name of the price column contains the code, as in `Price (EUR)`. */
   | { readonly kind: 'named'; readonly code: string }
   | { readonly kind: 'unknown'; readonly candidates: readonly string[] };
@@ -36,6 +43,8 @@ export interface ColumnGuess {
   readonly number: (Candidates<NumberFormat> & { readonly differing?: string }) | null;
   readonly market: MarketColumns;
   readonly currency: CurrencyGuess;
+  /** The column with the quantity of each row's price. */
+  readonly quoted: QuantityColumn | null;
 }
 
 const VALUE_NAME = /^(price|value|rate|close|last|settle|obs_?value|amount)$/i;
@@ -75,12 +84,18 @@ export function guessColumns(columns: readonly Column[], ownName?: string): Colu
   if (inHeader !== null) {
     const wide = named.filter(({ name }) => inHeader.names.includes(name));
     const match = texts.filter((column) => !wide.includes(column));
-    const currency = currencyOf(match);
+    const currency = withDoubt(currencyOf(match), match, []);
     const ofCurrency = currency.kind === 'column' ? currency.column : null;
     const { formats } = inHeader.dates;
     const date = { ...inHeader.dates, precision: precisionOf(formats), column: null, whenBlank: null };
     return {
-      ...{ wide, values: wide, number: sharedNumberFormat(wide), currency },
+      ...{
+        wide,
+        values: wide,
+        number: sharedNumberFormat(wide),
+        currency,
+        quoted: quantityColumnOf(numbers.filter((column) => !wide.includes(column))),
+      },
       date: { ...date, isSure: true, rivals: [] },
       market: { match, others: [], ...doubtsOf(match, [], null, ofCurrency) },
     };
@@ -97,7 +112,10 @@ export function guessColumns(columns: readonly Column[], ownName?: string): Colu
     const whenBlank = isFuller ? { column: second.column.name, formats: second.formats } : null;
     date = { ...own, precision: precisionOf(own.formats), whenBlank, isSure: isNamed && rivals.length === 0, rivals };
   }
-  const plain = numbers.filter(({ name }) => !NO_VALUE_NAME.test(name));
+  const measures = numbers.filter(({ name }) => !NO_VALUE_NAME.test(name));
+  // The only column of numbers is the price.
+  const quoted = measures.length > 1 ? quantityColumnOf(measures) : null;
+  const plain = measures.filter((column) => column !== quoted?.column);
   const arePrices = plain.some(({ name }) => QUOTE_PART_NAME.test(name) || VALUE_NAME.test(name));
   if (texts.length === 0 && plain.length > 1 && !arePrices) {
     // A column that is blank so far may get values in later rows.
@@ -105,21 +123,21 @@ export function guessColumns(columns: readonly Column[], ownName?: string): Colu
     const market = { match: [], others: [], isSure: true, isUnique: true };
     const codes = wide.map(({ name }) => name);
     const currency: CurrencyGuess = mostlyCurrencies(codes)
-      ? { kind: 'header', column: '', codes }
+      ? { kind: 'header', column: '', codes, isAmbiguous: true }
       : { kind: 'unknown', candidates: [] };
-    return { wide, date, values: wide, number: sharedNumberFormat(wide), market, currency };
+    return { wide, date, values: wide, number: sharedNumberFormat(wide), market, currency, quoted };
   }
 
   const values = bestValues(plain);
-  const ofTexts = currencyOf(texts);
+  const ofTexts = withDoubt(currencyOf(texts), texts, values);
   const currency = (ofTexts.kind === 'unknown' && currencyNamedBy(values)) || ofTexts;
-  const candidates = named.filter((column) => !isTime(column) && !values.includes(column));
+  const candidates = named.filter((column) => !isTime(column) && !values.includes(column) && column !== quoted?.column);
   const ofCurrency = currency.kind === 'column' ? currency.column : null;
   const market = guessMarketColumns(candidates, date?.column ?? null, ofCurrency);
   // Several rows have this date, and no column distinguishes them. So it may not be their date.
   const isOpen = !market.isUnique && market.match.length === 0 && market.others.length === 0;
   return {
-    ...{ wide: null, values, number: sharedNumberFormat(values), market, currency },
+    ...{ wide: null, values, number: sharedNumberFormat(values), market, currency, quoted },
     date: date === null ? null : { ...date, isSure: date.isSure && !isOpen },
   };
 }
@@ -195,7 +213,38 @@ function currencyOf(columns: readonly Column[]): CurrencyGuess {
   const quotes = found.filter(({ name }) => QUOTE_NAME.test(name));
   const [best, ...others] = quotes.length > 0 ? quotes : found;
   if (best === undefined || others.length > 0) return { kind: 'unknown', candidates: found.map(({ name }) => name) };
-  return { kind: 'column', column: best.name, codes: [...best.distinct] };
+  return { kind: 'column', column: best.name, codes: [...best.distinct], isAmbiguous: false };
+}
+
+const PRICE_NAME = /price|cost|fee|preis|prix|close|settle/i;
+const RATE_NAME = /rate|kurs|cours|exchange|fx/i;
+/** Names of a column with the currency in which another one is quoted. */
+const COUNTER_NAME = /quote|counter|target|^to$/i;
+
+/**
+ * A list of exchange rates with one column of currencies does not show whether a number is an amount of the currency, or its
+ * price in another one. Beside a thing, such as rice, the currency is that of the price.
+ */
+function withDoubt(guess: CurrencyGuess, texts: readonly Column[], [value]: readonly Column[]): CurrencyGuess {
+  if (guess.kind !== 'column' || COUNTER_NAME.test(guess.column)) return guess;
+  const name = value?.name ?? '';
+  // `Currency units per £1`: an amount of the currency.
+  if (isCurrency(quantityNamedBy(name)?.of ?? '')) return guess;
+  const others = texts.filter((column) => column.name !== guess.column);
+  const isPrice = PRICE_NAME.test(name) && !RATE_NAME.test(name) && others.length > 0;
+  const own = texts.find((column) => column.name === guess.column);
+  // Names of the currencies or of their countries identify nothing more.
+  const isAlone = others.every((other) => own !== undefined && isFixedBy(other, own));
+  return { ...guess, isAmbiguous: !isPrice && (isAlone || RATE_NAME.test(name)) };
+}
+
+/** Whether a text of the other column always has the same text of this column beside it. */
+function isFixedBy(one: Column, other: Column): boolean {
+  return new Set(one.cells.map((cell, row) => JSON.stringify([other.cells[row], cell]))).size <= other.distinct.size;
+}
+
+function isCurrency(code: string): boolean {
+  return code.length === 3 && checkCurrencyCode(code.toUpperCase()) === null;
 }
 
 /** A code in capitals, or after `_` and at the end or before `_per_`: `close_usd`, `price_eur_per_litre`. */
@@ -206,6 +255,6 @@ function currencyNamedBy([value, ...others]: readonly Column[]): CurrencyGuess |
 }
 
 function mostlyCurrencies(codes: readonly string[]): boolean {
-  const known = codes.filter((code) => code.length === 3 && checkCurrencyCode(code.toUpperCase()) === null);
+  const known = codes.filter(isCurrency);
   return known.length > 0 && known.length >= codes.length * 0.9;
 }

@@ -6,6 +6,7 @@ import { currencyExponent } from '../../contract/values/money/currencies.ts';
 import { plainDecimal } from '../../contract/values/money/money.ts';
 import { numberReader } from '../values/number-format.ts';
 import type { Draft } from './draft.ts';
+import { quotedIn } from './guess-quoted.ts';
 
 export interface QuantityGuess {
   /** The smallest power of ten at which each number is whole minor units. Null: no power of ten is large enough. */
@@ -24,7 +25,7 @@ const ROOM = 100;
 const EXPONENT = 2;
 const LARGEST_POWER = Math.log10(QUANTITY_MAX);
 
-export function guessQuantity({ table, guess: { number, values, currency } }: Draft): QuantityGuess {
+export function guessQuantity({ table, guess: { number, values, currency, quoted } }: Draft): QuantityGuess {
   const read = numberReader(number?.formats[0] ?? { decimalMark: '.' });
   const codes = currency.kind === 'column' ? table.columns.find(({ name }) => name === currency.column) : undefined;
   const codeOf = (row: number, name: string): string => {
@@ -39,10 +40,13 @@ export function guessQuantity({ table, guess: { number, values, currency } }: Dr
       const digits = read(cells[row] ?? '');
       if (digits === null) continue;
       const code = codeOf(row, name).toUpperCase();
-      const exponent = currencyExponent(code) ?? EXPONENT;
+      const own = currencyExponent(code) ?? EXPONENT;
+      const exponent = 'isAmbiguous' in currency && currency.isAmbiguous ? Math.min(own, EXPONENT) : own;
       const decimals = plainDecimal(digits).split('.')[1]?.replace(/0+$/, '').length ?? 0;
-      const power = Math.max(0, decimals - exponent);
-      largest = Math.max(largest, Math.abs(Number(digits)) * 10 ** exponent);
+      const lot = quotedIn(quoted, name, row);
+      // A price of a hundred is a hundredth of it for one.
+      const power = Math.max(0, decimals - exponent) + Math.ceil(Math.log10(lot));
+      largest = Math.max(largest, (Math.abs(Number(digits)) * 10 ** exponent) / lot);
       numbers += 1;
       ofRow = Math.max(ofRow, power);
       if (power > 0) unfit += 1;

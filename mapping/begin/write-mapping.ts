@@ -5,6 +5,7 @@ import { Commented, writeCommentedJson } from './commented-json.ts';
 import { type Draft, freeName } from './draft.ts';
 import { draftDate, draftMetrics, draftValue } from './draft-observation.ts';
 import { guessQuantity, type QuantityGuess } from './guess-quantity.ts';
+import { quantityNamedBy } from './guess-quoted.ts';
 import { linkColumn } from './table.ts';
 
 export function writeMapping(fileName: string, draft: Draft): string {
@@ -124,10 +125,14 @@ function draftCurrency({ guess: { currency }, added, table: { columns } }: Draft
   }
   const { codes } = currency;
   const column = currency.kind === 'header' && added !== null ? added.name : currency.column;
-  if (codes.every((code) => code === code.toUpperCase())) return { currency: `{${column}}`, table: null };
-  const name = freeName(columns, 'currencyCode');
+  const isUpper = codes.every((code) => code === code.toUpperCase());
+  const name = isUpper ? column : freeName(columns, 'currencyCode');
+  const template = currency.isAmbiguous
+    ? `${FILL_IN}: {${name}} if a number is an amount of ${codes[0]}, so many for one of another currency; or that other currency, such as GBP, if a number is the price of ${codes[0]} in it`
+    : `{${name}}`;
+  if (isUpper) return { currency: template, table: null };
   return {
-    currency: `{${name}}`,
+    currency: template,
     table: {
       key: `{${column}}`,
       columns: new Commented([name], 'ISO 4217 spells them in capitals.'),
@@ -136,25 +141,20 @@ function draftCurrency({ guess: { currency }, added, table: { columns } }: Draft
   };
 }
 
-const QUANTITY_NAME = /(?:^|[ _-])(?:quantity|qty|pack|lot|unit[ _-]?size)(?:$|[ _-])/i;
 const UNIT_NAME = /^(unit|uom|unit[_ ]?of[_ ]?measure)$/i;
-/** The unit of a price, in the name of its column: `price_eur_per_litre`, `Price per kg`. */
-const PER = /(?:^|[_ ])per[_ ]([a-z]+)$/i;
 
-function draftMarket(
-  { table, guess, match, isList }: Draft,
-  fileName: string,
-  currency: string,
-  quantity: QuantityGuess,
-) {
+function draftMarket({ guess, match, isList }: Draft, fileName: string, currency: string, quantity: QuantityGuess) {
   const file = fileName
     .replace(/\.[^.]*?(\.gz|\.zst)?$/i, '')
     .toLowerCase()
     .match(/[a-z0-9]+/g);
   const slug = [file?.join('-') ?? 'market', ...match.map((column) => `{${column}}`)].join('-');
   const unitColumn = guess.market.match.find(({ name }) => UNIT_NAME.test(name));
-  const named = guess.values.length === 1 ? PER.exec(guess.values[0]?.name ?? '')?.[1] : undefined;
+  const things = new Set(guess.values.map(({ name }) => quantityNamedBy(name)?.of ?? null));
+  const [named = null] = things.size === 1 ? things : [];
   const isExact = isList || quantity.all === null;
+  const template = /^FILL IN: (\{.*?\}) if/.exec(currency)?.[1];
+  const ofCurrency = template === undefined ? '' : `; or ${template}, if a number is the price of it`;
   // Köln and Koln would be one slug, and in two files of the same mapping nothing would notice it.
   const hasSpecialLetters = guess.market.match.some(({ distinct }) => /[^\p{ASCII}]/u.test([...distinct].join('')));
   const unit = {
@@ -162,7 +162,7 @@ function draftMarket(
     atLeast: isList ? String(quantity.usual) : undefined,
     of:
       unitColumn === undefined
-        ? (named ?? `${FILL_IN}: the thing that the price buys, such as barrel, kg or EUR`)
+        ? (named ?? `${FILL_IN}: the thing that the price buys, such as barrel, kg or EUR${ofCurrency}`)
         : `{${unitColumn.name}}`,
   };
   return {
@@ -177,7 +177,7 @@ function draftMarket(
     name: match.length === 0 ? `${FILL_IN}: the name of the market` : match.map((column) => `{${column}}`).join(', '),
     kind: `${FILL_IN}: a word such as fx, metal, commodity or food`,
     nativeCurrency: currency,
-    unit: new Commented(unit, `${isExact ? EXACT : quantityComment(quantity)} ${quantityColumn(table)}`.trim()),
+    unit: new Commented(unit, isExact ? EXACT : quantityComment(quantity)),
     sources: [
       {
         label: `${FILL_IN}: the name of the source, as readers see it`,
@@ -192,13 +192,6 @@ function draftMarket(
 
 const EXACT =
   'How many one price buys: for each market, the smallest power of ten (from "atLeast" on, if it is there) for which each number is a whole number of minor units.';
-
-/** A hint only: such a number may also be a traded quantity. */
-function quantityColumn({ columns }: Draft['table']): string {
-  const found = columns.find(({ name, isIntegers }) => isIntegers && QUANTITY_NAME.test(name));
-  if (found === undefined) return '';
-  return `If one price buys as many as the column ${found.name} says, write "{${found.name}}" as the quantity, without quotedQuantity.`;
-}
 
 function quantityComment({ all, unfit, numbers, example }: QuantityGuess): string {
   if (all === 1) return '';

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
+import { tidemarkHere } from './in-process.ts';
 import { tidemark } from './tidemark.ts';
 
 const CSV = 'Date,Price\n2020-04-17,18.31\n2020-04-20,-36.98\n2020-04-21,x\n';
@@ -50,6 +51,32 @@ test('a column of links becomes the source URL of each row, and names no market'
   expect(run.output).toContain('links.csv: 2 markets and 12 values new; sent as bat_');
   const history = join(folder, 'data/public/api/v1/markets/links-arabica/history.json');
   expect(JSON.parse(await readFile(history, 'utf8')).data[0].sourceUrl).toBe(links[0]);
+});
+
+test('init asks whether rates are amounts of the currencies or their prices, and keeps the quantity of each row', async () => {
+  const folder = await temporaryFolder();
+  const rows = ['2026-11', '2026-12'].map((month) => `${month},JPY,100,0.5101\n${month},USD,1,0.7902\n`);
+  await writeFile(join(folder, 'u.csv'), `month,currency,units,rate\n${rows.join('')}`);
+  const { output, errors } = await tidemarkHere(['mapping', 'init', 'u.csv'], { cwd: folder });
+  for (const pointer of ['market/nativeCurrency', 'market/unit/of', 'observation/currency']) {
+    expect(errors).toContain(`/${pointer}: FILL IN: `);
+  }
+  // The rates are prices in pounds.
+  const answers: readonly [RegExp, string][] = [
+    [/"(currency|nativeCurrency)": "FILL IN[^"]*"/g, '"$1": "GBP"'],
+    [/"of": "FILL IN[^"]*"/, '"of": "{currency}"'],
+    [/"(url|sourceUrl)": "FILL IN[^"]*"/g, '"$1": "https://rates.example/"'],
+    [/"FILL IN[^"]*"/g, '"high"'],
+  ];
+  const mapping = answers.reduce(
+    (text, [question, answer]) => text.replaceAll(new RegExp(question, 'g'), answer),
+    output,
+  );
+  await writeFile(join(folder, 'u.mapping.jsonc'), mapping);
+  const check = await tidemarkHere(['mapping', 'check', 'u.mapping.jsonc', 'u.csv'], { cwd: folder });
+  expect(check).toMatchObject({ code: 0, errors: '' });
+  // 0.5101 pounds for 100 yen are 5101 pounds for the market's million.
+  expect(check.output).toMatch(/"market":"u-jpy".*"amountMinor":510100,"currency":"GBP"/);
 });
 
 test('check tells what a mapping makes of a file', async () => {

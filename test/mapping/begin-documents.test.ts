@@ -19,7 +19,7 @@ const MODELS = {
 const ECB_ROWS = {
   xml: { rows: '/Envelope/Cube/Cube/Cube' },
   match: ['@currency'],
-  market: { slug: 'rates-{@currency}', nativeCurrency: '{@currency}' },
+  market: { slug: 'rates-{@currency}', nativeCurrency: expect.stringMatching(/^FILL IN: \{@currency\} if/) },
   observation: { value: { column: '@rate' }, date: { column: '../@time', format: 'YYYY-MM-DD', precision: 'day' } },
 };
 

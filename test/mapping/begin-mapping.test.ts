@@ -44,7 +44,14 @@ describe('a file of one series', () => {
 
 describe('the table', () => {
   const wide = (except: readonly string[], name: string) => ({ unpivot: { columns: { except }, name } });
-  const ofCurrencies = { ...wide(['Date'], 'currency'), match: ['currency'], observation: { currency: '{currency}' } };
+  /** The header does not show whether a number is an amount of the currency, or its price. */
+  const inOrOf = (column: string) =>
+    expect.stringMatching(new RegExp(`^FILL IN: \\{${column}\\} if .* such as GBP, if`));
+  const ofCurrencies = {
+    ...wide(['Date'], 'currency'),
+    match: ['currency'],
+    observation: { currency: inOrOf('currency') },
+  };
 
   test.each<[string, string, object]>([
     [
@@ -61,7 +68,12 @@ describe('the table', () => {
       'Date,USD,JPY,KWD,\r\n2026-01-03,1.08363,N/A,0.35071891,\r\n2026-01-02,1.08363,160.12345,0.35,\r\n',
       {
         ...ofCurrencies,
-        market: { slug: 'prices-{currency}', nativeCurrency: '{currency}', unit: { quantity: '100000' } },
+        market: {
+          slug: 'prices-{currency}',
+          nativeCurrency: inOrOf('currency'),
+          // As the price of a dinar in dollars, 0.35071891 needs one more zero than as an amount of dinars.
+          unit: { quantity: '1000000', of: expect.stringContaining('{currency}') },
+        },
         observation: {
           value: {
             column: 'value',
@@ -139,6 +151,54 @@ describe('the table', () => {
         match: ['base', 'quote'],
         tables: [{ key: '{quote}', columns: ['currencyCode'], rows: { eur: ['EUR'], usd: ['USD'] } }],
         market: { nativeCurrency: '{currencyCode}' },
+      },
+    ],
+    ...['units', 'Units', 'per', 'Nominal', 'x'].map((name): [string, string, object] => [
+      `of exchange rates with the column of quantities ${name}`,
+      daily(`month,currency,${name},rate`, 'JPY,100,0.5101', 'USD,1,0.7902'),
+      {
+        match: ['currency'],
+        // The price of 100 yen has four decimals, so a million yen have whole pence.
+        market: {
+          nativeCurrency: inOrOf('currency'),
+          unit: { quantity: '1000000', of: expect.stringContaining('{currency}') },
+        },
+        observation: { currency: inOrOf('currency'), value: { column: 'rate', quotedQuantity: `{${name}}` } },
+      },
+    ]),
+    [
+      'of exchange rates of countries: names of currencies and countries identify nothing more',
+      daily('day,country,name,code,rate', 'France,Euro,EUR,0.86', 'Italy,Euro,EUR,0.86', 'Japan,Yen,JPY,0.5'),
+      { market: { nativeCurrency: inOrOf('code') } },
+    ],
+    [
+      'of exchange rates whose name says what they are of',
+      daily('day,code,Currency units per £1', 'EUR,1.15', 'JPY,200'),
+      {
+        market: { nativeCurrency: '{code}', unit: { of: 'GBP' } },
+        observation: { value: { column: 'Currency units per £1' } },
+      },
+    ],
+    [
+      'of prices of one thing in several quantities that are no powers of ten asks about them',
+      daily('day,item,pack,price', 'tea,25,1.5', 'salt,50,0.5'),
+      {
+        match: ['item'],
+        observation: { value: { column: 'price', quotedQuantity: expect.stringMatching(/^FILL IN: \{pack\}/) } },
+      },
+    ],
+    [
+      'with a column that is always 100 asks about it',
+      daily('day,item,base_amount,price', 'tea,100,1.5', 'salt,100,0.5'),
+      { observation: { value: { quotedQuantity: expect.stringMatching(/^FILL IN: \{base_amount\}/) } } },
+    ],
+    [
+      'of currencies with quantities and months in the header',
+      'code,units,2026-01,2026-02\nJPY,100,0.51,0.52\nUSD,1,0.79,0.78\n',
+      {
+        ...wide(['code', 'units'], 'date'),
+        match: ['code'],
+        observation: { currency: inOrOf('code'), value: { quotedQuantity: '{units}' } },
       },
     ],
     [
@@ -308,11 +368,38 @@ describe('numbers', () => {
     expect(document).toMatchObject({ market: { unit: { quantity } }, observation: { value: { rounding: 'refuse' } } });
   });
 
-  test('for the quantity of a column are a hint', async () => {
-    const { text } = await begin('Date,Item,unit_quantity,Price\n2026-01-01,a,100,1.25\n2026-01-01,b,1000,1.35\n');
-    expect(text.replaceAll(/\s+(\/\/ )?/g, ' ')).toContain(
-      'as the column unit_quantity says, write "{unit_quantity}" as the quantity, without quotedQuantity.',
-    );
+  test.each<[string, unknown, unknown]>([
+    ['rate_per_100', '100', FILL_IN],
+    ['input_per_mtok', '1000000', 'token'],
+    ['inputPerMillion', '1000000', FILL_IN],
+    ['price_per_million_tokens', '1000000', 'token'],
+    ['price per 1M', '1000000', FILL_IN],
+    ['price_per_1m', expect.stringMatching(/^FILL IN: 1000000 /), FILL_IN],
+    ['USD/MTok', '1000000', 'token'],
+    ['cost_per_1k_tokens', '1000', 'token'],
+    ['price_eur_per_100kg', '100', 'kg'],
+    ['Price per 1,000 litres', '1000', 'litres'],
+    ['price_per_thousand', '1000', FILL_IN],
+    ['price_per_m', undefined, 'm'],
+    ['cost_per_token', undefined, 'token'],
+    ['Price GBP/t', undefined, FILL_IN],
+    ['percent', undefined, FILL_IN],
+  ])('in the column %j are prices of %j', async (column, quotedQuantity, of) => {
+    const { document } = await begin(daily(`date,${column.includes(',') ? `"${column}"` : column}`, '1.5'));
+    expect(document.observation.value.quotedQuantity).toEqual(quotedQuantity);
+    expect(document.market.unit.of).toEqual(of);
+  });
+
+  test('of two columns of a list keep the quantity that each name says', async () => {
+    const list = {
+      a: { input_per_mtok: 2.5, output_per_1k_tokens: 1.25 },
+      b: { input_per_mtok: 3.5, output_per_1k_tokens: 1 },
+    };
+    const { document } = await begin(JSON.stringify(list));
+    expect(document).toMatchObject({
+      market: { unit: { of: 'token' } },
+      observation: { value: { quotedQuantity: '1000000' }, also: [{ value: { quotedQuantity: '1000' } }] },
+    });
   });
 
   test('of gold since 1833: ten ounces, and not one value is rounded', async () => {

@@ -62,6 +62,8 @@ const DECISIONS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   },
   'currency-api-wide': {
     ...about(API, `${API.url}{observedDate}/eur.json`, 'fx', 'medium'),
+    '/market/nativeCurrency': '{currency}',
+    '/observation/currency': '{currency}',
     '/market/unit/of': 'EUR',
   },
   'currency-api': {

@@ -1,0 +1,117 @@
+/** Guesses the quantity that the file's numbers are prices of: by a column of quantities, or by the name of a price column. */
+import { checkCurrencyCode } from '../../contract/values/money/currencies.ts';
+import { FILL_IN } from '../declared/parse-jsonc.ts';
+import type { Column } from './column.ts';
+import { Commented } from './commented-json.ts';
+
+/** The meaning of a name such as `price_eur_per_100kg` or `input_per_mtok`. */
+export interface NamedQuantity {
+  /** Null: the name says what a price buys, and not how many. */
+  readonly quantity: number | null;
+  /** Whether the name has only one meaning. `per_1m` may be a million or a metre. */
+  readonly isSure: boolean;
+  /** The thing that a price buys; null: the name does not say it. */
+  readonly of: string | null;
+}
+
+const MULTIPLES: ReadonlyMap<string, number> = new Map([
+  ...(['hundred', 'hundert'] as const).map((word) => [word, 100] as const),
+  ...(['k', 'thousand', 'thousands', 'mille', 'tausend'] as const).map((word) => [word, 1e3] as const),
+  ...(['m', 'mn', 'mio', 'million', 'millions'] as const).map((word) => [word, 1e6] as const),
+  ...(['bn', 'billion', 'billions'] as const).map((word) => [word, 1e9] as const),
+]);
+/** `per 100 kg`, `per_mtok`, `/1M tokens`, `per £1`: the sign, the count, its multiple and the thing. */
+const PER = /(?:(?:^|[^a-z])per(?=[^a-z]|$)[\s_-]*|[/÷]\s*)(\p{Sc}?)\s*(\d{1,3}(?:[,' ]\d{3})+|\d+)?[\s_-]*(.*)$/iu;
+const MULTIPLE = /^(hundred|hundert|thousands?|tausend|mille|millions?|billions?|mio|mn|bn|m|k)(?:[\s_-]+|(?=tok)|$)/i;
+const TOKENS = /^(tok|toks|token|tokens)$/i;
+const SIGNS: Readonly<Record<string, string>> = { '£': 'GBP', '€': 'EUR', $: 'USD' };
+
+/** Null: the name says nothing about a quantity or a thing. */
+export function quantityNamedBy(name: string): NamedQuantity | null {
+  const [found, sign = '', digits, rest = ''] = PER.exec(name.replace(/(?<=[a-z\d])(?=[A-Z])/g, '_')) ?? [];
+  if (found === undefined) return null;
+  const [spelled, multiple] = MULTIPLE.exec(rest) ?? ['', undefined];
+  const isSlash = /^[/÷]/.test(found);
+  const thing = rest.slice(spelled.length).replace(/[^\p{L}\p{N}]+$/u, '');
+  const isWord = /^\p{L}[\p{L} ]*$/u.test(thing);
+  const of = TOKENS.test(thing) ? 'token' : isWord ? codeOr(thing) : (SIGNS[sign] ?? null);
+  if (digits === undefined && multiple === undefined) {
+    // `EUR/USD` is the name of a pair, and `per_kg` says what one price buys.
+    return isSlash || of === null ? null : { quantity: null, isSure: true, of };
+  }
+  // "per m" is the price of a metre. Capitals, or tokens after it, say that it is a million.
+  const isLetter = /^[mk]$/i.test(multiple ?? '') && of === null;
+  if (digits === undefined && isLetter && multiple === multiple?.toLowerCase()) {
+    return isSlash ? null : { quantity: null, isSure: true, of: multiple ?? null };
+  }
+  const quantity = Number(digits?.replaceAll(/\D/g, '') ?? 1) * (MULTIPLES.get(multiple?.toLowerCase() ?? '') ?? 1);
+  if (!Number.isSafeInteger(quantity) || quantity < 1) return null;
+  const isSure = !isLetter || (digits !== undefined && multiple !== 'm');
+  return { quantity, isSure, of };
+}
+
+function codeOr(word: string): string {
+  return checkCurrencyCode(word.toUpperCase()) === null ? word.toUpperCase() : word;
+}
+
+/** A column with the quantity of each row's price. */
+export interface QuantityColumn {
+  readonly column: Column;
+  /** Whether its name, or several powers of ten in it, leave no doubt. */
+  readonly isSure: boolean;
+}
+
+const QUANTITY_NAME =
+  /(^|[^a-z])(units?|per|quantity|qty|nominal|multiplier|pack|lot|unit[ _-]?size|einheit(en)?|unit[ée]s?)$/i;
+/** These columns are prices, or may be powers of ten by chance. */
+const OTHER_NAME =
+  /price|rate|value|cost|close|(^|[^a-z])(id|line|row|no|nr|num|number|year|month|day|week|hour|index|rank|code|count|volume|level|version|revision)$/i;
+
+/** @param columns columns of numbers, perhaps with the prices */
+export function quantityColumnOf(columns: readonly Column[]): QuantityColumn | null {
+  const found = columns.flatMap((column) => {
+    const { name, isIntegers, words, distinct } = column;
+    const values = [...distinct];
+    if (!isIntegers || words.size > 0 || values.includes('0') || OTHER_NAME.test(name)) return [];
+    const arePowers = values.every((text) => /^10*$/.test(text));
+    if (QUANTITY_NAME.test(name)) return [{ column, isSure: arePowers, rank: arePowers ? 3 : 1 }];
+    if (!arePowers || values.every((text) => text === '1')) return [];
+    return [{ column, isSure: values.length > 1, rank: values.length > 1 ? 2 : 0 }];
+  });
+  const [best] = found.sort((one, other) => other.rank - one.rank);
+  return best ?? null;
+}
+
+/** The quantity of one row, for the guess of the market's own quantity. */
+export function quotedIn(quoted: QuantityColumn | null, name: string, row: number): number {
+  if (quoted === null) return quantityNamedBy(name)?.quantity ?? 1;
+  const text = quoted.column.cells[row] ?? '';
+  return /^[1-9]\d{0,15}$/.test(text) ? Number(text) : 1;
+}
+
+/**
+ * The mapping's `quotedQuantity`.
+ *
+ * @param names the names of the columns that may be the price
+ * @returns undefined: nothing in the file says that it is not one
+ */
+export function draftQuoted(quoted: QuantityColumn | null, names: readonly string[]): Commented | string | undefined {
+  if (quoted !== null) {
+    const { name } = quoted.column;
+    if (quoted.isSure)
+      return new Commented(`{${name}}`, `Each number is the price of as many as the column ${name} says.`);
+    return `${FILL_IN}: {${name}}: is each number the price of as many as the column ${name} says? If not, write "1", or the quantity of all prices`;
+  }
+  const named = new Map(
+    names.flatMap((name) => {
+      const found = quantityNamedBy(name);
+      return found === null || found.quantity === null ? [] : [[found.quantity, { name, ...found }] as const];
+    }),
+  );
+  const [first, ...others] = [...named.values()];
+  if (first === undefined) return undefined;
+  const isSure = first.isSure && others.length === 0 && names.every((name) => quantityNamedBy(name)?.quantity != null);
+  if (isSure) return new Commented(String(first.quantity), `The column ${first.name} says so.`);
+  const which = [first, ...others].map(({ quantity, name }) => `${quantity} (${name})`).join(' or ');
+  return `${FILL_IN}: ${which}: the price of how many is a number of this column?`;
+}
