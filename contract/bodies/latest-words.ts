@@ -1,7 +1,8 @@
 /** Texts about the entries of `latest`: the first page shows them for each market, with and without a script. Pure. */
 
+import type { BadgeLook } from '../html/html-parts.ts';
 import { laterInstant } from '../values/instants.ts';
-import { leadMetric, metricTitle, unknownWords } from '../values/metric-words.ts';
+import { leadMetric, metricTitle, NO_PRICE, unknownWords } from '../values/metric-words.ts';
 import { groupedDigits } from '../values/money/decimal-text.ts';
 import { several, shownAmount, unitText } from '../values/shown-value.ts';
 import type { LatestEntry, LatestMetric } from './latest-entries.ts';
@@ -13,7 +14,7 @@ export function isEntryOnList(entry: LatestEntry): entry is LatestEntry & Requir
 
 export interface Note {
   readonly text: string;
-  readonly look: 'alarm' | 'notice' | 'plain';
+  readonly look: Exclude<BadgeLook, 'good'>;
 }
 
 /** The warnings about a price that do not depend on the time, the gravest first. */
@@ -60,7 +61,7 @@ export function priceWords(entry: LatestEntry): PriceWords {
   if (decimal === null) {
     const ofMetric = metricWords(entry);
     if (ofMetric !== null) return ofMetric;
-    return unknownPrice(observedAt === null ? 'no price recorded' : unknownWords(unknownReason));
+    return unknownPrice(observedAt === null ? NO_PRICE : unknownWords(unknownReason));
   }
   const value = shownAmount(decimal, quantity);
   return { digits: groupedDigits(value), value, below: [unitText({ quantity, of: unit })] };

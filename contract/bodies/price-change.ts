@@ -41,6 +41,13 @@ export function shownSeries<Series extends PriceSeries>(newestFirst: Iterable<Se
 /** The spans, the shortest first. */
 export const CHANGE_SPANS = ['day', 'month', 'year'] as const satisfies readonly ChangeSpan[];
 
+export interface PriceChanges {
+  /** The changes, by span, the shortest first. */
+  readonly changes: readonly (PriceChange | null)[];
+  /** The source of the changes, if it differs from that of the price. */
+  readonly otherSource: string | null;
+}
+
 /** Null: a price is unknown or zero, or is missing for about that time. @param newestFirst prices of one source */
 export function priceChange(newestFirst: Iterable<PricePoint>, span: ChangeSpan): PriceChange | null {
   const before = new PriceBefore(span);

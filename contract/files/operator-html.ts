@@ -1,5 +1,5 @@
 /** The operator of a service, as HTML for the published pages. Without the schema library. */
-import { escapedHtml, unescapedHtml } from '../values/html-text.ts';
+import { escapedHtml, unescapedHtml } from '../html/html-text.ts';
 import type { Operator } from '../values/operator.ts';
 
 /** The place in a built page that {@link operatorHtml} replaces when the page is published. */

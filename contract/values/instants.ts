@@ -15,6 +15,23 @@ export const MONTH_NAMES = [
   'Dec',
 ] as const;
 
+/** `29 Sep 2026`. @param instant RFC 3339 in UTC */
+export function dayText(instant: string): string {
+  const [year, month, day] = instant.slice(0, 'YYYY-MM-DD'.length).split('-').map(Number);
+  return `${day} ${MONTH_NAMES[(month as number) - 1]} ${year}`;
+}
+
+/** `29 Sep 2026, 00:00 UTC`; with seconds and milliseconds where they are not zero. @param instant RFC 3339 in UTC */
+export function momentText(instant: string): string {
+  const time = instant.slice('YYYY-MM-DDT'.length, -1).replace(/\.0+$/, '').replace(/:00$/, '');
+  return `${dayText(instant)}, ${time.includes(':') ? time : `${time}:00`} UTC`;
+}
+
+/** {@link dayText} for midnight, and {@link momentText} otherwise: most prices are those of a whole day. */
+export function shortMomentText(instant: string): string {
+  return momentText(instant).replace(/, 00:00 UTC$/, '');
+}
+
 const TO_THE_SECOND = '2026-01-01T00:00:00Z'.length;
 const TO_THE_MILLISECOND = '2026-01-01T00:00:00.000Z'.length;
 

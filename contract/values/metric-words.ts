@@ -12,6 +12,9 @@ const UNKNOWN_WORDS: Readonly<Record<UnknownReason, string>> = {
   'no-longer-listed': 'the source does not list it any more',
 };
 
+/** The text for a market without an observation. */
+export const NO_PRICE = 'no price recorded';
+
 const RETRACTION_WORDS: Readonly<Record<RetractionKind, string>> = {
   mistake: 'it was recorded by mistake',
   withdrawn: 'the source took it back',
@@ -37,6 +40,15 @@ export function metricTitle(name: string): string {
 export function compareMetrics(one: string, other: string): number {
   const words = (name: string): number => metricTitle(name).split(' ').length;
   return words(one) - words(other) || (one < other ? -1 : 1);
+}
+
+/** The metrics with values: amounts of money first. */
+export function sortedMetrics<Metric extends { readonly kind: string }>(metrics: {
+  readonly [name: string]: Metric | null;
+}): readonly (readonly [name: string, metric: Metric])[] {
+  const known = Object.entries(metrics).flatMap(([name, metric]) => (metric === null ? [] : [[name, metric] as const]));
+  const rank = ({ kind }: Metric): number => (kind === 'money' ? 0 : 1);
+  return known.sort(([one, left], [other, right]) => rank(left) - rank(right) || compareMetrics(one, other));
 }
 
 /**

@@ -1,5 +1,5 @@
 /** A documentation page: its Markdown with navigation, a table of contents, and links to its neighbours. Pure. */
-import { type Html, html } from '../pages/html.ts';
+import { type Html, html } from '../../../contract/html/html.ts';
 import { page } from '../pages/layout.ts';
 import { markdownParts } from './markdown.ts';
 

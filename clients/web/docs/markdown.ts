@@ -1,7 +1,7 @@
 /** Markdown to HTML, at build time. HTML in the Markdown is shown as text. Pure. */
 import { Marked, type Token, type Tokens } from 'marked';
-import { escapedHtml } from '../../../contract/values/html-text.ts';
-import { type Html, html, trustedHtml } from '../pages/html.ts';
+import { type Html, html, trustedHtml } from '../../../contract/html/html.ts';
+import { escapedHtml } from '../../../contract/html/html-text.ts';
 
 /** The displayed names of languages, by their names in Markdown fences. */
 const LANGUAGES: Readonly<Record<string, string>> = { sh: 'curl', ts: 'TypeScript', python: 'Python', json: 'JSON' };

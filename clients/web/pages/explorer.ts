@@ -1,7 +1,7 @@
 /** `/`: what the service is and whose it is, a price to check, and all markets. */
 import { FRONT_DESCRIPTION, FRONT_TITLE, ROWS_PLACE } from '../../../contract/bodies/front-page.ts';
 import { LATEST_URL, MARKETS_URL } from '../../../contract/files/routes.ts';
-import { html, trustedHtml } from './html.ts';
+import { html, trustedHtml } from '../../../contract/html/html.ts';
 import { OPERATOR_MARK, page } from './layout.ts';
 
 /** The clock says nothing of a change: both prices are the market's. */

@@ -2,7 +2,7 @@
 
 import { OPERATOR_PLACE } from '../../../contract/files/operator-html.ts';
 import { OPENAPI_URL } from '../../../contract/files/routes.ts';
-import { type Html, html, trustedHtml } from './html.ts';
+import { type Html, html, trustedHtml } from '../../../contract/html/html.ts';
 
 /** The place in a page where the publisher inserts the operator of the service. */
 export const OPERATOR_MARK = trustedHtml(OPERATOR_PLACE);

@@ -4,7 +4,7 @@
  */
 import { ANY_MARKET_PAGE } from '../../../contract/files/object-paths.ts';
 import { MARKETS_URL } from '../../../contract/files/routes.ts';
-import { html } from './html.ts';
+import { html } from '../../../contract/html/html.ts';
 import { page } from './layout.ts';
 
 /** One folder deep, like `/markets/{slug}`, so that relative links are the same for both addresses. */

@@ -1,6 +1,6 @@
 /** The page for browsers at a missing address. Hosts send it at any depth. */
 import { NOT_FOUND_PAGE } from '../../../contract/files/object-paths.ts';
-import { html } from './html.ts';
+import { html } from '../../../contract/html/html.ts';
 import { page } from './layout.ts';
 
 export const NOT_FOUND_FILE = NOT_FOUND_PAGE.slice(1);

@@ -6,7 +6,7 @@ import {
   SNAPSHOT_URL,
   SOURCES_URL,
 } from '../../../contract/files/routes.ts';
-import { html } from './html.ts';
+import { html } from '../../../contract/html/html.ts';
 import { page } from './layout.ts';
 
 const SECTIONS = [

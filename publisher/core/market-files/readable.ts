@@ -1,12 +1,11 @@
 /** Prices as people read them, exactly. Pure. */
-import { CHANGE_SPANS, changePercent, priceChange } from '../../../contract/bodies/price-change.ts';
+import { CHANGE_SPANS, changePercent, type PriceChanges, priceChange } from '../../../contract/bodies/price-change.ts';
 import type { RecentEntry } from '../../../contract/bodies/recent-prices.ts';
-import { MONTH_NAMES } from '../../../contract/values/instants.ts';
+import { shortMomentText } from '../../../contract/values/instants.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { PublicMetric } from '../../../contract/values/metric.ts';
-import { leadMetric, metricTitle, unknownWords } from '../../../contract/values/metric-words.ts';
-import { groupedDigits } from '../../../contract/values/money/decimal-text.ts';
-import { scalarUnit, shownAmount, unitText } from '../../../contract/values/shown-value.ts';
+import { leadMetric, metricTitle, NO_PRICE, unknownWords } from '../../../contract/values/metric-words.ts';
+import { perText, shownDigits, valueText } from '../../../contract/values/value-text.ts';
 
 export interface ReadablePrice {
   /** `4,129.10 USD` */
@@ -32,22 +31,12 @@ export function readableValue({ name, metrics, unit }: Pick<Market, 'name' | 'me
   return {
     title: metricName === 'price' ? name : `${name}, ${metricTitle(metricName).toLowerCase()}`,
     metric,
-    price: metric === null ? null : readablePrice(metric, unit),
-    unknown: metric === null ? 'no price recorded' : unknownWords(metric.unknownReason),
+    price:
+      metric === null || shownDigits(metric, unit) === null
+        ? null
+        : { amount: valueText(metric, unit), per: perText(metric, unit) },
+    unknown: metric === null ? NO_PRICE : unknownWords(metric.unknownReason),
   };
-}
-
-/** Null: the value is unknown. */
-export function readablePrice(metric: PublicMetric, unit: Market['unit']): ReadablePrice | null {
-  if (metric.kind === 'money')
-    return metric.decimal === null ? null : readableMoney(metric.decimal, metric.currency, unit);
-  if (metric.value === null) return null;
-  return { amount: `${groupedDigits(metric.value)} ${scalarUnit(metric.unit, metric.value, unit.of)}`, per: '' };
-}
-
-/** @param decimal the amount in major units, for the market's whole quantity, with all decimals of its currency */
-export function readableMoney(decimal: string, currency: string, unit: Market['unit']): ReadablePrice {
-  return { amount: `${groupedDigits(shownAmount(decimal, unit.quantity))} ${currency}`, per: unitText(unit) };
 }
 
 /** The text that must be shown with values of a source. Null: the source requires no text. */
@@ -55,29 +44,23 @@ export function attributionOf({ sources }: Pick<Market, 'sources'>, sourceLabel:
   return sources.find(({ label }) => label === sourceLabel)?.attribution ?? null;
 }
 
-/** `29 Sep 2026`. */
-export function readableDay(instant: string): string {
-  const [year, month, day] = instant.slice(0, 10).split('-').map(Number);
-  return `${day} ${MONTH_NAMES[(month as number) - 1]} ${year}`;
-}
-
-/** {@link readableDay} with the time of the day (UTC) unless it is midnight. */
-export function readableMoment(instant: string): string {
-  const time = instant.slice(11, 16);
-  return time === '00:00' ? readableDay(instant) : `${readableDay(instant)}, ${time} UTC`;
+/** The changes of the last prices. */
+export function recentChanges({ decimal, observedAt, source }: Omit<RecentEntry, 'slug'>): PriceChanges {
+  const oldestFirst = decimal.map((text, index) => ({ decimal: text, observedAt: observedAt[index] as string }));
+  return {
+    changes: CHANGE_SPANS.map((span) => priceChange(oldestFirst.toReversed(), span)),
+    otherSource: source ?? null,
+  };
 }
 
 /**
  * `+1.25 % since 28 Sep 2026`: the shortest span with a known change. `, by it` is added if the price before is from
  * another source. Null: no span has a known change.
  */
-export function readableChange({ decimal, observedAt, source }: Omit<RecentEntry, 'slug'>): string | null {
-  const prices = decimal.map((text, index) => ({ decimal: text, observedAt: observedAt[index] as string }));
-  const newestFirst = prices.toReversed();
-  for (const span of CHANGE_SPANS) {
-    const change = priceChange(newestFirst, span);
-    if (change === null) continue;
-    return `${changePercent(change)} since ${readableMoment(change.since)}${source === undefined ? '' : `, by ${source}`}`;
-  }
-  return null;
+export function readableChange(recent: Omit<RecentEntry, 'slug'>): string | null {
+  const { changes, otherSource } = recentChanges(recent);
+  const change = changes.find((each) => each !== null);
+  if (change == null) return null;
+  const by = otherSource === null ? '' : `, by ${otherSource}`;
+  return `${changePercent(change)} since ${shortMomentText(change.since)}${by}`;
 }

@@ -1,7 +1,8 @@
 /** A badge: two fields, the name of the market and its newest price. Pure. */
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
+import { shortMomentText } from '../../../contract/values/instants.ts';
 import type { FileInput, MarketTexts } from '../../core/market-files/files-of-markets.ts';
-import { readableMoment, readableValue } from '../../core/market-files/readable.ts';
+import { readableValue } from '../../core/market-files/readable.ts';
 import { xmlText } from '../../kernel/text/xml-text.ts';
 
 /** Seconds. Shields accepts nothing below 300 from an endpoint. */
@@ -20,7 +21,10 @@ export function badgeTexts({ market }: Pick<FileInput, 'market'>): MarketTexts {
   const message = metric === null ? value : `${value} (${metric.observedAt.slice(0, 'YYYY-MM-DD'.length)})`;
   const color: Shade =
     price === null || market.status === 'retired' ? 'lightgrey' : market.disputed ? 'orange' : 'blue';
-  const notes = [...(price === null ? [unknown] : []), ...(metric === null ? [] : [readableMoment(metric.observedAt)])];
+  const notes = [
+    ...(price === null ? [unknown] : []),
+    ...(metric === null ? [] : [shortMomentText(metric.observedAt)]),
+  ];
   const title = `${label}: ${value} (${notes.join(', ')})`;
   return {
     badge: badgeSvg(label, message, FILLS[color], title),

@@ -1,6 +1,6 @@
 /** A line of the last prices, as an image that fills its frame. Pure. */
 import type { RecentEntry } from '../../../contract/bodies/recent-prices.ts';
-import { readableMoment } from '../../core/market-files/readable.ts';
+import { shortMomentText } from '../../../contract/values/instants.ts';
 import { xmlText } from '../../kernel/text/xml-text.ts';
 
 /** Units of the image. The image is stretched, but the width of its lines is not. */
@@ -25,7 +25,7 @@ export function chartSvg({ decimal, observedAt, source }: Omit<RecentEntry, 'slu
     .filter((points) => points.length > 1)
     .map((points) => `<polyline points="${points.join(' ')}"/>`)
     .join('');
-  const days = [observedAt[0], observedAt.at(-1)].map((instant) => readableMoment(instant as string));
+  const days = [observedAt[0], observedAt.at(-1)].map((instant) => shortMomentText(instant as string));
   return (
     `<figure><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true">${drawn}</svg>` +
     `<figcaption><small>${decimal.length} prices, ${days.join(' to ')}${source === undefined ? '' : `, by ${xmlText(source)}`}</small></figcaption></figure>`

@@ -5,8 +5,9 @@
 import { ANY_MARKET_PAGE } from '../../../contract/files/object-paths.ts';
 import { EMBEDS_URL, PAGES_OF_MARKETS_URL } from '../../../contract/files/routes.ts';
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
+import { shortMomentText } from '../../../contract/values/instants.ts';
 import type { FileInput, FileSettings, MarketTexts } from '../../core/market-files/files-of-markets.ts';
-import { attributionOf, readableChange, readableMoment, readableValue } from '../../core/market-files/readable.ts';
+import { attributionOf, readableChange, readableValue } from '../../core/market-files/readable.ts';
 import { xmlText } from '../../kernel/text/xml-text.ts';
 import { chartSvg } from './chart.ts';
 
@@ -28,7 +29,7 @@ export function embedTexts({ market, recent, readBaseUrl, projections }: FileInp
   const source =
     shown === null
       ? ''
-      : `<p><small><time datetime="${shown.observedAt}">${readableMoment(shown.observedAt)}</time> · ` +
+      : `<p><small><time datetime="${shown.observedAt}">${shortMomentText(shown.observedAt)}</time> · ` +
         `<a href="${xmlText(shown.sourceUrl)}" target="_blank" rel="noopener nofollow">${xmlText(shown.sourceLabel)}</a>` +
         [shown.status === 'final' ? null : shown.status, attributionOf(market, shown.sourceLabel)]
           .map((note) => (note === null ? '' : ` · ${xmlText(note)}`))

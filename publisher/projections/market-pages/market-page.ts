@@ -1,8 +1,8 @@
 /**
  * The page of one market: its newest values, their sources and the last prices, with the data that search engines and
- * previews of links read. Its classes are those of the script's page (clients/web/browser/market), which replaces it
- * without a visible jump. Pure.
+ * previews of links read. Its head is that of the script (clients/web/browser/market), which replaces it. Pure.
  */
+
 import { CARD_PATH } from '../../../contract/files/object-paths.ts';
 import type { Projection } from '../../../contract/files/projections.ts';
 import {
@@ -13,16 +13,14 @@ import {
   marketUrl,
   PAGES_OF_MARKETS_URL,
 } from '../../../contract/files/routes.ts';
-import { compareMetrics, metricTitle, unknownWords } from '../../../contract/values/metric-words.ts';
-import { unitText } from '../../../contract/values/shown-value.ts';
+import { type Html, html } from '../../../contract/html/html.ts';
+import { externalLink } from '../../../contract/html/html-parts.ts';
+import { marketHead } from '../../../contract/html/market-head.ts';
+import { momentText, shortMomentText } from '../../../contract/values/instants.ts';
+import { groupedDigits } from '../../../contract/values/money/decimal-text.ts';
+import { shownAmount } from '../../../contract/values/shown-value.ts';
 import type { FileInput, MarketTexts } from '../../core/market-files/files-of-markets.ts';
-import {
-  readableChange,
-  readableMoment,
-  readableMoney,
-  readablePrice,
-  readableValue,
-} from '../../core/market-files/readable.ts';
+import { readableChange, readableValue, recentChanges } from '../../core/market-files/readable.ts';
 import { xmlText } from '../../kernel/text/xml-text.ts';
 import { datasetOf, isHistoryOneFile } from './dataset.ts';
 import { frameOf, isOwnFrame } from './frame.ts';
@@ -95,143 +93,78 @@ function descriptionOf({ market, recent }: FileInput): string {
   const value = price === null ? `unknown (${unknown})` : `${price.amount} ${price.per}`.trimEnd();
   const change = readableChange(recent);
   return (
-    `${title}: ${value} on ${readableMoment(metric.observedAt)}${change === null ? '' : `, ${change}`}. ` +
+    `${title}: ${value} on ${shortMomentText(metric.observedAt)}${change === null ? '' : `, ${change}`}. ` +
     `Source: ${metric.sourceLabel}.`
   );
 }
 
 function contentOf(shown: FileInput): string {
-  const { market, recent } = shown;
-  const { name, slug, kind, unit } = market;
-  const { price, metric, unknown } = readableValue(market);
-  const change = readableChange(recent);
-  const facts =
-    metric === null
-      ? []
-      : ([
-          ['Observed', timeOf(metric.observedAt)],
-          ['Released', metric.releasedAt === null ? 'not known' : timeOf(metric.releasedAt)],
-          ['Source', outside(metric.sourceLabel, metric.sourceUrl)],
-          ['Confidence', `${metric.confidence}, ${metric.status}`],
-        ] as const);
-  return [
-    `<div id="market" data-revision="${market.revision}">\n<div class="market-head"><header class="market-top">`,
-    `<div class="market-name"><h1>${xmlText(name)}</h1>`,
-    `<p class="soft"><span class="code">${slug}</span> · ${xmlText(`${kind} · ${unitText(unit)}`)}</p></div>`,
-    badgesOf(market),
-    ...(isOnList(market)
-      ? [tilesOf(market)]
-      : [
-          price === null
-            ? `<p class="market-price unknown">${xmlText(metric === null ? unknown : `unknown: ${unknown}`)}</p>`
-            : `<p class="market-price"><span class="number figure">${xmlText(price.amount)}</span> ` +
-              `<span class="soft">${xmlText(price.per)}</span>` +
-              `<span class="market-changes">${change === null ? '' : `<span>${xmlText(change)}</span>`}</span></p>`,
-          facts.length === 0
-            ? ''
-            : `<dl class="market-facts">${facts.map(([term, fact]) => `<div><dt>${term}</dt><dd>${fact}</dd></div>`).join('')}</dl>`,
-        ]),
-    '</header></div>',
-    rowsOf(shown),
-    sourcesOf(market),
-    filesOf(shown),
-    '</div>',
-  ].join('\n');
-}
-
-type ShownMarket = FileInput['market'];
-
-/** Notes that do not depend on the time. The script adds those that do. */
-function badgesOf({ disputedMetrics, status, metrics }: ShownMarket): string {
-  const shown = Object.values(metrics).filter((metric) => metric !== null);
-  const notes: readonly (readonly [text: string, look: string])[] = [
-    ...(disputedMetrics.length > 0 ? [['disputed', 'alarm'] as const] : []),
-    ...(status === 'retired' ? [['retired', 'notice'] as const] : []),
-    ...(shown.some(({ confidence }) => confidence === 'low') ? [['low confidence', 'notice'] as const] : []),
-  ];
-  if (notes.length === 0) return '';
-  const items = notes.map(([text, look]) => `<li class="badge badge-${look}">${text}</li>`);
-  return `<ul class="badges" aria-label="Notes on this market">${items.join('')}</ul>`;
-}
-
-/** Whether the market has no price, but other metrics. */
-function isOnList({ metrics }: ShownMarket): boolean {
-  return metrics.price === null && Object.keys(metrics).length > 1;
-}
-
-function tilesOf({ metrics, unit }: ShownMarket): string {
-  const known = Object.entries(metrics).flatMap(([name, metric]) => (metric === null ? [] : [{ name, metric }]));
-  const rank = ({ metric }: (typeof known)[number]) => (metric.kind === 'money' ? 0 : 1);
-  const sorted = known.sort((one, other) => rank(one) - rank(other) || compareMetrics(one.name, other.name));
-  const tiles = sorted.map(({ name, metric }) => {
-    const price = readablePrice(metric, unit);
-    const value =
-      price === null
-        ? `<span class="unknown">${xmlText(`unknown: ${unknownWords(metric.unknownReason)}`)}</span>`
-        : `<span class="number figure">${xmlText(price.amount)}</span> <span class="small soft">${xmlText(price.per)}</span>`;
-    return (
-      `<div class="panel metric-tile"><dt>${xmlText(metricTitle(name))}</dt><dd>${value}</dd>` +
-      `<dd class="small soft">since ${timeOf(metric.observedAt)} · ${outside(metric.sourceLabel, metric.sourceUrl)}</dd></div>`
-    );
+  const { recent } = shown;
+  const market = { ...shown.market, representedBy: null };
+  const head = marketHead(html, {
+    ...{ market, metrics: market.metrics, isNewest: true, timely: [], changes: recentChanges(recent) },
+    timeOf: (instant) => html`<time datetime="${instant}" class="number">${momentText(instant)}</time>`,
   });
-  return `<dl class="metric-tiles" aria-label="Newest values">\n${tiles.join('\n')}\n</dl>`;
+  const page = html`<div id="market" data-revision="${market.revision}">
+<div class="market-head">${head}</div>
+${[rowsOf(shown), sourcesOf(market), filesOf(shown)]}</div>`;
+  return page.text;
 }
 
-/** The last prices, newest first. */
-function rowsOf({ market: { metrics, unit, nativeCurrency }, recent }: FileInput): string {
+/** The last prices, newest first. Null: there are no prices. */
+function rowsOf({ market: { metrics, unit, nativeCurrency }, recent }: FileInput): Html | null {
   const { decimal, observedAt, marks, mistakes, source = metrics.price?.sourceLabel } = recent;
   const prices = decimal.map((text, index) => {
-    const price = text === null ? null : readableMoney(text, nativeCurrency, unit);
-    const mark = marks[index] == null ? '' : ` <span class="soft">${xmlText(marks[index])}</span>`;
-    const value =
-      price === null ? `<td>unknown${mark}</td>` : `<td class="number">${xmlText(price.amount)}${mark}</td>`;
+    const mark = marks[index] == null ? null : [' ', html`<span class="soft">${marks[index]}</span>`];
+    const amount = text === null ? null : `${groupedDigits(shownAmount(text, unit.quantity))} ${nativeCurrency}`;
+    const value = amount === null ? html`<td>unknown${mark}</td>` : html`<td class="number">${amount}${mark}</td>`;
     return [observedAt[index] as string, value] as const;
   });
-  const retracted = mistakes.map((each) => [each.observedAt, `<td>${xmlText(each.mark)}</td>`] as const);
+  const retracted = mistakes.map((each) => [each.observedAt, html`<td>${each.mark}</td>`] as const);
   const newestFirst = [...prices, ...retracted].sort(([one], [other]) => Date.parse(other) - Date.parse(one));
-  if (newestFirst.length === 0) return '';
-  const rows = newestFirst.slice(0, ROWS_MAX).map(([moment, value]) => `<tr><td>${timeOf(moment)}</td>${value}</tr>`);
-  return [
-    '<section class="market-section">\n<h2>Last prices</h2>',
-    source === undefined ? '' : `<p class="soft">By ${xmlText(source)}.</p>`,
-    '<div class="table-box"><table>\n<thead><tr><th scope="col">Observed</th><th scope="col" class="number">Price</th></tr></thead>',
-    `<tbody>\n${rows.join('\n')}\n</tbody>\n</table></div>\n</section>`,
-  ].join('\n');
+  if (newestFirst.length === 0) return null;
+  const rows = newestFirst
+    .slice(0, ROWS_MAX)
+    .map(([at, value]) => html`<tr><td><time datetime="${at}">${shortMomentText(at)}</time></td>${value}</tr>\n`);
+  return html`<section class="market-section">
+<h2>Last prices</h2>
+${source === undefined ? null : html`<p class="soft">By ${source}.</p>`}
+<div class="table-box"><table>
+<thead><tr><th scope="col">Observed</th><th scope="col" class="number">Price</th></tr></thead>
+<tbody>
+${rows}</tbody>
+</table></div>
+</section>
+`;
 }
 
-/** The sources of the definition, and those of the newest values. */
-function sourcesOf({ sources, metrics }: ShownMarket): string {
+/** The sources of the definition, and those of the newest values. Null: the market has no source. */
+function sourcesOf({ sources, metrics }: FileInput['market']): Html | null {
   const listed = new Set(sources.map(({ label }) => label));
   const items = sources.map(({ label, url, licence, attribution }) => {
     const notes = [licence === null ? null : `licence: ${licence}`, attribution].filter((note) => note !== null);
-    return `<li>${[outside(label, url), ...notes.map(xmlText)].join(' · ')}</li>`;
+    return html`<li>${externalLink(html, label, url)}${notes.map((note) => ` · ${note}`)}</li>\n`;
   });
   for (const metric of Object.values(metrics)) {
     if (metric === null || listed.has(metric.sourceLabel)) continue;
     listed.add(metric.sourceLabel);
-    items.push(`<li>${outside(metric.sourceLabel, metric.sourceUrl)}</li>`);
+    items.push(html`<li>${externalLink(html, metric.sourceLabel, metric.sourceUrl)}</li>\n`);
   }
-  if (items.length === 0) return '';
-  return `<section class="market-section">\n<h2>Sources</h2>\n<ul>${items.join('\n')}</ul>\n</section>`;
+  if (items.length === 0) return null;
+  return html`<section class="market-section">\n<h2>Sources</h2>\n<ul>${items}</ul>\n</section>\n`;
 }
 
-function filesOf(shown: FileInput): string {
+function filesOf(shown: FileInput): Html {
   const { slug, history } = shown.market;
+  const forms = isHistoryOneFile(shown) ? (['csv', 'ndjson'] as const) : [];
   const links = [
     ['This market as JSON', `${marketUrl(slug)}.json`],
     [
       `Its history, ${history.count.toLocaleString('en')} ${history.count === 1 ? 'observation' : 'observations'}`,
       `${historyUrl(slug)}.json`,
     ],
-    ...(isHistoryOneFile(shown)
-      ? (['csv', 'ndjson'] as const).map((form) => [`as ${form.toUpperCase()}`, historyFileUrl(slug, form, null)])
-      : []),
+    ...forms.map((form) => [`as ${form.toUpperCase()}`, historyFileUrl(slug, form, null)] as const),
   ] as const;
-  const items = links.map(([text, url]) => `<a href="${relative(url as string)}">${text}</a>`);
-  return `<section class="market-section">\n<h2>Downloads</h2>\n<p>${items.join(' · ')}</p>\n</section>`;
+  const items = links.map(([text, url], at) => [at === 0 ? '' : ' · ', html`<a href="${relative(url)}">${text}</a>`]);
+  return html`<section class="market-section">\n<h2>Downloads</h2>\n<p>${items}</p>\n</section>\n`;
 }
-
-const timeOf = (instant: string) => `<time datetime="${instant}">${readableMoment(instant)}</time>`;
-
-const outside = (label: string, url: string) =>
-  `<a href="${xmlText(url)}" rel="noopener nofollow">${xmlText(label)}</a>`;

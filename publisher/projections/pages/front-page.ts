@@ -1,18 +1,20 @@
 /**
- * The first page: the built one, with its first rows, feeds, and the data that search engines read. The rows look like
- * those of the script (clients/web/browser/explorer/market-row.ts), which replaces them. Pure.
+ * The first page: the built one, with its first rows, feeds, and the data that search engines read. The rows have the
+ * parts of the script's rows (clients/web/browser/explorer/market-row.ts), which replace them. Pure.
  */
 
 import { FRONT_DESCRIPTION, FRONT_TITLE, ROWS_PLACE } from '../../../contract/bodies/front-page.ts';
 import type { LatestEntry } from '../../../contract/bodies/latest-entries.ts';
-import { entryNotes, newestMoment, priceWords } from '../../../contract/bodies/latest-words.ts';
+import { entryNotes, newestMoment } from '../../../contract/bodies/latest-words.ts';
 import { LATEST_PART_MARKETS_MAX } from '../../../contract/files/limits.ts';
 import { ANY_MARKET_PAGE, CARD_PATH, MARKET_LIST_PATH } from '../../../contract/files/object-paths.ts';
 import { operatorIn } from '../../../contract/files/operator-html.ts';
 import type { Projection } from '../../../contract/files/projections.ts';
 import { FEED_NAMES, FEED_TITLES } from '../../../contract/files/public-object-names.ts';
 import { FEEDS_URL, LATEST_CSV_URL, latestPartUrl, PAGES_OF_MARKETS_URL } from '../../../contract/files/routes.ts';
-import { readableDay } from '../../core/market-files/readable.ts';
+import { type Html, html } from '../../../contract/html/html.ts';
+import { nameCell, noteList, priceParts, rowClass } from '../../../contract/html/latest-row.ts';
+import { dayText } from '../../../contract/values/instants.ts';
 import { download, licenceOf, linkedData, publisherOf } from '../../kernel/text/linked-data.ts';
 import { xmlText } from '../../kernel/text/xml-text.ts';
 
@@ -78,33 +80,18 @@ function headOf(built: string, { readBaseUrl, projections, markets }: FrontSetti
 
 /** @param arePagesOfMarkets whether each market has a page */
 export function frontRows(entries: readonly LatestEntry[], arePagesOfMarkets: boolean): string {
-  return entries.map((entry) => `${rowOf(entry, arePagesOfMarkets)}\n`).join('');
+  return entries.map((entry) => `${rowOf(entry, arePagesOfMarkets).text}\n`).join('');
 }
 
-const CELL = '<td role="cell" class="of-';
-/** A longer name gets a separate line on a phone, as in the script. */
-const LONG_NAME = 40;
-
-function rowOf(entry: LatestEntry, arePagesOfMarkets: boolean): string {
-  const { slug, name, kind, decimal, currency, source } = entry;
-  const { digits, value, below } = priceWords(entry);
+function rowOf(entry: LatestEntry, arePagesOfMarkets: boolean): Html {
+  const { slug, source } = entry;
   const moment = newestMoment(entry);
   const href = arePagesOfMarkets ? `.${PAGES_OF_MARKETS_URL}/${slug}.html` : `.${ANY_MARKET_PAGE}?slug=${slug}`;
-  const price =
-    digits === null || value === null
-      ? '<span class="unknown">unknown</span>'
-      : `<span><data value="${xmlText(value)}" class="number">${xmlText(digits)}</data> <span class="currency">${decimal === null ? '' : currency}</span></span>`;
-  const notes = entryNotes(entry).map(
-    ({ text, look }) => `<span class="${look === 'plain' ? 'badge' : `badge badge-${look}`}">${xmlText(text)}</span> `,
-  );
-  return [
-    `<tr role="row" data-slug="${slug}"${name.length > LONG_NAME ? ' class="has-long-name"' : ''}>`,
-    `<th role="rowheader" scope="row" class="of-name"><a href="${href}" class="lines">${xmlText(name)}</a>`,
-    `<span class="below lines">${xmlText(`${slug} · ${kind}`)}</span></th>`,
-    `${CELL}price">${price}<span class="below parts">${below.map((part) => `<span>${xmlText(part)}</span>`).join(' ')}</span></td>`,
-    ...['change of-day', 'change of-month', 'change of-year', 'chart'].map((name) => `${CELL}${name}"></td>`),
-    `${CELL}age">${moment === null ? '–' : `<time datetime="${moment}">${readableDay(moment)}</time>`}`,
-    `${notes.length === 0 ? '' : `<span class="badges">${notes.join('')}</span>`}</td>`,
-    `${CELL}source"><span class="lines">${xmlText(source ?? '')}</span></td></tr>`,
-  ].join('');
+  const empty = ['change of-day', 'change of-month', 'change of-year', 'chart'];
+  const age = moment === null ? '–' : html`<time datetime="${moment}">${dayText(moment)}</time>`;
+  return html`<tr role="row" data-slug="${slug}" class="${rowClass(entry)}">
+${nameCell(html, entry, href)}<td role="cell" class="of-price">${priceParts(html, entry)}</td>${empty.map(
+    (name) => html`<td role="cell" class="of-${name}"></td>`,
+  )}<td role="cell" class="of-age">${[age, noteList(html, entryNotes(entry))]}</td>
+<td role="cell" class="of-source"><span class="lines">${source}</span></td></tr>`;
 }

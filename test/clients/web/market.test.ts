@@ -20,7 +20,10 @@ import { finished } from '../../../clients/web/browser/history/turns.ts';
 import { changeText, valuesBefore } from '../../../clients/web/browser/history/value-changes.ts';
 import { fragmentOf, readFragment } from '../../../clients/web/browser/market/page-state.ts';
 import { RowWords } from '../../../clients/web/browser/market/row-words.ts';
-import { agoText, badgesOf, isOnList, momentText, safeUrl } from '../../../clients/web/browser/market/words.ts';
+import { agoText, timelyNotes } from '../../../clients/web/browser/market/words.ts';
+import { safeUrl } from '../../../contract/html/html-parts.ts';
+import { isOnList, marketNotes } from '../../../contract/html/market-head.ts';
+import { momentText } from '../../../contract/values/instants.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
 import { compareMetrics, metricTitle } from '../../../contract/values/metric-words.ts';
@@ -110,7 +113,7 @@ describe('words', () => {
     const metrics = { price: null, inputPrice: row(4, { confidence: 'low' }), outputPrice: row(4) };
     const market = { metrics, disputedMetrics: [], representedBy: null, sources: [] } as unknown as Market;
     expect([isOnList(metrics), isOnList({ price: null }), isOnList({ price: row(1) })]).toEqual([true, false, false]);
-    expect(badgesOf(market, 0).map(({ text }) => text)).toEqual(['low confidence']);
+    expect(marketNotes(market, timelyNotes(market, 0)).map(({ text }) => text)).toEqual(['low confidence']);
   });
 
   it('say what a list changed, not what it repeats, begins or leaves unknown', () => {
@@ -140,11 +143,11 @@ describe('words', () => {
       ...{ metrics: { price: row(4, { confidence: 'low', status: 'estimated' }) }, status: 'retired' },
       ...{ disputedMetrics: ['price', 'volume'], representedBy: 'Some <b>', sources: [source] },
     } as unknown as Market;
-    const badges = badgesOf(market, Date.parse('2026-01-04T00:01:01Z')).map(({ text }) => text);
+    const badges = marketNotes(market, timelyNotes(market, Date.parse('2026-01-04T00:01:01Z'))).map(({ text }) => text);
     expect(badges).toEqual([
       ...['disputed', 'disputed: volume', 'retired', 'late', 'estimated', 'low confidence', 'represented by Some <b>'],
     ]);
-    expect(badgesOf(market, Date.parse('2026-01-04T00:01:00Z')).map(({ text }) => text)).not.toContain('late');
+    expect(timelyNotes(market, Date.parse('2026-01-04T00:01:00Z')).map(({ text }) => text)).not.toContain('late');
   });
 
   it.each(['javascript:alert(1)', 'data:text/html,x', '//host', 'x', ''])('no link goes to %j', (text) => {

@@ -1,9 +1,10 @@
 /** The lines of several markets on one time axis, with at most two value axes. Never blended. Pure. */
 
+import { dayText } from '../../../../contract/values/instants.ts';
 import type { ComparedHistory } from '../history/compared-markets.ts';
 import type { ShownHistory } from '../history/shown-history.ts';
 import type { PageState } from '../market/page-state.ts';
-import { dayText, many } from '../market/words.ts';
+import { many } from '../market/words.ts';
 import { shownRange, type TimeRange } from './asked-range.ts';
 import { type ChartData, type ChartSeries, firstAtOrAfter, isLeftOut, scaledChart } from './chart-data.ts';
 import { axisText, type ChartScale } from './chart-scale.ts';

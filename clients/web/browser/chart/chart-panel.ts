@@ -1,8 +1,9 @@
 /** The chart with its legend, crosshair and keyboard control, and its texts for readers who do not see it. */
 import type uPlot from 'uplot';
+import { momentText } from '../../../../contract/values/instants.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { dom, element, fill } from '../market/elements.ts';
-import { many, momentText } from '../market/words.ts';
+import { many } from '../market/words.ts';
 import { type AskedRange, panned, rangeWith, zoomed } from './asked-range.ts';
 import { ChartControls, type ControlContent, type ControlEvents } from './chart-controls.ts';
 import {

@@ -2,10 +2,11 @@
 
 import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
 import { type KnownValue, knownValue } from '../../../../contract/bodies/latest-words.ts';
+import { breakable } from '../../../../contract/html/html-parts.ts';
+import { dayText } from '../../../../contract/values/instants.ts';
 import type { Snapshot } from '../../../../contract/values/market.ts';
 import { marketAddress } from '../base-url.ts';
-import { breakable, dom, fill } from '../market/elements.ts';
-import { dayText } from '../market/words.ts';
+import { dom, fill } from '../market/elements.ts';
 
 /** Built as a script of its own: most visitors check nothing. Bundlers do not follow a computed address. */
 const SCRIPT = new URL('check.js', import.meta.url).href;
@@ -33,7 +34,7 @@ export class FrontCheck {
     const { name, slug } = entry;
     fill(this.#price, [
       dom`<a href="${marketAddress(slug)}">${name}</a>`,
-      dom`<span class="number">${breakable(value.words)}</span>`,
+      dom`<span class="number">${breakable<HTMLElement>(dom, value.words)}</span>`,
       dom`<span class="soft small">${dayText(value.observedAt)}</span>`,
     ]);
     this.#button.disabled = false;

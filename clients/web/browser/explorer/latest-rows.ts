@@ -1,10 +1,11 @@
 /** The rows of the explorer: one for each market, from the file of newest prices or from the list. Pure. */
 
 import { type LatestEntry, latestEntry } from '../../../../contract/bodies/latest-entries.ts';
-import { entryNotes } from '../../../../contract/bodies/latest-words.ts';
+import { entryNotes, type Note } from '../../../../contract/bodies/latest-words.ts';
 import { latenessSeconds } from '../../../../contract/freshness/expected-next.ts';
+import { dayText } from '../../../../contract/values/instants.ts';
 import type { Market } from '../../../../contract/values/market.ts';
-import { type Badge, dayText, staleDays, staleText } from '../market/words.ts';
+import { staleDays, staleText } from '../market/words.ts';
 
 /** The entries of a page of the list. */
 export function entriesOfList(markets: readonly Market[]): LatestEntry[] {
@@ -47,10 +48,10 @@ export function staleDaysOf({ observedAt, expectedNextAt, retired }: LatestEntry
 }
 
 /** The warnings about the price, the most serious first. @param nowMs milliseconds since the epoch */
-export function rowBadges(entry: LatestEntry, nowMs: number): readonly Badge[] {
+export function rowBadges(entry: LatestEntry, nowMs: number): readonly Note[] {
   const late = lateSince(entry, nowMs);
   const stale = staleDaysOf(entry, nowMs);
-  const timely: (Badge | false)[] = [
+  const timely: (Note | false)[] = [
     late !== null && { text: lateWords(late, nowMs), look: 'notice' },
     stale !== null && { text: staleText(stale), look: 'notice' },
   ];

@@ -4,10 +4,10 @@ import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts'
 import { knownValue, newestKnownMoment } from '../../../../contract/bodies/latest-words.ts';
 import { CHANGE_SPANS } from '../../../../contract/bodies/price-change.ts';
 import { MARKETS_URL } from '../../../../contract/files/routes.ts';
-import { laterInstant } from '../../../../contract/values/instants.ts';
+import { dayText, laterInstant, momentText } from '../../../../contract/values/instants.ts';
 import { addressOf } from '../base-url.ts';
 import { button, dom, fill } from '../market/elements.ts';
-import { agoText, dayText, many, momentText } from '../market/words.ts';
+import { agoText, many } from '../market/words.ts';
 import { POLL_SECONDS, pollWhileVisible } from '../poll.ts';
 import { DailyChanges } from './daily-changes.ts';
 import { FrontCheck } from './front-check.ts';

@@ -1,25 +1,24 @@
 /** One row of the table. It has ARIA roles: a phone shows it as a card, and browsers then no longer treat it as a row. */
 
 import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
-import { digitsOfMetric, newestMoment, priceWords, unitOfMetric } from '../../../../contract/bodies/latest-words.ts';
+import { digitsOfMetric, newestMoment, unitOfMetric } from '../../../../contract/bodies/latest-words.ts';
 import type { ChangeSpan } from '../../../../contract/bodies/price-before.ts';
 import { changePercent, type PriceChange } from '../../../../contract/bodies/price-change.ts';
 import type { RecentEntry } from '../../../../contract/bodies/recent-prices.ts';
+import { nameCell, noteList, priceParts, rowClass } from '../../../../contract/html/latest-row.ts';
+import { dayText, momentText } from '../../../../contract/values/instants.ts';
 import { metricTitle } from '../../../../contract/values/metric-words.ts';
 import { groupedDigits } from '../../../../contract/values/money/decimal-text.ts';
 import { shownAmount } from '../../../../contract/values/shown-value.ts';
 import { marketAddress } from '../base-url.ts';
-import { badgeClass, breakable, dom, fill, type Slot } from '../market/elements.ts';
-import { agoText, dayText, momentText } from '../market/words.ts';
+import { dom, fill, type Slot } from '../market/elements.ts';
+import { agoText } from '../market/words.ts';
 import { rowBadges, staleDaysOf } from './latest-rows.ts';
 import { changeOf } from './list-order.ts';
 import type { MetricColumn } from './metric-columns.ts';
 import { SPARK_HEIGHT, SPARK_WIDTH, sparkLine } from './spark-line.ts';
 
 const CHANGES: readonly ChangeSpan[] = ['day', 'month', 'year'];
-
-/** On a phone, a longer name has its own line, above the price. */
-const LONG_NAME = 40;
 
 export class MarketRow {
   readonly element: HTMLTableRowElement;
@@ -34,16 +33,19 @@ export class MarketRow {
   /** @param columns the columns that replace the price and its chart; null: the price */
   constructor(entry: LatestEntry, columns: readonly MetricColumn[] | null) {
     this.#entry = entry;
-    const { name, slug, kind, source } = entry;
+    const { slug, source } = entry;
     const cells =
       columns === null
-        ? [dom`<td role="cell" class="of-price">${priceParts(entry)}</td>`, this.#changes, this.#chart]
+        ? [
+            dom`<td role="cell" class="of-price">${priceParts<HTMLElement>(dom, entry)}</td>`,
+            this.#changes,
+            this.#chart,
+          ]
         : entry.observedAt === null
           ? columns.map((column) => metricCell(entry, column))
           : priceAcross(entry, columns.length);
-    this.element = dom`<tr role="row" data-slug="${slug}" class="${name.length > LONG_NAME ? 'has-long-name' : ''}">
-<th role="rowheader" scope="row" class="of-name"><a href="${marketAddress(slug)}" class="lines" title="${name}">${name}</a>
-<span class="below lines">${[slug, kind].filter(Boolean).join(' · ')}</span></th>${cells}${this.#age}
+    this.element = dom`<tr role="row" data-slug="${slug}" class="${rowClass(entry)}">
+${nameCell<HTMLElement>(dom, entry, marketAddress(slug))}${cells}${this.#age}
 <td role="cell" class="of-source"><span class="lines">${source}</span></td></tr>`;
   }
 
@@ -65,29 +67,14 @@ export class MarketRow {
     this.#shown = words;
     const isStale = staleDaysOf(this.#entry, nowMs) !== null;
     const ageCell = observedAt === null ? '–' : ageOf(isStale ? null : age, observedAt);
-    const shown = badges.map(({ text, look }) => [dom`<span class="${badgeClass(look)}">${text}</span>`, ' ']);
-    const list = badges.length === 0 ? null : dom`<span class="badges row">${shown}</span>`;
-    fill(this.#age, [ageCell, list]);
+    fill(this.#age, [ageCell, noteList<HTMLElement>(dom, badges)]);
   }
 }
 
 /** The price of a market in a list whose columns are other metrics: one cell across those columns. */
 function priceAcross(entry: LatestEntry, columns: number): HTMLElement {
   return dom`<td role="cell" class="of-metric" colspan="${columns}" aria-colspan="${columns}">
-<span class="below metric-title">${metricTitle('price')}</span>${priceParts(entry)}</td>`;
-}
-
-function priceParts(entry: LatestEntry): Slot {
-  const { digits, value, below } = priceWords(entry);
-  const parts = below.map((text) => [dom`<span>${text}</span>`, ' ']);
-  return [
-    digits === null
-      ? unknown()
-      : dom`<span><data value="${value}" class="number">${breakable(digits)}</data>
-<span class="currency">${entry.currency}</span></span>`,
-    // A line may break between parts, but not inside one.
-    dom`<span class="below parts">${parts}</span>`,
-  ];
+<span class="below metric-title">${metricTitle('price')}</span>${priceParts<HTMLElement>(dom, entry)}</td>`;
 }
 
 /** The cell of a metric. On a phone, it states the metric and the unit itself. */

@@ -1,7 +1,7 @@
 /** The small chart of a market's last prices: the path of its line, and its text. Pure. */
 import type { RecentEntry } from '../../../../contract/bodies/recent-prices.ts';
+import { dayText } from '../../../../contract/values/instants.ts';
 import { groupedDigits } from '../../../../contract/values/money/decimal-text.ts';
-import { dayText } from '../market/words.ts';
 
 export const SPARK_WIDTH = 120;
 export const SPARK_HEIGHT = 28;

@@ -1,4 +1,6 @@
 /** The parts of a page about one market's history: metric, lines, rows and texts. Built in steps, pure. */
+
+import { isOnList } from '../../../../contract/html/market-head.ts';
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { compareMetrics, metricTitle } from '../../../../contract/values/metric-words.ts';
@@ -6,7 +8,7 @@ import { unitText } from '../../../../contract/values/shown-value.ts';
 import type { AsOf } from '../../../typescript/as-of.ts';
 import { type ChartData, chartData } from '../chart/chart-data.ts';
 import { RowWords } from '../market/row-words.ts';
-import { isOnList, unitOf } from '../market/words.ts';
+import { unitOf } from '../market/words.ts';
 import { type HistoryView, historyView, knownMoments } from './as-of-view.ts';
 import type { ObservationStore } from './observation-store.ts';
 import { inTurns, PAUSE_EVERY, type Work } from './turns.ts';

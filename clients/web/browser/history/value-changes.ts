@@ -4,7 +4,7 @@ import type { PricePoint } from '../../../../contract/bodies/price-before.ts';
 import {
   CHANGE_SPANS,
   changeShare,
-  type PriceChange,
+  type PriceChanges,
   percentText,
   priceChange,
   shownSeries,
@@ -39,13 +39,6 @@ export function valuesBefore(visible: readonly PublicObservation[]): ReadonlyMap
 export function changeText(before: PublicObservation, after: PublicObservation): string {
   const share = changeShare(decimalOf(before), decimalOf(after));
   return share === null ? '' : percentText(share);
-}
-
-export interface PriceChanges {
-  /** The changes, by span, the shortest first. */
-  readonly changes: readonly (PriceChange | null)[];
-  /** The source of the changes, if it differs from that of the price. */
-  readonly otherSource: string | null;
 }
 
 /** Changes among the prices of {@link shownSeries}. */

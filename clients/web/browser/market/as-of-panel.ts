@@ -1,8 +1,10 @@
 /** The page as of an earlier moment: a slider over the moments at which something was recorded, and a field for any moment. */
+
+import { momentText } from '../../../../contract/values/instants.ts';
 import type { AsOf } from '../../../typescript/as-of.ts';
 import { instantOfMs } from '../history/as-of-view.ts';
 import { button, dom, element } from './elements.ts';
-import { many, momentText } from './words.ts';
+import { many } from './words.ts';
 
 const CLOCKS = [
   ['recorded', 'this service (recorded)'],

@@ -1,5 +1,6 @@
 /** The price of a market in another currency: derived in the browser from rates of the same service, when it is asked for. */
 
+import { dayText } from '../../../../contract/values/instants.ts';
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { unknownWords } from '../../../../contract/values/metric-words.ts';
@@ -24,7 +25,6 @@ import { instantOfMs } from '../history/as-of-view.ts';
 import { PublicAnswers } from '../history/public-answers.ts';
 import { badge, button, dom, element, facts, outsideLink } from './elements.ts';
 import { RowWords } from './row-words.ts';
-import { dayText } from './words.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,6 +1,8 @@
 /** Elements of a page. Texts become text nodes, so that text from outside is never parsed as HTML. */
-import { escapedHtml } from '../../../../contract/values/html-text.ts';
-import { agoText, type Badge, momentText, safeUrl } from './words.ts';
+import { type BadgeLook, badgeClass, externalLink, type TemplateSlot } from '../../../../contract/html/html-parts.ts';
+import { escapedHtml } from '../../../../contract/html/html-text.ts';
+import { momentText } from '../../../../contract/values/instants.ts';
+import { agoText } from './words.ts';
 
 type Attributes = Readonly<Record<string, string | boolean | null>>;
 type Child = Node | string | null;
@@ -19,8 +21,7 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** A value in a template. The items of an array are inserted in order; null inserts nothing. */
-export type Slot = Node | string | number | null | readonly Slot[];
+export type Slot = TemplateSlot<Node>;
 
 /** An element from an HTML template. Slots become texts, attributes and nodes; they are never parsed as HTML. */
 export function dom<Made extends Element = HTMLElement>(
@@ -54,11 +55,6 @@ function nodesOf(slot: Slot): readonly (Node | string)[] {
   return [typeof slot === 'number' ? String(slot) : slot];
 }
 
-/** Lets a long number break between groups of digits, not inside one. */
-export function breakable(digits: string): readonly (Node | string)[] {
-  return digits.split(/(?<=,)/).flatMap((group, at) => (at === 0 ? [group] : [element('wbr', {}), group]));
-}
-
 export function button(text: string, onClick: () => void, attributes: Attributes = {}): HTMLButtonElement {
   const made = element('button', { type: 'button', ...attributes }, text);
   made.addEventListener('click', onClick);
@@ -67,8 +63,7 @@ export function button(text: string, onClick: () => void, attributes: Attributes
 
 /** A link to another site. Only its text, if the URL is neither http nor https. */
 export function outsideLink(text: string, url: string): HTMLElement {
-  const href = safeUrl(url);
-  return href === null ? element('span', {}, text) : element('a', { href, rel: 'noreferrer nofollow' }, text);
+  return externalLink<HTMLElement>(dom, text, url);
 }
 
 export function timeElement(instant: string): HTMLTimeElement {
@@ -103,12 +98,6 @@ export function tableBox(
   );
   return dom`<div class="table-box" role="region" tabindex="0" aria-label="${label}"><table>
 <caption>${caption}</caption><thead><tr>${cells}</tr></thead>${body}</table></div>`;
-}
-
-export type BadgeLook = Badge['look'] | 'good';
-
-export function badgeClass(look: BadgeLook): string {
-  return look === 'plain' ? 'badge' : `badge badge-${look}`;
 }
 
 export function badge(text: string, look: BadgeLook): HTMLElement {

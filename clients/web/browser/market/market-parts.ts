@@ -29,7 +29,7 @@ import { PageAddress } from './page-address.ts';
 import { PageSections } from './page-sections.ts';
 import { ProvenancePanel } from './provenance-panel.ts';
 import { type RowOwner, RowWords } from './row-words.ts';
-import { badgesText } from './words.ts';
+import { timelyNotes } from './words.ts';
 
 /** While a long history is loading, the chart is drawn again when the number of rows has grown by this factor. */
 const DRAW_FACTOR = 2;
@@ -77,8 +77,8 @@ export class MarketParts {
     () => void this.#showChange(),
     () => this.#showMoved(),
   );
-  /** The badges in the head: a source may become late while the page is open. */
-  #badges = '';
+  /** The notes in the head that depend on the time: a source may become late while the page is open. */
+  #timely = '';
   readonly #prepared: PreparedHistory;
   #shown: ShownHistory | null = null;
   #showing: Promise<void> = Promise.resolve();
@@ -142,7 +142,7 @@ export class MarketParts {
 
   /** Shows sources that have become late. */
   refresh(): void {
-    const isOther = this.#badges !== badgesText(this.#read.market as Market, Date.now());
+    const isOther = this.#timely !== this.#timelyNow();
     if (this.#shown !== null && isOther) this.#showTop(this.#shown);
   }
 
@@ -311,10 +311,14 @@ export class MarketParts {
     return this.#read.end !== null && compare.every((slug) => this.#compared.stateOf(slug) !== 'reading');
   }
 
+  #timelyNow(): string {
+    return JSON.stringify(timelyNotes(this.#read.market as Market, Date.now()));
+  }
+
   #showTop(shownNow: ShownHistory): void {
     const { view, isStepped, words } = shownNow;
     const market = this.#read.market as Market;
-    this.#badges = badgesText(market, Date.now());
+    this.#timely = this.#timelyNow();
     const { asOf } = this.#address.state;
     this.#top.replaceChildren(
       marketTop({

@@ -1,9 +1,10 @@
 /** The observations as a table, 50 rows at a time: the same rows as in the chart. */
+
+import { momentText } from '../../../../contract/values/instants.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { metricTitle } from '../../../../contract/values/metric-words.ts';
 import { button, dom, element, outsideLink, tableBox, timeElement } from './elements.ts';
 import type { RowWords } from './row-words.ts';
-import { momentText } from './words.ts';
 
 const ROWS_PER_PAGE = 50;
 

@@ -1,4 +1,6 @@
 /** The sections below the chart: observations, prices in another currency, sources and downloads. */
+
+import { momentText } from '../../../../contract/values/instants.ts';
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import type { AsOf } from '../../../typescript/as-of.ts';
@@ -10,7 +12,6 @@ import { type DownloadsContent, downloadsSection } from './downloads-section.ts'
 import { dom, element } from './elements.ts';
 import { ObservationsTable } from './observations-table.ts';
 import { sourcesSection } from './sources-section.ts';
-import { momentText } from './words.ts';
 
 export class PageSections {
   readonly roots: readonly HTMLElement[];

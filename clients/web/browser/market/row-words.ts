@@ -1,12 +1,10 @@
 /** The texts for values of one market, which depend on its unit and on replaced versions. Pure. */
 
+import { momentText } from '../../../../contract/values/instants.ts';
 import type { Unit } from '../../../../contract/values/market.ts';
 import type { PublicMetric, PublicObservation } from '../../../../contract/values/metric.ts';
-import { unknownWords } from '../../../../contract/values/metric-words.ts';
-import { groupedDigits } from '../../../../contract/values/money/decimal-text.ts';
-import { scalarUnit, shownAmount, shownQuantity, unitText } from '../../../../contract/values/shown-value.ts';
+import { perText, shownDigits, valueText } from '../../../../contract/values/value-text.ts';
 import { decimalOf } from '../../../typescript/decimal-of.ts';
-import { momentText } from './words.ts';
 
 /** The special kind of a version of an observation, for its mark and its text. */
 export type PointMark = 'unknown' | 'retracted' | 'corrected' | 'announced' | null;
@@ -31,24 +29,17 @@ export class RowWords {
 
   /** `per EUR`. Empty for a number that is not money. */
   per(metric: PublicMetric): string {
-    return metric.kind === 'money' ? unitText(this.unit) : '';
+    return perText(metric, this.unit);
   }
 
   /** The exact digits in the form of the pages. Null: unknown. */
   digits(metric: PublicMetric): string | null {
-    const decimal = decimalOf(metric);
-    if (decimal === null || metric.kind === 'scalar') return decimal;
-    const { quantity } = this.unit;
-    // The body already has the price of one unit, so no division is needed for a long history.
-    const isOfOne = quantity !== 1 && shownQuantity(quantity) === 1;
-    return (isOfOne ? metric.decimalPerUnit : null) ?? shownAmount(decimal, quantity);
+    return shownDigits(metric, this.unit);
   }
 
   /** `4,129.10 USD`, `200,000 tokens`; or `unknown: ` with the reason. */
   value(metric: PublicMetric & { readonly retraction?: PublicObservation['retraction'] }): string {
-    const digits = this.digits(metric);
-    if (digits !== null) return `${groupedDigits(digits)} ${this.#unitOf(metric, digits)}`;
-    return `unknown: ${unknownWords(metric.unknownReason, metric.retraction)}`;
+    return valueText(metric, this.unit);
   }
 
   /** `4,129.10 USD per troy ounce`. An unknown value has no unit. */
@@ -100,9 +91,5 @@ export class RowWords {
   #wasAnnounced(row: PublicObservation): boolean {
     const before = row.supersedes === null ? undefined : this.#versionOf(row.supersedes);
     return !row.announced && before?.announced === true && decimalOf(before) === decimalOf(row);
-  }
-
-  #unitOf(metric: PublicMetric, digits: string): string {
-    return metric.kind === 'money' ? metric.currency : scalarUnit(metric.unit, digits, this.unit.of);
   }
 }

@@ -2,21 +2,9 @@
 
 import type { Note } from '../../../../contract/bodies/latest-words.ts';
 import { latenessSeconds } from '../../../../contract/freshness/expected-next.ts';
-import { MONTH_NAMES } from '../../../../contract/values/instants.ts';
+import { dayText } from '../../../../contract/values/instants.ts';
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicMetric } from '../../../../contract/values/metric.ts';
-
-/** `29 Sep 2026`. @param instant RFC 3339 in UTC */
-export function dayText(instant: string): string {
-  const [year = '', month, day] = instant.slice(0, 'YYYY-MM-DD'.length).split('-');
-  return `${Number(day)} ${MONTH_NAMES[Number(month) - 1] ?? month} ${year}`;
-}
-
-/** `29 Sep 2026, 00:00 UTC`; with seconds and milliseconds where they are not zero. @param instant RFC 3339 in UTC */
-export function momentText(instant: string): string {
-  const time = instant.slice('YYYY-MM-DDT'.length, -1).replace(/\.0+$/, '').replace(/:00$/, '');
-  return `${dayText(instant)}, ${time.includes(':') ? time : `${time}:00`} UTC`;
-}
 
 /** `23:36 UTC` within a day, and `2 Oct 2026` later. @param nowMs milliseconds since the epoch */
 export function sinceText(instant: string, nowMs: number): string {
@@ -54,46 +42,15 @@ export function unitOf(metric: PublicMetric): string {
   return metric.kind === 'money' ? metric.currency : metric.unit;
 }
 
-export type Badge = Note;
-
-/**
- * Whether the market has no price but other metrics: those of a list, such as `inputPrice` and `outputPrice` of a language
- * model. A value of a list is valid until the list changes.
- */
-export function isOnList(metrics: Market['metrics']): boolean {
-  return !metrics.price && Object.values(metrics).some((metric) => metric !== null);
-}
-
-/** The default metrics of a page: all of them if the market {@link isOnList}, otherwise only the price. */
-function shownMetrics(metrics: Market['metrics']): readonly PublicMetric[] {
-  const shown = isOnList(metrics) ? Object.values(metrics) : [metrics.price];
-  return shown.filter((metric) => metric != null);
-}
-
-/** The badges as a text, to compare them: see {@link badgesOf}. */
-export function badgesText(market: Market, nowMs: number): string {
-  return JSON.stringify(badgesOf(market, nowMs));
-}
-
-/** Warnings before the use of the market's price. @param nowMs milliseconds since the epoch */
-export function badgesOf(market: Market, nowMs: number): readonly Badge[] {
-  const shown = shownMetrics(market.metrics);
+/** Notes on the market that depend on the time. @param nowMs milliseconds since the epoch */
+export function timelyNotes(market: Market, nowMs: number): readonly Note[] {
   const stale = staleDaysOf(market, nowMs);
-  const lateSeconds = Math.max(0, ...market.sources.map((source) => lateSecondsOf(source, nowMs)));
-  const others = market.disputedMetrics.filter((name) => name !== 'price');
-  const badges: (Badge | false)[] = [
-    market.disputedMetrics.includes('price') && { text: 'disputed', look: 'alarm' },
-    others.length > 0 && { text: `disputed: ${others.join(', ')}`, look: 'alarm' },
-    market.status === 'retired' && { text: 'retired', look: 'notice' },
-    lateSeconds > 0 && { text: 'late', look: 'notice' },
+  const isLate = market.sources.some((source) => lateSecondsOf(source, nowMs) > 0);
+  const notes: (Note | false)[] = [
+    isLate && { text: 'late', look: 'notice' },
     stale !== null && { text: staleText(stale), look: 'notice' },
-    ...[...new Set(shown.map(({ status }) => status))].map(
-      (status) => status !== 'final' && ({ text: status, look: 'notice' } as const),
-    ),
-    shown.some(({ confidence }) => confidence === 'low') && { text: 'low confidence', look: 'notice' },
-    market.representedBy !== null && { text: `represented by ${market.representedBy}`, look: 'plain' },
   ];
-  return badges.filter((badge) => badge !== false);
+  return notes.filter((note) => note !== false);
 }
 
 /** The age of the price. Null: it is not old, its source states when the next one is due, or none will come. */
@@ -107,13 +64,6 @@ function staleDaysOf({ metrics: { price }, sources, status }: Market, nowMs: num
 export function lateSecondsOf({ cadence, expectedNextAt }: Market['sources'][number], nowMs: number): number {
   if (!expectedNextAt || !cadence) return 0;
   return latenessSeconds(expectedNextAt, cadence.graceSeconds, nowMs);
-}
-
-/** A URL that is safe as a link. Null for any other text, such as `javascript:…`. */
-export function safeUrl(text: string): string | null {
-  if (!URL.canParse(text)) return null;
-  const { href, protocol } = new URL(text);
-  return /^https?:$/.test(protocol) ? href : null;
 }
 
 const DAY_MS = 86_400_000;

@@ -1,9 +1,11 @@
 /** The incidents of the service, newest first. */
 import type { PublicIncidents } from '../../../../contract/bodies/incidents.ts';
 import { INCIDENTS_FEED_URL, INCIDENTS_FILE_URL } from '../../../../contract/files/routes.ts';
+import { badgeClass } from '../../../../contract/html/html-parts.ts';
+import { dayText, momentText } from '../../../../contract/values/instants.ts';
 import { addressOf } from '../base-url.ts';
-import { badgeClass, dom } from '../market/elements.ts';
-import { dayText, durationText, momentText, sinceText } from '../market/words.ts';
+import { dom } from '../market/elements.ts';
+import { durationText, sinceText } from '../market/words.ts';
 
 /** The number of shown incidents. The file has all. */
 const SHOWN = 10;

@@ -2,12 +2,13 @@
 
 import type { PublicIncidents } from '../../../../contract/bodies/incidents.ts';
 import { INCIDENTS_FILE_URL } from '../../../../contract/files/routes.ts';
+import { dayText } from '../../../../contract/values/instants.ts';
 import type { Snapshot } from '../../../../contract/values/market.ts';
 import { addressOf } from '../base-url.ts';
 import { MarketFeed } from '../explorer/market-feed.ts';
 import { PublicAnswers } from '../history/public-answers.ts';
 import { dom } from '../market/elements.ts';
-import { agoText, dayText } from '../market/words.ts';
+import { agoText } from '../market/words.ts';
 import { POLL_SECONDS, pollWhileVisible } from '../poll.ts';
 import { incidentsList } from './incidents-list.ts';
 import { LogWatch } from './log-watch.ts';

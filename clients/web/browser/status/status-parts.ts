@@ -2,11 +2,12 @@
 
 import { PROJECTIONS } from '../../../../contract/files/projections.ts';
 import { EXPORTS_URL } from '../../../../contract/files/routes.ts';
+import { momentText } from '../../../../contract/values/instants.ts';
 import type { Snapshot } from '../../../../contract/values/market.ts';
 import { addressOf, marketAddress } from '../base-url.ts';
 import type { MarketFeed } from '../explorer/market-feed.ts';
 import { agedTime, badge, dom, facts, type Slot, tableBox } from '../market/elements.ts';
-import { many, momentText, sinceText, staleText } from '../market/words.ts';
+import { many, sinceText, staleText } from '../market/words.ts';
 import type { CheckedLog, LogPast } from './log-check.ts';
 import { publicationLagSeconds, type SourceFreshness } from './source-freshness.ts';
 import type { ServiceVerdict } from './verdict.ts';

@@ -1,7 +1,7 @@
 /** The texts around the picture of a chart: its title, its lines, its sources and the moment at which it was true. Pure. */
 
+import { dayText, momentText } from '../../../../../contract/values/instants.ts';
 import { instantOfMs } from '../../history/as-of-view.ts';
-import { dayText, momentText } from '../../market/words.ts';
 import { firstAtOrAfter, labelOf, lastStanding } from '../chart-data.ts';
 import { citedAsOf, creditTexts, type SeenChart, type SeenLines, seenSeries } from '../seen-chart.ts';
 

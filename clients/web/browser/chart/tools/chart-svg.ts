@@ -1,6 +1,6 @@
 /** The picture of a chart as SVG, drawn anew at the places of its canvas: lines, marks, axes, and what is written around it. */
 
-import { escapedHtml } from '../../../../../contract/values/html-text.ts';
+import { escapedHtml } from '../../../../../contract/html/html-text.ts';
 import { lookOfSeries, SERIES_DASHES } from '../chart-colours.ts';
 import { type ChartSeries, firstAtOrAfter, lastStanding } from '../chart-data.ts';
 import { LABEL_HEIGHT, labelPlaces, MARK_FORMS, markedPlaces, pointOf } from '../chart-marks.ts';

@@ -1,9 +1,9 @@
 /** A citation of a chart: as a sentence and for BibTeX, with the address at which it can be checked. Pure. */
 
+import { momentText } from '../../../../../contract/values/instants.ts';
 import type { PublicObservation } from '../../../../../contract/values/metric.ts';
 import { metricTitle } from '../../../../../contract/values/metric-words.ts';
 import { instantOfMs } from '../../history/as-of-view.ts';
-import { momentText } from '../../market/words.ts';
 import type { ChartSeries } from '../chart-data.ts';
 import { citedAsOf, type SeenChart, seenSeries, sourceTerms } from '../seen-chart.ts';
 import { seenName, spanText, titleOf } from './chart-frame.ts';

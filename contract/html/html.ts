@@ -1,5 +1,6 @@
 /** HTML text from templates: every inserted value is escaped. Pure. */
-import { escapedHtml } from '../../../contract/values/html-text.ts';
+import type { TemplateSlot } from './html-parts.ts';
+import { escapedHtml } from './html-text.ts';
 
 /** Text that is HTML already. Only {@link html} and {@link trustedHtml} create it. */
 export class Html {
@@ -10,16 +11,13 @@ export class Html {
   }
 }
 
-/** A value in a template. The items of an array are joined; null inserts nothing. */
-export type HtmlValue = Html | string | number | null | readonly HtmlValue[];
-
 /** The tag of a template. Strings and numbers are escaped, for text and for quoted attributes alike. */
-export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+export function html(strings: TemplateStringsArray, ...values: readonly TemplateSlot<Html>[]): Html {
   return new Html(String.raw({ raw: strings }, ...values.map(textOf)));
 }
 
 /** Values with a text between them, as `, `. */
-export function joined(values: readonly HtmlValue[], between: Html | string): Html {
+export function joined(values: readonly TemplateSlot<Html>[], between: Html | string): Html {
   return html`${values.map((value, index) => (index === 0 ? value : html`${between}${value}`))}`;
 }
 
@@ -28,7 +26,7 @@ export function trustedHtml(text: string): Html {
   return new Html(text);
 }
 
-function textOf(value: HtmlValue): string {
+function textOf(value: TemplateSlot<Html>): string {
   if (value === null) return '';
   if (value instanceof Html) return value.text;
   if (typeof value === 'object') return value.map(textOf).join('');
