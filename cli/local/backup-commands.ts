@@ -133,7 +133,8 @@ async function beginAgain(source: string, dir: string | undefined, options: Rest
   }
   const { restoreFromLog } = await import('../../server/commands/restore-from-log.ts');
   const line = progressOf(options);
-  const seen = [...readKnownLogs(knownLogsPath(options)).values()].map(({ checkpoint }) => checkpoint);
+  const logs = [...readKnownLogs(knownLogsPath(options)).values()];
+  const seen = logs.flatMap(({ checkpoints }) => Object.values(checkpoints));
   const asked = { source, replace, seen, forgetNames, timeoutSeconds: timeout, progress: shownOn(line) };
   const report = await restoreFromLog(settings({ TIDEMARK_DATA: data }), asked).finally(line.clear);
   if (json) return await printJson(report);
