@@ -15,7 +15,7 @@ export const DOCS_INDEX: DocsPage = {
   markdown: `Market data in static files: every number with its source, its times and its digits. Ask for one:
 
 \`\`\`sh
-curl ${READ_HOST}/api/v1/markets/gold-usd
+curl ${READ_HOST}/api/v1/markets/gold-usd.json
 \`\`\`
 
 ## Where to begin

@@ -27,12 +27,12 @@ Rules that are easily got wrong:
 
 ## Data
 
-- [All markets, by pages](${MARKETS_URL}): 100 a page, ordered by slug
-- One market: \`${MARKETS_URL}/{slug}\`
-- Its history: \`${MARKETS_URL}/{slug}/history\`, newest first, 64 rows a page, with superseded rows
+- [All markets, by pages](${MARKETS_URL}.json): 100 a page, ordered by slug
+- One market: \`${MARKETS_URL}/{slug}.json\`
+- Its history: \`${MARKETS_URL}/{slug}/history.json\`, newest first, 64 rows a page, with superseded rows
 - Its history as a file: \`history.csv\`, \`history.ndjson\`, \`history/{year}.csv\`, oldest first, standing rows
-- [The newest price of every market](${LATEST_URL}): the index of its files; of up to ${LATEST_PART_MARKETS_MAX.toLocaleString('en')} markets, [one CSV](${LATEST_CSV_URL})
-- [The published state](${SNAPSHOT_URL}): its number, its time, counts
+- [The newest price of every market](${LATEST_URL}.json): the index of its files; of up to ${LATEST_PART_MARKETS_MAX.toLocaleString('en')} markets, [one CSV](${LATEST_CSV_URL})
+- [The published state](${SNAPSHOT_URL}.json): its number, its time, counts
 
 ## Guides
 
