@@ -1,10 +1,8 @@
-import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { pageSchema } from '../../contract/operations/resources.ts';
 import { sourceVerificationRecordSchema } from '../../contract/operations/source-verifications.ts';
-import { standingOf, verified } from '../../lambdas/markets/rules/standing.ts';
-import type { MarketStanding } from '../../storage/records/markets.ts';
+import { standingOf } from '../../lambdas/markets/rules/standing.ts';
 import { marketMarkKey } from '../../storage/records/publication.ts';
 import {
   ASSERTIONS,
@@ -43,6 +41,12 @@ const SPREAD_OF_DESK: IngestRecordInput = {
   confidence: 'low',
   status: 'final',
 };
+const scalarOfExchange = (metric: string): IngestRecordInput => ({
+  ...SPREAD_OF_DESK,
+  metric,
+  sourceUrl: EXCHANGE.url,
+  sourceLabel: EXCHANGE.label,
+});
 const WHOLE_DESK = { type: 'source', url: DESK.url };
 
 /** An hour of the day of the tests, which begin at noon. */
@@ -66,11 +70,6 @@ async function recorded(body: object = {}): Promise<string> {
 }
 
 const standing = async () => standingOf((await goldRecord(world.ledger)).value);
-/** The metrics that a mismatch disputes, with that mismatch. */
-const mismatches = async () => {
-  const found = Object.entries((await standing()).comparisons).filter(([, { outcome }]) => outcome === 'mismatch');
-  return Object.fromEntries(found.map(([metric, { verification }]) => [metric, verification]));
-};
 const codesOf = ({ json }: Answer) =>
   json.errors.map(({ pointer, code }: { pointer: string; code: string }) => [pointer, code]);
 
@@ -174,188 +173,132 @@ describe('the public verification of a source', () => {
     expect((await standing()).verifications[DESK.url]).toMatchObject({ outcome: 'inconclusive' });
   });
 
+  it('shows a mismatch with a value that has been corrected since', async () => {
+    await ingest(world.ledger, [priceRecord(18, 500000)]);
+    await recorded({ outcome: 'mismatch' });
+    expect((await standing()).verifications[DESK.url]).toMatchObject({ outcome: 'mismatch' });
+  });
+
   it.each(OUTCOMES)('is not changed by %s of the same time', async (outcome) => {
     await recorded({ outcome });
     const before = await goldRecord(world.ledger);
     await recorded({ outcome });
     expect(await goldRecord(world.ledger)).toEqual(before);
   });
-
-  it('is the latest, in any order of arrival', () => {
-    const source = { ...DESK, publisher: null, licence: null, attribution: null };
-    const one = fc.record({ outcome: fc.constantFrom(...OUTCOMES), second: fc.nat({ max: 59 }) });
-    fc.assert(
-      fc.property(fc.array(one, { minLength: 1, maxLength: 8 }), (all) => {
-        const time = (second: number) => new Date(Date.UTC(2026, 10, 20, 0, 0, second)).toISOString();
-        let after: MarketStanding = standingOf({});
-        for (const { outcome, second } of all) {
-          const shown = { outcome, verifiedAt: time(second), subject: 'source' } as const;
-          after = verified(after, { id: 'v', source, metrics: ['price'], shown });
-        }
-        const latest = Math.max(...all.map(({ second }) => second));
-        const last = all.findLast(({ second }) => second === latest);
-        expect(after.verifications[DESK.url]).toMatchObject({ verifiedAt: time(latest), outcome: last?.outcome });
-      }),
-    );
-  });
 });
 
-describe('the disputes of a source verification', () => {
-  it.each([
-    ['the latest price', LATEST_PRICE, ['price']],
-    ['an older price', OLDER_PRICE, []],
-    ['the latest volume', VOLUME, ['volume']],
-    ['the source of the prices', WHOLE_DESK, ['price']],
-    ['the source of the volume', { type: 'source', url: EXCHANGE.url }, ['volume']],
-  ])('a mismatch of %s', async (_, subject, metrics) => {
-    const id = await recorded({ subject, outcome: 'mismatch' });
-    expect(await mismatches()).toEqual(Object.fromEntries(metrics.map((metric) => [metric, id])));
-    await recorded({ subject, outcome: 'confirmed', verifiedAt: at('12') });
-    expect(await mismatches()).toEqual({});
-  });
+/** What happens, one after the other; the index of a step is also its verification or claim. */
+type Step = () => Promise<unknown>;
+type History = readonly [what: string, steps: readonly Step[], ...left: readonly string[]];
 
-  it('a source’s mismatch disputes every metric whose latest observation carries its label', async () => {
-    const scalar = { ...VOLUME, type: 'observation', market: 'gold-usd', value: '1', unit: 'x' } as const;
-    const more = ['openInterest', 'spread'].map((metric) => ({
-      ...scalar,
-      metric,
-      sourceLabel: EXCHANGE.label,
-      confidence: 'low' as const,
-      status: 'final' as const,
-    }));
-    await ingest(world.ledger, more);
-    await recorded({ subject: { type: 'source', url: EXCHANGE.url }, outcome: 'mismatch' });
-    expect(Object.keys(await mismatches()).sort()).toEqual(['openInterest', 'spread', 'volume']);
-  });
+const saw =
+  (outcome: string, hour = '11', subject: object = LATEST_PRICE): Step =>
+  () =>
+    recorded({ subject, outcome, verifiedAt: at(hour) });
+const batch =
+  (...records: readonly IngestRecordInput[]): Step =>
+  () =>
+    ingest(world.ledger, records);
+const claim =
+  (assertion: object): Step =>
+  () =>
+    filedIn(world, 'accepted', assertion);
 
-  it.each(QUIET)('%s neither disputes nor settles', async (outcome) => {
-    await recorded({ outcome, verifiedAt: at('09') });
-    expect((await standing()).comparisons).toEqual({});
-    await recorded({ outcome: 'mismatch', verifiedAt: at('10') });
-    const before = await standing();
-    await recorded({ outcome, verifiedAt: at('11') });
-    expect((await standing()).comparisons).toEqual(before.comparisons);
-  });
+/** The correction is recorded at noon. */
+const JUST_BEFORE = '2026-11-20T11:59:59.999Z';
+const PRICE_CORRECTED = batch(priceRecord(18, 500000));
+const WHOLE_EXCHANGE = { type: 'source', url: EXCHANGE.url };
 
-  it('a newer mismatch replaces an older one', async () => {
-    await recorded({ outcome: 'mismatch', verifiedAt: at('09') });
-    const id = await recorded({ outcome: 'mismatch', verifiedAt: at('10') });
-    expect(await mismatches()).toEqual({ price: id });
-  });
+/** The same for a mismatch of the observation and of its source. */
+const ofSubject = (what: string, subject: object): readonly History[] => {
+  const mismatch = saw('mismatch', '11', subject);
+  const left = 'price: mismatch 0';
+  return [
+    [`${what} is settled by a correction by a claim`, [mismatch, claim(ASSERTIONS.correction)]],
+    [`${what} is settled by a retraction by a claim`, [mismatch, claim(ASSERTIONS.retraction)]],
+    [`${what} is settled by a correction by a batch`, [mismatch, PRICE_CORRECTED]],
+    [`${what} is settled by a newer observation`, [mismatch, batch(priceRecord(19, 412910))]],
+    [
+      `${what} is settled by a newer observation, and then a correction of the compared one`,
+      [mismatch, batch(priceRecord(19, 412910), priceRecord(18, 500000))],
+    ],
+    [`${what} is not settled by a correction of an older one`, [mismatch, batch(priceRecord(17, 500000))], left],
+    [`${what} is not settled by an older observation`, [mismatch, batch(priceRecord(15, 410000))], left],
+    [`${what} is not settled by another metric`, [mismatch, batch(SPREAD_OF_DESK)], left],
+    [
+      `${what} that was compared after a correction is about the correction`,
+      [PRICE_CORRECTED, saw('mismatch', '12', subject)],
+      'price: mismatch 1',
+    ],
+    [
+      `${what} that was compared before a correction is not about it`,
+      [PRICE_CORRECTED, () => recorded({ subject, outcome: 'mismatch', verifiedAt: JUST_BEFORE })],
+    ],
+    [
+      `${what} is taken in although another metric of its source has been compared since`,
+      [batch(SPREAD_OF_DESK), saw('confirmed', '11', SPREAD), saw('mismatch', '10', subject)],
+      ...['price: mismatch 2', 'spread: confirmed 1'],
+    ],
+    [
+      `${what} older than a confirmation is not taken in, even when something newer shows on the source`,
+      [saw('confirmed', '10'), saw('gone', '11'), saw('mismatch', '09', subject)],
+      'price: confirmed 0',
+    ],
+  ];
+};
 
-  it('a confirmation older than the mismatch settles nothing', async () => {
-    const id = await recorded({ outcome: 'mismatch', verifiedAt: at('10') });
-    await recorded({ outcome: 'confirmed', verifiedAt: at('09') });
-    expect(await mismatches()).toEqual({ price: id });
-  });
+const HISTORIES: readonly History[] = [
+  ['a mismatch of the latest price', [saw('mismatch')], 'price: mismatch 0'],
+  ['a mismatch of an older price', [saw('mismatch', '11', OLDER_PRICE)]],
+  ['a mismatch of the latest volume', [saw('mismatch', '11', VOLUME)], 'volume: mismatch 0'],
+  ['a mismatch of the source of the prices', [saw('mismatch', '11', WHOLE_DESK)], 'price: mismatch 0'],
+  ['a mismatch of the source of the volume', [saw('mismatch', '11', WHOLE_EXCHANGE)], 'volume: mismatch 0'],
+  [
+    'a mismatch of a source disputes every metric whose latest observation carries its label',
+    [batch(scalarOfExchange('openInterest'), scalarOfExchange('spread')), saw('mismatch', '11', WHOLE_EXCHANGE)],
+    ...['openInterest: mismatch 1', 'spread: mismatch 1', 'volume: mismatch 1'],
+  ],
+  ['a confirmation settles it', [saw('mismatch'), saw('confirmed', '12')], 'price: confirmed 1'],
+  [
+    'a confirmation of the source settles it',
+    [saw('mismatch', '11', WHOLE_DESK), saw('confirmed', '12', WHOLE_DESK)],
+    'price: confirmed 1',
+  ],
+  ['an older confirmation settles nothing', [saw('mismatch', '10'), saw('confirmed', '09')], 'price: mismatch 0'],
+  [
+    'a confirmation of something else settles nothing',
+    [saw('mismatch', '09'), saw('confirmed', '10', OLDER_PRICE), saw('confirmed', '10', VOLUME)],
+    ...['price: mismatch 0', 'volume: confirmed 2'],
+  ],
+  ['a newer mismatch replaces an older one', [saw('mismatch', '09'), saw('mismatch', '10')], 'price: mismatch 1'],
+  ...QUIET.flatMap((outcome): readonly History[] => [
+    [`${outcome} does not dispute`, [saw(outcome)]],
+    [`${outcome} does not settle`, [saw('mismatch', '10'), saw(outcome, '11')], 'price: mismatch 0'],
+  ]),
+  [
+    'a confirmation keeps the dispute of a claim',
+    [claim(ASSERTIONS.dispute), saw('mismatch', '09'), saw('confirmed', '10')],
+    ...['price: confirmed 2', 'price: claim 0'],
+  ],
+  [
+    'a claim keeps the dispute of a mismatch',
+    [saw('mismatch'), claim(ASSERTIONS.dispute)],
+    ...['price: mismatch 0', 'price: claim 1'],
+  ],
+  ...ofSubject('a mismatch of the observation', LATEST_PRICE),
+  ...ofSubject('a mismatch of the source', WHOLE_DESK),
+];
 
-  it('a confirmation of something else settles nothing', async () => {
-    const id = await recorded({ outcome: 'mismatch', verifiedAt: at('09') });
-    await recorded({ subject: OLDER_PRICE, verifiedAt: at('10') });
-    await recorded({ subject: VOLUME, verifiedAt: at('10') });
-    expect(await mismatches()).toEqual({ price: id });
-  });
-
-  it('a confirmation keeps the dispute of a claim', async () => {
-    const claim = await filedIn(world, 'accepted', ASSERTIONS.dispute);
-    const id = await recorded({ outcome: 'mismatch', verifiedAt: at('09') });
-    expect([(await standing()).disputes, await mismatches()]).toEqual([{ price: claim }, { price: id }]);
-    await recorded({ outcome: 'confirmed', verifiedAt: at('10') });
-    expect([(await standing()).disputes, await mismatches()]).toEqual([{ price: claim }, {}]);
-  });
-
-  it('a claim keeps the dispute of a mismatch', async () => {
-    const id = await recorded({ outcome: 'mismatch' });
-    const claim = await filedIn(world, 'accepted', ASSERTIONS.dispute);
-    expect([(await standing()).disputes, await mismatches()]).toEqual([{ price: claim }, { price: id }]);
-  });
-
-  describe.each([
-    ['the observation', LATEST_PRICE],
-    ['the source', WHOLE_DESK],
-  ])('a mismatch of %s', (_, subject) => {
-    it('that was compared after a correction was recorded is about the correction', async () => {
-      await ingest(world.ledger, [priceRecord(18, 500000)]);
-      const id = await recorded({ subject, outcome: 'mismatch', verifiedAt: at('12') });
-      expect(await mismatches()).toEqual({ price: id });
-    });
-
-    it('that was compared before a correction was recorded is shown, but does not dispute the correction', async () => {
-      await ingest(world.ledger, [priceRecord(18, 500000)]);
-      await recorded({ subject, outcome: 'mismatch', verifiedAt: '2026-11-20T11:59:59.999Z' });
-      expect((await standing()).verifications[DESK.url]).toMatchObject({ outcome: 'mismatch' });
-      expect((await standing()).comparisons).toEqual({});
-    });
-
-    it('is taken in although another metric of its source has been compared since', async () => {
-      await ingest(world.ledger, [SPREAD_OF_DESK]);
-      await recorded({ subject: SPREAD, verifiedAt: at('11') });
-      const before = await goldRecord(world.ledger);
-      const id = await recorded({ subject, outcome: 'mismatch', verifiedAt: at('10') });
-      expect(await mismatches()).toMatchObject({ price: id });
-      expect((await goldRecord(world.ledger)).revision).toBe(before.revision + 1);
-      expect((await goldRecord(world.ledger)).value.standing?.verifications[DESK.url]).toMatchObject({
-        outcome: 'confirmed',
-        verifiedAt: at('11'),
-      });
-    });
-
-    it('older than a confirmation is not taken in, even when something newer shows on the source', async () => {
-      await recorded({ verifiedAt: at('10') });
-      await recorded({ outcome: 'gone', verifiedAt: at('11') });
-      await recorded({ subject, outcome: 'mismatch', verifiedAt: at('09') });
-      expect(await mismatches()).toEqual({});
-    });
-
-    it.each([
-      ['a correction by a claim', () => filedIn(world, 'accepted', ASSERTIONS.correction)],
-      ['a retraction by a claim', () => filedIn(world, 'accepted', ASSERTIONS.retraction)],
-      ['a correction by a batch', () => ingest(world.ledger, [priceRecord(18, 500000)])],
-      ['a newer observation', () => ingest(world.ledger, [priceRecord(19, 412910)])],
-      [
-        'a newer observation, and then a correction of the compared one',
-        () => ingest(world.ledger, [priceRecord(19, 412910), priceRecord(18, 500000)]),
-      ],
-    ])('is settled by %s', async (_what, settle) => {
-      await recorded({ subject, outcome: 'mismatch' });
-      await settle();
-      expect((await standing()).comparisons).toEqual({});
-    });
-
-    it.each([
-      ['a correction of an older observation', [priceRecord(17, 500000)]],
-      ['an older observation', [priceRecord(15, 410000)]],
-      ['another metric', [SPREAD_OF_DESK]],
-    ])('is not settled by %s', async (_what, records) => {
-      const id = await recorded({ subject, outcome: 'mismatch' });
-      await ingest(world.ledger, records);
-      expect(await mismatches()).toEqual({ price: id });
-    });
-  });
-
-  it('has the same result in any order of verifications of several metrics', () => {
-    const one = fc.record({
-      outcome: fc.constantFrom(...OUTCOMES),
-      metrics: fc.subarray(['price', 'spread', 'volume']),
-      id: fc.constantFrom('v1', 'v2'),
-    });
-    const arrivals = fc.array(one, { maxLength: 6 }).chain((all) => {
-      const timed = all.map((each, second) => ({ ...each, second }));
-      return fc.tuple(fc.constant(timed), fc.shuffledSubarray(timed, { minLength: timed.length }));
-    });
-    const standingAfter = (
-      all: readonly { outcome: (typeof OUTCOMES)[number]; metrics: string[]; id: string; second: number }[],
-    ) =>
-      all.reduce((before, { second, outcome, ...verification }) => {
-        const verifiedAt = new Date(Date.UTC(2026, 10, 20, 0, 0, second)).toISOString();
-        const source = { ...DESK, publisher: null, licence: null, attribution: null };
-        return verified(before, { ...verification, source, shown: { outcome, verifiedAt, subject: 'observation' } });
-      }, standingOf({}));
-    fc.assert(
-      fc.property(arrivals, ([inOrder, shuffled]) => {
-        expect(standingAfter(shuffled)).toEqual(standingAfter(inOrder));
-      }),
+describe('the disputes of a source verification:', () => {
+  it.each(HISTORIES.map(([what, steps, ...left]) => ({ what, steps, left })))('$what', async ({ steps, left }) => {
+    const ids: unknown[] = [];
+    for (const step of steps) ids.push(await step());
+    const { comparisons, disputes } = await standing();
+    const compared = Object.entries(comparisons).map(
+      ([metric, { outcome, verification }]) => `${metric}: ${outcome} ${ids.indexOf(verification)}`,
     );
+    const disputed = Object.entries(disputes).map(([metric, id]) => `${metric}: claim ${ids.indexOf(id)}`);
+    expect([...compared.sort(), ...disputed.sort()]).toEqual(left);
   });
 });
 
@@ -384,7 +327,7 @@ describe('a source verification at the same time as other writers', () => {
     await recorded({ outcome: 'mismatch', verifiedAt: at('12') });
     interfere(() => ingest(world.ledger, [priceRecord(18, 500000)]));
     const id = await recorded({ outcome: 'mismatch', verifiedAt: at('12') });
-    expect(await mismatches()).toEqual({ price: id });
+    expect((await standing()).comparisons.price).toMatchObject({ outcome: 'mismatch', verification: id });
   });
 });
 
