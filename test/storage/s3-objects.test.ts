@@ -1,14 +1,6 @@
 import { Readable } from 'node:stream';
-import {
-  DeleteObjectCommand,
-  GetObjectCommand,
-  HeadObjectCommand,
-  ListObjectsV2Command,
-  PutObjectCommand,
-  S3Client,
-} from '@aws-sdk/client-s3';
+import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import type { NodeHttpHandler } from '@smithy/node-http-handler';
-import { mockClient } from 'aws-sdk-client-mock';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
@@ -58,70 +50,6 @@ function openStore(options: Partial<S3ObjectsOptions> = {}) {
 
 const stored = (fake: FakeS3) => fake.objects.get(KEY)?.body.toString() ?? null;
 const methods = (fake: FakeS3) => fake.requests.map((line) => line.split(' ')[0]).join(' ');
-
-describe('the requests to S3', () => {
-  const sent = async (use: (objects: ReturnType<typeof openS3Objects>) => Promise<unknown>) => {
-    const mock = mockClient(S3Client);
-    mock.on(PutObjectCommand).resolves({ ETag: '"1"' });
-    mock.on(HeadObjectCommand).rejects(Object.assign(new Error(), { $metadata: { httpStatusCode: 404 } }));
-    mock.on(GetObjectCommand).rejects(Object.assign(new Error(), { $metadata: { httpStatusCode: 404 } }));
-    mock.on(DeleteObjectCommand).resolves({});
-    mock.on(ListObjectsV2Command).resolves({ Contents: [] });
-    await use(openS3Objects({ client: createS3Client({ region: 'eu-central-1' }), bucket: 'public' }));
-    const calls = mock.calls().map(({ args: [command] }) => [command.constructor.name, command.input]);
-    mock.restore();
-    return calls;
-  };
-  const key = { Bucket: 'public', Key: KEY };
-  const body = {
-    Body: Buffer.from('one'),
-    ContentLength: 3,
-    ContentType: 'application/json',
-    CacheControl: 'public, max-age=15',
-    ServerSideEncryption: 'AES256',
-  };
-  const bare: ObjectMetadata = { ...metadataOf(7), cacheTag: null };
-  const full: ObjectMetadata = { ...metadataOf(7, '7-00'), cacheTag: 'gold-usd' };
-  const fullMetadata = { generation: '7', 'cache-tag': 'gold-usd', 'next-cursor': '7-00' };
-  const etag = '"1"' as ETag;
-
-  test.each<[string, Parameters<typeof sent>[0], unknown]>([
-    [
-      'a creation: one part, if nothing is there',
-      (objects) => objects.put(KEY, bytes('one'), bare, absent),
-      ['PutObjectCommand', { ...key, ...body, Metadata: { generation: '7' }, IfNoneMatch: '*' }],
-    ],
-    [
-      'a swap: one part, if the object has the ETag',
-      (objects) => objects.put(KEY, bytes('one'), full, { kind: 'matches', etag }),
-      ['PutObjectCommand', { ...key, ...body, Metadata: fullMetadata, IfMatch: '"1"' }],
-    ],
-    ['a read', (objects) => objects.get(KEY), ['GetObjectCommand', key]],
-    [
-      'a read with a known ETag',
-      (objects) => objects.get(KEY, { ifNoneMatch: etag }),
-      ['GetObjectCommand', { ...key, IfNoneMatch: '"1"' }],
-    ],
-    ['a look', (objects) => objects.stat(KEY), ['HeadObjectCommand', key]],
-    [
-      'a deletion, if the object has the ETag',
-      (objects) => objects.delete(KEY, etag),
-      ['DeleteObjectCommand', { ...key, IfMatch: '"1"' }],
-    ],
-    [
-      'a listing',
-      (objects) => objects.list('public/'),
-      ['ListObjectsV2Command', { Bucket: 'public', Prefix: 'public/', MaxKeys: 1000 }],
-    ],
-    [
-      'a continued listing',
-      (objects) => objects.list('public/', { after: KEY }),
-      ['ListObjectsV2Command', { Bucket: 'public', Prefix: 'public/', MaxKeys: 1000, StartAfter: KEY }],
-    ],
-  ])('is, for %s, exactly this', async (_, use, expected) => {
-    expect(await sent(use)).toEqual([expected]);
-  });
-});
 
 describe('a put whose tries fail', () => {
   const other = 'of somebody else';
