@@ -186,7 +186,7 @@ describe('history --in', () => {
         ?.split('\t')
         .filter((_, at) => [4, 8].includes(at));
     expect(await converted()).toEqual(['9.00000', 'usd-chf']);
-    expect(await converted('--as-of', before)).toEqual(['8.00000', 'eur-usd eur-chf']);
+    expect(await converted('--as-of', before.replace('Z', '+00:00'))).toEqual(['8.00000', 'eur-usd eur-chf']);
   });
 
   test('takes currencies of ISO 4217 alone', async () => {
