@@ -162,7 +162,7 @@ test('killed at any rename, the next run goes on, with the data folder or withou
   const seen = await checkpoint();
   const size = Number(seen.split('\n')[1]) + 1;
   const phases = new Set<string>();
-  for (const rename of sampled([0, 4, 8, 12, 16, 19], 3)) {
+  for (const rename of sampled([0, 4, 8, 12, 16, 19], 2, 1)) {
     await rm(target, { recursive: true });
     cpSync(before, target, { recursive: true });
     await forget();
