@@ -2,6 +2,7 @@
 
 import { BATCH_RECORDS_MAX } from '../../contract/ingest/ingest-records.ts';
 import { DRY_RUN_RECORDS_MAX } from '../../contract/ingest/ingest-uploads.ts';
+import type { ShownBeside } from '../../contract/ingest/row-counts.ts';
 import type { FaultGroup } from '../../mapping/check/fault-groups.ts';
 import type { WrittenPast } from '../../server/git/write-past.ts';
 import { garbageCollector } from '../../storage/concurrency/garbage-collector.ts';
@@ -109,6 +110,7 @@ export async function sendFiles(
         ...missing,
         faults: faults.groups().map((group) => ({ ...group, first: firstFault(input.name, group.first) })),
       };
+      if (totals.firstBeside !== null) note(besideNote(input.name, run.dryRun, totals, totals.firstBeside));
       report.write({ summary: { ...summary, faults: undefined } });
       summaries.push(summary);
       await ended(summary, file);
@@ -119,6 +121,23 @@ export async function sendFiles(
   }
   report.checkWhole();
   return summaries;
+}
+
+/** `sourceUrl` is a part of the identity of an observation, so another one makes a second series. */
+function besideNote(file: string, dryRun: boolean, { besides, sentAs }: IngestTotals, first: ShownBeside): string {
+  const { market, metric, observedAt, sourceLabel, sourceUrl, knownUrl } = first;
+  const rows =
+    besides === 1
+      ? `1 row ${dryRun ? 'would stand' : 'stands'}`
+      : `${besides} rows ${dryRun ? 'would stand' : 'stand'}`;
+  const back = dryRun ? '' : `take these values back (tidemark undo ${shownIds(sentAs)} --apply), and `;
+  return (
+    `${file}: ${rows} beside the newest value of the same market, metric, moment and source label, and ${besides === 1 ? 'does' : 'do'} ` +
+    `not correct it, because sourceUrl is another one. An example: ${market} ${metric} ${observedAt} of ${sourceLabel} ` +
+    `is known from ${knownUrl}, and here from ${sourceUrl}. Older rows may be doubled, too, and readers may go on to see the ` +
+    `former value. To correct values, ${back}use the former URL. To keep the new URL, take the former values back: ` +
+    `tidemark undo --source ${JSON.stringify(sourceLabel)} --since … --until …, or with the ids of their batches.`
+  );
 }
 
 function retractedNote({ file, retracted }: FileSummary): string {

@@ -1,7 +1,7 @@
 /** The ingest of one file: its options, its progress and its results. */
 import type { BatchReport, IngestMode } from '../../contract/ingest/ingest-records.ts';
 import type { Upload } from '../../contract/ingest/ingest-uploads.ts';
-import { CORRECTIONS_MAX, type ShownCorrection } from '../../contract/ingest/row-counts.ts';
+import { CORRECTIONS_MAX, type ShownBeside, type ShownCorrection } from '../../contract/ingest/row-counts.ts';
 import type { FileFault } from '../../mapping/check/fault-groups.ts';
 import { type CsvMapping, columnsOfDate } from '../../mapping/declared/csv-mapping.ts';
 import { columnsOf } from '../../mapping/values/template.ts';
@@ -71,6 +71,10 @@ export interface IngestTotals {
   rounded: number;
   /** The first corrections that a dry run would make. */
   readonly corrections: ShownCorrection[];
+  /** The number of accepted records beside a value of the same source with another URL. */
+  besides: number;
+  /** The first of them. Null: none. */
+  firstBeside: ShownBeside | null;
   /** The ids of the batches or of the upload, for `tidemark undo`. Empty in a dry run. */
   readonly sentAs: string[];
   /** The generation that shows the stored records. Null: not published yet, or nothing was stored. */
@@ -87,11 +91,12 @@ export function newTotals(): IngestTotals {
     corrected: 0,
     unchanged: 0,
     retracted: 0,
+    besides: 0,
     refused: 0,
     withoutRecord: 0,
     rounded: 0,
   };
-  return { ...counts, corrections: [], sentAs: [], generation: null, stoppedAtLine: null };
+  return { ...counts, corrections: [], firstBeside: null, sentAs: [], generation: null, stoppedAtLine: null };
 }
 
 /** Notes a batch or an upload that the service has received. A dry run leaves nothing to undo or to resume. */
@@ -102,9 +107,14 @@ export function addReceived({ dryRun, totals, onReceived }: IngestRun, id: strin
 }
 
 /** Adds the counts that only some reports have. */
-export function addCorrections({ totals }: IngestRun, { counts, corrections = [] }: BatchReport | Upload): void {
+export function addCorrections(
+  { totals }: IngestRun,
+  { counts, corrections = [], firstBeside }: BatchReport | Upload,
+): void {
   totals.corrected += counts.corrected ?? 0;
   totals.retracted += counts.retracted ?? 0;
+  totals.besides += counts.besides ?? 0;
+  totals.firstBeside ??= firstBeside ?? null;
   totals.corrections.push(...corrections.slice(0, CORRECTIONS_MAX - totals.corrections.length));
 }
 

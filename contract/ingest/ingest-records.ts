@@ -20,7 +20,7 @@ import {
   valueFields,
 } from '../values/metric.ts';
 import { publicTextSchema } from '../values/public-text.ts';
-import { correctionsSchema, rowCountsSchema } from './row-counts.ts';
+import { correctionsSchema, firstBesideSchema, rowCountsSchema } from './row-counts.ts';
 
 export const marketRecordSchema = z
   .strictObject({
@@ -357,6 +357,7 @@ export const batchReportSchema = z.strictObject({
   records: z.int().min(0).describe('Records that were sent.'),
   counts: rowCountsSchema,
   corrections: correctionsSchema,
+  firstBeside: firstBesideSchema,
   errors: z
     .array(batchErrorSchema)
     .meta({ maxItems: ERRORS_MAX })

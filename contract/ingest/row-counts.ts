@@ -16,6 +16,12 @@ export const rowCountsSchema = z
       .describe(
         'Records of `unchanged` that give a value which was retracted, and stays so: see `reinstated`. Left out: none.',
       ),
+    besides: count
+      .optional()
+      .describe(
+        'Records of `accepted` that stand beside the newest value of the same market, metric, `observedAt` and ' +
+          '`sourceLabel`, because their `sourceUrl` is another one: see `firstBeside`. Left out: none.',
+      ),
   })
   .describe('Counts of records so far. In a dry run: the counts that it would have.');
 
@@ -36,5 +42,22 @@ export const correctionsSchema = z
   .optional()
   .describe('The first corrections that a dry run would make. Left out: none, or no dry run.');
 
+/** A stored value, and the value of the same source that it does not correct. */
+export const firstBesideSchema = z
+  .strictObject({
+    market: slugSchema,
+    metric: metricNameSchema,
+    observedAt: instantSchema.describe('The moment of both observations.'),
+    sourceLabel: z.string().describe('The source of both.'),
+    sourceUrl: z.string().describe('The URL of the record.'),
+    knownUrl: z.string().describe('The URL of the value that was known before.'),
+  })
+  .optional()
+  .describe(
+    'The first record of `counts.besides`. The URL is a part of the identity of an observation, so both values stand. To ' +
+      'correct a value, send it with its own URL. Left out: none.',
+  );
+
 export type RowCounts = z.infer<typeof rowCountsSchema>;
+export type ShownBeside = NonNullable<z.infer<typeof firstBesideSchema>>;
 export type ShownCorrection = z.infer<typeof correctionSchema>;

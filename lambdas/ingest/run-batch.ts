@@ -169,12 +169,13 @@ async function report(
   { faults, markets }: Examination,
 ): Promise<Outcome> {
   const decisions = markets.flatMap(({ parts }) => parts);
-  const { corrected, ...tally } = tallyOf(decisions);
+  const tally = tallyOf(decisions);
+  const { corrected, besides, firstBeside, ...others } = tally;
   // A refused batch applies none of its rows, not even valid ones. The count of unchanged rows stays.
   const taken =
     state === 'refused'
-      ? { ...tally, accepted: 0, revisions: {} }
-      : { ...tally, ...(corrected !== undefined && { corrected, corrections: correctionsOf(decisions) }) };
+      ? { ...others, accepted: 0, revisions: {} }
+      : { ...tally, ...(corrected !== undefined && { corrections: correctionsOf(decisions) }) };
   const totals = { ...taken, refused: rowsOf(faults).length };
   return await end(run, null, [], { state, ...totals, faults: examinationFaults(run, faults) });
 }

@@ -37,7 +37,7 @@ import {
 import { metricPart, newestValues, valuesIn } from '../../storage/records/newest-values.ts';
 import { ANNOUNCED_CHANGES, MARKET_CHANGES, marketChanges } from './market-changes.ts';
 import type { KnownObservation, MarketDecision, MarketInput, RowOutcome } from './market-decision.ts';
-import { refused, unchangedOutcome } from './market-decision.ts';
+import { newOutcome, refused, unchangedOutcome } from './market-decision.ts';
 import { ObservationPuts } from './observation-puts.ts';
 import {
   addToRecord,
@@ -237,7 +237,7 @@ class MarketDraft {
       if (isTooLargeWith(value, record.metric, { metric, order }, isAnnounced)) return TOO_LARGE;
     }
     this.#append(value, record.metric, first, before, metric, { isAnnounced, publicReason: record.publicReason });
-    if (before === undefined) return ACCEPTED;
+    if (before === undefined) return newOutcome(record, metric, this.#input.market?.value ?? null);
     return { kind: 'accepted', corrects: { from: before.newest, to: metric, unit: value.unit } };
   }
 

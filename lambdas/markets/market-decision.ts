@@ -1,16 +1,28 @@
-import type { IngestMode, IngestRecord, RowError, RowErrorCode } from '../../contract/ingest/ingest-records.ts';
+import type {
+  IngestMode,
+  IngestRecord,
+  ObservationRecord,
+  RowError,
+  RowErrorCode,
+} from '../../contract/ingest/ingest-records.ts';
+import type { ShownBeside } from '../../contract/ingest/row-counts.ts';
 import type { Unit } from '../../contract/values/market.ts';
 import type { Metric, Observation } from '../../contract/values/metric.ts';
 import type { Change, Item, PutChange } from '../../storage/ports/ledger.ts';
 import type { MarketRecordValue, PlacedMetric } from '../../storage/records/markets.ts';
+import { valuesIn } from '../../storage/records/newest-values.ts';
 import type { Row } from './rows.ts';
 import type { NeighboursRead } from './rules/outlier.ts';
 
 export type RowOutcome =
-  /** @param corrects the newest version of a known observation, with the content that replaces it */
+  /**
+   * @param corrects the newest version of a known observation, with the content that replaces it
+   * @param beside the value of the same source that stands at the same moment with another URL
+   */
   | {
       readonly kind: 'accepted';
       readonly corrects?: { readonly from: Observation; readonly to: Metric; readonly unit: Unit };
+      readonly beside?: ShownBeside;
     }
   /** @param isRetracted whether the row gives a value that was retracted, and stays so */
   | { readonly kind: 'unchanged'; readonly isRetracted?: true }
@@ -25,6 +37,27 @@ export function unchangedOutcome({ type }: IngestRecord, { newest }: KnownObserv
   return type === 'observation' && newest.retraction !== null
     ? { kind: 'unchanged', isRetracted: true }
     : { kind: 'unchanged' };
+}
+
+/**
+ * The outcome of a row with a new observation. Compares it with the newest values only, because they are in the record.
+ *
+ * @param before the market before the batch: two rows of one batch may have two URLs
+ */
+export function newOutcome(
+  { market, metric }: ObservationRecord,
+  value: Metric,
+  before: MarketRecordValue | null,
+): RowOutcome {
+  const { observedAt, sourceLabel, sourceUrl } = value;
+  const newest = before?.latest[metric];
+  const known = newest && valuesIn(newest).find((each) => each.metric.sourceLabel === sourceLabel)?.metric;
+  if (known === undefined || known.observedAt !== observedAt || known.sourceUrl === sourceUrl)
+    return { kind: 'accepted' };
+  return {
+    kind: 'accepted',
+    beside: { market, metric, observedAt, sourceLabel, sourceUrl, knownUrl: known.sourceUrl },
+  };
 }
 
 /** The effect of one transaction on a market. */

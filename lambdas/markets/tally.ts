@@ -1,6 +1,11 @@
 /** Counts rows by their outcome. */
 
-import { CORRECTIONS_MAX, type RowCounts, type ShownCorrection } from '../../contract/ingest/row-counts.ts';
+import {
+  CORRECTIONS_MAX,
+  type RowCounts,
+  type ShownBeside,
+  type ShownCorrection,
+} from '../../contract/ingest/row-counts.ts';
 import type { RowTotals } from '../../storage/records/batches.ts';
 import type { MarketDecision } from './market-decision.ts';
 import type { RowFault } from './rules/check-rows.ts';
@@ -12,17 +17,22 @@ export type Tally = RowTotals & {
 };
 
 export function tallyOf(decisions: readonly MarketDecision[]): Tally {
-  const counts = { accepted: 0, unchanged: 0, refused: 0, corrected: 0, retracted: 0 };
+  const counts = { accepted: 0, unchanged: 0, refused: 0, corrected: 0, retracted: 0, besides: 0 };
+  let firstBeside: ShownBeside | undefined;
   const revisions: { [slug: string]: number } = {};
   for (const { slug, outcomes, record } of decisions) {
     for (const outcome of outcomes.values()) {
       counts[outcome.kind]++;
       if (outcome.kind === 'accepted' && outcome.corrects !== undefined) counts.corrected++;
+      if (outcome.kind === 'accepted' && outcome.beside !== undefined) {
+        counts.besides++;
+        firstBeside ??= outcome.beside;
+      }
       if (outcome.kind === 'unchanged' && outcome.isRetracted) counts.retracted++;
     }
     if (record !== null) revisions[slug] = record.revision;
   }
-  return { ...addTotals(counts, NO_ROWS), revisions };
+  return { ...addTotals({ ...counts, ...(firstBeside && { firstBeside }) }, NO_ROWS), revisions };
 }
 
 export const NO_ROWS: RowTotals = { accepted: 0, unchanged: 0, refused: 0 };
@@ -31,6 +41,8 @@ export const NO_ROWS: RowTotals = { accepted: 0, unchanged: 0, refused: 0 };
 export function addTotals(one: RowTotals, other: RowTotals): RowTotals {
   const corrected = (one.corrected ?? 0) + (other.corrected ?? 0);
   const retracted = (one.retracted ?? 0) + (other.retracted ?? 0);
+  const besides = (one.besides ?? 0) + (other.besides ?? 0);
+  const firstBeside = one.firstBeside ?? other.firstBeside;
   const corrections = [...(one.corrections ?? []), ...(other.corrections ?? [])].slice(0, CORRECTIONS_MAX);
   return {
     accepted: one.accepted + other.accepted,
@@ -38,17 +50,29 @@ export function addTotals(one: RowTotals, other: RowTotals): RowTotals {
     refused: one.refused + other.refused,
     ...(corrected > 0 && { corrected }),
     ...(retracted > 0 && { retracted }),
+    ...(besides > 0 && { besides }),
+    ...(firstBeside && { firstBeside }),
     ...(corrections.length > 0 && { corrections }),
   };
 }
 
 /** The counts as answers have them. Stored values have them among other members. */
-export function countsOf({ accepted, unchanged, refused, corrected, retracted, corrections }: RowTotals): {
+export function countsOf({ accepted, unchanged, refused, ...rare }: RowTotals): {
   readonly counts: RowCounts;
   readonly corrections?: ShownCorrection[];
+  readonly firstBeside?: ShownBeside;
 } {
-  const parts = { ...(corrected !== undefined && { corrected }), ...(retracted !== undefined && { retracted }) };
-  return { counts: { accepted, unchanged, refused, ...parts }, ...(corrections !== undefined && { corrections }) };
+  const { corrected, retracted, besides, corrections, firstBeside } = rare;
+  const parts = {
+    ...(corrected !== undefined && { corrected }),
+    ...(retracted !== undefined && { retracted }),
+    ...(besides !== undefined && { besides }),
+  };
+  const shown = {
+    ...(corrections !== undefined && { corrections }),
+    ...(firstBeside !== undefined && { firstBeside }),
+  };
+  return { counts: { accepted, unchanged, refused, ...parts }, ...shown };
 }
 
 /** The first corrections, in the order of the rows. */

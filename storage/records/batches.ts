@@ -15,7 +15,7 @@
 import { decodeTime } from 'ulid';
 import type { FeedAuthority } from '../../contract/files/feed-authority.ts';
 import type { BATCH_FAILED, IngestMode, RowErrorCode } from '../../contract/ingest/ingest-records.ts';
-import type { ShownCorrection } from '../../contract/ingest/row-counts.ts';
+import type { ShownBeside, ShownCorrection } from '../../contract/ingest/row-counts.ts';
 import type { ItemKey } from '../ports/ledger.ts';
 import type { KeyRange, ShardedRange } from '../ports/paging.ts';
 import { sha256Hex } from '../ports/sha256.ts';
@@ -44,13 +44,15 @@ export type BatchValue = {
   receivedAt: string;
 };
 
-/** Rows by their outcome. `corrected` is a part of `accepted`, and `retracted` of `unchanged`. Absent: none. */
+/** Rows by their outcome. `corrected` and `besides` are parts of `accepted`, and `retracted` of `unchanged`. Absent: none. */
 export type RowTotals = {
   accepted: number;
   unchanged: number;
   refused: number;
   corrected?: number;
   retracted?: number;
+  besides?: number;
+  firstBeside?: ShownBeside;
   /** Of a dry run: the first ones. */
   corrections?: ShownCorrection[];
 };

@@ -307,6 +307,32 @@ test('--mode correct records a changed value as a correction', async () => {
   await expect.poll(() => historyCount(slug)).toBe(2);
 });
 
+test('a correction with another sourceUrl stands beside the value: a warning names both URLs and the remedies', async () => {
+  const slug = newSlug();
+  await ingest(['-'], lines([market(slug), ...days(slug, 3)]));
+  const moved = { amountMinor: 1001, sourceUrl: 'https://source.example/new' };
+  // Only the newest value of a source is in the market's record. Another label, and another moment, are no corrections.
+  const others = [
+    price(slug, 2, 1001, { sourceLabel: 'B', sourceUrl: 'https://b.example/' }),
+    price(slug, 3, 1001, moved),
+  ];
+  const changed = lines([price(slug, 2, 1001, moved), ...others]);
+  const words = ['-', '--mode', 'correct'];
+  const at = '2025-01-01T02:00:00Z';
+  const example = `${slug} price ${at} of A source is known from https://source.example/2, and here from ${moved.sourceUrl}.`;
+  const dryRun = await ingest([...words, '--dry-run'], changed);
+  expect(dryRun).toMatchObject({ code: 0, errors: expect.stringContaining(example) });
+  expect(dryRun.errors).toContain('1 row would stand beside');
+  const run = await ingest([...words, '--json'], changed);
+  const [{ sentAs, besides, firstBeside }] = JSON.parse(run.output);
+  expect([besides, firstBeside.knownUrl]).toEqual([1, 'https://source.example/2']);
+  expect(run.errors).toContain(`1 row stands beside`);
+  expect(run.errors).toContain(`tidemark undo ${sentAs[0]} --apply`);
+  expect(run.errors).toContain('tidemark undo --source "A source" --since');
+  // Now both are known.
+  expect((await ingest(words, changed)).errors).not.toContain('beside');
+});
+
 test('a dry run shows the first ten corrections of a long file, with the values before and after', async () => {
   const slug = newSlug();
   await ingest(['-'], lines([market(slug), ...days(slug, 1_200)]));

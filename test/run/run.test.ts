@@ -195,6 +195,17 @@ test('a row that is refused sets its file aside; the rest is published', async (
   expect(shown.output).toMatch(words);
 });
 
+test('a file whose sourceUrl has changed is warned of, because its corrections stand beside the known values', async () => {
+  const world = await openRunWorld();
+  const path = await world.records('a.ndjson', { gold: [1000] });
+  await world.run([path]);
+  const text = await readFile(path, 'utf8');
+  await writeFile(path, text.replaceAll(/("sourceUrl":"[^"]*)"/g, '$1?v=2"').replace(':1000,', ':1001,'));
+  const run = await world.run([path, '--mode', 'correct']);
+  expect(run).toMatchObject({ code: 0, report: { ingested: [{ corrected: 0, besides: 1 }] } });
+  expect(run.errors).toMatch(/a\.ndjson: 1 row stands beside .* because sourceUrl is another one/);
+});
+
 test('two rows that contradict each other, parts of a file apart, change no value in any run', async () => {
   const world = await openRunWorld();
   const days = Array.from({ length: 1_010 }, (_, day) =>
