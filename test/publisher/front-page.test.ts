@@ -5,13 +5,10 @@ import type { Projection } from '../../contract/files/projections.ts';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../../publisher/dependencies.ts';
 import { FRONT_ROWS } from '../../publisher/projections/pages/front-page.ts';
-import { publish } from '../../publisher/publish.ts';
-import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { withOperator } from '../../publisher/site.ts';
 import { readSite } from '../../server/folder/site-folder.ts';
-import { createFilesWorld, type FilesWorld } from './files-world.ts';
 import { removeMarket } from './remove-market.ts';
-import { createWorld, market, price, SMALL_PAGES } from './world.ts';
+import { createWorld, market, price, SMALL_PAGES, type World } from './world.ts';
 
 const KEY = `public/${FRONT_PAGE}`;
 const READ_BASE_URL = 'https://data.example.com/below';
@@ -22,29 +19,20 @@ async function frontWorld(
   projections = ALL,
   more: Partial<PublisherDependencies> = { readBaseUrl: READ_BASE_URL },
   pageSizes = SMALL_PAGES,
-): Promise<FilesWorld> {
-  const { dependencies, ...world } = createWorld(pageSizes);
-  const files = createFilesWorld({ ...world, dependencies: { ...dependencies, site, ...more } }, projections);
-  await files.ingest([market('b'), market('a')]);
-  await files.ingest([price('a', 0, 123_400), price('b', 0, null)]);
-  await files.publish();
-  return files;
+): Promise<World> {
+  const world = createWorld(pageSizes).with({ site, projections: new Set(projections), ...more });
+  await world.ingest([market('b'), market('a')]);
+  await world.ingest([price('a', 0, 123_400), price('b', 0, null)]);
+  await world.publish();
+  return world;
 }
 
-async function pageOf({ objects }: FilesWorld): Promise<string> {
-  const found = await objects.get(KEY);
-  if (found.kind !== 'found') throw new Error('there is no first page');
-  return Buffer.from(found.body).toString();
-}
+const pageOf = (world: World) => world.text('/');
 
 const rowsOf = (page: string) => [...page.matchAll(/<tr role="row" data-slug="([^"]*)"/g)].map(([, slug]) => slug);
 
 /** Whether the next generation puts the first page. */
-async function isPut(world: FilesWorld, publishAll = world.publish): Promise<boolean> {
-  world.objects.resetCounts();
-  await publishAll();
-  return world.objects.puts.some(({ key }) => key === KEY);
-}
+const isPut = async (world: World) => (await world.publishedKeys()).includes(KEY);
 
 test('it shows the first markets by slug, with price, day, source and page, as texts', async () => {
   const world = await frontWorld(ALL, {}, DEFAULT_PAGE_SIZES);
@@ -80,14 +68,14 @@ test('the number of a price for programs is the number that people see, also whe
 test('it is put with a list that changes it, once, and at no price that waits for the list', async () => {
   const world = await frontWorld();
   expect(await isPut(world)).toBe(false);
-  const paced = async () => await publish({ ...world.dependencies, listEverySeconds: () => 60 });
+  const paced = world.with({ listEverySeconds: () => 60 });
   for (const day of [1, 2, 3]) {
     world.clock.nowMs += 1_000;
     await world.ingest([price('a', day, 100 + day)]);
-    expect(await isPut(world, paced)).toBe(false);
+    expect(await isPut(paced)).toBe(false);
   }
   world.clock.nowMs += 60_000;
-  expect(await isPut(world, paced)).toBe(true);
+  expect(await isPut(paced)).toBe(true);
   expect(await pageOf(world)).toContain('>1.03</data>');
   await world.ingest(['c', 'd', 'z'].map((slug) => market(slug)));
   expect(await isPut(world)).toBe(true);
@@ -113,9 +101,8 @@ test('it names its feeds, where there are any, and its address, where that is kn
   expect(await pageOf(bare)).not.toMatch(/atom|canonical|og:url/);
   expect(await pageOf(bare)).toContain('<a href="./market/index.html?slug=a"');
   expect(await bare.findings()).toEqual([]);
-  for (const { objects } of [full, bare]) {
-    const status = await objects.get('public/status/index.html');
-    expect(Buffer.from(status.kind === 'found' ? status.body : []).toString()).toContain(
+  for (const world of [full, bare]) {
+    expect(await world.text('/status/')).toContain(
       '<link rel="alternate" type="application/atom+xml" title="Incidents" href="../feeds/incidents.atom">',
     );
   }
@@ -123,16 +110,13 @@ test('it names its feeds, where there are any, and its address, where that is kn
 
 test('another deployment makes it again, and so does a plan after one that failed', async () => {
   const world = await frontWorld();
-  const next = createFilesWorld(world.with({ site: withOperator(await readSite(), {}) }), ALL);
+  const next = world.with({ site: withOperator(await readSite(), {}) });
   expect(await isPut(next)).toBe(true);
   expect(await pageOf(next)).not.toContain('Grain');
   expect(await isPut(next)).toBe(false);
   await next.ingest([price('a', 1, 777)]);
-  const broken = {
-    ...next.dependencies,
-    site: { ...(next.dependencies.site as typeof site), read: () => Promise.reject(new Error('torn')) },
-  };
-  await publish(broken);
+  const read = () => Promise.reject(new Error('torn'));
+  await next.with({ site: { ...site, read } }).publish();
   expect(await pageOf(next)).not.toContain('7.77');
   next.clock.nowMs += 60_000;
   await next.publish();
@@ -143,11 +127,8 @@ test('another deployment makes it again, and so does a plan after one that faile
 test('verify finds a row that the list does not have, and a rebuild mends it', async () => {
   const world = await frontWorld();
   const right = await pageOf(world);
-  const found = await world.objects.get(KEY);
-  if (found.kind !== 'found') throw new Error('there is no first page');
-  const forged = Buffer.from(right.replace('>1,<wbr>234.00<', '>1,<wbr>243.00<'));
-  await world.objects.put(KEY, forged, found.metadata, { kind: 'matches', etag: found.etag });
+  await world.forge(KEY, (body) => body.toString().replace('>1,<wbr>234.00<', '>1,<wbr>243.00<'));
   expect(await world.findings()).toMatchObject([{ url: '/', rule: 'file' }]);
-  await rebuild(world.dependencies);
+  await world.rebuildAll();
   expect(await pageOf(world)).toBe(right);
 });

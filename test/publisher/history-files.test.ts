@@ -5,9 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { FILE_ROWS_MAX, HISTORY_COLUMNS } from '../../contract/bodies/history-rows.ts';
 import { publicKey } from '../../contract/files/public-objects.ts';
 import type { IngestMode } from '../../contract/ingest/ingest-records.ts';
-import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
-import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import {
   FILES_START,
   HistoryFiles,
@@ -16,8 +14,6 @@ import {
 } from '../../publisher/projections/history-files/history-files.ts';
 import { publish } from '../../publisher/publish.ts';
 import { findLostObjects } from '../../publisher/repair/lost-objects.ts';
-import { rebuild } from '../../publisher/repair/rebuild.ts';
-import { verify } from '../../publisher/verify/verify.ts';
 import { readAll } from '../../storage/ports/paging.ts';
 import { observationsOf } from '../../storage/records/markets.ts';
 import { faultyStorage } from './faulty-storage.ts';
@@ -198,17 +194,15 @@ describe('a market', () => {
 
   test('whose history becomes one page has no index and no years after a sweep', async () => {
     const world = await worldOfTwoYears();
-    const pageSizes = { ...SMALL_PAGES, observations: 64 };
-    const dependencies = { ...world.dependencies, pageSizes };
+    const long = world.with({ pageSizes: { ...SMALL_PAGES, observations: 64 } });
     await refresh(world, ['a', 'b']);
-    await publish(dependencies);
-    world.clock.nowMs += 2 * PAGE_RETENTION_SECONDS * 1000;
+    await long.publish();
     await world.ingest([market('c')]);
-    await publish(dependencies);
-    await collectGarbage(dependencies, { dryRun: false });
+    await long.publish();
+    await long.sweepLater();
     expect([...world.files().keys()]).toEqual(['a/history.csv', 'a/history.ndjson']);
-    expect(await findLostObjects(dependencies)).toEqual([]);
-    expect((await verify(world.read, { pageSizes })).findings).toEqual([]);
+    expect(await findLostObjects(long.dependencies)).toEqual([]);
+    expect(await long.findings()).toEqual([]);
   });
 });
 
@@ -226,40 +220,7 @@ describe('a published file that is not as recorded', () => {
   });
 });
 
-test('a file that is lost is found, and put again', async () => {
-  const world = await worldOfTwoYears();
-  await world.lose(publicKey({ kind: 'history-ndjson', slug: 'a' }));
-  await world.lose(publicKey({ kind: 'history-year-csv', slug: 'a', year: '2025' }));
-  const lost = (await findLostObjects(world.dependencies)).map((key) => key.split('/').at(-1)).sort();
-  expect(lost).toEqual(['2025.csv', 'history.ndjson']);
-  await rebuild(world.dependencies);
-  await world.publish();
-  expect(await world.findings()).toEqual([]);
-});
-
 describe('switched off', () => {
-  test('no file is written, the sweep removes those that are left, and switched on again they are as before', async () => {
-    const world = await worldOfTwoYears();
-    const before = world.files();
-    const off = createFilesWorld(world, []);
-    await off.publish();
-    await refreshAll(off);
-    // Until the sweep removes them. One finding of each kind is enough.
-    expect(await off.findings()).toMatchObject([{ rule: 'status', url: expect.stringContaining('/history.csv') }]);
-    world.clock.nowMs += 2 * PAGE_RETENTION_SECONDS * 1000;
-    await off.ingest([market('c')]);
-    await off.publish();
-    const { removed } = await collectGarbage(off.dependencies, { dryRun: false });
-    expect(removed.filter((key) => key.includes('/markets/'))).toHaveLength(before.size);
-    expect(off.files().size).toBe(0);
-    expect(await off.findings()).toEqual([]);
-    await world.publish();
-    await refreshAll(world);
-    const after = new Map([...world.files()].filter(([path]) => !path.startsWith('c/')));
-    expect(after).toEqual(before);
-    expect(await world.findings()).toEqual([]);
-  });
-
   test.each<[string, (world: FilesWorld) => Promise<unknown>, readonly string[]]>([
     ['a market', async () => undefined, []],
     ['a removed market', (world) => removeMarket(world, 'a', 'b'), ['a']],
@@ -288,35 +249,6 @@ describe('switched off', () => {
       expect(await world.findings(removed)).toEqual([]);
     },
   );
-
-  test('the sweep removes no file that is published', async () => {
-    const world = await worldOfTwoYears();
-    world.clock.nowMs += 2 * PAGE_RETENTION_SECONDS * 1000;
-    await world.ingest([price('b', 1, 1)]);
-    await world.publish();
-    const before = world.files();
-    await collectGarbage(world.dependencies, { dryRun: false });
-    expect(world.files()).toEqual(before);
-  });
-});
-
-async function refreshAll(world: FilesWorld): Promise<void> {
-  await rebuild(world.dependencies);
-  await world.publishAll();
-}
-
-test('every file of a removed market says so', async () => {
-  const world = await worldOfTwoYears();
-  const paths = [...world.files().keys()].filter((path) => path.startsWith('a/'));
-  await removeMarket(world, 'a', 'b');
-  await world.publish();
-  for (const path of paths) {
-    const { status, type, text } = await world.file(path);
-    expect([status, type, JSON.parse(text).code]).toEqual([410, PROBLEM_CONTENT_TYPE, 'market-removed']);
-  }
-  expect(paths).toHaveLength(7);
-  expect(await world.findings(['a'])).toEqual([]);
-  expect(await world.puts()).toEqual([]);
 });
 
 test('any changes, published at any moments, give the files of the pages', async () => {

@@ -1,23 +1,20 @@
-/** The file of the markets that have changed last: its bytes, its costs, and the faults that are found in it. */
+/** The file of the markets that have changed last: its order, and the faults that only a walk of the list finds. */
 import { expect, test } from 'vitest';
 import { lastModified, MODIFIED_ROWS_MAX, type ModifiedRow, modifiedCsv } from '../../contract/bodies/modified.ts';
 import { PUBLIC_OBJECTS } from '../../contract/files/public-objects.ts';
 import { modified } from '../../publisher/projections/modified/projection.ts';
-import { publish } from '../../publisher/publish.ts';
 import { Findings } from '../../publisher/verify/check-body.ts';
 import type { CheckContext, ReadListing } from '../../publisher/verify/projection-check.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { createFilesWorld, type FilesWorld } from './files-world.ts';
-import { removeMarket } from './remove-market.ts';
 import { damagedReader, withText } from './verify/damaged-reader.ts';
-import { createWorld, market, price, readerOf, SMALL_PAGES } from './world.ts';
+import { createWorld, market, price, SMALL_PAGES, type World } from './world.ts';
 
 const URL = '/api/v1/modified.csv';
 const SLUGS = ['a', 'b', 'c', 'd', 'e'];
 
 /** Two list pages. One market after the other has changed, `a` first. */
-async function modifiedWorld(): Promise<FilesWorld> {
-  const world = createFilesWorld(undefined, ['feeds']);
+async function modifiedWorld(): Promise<World> {
+  const world = createWorld().with({ projections: new Set(['feeds']) });
   await world.ingest(SLUGS.map((slug) => market(slug)));
   for (const slug of SLUGS) {
     world.clock.nowMs += 1000;
@@ -27,11 +24,7 @@ async function modifiedWorld(): Promise<FilesWorld> {
   return world;
 }
 
-async function linesOf({ objects }: FilesWorld): Promise<readonly string[]> {
-  return Buffer.from((await readerOf(objects)(URL)).body)
-    .toString()
-    .split('\r\n');
-}
+const linesOf = async (world: World) => (await world.text(URL)).split('\r\n');
 
 test('the market that changed last comes first', async () => {
   const world = await modifiedWorld();
@@ -43,28 +36,17 @@ test('the market that changed last comes first', async () => {
   expect(await world.findings()).toEqual([]);
 });
 
-test('a publication of nothing puts nothing, and a removed market leaves the file', async () => {
-  const world = await modifiedWorld();
-  world.objects.resetCounts();
-  await world.publish();
-  expect(world.objects.puts).toEqual([]);
-  await removeMarket(world, 'd');
-  await world.publish();
-  expect((await linesOf(world)).some((line) => line.startsWith('d,'))).toBe(false);
-  expect(await world.findings(['d'])).toEqual([]);
-});
-
 test('a deployment that switches it on publishes it at once', async () => {
-  const world = createFilesWorld(createWorld(), ['feeds']);
+  const world = createWorld().with({ projections: new Set(['feeds']) });
   await world.ingest(SLUGS.map((slug) => market(slug)));
-  await publish({ ...world.dependencies, projections: new Set() });
+  await world.with({ projections: new Set() }).publish();
   await world.publish();
   expect(await linesOf(world)).toHaveLength(SLUGS.length + 2);
 });
 
 test('each share of a walk finds a wrong revision of any market', async () => {
-  const { objects } = await modifiedWorld();
-  const damaged = damagedReader(readerOf(objects), { [URL]: withText((text) => text.replace('\nb,1,', '\nb,9,')) });
+  const { read } = await modifiedWorld();
+  const damaged = damagedReader(read, { [URL]: withText((text) => text.replace('\nb,1,', '\nb,9,')) });
   for (const index of [0, 1]) {
     const { findings } = await verify(damaged, { pageSizes: SMALL_PAGES, settled: true, share: { index, of: 2 } });
     expect(findings).toMatchObject([{ url: URL, rule: 'file' }]);

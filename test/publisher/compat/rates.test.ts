@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { commodityOf } from '../../../publisher/projections/compat/commodity.ts';
-import type { ObjectHead } from '../../../storage/ports/object-store.ts';
 import { removeMarket } from '../remove-market.ts';
 import { market, price } from '../world.ts';
 import { compatWorld, DAY_MS } from './compat-world.ts';
@@ -133,15 +132,13 @@ test('verify finds a rate that is not that of its price, and a price that is not
   await world.ingest([pair('eur-usd', 1, 'EUR'), price('eur-usd', 0, 200)]);
   await world.nextDay();
   const key = 'public/api/v1/compat/currency-api/latest/v1/currencies/eur.json';
-  const { body } = world.objects.snapshot().get(key) as { body: Uint8Array };
-  const text = Buffer.from(body).toString();
+  const right = await world.file('/currency-api/latest/v1/currencies/eur.json');
   for (const [other, rule] of [
-    [text.replace('"usd":2}', '"usd":3}'), 'amount'],
-    [text.replace('"usd":2}', '"chf":1,"usd":2}').replace('"eur":{', '"eur":{'), 'canonical'],
-    [text.replace('"2.00"', '"4.00"').replace('"usd":2}', '"usd":4}'), 'file'],
+    [right.replace('"usd":2}', '"usd":3}'), 'amount'],
+    [right.replace('"usd":2}', '"chf":1,"usd":2}'), 'canonical'],
+    [right.replace('"2.00"', '"4.00"').replace('"usd":2}', '"usd":4}'), 'file'],
   ] as const) {
-    const { etag, metadata } = (await world.objects.stat(key)) as ObjectHead;
-    await world.objects.put(key, Buffer.from(other), metadata, { kind: 'matches', etag });
+    await world.forge(key, () => other);
     expect((await world.findings()).map((finding) => finding.rule)).toContain(rule);
   }
 });
@@ -174,7 +171,7 @@ describe('the sweep', () => {
     const { projections: _, ...unknowing } = world.dependencies;
     await collectGarbage(unknowing, { dryRun: false });
     expect(keysOf(world)).toEqual(before);
-    await collectGarbage({ ...world.dependencies, projections: new Set() }, { dryRun: false });
+    await world.with({ projections: new Set() }).sweepLater();
     expect(keysOf(world)).toEqual([]);
   });
 });
