@@ -53,11 +53,11 @@ import {
 } from './observation-value.ts';
 import { hasOtherReason, repetition } from './public-reason.ts';
 import { isTooLarge, isTooLargeWith, mayOutgrow, TOO_LARGE } from './record-size.ts';
+import { recordedValueText, sentValueText } from './recorded-value-text.ts';
 import { removedFault } from './removal.ts';
 import { orderOfRow, type Row } from './rows.ts';
 import { OutlierGuard } from './rules/outlier.ts';
 import { restate, unchangedMarket, withoutDispute, withSources } from './rules/standing.ts';
-import { sentValueText, valueText } from './value-text.ts';
 
 /** Decides every row of one market as one transaction, with any number of changes. */
 export function decideMarket(input: MarketInput): MarketDecision {
@@ -224,7 +224,7 @@ class MarketDraft {
       ? null
       : this.#guard.contradictionOf(metric, record.metric, first, value.outliers);
     if (other !== null) {
-      const detail = `${sentValueText(metric, value.unit)} is too far from ${valueText(other, value.unit)} of ${other.observedAt}: if the value is right, send it again with outlierConfirmed, or give a market that often leaps a rule (outliers)`;
+      const detail = `${sentValueText(metric, value.unit)} is too far from ${recordedValueText(other, value.unit)} of ${other.observedAt}: if the value is right, send it again with outlierConfirmed, or give a market that often leaps a rule (outliers)`;
       return refused('outlier', metric.kind === 'money' ? '/amountMinor' : '/value', detail);
     }
     const isAnnounced = isAnnouncedBy(record);

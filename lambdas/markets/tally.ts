@@ -8,8 +8,8 @@ import {
 } from '../../contract/ingest/row-counts.ts';
 import type { RowTotals } from '../../storage/records/batches.ts';
 import type { MarketDecision } from './market-decision.ts';
+import { recordedValueText } from './recorded-value-text.ts';
 import type { RowFault } from './rules/check-rows.ts';
-import { valueText } from './value-text.ts';
 
 export type Tally = RowTotals & {
   /** The new revision of each changed market, by slug. */
@@ -83,7 +83,7 @@ export function correctionsOf(decisions: readonly MarketDecision[]): ShownCorrec
     .flatMap(({ slug, outcome }) => {
       if (outcome.kind !== 'accepted' || outcome.corrects === undefined) return [];
       const { from, to, unit } = outcome.corrects;
-      const [before, after] = [valueText(from, unit, from.retraction), valueText(to, unit)];
+      const [before, after] = [recordedValueText(from, unit, from.retraction), recordedValueText(to, unit)];
       const { metric, observedAt } = from;
       const shown = before === after ? 'the same value, with other details' : after;
       return [{ market: slug, metric, observedAt, from: before, to: shown }];

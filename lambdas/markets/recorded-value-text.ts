@@ -7,7 +7,7 @@ import { moneyTexts } from '../../contract/values/money/money-texts.ts';
 import { quantityText, scalarUnit, shownAmount, shownQuantity, unitText } from '../../contract/values/shown-value.ts';
 
 /** @param retraction the kind of retraction that made the value unknown. Null: none */
-export function valueText(metric: Metric, unit: Unit, retraction: RetractionKind | null = null): string {
+export function recordedValueText(metric: Metric, unit: Unit, retraction: RetractionKind | null = null): string {
   if (metric.kind === 'scalar') {
     if (metric.value === null) return `unknown: ${unknownWords(metric.unknownReason, retraction)}`;
     return `${metric.value} ${scalarUnit(metric.unit, metric.value, unit.of)}`;
@@ -17,9 +17,9 @@ export function valueText(metric: Metric, unit: Unit, retraction: RetractionKind
   return `${shownAmount(decimal, unit.quantity)} ${metric.currency} ${unitText(unit)}`;
 }
 
-/** As {@link valueText}, with the amount in minor units, which writers send. It may be for another quantity. */
+/** As {@link recordedValueText}, with the amount in minor units, which writers send. It may be for another quantity. */
 export function sentValueText(metric: Metric, unit: Unit): string {
-  if (metric.kind === 'scalar') return valueText(metric, unit);
+  if (metric.kind === 'scalar') return recordedValueText(metric, unit);
   const quantity = shownQuantity(unit.quantity) === unit.quantity ? '' : ` ${quantityText(unit)}`;
-  return `${valueText(metric, unit)} (amountMinor ${metric.amountMinor}${quantity})`;
+  return `${recordedValueText(metric, unit)} (amountMinor ${metric.amountMinor}${quantity})`;
 }
