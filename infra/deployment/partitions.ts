@@ -17,7 +17,7 @@ import { batchPartition, WORK_QUEUE } from '../../storage/records/batches.ts';
 import { COMPAT_DAY_KEY } from '../../storage/records/compat.ts';
 import { EXPORT_DAYS, EXPORT_FILES } from '../../storage/records/exports.ts';
 import { FORMAT_KEY } from '../../storage/records/formats.ts';
-import { INCIDENTS } from '../../storage/records/incidents.ts';
+import { INCIDENTS_KEY } from '../../storage/records/incidents.ts';
 import { logChunksOf, logHashesKey } from '../../storage/records/log.ts';
 import { ANNOUNCED_MARKETS, MARKET_INDEX, marketPartition } from '../../storage/records/markets.ts';
 import {
@@ -77,7 +77,7 @@ export const PARTITIONS = {
   generationOf: generationOfKey(ANY).partition,
   generations: GENERATIONS.partition,
   head: HEAD_KEY.partition,
-  incidents: INCIDENTS.partition,
+  incidents: INCIDENTS_KEY.partition,
   idempotency: answersOf(ANY).partition,
   listChanges: sharesOf(LIST_CHANGES),
   logEntries: logChunksOf(0).partition.replace(/0$/, ANY),

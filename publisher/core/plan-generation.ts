@@ -2,7 +2,7 @@
 import { PROJECTIONS } from '../../contract/files/projections.ts';
 import { publicKey } from '../../contract/files/public-objects.ts';
 import type { Snapshot } from '../../contract/values/market.ts';
-import type { Change, Item } from '../../storage/ports/ledger.ts';
+import type { Item } from '../../storage/ports/ledger.ts';
 import type { HeadValue, LogState } from '../../storage/records/publication.ts';
 import { MAX_MARKED_MARKETS, type PublisherDependencies } from '../dependencies.ts';
 import { BundleWriter } from '../kernel/bundle.ts';
@@ -20,8 +20,6 @@ export interface GenerationPlan {
   /** The HEAD that will be committed, without the bundle. */
   readonly head: Omit<HeadValue, 'bundle'>;
   readonly bundle: BundleWriter;
-  /** Records of projections, which the commit writes. */
-  readonly records: readonly Change[];
   /** Whether nothing would change. */
   readonly isEmpty: boolean;
   /** Whether all markets must be rendered again, because another renderer rendered them. */
@@ -84,7 +82,7 @@ export async function planGeneration(
 
   // The files of projections, then the problem documents of removed markets.
   const { deferred } = markets;
-  const { head: ofProjections, records, isChanged, isMoreDue, shown } = await planned.finish({ ...left, deferred });
+  const { head: ofProjections, isChanged, isMoreDue, shown } = await planned.finish({ ...left, deferred });
   for (const line of markets.gone) await bundle.add(line);
 
   // The log.
@@ -118,7 +116,6 @@ export async function planGeneration(
   return {
     head,
     bundle,
-    records,
     isEmpty,
     asksForRefresh: isRenderedOtherwise,
     marks: markets.marks,

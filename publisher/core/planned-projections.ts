@@ -7,7 +7,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Json } from '../../contract/values/canonical-json.ts';
 import type { Snapshot } from '../../contract/values/market.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
-import type { Change } from '../../storage/ports/ledger.ts';
 import type { DeferredProjection, FilesPosition, HeadValue } from '../../storage/records/publication.ts';
 import { LedgerBehind, Superseded } from '../errors.ts';
 import type { BundleWriter } from '../kernel/bundle.ts';
@@ -137,7 +136,6 @@ export class PlannedProjections {
     const states: { [name: string]: Json } = {};
     const deferred: { [name: string]: DeferredProjection } = {};
     const { before, dependencies } = this.#context;
-    const records: Change[] = [];
     let isMoreDue = false;
     for (const opened of this.#opened) {
       const { name } = opened.projection;
@@ -148,7 +146,6 @@ export class PlannedProjections {
         const end = await opened.plan.finish(left);
         await opened.files.join();
         state = end.state;
-        records.push(...(end.records ?? []));
         isCurrent = end.isCurrent !== false;
         // After a fault, another generation at once would fail in the same way.
         isMoreDue ||= end.isMoreDue === true && !this.#faults.has(name);
@@ -167,7 +164,7 @@ export class PlannedProjections {
     const isChanged =
       !isDeepStrictEqual(states, this.#states()) ||
       !isDeepStrictEqual(reasons(deferred), reasons(before?.deferred ?? {}));
-    return { head, records, isChanged, isMoreDue, shown: this.#shown(states, Object.keys(deferred)) };
+    return { head, isChanged, isMoreDue, shown: this.#shown(states, Object.keys(deferred)) };
   }
 
   /** The states of projections that the last generation left. */

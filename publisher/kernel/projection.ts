@@ -10,7 +10,7 @@
 import type { PublicObjectKind, PublicObjectName } from '../../contract/files/public-object-names.ts';
 import type { Json } from '../../contract/values/canonical-json.ts';
 import type { Snapshot } from '../../contract/values/market.ts';
-import type { Change, Item } from '../../storage/ports/ledger.ts';
+import type { Item } from '../../storage/ports/ledger.ts';
 import type { MarketRecordValue } from '../../storage/records/markets.ts';
 import type { FilesPosition, HeadValue, ObjectRef, PublishedHeads } from '../../storage/records/publication.ts';
 import type { PublisherDependencies, PublisherStorage } from '../dependencies.ts';
@@ -185,8 +185,6 @@ export interface PlanEnd {
   readonly isMoreDue?: boolean;
   /** False: it has not caught up yet after an earlier failure. */
   readonly isCurrent?: boolean;
-  /** Its records, which the transaction that commits the generation writes: at most {@link PLAN_RECORDS_MAX}. */
-  readonly records?: readonly Change[];
 }
 
 export interface MarketContext {
@@ -228,9 +226,6 @@ export interface MarketPart {
   /** Call it if the generation includes the market. */
   readonly taken?: () => void;
 }
-
-/** A bound, so that HEAD and the records of all projections fit one transaction. Only one projection has records. */
-export const PLAN_RECORDS_MAX = 90;
 
 /** The plan of a projection that is switched off: its state is removed, and the sweep removes its files. */
 export const NO_PLAN: ProjectionPlan = { finish: async () => ({ state: undefined }) };

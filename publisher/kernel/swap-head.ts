@@ -16,7 +16,6 @@ export type Head = Item<HeadValue>;
 
 interface Draft {
   readonly head: Omit<HeadValue, 'bundle'>;
-  readonly records: readonly Change[];
   readonly asksForRefresh: boolean;
 }
 
@@ -28,11 +27,11 @@ interface Draft {
 export async function swapHead(
   storage: PublisherStorage,
   before: Head | null,
-  { head, records, asksForRefresh }: Draft,
+  { head, asksForRefresh }: Draft,
   bundle: ObjectRef,
 ): Promise<Head> {
   const condition = before === null ? ABSENT : ({ kind: 'revision-is', revision: before.revision } as const);
-  const more = [...records, ...(asksForRefresh ? [refreshOfAll(head.generation)] : [])];
+  const more = asksForRefresh ? [refreshOfAll(head.generation)] : [];
   return await putHead(storage, { ...head, bundle }, condition, null, more);
 }
 

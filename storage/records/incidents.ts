@@ -1,15 +1,16 @@
 /**
  * The incidents of the service.
  *
- * | partition   | sort            | holds                                     |
- * |-------------|-----------------|-------------------------------------------|
- * | `incidents` | `incident/<id>` | {@link IncidentValue}, in order of time   |
- * | `incidents` | `since`         | {@link IncidentsSinceValue}               |
+ * | partition   | sort      | holds                  |
+ * |-------------|-----------|------------------------|
+ * | `incidents` | `history` | {@link IncidentsValue} |
+ *
+ * A ledger of an earlier version has an item for each incident, and one for `since`, instead. The first plan that writes the
+ * record replaces them.
  */
 import type { IncidentKind } from '../../contract/bodies/incident-kinds.ts';
 import type { ItemKey } from '../ports/ledger.ts';
 import type { PrefixRange } from '../ports/paging.ts';
-import { keyIn } from './keys.ts';
 
 /** See `incidentSchema`. A finished incident never changes. */
 export type IncidentValue = {
@@ -21,13 +22,16 @@ export type IncidentValue = {
   endedAt: string | null;
 };
 
-/** RFC 3339. Earlier incidents are not recorded. */
-export type IncidentsSinceValue = { at: string };
+export type IncidentsValue = {
+  /** RFC 3339. Earlier incidents are not recorded. */
+  since: string;
+  /** The newest ones, at most INCIDENTS_MAX, by id. So one item holds them. */
+  incidents: { [id: string]: IncidentValue };
+};
 
 const INCIDENT_PARTITION = 'incidents';
 
-export const INCIDENTS: PrefixRange<IncidentValue> = { partition: INCIDENT_PARTITION, prefix: 'incident/' };
-/** The id begins with the moment at which the incident began. */
-export const incidentKey = (id: string) => keyIn(INCIDENTS, id);
+export const INCIDENTS_KEY: ItemKey<IncidentsValue> = { partition: INCIDENT_PARTITION, sort: 'history' };
 
-export const INCIDENTS_SINCE_KEY: ItemKey<IncidentsSinceValue> = { partition: INCIDENT_PARTITION, sort: 'since' };
+export const FORMER_INCIDENTS: PrefixRange<IncidentValue> = { partition: INCIDENT_PARTITION, prefix: 'incident/' };
+export const FORMER_SINCE_KEY: ItemKey<{ at: string }> = { partition: INCIDENT_PARTITION, sort: 'since' };

@@ -3,11 +3,14 @@ import { describe, expect, test } from 'vitest';
 import type { PublicIncidents } from '../../contract/bodies/incidents.ts';
 import { INCIDENTS_MAX } from '../../contract/files/limits.ts';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
+import type { Json } from '../../contract/values/canonical-json.ts';
 import type { Projector } from '../../publisher/kernel/projection.ts';
 import { PROJECTORS } from '../../publisher/projections.ts';
 import { publish } from '../../publisher/publish.ts';
+import { rebuild } from '../../publisher/repair/rebuild.ts';
+import type { ItemKey } from '../../storage/ports/ledger.ts';
 import { readAll } from '../../storage/ports/paging.ts';
-import { INCIDENTS } from '../../storage/records/incidents.ts';
+import { FORMER_INCIDENTS, FORMER_SINCE_KEY, INCIDENTS_KEY } from '../../storage/records/incidents.ts';
 import { DEFERRED, FRESH_MARKS } from '../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
@@ -22,6 +25,7 @@ let day = 10;
 
 const fileOf = ({ objects }: Pick<FilesWorld, 'objects'>) =>
   JSON.parse(publicObjects(objects).get(FILE) as string) as PublicIncidents;
+const recordOf = async ({ ledger }: Pick<FilesWorld, 'ledger'>) => (await ledger.get(INCIDENTS_KEY))?.value;
 const iso = (ms: number) => new Date(ms).toISOString();
 
 /** `a` and `b` are published; incidents are recorded since. */
@@ -49,7 +53,7 @@ test('a service without an incident says since when none is recorded, and publis
   world.objects.resetCounts();
   await publishLate(world, 5, 'a');
   expect(world.objects.puts.map(({ key }) => key)).not.toContain(FILE);
-  expect(await readAll(world.ledger, INCIDENTS)).toEqual([]);
+  expect((await recordOf(world))?.incidents).toEqual({});
   world.objects.resetCounts();
   for (let minutes = 0; minutes < 3; minutes++) {
     world.clock.nowMs += 10 * MINUTE;
@@ -96,13 +100,11 @@ describe('late publication', () => {
     const few = createFilesWorld({ ...world, dependencies: { ...world.dependencies, maxMarkedMarkets: 1 } }, ['feeds']);
     const startedAt = await publishLate(few, 7, 'a', 'b');
     expect(fileOf(world).data).toMatchObject([{ startedAt, endedAt: null }]);
-    const [during] = await readAll(world.ledger, INCIDENTS);
+    const [during] = Object.keys((await recordOf(world))?.incidents ?? {});
     expect(await world.findings()).toEqual([]);
     world.clock.nowMs += MINUTE;
     await few.publish();
-    expect(fileOf(world).data).toMatchObject([
-      { startedAt, endedAt: iso(world.clock.nowMs), id: during?.sort.slice(INCIDENTS.prefix.length) },
-    ]);
+    expect(fileOf(world).data).toMatchObject([{ startedAt, endedAt: iso(world.clock.nowMs), id: during }]);
     expect(await world.findings()).toEqual([]);
   });
 });
@@ -198,12 +200,47 @@ test('a kind of files that cannot be made is one until it is made again', async 
   expect(await publishIn(1)).toMatchObject([{ ...incident, endedAt: iso(world.clock.nowMs) }]);
 });
 
+test.each([
+  ['whose published state is known', false],
+  ['that was rebuilt beside a store without files', true],
+])('a ledger of an earlier version, %s, keeps its incidents, and gets one record of them', async (_, isRebuilt) => {
+  const world = await publishedWorld();
+  for (const slug of ['a', 'b']) await publishLate(world, 6, slug);
+  const before = fileOf(world);
+  const record = await recordOf(world);
+  if (record === undefined) throw new Error('there is no record');
+  const put = (key: ItemKey, value: object) =>
+    ({ kind: 'put', key, revision: 0, value: value as Json, if: { kind: 'any' } }) as const;
+  const former = Object.entries(record.incidents).map(([id, value]) =>
+    put({ partition: FORMER_INCIDENTS.partition, sort: FORMER_INCIDENTS.prefix + id }, value),
+  );
+  const gone = { kind: 'delete', key: INCIDENTS_KEY, if: { kind: 'any' } } as const;
+  await world.ledger.transact([gone, put(FORMER_SINCE_KEY, { at: record.since }), ...former], { attemptId: 'earlier' });
+  if (isRebuilt) {
+    for (const key of [FILE, FEED]) {
+      const { etag } = (await world.objects.stat(key)) ?? {};
+      await world.objects.delete(key, etag as never);
+    }
+    await rebuild(world.dependencies);
+  }
+  await publishLate(world, 6, 'a');
+  expect(fileOf(world)).toMatchObject({
+    since: before.since,
+    data: [{ endedAt: iso(world.clock.nowMs) }, ...before.data],
+  });
+  expect(Object.keys((await recordOf(world))?.incidents ?? {})).toHaveLength(3);
+  expect((await readAll(world.ledger, { partition: INCIDENTS_KEY.partition })).map(({ sort }) => sort)).toEqual([
+    'history',
+  ]);
+  expect(await world.findings()).toEqual([]);
+});
+
 test('the last hundred are kept, and neither the file nor the ledger has more', async () => {
   const world = await publishedWorld();
   const started: string[] = [];
   for (let round = 0; round < INCIDENTS_MAX + 3; round++) started.unshift(await publishLate(world, 6, 'a'));
   expect(fileOf(world).data.map(({ startedAt }) => startedAt)).toEqual(started.slice(0, INCIDENTS_MAX));
-  expect(await readAll(world.ledger, INCIDENTS)).toHaveLength(INCIDENTS_MAX);
+  expect(Object.keys((await recordOf(world))?.incidents ?? {})).toHaveLength(INCIDENTS_MAX);
   expect(await world.findings()).toEqual([]);
 });
 

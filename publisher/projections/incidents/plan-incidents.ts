@@ -1,6 +1,6 @@
 /**
- * Plans the incidents of one generation. They are records of the ledger, which the commit of the generation writes. While
- * no incident begins or ends, nothing is read or written: HEAD names the open ones.
+ * Plans the incidents of one generation. They are one record of the ledger. While no incident begins or ends, nothing is
+ * read or written: HEAD names the open ones.
  */
 
 import { INCIDENTS_MAX, LIST_FILE_MARKETS_MAX } from '../../../contract/files/limits.ts';
@@ -9,12 +9,16 @@ import { Expectations } from '../../../contract/freshness/late-sources.ts';
 import type { Json } from '../../../contract/values/canonical-json.ts';
 import { laterInstant } from '../../../contract/values/instants.ts';
 import type { Market } from '../../../contract/values/market.ts';
-import { created } from '../../../storage/ports/changes.ts';
-import type { Change } from '../../../storage/ports/ledger.ts';
+import type { ItemKey, Ledger } from '../../../storage/ports/ledger.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
-import { INCIDENTS, INCIDENTS_SINCE_KEY, type IncidentValue, incidentKey } from '../../../storage/records/incidents.ts';
+import {
+  FORMER_INCIDENTS,
+  FORMER_SINCE_KEY,
+  INCIDENTS_KEY,
+  type IncidentValue,
+} from '../../../storage/records/incidents.ts';
 import { addFileIfChanged } from '../../kernel/files/add-file.ts';
-import { PLAN_RECORDS_MAX, type PlanContext, type ProjectionPlan } from '../../kernel/projection.ts';
+import type { PlanContext, ProjectionPlan } from '../../kernel/projection.ts';
 import { NO_ORIGIN } from '../../kernel/text/atom.ts';
 import { type Current, currentIncidents, Waits } from './current-incidents.ts';
 import { incidentsFeed } from './feed.ts';
@@ -22,8 +26,6 @@ import { type Incidents, incidentId, incidentsText, newestFirst, readIncidents, 
 
 /** The most open incidents. HEAD names them, so their number is small. Others are recorded when one of these has ended. */
 const OPEN_MAX = 20;
-/** Together with {@link OPEN_MAX} changes and the record of `since`, these are as many records as a plan may have. */
-const RESTORED_MAX = PLAN_RECORDS_MAX - OPEN_MAX - 1;
 
 /** `file`, `feed`: SHA-256. `open`: the open incidents, by id. */
 interface IncidentsState {
@@ -38,7 +40,7 @@ interface IncidentsState {
 }
 
 export async function planIncidents(context: PlanContext): Promise<ProjectionPlan> {
-  const { dependencies, before, isBehind } = context;
+  const { dependencies, before, isBehind, files } = context;
   const { log, nowMs } = dependencies;
   const known = context.state as unknown as IncidentsState | undefined;
   const origin = log?.origin ?? NO_ORIGIN;
@@ -85,7 +87,10 @@ export async function planIncidents(context: PlanContext): Promise<ProjectionPla
         open: openOf(incidents),
         ...lateness,
       };
-      return { state: state as unknown as Json, isCurrent, records: recordsOf(stored, since, incidents) };
+      const value = { since, incidents: Object.fromEntries(incidents) };
+      await files.add({ kind: 'record', key: INCIDENTS_KEY, value });
+      for (const key of stored.former) await files.add({ kind: 'record', key, value: null });
+      return { state: state as unknown as Json, isCurrent };
     },
   };
 }
@@ -117,7 +122,7 @@ function changesOf(
 }
 
 /**
- * The newest incidents, so few that one transaction can write them. If one begins before the previous one with its key has
+ * The newest incidents. If one begins before the previous one with its key has
  * ended, its beginning moves to that end.
  */
 function withChanges(before: Incidents, changes: readonly IncidentValue[]): Incidents {
@@ -142,45 +147,40 @@ function withChanges(before: Incidents, changes: readonly IncidentValue[]): Inci
 interface Stored {
   /** Null: neither the ledger nor the published file has it. */
   readonly since: string | null;
-  readonly isSinceRecorded: boolean;
-  readonly recorded: Incidents;
   /** Oldest first. */
   readonly incidents: Incidents;
+  /** Items of the former form. The new record replaces them. */
+  readonly former: readonly ItemKey[];
 }
 
 /**
- * The records. If the published state is unknown, also the published incidents that have no record: the ledger was
- * restored, or begun from the log, which has no incidents.
+ * The record. If the published state is unknown, also the published incidents that it lacks: the ledger was restored, or
+ * begun from the log, which has no incidents.
  */
 async function readStored({ dependencies: { ledger, objects }, state }: PlanContext): Promise<Stored> {
-  const records = await readAll(ledger, INCIDENTS);
-  const recorded = new Map(records.map(({ sort, value }) => [sort.slice(INCIDENTS.prefix.length), value]));
-  if (state !== undefined) return { since: null, isSinceRecorded: true, recorded, incidents: recorded };
-  const since = (await ledger.get(INCIDENTS_SINCE_KEY))?.value.at ?? null;
-  const found = await objects.get(publicKey({ kind: 'incidents' }));
-  const published = found.kind === 'found' ? readIncidents(Buffer.from(found.body).toString('utf8')) : null;
-  const incidents = new Map(recorded);
-  for (const [id, incident] of newestFirst(published?.incidents ?? new Map()).slice(0, RESTORED_MAX)) {
+  const record = await ledger.get(INCIDENTS_KEY);
+  const recorded = record === null ? await readFormer(ledger) : { ...record.value, former: [] };
+  const found = state === undefined ? await objects.get(publicKey({ kind: 'incidents' })) : null;
+  const published = found?.kind === 'found' ? readIncidents(Buffer.from(found.body).toString('utf8')) : null;
+  const incidents = new Map(Object.entries(recorded.incidents));
+  for (const [id, incident] of published?.incidents ?? []) {
     if ((incidents.get(id)?.endedAt ?? null) === null) incidents.set(id, incident);
   }
   return {
-    since: since ?? published?.since ?? null,
-    isSinceRecorded: since !== null,
-    recorded,
+    since: recorded.since ?? published?.since ?? null,
     incidents: new Map(newestFirst(incidents).toReversed()),
+    former: recorded.former,
   };
 }
 
-/** The records that the commit writes and removes. Removals without room follow with the next incident. */
-function recordsOf({ isSinceRecorded, recorded }: Stored, since: string, incidents: Incidents): readonly Change[] {
-  const any = { kind: 'any' } as const;
-  const begun = isSinceRecorded ? [] : [created(INCIDENTS_SINCE_KEY, { at: since })];
-  const puts = [...incidents].flatMap(([id, value]): readonly Change[] => {
-    const known = recorded.get(id);
-    const isKnown = known !== undefined && known.endedAt === value.endedAt;
-    return isKnown ? [] : [{ kind: 'put', key: incidentKey(id), revision: 0, value, if: any }];
-  });
-  const gone = [...recorded.keys()].filter((id) => !incidents.has(id));
-  const removals = gone.map((id): Change => ({ kind: 'delete', key: incidentKey(id), if: any }));
-  return [...begun, ...puts, ...removals].slice(0, PLAN_RECORDS_MAX);
+async function readFormer(ledger: Ledger) {
+  const items = await readAll(ledger, FORMER_INCIDENTS);
+  const since = await ledger.get(FORMER_SINCE_KEY);
+  return {
+    since: since?.value.at ?? null,
+    incidents: Object.fromEntries(
+      items.map(({ sort, value }) => [sort.slice(FORMER_INCIDENTS.prefix.length), value] as const),
+    ),
+    former: [...items, ...(since === null ? [] : [since])].map(({ partition, sort }): ItemKey => ({ partition, sort })),
+  };
 }
