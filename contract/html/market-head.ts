@@ -9,8 +9,8 @@ import { dayText, momentText } from '../values/instants.ts';
 import type { Market } from '../values/market.ts';
 import type { PublicMetric } from '../values/metric.ts';
 import { compareMetrics, metricTitle, NO_PRICE, sortedMetrics } from '../values/metric-words.ts';
+import { perText, shownText } from '../values/shown-text.ts';
 import { unitText } from '../values/shown-value.ts';
-import { perText, valueText } from '../values/value-text.ts';
 import { badgeClass, breakable, externalLink, type HtmlTag, type TemplateSlot } from './html-parts.ts';
 
 type Metrics = Market['metrics'];
@@ -84,7 +84,7 @@ function metricTiles<Made>(html: HtmlTag<Made>, { metrics, market, previous }: M
   const tiles = sortedMetrics(metrics).map(([name, metric]) => {
     const { observedAt, sourceLabel, sourceUrl, unknownReason } = metric;
     return html`<div class="panel metric-tile"><dt>${metricTitle(name)}</dt>
-<dd><span class="${unknownReason === null ? 'number figure' : 'unknown'}">${valueText(metric, market.unit)}</span>
+<dd><span class="${unknownReason === null ? 'number figure' : 'unknown'}">${shownText(metric, market.unit)}</span>
 <span class="small soft">${unknownReason === null ? perText(metric, market.unit) : ''}</span>
 ${market.disputedMetrics.includes(name) ? html`<span class="${badgeClass('alarm')}">disputed</span>` : null}</dd>
 ${previous?.(name) ?? null}
@@ -97,7 +97,7 @@ ${externalLink(html, sourceLabel, sourceUrl)}</dd></div>`;
 function priceLine<Made>(html: HtmlTag<Made>, price: PublicMetric | null, head: MarketHead<Made>): Made {
   const { market, changes, nothing = NO_PRICE } = head;
   if (price === null) return html`<p class="market-price unknown">${nothing}</p>`;
-  const value = valueText(price, market.unit);
+  const value = shownText(price, market.unit);
   if (price.unknownReason !== null) return html`<p class="market-price unknown">${value}</p>`;
   return html`<p class="market-price"><span class="number figure">${breakable(html, value)}</span>
 <span class="soft">${perText(price, market.unit)}</span><span class="market-changes">${changeParts(html, changes)}</span></p>`;
@@ -121,7 +121,7 @@ function announcedLines<Made>(html: HtmlTag<Made>, { announced = {}, metrics, un
   const shown = sortedMetrics(isOnList(metrics) ? announced : { price: announced.price ?? null });
   return shown.map(([name, next]) => {
     const title = name === 'price' ? '' : `${metricTitle(name)} `;
-    const text = `Announced: ${title}${valueText(next, unit)} from ${momentText(next.observedAt)}`;
+    const text = `Announced: ${title}${shownText(next, unit)} from ${momentText(next.observedAt)}`;
     return html`<p class="soft">${text}</p>`;
   });
 }

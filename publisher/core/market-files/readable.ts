@@ -5,7 +5,7 @@ import { shortMomentText } from '../../../contract/values/instants.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { PublicMetric } from '../../../contract/values/metric.ts';
 import { leadMetric, metricTitle, NO_PRICE, unknownWords } from '../../../contract/values/metric-words.ts';
-import { perText, shownDigits, valueText } from '../../../contract/values/value-text.ts';
+import { perText, shownDigits, shownText } from '../../../contract/values/shown-text.ts';
 
 export interface ReadablePrice {
   /** `4,129.10 USD` */
@@ -34,7 +34,7 @@ export function readableValue({ name, metrics, unit }: Pick<Market, 'name' | 'me
     price:
       metric === null || shownDigits(metric, unit) === null
         ? null
-        : { amount: valueText(metric, unit), per: perText(metric, unit) },
+        : { amount: shownText(metric, unit), per: perText(metric, unit) },
     unknown: metric === null ? NO_PRICE : unknownWords(metric.unknownReason),
   };
 }

@@ -3,7 +3,7 @@
 import { momentText } from '../../../../contract/values/instants.ts';
 import type { Unit } from '../../../../contract/values/market.ts';
 import type { PublicMetric, PublicObservation } from '../../../../contract/values/metric.ts';
-import { perText, shownDigits, valueText } from '../../../../contract/values/value-text.ts';
+import { perText, shownDigits, shownText } from '../../../../contract/values/shown-text.ts';
 import { decimalOf } from '../../../typescript/decimal-of.ts';
 
 /** The special kind of a version of an observation, for its mark and its text. */
@@ -39,7 +39,7 @@ export class RowWords {
 
   /** `4,129.10 USD`, `200,000 tokens`; or `unknown: ` with the reason. */
   value(metric: PublicMetric & { readonly retraction?: PublicObservation['retraction'] }): string {
-    return valueText(metric, this.unit);
+    return shownText(metric, this.unit);
   }
 
   /** `4,129.10 USD per troy ounce`. An unknown value has no unit. */

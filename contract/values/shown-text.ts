@@ -15,7 +15,7 @@ export function shownDigits(metric: PublicMetric, { quantity }: Unit): string | 
 }
 
 /** `4,129.10 USD`, `200,000 tokens`; or `unknown: ` with the reason. */
-export function valueText(metric: PublicMetric & { readonly retraction?: RetractionKind | null }, unit: Unit): string {
+export function shownText(metric: PublicMetric & { readonly retraction?: RetractionKind | null }, unit: Unit): string {
   const digits = shownDigits(metric, unit);
   if (digits === null) return `unknown: ${unknownWords(metric.unknownReason, metric.retraction)}`;
   const of = metric.kind === 'money' ? metric.currency : scalarUnit(metric.unit, digits, unit.of);
