@@ -24,14 +24,12 @@ import { marketDefinitionFields } from '../../../contract/values/market.ts';
 import type { Observation } from '../../../contract/values/metric.ts';
 import {
   growLog,
+  LATER_ENTRIES,
   type LogFiles,
   NEXT_SIGNER,
   ORIGIN,
-  SAMPLE_ANNOUNCED,
-  SAMPLE_ATTRIBUTES,
   SAMPLE_ENTRIES,
   SAMPLE_REASONED,
-  SAMPLE_RULED_MARKET,
   SAMPLE_SERVICE,
   SAMPLE_TAKEDOWN,
   SIGNER,
@@ -61,12 +59,7 @@ beforeAll(async () => {
   const log = await SignedLog.open(read, [await importLogKey(SIGNER.vkey)]);
   proof = await receiptOf(log, { entry: {}, index: PROVEN, text: texts[PROVEN] as string });
   files.set('entry-8.tlog-proof', Buffer.from(proof));
-  files.set('takedown.json', Buffer.from(entryText(SAMPLE_TAKEDOWN)));
-  files.set('ruled-market.json', Buffer.from(entryText(SAMPLE_RULED_MARKET)));
-  files.set('attributes.json', Buffer.from(entryText(SAMPLE_ATTRIBUTES)));
-  files.set('announced-value.json', Buffer.from(entryText(SAMPLE_ANNOUNCED)));
-  files.set('public-reason.json', Buffer.from(entryText(SAMPLE_REASONED)));
-  files.set('service.json', Buffer.from(entryText(SAMPLE_SERVICE)));
+  for (const [file, entry] of LATER_ENTRIES) files.set(file, Buffer.from(entryText(entry)));
   files.set('vkey', Buffer.from(`${NEXT_SIGNER.vkey}\n${SIGNER.vkey}\n`));
 });
 
@@ -84,12 +77,12 @@ test('every file of a small log is as it was', () => {
 
 describe('entries', () => {
   test('of every type and kind are in the sample', () => {
-    const types = new Set([...SAMPLE_ENTRIES, SAMPLE_TAKEDOWN, SAMPLE_SERVICE].map(({ type }) => type));
+    const types = new Set([...SAMPLE_ENTRIES, ...LATER_ENTRIES.map(([, entry]) => entry)].map(({ type }) => type));
     expect(types.size).toBe(logEntrySchema.def.options.length);
   });
 
   test.each(
-    [...SAMPLE_ENTRIES, SAMPLE_TAKEDOWN, SAMPLE_RULED_MARKET, SAMPLE_ANNOUNCED, SAMPLE_REASONED, SAMPLE_SERVICE].map(
+    [...SAMPLE_ENTRIES, ...LATER_ENTRIES.map(([, entry]) => entry)].map(
       (entry, index) => [entry.type, index, entry] as const,
     ),
   )('a %s (%i) can be read back', (_, __, entry) => {
