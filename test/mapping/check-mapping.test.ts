@@ -4,6 +4,7 @@ import { checkMapping, type FileCheck } from '../../mapping/check/check-mapping.
 import { FaultGroups } from '../../mapping/check/fault-groups.ts';
 import { type Earlier, IdentitySet } from '../../mapping/declared/identity-set.ts';
 import { exampleMapping, withChange } from './example-mapping.ts';
+import { changed } from './mapped.ts';
 
 const HEADER = 'item,currency,price,day,version,flag,note';
 
@@ -167,21 +168,21 @@ describe('a check', () => {
   });
 
   test('of a wide table tells the faults of its columns apart, and uses them all', async () => {
-    const mapping = [
-      ['/unpivot', { columns: { except: ['day', 'note'] }, name: 'item', value: 'price' }],
-      ['/match', ['item']],
-      ['/tables', []],
-      ['/withhold', []],
-      [
-        '/market',
-        { slug: '{item}', name: '{item}', kind: 'food', nativeCurrency: 'USD', unit: { quantity: '1', of: 'kg' } },
-      ],
-      ['/observation/currency', 'USD'],
-      ['/observation/confidence', 'high'],
-      ['/observation/date', { column: 'day', format: 'YYYY-MM-DD', precision: 'day' }],
-      ['/observation/value', { column: 'price', rounding: 'refuse', blank: 'leave-out' }],
-      ['/observation/sourceLabel', 'Shop'],
-    ].reduce((document, [path, value]) => withChange(document, path as string, value), exampleMapping);
+    const mapping = changed(exampleMapping, {
+      '/unpivot': { columns: { except: ['day', 'note'] }, name: 'item', value: 'price' },
+      '/match': ['item'],
+      '/tables': [],
+      '/withhold': [],
+      '/market': {
+        ...{ slug: '{item}', name: '{item}', kind: 'food', nativeCurrency: 'USD' },
+        unit: { quantity: '1', of: 'kg' },
+      },
+      '/observation/currency': 'USD',
+      '/observation/confidence': 'high',
+      '/observation/date': { column: 'day', format: 'YYYY-MM-DD', precision: 'day' },
+      '/observation/value': { column: 'price', rounding: 'refuse', blank: 'leave-out' },
+      '/observation/sourceLabel': 'Shop',
+    });
     const csv = 'day,tea,milk,note,\n2026-01-02,x,,a,\n2026-01-03,1,y,b,\n';
     const { file } = await checkMapping(JSON.stringify(mapping), csv);
     expect(file).toMatchObject({

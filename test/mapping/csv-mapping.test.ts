@@ -4,12 +4,10 @@ import { dateMapper } from '../../mapping/declared/map-date.ts';
 import { parseMapping, parseMappingText } from '../../mapping/declared/parse-mapping.ts';
 import { ambiguousDate, dateReader, isDateFormat } from '../../mapping/values/date-format.ts';
 import { exampleMapping, withChange } from './example-mapping.ts';
+import { changed, pointersOf } from './mapped.ts';
 
 /** Where the faults of the example are, after one change. */
-function pointersAfter(path: string, value: unknown): string[] {
-  const result = parseMapping(withChange(exampleMapping, path, value));
-  return 'faults' in result ? result.faults.map(({ pointer }) => pointer) : [];
-}
+const pointersAfter = (path: string, value: unknown) => pointersOf(withChange(exampleMapping, path, value));
 
 describe('a mapping', () => {
   test('that is right is taken, with its defaults', () => {
@@ -159,10 +157,8 @@ describe('a mapping', () => {
   });
 
   test('shows all of its faults at once', () => {
-    const mapping = withChange(withChange(exampleMapping, '/market/name', '{flag}'), '/observation/currency', '{');
-    expect(parseMapping(mapping)).toMatchObject({
-      faults: [{ pointer: '/market/name' }, { pointer: '/observation/currency' }],
-    });
+    const mapping = changed(exampleMapping, { '/market/name': '{flag}', '/observation/currency': '{' });
+    expect(pointersOf(mapping)).toEqual(['/market/name', '/observation/currency']);
   });
 });
 

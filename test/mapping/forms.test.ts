@@ -1,9 +1,7 @@
 /** Forms that real files hold, by declaration: signs, marks, dates in parts, local times, constant dates, microseconds. */
 import { describe, expect, test } from 'vitest';
 import { checkMapping } from '../../mapping/check/check-mapping.ts';
-import { mapCsv } from '../../mapping/declared/map-csv.ts';
-import { parseMapping } from '../../mapping/declared/parse-mapping.ts';
-import { withChange } from './example-mapping.ts';
+import { type Changes, changed, mapped, pointersOf } from './mapped.ts';
 
 const SERIES: unknown = {
   match: [],
@@ -16,20 +14,15 @@ const SERIES: unknown = {
   },
 };
 
-type Change = readonly [path: string, value: unknown];
-const changed = (changes: readonly Change[]) =>
-  changes.reduce((document, [path, value]) => withChange(document, path, value), SERIES);
-
-/** Each row as `source digits at moment`, or the code, column and rule of its refusal. */
-async function map(changes: readonly Change[], header: string, ...rows: string[]): Promise<string[]> {
-  const parsed = parseMapping(changed(changes));
-  if ('faults' in parsed) return parsed.faults.map(({ pointer }) => pointer);
-  const found: string[] = [];
-  for await (const row of mapCsv(parsed.mapping, [header, ...rows].join('\n'))) {
-    if (row.kind === 'refusal') found.push(`${row.code} ${row.column} ${row.rule ?? ''}`.trim());
-    else if ('sourceValue' in row.record) found.push(`${row.record.sourceValue} at ${row.record.observedAt}`);
-  }
-  return found;
+/** Each row as `source digits at moment`, or the code, column and rule of its refusal; or the faults of the mapping. */
+async function map(changes: Changes, header: string, ...rows: string[]): Promise<string[]> {
+  const document = changed(SERIES, changes);
+  const faults = pointersOf(document);
+  if (faults.length > 0) return faults;
+  return (await mapped(document, [header, ...rows].join('\n'))).flatMap((row) => {
+    if (row.kind === 'refusal') return [`${row.code} ${row.column} ${row.rule ?? ''}`.trim()];
+    return 'sourceValue' in row.record ? [`${row.record.sourceValue} at ${row.record.observedAt}`] : [];
+  });
 }
 
 const NUMBER = '/observation/value/number';
@@ -37,7 +30,7 @@ const DATE = '/observation/date';
 
 describe('a number', () => {
   const mapped = async (number: object, ...prices: string[]) =>
-    (await map([[NUMBER, number]], 'Day,Price', ...prices.map((price, day) => `2026-01-1${day},"${price}"`))).map(
+    (await map({ [NUMBER]: number }, 'Day,Price', ...prices.map((price, day) => `2026-01-1${day},"${price}"`))).map(
       (text) => text.replace(/ at .*/, ''),
     );
 
@@ -71,18 +64,12 @@ describe('a number', () => {
     ['a dollar and its code', ['$', 'USD', 'US$'], 'USD', false],
     ['a euro and a dollar, where the row says the currency', ['€', '$'], '{ccy}', false],
   ])('with signs of %s', async (_, signs, currency, isRefused) => {
-    const rows = await map(
-      [
-        [NUMBER, { signs }],
-        ['/observation/currency', currency],
-      ],
-      'Day,Price,ccy',
-    );
+    const rows = await map({ [NUMBER]: { signs }, '/observation/currency': currency }, 'Day,Price,ccy');
     expect(rows).toEqual(isRefused ? [`${NUMBER}/signs`] : []);
   });
 
   test.each([['1€'], ['-'], ['+5'], ['1,5']])('%j is no sign', async (sign) => {
-    expect(await map([[NUMBER, { signs: [sign] }]], 'Day,Price')).toEqual([`${NUMBER}/signs/0`]);
+    expect(await map({ [NUMBER]: { signs: [sign] } }, 'Day,Price')).toEqual([`${NUMBER}/signs/0`]);
   });
 
   test('with either mark is read, but for what may be a thousand', async () => {
@@ -120,7 +107,7 @@ describe('a moment', () => {
     timeZone: 'Europe/Berlin',
   };
   const at = (date: object, ...rows: string[]) =>
-    map([[DATE, date]], 'Day,Time,Price', ...rows.map((row) => `${row},1.5`));
+    map({ [DATE]: date }, 'Day,Time,Price', ...rows.map((row) => `${row},1.5`));
 
   test('in two columns, of local time, in winter and in summer', async () => {
     expect(await at(berlin, '2026-01-02,13:00', '2026-07-02,13:00', '2026-07-02,', ',', '1890-01-01,12:00')).toEqual([
@@ -166,31 +153,27 @@ describe('a moment', () => {
 
   test('is the same for all rows, if the mapping says it', async () => {
     const constant = { constant: '1.11.2026', format: 'D.M.YYYY', precision: 'day' };
-    expect(await map([[DATE, constant]], 'Price', '1.5')).toEqual(['1.5 at 2026-11-01T00:00:00Z']);
-    expect(await map([[DATE, { ...constant, constant: '31.2.2026' }]], 'Price', '1.5')).toEqual([`${DATE}/constant`]);
+    expect(await map({ [DATE]: constant }, 'Price', '1.5')).toEqual(['1.5 at 2026-11-01T00:00:00Z']);
+    expect(await map({ [DATE]: { ...constant, constant: '31.2.2026' } }, 'Price', '1.5')).toEqual([`${DATE}/constant`]);
     const whenBlank = { column: 'x', format: 'D.M.YYYY' };
-    expect(await map([[DATE, { ...constant, whenBlank }]], 'Price,x', '1.5,2026')).toEqual([`${DATE}/whenBlank`]);
+    expect(await map({ [DATE]: { ...constant, whenBlank } }, 'Price,x', '1.5,2026')).toEqual([`${DATE}/whenBlank`]);
   });
 
   test('with microseconds is refused; cut if the mapping says so', async () => {
     const date = { column: 'Day', format: 'YYYY-MM-DDTHH:mm:ss.SZ', precision: 'instant' };
     const rows = ['2026-01-02T10:00:00.123456Z,1.5', '2026-01-02T11:00:00.123000Z,1.5', '2026-01-02T12:00:00.5Z,1.5'];
     const kept = ['1.5 at 2026-01-02T11:00:00.123Z', '1.5 at 2026-01-02T12:00:00.500Z'];
-    expect(await map([[DATE, date]], 'Day,Price', ...rows)).toEqual(['record.invalid Day finer', ...kept]);
-    const cut: Change[] = [[DATE, { ...date, beyondMilliseconds: 'cut' }]];
+    expect(await map({ [DATE]: date }, 'Day,Price', ...rows)).toEqual(['record.invalid Day finer', ...kept]);
+    const cut = { [DATE]: { ...date, beyondMilliseconds: 'cut' } };
     expect(await map(cut, 'Day,Price', ...rows)).toEqual(['1.5 at 2026-01-02T10:00:00.123Z', ...kept]);
   });
 
   test('of a release may be of local time, too', async () => {
     const releasedAt = { column: ['Day', 'Time'], format: 'YYYY-MM-DD HH:mm', timeZone: 'Europe/Berlin' };
-    const parsed = parseMapping(changed([['/observation/releasedAt', releasedAt]]));
-    if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
-    const found: unknown[] = [];
-    for await (const row of mapCsv(parsed.mapping, 'Day,Time,Price\n2026-07-02,13:00,1.5\n2026-03-29,02:30,1.5')) {
-      found.push(
-        row.kind === 'refusal' ? [row.pointer, row.rule] : 'releasedAt' in row.record && row.record.releasedAt,
-      );
-    }
+    const csv = 'Day,Time,Price\n2026-07-02,13:00,1.5\n2026-03-29,02:30,1.5';
+    const found = (await mapped(changed(SERIES, { '/observation/releasedAt': releasedAt }), csv)).map((row) =>
+      row.kind === 'refusal' ? [row.pointer, row.rule] : 'releasedAt' in row.record && row.record.releasedAt,
+    );
     expect(found).toEqual([false, '2026-07-02T11:00:00Z', ['/releasedAt', 'gap']]);
   });
 });

@@ -2,11 +2,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { plainDecimal } from '../../contract/values/money/money.ts';
-import { mapCsv, mapCsvRows } from '../../mapping/declared/map-csv.ts';
-import { parseMapping } from '../../mapping/declared/parse-mapping.ts';
+import { mapCsvRows } from '../../mapping/declared/map-csv.ts';
 import type { CsvInput } from '../../mapping/input/csv-input.ts';
 import { type JsonNode, readJsonDocument } from '../../mapping/input/json-document.ts';
 import { readJsonRows } from '../../mapping/input/json-rows.ts';
+import { mapped, pointersOf, taken } from './mapped.ts';
 
 const JSON_OF_RATES = { rows: '/eur', name: 'quote', value: 'rate', columns: { day: '/date' } };
 
@@ -36,19 +36,15 @@ function mappingOf(json: unknown, changes: object = {}, value: object = {}) {
 
 /** Observations as `line market digits day`, refusals as `line column: code`. */
 async function map(text: CsvInput, mapping: unknown = mappingOf(JSON_OF_RATES)): Promise<string[]> {
-  const parsed = parseMapping(mapping);
-  if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
-  const found: string[] = [];
-  for await (const row of mapCsv(parsed.mapping, text)) {
+  return (await mapped(mapping, text)).flatMap((row) => {
     if (row.kind === 'refusal') {
       expect(row.detail.length).toBeGreaterThan(10);
-      found.push(`${row.line} ${row.column ?? '-'}: ${row.code}`);
-    } else if ('amountMinor' in row.record) {
-      const { market, sourceValue, observedAt } = row.record;
-      found.push(`${row.line} ${market} ${sourceValue ?? 'blank'} ${observedAt.slice(0, 10)}`);
+      return [`${row.line} ${row.column ?? '-'}: ${row.code}`];
     }
-  }
-  return found;
+    if (!('amountMinor' in row.record)) return [];
+    const { market, sourceValue, observedAt } = row.record;
+    return [`${row.line} ${market} ${sourceValue ?? 'blank'} ${observedAt.slice(0, 10)}`];
+  });
 }
 
 describe('the rows of a document', () => {
@@ -108,11 +104,9 @@ describe('the rows of a document', () => {
 
   test('are left out, and counted, where a table does not list them', async () => {
     const tables = [{ key: '{quote}', columns: ['code'], rows: { usd: ['USD'] }, otherwise: 'leave-out' }];
-    const parsed = parseMapping(mappingOf(JSON_OF_RATES, { tables }));
-    if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
+    const mapping = taken(mappingOf(JSON_OF_RATES, { tables }));
     const rows = [];
-    for await (const row of mapCsvRows(parsed.mapping, '{"date":"2026-09-29","eur":{"usd":1,"doge":2}}'))
-      rows.push(row);
+    for await (const row of mapCsvRows(mapping, '{"date":"2026-09-29","eur":{"usd":1,"doge":2}}')) rows.push(row);
     expect(rows.slice(1).map((row) => row.kind === 'row' && [row.values, row.leftOut, row.results.length])).toEqual([
       [1, 0, 2],
       [1, 1, 0],
@@ -266,8 +260,7 @@ describe('a mapping of JSON', () => {
     ['one name for two columns', mappingOf({ rows: '', name: 'rate', value: 'rate' }), ['/json/value']],
     ['one name for two more', mappingOf({ rows: '', name: 'a', columns: { a: '/b' } }), ['/json/name']],
   ])('with %s is refused there', (_, mapping, pointers) => {
-    const parsed = parseMapping(mapping);
-    expect('faults' in parsed && parsed.faults.map(({ pointer }) => pointer)).toEqual(pointers);
+    expect(pointersOf(mapping)).toEqual(pointers);
   });
 });
 

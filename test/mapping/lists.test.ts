@@ -3,9 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { slugSchema } from '../../contract/values/market.ts';
 import { toMinorUnits } from '../../contract/values/money/money.ts';
-import { mapCsv } from '../../mapping/declared/map-csv.ts';
-import { parseMapping } from '../../mapping/declared/parse-mapping.ts';
-import { withChange } from './example-mapping.ts';
+import { type Changes, changed, mapped, pointersOf } from './mapped.ts';
 
 const LIST: unknown = {
   json: { rows: '', name: 'model' },
@@ -27,14 +25,12 @@ const LIST: unknown = {
   },
 };
 
-type Change = readonly [path: string, value: unknown];
-
-async function results(changes: readonly Change[], text: string) {
-  const document = changes.reduce((before, [path, value]) => withChange(before, path, value), LIST);
-  const parsed = parseMapping(document);
-  if ('faults' in parsed) return { faults: parsed.faults.map(({ pointer }) => pointer) };
+async function results(changes: Changes, text: string) {
+  const document = changed(LIST, changes);
+  const faults = pointersOf(document);
+  if (faults.length > 0) return { faults };
   const [markets, values, refused]: [Record<string, unknown>, string[], string[]] = [{}, [], []];
-  for await (const result of mapCsv(parsed.mapping, text)) {
+  for (const result of await mapped(document, text)) {
     if (result.kind === 'refusal') refused.push(`${result.code} ${result.column} ${result.market ?? '-'}`);
     else if (result.record.type === 'market') {
       const { slug, name, unit, keepUnit } = result.record;
@@ -51,7 +47,7 @@ async function results(changes: readonly Change[], text: string) {
 }
 
 describe('a slug with a digest', () => {
-  const slugsOf = async (names: readonly string[], changes: readonly Change[] = []) => {
+  const slugsOf = async (names: readonly string[], changes: Changes = {}) => {
     const text = JSON.stringify(Object.fromEntries(names.map((name) => [name, { in: '0.000001' }])));
     const { markets = {} } = await results(changes, text);
     return Object.fromEntries(
@@ -88,12 +84,12 @@ describe('a slug with a digest', () => {
   });
 
   test('tells values of several columns apart', async () => {
-    const changes: Change[] = [
-      ['/json', { rows: '' }],
-      ['/match', ['a', 'b']],
-      ['/market/slug', '{a}-{b}'],
-      ['/market/name', '{a} by {b}'],
-    ];
+    const changes = {
+      '/json': { rows: '' },
+      '/match': ['a', 'b'],
+      '/market/slug': '{a}-{b}',
+      '/market/name': '{a} by {b}',
+    };
     const rows = [
       ['x-y', 'z'],
       ['x', 'y-z'],
@@ -107,36 +103,25 @@ describe('a slug with a digest', () => {
 });
 
 describe('facts that are no numbers', () => {
-  const changes: Change[] = [
-    ['/json', { rows: '' }],
-    ['/observation/date', { column: 'day', format: 'YYYY-MM-DD', precision: 'day' }],
-    ['/market/attributes', { mode: '{mode}', provider: 'made by {vendor}' }],
-  ];
+  const changes = {
+    '/json': { rows: '' },
+    '/observation/date': { column: 'day', format: 'YYYY-MM-DD', precision: 'day' },
+    '/market/attributes': { mode: '{mode}', provider: 'made by {vendor}' },
+  };
   const rows = [
     { model: 'a', in: '0.0000015', day: '2026-01-02', mode: 'chat', vendor: 'X' },
     { model: 'b', in: '1', day: '2026-01-02', mode: '', vendor: '' },
     { model: 'a', in: '0.00000015', day: '2026-01-03', mode: 'chat', vendor: 'X' },
     { model: 'a', in: '0.000000015', day: '2026-01-04', mode: 'responses', vendor: 'X' },
   ];
-  const defined = async (text: string) => {
-    const document = changes.reduce((before, [path, value]) => withChange(before, path, value), LIST);
-    const parsed = parseMapping(document);
-    if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
-    const found: unknown[] = [];
-    for await (const result of mapCsv(parsed.mapping, text)) {
-      if (result.kind === 'refusal') found.push([result.line, result.code, result.pointer, result.detail]);
-      else if (result.record.type === 'market') {
-        const { slug, unit, attributes = null } = result.record;
-        const facts = Object.entries(attributes ?? {}).map(([name, { value, observedAt }]) => [
-          name,
-          value,
-          observedAt,
-        ]);
-        found.push([slug, unit.quantity, ...facts]);
-      }
-    }
-    return found;
-  };
+  const defined = async (text: string) =>
+    (await mapped(changed(LIST, changes), text)).flatMap((result): unknown[] => {
+      if (result.kind === 'refusal') return [[result.line, result.code, result.pointer, result.detail]];
+      if (result.record.type !== 'market') return [];
+      const { slug, unit, attributes } = result.record;
+      const facts = Object.entries(attributes ?? {}).map(([name, { value, observedAt }]) => [name, value, observedAt]);
+      return [[slug, unit.quantity, ...facts]];
+    });
 
   test('are those of the first row of a market, beside the quantity that all its rows need', async () => {
     expect(await defined(JSON.stringify(rows))).toEqual([
@@ -157,7 +142,7 @@ describe('facts that are no numbers', () => {
   });
 
   test('have names of one form, and columns that are there', async () => {
-    expect(await results([['/market/attributes', { 'a b': '{mode}' }]], '{}')).toEqual({
+    expect(await results({ '/market/attributes': { 'a b': '{mode}' } }, '{}')).toEqual({
       faults: ['/market/attributes/a b'],
     });
     expect(await results(changes, JSON.stringify([{ model: 'a', in: '1', day: '2026-01-02' }]))).toMatchObject({
@@ -185,7 +170,7 @@ describe('an exact quantity', () => {
     }));
     const row = Object.fromEntries(prices.map((price, index) => [index === 0 ? 'in' : `more${index - 1}`, price]));
     const { markets } = await results(
-      [['/observation/also', also]],
+      { '/observation/also': also },
       JSON.stringify({ m: row }).replace(/"(\d[^"]*)"/g, '$1'),
     );
     expect(markets).toEqual({ m: { name: 'm', quantity, keepUnit: true } });
@@ -196,11 +181,11 @@ describe('an exact quantity', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(price, { minLength: 1, maxLength: 5 }), async (prices) => {
         const digits = prices.map(([mantissa, places]) => `${mantissa}e-${places}`);
-        const changes: Change[] = [
-          ['/json', { rows: '' }],
-          ['/market/unit/atLeast', undefined],
-          ['/observation/date', { column: 'day', format: 'unix-seconds', precision: 'instant' }],
-        ];
+        const changes = {
+          '/json': { rows: '' },
+          '/market/unit/atLeast': undefined,
+          '/observation/date': { column: 'day', format: 'unix-seconds', precision: 'instant' },
+        };
         const rows = digits.map((each, day) => `{"model":"m","in":${each},"day":${day}}`);
         const { markets = {} } = await results(changes, `[${rows.join(',')}]`);
         const { quantity } = markets.m as { quantity: number };
@@ -223,7 +208,7 @@ describe('several metrics of a row', () => {
 
   test('are observations of one market, each with its own blanks and refusals', async () => {
     const text = '{"a":{"in":1e-6,"out":2e-6,"window":1.28e5},"b":{"out":3e-6},"c":{"window":"many","in":1},"d":{}}';
-    expect(await results([['/observation/also', also]], text)).toEqual({
+    expect(await results({ '/observation/also': also }, text)).toEqual({
       markets: Object.fromEntries(['a', 'b', 'c'].map((name) => [name, { name, quantity: 1_000_000, keepUnit: true }])),
       values: [
         ...[
@@ -248,28 +233,28 @@ describe('several metrics of a row', () => {
       '/observation/also/0/value/number/signs',
     ],
   ])('are refused with %s', async (_, value, pointer) => {
-    expect(await results([['/observation/also', value]], '{}')).toEqual({ faults: [pointer] });
+    expect(await results({ '/observation/also': value }, '{}')).toEqual({ faults: [pointer] });
   });
 
   test('need an exact quantity for a least one', async () => {
-    expect(await results([['/market/unit/quantity', '1']], '{}')).toEqual({ faults: ['/market/unit/atLeast'] });
+    expect(await results({ '/market/unit/quantity': '1' }, '{}')).toEqual({ faults: ['/market/unit/atLeast'] });
   });
 });
 
 describe('parallel arrays', () => {
   const ofArrays = (text: string, format = 'unix-seconds') =>
     results(
-      [
-        ['/json', { rows: '/data', parallel: true }],
-        ['/match', []],
-        [
-          '/market',
-          { slug: 'power', name: 'Power', kind: 'power', nativeCurrency: 'EUR', unit: { quantity: '100', of: 'MWh' } },
-        ],
-        ['/observation/value', { column: 'price', quotedQuantity: '1', rounding: 'nearest' }],
-        ['/observation/currency', 'EUR'],
-        ['/observation/date', { column: 'at', format, precision: 'instant' }],
-      ],
+      {
+        '/json': { rows: '/data', parallel: true },
+        '/match': [],
+        '/market': {
+          ...{ slug: 'power', name: 'Power', kind: 'power', nativeCurrency: 'EUR' },
+          unit: { quantity: '100', of: 'MWh' },
+        },
+        '/observation/value': { column: 'price', quotedQuantity: '1', rounding: 'nearest' },
+        '/observation/currency': 'EUR',
+        '/observation/date': { column: 'at', format, precision: 'instant' },
+      },
       text,
     );
 

@@ -1,32 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mapCsv } from '../../mapping/declared/map-csv.ts';
-import type { MappedRecord, MappedRefusal } from '../../mapping/declared/mapped-rows.ts';
-import { parseMapping } from '../../mapping/declared/parse-mapping.ts';
 import type { CsvInput } from '../../mapping/input/csv-input.ts';
 import { exampleMapping, withChange } from './example-mapping.ts';
+import { type Changes, changed, mapped } from './mapped.ts';
 
 const HEADER = 'item,currency,price,day,version,flag';
 
-async function map(text: CsvInput, mapping: unknown = exampleMapping): Promise<(MappedRecord | MappedRefusal)[]> {
-  const parsed = parseMapping(mapping);
-  if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
-  const rows: (MappedRecord | MappedRefusal)[] = [];
-  for await (const row of mapCsv(parsed.mapping, text)) rows.push(row);
-  return rows;
-}
-
 /** The observations that a file's lines give, each with its line. */
-async function observations(text: CsvInput, mapping?: unknown) {
-  const rows = await map(text, mapping);
+async function observations(text: CsvInput, mapping: unknown = exampleMapping) {
+  const rows = await mapped(mapping, text);
   return rows.flatMap((row) =>
     row.kind === 'record' && row.record.type === 'observation' ? [{ line: row.line, ...row.record }] : [],
   );
 }
 
 /** The refusals of a file as `line code pointer (column)`. */
-async function refusals(text: CsvInput, mapping?: unknown): Promise<string[]> {
-  const rows = await map(text, mapping);
+async function refusals(text: CsvInput, mapping: unknown = exampleMapping): Promise<string[]> {
+  const rows = await mapped(mapping, text);
   return rows.flatMap((row) => {
     if (row.kind !== 'refusal') return [];
     expect(row.detail.length).toBeGreaterThan(10);
@@ -35,6 +25,16 @@ async function refusals(text: CsvInput, mapping?: unknown): Promise<string[]> {
 }
 
 const file = (...lines: string[]) => [HEADER, ...lines].join('\n');
+/** Everything that a file gives by the example. */
+const map = (text: CsvInput) => mapped(exampleMapping, text);
+
+const TEA = 'tea,yen,1,2026-01-02,,actual';
+const LINK = 'https://shop.example/tea?lang=fr#100%25';
+const ROUBLES = { '/tables/1/rows/rouble': ['BYR'] };
+const SOURCES = '/market/sources';
+const CADENCE = { period: 'week', releaseTime: '14:00', graceSeconds: 86_400 };
+const [VALUE, DATE] = ['/observation/value', '/observation/date'] as const;
+const [LABEL, URL, CURRENCY] = ['/observation/sourceLabel', '/observation/sourceUrl', '/observation/currency'] as const;
 
 describe('rows become records', () => {
   test('of corrections, with the reason that the file gives for the public; a blank cell gives none', async () => {
@@ -123,7 +123,7 @@ describe('rows become records', () => {
     ]);
   });
 
-  test.each<[string, string, object]>([
+  test.each<[string, string, object, Changes?]>([
     ['dinar have three decimals', 'tea,dinar,1.2345,2026-01-02,,actual', { amountMinor: 12345, rounded: false }],
     ['a blank is unknown', 'tea,yen,,2026-01-02,,actual', { amountMinor: null, unknownReason: 'not-published' }],
     [
@@ -140,13 +140,49 @@ describe('rows become records', () => {
     ],
     ['white space does not count', ' tea , yen , 1 , 2026-01-02 ,, actual ', { market: 'tea-yen', amountMinor: 10 }],
     ['a quoted field', '"tea","yen","1","2026-01-02","","actual"', { market: 'tea-yen', amountMinor: 10 }],
-  ])('%s', async (_, line, record) => {
-    expect(await observations(file(line))).toMatchObject([record]);
-  });
-
-  test('without a quoted quantity the file has the unit of the market', async () => {
-    const mapping = withChange(exampleMapping, '/observation/value/quotedQuantity', undefined);
-    expect(await observations(file('tea,yen,123,2026-01-02,,actual'), mapping)).toMatchObject([{ amountMinor: 123 }]);
+    [
+      'without a quoted quantity, the unit of the market',
+      TEA,
+      { amountMinor: 1 },
+      { [`${VALUE}/quotedQuantity`]: undefined },
+    ],
+    ['a month is its first day', TEA, { observedAt: '2026-01-01T00:00:00Z' }, { [`${DATE}/precision`]: 'month' }],
+    [
+      'a zero that the mapping asserts',
+      'tea,yen,0.00,2026-01-02,,actual',
+      { amountMinor: 0, zeroAsserted: true, rounded: false, sourceValue: '0.00' },
+      { [`${VALUE}/zero`]: 'asserted' },
+    ],
+    [
+      'a column of links is taken as it is, where it is the whole template',
+      `tea,yen,1,2026-01-02,${LINK},actual`,
+      { sourceUrl: LINK },
+      { [URL]: '{version}' },
+    ],
+    [
+      'slugs are derived from any text, and URLs are encoded',
+      '"Côte d’Ivoire: 100 KG / a&b",yen,1,2026-01-02,,actual',
+      {
+        market: 'cote-d-ivoire-100-kg-a-b-yen',
+        sourceUrl: expect.stringContaining('?item=C%C3%B4te%20d%E2%80%99Ivoire%3A%20100%20KG%20%2F%20a%26b'),
+      },
+      { '/tables/0/otherwise': ['x'] },
+    ],
+    [
+      'a fraction that fits, where the mapping refuses to round',
+      'tea,dinar,8.0561,2026-01-02,,actual',
+      { amountMinor: 80561 },
+      { [`${VALUE}/rounding`]: 'refuse' },
+    ],
+    ['a currency on its last day', 'tea,rouble,1,2016-06-30,,actual', { currency: 'BYR' }, ROUBLES],
+    [
+      'another metric may be in another currency than its market',
+      TEA,
+      { currency: 'USD' },
+      { [CURRENCY]: 'USD', '/observation/metric': 'fee' },
+    ],
+  ])('%s', async (_, line, record, changes = {}) => {
+    expect(await observations(file(line), changed(exampleMapping, changes))).toMatchObject([record]);
   });
 
   test('a date before 1900 is confirmed if the mapping says so', async () => {
@@ -159,57 +195,17 @@ describe('rows become records', () => {
     );
   });
 
-  test('a mapping without sources leaves those of a market as they are', async () => {
-    const rows = await map(
-      file('tea,yen,123,2026-01-02,,actual'),
-      withChange(exampleMapping, '/market/sources', undefined),
-    );
-    expect(rows[0]).toMatchObject({ kind: 'record', record: { type: 'market', slug: 'tea-yen' } });
-    expect(rows[0]).not.toHaveProperty('record.sources');
-  });
-
-  test('a source brings its cadence', async () => {
-    const cadence = { period: 'week', releaseTime: '14:00', graceSeconds: 86_400 };
-    const rows = await map(
-      file('tea,yen,123,2026-01-02,,actual'),
-      withChange(exampleMapping, '/market/sources/0/cadence', cadence),
-    );
-    expect(rows[0]).toMatchObject({ record: { type: 'market', sources: [{ label: 'Shop', cadence }] } });
-  });
-
-  test('a month is its first day', async () => {
-    const mapping = withChange(exampleMapping, '/observation/date/precision', 'month');
-    expect(await observations(file('tea,yen,1,2026-01-14,,actual'), mapping)).toMatchObject([
-      { observedAt: '2026-01-01T00:00:00Z' },
-    ]);
-  });
-
-  test('a zero that the mapping asserts', async () => {
-    const mapping = withChange(exampleMapping, '/observation/value/zero', 'asserted');
-    expect(await observations(file('tea,yen,0.00,2026-01-02,,actual'), mapping)).toMatchObject([
-      { amountMinor: 0, zeroAsserted: true, rounded: false, sourceValue: '0.00' },
-    ]);
-  });
-
-  test('only a zero of the file can be asserted: a value that rounds to zero is refused', async () => {
-    const mapping = withChange(exampleMapping, '/observation/value/zero', 'asserted');
-    expect(await refusals(file('tea,yen,0.01,2026-01-02,,actual'), mapping)).toEqual([
-      '2 amount.zero-unasserted /amountMinor (price)',
-    ]);
-  });
-
-  test('a column of links is taken as it is, where it is the whole template', async () => {
-    const mapping = withChange(exampleMapping, '/observation/sourceUrl', '{version}');
-    const link = 'https://shop.example/tea?lang=fr#100%25';
-    const [observation] = await observations(file(`tea,yen,1,2026-01-02,${link},actual`), mapping);
-    expect(observation?.sourceUrl).toBe(link);
-  });
-
-  test('slugs are derived from any text, and URLs are encoded', async () => {
-    const mapping = withChange(exampleMapping, '/tables/0/otherwise', ['x']);
-    const [observation] = await observations(file('"Côte d’Ivoire: 100 KG / a&b",yen,1,2026-01-02,,actual'), mapping);
-    expect(observation?.market).toBe('cote-d-ivoire-100-kg-a-b-yen');
-    expect(observation?.sourceUrl).toContain('?item=C%C3%B4te%20d%E2%80%99Ivoire%3A%20100%20KG%20%2F%20a%26b');
+  test.each<[string, Changes, object]>([
+    ['a mapping without sources leaves those of a market as they are', { [SOURCES]: undefined }, { slug: 'tea-yen' }],
+    [
+      'a source brings its cadence',
+      { [`${SOURCES}/0/cadence`]: CADENCE },
+      { sources: [{ label: 'Shop', cadence: CADENCE }] },
+    ],
+  ])('%s', async (_, changes, market) => {
+    const [row] = await mapped(changed(exampleMapping, changes), file(TEA));
+    expect(row).toMatchObject({ kind: 'record', record: { type: 'market', ...market } });
+    if (SOURCES in changes) expect(row).not.toHaveProperty('record.sources');
   });
 });
 
@@ -218,7 +214,7 @@ test('JSON is refused once, with the remedy', async () => {
 });
 
 describe('rows that are refused', () => {
-  test.each<[string, string, string[]]>([
+  test.each<[string, string, string[], Changes?]>([
     ['no number', 'tea,yen,n/a,2026-01-02,,actual', ['2 record.invalid /amountMinor (price)']],
     ['an exponent without digits', 'tea,yen,4e,2026-01-02,,actual', ['2 record.invalid /amountMinor (price)']],
     ['a thousands separator', 'tea,yen,"1,000",2026-01-02,,actual', ['2 record.invalid /amountMinor (price)']],
@@ -262,39 +258,50 @@ describe('rows that are refused', () => {
         '2 record.invalid /confidence (flag)',
       ],
     ],
-  ])('%s', async (_, line, expected) => {
-    expect(await refusals(file(line))).toEqual(expected);
+    [
+      'a value that rounds to zero, where zeros of the file are asserted',
+      'tea,yen,0.01,2026-01-02,,actual',
+      ['2 amount.zero-unasserted /amountMinor (price)'],
+      { [`${VALUE}/zero`]: 'asserted' },
+    ],
+    [
+      'a fraction, where the mapping refuses to round',
+      'tea,dinar,8.05611,2026-01-02,,actual',
+      ['2 amount.not-integral /amountMinor (price)'],
+      { [`${VALUE}/rounding`]: 'refuse' },
+    ],
+    [
+      'a blank, where the mapping gives no reason',
+      'tea,yen,,2026-01-02,,actual',
+      ['2 provenance.incomplete /amountMinor (price)'],
+      { [`${VALUE}/blank`]: undefined },
+    ],
+    [
+      'a currency after its end, without a fault of its amount',
+      'tea,rouble,0.25,2016-07-01,,actual',
+      ['2 currency.retired /currency (-)'],
+      ROUBLES,
+    ],
+    ['a relative URL', TEA, ['2 source.url-not-absolute /sourceUrl (-)'], { [URL]: '{version}/{item}' }],
+    ['an empty label', TEA, ['2 provenance.incomplete /sourceLabel (-)'], { [LABEL]: '{version}' }],
+    [
+      'a price in another currency than its market',
+      TEA,
+      ['2 currency.not-native /currency (-)'],
+      { [CURRENCY]: 'USD' },
+    ],
+    ...['0', '-1', '1.5', 'x', '1000000000000001'].map((quantity): [string, string, string[], Changes] => [
+      `a quoted quantity of ${quantity} for a market of 10`,
+      TEA,
+      ['2 record.invalid /quotedQuantity (-)'],
+      { [`${VALUE}/quotedQuantity`]: quantity },
+    ]),
+  ])('%s', async (_, line, expected, changes) => {
+    expect(await refusals(file(line), changed(exampleMapping, changes ?? {}))).toEqual(expected);
+    if (changes !== undefined) return;
     // The rows around it are not affected.
     const around = await observations(file('coffee,yen,1,2026-01-02,,actual', line, 'coffee,yen,1,2026-01-04,,actual'));
     expect(around.map((row) => row.line)).toEqual([2, 4]);
-  });
-
-  test('a fraction, where the mapping refuses to round', async () => {
-    const mapping = withChange(exampleMapping, '/observation/value/rounding', 'refuse');
-    expect(
-      await refusals(file('tea,dinar,8.0561,2026-01-02,,actual', 'tea,dinar,8.05611,2026-01-02,,actual'), mapping),
-    ).toEqual(['3 amount.not-integral /amountMinor (price)']);
-  });
-
-  test('a blank, where the mapping gives no reason', async () => {
-    const mapping = withChange(exampleMapping, '/observation/value/blank', undefined);
-    expect(await refusals(file('tea,yen,,2026-01-02,,actual'), mapping)).toEqual([
-      '2 provenance.incomplete /amountMinor (price)',
-    ]);
-  });
-
-  test('a currency after its end, without a fault of its amount', async () => {
-    const mapping = withChange(exampleMapping, '/tables/1/rows/rouble', ['BYR']);
-    expect(
-      await refusals(file('tea,rouble,0.25,2016-07-01,,actual', 'tea,rouble,1,2016-06-30,,actual'), mapping),
-    ).toEqual(['2 currency.retired /currency (-)']);
-  });
-
-  test('a relative URL', async () => {
-    const mapping = withChange(exampleMapping, '/observation/sourceUrl', '{version}/{item}');
-    expect(await refusals(file('tea,yen,1,2026-01-02,,actual'), mapping)).toEqual([
-      '2 source.url-not-absolute /sourceUrl (-)',
-    ]);
   });
 
   test.each([
@@ -310,32 +317,6 @@ describe('rows that are refused', () => {
       '3 record.invalid /sourceLabel (-)',
     ]);
   });
-
-  test('a price in another currency than its market', async () => {
-    const mapping = withChange(exampleMapping, '/observation/currency', 'USD');
-    expect(await refusals(file('tea,yen,1,2026-01-02,,actual'), mapping)).toEqual([
-      '2 currency.not-native /currency (-)',
-    ]);
-    const other = withChange(mapping, '/observation/metric', 'fee');
-    expect(await observations(file('tea,yen,1,2026-01-02,,actual'), other)).toMatchObject([{ currency: 'USD' }]);
-  });
-
-  test('an empty label', async () => {
-    const mapping = withChange(exampleMapping, '/observation/sourceLabel', '{version}');
-    expect(await refusals(file('tea,yen,1,2026-01-02,,actual'), mapping)).toEqual([
-      '2 provenance.incomplete /sourceLabel (-)',
-    ]);
-  });
-
-  test.each(['0', '-1', '1.5', 'x', '1000000000000001'])(
-    'a quoted quantity of %s for a market of 10',
-    async (quantity) => {
-      const mapping = withChange(exampleMapping, '/observation/value/quotedQuantity', quantity);
-      expect(await refusals(file('tea,yen,1,2026-01-02,,actual'), mapping)).toEqual([
-        '2 record.invalid /quotedQuantity (-)',
-      ]);
-    },
-  );
 
   test('each row of a market that cannot be made', async () => {
     const mapping = withChange(exampleMapping, '/market/unit/quantity', '0.5');
@@ -354,7 +335,6 @@ describe('rows that are refused', () => {
 });
 
 describe('files', () => {
-  const ROW = 'tea,yen,1,2026-01-02,,actual';
   const rowsOn = (days: number, version: string) =>
     Array.from({ length: days }, (_, day) => {
       const date = new Date(Date.UTC(1990, 0, 1 + day)).toISOString().slice(0, 10);
@@ -370,17 +350,17 @@ describe('files', () => {
       'item,currency,price,version\ntea,yen,1,',
       ['1 record.invalid - (day)', '1 record.invalid - (flag)'],
     ],
-    ['two columns of one name', `${HEADER},price\n${ROW},2`, ['1 record.invalid - (price)']],
-    ['a column that a table adds', `${HEADER},code\n${ROW},2`, ['1 record.invalid - (code)']],
+    ['two columns of one name', `${HEADER},price\n${TEA},2`, ['1 record.invalid - (price)']],
+    ['a column that a table adds', `${HEADER},code\n${TEA},2`, ['1 record.invalid - (code)']],
     [
       'another delimiter',
-      file(ROW).replaceAll(',', ';'),
+      file(TEA).replaceAll(',', ';'),
       HEADER.split(',').map((column) => `1 record.invalid - (${column})`),
     ],
-    ['an open quote', file(ROW, 'tea,yen,"1,2026-01-02,,actual', ROW, ROW), ['3 record.invalid - (-)']],
-    ['text after a closing quote', file(ROW, '"tea"s,yen,1,2026-01-02,,actual', ROW), ['3 record.invalid - (-)']],
-    ['a quote inside a field', file(ROW, 'te"a,yen,1,2026-01-02,,actual', ROW), ['3 record.invalid - (-)']],
-    ['an open quote in the header', `"${HEADER}\n${ROW}`, ['1 record.invalid - (-)']],
+    ['an open quote', file(TEA, 'tea,yen,"1,2026-01-02,,actual', TEA, TEA), ['3 record.invalid - (-)']],
+    ['text after a closing quote', file(TEA, '"tea"s,yen,1,2026-01-02,,actual', TEA), ['3 record.invalid - (-)']],
+    ['a quote inside a field', file(TEA, 'te"a,yen,1,2026-01-02,,actual', TEA), ['3 record.invalid - (-)']],
+    ['an open quote in the header', `"${HEADER}\n${TEA}`, ['1 record.invalid - (-)']],
   ])('%s is refused', async (_, text, expected) => {
     // Columns are reported in the order in which the mapping needs them.
     expect((await refusals(text)).sort()).toEqual([...expected].sort());
@@ -388,12 +368,12 @@ describe('files', () => {
 
   test('each way in which a row is not readable has a reason of its own', async () => {
     const rows = ['tea,yen,"1', '"tea"s,yen', 'te"a,yen', 'x'.repeat(1_000_010)];
-    const reasons = await Promise.all(rows.map(async (row) => (await map(file(ROW, row))).at(-1)));
+    const reasons = await Promise.all(rows.map(async (row) => (await map(file(TEA, row))).at(-1)));
     expect(new Set(reasons.map((reason) => reason?.kind === 'refusal' && reason.detail)).size).toBe(rows.length);
   });
 
   test('a row that is too long is named as such, with no word of a quote that is not there', async () => {
-    const results = await map(file(ROW, 'x'.repeat(1_000_010)));
+    const results = await map(file(TEA, 'x'.repeat(1_000_010)));
     expect(results.at(-1)).toMatchObject({
       line: 3,
       detail: expect.stringMatching(/^the row that begins here has more than 1,000,000 characters: is a quote never/),
@@ -412,8 +392,8 @@ describe('files', () => {
   });
 
   test.each([
-    ['UTF-16 with a byte order mark', `\uFEFF${file(ROW)}`],
-    ['UTF-16 without one', file(ROW)],
+    ['UTF-16 with a byte order mark', `\uFEFF${file(TEA)}`],
+    ['UTF-16 without one', file(TEA)],
   ])('%s is refused once, with the remedy', async (_, text) => {
     const results = await map([Buffer.from(text, 'utf16le')]);
     expect(results).toMatchObject([
@@ -427,7 +407,7 @@ describe('files', () => {
 
   test('the rows before a malformed one are kept, wherever it is', async () => {
     for (const rows of [1, 100, 10_000]) {
-      const text = file(...rowsOn(rows, ''), '"tea"s,yen,1,2026-01-02,,actual', ROW);
+      const text = file(...rowsOn(rows, ''), '"tea"s,yen,1,2026-01-02,,actual', TEA);
       expect(await observations(text)).toHaveLength(rows);
       expect(await refusals(text)).toEqual([`${rows + 2} record.invalid - (-)`]);
     }
@@ -437,14 +417,14 @@ describe('files', () => {
     let pieces = 0;
     function* large() {
       yield file('tea,yen,"1,2026-01-02,,actual', '');
-      for (; pieces < 10_000; pieces++) yield `${ROW}\n`.repeat(100);
+      for (; pieces < 10_000; pieces++) yield `${TEA}\n`.repeat(100);
     }
     expect(await refusals(large())).toEqual(['2 record.invalid - (-)']);
     expect(pieces).toBeLessThan(1_000);
   });
 
   test('a byte order mark before a quoted header', async () => {
-    expect(await observations(`\uFEFF"item"${file(ROW).slice('item'.length)}`)).toMatchObject([{ market: 'tea-yen' }]);
+    expect(await observations(`\uFEFF"item"${file(TEA).slice('item'.length)}`)).toMatchObject([{ market: 'tea-yen' }]);
   });
 
   test('lines are counted through blank lines and quoted line breaks', async () => {
@@ -461,7 +441,7 @@ describe('files', () => {
 
   test('another delimiter, by the mapping', async () => {
     const mapping = withChange(exampleMapping, '/csv', { delimiter: ';' });
-    expect(await observations(file(ROW).replaceAll(',', ';'), mapping)).toMatchObject([{ amountMinor: 10 }]);
+    expect(await observations(file(TEA).replaceAll(',', ';'), mapping)).toMatchObject([{ amountMinor: 10 }]);
   });
 
   test('an error of the stream itself is passed on', async () => {
@@ -487,7 +467,7 @@ describe('files', () => {
   test('line ends, a byte order mark and chunks do not change the records', async () => {
     const lines = [
       HEADER,
-      ROW,
+      TEA,
       '"tea",yen,2,2026-01-04,"a,""b""",guess',
       'milk,yen,1,2026-01-02,,actual',
       'tea,yen,3,2026-01-05,,actual',

@@ -1,9 +1,8 @@
 /** The forms in which real files come: wide tables, single series, other numbers, dates, headers and encodings. */
 import { describe, expect, test } from 'vitest';
 import { mapCsv, mapCsvRows } from '../../mapping/declared/map-csv.ts';
-import { parseMapping } from '../../mapping/declared/parse-mapping.ts';
 import type { CsvInput } from '../../mapping/input/csv-input.ts';
-import { withChange } from './example-mapping.ts';
+import { type Changes, changed, mapped, taken } from './mapped.ts';
 
 /** One market that no column names: `Date,Price`. */
 const SERIES: unknown = {
@@ -34,28 +33,19 @@ const WIDE: unknown = {
   },
 };
 
-type Changes = Readonly<Record<string, unknown>>;
 const [VALUE, DATE] = ['/observation/value', '/observation/date'];
 
-function parsed(base: unknown, changes: Changes = {}) {
-  const mapping = Object.entries(changes).reduce((document, [path, value]) => withChange(document, path, value), base);
-  const result = parseMapping(mapping);
-  if ('faults' in result) throw new Error(JSON.stringify(result.faults));
-  return result.mapping;
-}
+const parsed = (base: unknown, changes: Changes = {}) => taken(changed(base, changes));
 
 /** Each result in short: `line market amount day`, `line slug` of a new market, or `line code pointer (column)`. */
 async function resultsOf(base: unknown, changes: Changes, csv: CsvInput): Promise<string[]> {
-  const results: string[] = [];
-  for await (const row of mapCsv(parsed(base, changes), csv)) {
-    if (row.kind === 'refusal') results.push(`${row.line} ${row.code} ${row.pointer || '-'} (${row.column ?? '-'})`);
-    else if (row.record.type === 'market') results.push(`${row.line} ${row.record.slug}`);
-    else if ('amountMinor' in row.record) {
-      const { market, amountMinor, observedAt } = row.record;
-      results.push(`${row.line} ${market} ${amountMinor} ${observedAt.replace('T00:00:00Z', '')}`);
-    }
-  }
-  return results;
+  return (await mapped(changed(base, changes), csv)).flatMap((row) => {
+    if (row.kind === 'refusal') return [`${row.line} ${row.code} ${row.pointer || '-'} (${row.column ?? '-'})`];
+    if (row.record.type === 'market') return [`${row.line} ${row.record.slug}`];
+    if (!('amountMinor' in row.record)) return [];
+    const { market, amountMinor, observedAt } = row.record;
+    return [`${row.line} ${market} ${amountMinor} ${observedAt.replace('T00:00:00Z', '')}`];
+  });
 }
 
 const UNITS = {
@@ -273,10 +263,10 @@ test('the date of a template is that of the instant', async () => {
     ...DATED({ format: 'YYYY-MM-DDTHH:mm:ssZ', precision: 'instant' }),
     '/observation/sourceUrl': 'https://example.org/{observedDate}',
   };
-  const urls: unknown[] = [];
-  for await (const row of mapCsv(parsed(SERIES, changes), 'Date,Price\n2026-01-02T23:30:00-05:00,1\n')) {
-    if (row.kind === 'record' && 'sourceUrl' in row.record) urls.push(row.record.sourceUrl);
-  }
+  const rows = await mapped(changed(SERIES, changes), 'Date,Price\n2026-01-02T23:30:00-05:00,1\n');
+  const urls = rows.flatMap((row) =>
+    row.kind === 'record' && 'sourceUrl' in row.record ? [row.record.sourceUrl] : [],
+  );
   expect(urls).toEqual(['https://example.org/2026-01-03']);
 });
 
@@ -312,12 +302,11 @@ test.each<[object, string, string | null]>([
   [{}, '5.', null],
   [{}, '1'.repeat(65), null],
 ])('a number by %j: %j is %j', async (number, text, digits) => {
-  const mapping = parsed(SERIES, { [`${VALUE}/number`]: number, [`${VALUE}/rounding`]: 'nearest' });
-  const values: unknown[] = [];
-  for await (const row of mapCsv(mapping, `Date,Price\n2026-01-02,"${text}"\n`)) {
-    if (row.kind === 'record' && 'sourceValue' in row.record) values.push(row.record.sourceValue);
-    if (row.kind === 'refusal') values.push(row.column === 'Price' ? null : row);
-  }
+  const document = changed(SERIES, { [`${VALUE}/number`]: number, [`${VALUE}/rounding`]: 'nearest' });
+  const values = (await mapped(document, `Date,Price\n2026-01-02,"${text}"\n`)).flatMap((row): unknown[] => {
+    if (row.kind === 'refusal') return [row.column === 'Price' ? null : row];
+    return 'sourceValue' in row.record ? [row.record.sourceValue] : [];
+  });
   expect(values).toEqual([digits]);
 });
 

@@ -3,39 +3,33 @@ import { describe, expect, test } from 'vitest';
 import { faultLines } from '../../cli/ingest/fault-log.ts';
 import { parseRecord } from '../../lambdas/markets/rules/row-rules.ts';
 import { FaultGroups } from '../../mapping/check/fault-groups.ts';
-import { mapCsv } from '../../mapping/declared/map-csv.ts';
-import type { MappedRecord, MappedRefusal } from '../../mapping/declared/mapped-rows.ts';
-import { parseMapping } from '../../mapping/declared/parse-mapping.ts';
-import { exampleMapping, withChange } from './example-mapping.ts';
+import { exampleMapping } from './example-mapping.ts';
+import { changed, mapped } from './mapped.ts';
 
 /** A mapping in which each of a market's texts is a cell. */
-const plain = [
-  ['/match', ['slug', 'name', 'kind', 'of']],
-  ['/tables', []],
-  ['/withhold', []],
-  [
-    '/market',
-    { slug: 'x-{slug}', name: '{name}', kind: '{kind}', nativeCurrency: 'USD', unit: { quantity: '1', of: '{of}' } },
-  ],
-  ['/observation/currency', 'USD'],
-  ['/observation/value', { column: 'price', rounding: 'refuse' }],
-  ['/observation/date', { column: 'day', format: 'YYYY-MM-DD', precision: 'day' }],
-  ['/observation/sourceLabel', '{label}'],
-  ['/observation/sourceUrl', 'https://example.org/'],
-  ['/observation/confidence', 'high'],
-].reduce((document, [path, value]) => withChange(document, path as string, value), exampleMapping);
+const plain = changed(exampleMapping, {
+  '/match': ['slug', 'name', 'kind', 'of'],
+  '/tables': [],
+  '/withhold': [],
+  '/market': {
+    ...{ slug: 'x-{slug}', name: '{name}', kind: '{kind}', nativeCurrency: 'USD' },
+    unit: { quantity: '1', of: '{of}' },
+  },
+  '/observation/currency': 'USD',
+  '/observation/value': { column: 'price', rounding: 'refuse' },
+  '/observation/date': { column: 'day', format: 'YYYY-MM-DD', precision: 'day' },
+  '/observation/sourceLabel': '{label}',
+  '/observation/sourceUrl': 'https://example.org/',
+  '/observation/confidence': 'high',
+});
 
 const HEADER = ['slug', 'name', 'kind', 'of', 'price', 'day', 'label'];
 const GOOD = { slug: 'tea', name: 'Tea', kind: 'food', of: 'kg', price: '1.5', day: '2026-01-02', label: 'Shop' };
 
 async function results(change: object, more: object = {}, header = HEADER) {
-  const parsed = parseMapping({ ...(plain as object), ...more });
-  if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
   const cells = { ...GOOD, ...change } as Readonly<Record<string, string>>;
   const csv = [header, HEADER.map((name) => `"${cells[name]}"`)].map((row) => row.join(',')).join('\n');
-  const found: (MappedRecord | MappedRefusal)[] = [];
-  for await (const result of mapCsv(parsed.mapping, csv)) found.push(result);
-  return found;
+  return await mapped({ ...(plain as object), ...more }, csv);
 }
 
 const ZERO_WIDTH = 'Te\u200ba';

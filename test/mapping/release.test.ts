@@ -1,56 +1,42 @@
 /** The time of release of a row: from a template or a column, or not known; never guessed. */
 import { describe, expect, test } from 'vitest';
 import { parseRecord } from '../../lambdas/markets/rules/row-rules.ts';
-import { mapCsv } from '../../mapping/declared/map-csv.ts';
-import { parseMapping } from '../../mapping/declared/parse-mapping.ts';
-import { exampleMapping, withChange } from './example-mapping.ts';
+import { exampleMapping } from './example-mapping.ts';
+import { type Changes, changed, mapped, pointersOf } from './mapped.ts';
 
 const RELEASED = '/observation/releasedAt';
 
+const HEADER = 'item,currency,price,day,version,flag,released';
+const mappedBy = (changes: Changes, ...rows: readonly string[]) =>
+  mapped(changed(exampleMapping, changes), [HEADER, ...rows].join('\n'));
+
 /** The release of each row of tea, in US dollars; or its refusal. */
 async function releasesOf(releasedAt: unknown, ...cells: readonly string[]): Promise<unknown[]> {
-  const parsed = parseMapping(withChange(exampleMapping, RELEASED, releasedAt));
-  if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
   const rows = cells.map((cell, index) => `tea,usd,1.5,2026-02-0${index + 1},,actual,${cell}`);
-  const found: unknown[] = [];
-  for await (const row of mapCsv(
-    parsed.mapping,
-    `item,currency,price,day,version,flag,released\n${rows.join('\n')}\n`,
-  )) {
-    if (row.kind === 'refusal') found.push(`${row.line} ${row.code} ${row.pointer} (${row.column})`);
-    else if (row.record.type === 'observation') {
-      expect(parseRecord(row.record)).toHaveProperty('record');
-      found.push('releasedAt' in row.record ? row.record.releasedAt : 'not known');
-    }
-  }
-  return found;
+  const results = await mappedBy({ [RELEASED]: releasedAt }, ...rows);
+  return results.flatMap((row) => {
+    if (row.kind === 'refusal') return [`${row.line} ${row.code} ${row.pointer} (${row.column})`];
+    if (row.record.type !== 'observation') return [];
+    expect(parseRecord(row.record)).toHaveProperty('record');
+    return ['releasedAt' in row.record ? row.record.releasedAt : 'not known'];
+  });
 }
 
 test('a release of the date of the value is not refused, too, where that date is', async () => {
-  const parsed = parseMapping(withChange(exampleMapping, RELEASED, '{observedDate}T16:00:00Z'));
-  if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
-  const found: unknown[] = [];
-  const csv = 'item,currency,price,day,version,flag\ntea,usd,1.5,2026-02-30,,actual\n';
-  for await (const row of mapCsv(parsed.mapping, csv)) found.push(row);
+  const found = await mappedBy({ [RELEASED]: '{observedDate}T16:00:00Z' }, 'tea,usd,1.5,2026-02-30,,actual,');
   expect(found).toMatchObject([{ kind: 'refusal', pointer: '/observedAt' }]);
 });
 
 test('only a release that is early or long before its value is confirmed', async () => {
-  const document = withChange(exampleMapping, RELEASED, '{released}');
-  const parsed = parseMapping(withChange(document, '/observation/date/early', 'confirmed'));
-  if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
   const times = [
     ['1950-01-02', '1950-01-03'],
     ['1900-01-02', '1899-12-31'],
     ['1950-01-04', '1940-01-03'],
   ];
-  const rows = times.map(([day, released]) => `tea,usd,1.5,${day},,actual,${released}T10:00:00Z\n`);
-  const confirmed: boolean[] = [];
-  for await (const row of mapCsv(parsed.mapping, `item,currency,price,day,version,flag,released\n${rows.join('')}`)) {
-    if (row.kind === 'refusal') throw new Error(row.detail);
-    if (row.record.type === 'observation') confirmed.push('dateConfirmed' in row.record);
-  }
-  expect(confirmed).toEqual([false, true, true]);
+  const rows = times.map(([day, released]) => `tea,usd,1.5,${day},,actual,${released}T10:00:00Z`);
+  const [, ...found] = await mappedBy({ [RELEASED]: '{released}', '/observation/date/early': 'confirmed' }, ...rows);
+  const confirmed = found.map((row) => row.kind === 'record' && 'dateConfirmed' in row.record);
+  expect([found.map(({ kind }) => kind), confirmed]).toEqual([Array(3).fill('record'), [false, true, true]]);
 });
 
 const NOT_A_TIME = '2 record.invalid /releasedAt (released)';
@@ -99,16 +85,12 @@ describe('a column', () => {
     ['a brace alone', '{released', [RELEASED]],
     ['a number', 20260203, [RELEASED]],
   ])('with %s is refused with the mapping', (_, releasedAt, pointers) => {
-    const parsed = parseMapping(withChange(exampleMapping, RELEASED, releasedAt));
-    const found = 'faults' in parsed ? parsed.faults.map(({ pointer }) => pointer) : [];
-    expect([...new Set(found)]).toEqual(pointers);
+    expect([...new Set(pointersOf(changed(exampleMapping, { [RELEASED]: releasedAt })))]).toEqual(pointers);
   });
 });
 
 test('a file without the column of the release is refused', async () => {
-  const parsed = parseMapping(withChange(exampleMapping, RELEASED, '{published}'));
-  if ('faults' in parsed) throw new Error('refused');
-  const rows: unknown[] = [];
-  for await (const row of mapCsv(parsed.mapping, 'item,currency,price,day,version,flag\n')) rows.push(row);
-  expect(rows).toMatchObject([{ kind: 'refusal', line: 1, column: 'published' }]);
+  expect(await mappedBy({ [RELEASED]: '{published}' })).toMatchObject([
+    { kind: 'refusal', line: 1, column: 'published' },
+  ]);
 });
