@@ -13,6 +13,7 @@ import { type GlobalOptions, needKey, type Profile, readProfile } from '../progr
 import { toCommandError } from './refusals.ts';
 
 const JSON_TYPE = 'application/json';
+const PATIENCE_MS = 120_000;
 /** The wait for a server that has never answered, which probably does not run. */
 const UNKNOWN_SERVER_MS = 2_000;
 /** A longer wait is reported to the user. */
@@ -104,7 +105,7 @@ function requestsOf({ timeout, patience }: GlobalOptions, fetched: typeof fetch)
   return new Requests({
     timeoutMs: timeout * 1000,
     get patienceMs() {
-      return Math.min(patience * 1000, hasAnswered ? Number.POSITIVE_INFINITY : UNKNOWN_SERVER_MS);
+      return patience === undefined ? (hasAnswered ? PATIENCE_MS : UNKNOWN_SERVER_MS) : patience * 1000;
     },
     bodies: null,
     redirect: 'manual',

@@ -67,7 +67,9 @@ interface IngestFlags extends GlobalOptions, GitFlags {
 export function addIngestCommands(program: Command): void {
   const command = program
     .command('ingest')
-    .description('store files of records; ends with 4 if a row is refused')
+    .description(
+      'store files of records; ends with 4 if a row is refused, with 6 if rows are stored and not public yet',
+    )
     .argument('[file...]', 'the files; - is standard input');
   addGitOptions(command)
     .option('--mapping <file>', 'the mapping of CSV files, or of JSON documents, to records')

@@ -18,6 +18,7 @@ import { cutIntoParts } from './parts.ts';
 import { sendBatches } from './send-batches.ts';
 import { sendUpload } from './send-upload.ts';
 import { readSource, type SourceFault, type SourceForm, type SourceRecord } from './source-records.ts';
+import { isUnpublished, unpublishedNotes } from './unpublished.ts';
 
 /** A file with more parts is sent as an upload, if refused records may be set aside: one request instead of hundreds. */
 const BATCHES_MOST = 10;
@@ -46,7 +47,7 @@ export interface IngestOutput {
   readonly quiet?: boolean;
 }
 
-/** Ends with `set-aside` if any row was refused. */
+/** Ends with `set-aside` if any row was refused, or else with `unfinished` if stored rows are not public after the wait. */
 export async function ingestFiles(
   client: Client,
   files: readonly NamedFile[],
@@ -61,6 +62,11 @@ export async function ingestFiles(
   });
   if (output.json) await printJson(summaries);
   else if (summaries.some(({ generation }) => generation !== null)) note(CACHES);
+  const unpublished = summaries.filter(isUnpublished);
+  if (unpublished.length === 0 || asked.wait === 0) return;
+  for (const line of await unpublishedNotes(client, unpublished, asked.wait)) note(line);
+  // A refused row needs a person, and so its code comes first.
+  if (!process.exitCode) endWith('unfinished');
 }
 
 /** After a refused file, later files are not sent. @param ended called after each file */

@@ -23,7 +23,10 @@ export const EXIT_CODES = {
       'nothing is stored from the first refused batch on (batches hold up to 1,000 records). `--dry-run` and `mapping check` change nothing.',
   },
   unreachable: { code: 5, meaning: 'No conclusive answer after all retries.' },
-  unfinished: { code: 6, meaning: 'Accepted, but not finished while the command waited.' },
+  unfinished: {
+    code: 6,
+    meaning: 'Accepted, but not finished while the command waited: rows may be stored, and not public yet.',
+  },
   forked: { code: 7, meaning: 'The log of the service contradicts itself. The evidence is kept.' },
   unchanged: { code: 8, meaning: 'Of `run`: there was nothing new, and nothing was written.' },
   'sources-failed': { code: 9, meaning: 'Of `run`: some sources failed. The rest is published.' },

@@ -10,9 +10,11 @@ import { join } from 'node:path';
 import { baseUrl } from '../../clients/typescript/public-files.ts';
 import { hasControl } from '../../server/backup/control-socket.ts';
 import { DEFAULT_DATA_FOLDER, readAddress } from '../../server/settings/address-file.ts';
+import { poll } from '../http/poll.ts';
 import { configPath, readConfigFile, readSecret } from './config-file.ts';
 import type { ProfileSettings } from './config-schema.ts';
 import { CommandError } from './exit-codes.ts';
+import { note } from './output.ts';
 
 /** The options that every command has, as the parser returns them. */
 export interface GlobalOptions {
@@ -27,8 +29,8 @@ export interface GlobalOptions {
   readonly quiet?: boolean;
   /** The time limit of one answer, in seconds. */
   readonly timeout: number;
-  /** The total time that a request may wait for retries, in seconds. */
-  readonly patience: number;
+  /** The total time that a request may wait for retries, in seconds. Undefined: the default of the kind of request. */
+  readonly patience?: number;
   readonly allowClearText?: boolean;
   readonly uploadHost?: string;
 }
@@ -119,8 +121,16 @@ async function folderLevel(options: GlobalOptions, environment: NodeJS.ProcessEn
   const folder = named ?? DEFAULT_DATA_FOLDER;
   // A killed server leaves its address, and any user may take over its port. So the key is sent only to the folder's own
   // process.
-  const address = readAddress(folder);
-  const url = address !== null && (await hasControl(folder)) ? address : undefined;
+  const running = async () => {
+    const address = readAddress(folder);
+    return address !== null && (await hasControl(folder)) ? address : undefined;
+  };
+  const { patience = 0 } = options;
+  let url = await running();
+  if (url === undefined && named !== null && patience > 0) {
+    note(`No server runs in ${folder}. Waiting for one, up to ${patience} s.`);
+    url = await poll(running, (address) => address !== undefined, patience);
+  }
   if (url === undefined && named !== null) {
     throw new CommandError(
       'unreachable',

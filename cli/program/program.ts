@@ -58,7 +58,11 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
     .option('--json', 'print JSON, and no progress')
     .option('--quiet', 'show no progress')
     .option('--timeout <seconds>', 'the time limit of one answer, until its last byte', seconds, 30)
-    .option('--patience <seconds>', 'the time for all retries together', seconds, 120)
+    .option(
+      '--patience <seconds>',
+      'the time for all retries together, also of a server that does not run (default: 120, and 2 for such a server)',
+      seconds,
+    )
     .option('--allow-clear-text', 'send the key over http to other machines')
     .addHelpText('after', EXAMPLES);
   addLocalCommands(program);

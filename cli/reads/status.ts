@@ -25,7 +25,7 @@ interface LastVerify {
   readonly share: string;
 }
 
-interface Health {
+export interface Health {
   readonly status?: string;
   readonly publishLagSeconds?: number;
   readonly marksDue?: number;
@@ -40,10 +40,8 @@ interface Health {
 /** Ends with `findings` if the service reports a failure. */
 export async function printStatus(client: Client, asJson: boolean): Promise<void> {
   const snapshot = (await client.files.resource(SNAPSHOT_URL).catch(toCommandError)) as Snapshot;
-  // 503 is a valid answer with faults. On AWS the path does not exist.
-  const asked = await client.read(HEALTH_URL, [404, 403, 503]);
-  const health = asked.status === 200 || asked.status === 503 ? (jsonOf(asked) as Health) : null;
-  if (asked.status === 503) endWith('findings');
+  const health = await readHealth(client);
+  if (health !== null && health.status !== 'ok') endWith('findings');
   const lateSources = await readLateSources(client);
   if (asJson) return await printJson({ url: shownUrl(client), snapshot, lateSources, health });
   const { generation, publishedAt, counts, listGeneration } = snapshot;
@@ -59,6 +57,13 @@ export async function printStatus(client: Client, asJson: boolean): Promise<void
     ...lateSources.worst.map((source) => ['late', lateInWords(source)] as const),
     ...(health === null ? [['health', 'this service does not tell'] as const] : healthFields(health)),
   ]);
+}
+
+/** Null: this service makes no report. On AWS the path does not exist. */
+export async function readHealth(client: Client): Promise<Health | null> {
+  // 503 is a valid answer with faults.
+  const asked = await client.read(HEALTH_URL, [404, 403, 503]);
+  return asked.status === 200 || asked.status === 503 ? (jsonOf(asked) as Health) : null;
 }
 
 function shownUrl({ profile }: Client): string {

@@ -4,7 +4,6 @@ import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isLoopback } from '../../lambdas/http/network.ts';
 import { findDamagedObjects } from '../../storage/directory/damaged-files.ts';
-import { diskFault } from '../../storage/ports/disk-fault.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import { examineLedgerFile } from '../../storage/sqlite/sqlite-copy.ts';
 import { hasControl } from '../backup/control-socket.ts';
@@ -197,7 +196,8 @@ async function examineSpace(folder: string): Promise<readonly Diagnosis[]> {
     accessSync(folder, constants.W_OK);
   } catch (error) {
     // Other errors are those of permissions.
-    if (diskFault(error) !== null) return [fault('disk space', `${folder} is on a read-only disk`, MAKE_WRITABLE)];
+    if ((error as NodeJS.ErrnoException).code === 'EROFS')
+      return [fault('disk space', `${folder} is on a read-only disk`, MAKE_WRITABLE)];
   }
   const { blocks, bavail, bsize, files, ffree } = await statfs(folder);
   const found: Diagnosis[] = [];

@@ -1,6 +1,6 @@
 /** Opens the port of the service. If it fails, the error says why. */
 import { once } from 'node:events';
-import type { AddressInfo, Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { StartError } from '../service/start-error.ts';
 import type { EmbeddedConfig } from '../settings/config.ts';
 
@@ -20,6 +20,14 @@ export async function listen(server: Server, { host, port }: Pick<EmbeddedConfig
   const name =
     family === 'IPv6' ? `[${address === '::' ? '::1' : address}]` : address.replace(/^0\.0\.0\.0$/, '127.0.0.1');
   return `http://${name}:${openPort}`;
+}
+
+/** Opens the port, and closes it again: to find a fault before anything is made. @throws StartError as `listen` does */
+export async function checkPort(place: Pick<EmbeddedConfig, 'host' | 'port'>): Promise<void> {
+  const server = createServer();
+  await listen(server, place);
+  server.close();
+  await once(server, 'close');
 }
 
 function listenFault({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {

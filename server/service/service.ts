@@ -2,7 +2,8 @@
  * All of Tidemark on one machine. This module joins the core: ledger, objects, the sample, write API, worker, publisher. The
  * edge has a thread of its own (edge-host/), so that no reader waits for the core.
  */
-
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { createRefusalLog } from '../../lambdas/http/refusal-log.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { mayReceive } from '../../lambdas/ingest/upload-sender.ts';
@@ -16,8 +17,9 @@ import { openControl } from '../backup/control.ts';
 import { ingestSample, isSampleAlone, type SampleProgress } from '../commands/sample.ts';
 import { type EdgeThread, startEdge } from '../edge-host/edge-thread.ts';
 import { announceChanges, watchDamage } from '../folder/damaged-objects.ts';
-import { type DataFolder, openDataFolder } from '../folder/data-folder.ts';
+import { type DataFolder, LEDGER_FILE, openDataFolder } from '../folder/data-folder.ts';
 import { publishIfNothingIsShown } from '../folder/lost-objects.ts';
+import { checkPort } from '../http/listen.ts';
 import { type OperatorKeyFile, openWriteApi, uploadsFolder } from '../http/write-api.ts';
 import { answerWrites } from '../http/write-server.ts';
 import { readSourceHealth } from '../loops/source-health.ts';
@@ -75,6 +77,8 @@ export async function startService(
 ): Promise<Service> {
   let unlock = () => {};
   try {
+    // A start that fails must not leave a new data folder behind.
+    if (!existsSync(join(config.dataFolder, LEDGER_FILE))) await checkPort(config);
     unlock = await (await openTarget(config.dataFolder, config.target)).lock();
     const data = await openDataFolder(config.dataFolder, config);
     const service = await startOn(edge, data, config, progress, log, ask);

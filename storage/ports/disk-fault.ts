@@ -3,11 +3,13 @@
 /** Codes of the system, and primary result codes of SQLite (https://sqlite.org/rescode.html). */
 const FULL = ['ENOSPC', 'EDQUOT', 13];
 const READ_ONLY = ['EROFS', 8];
+const DENIED = ['EACCES', 'EPERM'];
 const FAILING = ['EIO', 10];
 
 const WORDS: readonly (readonly [codes: readonly unknown[], words: string])[] = [
   [FULL, 'The disk of the service is full.'],
   [READ_ONLY, 'The disk of the service is read-only.'],
+  [DENIED, 'The disk of the service denies access to its files.'],
   [FAILING, 'The disk of the service fails: it may be full, read-only or broken.'],
 ];
 

@@ -57,6 +57,39 @@ describe('a failure ends with', () => {
     expect(errors).toContain('publications show pub_1');
   });
 
+  test('rows that are stored and not public in time: exit code 6, the reason of the service, and what to do', async () => {
+    const counts = { accepted: 1, unchanged: 0, refused: 0 };
+    const report = {
+      id: 'bat_1',
+      state: 'applied',
+      records: 1,
+      counts,
+      errors: [],
+      finishedAt: 'now',
+      generation: null,
+    };
+    const faults = [{ part: 'publishing', detail: 'Publications fail.' }];
+    const service: Reply = (request, response) =>
+      request.url === '/healthz'
+        ? json({ status: 'failing', faults, deferred: 2 }, 503)(request, response)
+        : json(report, request.method === 'POST' ? 202 : 200)(request, response);
+    const { url } = await stubServer(service);
+    const ingest = (wait: string, body = report) => {
+      Object.assign(report, body);
+      const words = ['ingest', '-', '--partial', '--wait', wait, '--url', url];
+      return tidemarkHere(words, { environment: KEY, input: '{"type":"observation"}\n' });
+    };
+    const { code, output, errors } = await ingest('0.2');
+    expect([code, output]).toEqual([6, expect.stringContaining('stored\t1\n')]);
+    expect(errors).toContain('stdin: stored, and not public after 0.2 s: 1 new record.\n');
+    expect(errors).toContain('The service says: publishing: Publications fail.\n');
+    expect(errors).toMatch(/: 2\.\nSend nothing again: .*tidemark status/);
+    expect(await ingest('0')).toMatchObject({ code: 0 });
+    // A refused row needs a person.
+    const refused = { ...report, records: 2, counts: { ...counts, refused: 1 } };
+    expect(await ingest('0.2', refused)).toMatchObject({ code: 4, errors: expect.stringContaining('not public') });
+  });
+
   test('a server that is not there: exit code 5 at once, and how to start one', async () => {
     const startedMs = performance.now();
     const { code, errors } = await tidemarkHere(['status', '--url', 'http://127.0.0.1:2']);

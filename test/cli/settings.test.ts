@@ -4,11 +4,11 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { tidemarkHere } from './in-process.ts';
 import { json, stubServer } from './stub-server.ts';
-import { type Run, tidemark } from './tidemark.ts';
+import { finished, type Run, spawnTidemark, tidemark } from './tidemark.ts';
 
 const PUBLISHED = { id: 'pub_1', state: 'published', generation: 7, publishedAt: '2026-11-20T12:00:00Z' };
 
@@ -79,8 +79,12 @@ describe('the key and the URL come from', () => {
     await mkdir(data, { mode: 0o700 });
     await writeFile(join(data, 'address'), `${server.url}\n`, { mode: 0o600 });
     await writeFile(join(data, 'operator-key'), 'key-5\n', { mode: 0o600 });
-    const control = createServer((_, response) => response.writeHead(404).end());
-    await once(control.listen(join(data, 'control.sock')), 'listening');
+    const openControl = async () => {
+      const opened = createServer((_, response) => response.writeHead(404).end());
+      await once(opened.listen(join(data, 'control.sock')), 'listening');
+      return opened;
+    };
+    const control = await openControl();
     expect(await keyOf(server, publish({}, '--data', data))).toBe('Bearer key-5');
     // Killed: the address stays, and somebody else may have the port.
     control.close();
@@ -90,6 +94,14 @@ describe('the key and the URL come from', () => {
     const { code, errors } = await publish({}, '--data', data);
     expect([code, errors]).toEqual([5, expect.stringContaining(`No server runs in ${data}`)]);
     expect(server.seen).toHaveLength(seen);
+    // It is started again while the command waits.
+    const words = ['publish', '--all', '--data', data, '--patience', '60', '--config', config];
+    const child = spawnTidemark(words, { environment: { TIDEMARK_CONFIG: config } });
+    const [told] = (await once(child.stderr as EventEmitter, 'data')) as [Buffer];
+    expect(told.toString()).toContain('Waiting for one, up to 60 s.');
+    const again = await openControl();
+    onTestFinished(() => void again.close());
+    expect(await finished(child)).toMatchObject({ code: 0, output: expect.stringContaining('published') });
   });
 });
 

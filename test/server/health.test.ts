@@ -102,6 +102,7 @@ describe('the health of the service', () => {
     ['full', { code: 'ENOSPC' }],
     ['full', { code: 'ERR_SQLITE_ERROR', errcode: 13 }],
     ['read-only', { code: 'EROFS' }],
+    ['denies', { code: 'EPERM' }],
     ['read-only', { code: 'ERR_SQLITE_ERROR', errcode: 8 | (5 << 8) }],
     ['fails', { code: 'ERR_SQLITE_ERROR', errcode: 10 | (3 << 8) }],
   ])('fails at once if the last publication failed because the disk is %s: %j', async (words, cause) => {
