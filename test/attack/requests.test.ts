@@ -63,25 +63,6 @@ describe('the edge', () => {
     );
   });
 
-  describe('HTTP/1.0 has no Transfer-Encoding', () => {
-    test.each(['GET', 'POST', 'OPTIONS'])('%s: 400, and nothing that follows is a request', async (method) => {
-      const hidden = `GET ${GOLD} HTTP/1.1\r\nHost: a\r\n\r\n`;
-      const head = `${method} ${GOLD} HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n`;
-      const text = await converse(edge, `${head}0\r\n\r\n${hidden}`);
-      expect(statuses(text)).toEqual([400]);
-      expect(parseReply(text).headers.connection).toBe('close');
-    });
-  });
-
-  test.each(['HTTP/1.2', 'HTTP/1.9', 'HTTP/1.12', 'HTTP/3.0'])(
-    '%s is refused, and ends the connection',
-    async (version) => {
-      const text = await converse(edge, `GET ${GOLD} ${version}\r\nHost: a\r\n\r\n`.repeat(2));
-      expect(statuses(text)).toEqual([400]);
-      expect(text).toContain('Connection: close');
-    },
-  );
-
   describe('needless percent-encoding names the same thing, and nothing else does', () => {
     test.each([
       ['/api/v1/markets/gold%2Dusd', 200],

@@ -3,7 +3,7 @@
  * request of its own. Here every request whose end is in doubt is the last of its connection.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask, type Edge, startEdge } from '../server/edge/edge-fixture.ts';
+import { ask, type Edge, parseReply, startEdge } from '../server/edge/edge-fixture.ts';
 import { BODIES, putObjects } from '../server/edge/edge-objects.ts';
 import { conversation, RawClient } from '../server/edge/raw-client.ts';
 
@@ -17,8 +17,19 @@ const HIDDEN = 'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n';
 const LENGTH = HIDDEN.length;
 const CHUNK = `${LENGTH.toString(16)}\r\n${HIDDEN}\r\n0\r\n\r\n`;
 
+/** Refusals are problem documents with these codes. */
+const CODES: { readonly [status: number]: string } = {
+  400: 'invalid-request',
+  405: 'method-not-allowed',
+  413: 'content-too-large',
+  414: 'uri-too-long',
+  431: 'header-fields-too-large',
+};
+
+type Row = readonly [title: string, bytes: string, statuses: readonly number[]];
+
 /** Each is followed by a request that would be answered 200. Three answers: the requests in the packets of their own. */
-const ROWS: readonly (readonly [title: string, bytes: string, statuses: readonly number[]])[] = [
+const ROWS: readonly Row[] = [
   // Two framings.
   ['CL.TE', `${POST}Content-Length: ${5 + LENGTH}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${HIDDEN}`, [400]],
   ['TE.CL', `${POST}Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n${CHUNK}`, [400]],
@@ -34,7 +45,13 @@ const ROWS: readonly (readonly [title: string, bytes: string, statuses: readonly
   ['a vertical tab before the coding', `${GET}Transfer-Encoding:\x0bchunked\r\n\r\n${CHUNK}`, [400]],
   ['a coding after a bare CR', `${GET}X: y\rTransfer-Encoding: chunked\r\n\r\n${CHUNK}`, [400]],
   ['a coding after a bare LF', `${GET}X: y\nTransfer-Encoding: chunked\r\n\r\n${CHUNK}`, [400]],
-  ['TE in HTTP/1.0', `${GET.replace('1.1', '1.0')}Transfer-Encoding: chunked\r\n\r\n${CHUNK}`, [400]],
+  ...['GET', 'POST', 'OPTIONS'].map((method): Row => {
+    const head = `${method} ${GOLD} HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\n`;
+    return [`TE in HTTP/1.0 with ${method}`, `${head}Transfer-Encoding: chunked\r\n\r\n${CHUNK}`, [400]];
+  }),
+  ['an unknown coding', `${GET}Transfer-Encoding: xchunked\r\n\r\n${HIDDEN}`, [400]],
+  ['gzip as coding', `${GET}Transfer-Encoding: gzip\r\n\r\n${HIDDEN}`, [400]],
+  ['gzip before chunked', `${GET}Transfer-Encoding: gzip, chunked\r\n\r\n${CHUNK}`, [400]],
   ['an empty coding', `${GET}Transfer-Encoding: \r\n\r\n${CHUNK}`, [400]],
   // Bodies where none belongs.
   ['CL.0 with GET', `${GET}Content-Length: ${LENGTH}\r\n\r\n${HIDDEN}`, [413]],
@@ -84,15 +101,25 @@ const ROWS: readonly (readonly [title: string, bytes: string, statuses: readonly
   ['two versions', `GET ${GOLD} HTTP/1.1 HTTP/1.1\r\nHost: a\r\n\r\n${HIDDEN}`, [400]],
   ['a target with a space', `GET ${GOLD} /nowhere HTTP/1.1\r\nHost: a\r\n\r\n${HIDDEN}`, [400]],
   ['no target', `GET HTTP/1.1\r\nHost: a\r\n\r\n${HIDDEN}`, [400]],
-  ['a method in small letters', `${GET.replace('GET', 'get')}\r\n${HIDDEN}`, [405]],
+  ...['get', 'GETS', 'FOO', 'M-S*1', '\r\nFOO'].map((method): Row => {
+    return [`the method ${JSON.stringify(method)}`, `${GET.replace('GET', method)}\r\n${HIDDEN}`, [405]];
+  }),
+  ['a very long method', `${GET.replace('GET', 'A'.repeat(40))}\r\n${HIDDEN}`, [400]],
+  ['a URL beyond all limits', `${GET.replace(GOLD, `/${'a'.repeat(20_000)}`)}\r\n${HIDDEN}`, [414]],
+  ['an answer', `HTTP/1.1 200 OK\r\nHost: a\r\n\r\n${HIDDEN}`, [400]],
+  ['one word', `nonsense\r\n\r\n${HIDDEN}`, [400]],
+  ['the first bytes of TLS', '\x16\x03\x01\x02\x00\x01\x00', [400]],
   ['letters after a request', `${GET}\r\nabc${HIDDEN.replace('a\r', 'b\r')}`, [200, 405]],
   ['garbage after a request', `${GET}\r\n<${HIDDEN}`, [200, 400]],
   ['one byte after a request', `${GET}\r\n\0${HIDDEN}`, [200, 400]],
   ['100 fields', `${GET}${'X: y\r\n'.repeat(99)}\r\n`, [200, 200]],
   ['101 fields', `${GET}${'X: y\r\n'.repeat(100)}\r\n${HIDDEN}`, [431]],
+  ['900 fields', `${GET}${'X: y\r\n'.repeat(900)}\r\n${HIDDEN}`, [431]],
   ['a field of 16 KB', `${GET}X: ${'y'.repeat(16_384)}\r\n\r\n${HIDDEN}`, [431]],
   // Hosts in doubt.
   ['two hosts', `${GET}Host: b\r\n\r\n${HIDDEN}`, [400]],
+  ['the same host twice', `${GET}Host: a\r\n\r\n${HIDDEN}`, [400]],
+  ['two hosts in HTTP/1.0', `${GET.replace('1.1', '1.0')}Host: b\r\n\r\n${HIDDEN}`, [400]],
   ['no host', `GET ${GOLD} HTTP/1.1\r\n\r\n${HIDDEN}`, [400]],
   ['a list of hosts', `${GET.replace('Host: a', 'Host: a, b')}\r\n${HIDDEN}`, [400]],
   ['a host with a path', `${GET.replace('Host: a', 'Host: a/b')}\r\n${HIDDEN}`, [400]],
@@ -102,10 +129,14 @@ const ROWS: readonly (readonly [title: string, bytes: string, statuses: readonly
   ['`close` in a second field', `${GET}Connection: keep-alive\r\nConnection: close\r\n\r\n${HIDDEN}`, [200]],
   ['HTTP/1.0', `${GET.replace('1.1', '1.0')}\r\n${HIDDEN}`, [200]],
   ['no version, which is HTTP/0.9', `GET ${GOLD}\r\nX: HTTP/1.1\r\nHost: a\r\n\r\n${HIDDEN}`, [200]],
-  ['a later version', `${GET.replace('1.1', '1.2')}\r\n${HIDDEN}`, [400]],
+  ['no version and no host', `GET ${GOLD}\r\n\r\n${HIDDEN}`, [400]],
+  ...['1.2', '1.9', '1.12', '3.0'].map((version): Row => {
+    return [`HTTP/${version}`, `${GET.replace('1.1', version)}\r\n${HIDDEN}`, [400]];
+  }),
   ['an upgrade', `${GET}Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n${HIDDEN}`, [200]],
   ['an upgrade that is not for the connection', `${GET}Upgrade: h2c\r\n\r\n${HIDDEN}`, [200]],
   ['the preface of HTTP/2', `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n${HIDDEN}`, [400]],
+  ['the preface of HTTP/2 and a frame', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0', [400]],
   ['CONNECT', `CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n${HIDDEN}`, [405]],
   // Requests whose end is clear: the next one is an ordinary request.
   ['an empty body', `${GET}Content-Length: 0\r\n\r\n${HIDDEN}`, [200, 404, 200]],
@@ -136,13 +167,34 @@ async function answersOf(
   return { text, statuses: statusesOf(text) };
 }
 
-describe('a hidden request is not answered', () => {
+/** The last answer: a problem document that no cache keeps. */
+function expectRefusal(text: string, status: number, isHead: boolean): void {
+  const { headers, body } = parseReply(text.slice(text.search(/HTTP\/1\.1 \d{3} (?!.*HTTP\/1\.1 \d{3} )/s)));
+  expect(headers).toMatchObject({
+    'content-type': 'application/problem+json',
+    'cache-control': 'no-store',
+    'access-control-allow-origin': '*',
+    'x-content-type-options': 'nosniff',
+    date: 'now',
+  });
+  expect(headers.allow).toBe(status === 405 ? 'GET, HEAD, OPTIONS' : undefined);
+  const code = CODES[status];
+  if (isHead) expect(body).toHaveLength(0);
+  else {
+    expect(JSON.parse(body.toString())).toMatchObject({ status, code, type: `/problems/${code}` });
+    expect(headers['content-length']).toBe(String(body.length));
+  }
+}
+
+describe('a hidden request is not answered, and a refusal is a problem document', () => {
   test.each(ROWS)('%s', async (_title, bytes, statuses) => {
     // A second request of a packet comes too early.
     const inOne = statuses.length === 3 ? statuses.slice(0, 1) : statuses;
     const last = await answersOf(bytes);
     expect(last.statuses).toEqual(inOne);
     expect(last.text).toMatch(/\r\nConnection: close\r\n(?!.*\r\nConnection: keep-alive)/s);
+    const end = inOne.at(-1) as number;
+    if (end >= 400) expectRefusal(last.text, end, bytes.startsWith('HEAD'));
     // With a packet of its own for each request that the client has in mind.
     const hidden = bytes.lastIndexOf(HIDDEN);
     if (hidden > 0) {

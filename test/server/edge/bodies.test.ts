@@ -164,40 +164,22 @@ describe('the edge', () => {
   });
 
   describe('with ambiguous framing is not diverted', () => {
-    test.each<[string, string, number, string]>([
-      [
-        'a length and chunks',
-        `POST /write/echo HTTP/1.1\r\n${H}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-        400,
-        'invalid-request',
-      ],
-      [
-        'chunks and a length',
-        `POST /write/echo HTTP/1.1\r\n${H}Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n`,
-        400,
-        'invalid-request',
-      ],
-      [
-        'two lengths',
-        `POST /write/echo HTTP/1.1\r\n${H}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`,
-        400,
-        'invalid-request',
-      ],
-      [
-        'another coding',
-        `POST /write/echo HTTP/1.1\r\n${H}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
-        400,
-        'invalid-request',
-      ],
-      ['two hosts', `POST /write/echo HTTP/1.1\r\n${H}${H}Content-Length: 0\r\n\r\n`, 400, 'invalid-request'],
-      ['no host', 'POST /write/echo HTTP/1.1\r\nContent-Length: 0\r\n\r\n', 400, 'invalid-request'],
-      ['many fields', `POST /write/echo HTTP/1.1\r\n${H}${'X: y\r\n'.repeat(100)}\r\n`, 431, 'header-fields-too-large'],
-      ['a GET with a body', `GET /write/echo HTTP/1.1\r\n${H}Content-Length: 1\r\n\r\na`, 413, 'content-too-large'],
-      ['a write elsewhere', `POST ${GOLD_URL} HTTP/1.1\r\n${H}Content-Length: 1\r\n\r\na`, 405, 'method-not-allowed'],
-    ])('%s', async (_title, bytes, status, code) => {
+    const POST = `POST /write/echo HTTP/1.1\r\n${H}`;
+    const CHUNKED = 'Transfer-Encoding: chunked\r\n';
+    test.each<[string, string, number]>([
+      ['a length and chunks', `${POST}Content-Length: 5\r\n${CHUNKED}\r\n0\r\n\r\n`, 400],
+      ['chunks and a length', `${POST}${CHUNKED}Content-Length: 5\r\n\r\n0\r\n\r\n`, 400],
+      ['two lengths', `${POST}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`, 400],
+      ['another coding', `${POST}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`, 400],
+      ['two hosts', `${POST}${H}Content-Length: 0\r\n\r\n`, 400],
+      ['no host', 'POST /write/echo HTTP/1.1\r\nContent-Length: 0\r\n\r\n', 400],
+      ['many fields', `${POST}${'X: y\r\n'.repeat(100)}\r\n`, 431],
+      ['a GET with a body', `GET /write/echo HTTP/1.1\r\n${H}Content-Length: 1\r\n\r\na`, 413],
+      ['a write elsewhere', `POST ${GOLD_URL} HTTP/1.1\r\n${H}Content-Length: 1\r\n\r\na`, 405],
+    ])('%s', async (_title, bytes, status) => {
       const all = replies(await converse(edge, bytes + LAST));
       expect(all.map((reply) => reply.status)).toEqual([status]);
-      expect(JSON.parse((all[0]?.body ?? '').toString())).toMatchObject({ code });
+      expect(JSON.parse((all[0]?.body ?? '').toString())).toMatchObject({ status });
       expect(handled).toEqual([]);
     });
   });
