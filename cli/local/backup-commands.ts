@@ -133,8 +133,7 @@ async function beginAgain(source: string, dir: string | undefined, options: Rest
   }
   const { restoreFromLog } = await import('../../server/commands/restore-from-log.ts');
   const line = progressOf(options);
-  const logs = [...readKnownLogs(knownLogsPath(options)).values()];
-  const seen = logs.flatMap(({ checkpoints }) => Object.values(checkpoints));
+  const seen = [...readKnownLogs(knownLogsPath(options)).values()].map(({ checkpoint }) => checkpoint);
   const asked = { source, replace, seen, forgetNames, timeoutSeconds: timeout, progress: shownOn(line) };
   const report = await restoreFromLog(settings({ TIDEMARK_DATA: data }), asked).finally(line.clear);
   if (json) return await printJson(report);

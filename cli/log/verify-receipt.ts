@@ -9,7 +9,7 @@ import { parseEntry } from '../../contract/log/parse-entry.ts';
 import { decimalText } from '../../contract/values/money/decimal-text.ts';
 import { CommandError } from '../program/exit-codes.ts';
 import { printFields, printJson } from '../program/output.ts';
-import { knownLogsPath, originOf, readKnownLogs } from './known-logs.ts';
+import { knownLogsOf, knownLogsPath, originOf } from './known-logs.ts';
 import type { ReceiptFlags } from './receipt-flags.ts';
 
 /** Ends with `findings` if the receipt proves nothing. */
@@ -54,20 +54,33 @@ async function proven(receipt: string, options: ReceiptFlags) {
   }
 }
 
-/** Keys that were given, or that this user has stored for the log of this origin. */
+/**
+ * Keys that were given, or that this user has stored for a log of this origin. Anybody can use the same origin for another log.
+ * So a stored key counts only if it was found at every base URL of the origin.
+ */
 function keysOfLog(origin: string, { logKey, ...options }: ReceiptFlags) {
   if (logKey !== undefined) return { vkeys: logKey, keyFrom: null };
-  const known = readKnownLogs(knownLogsPath(options)).get(origin);
-  if (known === undefined) {
+  const logs = knownLogsOf(origin, knownLogsPath(options));
+  if (logs.size === 0) {
     const hint =
-      'Give the key with --log-key KEY. Its operator states it, and the service shows it at URL/api/v1/log/vkey: compare both. ' +
-      `It begins with ${origin}+.\n` +
+      `${GIVE_KEY} It begins with ${origin}+.\n` +
       'Or check the service once, which remembers the key that is shown there:\n' +
       '  tidemark verify URL --log';
     throw new CommandError('usage', `No key of the log ${origin} is known.`, hint);
   }
-  return { vkeys: known.vkeys, keyFrom: Object.keys(known.checkpoints).join(' and ') };
+  const all = [...logs.values()];
+  const vkeys = (all[0] ?? []).filter((vkey) => all.every((known) => known.includes(vkey)));
+  if (vkeys.length > 0) return { vkeys, keyFrom: [...logs.keys()].join(' and ') };
+  const found = [...logs].map(([url, known]) => `${url}: ${known.map(nameOfKey).join(', ')}`);
+  throw new CommandError(
+    'usage',
+    `Base URLs with a log ${origin} have different keys, so none is trusted:\n${found.join('\n')}`,
+    GIVE_KEY,
+  );
 }
+
+const GIVE_KEY =
+  'Give the key with --log-key KEY. Its operator states it, and the service shows it at URL/api/v1/log/vkey: compare both.';
 
 function shownValue(entry: ObservationEntry): string {
   if (entry.unknownReason !== null) return `unknown: ${entry.unknownReason}`;

@@ -11,7 +11,7 @@ import { CommandError } from '../program/exit-codes.ts';
 import { note, printRaw } from '../program/output.ts';
 import { publicReaderOf } from '../reads/verify.ts';
 import { allVersions } from '../reads/walk.ts';
-import { knownLogAt, knownLogsPath, readKnownLogs } from './known-logs.ts';
+import { knownLogsPath, readKnownLogs } from './known-logs.ts';
 import type { ReceiptFlags } from './receipt-flags.ts';
 import { wordsOnStrangeLog } from './strange-log.ts';
 
@@ -27,7 +27,7 @@ export async function writeReceipt(client: Client, slug: string, options: Receip
     throw new LogFileError(url, 'status', `answered ${status}, expected 200`);
   };
   const memory = knownLogsPath(options);
-  const known = options.logKey === undefined ? knownLogAt(readKnownLogs(memory), readUrl.href)?.vkeys : undefined;
+  const known = options.logKey === undefined ? readKnownLogs(memory).get(readUrl.href)?.vkeys : undefined;
   try {
     const vkeys = options.logKey ?? known ?? (await files.vkeys());
     const log = await SignedLog.open(read, await Promise.all(vkeys.map(importLogKey)));

@@ -13,7 +13,7 @@ import type { Finding } from '../../publisher/verify/report.ts';
 import { hostReader, staticHostReader } from '../../server/target/static-host.ts';
 import type { ProgressLine } from '../../server/terminal/progress-line.ts';
 import { counted } from '../../server/terminal/words.ts';
-import { forgetUrl, knownLogAt, originOf, readKnownLogs, rememberLog } from '../log/known-logs.ts';
+import { knownLogsOf, originOf, readKnownLogs, rememberLog } from '../log/known-logs.ts';
 import { isSignatureFault, wordsOnStrangeLog } from '../log/strange-log.ts';
 import { CommandError, endWith } from '../program/exit-codes.ts';
 import { isPersonReading, note, printFields, printJson, progressOf, Table } from '../program/output.ts';
@@ -99,12 +99,10 @@ async function verifyTheLog(
   { vkeys, memory, isNew }: LogCheck,
   options: Pick<VerifyLogOptions, 'pause'>,
 ): Promise<VerifyLogReport> {
-  const logs = readKnownLogs(memory);
-  if (isNew) forgetUrl(logs, url.href);
-  const known = knownLogAt(logs, url.href);
+  const known = isNew ? undefined : readKnownLogs(memory).get(url.href);
   const report = await verifyLog(reader, {
     vkeys: vkeys ?? known?.vkeys ?? [],
-    seen: known?.checkpoints[url.href] ?? null,
+    seen: known?.checkpoint ?? null,
     nowMs: Date.now(),
     ...options,
   });
@@ -117,18 +115,15 @@ async function verifyTheLog(
   }
   if (report.checkpoint !== null) {
     const { checkpoint } = report;
-    const origin = originOf(checkpoint);
-    const isFirstHere = vkeys === null && known === undefined;
-    const trusted = isFirstHere ? logs.get(origin) : undefined;
-    const strange = trusted && report.vkeys.find((vkey) => !trusted.vkeys.includes(vkey));
-    if (trusted !== undefined && strange !== undefined) {
-      // Anybody can use this origin for another log, so it is not stored.
-      const at = Object.keys(trusted.checkpoints).join(' and ');
-      const detail = `${strange} is not a key of ${origin} at ${at}, by ${memory}. Check that log again, or give the key of its operator with --log-key`;
-      return { ...report, findings: [...report.findings, { url: VKEY_URL, rule: 'signature', detail }] };
+    if (vkeys === null && known === undefined) {
+      const detail = strangeKey(url, originOf(checkpoint), report.vkeys, memory);
+      // The log may belong to somebody else, so it is not stored.
+      if (detail !== null) {
+        return { ...report, findings: [...report.findings, { url: VKEY_URL, rule: 'signature', detail }] };
+      }
     }
-    rememberLog(memory, url.href, trusted?.vkeys ?? report.vkeys, checkpoint);
-    if (isFirstHere && trusted === undefined) {
+    rememberLog(memory, url.href, { vkeys: [...report.vkeys], checkpoint });
+    if (vkeys === null && known === undefined) {
       note(
         `This is the first check of this log. From now on, it is trusted with these keys, which the service itself stated:`,
       );
@@ -143,6 +138,17 @@ async function verifyTheLog(
   if (report.takenDown > 0)
     note(`${counted(report.takenDown, 'entry', 'entries')} of the log: taken down. The tree holds their hashes.`);
   return report;
+}
+
+/** Why a log that is new to this user may belong to somebody else, although it has the name of a stored log. */
+function strangeKey(shownAt: URL, origin: string, vkeys: readonly string[], memory: string): string | null {
+  for (const [url, known] of knownLogsOf(origin, memory)) {
+    if (url === shownAt.href) continue;
+    const strange = vkeys.find((vkey) => !known.includes(vkey));
+    if (strange === undefined) continue;
+    return `${strange} is not a key of ${origin} at ${url}, by ${memory}. Check that log again, or give the key of its operator with --log-key`;
+  }
+  return null;
 }
 
 /**
