@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { tidemark } from '../cli/tidemark.ts';
+import { NO_CONFIG, tidemark } from '../cli/tidemark.ts';
 import { startFileServer } from '../hosting/file-server.ts';
 import { AUTHOR, installTidemark } from '../run/repository.ts';
 import { startSource, verify } from '../run/run-world.ts';
@@ -24,7 +24,7 @@ test('an own service shows the price that its source has, and every link of its 
   expect(block).toContain('npm install ./tidemark-*.tgz\n');
   await installTidemark(path);
   const commands = block.replace(/^sh\n/, '').replace(/^npm install .*$/m, '');
-  const env = { ...AUTHOR, TIDEMARK_SOURCE_HOSTS: source.origin, TIDEMARK_CONFIG: '/does/not/exist.json' };
+  const env = { ...AUTHOR, TIDEMARK_SOURCE_HOSTS: source.origin, TIDEMARK_CONFIG: NO_CONFIG };
   expect(await runTool('bash', ['-euc', commands], { cwd: path, env })).toMatchObject({ exitCode: 0 });
   expect(await verify(join(path, 'site'))).toMatchObject({ code: 0, output: '' });
 

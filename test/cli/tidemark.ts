@@ -1,9 +1,13 @@
 /** `tidemark` in its own process: with pipes, or under a pseudo-terminal. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export const MAIN = join(import.meta.dirname, '../../cli/main.ts');
+
+/** No configuration file. A command can make the folder, to remember logs there. */
+export const NO_CONFIG = join(tmpdir(), 'tidemark-without-config', 'config.json');
 
 export interface RunOptions {
   readonly environment?: Readonly<Record<string, string>>;
@@ -20,7 +24,7 @@ export interface Run {
 /** Nothing of this test run's environment but PATH. No configuration file is found. */
 export function environmentOf({ environment = {} }: RunOptions): Record<string, string> {
   const { PATH = '' } = process.env;
-  return { PATH, TIDEMARK_CONFIG: '/does/not/exist.json', TIDEMARK_DATA: '/does/not/exist', ...environment };
+  return { PATH, TIDEMARK_CONFIG: NO_CONFIG, TIDEMARK_DATA: '/does/not/exist', ...environment };
 }
 
 export function spawnTidemark(words: readonly string[], options: RunOptions = {}): ChildProcess {

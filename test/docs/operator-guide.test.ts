@@ -4,6 +4,7 @@ import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
+import { NO_CONFIG } from '../cli/tidemark.ts';
 import { startServerWithSource } from '../sources/source-process.ts';
 import { zipArchive } from '../sources/zip-archive.ts';
 import { folderForAll } from '../storage/temporary-folder.ts';
@@ -47,11 +48,8 @@ test.each(typed)('$command', async ({ command, shown, code }) => {
   const PATH = [folder, process.env.PATH].join(delimiter);
   const ended = await new Promise<{ readonly code: number; readonly output: string }>((resolve) => {
     const script = `exec 2>&1; ${command}\n`;
-    execFile(
-      'bash',
-      ['-c', script],
-      { cwd: folder, env: { PATH, TIDEMARK_CONFIG: '/does/not/exist.json' } },
-      (error, output) => resolve({ code: error === null ? 0 : Number(error.code), output }),
+    execFile('bash', ['-c', script], { cwd: folder, env: { PATH, TIDEMARK_CONFIG: NO_CONFIG } }, (error, output) =>
+      resolve({ code: error === null ? 0 : Number(error.code), output }),
     );
   });
   const lines = ended.output

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
-import { tidemark } from '../cli/tidemark.ts';
+import { NO_CONFIG, tidemark } from '../cli/tidemark.ts';
 import { mappingOf } from '../run/files-mapping.ts';
 import { AUTHOR, installTidemark } from '../run/repository.ts';
 import { ORIGIN, startSource, verify } from '../run/run-world.ts';
@@ -28,7 +28,7 @@ async function openRepository({ isOfFiles = false } = {}) {
   const key = await readFile(join(first, 'log-key'), 'utf8');
   const env = {
     ...{ TIDEMARK_LOG_KEY: key, TIDEMARK_PROJECTIONS: 'log,latest', TIDEMARK_SOURCE_HOSTS: source.origin },
-    ...{ TIDEMARK_CONFIG: '/does/not/exist.json', ...AUTHOR },
+    ...{ TIDEMARK_CONFIG: NO_CONFIG, ...AUTHOR },
   };
   const git = (cwd: string, ...words: readonly string[]) =>
     execFileSync('git', words, { cwd, encoding: 'utf8', env: { ...process.env, ...env }, stdio: 'pipe' }).trim();

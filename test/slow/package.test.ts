@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { siteFiles } from '../../tools/build/build-site.ts';
+import { NO_CONFIG } from '../cli/tidemark.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** The documentation takes a fifth of them, and the pages for people more than a fourth. */
@@ -31,7 +32,7 @@ const kept =
 const environment = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => kept.test(name))),
   PATH: path,
-  TIDEMARK_CONFIG: '/does/not/exist.json',
+  TIDEMARK_CONFIG: NO_CONFIG,
 };
 
 beforeAll(() => {
