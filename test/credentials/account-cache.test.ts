@@ -109,33 +109,19 @@ describe('a key that this process has changed', () => {
 });
 
 describe('reads of the ledger', () => {
-  it('are one for many requests with a key', async () => {
-    const world = await credentialWorld({ signingKeys: [] });
-    for (let request = 0; request < 100; request++) await isAccepted(world);
-    expect(world.counts.reads).toBe(1);
-  });
+  const hundred = Array.from({ length: 100 });
+  const guess = (keyId?: string) => formatApiKey({ ...newApiKey('test', randomBytes), ...(keyId && { keyId }) });
+  const unknown = guess();
 
-  it('are one for many requests at once', async () => {
+  it.each<[string, boolean, (world: CredentialWorld) => string]>([
+    ['requests with a key', true, ({ keyText }) => keyText],
+    ['guesses of a secret', false, ({ key }) => guess(key.keyId)],
+    ['requests with a key that does not exist', false, () => unknown],
+  ])('are one for many %s, one by one and at once', async (_, expected, textOf) => {
     const world = await credentialWorld({ signingKeys: [] });
-    const answers = await Promise.all(Array.from({ length: 100 }, () => isAccepted(world)));
-    expect(new Set(answers)).toEqual(new Set([true]));
-    expect(world.counts.reads).toBe(1);
-  });
-
-  it('are one for many guesses of a secret', async () => {
-    const world = await credentialWorld({ signingKeys: [] });
-    for (let guess = 0; guess < 100; guess++) {
-      expect(await isAccepted(world, formatApiKey({ ...newApiKey('test', randomBytes), keyId: world.key.keyId }))).toBe(
-        false,
-      );
-    }
-    expect(world.counts.reads).toBe(1);
-  });
-
-  it('are one for many requests with a key that does not exist', async () => {
-    const world = await credentialWorld({ signingKeys: [] });
-    const unknown = formatApiKey(newApiKey('test', randomBytes));
-    for (let request = 0; request < 100; request++) await isAccepted(world, unknown);
+    const answers = await Promise.all(hundred.map(() => isAccepted(world, textOf(world))));
+    for (const _request of hundred) answers.push(await isAccepted(world, textOf(world)));
+    expect(new Set(answers)).toEqual(new Set([expected]));
     expect(world.counts.reads).toBe(1);
   });
 

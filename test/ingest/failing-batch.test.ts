@@ -10,6 +10,7 @@ import { batchKey, rawPartKey, workIdOf } from '../../storage/records/batches.ts
 import { marketKey } from '../../storage/records/markets.ts';
 import { awaitingGenerationKey } from '../../storage/records/publication.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
+import { wrappedLedger } from '../storage/wrapped-ledger.ts';
 import { type BatchOptions, queueBatch, queuedWork } from './queued-batch.ts';
 import { openRecordedLedger, type RecordedLedger } from './recorded-ledger.ts';
 import { workOff } from './work-off.ts';
@@ -20,15 +21,12 @@ const newAttemptId = () => `attempt-${++attempts}`;
 /** A ledger that fails every transaction on market `b`. */
 function refusing(ledger: Ledger, error: () => Error): Ledger {
   const isOfB = ({ key }: Change) => key.partition === marketKey('b').partition;
-  return {
-    get: (key) => ledger.get(key),
-    getMany: (keys) => ledger.getMany(keys),
-    query: (partition, options) => ledger.query(partition, options),
+  return wrappedLedger(ledger, {
     async transact(changes, options) {
       if (changes.some(isOfB)) throw error();
       return await ledger.transact(changes, options);
     },
-  };
+  });
 }
 
 const days = (slug: string, count: number) => Array.from({ length: count }, (_, day) => price(slug, day, 5000 + day));
@@ -141,13 +139,13 @@ test('a batch whose stored body is damaged is refused', async () => {
 test('a batch stays on the queue if storage fails while it is being refused', async () => {
   const ledger = await queued();
   const isRefusal = ({ key }: Change) => key.sort.startsWith('faults/');
-  const faulty: Ledger = {
-    ...refusing(ledger, () => new RangeError(SECRET)),
+  const refuses = refusing(ledger, () => new RangeError(SECRET));
+  const faulty = wrappedLedger(refuses, {
     async transact(changes, options) {
       if (changes.some(isRefusal)) throw new StorageUnavailable('gone');
-      return await refusing(ledger, () => new RangeError(SECRET)).transact(changes, options);
+      return await refuses.transact(changes, options);
     },
-  };
+  });
   await expect(run(faulty)).rejects.toThrow(StorageUnavailable);
   expect((await reportOn(ledger)).state).toBe('applying');
   expect(await queuedWork(ledger)).toEqual(['batch']);
@@ -165,15 +163,14 @@ describe('a temporary failure leaves the batch to be continued', () => {
   test('if other writers always commit first', async () => {
     const ledger = await queued();
     const isOfB = ({ key }: Change) => key.partition === marketKey('b').partition;
-    const contended: Ledger = {
-      ...refusing(ledger, () => new Error('not called')),
+    const contended = wrappedLedger(ledger, {
       async transact(changes, options) {
         const index = changes.findIndex(isOfB);
         return index === -1
           ? await ledger.transact(changes, options)
           : { committed: false, refusals: [{ index, found: null }] };
       },
-    };
+    });
     await expect(run(contended)).rejects.toThrow(Contended);
     expect((await reportOn(ledger)).state).toBe('applying');
     await run(ledger);

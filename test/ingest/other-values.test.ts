@@ -5,21 +5,19 @@ import { Contended } from '../../lambdas/worker/contended.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import { marketKey, OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
 import { createWorld, market, price } from '../publisher/world.ts';
+import { wrappedLedger } from '../storage/wrapped-ledger.ts';
 import { ASSERTIONS, act, filed, openClaimWorld } from '../write-api/claim-world.ts';
 import { queueBatch } from './queued-batch.ts';
 
 /** While a transaction is being committed, its items become visible one by one: one observation is not there yet. */
 function lagging(ledger: Ledger, hidden: { day: string | null }): Ledger {
-  return {
-    transact: (changes, options) => ledger.transact(changes, options),
-    get: (key) => ledger.get(key),
-    getMany: (keys) => ledger.getMany(keys),
+  return wrappedLedger(ledger, {
     async query(partition, options) {
       const page = await ledger.query(partition, options);
       const isHidden = (sort: string) => hidden.day !== null && sort.startsWith(OBSERVATION_PREFIX + hidden.day);
       return { ...page, items: page.items.filter(({ sort }) => !isHidden(sort)) };
     },
-  };
+  });
 }
 
 function mistake(day: number) {

@@ -5,9 +5,9 @@ import { metricOfRecord } from '../../lambdas/markets/observation-value.ts';
 import { LOOK_AROUND } from '../../lambdas/markets/rules/neighbours.ts';
 import { isOutlier } from '../../lambdas/markets/rules/outlier.ts';
 import { parseRecord } from '../../lambdas/markets/rules/row-rules.ts';
-import type { Ledger } from '../../storage/ports/ledger.ts';
 import { OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
 import { market, price } from '../publisher/world.ts';
+import { wrappedLedger } from '../storage/wrapped-ledger.ts';
 import { ingest } from './ingest.ts';
 import { openRecordedLedger } from './recorded-ledger.ts';
 
@@ -70,13 +70,12 @@ describe('two values of a metric', () => {
 async function send(batches: readonly (readonly IngestRecordInput[])[], mode: 'append' | 'correct' = 'append') {
   const ledger = openRecordedLedger();
   let queries = 0;
-  const counting: Ledger = {
-    ...ledger,
+  const counting = wrappedLedger(ledger, {
     query: (partition, options) => {
       if (options.prefix === OBSERVATION_PREFIX) queries++;
       return ledger.query(partition, options);
     },
-  };
+  });
   const dependencies = { ledger: counting, nowMs: () => NOW_MS, newAttemptId: () => crypto.randomUUID() };
   await ingest(dependencies, [{ ...market('a') }]);
   let outliers: number[] = [];

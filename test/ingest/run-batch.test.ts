@@ -27,6 +27,7 @@ import {
 import { market, price, START_MS } from '../publisher/world.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
 import { deleteItem, putItem } from '../storage/put-item.ts';
+import { wrappedLedger } from '../storage/wrapped-ledger.ts';
 import { type BatchOptions, queueBatch, queuedWork } from './queued-batch.ts';
 import { openRecordedLedger, type RecordedLedger, recordsOf } from './recorded-ledger.ts';
 
@@ -297,8 +298,7 @@ describe('a batch whose transaction is visible in part', () => {
   /** Hides matching items from reads, but not from transactions. */
   function hiding(ledger: Ledger, sort: RegExp): Ledger {
     const isHidden = (item: { readonly sort: string } | null) => item !== null && sort.test(item.sort);
-    return {
-      transact: (changes, options) => ledger.transact(changes, options),
+    return wrappedLedger(ledger, {
       get: async (key) => (isHidden(key) ? null : await ledger.get(key)),
       getMany: async (keys) => {
         const items = await ledger.getMany(keys);
@@ -308,7 +308,7 @@ describe('a batch whose transaction is visible in part', () => {
         const page = await ledger.query(partition, options);
         return { ...page, items: page.items.filter((item) => !isHidden(item)) };
       },
-    };
+    });
   }
 
   test.each<[string, RegExp]>([

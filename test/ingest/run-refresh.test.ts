@@ -15,6 +15,7 @@ import {
   ProcessDied,
 } from '../publisher/faulty-storage.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
+import { wrappedLedger } from '../storage/wrapped-ledger.ts';
 import { queuedWork } from './queued-batch.ts';
 import { workOff } from './work-off.ts';
 
@@ -67,15 +68,12 @@ describe('refresh work', () => {
   test('never writes a waiting item in the transaction of a mark, because they may become visible in any order', async () => {
     const inner = await ledgerWith();
     const keys: string[][] = [];
-    const ledger: Ledger = {
-      get: (key) => inner.get(key),
-      getMany: (several) => inner.getMany(several),
-      query: (partition, options) => inner.query(partition, options),
+    const ledger = wrappedLedger(inner, {
       transact: (changes, options) => {
         keys.push(changes.map(({ key }) => key.partition));
         return inner.transact(changes, options);
       },
-    };
+    });
     await workOff({ ledger });
     const isOfMarks = (partition: string) => REFRESH_MARKS.shards.includes(partition);
     expect(keys.filter((partitions) => partitions.some(isOfMarks)).length).toBe(3);

@@ -10,6 +10,7 @@ import { rawPartKey, workIdOf } from '../../storage/records/batches.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
 import { runs } from '../runs.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
+import { wrappedLedger } from '../storage/wrapped-ledger.ts';
 import { type Commit, type Fate, type Method, type WatchedLedger, watchLedger } from '../write-api/watched-ledger.ts';
 import { queueBatch, queuedWork } from './queued-batch.ts';
 import { workOff } from './work-off.ts';
@@ -156,10 +157,7 @@ describe('a batch that the transaction refuses', () => {
   /** Does something before the first transaction of several batches. */
   function meanwhile(ledger: Ledger, act: (changes: readonly Change[]) => Promise<unknown>): Ledger {
     let isFirst = true;
-    return {
-      get: ledger.get,
-      getMany: ledger.getMany,
-      query: ledger.query,
+    return wrappedLedger(ledger, {
       async transact(changes, options) {
         if (isFirst && batchesIn({ changes }).length > 1) {
           isFirst = false;
@@ -167,7 +165,7 @@ describe('a batch that the transaction refuses', () => {
         }
         return await ledger.transact(changes, options);
       },
-    };
+    });
   }
 
   const five = appends(...SLUGS.slice(0, 5).map((slug) => price(slug, 1, 100)));

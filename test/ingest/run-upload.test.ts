@@ -22,6 +22,8 @@ import {
 } from '../publisher/faulty-storage.ts';
 import { market, price } from '../publisher/world.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
+import { wrappedLedger } from '../storage/wrapped-ledger.ts';
+import { overtakenLedger } from '../write-api/overtaken-ledger.ts';
 import { queuedWork } from './queued-batch.ts';
 import { workOff } from './work-off.ts';
 
@@ -144,16 +146,13 @@ describe('an upload', () => {
     let isKept = false;
     const dying = {
       ...dependenciesOn(contentOf(FILE)),
-      ledger: {
-        get: (key) => ledger.get(key),
-        getMany: (keys) => ledger.getMany(keys),
-        query: (partition, options) => ledger.query(partition, options),
+      ledger: wrappedLedger(ledger, {
         transact: async (changes, options) => {
           if (isKept) throw new StorageUnavailable('the process dies');
           isKept = true;
           return await ledger.transact(changes, options);
         },
-      } satisfies Ledger,
+      }),
     };
     await expect(createUploadRunner(dying)(ID)).rejects.toBeInstanceOf(StorageUnavailable);
     const lost = rawPartKey(partBatchId(ID, 0), 0);
@@ -408,16 +407,13 @@ describe('wherever a worker fails', () => {
     const content = contentOf(FILE);
     await queueUpload(dependenciesOn(content), ID);
     let broken = 1;
-    const faulty: Ledger = {
-      get: (key) => ledger.get(key),
-      getMany: (keys) => ledger.getMany(keys),
-      query: (partition, options) => ledger.query(partition, options),
+    const faulty = wrappedLedger(ledger, {
       transact: async (changes, options) => {
         const isPart = changes.some(({ key }) => key.partition === marketPartition('gold-usd'));
         if (isPart && (await upload()).partsDone === 1 && broken-- > 0) throw new TypeError('a fault of ours');
         return await ledger.transact(changes, options);
       },
-    };
+    });
     const failures: unknown[] = [];
     const failed = (_: unknown, error: unknown) => void failures.push(error);
     expect(await workOff({ ...dependenciesOn(content), ledger: faulty, failed })).toMatchObject({ done: 0, failed: 1 });
@@ -444,16 +440,7 @@ describe('wherever a worker fails', () => {
       await expect(dying).rejects.toThrow(ProcessDied);
       expect(await ledger.get(batchKey(partBatchId(ID, 0)))).not.toBeNull();
     };
-    let transactions = 0;
-    const late: Ledger = {
-      get: (key) => ledger.get(key),
-      getMany: (keys) => ledger.getMany(keys),
-      query: (partition, options) => ledger.query(partition, options),
-      transact: async (changes, options) => {
-        if (transactions++ === 0) await keepsAndDies();
-        return await ledger.transact(changes, options);
-      },
-    };
+    const late = overtakenLedger(ledger, keepsAndDies);
     expect(await runUpload(dependenciesOn(contentOf(FILE), { ledger: late }), ID)).toBe('later');
     expect(await upload()).toMatchObject({ partsDone: 0 });
     expect(await runUpload(dependenciesOn(contentOf(FILE)), ID)).toBe('done');

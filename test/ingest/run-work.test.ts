@@ -13,6 +13,7 @@ import { type Task, WORK_QUEUE, type WorkValue, workIdOf, workKey } from '../../
 import { FORMAT_KEY, LEDGER_FORMAT } from '../../storage/records/formats.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { deleteItem, putItem } from '../storage/put-item.ts';
+import { wrappedLedger } from '../storage/wrapped-ledger.ts';
 import { queuedWork } from './queued-batch.ts';
 
 const START_MS = Date.parse('2026-10-01T12:00:00Z');
@@ -182,15 +183,13 @@ describe('a run of the queue', () => {
     const { ledger, worker } = bench();
     await queue(ledger, ...Array.from({ length: waiting }, (_, index) => `lane-${index % 20}/b${index + 10_000}`));
     let read = 0;
-    const counting: WorkDependencies['ledger'] = {
-      ...ledger,
-      transact: ledger.transact.bind(ledger),
+    const counting = wrappedLedger(ledger, {
       query: async (partition, options) => {
         const page = await ledger.query(partition, options);
         read += page.items.length;
         return page;
       },
-    };
+    });
     let steps = 0;
     await runWork({ ...worker('one'), ledger: counting, hasTime: () => steps++ < 10 });
     expect(read).toBeLessThanOrEqual(2 * (16 + 8) * 25);

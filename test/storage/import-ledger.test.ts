@@ -26,6 +26,7 @@ import { openMemoryLedger } from './memory-ledger.ts';
 import { openMemoryObjects } from './memory-objects.ts';
 import { deleteItem, putItem } from './put-item.ts';
 import { temporaryFolder } from './temporary-folder.ts';
+import { wrappedLedger } from './wrapped-ledger.ts';
 
 /** A published ledger in a file, and its public bodies. */
 async function sourceWorld() {
@@ -82,18 +83,14 @@ async function itemsOf(ledger: Pick<Ledger, 'query'>, partitions: readonly strin
 /** Dies at a request, before or after it has had its effect. */
 function dying(ledger: Ledger, at: number, afterwards: boolean): Ledger {
   let requests = 0;
-  return {
-    ...ledger,
-    get: (key) => ledger.get(key),
-    getMany: (keys) => ledger.getMany(keys),
-    query: (partition, options) => ledger.query(partition, options),
+  return wrappedLedger(ledger, {
     async transact(changes, options) {
       const dies = requests++ >= at;
       const result = dies && !afterwards ? null : await ledger.transact(changes, options);
       if (dies) throw new StorageUnavailable('it died');
       return result as NonNullable<typeof result>;
     },
-  };
+  });
 }
 
 describe('an import', () => {

@@ -1,5 +1,6 @@
 /** A ledger on which a rival commits first. */
 import type { Change, Ledger } from '../../storage/ports/ledger.ts';
+import { wrappedLedger } from '../storage/wrapped-ledger.ts';
 
 /**
  * Runs `by` once, just before the first transaction. With `at`: before the first transaction with such a change.
@@ -10,10 +11,7 @@ export function overtakenLedger(
   at: (change: Change) => boolean = () => true,
 ): Ledger {
   let isOvertaken = false;
-  return {
-    get: (key) => ledger.get(key),
-    getMany: (keys) => ledger.getMany(keys),
-    query: (partition, options) => ledger.query(partition, options),
+  return wrappedLedger(ledger, {
     async transact(changes, options) {
       if (!isOvertaken && changes.some(at)) {
         isOvertaken = true;
@@ -21,5 +19,5 @@ export function overtakenLedger(
       }
       return await ledger.transact(changes, options);
     },
-  };
+  });
 }

@@ -5,7 +5,6 @@ import type { Observation } from '../../contract/values/metric.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import type { Ledger } from '../../storage/ports/ledger.ts';
 import { createWorld, publicObjects, readerOf, SMALL_PAGES, type World } from '../publisher/world.ts';
 import {
   ASSERTIONS,
@@ -34,19 +33,9 @@ beforeEach(async () => {
   // More than a page of history, so that a correction may change a closed page.
   await published.ingest([...RECORDS, ...[11, 12, 13, 14, 15].map((day) => priceRecord(day, 400000 + day))]);
   await publish(published.dependencies);
-  api = openApiWorld({ ledger: withOwnAttempts(published.ledger) });
+  api = openApiWorld({ ledger: published.ledger, process: 'api' });
   reader = readerOf(published.objects);
 });
-
-/** Publisher and API number their attempts separately. In one ledger, attempt ids must be unique. */
-function withOwnAttempts(ledger: Ledger): Ledger {
-  return {
-    transact: (changes, { attemptId }) => ledger.transact(changes, { attemptId: `api-${attemptId}` }),
-    get: (key) => ledger.get(key),
-    getMany: (keys) => ledger.getMany(keys),
-    query: (partition, options) => ledger.query(partition, options),
-  };
-}
 
 async function read<Body>(url: string): Promise<Body> {
   const { status, body } = await reader(url);
