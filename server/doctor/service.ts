@@ -10,7 +10,10 @@ import { connect, type TLSSocket } from 'node:tls';
 import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/files/limits.ts';
 import { PUBLIC_CACHE_CONTROL } from '../../contract/files/public-objects.ts';
 import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL } from '../../contract/files/routes.ts';
+import { checkHeaders, Findings } from '../../publisher/verify/check-body.ts';
 import { DEFAULT_READ_LIMITS } from '../../publisher/verify/reading/bounded-reader.ts';
+import { checkTransport } from '../../publisher/verify/reading/check-transport.ts';
+import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import { type Diagnosis, diagnose, fault, ok, warning } from './diagnosis.ts';
 
 const ME_URL = '/api/v1/me';
@@ -57,8 +60,7 @@ export async function examineService(base: URL, timeoutSeconds: number): Promise
     return [...certificate, ...first, ...(await diagnose('operator', PROXY, () => examineOperator(ask)))];
   const checks: readonly (readonly [string, () => Promise<Diagnosis | readonly Diagnosis[]>])[] = [
     ['clock of the service', () => examineClock(ask)],
-    ['headers', () => examineHeaders(ask)],
-    ['ETag', () => examineRevalidation(ask)],
+    ['headers', () => examineTransport(ask)],
     ['HEAD', () => examineHead(ask)],
     ['compression', () => examineCompression(ask)],
     ['Age', () => examineAge(ask)],
@@ -108,35 +110,18 @@ async function examineClock(ask: Ask): Promise<readonly Diagnosis[]> {
 
 const newName = () => `doctor-${randomUUID().slice(0, 8)}`;
 
-async function examineHeaders(ask: Ask): Promise<readonly Diagnosis[]> {
-  const { headers } = await ask(MARKETS_URL);
-  const expected: readonly (readonly [check: string, name: string, value: string, why: string])[] = [
-    [
-      'Cache-Control',
-      'cache-control',
-      PUBLIC_CACHE_CONTROL,
-      'readers would get old values, or caches could not store them',
-    ],
-    ['Content-Type', 'content-type', 'application/json', 'readers could not parse it'],
-    ['CORS', 'access-control-allow-origin', '*', 'web pages could not read it'],
-    ['nosniff', 'x-content-type-options', 'nosniff', 'browsers could take data for a script'],
-  ];
-  return expected.map(([check, name, value, why]) => {
-    const found = headers[name];
-    if (found === value) return ok(check, value);
-    return fault(check, `${found ?? 'absent'}, and must be ${value}: ${why}`, PROXY);
-  });
-}
-
-async function examineRevalidation(ask: Ask): Promise<Diagnosis> {
-  const { headers } = await ask(MARKETS_URL);
-  if (headers.etag === undefined) return fault('ETag', 'absent: pollers fetch the same bytes again', PROXY);
-  const { status, body } = await ask(MARKETS_URL, { 'if-none-match': headers.etag });
-  // A change between two answers may come from a publication: that is not a fault.
-  const again = status === 200 ? await ask(MARKETS_URL) : null;
-  if (again !== null && again.headers.etag !== headers.etag) return ok('ETag', 'changed meanwhile: ask again');
-  if (status === 304 && body === '') return ok('ETag', `${headers.etag}, answered 304`);
-  return fault('ETag', `If-None-Match with the current ETag returned ${status} instead of 304`, PROXY);
+/** Checks one answer as `verify` does: its header fields, and what a poller with the newest bytes gets. */
+async function examineTransport(ask: Ask): Promise<readonly Diagnosis[]> {
+  const reader: PublicReader = async (url, headers) => {
+    const answer = await ask(url, headers);
+    const fields = Object.entries(answer.headers).map(([name, value]) => [name, value ?? ''] as const);
+    return { status: answer.status, headers: new Map(fields), body: Buffer.from(answer.body) };
+  };
+  const found = new Findings();
+  checkHeaders(found, MARKETS_URL, await reader(MARKETS_URL), 'application/json');
+  await checkTransport(reader, found, [MARKETS_URL], false);
+  if (found.all.length === 0) return [ok('headers', 'types, caching and CORS are right, and a known ETag gets 304')];
+  return found.all.map(({ rule, detail }) => fault(rule, `GET ${MARKETS_URL}: ${detail}`, PROXY));
 }
 
 async function examineHead(ask: Ask): Promise<Diagnosis> {

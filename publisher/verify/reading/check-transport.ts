@@ -56,11 +56,11 @@ async function checkOwnTag(
   digest: string,
   settled: boolean,
 ): Promise<void> {
-  const isSame = ({ body }: PublicResponse) => sha256Hex(body) === digest;
+  const hasChanged = ({ headers, body }: PublicResponse) => headers.get('etag') !== tag && sha256Hex(body) !== digest;
   const known = await reader(url, { 'if-none-match': tag });
   if (known.status === 304 && known.body.length === 0) return;
   // The body may have changed in the meantime.
-  if (known.status === 200 && !settled && !isSame(known)) return;
+  if (known.status === 200 && !settled && hasChanged(known)) return;
   findings.add(url, 'conditional', `answered ${known.status} to its own ETag, expected 304`);
 }
 
