@@ -7,7 +7,7 @@ import type { FaultGroup } from '../../mapping/check/fault-groups.ts';
 import type { WrittenPast } from '../../server/git/write-past.ts';
 import { garbageCollector } from '../../storage/concurrency/garbage-collector.ts';
 import type { Client } from '../http/client.ts';
-import { endWith } from '../program/exit-codes.ts';
+import { CommandError, endWith } from '../program/exit-codes.ts';
 import { note, printFields, printJson, progressOf } from '../program/output.ts';
 import { FaultLog, faultLines, firstFault, ReportFile } from './fault-log.ts';
 import type { FileContents } from './file-contents.ts';
@@ -69,7 +69,7 @@ export async function ingestFiles(
   if (!process.exitCode) endWith('unfinished');
 }
 
-/** After a refused file, later files are not sent. @param ended called after each file */
+/** Files are independent: after a refused one, the others are sent. @param ended called after each file */
 export async function sendFiles(
   client: Client,
   files: readonly NamedFile[],
@@ -93,9 +93,8 @@ export async function sendFiles(
       let missing: Partial<MissingRows> | null = null;
       try {
         await ingestFile(run, contents);
-        const isEnd = index === files.length - 1 || totals.stoppedAtLine !== null;
         const whole = { ...run, input: { ...input, name: asked.completeName ?? input.name } };
-        if (contents !== null && isEnd)
+        if (contents !== null && index === files.length - 1)
           missing = await withdrawMissing(whole, contents, report, [...summaries, totals]).catch((error) => {
             // A run goes on, because it also repairs public files that cannot be read.
             if (!run.inBatches) throw error;
@@ -120,7 +119,6 @@ export async function sendFiles(
       report.write({ summary: { ...summary, faults: undefined } });
       summaries.push(summary);
       await ended(summary, file);
-      if (totals.stoppedAtLine !== null) break;
     }
   } finally {
     report.close();
@@ -175,7 +173,8 @@ const OUTLIERS =
 
 async function ingestFile(run: IngestRun, contents: FileContents | null): Promise<void> {
   const { input, source, partial, inBatches, dryRun, asserted, totals } = run;
-  const all = countingLosses(readSource(input.bytes, source, asserted), totals);
+  const read = readSource(input.bytes, source, asserted);
+  const all = countingLosses(inBatches ? withoutEnding(read) : read, totals);
   const records = contents === null ? all : contents.read(all);
   if (dryRun) return await examine(run, records);
   const parts = collecting(cutIntoParts(records, false));
@@ -183,6 +182,22 @@ async function ingestFile(run: IngestRun, contents: FileContents | null): Promis
   const first = await beginningOf(parts, BATCHES_MOST);
   if (first.isAll) return await sendBatches(run, first.items);
   await sendUpload(run, chained(first.items, parts));
+}
+
+/** A file that cannot be read to its end, such as a damaged archive, is refused like a faulty row: it must not end a run. */
+async function* withoutEnding(
+  records: AsyncGenerator<SourceRecord | SourceFault>,
+): AsyncGenerator<SourceRecord | SourceFault> {
+  let line = 0;
+  try {
+    for await (const record of records) {
+      line = record.line;
+      yield record;
+    }
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    yield { kind: 'fault', line: line + 1, column: null, code: 'file.unreadable', detail: error.message };
+  }
 }
 
 async function* countingLosses(

@@ -43,7 +43,7 @@ export async function withdrawMissing(
   all: readonly IngestTotals[],
 ): Promise<MissingRows | null> {
   const { input, totals, partial, dryRun, runId, retractMissing: retract = false } = run;
-  if (totals.stoppedAtLine !== null) {
+  if (all.some(({ stoppedAtLine }) => stoppedAtLine !== null)) {
     note(`${input.name} was not taken in as a whole, so it was not compared with what is published.`);
     return null;
   }

@@ -20,7 +20,8 @@ export const EXIT_CODES = {
     code: 4,
     meaning:
       'At least one row was refused. With `--partial`, and in a run of a source, the others are in. Without `--partial`, ' +
-      'nothing is stored from the first refused batch on (batches hold up to 1,000 records). `--dry-run` and `mapping check` change nothing.',
+      'nothing of its file is stored from the first refused batch on (batches hold up to 1,000 records); other files are stored. ' +
+      '`--dry-run` and `mapping check` change nothing.',
   },
   unreachable: { code: 5, meaning: 'No conclusive answer after all retries.' },
   unfinished: {

@@ -35,7 +35,6 @@ export interface RunFiles {
   readonly named: readonly NamedFile[];
 }
 
-/** After a refused file, later files are not sent. */
 export async function sendAll(
   client: Client,
   { ofFolder, named }: RunFiles,
@@ -60,9 +59,9 @@ export async function sendAll(
     },
     options,
   );
-  if (sent.some(({ stoppedAtLine }) => stoppedAtLine !== null)) return sent;
   // A dry run stores no recipe, so the ledger may not know the sources.
-  if (complete !== null && options.source === undefined) await nameOthers(client, complete, `${folder}`);
+  const isWhole = sent.every(({ stoppedAtLine }) => stoppedAtLine === null);
+  if (complete !== null && isWhole && options.source === undefined) await nameOthers(client, complete, `${folder}`);
   return [...sent, ...(await sendFiles(client, named, { ...how, runId: `${runId}-named` }, options))];
 }
 

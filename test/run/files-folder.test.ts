@@ -1,6 +1,7 @@
 /** `--files`: CSV files with their mappings beside them are the whole input. Rows that they have lost; markets that a run removes. */
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { mappingOf } from './files-mapping.ts';
 import { codeOf, filesIn, openRunWorld, verify } from './run-world.ts';
@@ -38,6 +39,36 @@ test('each file is read by its own mapping; a changed row is a correction; uncha
   expect(await verify(target)).toMatchObject({ code: 0, output: '' });
   await rm(join(files, 'oats.mapping.jsonc'));
   expect(await run()).toMatchObject({ code: codeOf('usage'), errors: expect.stringContaining('oats.mapping.jsonc') });
+});
+
+test.each([
+  ['a row of another file', 'oats.csv', 'date,price\n2026-01-01,2.00\nTotal;;;;88\n'],
+  ['no rows at all', 'oats.csv', ''],
+  ['an end that is cut off', 'oats.csv.gz', gzipSync('date,price\n2026-01-01,2.00\n').subarray(0, -4)],
+])('a file with %s is refused alone: the others are published, and each is named', async (_, name, content) => {
+  const { files, put, run, bodyOf, target } = await serviceOfFiles();
+  await put('oats', '2026-01-01,2.00', '2026-01-02,2.00');
+  await put('tea', '2026-01-01,5.00', '2026-01-02,5.10');
+  expect(await run()).toMatchObject({ code: 0, report: { markets: 2, observations: 4 } });
+  await rm(join(files, 'oats.csv'));
+  await writeFile(join(files, name), content);
+  await put('tea', '2026-01-01,5.00', '2026-01-02,5.20');
+  const { code, report, errors } = await run('--complete', '--retract-missing');
+  expect([code, report]).toMatchObject([
+    codeOf('set-aside'),
+    {
+      ...{ outcome: 'rows-refused', observations: 5 },
+      ingested: [
+        { file: join(files, name), accepted: 0, refused: 1 },
+        { file: join(files, 'tea.csv'), accepted: 1, refused: 0 },
+      ],
+    },
+  ]);
+  expect(errors).toContain(`${name}:`);
+  expect(errors).toContain('was not taken in as a whole, so it was not compared');
+  expect(await bodyOf('tea')).toMatchObject({ metrics: { price: { amountMinor: 520 } } });
+  expect(await bodyOf('oats')).toMatchObject({ metrics: { price: { amountMinor: 200 } } });
+  expect(await verify(target)).toMatchObject({ code: 0, output: '' });
 });
 
 test('a run removes a market for good, with the reason; the next runs keep it removed', async () => {
