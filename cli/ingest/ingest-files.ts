@@ -9,6 +9,7 @@ import { garbageCollector } from '../../storage/concurrency/garbage-collector.ts
 import type { Client } from '../http/client.ts';
 import { CommandError, endWith } from '../program/exit-codes.ts';
 import { note, printFields, printJson, progressOf } from '../program/output.ts';
+import { Contradictions } from './contradictions.ts';
 import { FaultLog, faultLines, firstFault, ReportFile } from './fault-log.ts';
 import type { FileContents } from './file-contents.ts';
 import { type IngestOptions, type IngestRun, type IngestTotals, newTotals } from './ingest-run.ts';
@@ -177,11 +178,13 @@ async function ingestFile(run: IngestRun, contents: FileContents | null): Promis
   const all = countingLosses(inBatches ? withoutEnding(read) : read, totals);
   const records = contents === null ? all : contents.read(all);
   if (dryRun) return await examine(run, records);
-  const parts = collecting(cutIntoParts(records, false));
-  if (!partial || inBatches) return await sendBatches(run, parts);
+  if (!partial) return await sendBatches(run, collecting(cutIntoParts(records, false)));
+  const contradictions = new Contradictions();
+  const parts = collecting(contradictions.removedFrom(cutIntoParts(records, false), BATCHES_MOST));
+  if (inBatches) return await sendBatches(run, parts);
   const first = await beginningOf(parts, BATCHES_MOST);
   if (first.isAll) return await sendBatches(run, first.items);
-  await sendUpload(run, chained(first.items, parts));
+  await sendUpload(run, chained(first.items, parts), contradictions);
 }
 
 /** A file that cannot be read to its end, such as a damaged archive, is refused like a faulty row: it must not end a run. */
@@ -225,11 +228,13 @@ async function examine(run: IngestRun, records: AsyncGenerator<SourceRecord | So
     );
     return await sendBatches(run, collecting(cutIntoParts(chained(first.items, records), true)));
   }
-  const parts = cutIntoParts(chained(first.items, records), run.inBatches === true);
+  const contradictions = new Contradictions();
+  const cut = cutIntoParts(chained(first.items, records), run.inBatches === true);
+  const parts = contradictions.removedFrom(cut, BATCHES_MOST);
   if (run.inBatches) return await sendBatches(run, parts);
   const { items, isAll } = await beginningOf(parts, 1);
   if (isAll) await sendBatches(run, items);
-  else await sendUpload(run, chained(items, parts));
+  else await sendUpload(run, chained(items, parts), contradictions);
 }
 
 /** Takes items until there are more than `most`, or their total size is too large. */

@@ -1,5 +1,6 @@
 /** Sends a large file as an upload: it is written to a temporary file as NDJSON, announced, put, and watched. */
 import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,8 +10,11 @@ import { poll } from '../http/poll.ts';
 import { putFile } from '../http/put-file.ts';
 import { CommandError } from '../program/exit-codes.ts';
 import { note } from '../program/output.ts';
+import type { Contradictions } from './contradictions.ts';
 import { addCorrections, addReceived, addReportFaults, addRowFaults, type IngestRun, shareOf } from './ingest-run.ts';
-import type { FilePart } from './parts.ts';
+import { readLines } from './lines.ts';
+import { cutIntoParts, type FilePart } from './parts.ts';
+import type { SourceFault, SourceRecord } from './source-records.ts';
 import { inTemporaryFolder, noRoom } from './temporary-folder.ts';
 
 const UPLOADS_PATH = '/api/v1/ingest/uploads';
@@ -27,9 +31,17 @@ interface Spooled {
  * Sends the parts as one upload. Refused records are set aside, because the beginning is public before the end is read. A dry
  * run changes nothing.
  */
-export async function sendUpload(run: IngestRun, parts: AsyncIterable<FilePart>): Promise<void> {
+export async function sendUpload(
+  run: IngestRun,
+  parts: AsyncIterable<FilePart>,
+  contradictions: Contradictions,
+): Promise<void> {
   await inTemporaryFolder(async (folder) => {
-    const file = await spool(run, parts, join(folder, 'records.ndjson'));
+    const whole = await spool(run, parts, join(folder, 'records.ndjson'));
+    const isConsistent = contradictions.size === 0;
+    const file = isConsistent
+      ? whole
+      : await spool(run, consistent(whole, contradictions), join(folder, 'consistent.ndjson'));
     await watch(run, file, await announce(run, file));
   });
 }
@@ -51,6 +63,24 @@ async function spool(run: IngestRun, parts: AsyncIterable<FilePart>, path: strin
   }
   await file.close();
   return { path, sha256: digest.digest('hex'), bytes, lines };
+}
+
+/** The records of the file that no later row contradicts. All of its rows are known by now. */
+async function* consistent({ path, lines }: Spooled, contradictions: Contradictions): AsyncGenerator<FilePart> {
+  const records = async function* (): AsyncGenerator<SourceRecord | SourceFault> {
+    for await (const { line: at, text } of readLines(createReadStream(path), Number.MAX_SAFE_INTEGER)) {
+      const line = lines[at - 1] ?? at;
+      yield contradictions.faultOf(text, line) ?? {
+        kind: 'record',
+        line,
+        text,
+        defines: null,
+        market: null,
+        isRounded: false,
+      };
+    }
+  };
+  yield* cutIntoParts(records(), false);
 }
 
 /** If a run with the same name has announced the file before, the idempotency key returns that announcement. */

@@ -25,6 +25,8 @@ export interface SourceRecord {
 /** The reason why a row gives no record. */
 export interface SourceFault extends FileFault {
   readonly kind: 'fault';
+  /** The identity of an observation about which an earlier row says something else. */
+  readonly contradicts?: string;
 }
 
 export type SourceForm = { readonly form: 'csv'; readonly mapping: CsvMapping } | { readonly form: 'ndjson' | 'json' };

@@ -172,13 +172,15 @@ function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow
         }
         const earlier = repeated.earlierOf(record, unit === 'row' ? number : line);
         if (earlier?.isSame && mapping.observation.repeats === 'leave-out') leftOut += 1;
-        else if (earlier !== null) results.push({ kind: 'refusal', line, ...repeatFault(earlier, unit) });
+        else if (earlier !== null) results.push({ kind: 'refusal', line, ...repeatFault(earlier, unit, LEAVE_OUT) });
         else results.push({ kind: 'record', line, record });
       }
     }
     return { kind: 'row', line, values, leftOut, results };
   };
 }
+
+const LEAVE_OUT = ', or write "repeats": "leave-out" in the observation of the mapping';
 
 function refusalsOf(
   line: number,

@@ -2,6 +2,10 @@
 import { millisecondInstant } from '../../contract/values/instants.ts';
 import { type Earlier, IdentitySet } from './identity-set.ts';
 
+interface EarlierRecord extends Earlier {
+  readonly identity: string;
+}
+
 /** The identities of one file. The service compares only the records of one batch, and a file may be divided into many. */
 export class RepeatedRecords {
   readonly #identities = new IdentitySet();
@@ -10,14 +14,16 @@ export class RepeatedRecords {
    * The record's first occurrence; null if this is the first, or if identifying members are missing. @param place line or row,
    * from 1 on
    */
-  earlierOf(record: object, place: number): Earlier | null {
+  earlierOf(record: object, place: number): EarlierRecord | null {
     const identity = identityOf(record);
-    return identity === null ? null : this.#identities.add(identity, place, JSON.stringify(record));
+    const earlier =
+      identity === null ? null : this.#identities.add(identity, place, JSON.stringify({ ...record, observedAt: null }));
+    return earlier && { ...earlier, identity: identity as string };
   }
 }
 
 /** The market, metric, moment and source of an observation or its retraction; the slug of a market. */
-function identityOf(record: object): string | null {
+export function identityOf(record: object): string | null {
   const { type, slug, market, metric, observedAt, sourceUrl } = record as { readonly [name: string]: unknown };
   if (type === 'market') return typeof slug === 'string' ? slug : null;
   if (![market, metric, observedAt, sourceUrl].every((text) => typeof text === 'string')) return null;
@@ -26,9 +32,17 @@ function identityOf(record: object): string | null {
   return `${market} ${metric} ${instant} ${sourceUrl}`;
 }
 
-/** The fault of the later record. @param unit the unit of the place */
-export function repeatFault({ place, isSame }: Earlier, unit: 'line' | 'row') {
-  const detail = `${unit} ${place} is about the same observation or market, and says ${isSame ? 'the same' : 'something else'}: leave one of them out`;
-  const rule = isSame ? 'repeated' : 'contradicted';
-  return { column: null, pointer: '', code: 'duplicate.in-batch', detail, rule } as const;
+/**
+ * The fault of the later record.
+ *
+ * @param unit the unit of the place
+ * @param leaveOut how a repetition of the same can be left out, in words for its sender
+ */
+export function repeatFault({ place, isSame, identity }: EarlierRecord, unit: 'line' | 'row', leaveOut = '') {
+  const about = `${unit} ${place} is about the same observation or market, and says`;
+  const fault = { column: null, pointer: '', code: 'duplicate.in-batch' } as const;
+  if (isSame)
+    return { ...fault, detail: `${about} the same: leave one of them out${leaveOut}`, rule: 'repeated' } as const;
+  const detail = `${about} something else: keep the right one`;
+  return { ...fault, detail, rule: 'contradicted', contradicts: identity } as const;
 }

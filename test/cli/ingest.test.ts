@@ -289,8 +289,26 @@ test('a dry run refuses a row about the observation of an earlier one, parts bef
   const slug = newSlug();
   const records = [market(slug), ...days(slug, 1_100), price(slug, 0, 999), price(slug, 1, 1001)];
   const run = await ingest(['-', '--dry-run'], lines(records));
-  expect(summaryOf(run)).toMatchObject({ code: 4, refused: '2', 'would be stored': '1101' });
-  expect(run.errors).toMatch(/:1102: duplicate\.in-batch: line 2 .*\n.*:1103: duplicate\.in-batch: line 3 /);
+  expect(summaryOf(run)).toMatchObject({ code: 4, refused: '3', 'would be stored': '1100' });
+  expect(run.errors).toMatch(/duplicate\.in-batch: line 1102 .*something else/);
+  expect(run.errors).toMatch(/:1103: duplicate\.in-batch: line 3 .*the same/);
+});
+
+describe('of rows that contradict each other, none is stored with --partial', () => {
+  test.each([
+    ['in one batch', 20],
+    ['parts apart', 1_500],
+    ['at both ends of an upload', 12_000],
+  ])('%s', async (_, count) => {
+    const slug = newSlug();
+    const records = [market(slug), ...days(slug, count), price(slug, 0, 999), price(slug, 1, 1001)];
+    const run = await ingest(['-', '--partial'], lines(records));
+    // The second pair says the same.
+    expect(summaryOf(run)).toMatchObject({ code: 4, refused: '3', stored: String(count) });
+    for (const line of [2, count + 2])
+      expect(run.errors).toMatch(new RegExp(`line ${line} is about the same observation.*else`));
+    await expect.poll(() => historyCount(slug), { timeout: 30_000 }).toBe(count - 1);
+  }, 120_000);
 });
 
 test('--mode correct records a changed value as a correction', async () => {

@@ -270,7 +270,16 @@ const ROWS: { readonly [group: string]: readonly Row[] } = {
       ...['0 currency.unknown /nativeCurrency', '1 market.unknown /market'],
     ],
     ['a row twice', append(but({}), but({})), '1 duplicate.in-batch '],
-    ['the second row about one observation', append(but({}), but({ amountMinor: 3 })), '1 duplicate.in-batch '],
+    [
+      'each of two rows that contradict each other',
+      append(but({}), but({ amountMinor: 3 })),
+      ...['0 duplicate.in-batch ', '1 duplicate.in-batch '],
+    ],
+    [
+      'a row, its repetition, and one that contradicts both',
+      append(but({}), but({}), but({ amountMinor: 3 })),
+      ...['0 duplicate.in-batch ', '1 duplicate.in-batch ', '2 duplicate.in-batch '],
+    ],
     [
       'also by another spelling of its instant',
       append(but({}), but({ observedAt: '2026-01-02T00:00:00Z' })),

@@ -239,8 +239,8 @@ describe('a batch with more than one transaction', () => {
     const ledger = openRecordedLedger();
     const records = [...days('a', 150), price('a', 3, 1), market('a'), leap('a', 155)];
     expect(await take(ledger, records, { partial: true })).toMatchObject({
-      counts: { accepted: 151, unchanged: 0, refused: 2 },
-      errors: [{ code: 'duplicate.in-batch' }, { code: 'outlier' }],
+      counts: { accepted: 150, unchanged: 0, refused: 3 },
+      errors: [{ code: 'duplicate.in-batch' }, { code: 'duplicate.in-batch' }, { code: 'outlier' }],
     });
   });
 });

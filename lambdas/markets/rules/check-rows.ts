@@ -68,14 +68,36 @@ export async function checkRows(
   const terms = termsOf(parsed, markets);
   const seen = new Map<string, Row>();
   const rows: Row[] = [];
+  /** The first row about an observation, and the last one that contradicts it. */
+  const contradictions = new Map<Row, Row>();
   for (const row of parsed) {
     await yieldToEventLoop();
     const removal = markets.get(slugOf(row.record))?.value.removal;
     const found = faultsOf(row, terms, removal, seen, rules);
+    const earlier = row.order === null ? undefined : seen.get(identityOf(row));
+    if (earlier !== undefined && !isSame(earlier, row)) contradictions.set(earlier, row);
     if (found.length === 0) rows.push(row);
     else keepFaults(faults, row.index, found);
   }
-  return { rows, faults };
+  // Nothing shows which of the two values is right, so neither is stored.
+  for (const [{ index }, later] of contradictions) keepFaults(faults, index, [duplicateFault(later, false)]);
+  return { rows: contradictions.size === 0 ? rows : rows.filter((row) => !contradictions.has(row)), faults };
+}
+
+function identityOf({ record, order }: Row): string {
+  return order === null ? slugOf(record) : `${slugOf(record)}/${order}`;
+}
+
+/** A moment has several spellings. */
+function isSame({ record: one }: Row, { record: other }: Row): boolean {
+  return isDeepStrictEqual({ ...one, observedAt: null }, { ...other, observedAt: null });
+}
+
+/** @param other the other row about the observation or market */
+function duplicateFault({ index }: Row, isSame: boolean): RowError {
+  const [says, remedy] = isSame ? ['the same', 'leave one of them out'] : ['something else', 'keep the right one'];
+  const detail = `record ${index + 1} of this batch is about the same observation or market, and says ${says}: ${remedy}`;
+  return { pointer: '', code: 'duplicate.in-batch', detail };
 }
 
 /** Keeps at least one fault for every refused row, so that refused rows can be counted. */
@@ -91,15 +113,11 @@ function faultsOf(
   seen: Map<string, Row>,
   { nowMs, sentAtMs = nowMs, mode, authority }: RowRules,
 ): readonly RowError[] {
-  const { record, order } = row;
+  const { record } = row;
   const faults = authority === undefined ? [] : authorityFaults(authority, record, mode);
-  const identity = order === null ? slugOf(record) : `${slugOf(record)}/${order}`;
-  const earlier = seen.get(identity);
-  if (earlier !== undefined) {
-    const content = isDeepStrictEqual(earlier.record, record) ? 'the same' : 'something else';
-    const detail = `record ${earlier.index + 1} of this batch is about the same observation or market, and says ${content}: leave one of them out`;
-    faults.push({ pointer: '', code: 'duplicate.in-batch', detail });
-  } else seen.set(identity, row);
+  const earlier = seen.get(identityOf(row));
+  if (earlier === undefined) seen.set(identityOf(row), row);
+  else faults.push(duplicateFault(earlier, isSame(earlier, row)));
   if (mode === 'append' && record.type === 'observation' && record.publicReason !== undefined) {
     const detail =
       'a public reason is for a correction, and the mode `append` corrects nothing: leave it out, or use the mode `correct`';
