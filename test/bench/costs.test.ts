@@ -1,4 +1,4 @@
-/** The table of months in docs/deploy.md is the one that `npm run bench -- costs --write` counts now, to a twentieth. */
+/** The tables of docs/scale.md are those that `npm run bench -- scale --write` counts now, to a twentieth. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { BY_CANARY } from '../../infra/constructs/service-function.ts';
 import { apiAlarms, edgeAlarms } from '../../infra/deployment/alarms.ts';
 import { readConfiguration } from '../../infra/deployment/configuration.ts';
-import { ALARM_METRICS, ALARMS, benchCosts, METRICS } from '../../tools/bench/aws/month.ts';
+import { ALARM_METRICS, ALARMS, METRICS } from '../../tools/bench/aws/costs.ts';
 import { benchScale } from '../../tools/bench/aws/scale.ts';
 import { TABLES } from '../../tools/bench/table.ts';
 
@@ -24,12 +24,9 @@ function isAbout(stated: string | undefined, counted: string): boolean {
   return Math.abs(left - right) <= Math.max(1, SHARE * right);
 }
 
-test.each([
-  ['deploy.md', 'costs', TEXT, benchCosts],
-  ['scale.md', 'scale', SCALE, benchScale],
-] as const)('docs/%s states what `npm run bench -- %s --write` counts', async (_, __, text, count) => {
-  for (const table of (await count()).match(TABLES) ?? []) {
-    const stated = cellsOf(text.slice(text.indexOf(table.slice(0, table.indexOf('|', 2)).trimEnd())));
+test('docs/scale.md states what `npm run bench -- scale --write` counts', async () => {
+  for (const table of (await benchScale()).match(TABLES) ?? []) {
+    const stated = cellsOf(SCALE.slice(SCALE.indexOf(table.slice(0, table.indexOf('|', 2)).trimEnd())));
     for (const [row, cells] of cellsOf(table.trimEnd()).entries()) {
       for (const [column, cell] of cells.entries()) {
         expect(isAbout(stated[row]?.[column], cell), `${cells[1]}: ${stated[row]?.[column]}, not ${cell}`).toBe(true);

@@ -5,7 +5,6 @@ import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os'
 import { join } from 'node:path';
 import { readCommandLine, refuseArguments } from '../run/command-line.ts';
 import { benchAws } from './aws/aws.ts';
-import { benchCosts } from './aws/month.ts';
 import { benchScale } from './aws/scale.ts';
 import { benchIngest } from './ingest.ts';
 import { benchMemory } from './memory.ts';
@@ -29,7 +28,6 @@ const BENCHMARKS: {
   publish: { title: 'Publishing', run: benchPublish },
   ingest: { title: 'Ingest', run: benchIngest },
   memory: { title: 'Memory', run: benchMemory },
-  costs: { tables: 'deploy.md', run: benchCosts },
   scale: { tables: 'scale.md', run: benchScale },
   aws: { title: 'On AWS', run: benchAws },
 };
@@ -40,7 +38,7 @@ const USAGE = `usage: npm run bench -- [NAME …] [options]
 
   --quick  a small version of each, to see that they run
   --full   larger sizes: takes half an hour and more
-  --write  writes the results to docs/benchmarks.md, costs to docs/deploy.md, scale to docs/scale.md
+  --write  writes the results to docs/benchmarks.md, scale to docs/scale.md
   --help   prints this`;
 
 const flag = { type: 'boolean', default: false } as const;

@@ -1,149 +1,168 @@
 /**
- * The cost of one operation of each kind on AWS. Operations are counted on a ledger and a store in memory; the prices are
- * AWS's.
+ * The cost of a deployment on AWS. Operations of a service with the default files are counted on a ledger and a store in
+ * memory, once for few and once for many markets; the difference is the cost of one more. The prices are AWS's.
  */
-import { FRONT_PAGE, ROWS_PLACE } from '../../../contract/bodies/front-page.ts';
-import { DEFAULT_PROJECTIONS, type Projection } from '../../../contract/files/projections.ts';
-import { type Site, siteOf } from '../../../publisher/site.ts';
+import { EXPORT_PART_ENTRIES } from '../../../contract/bodies/export-tables.ts';
+import type { Projection } from '../../../contract/files/projections.ts';
 import { type OperationCounts, sumOf, timesOf } from '../operations.ts';
 import { readSample, syntheticMarket } from '../synthetic-markets.ts';
-import { type CountedService, openCountedService } from './counted-service.ts';
+import { openCountedService } from './counted-service.ts';
 import { dollarsOf, PRICES } from './prices.ts';
 
 /** Enough for three pages of the list. */
 const MARKETS = 300;
+/** Markets with more than a page of history, as most markets have: only these have files of whole histories. */
 const LONG = 10;
+const ROWS_OF_PAGE = 64;
+const PAGE_MARKETS = 100;
 const FIRST_MS = Date.UTC(2026, 0, 1);
 const HOUR_MS = 60 * 60 * 1000;
 
-interface Cycle {
-  readonly kept: OperationCounts;
-  readonly worked: OperationCounts;
-  readonly generation: OperationCounts;
-  /** The list that is published after the generation. */
-  readonly list: OperationCounts;
-}
+const DAYS = 30;
+const HOURS = DAYS * 24;
+const MINUTES = HOURS * 60;
 
-interface Counted {
-  readonly service: CountedService;
-  readonly one: Cycle;
-  readonly lastOne: Cycle;
-  readonly all: Cycle;
-  /** A few markets that get a full page each, and then one row each. */
-  readonly closing: Cycle;
-  readonly long: Cycle;
-}
+/**
+ * The alarms of infra/deployment/alarms.ts and of canaries; a test counts them. The metrics: five of the publisher, one of
+ * the worker, and CloudFront's additional ones.
+ */
+export const ALARMS = 26;
+/** An alarm costs as much as the metrics in its expression. */
+export const ALARM_METRICS = 42;
+export const METRICS = 6 + 8;
+/** The deployment's own secret, and that of the write host. */
+const SECRETS = 2;
+/** A public read runs the router, and the function on its answer. The write host has one function. */
+const READ = PRICES.edgeRequest + 2 * PRICES.edgeFunctionRequest;
+const WRITE =
+  PRICES.edgeRequest +
+  PRICES.edgeFunctionRequest +
+  PRICES.apiRequest +
+  PRICES.functionRequest +
+  0.1 * PRICES.apiFunctionSecond;
+/** In kilobytes. Lambda's own lines are part of `invocation`. */
+const LOGGED = { invocation: 0.8, request: 1 };
+/** The reads of one hour. */
+const VERIFY_READS = 20_000;
+/** Objects that one sweep examines. */
+const SWEPT_OBJECTS = 125_000;
 
-/** Counts the same work for a service with these kinds of files. */
-async function count(projections: readonly Projection[] = [], site?: Site): Promise<Counted> {
+/** The cost of one more unit. */
+const each = (many: OperationCounts, few: OperationCounts, difference: number) =>
+  dollarsOf(sumOf(many, timesOf(few, -1))) / difference;
+
+export type UnitCosts = Awaited<ReturnType<typeof countCosts>>;
+
+/** The dollars for one operation of each kind, in storage. */
+export async function countCosts(projections: ReadonlySet<Projection>) {
   const sample = await readSample();
-  const service = await openCountedService(projections, site);
+  const service = await openCountedService(projections);
   await service.accept(Array.from({ length: MARKETS }, (_, index) => syntheticMarket(sample, index).market));
   await service.work();
   await service.publish();
+  await service.copy();
   let hours = 0;
-  const cycle = async (markets: number, rows = 1, first = 0): Promise<Cycle> => {
+  /** The work for a batch of rows, each about another market, from its request to the list. */
+  const cycle = async (markets: number, { rows = 1, first = 0 } = {}) => {
     const moments = Array.from({ length: rows }, () => new Date(FIRST_MS + ++hours * HOUR_MS).toISOString());
     const records = Array.from({ length: markets }, (_, index) => {
       const { observations } = syntheticMarket(sample, first + index);
       return moments.map((observedAt) => ({ ...observations.at(-1), observedAt }));
     });
-    return {
-      kept: await service.accept(records.flat()),
-      worked: await service.work(),
-      generation: await service.publish('not-due'),
-      list: await service.publish(),
-    };
+    const batch = sumOf(await service.accept(records.flat()), await service.work());
+    const generation = await service.publish('not-due');
+    const copy = await service.copy();
+    const list = await service.publish();
+    return { batch, generation, copy, list, listCopy: await service.copy() };
   };
-  return {
-    service,
-    one: await cycle(1),
-    lastOne: await cycle(1, 1, MARKETS - 1),
-    all: await cycle(MARKETS),
-    closing: await cycle(LONG, 65),
-    long: await cycle(LONG),
-  };
-}
-
-/**
- * Counts the copies in a second region, with the default files, for markets with more than a page of history: a generation
- * without its list, one more market, a list of three pages, and a minute without changes. Transferred bytes count too.
- */
-async function countCopies() {
-  const sample = await readSample();
-  const service = await openCountedService([...DEFAULT_PROJECTIONS], undefined, true);
-  let hours = 0;
-  const copyOf = async (records: readonly unknown[], list: 'with-it' | 'not-due' = 'not-due'): Promise<number> => {
-    await service.accept(records);
-    await service.work();
-    await service.publish(list);
-    const counts = await service.copy();
-    return dollarsOf(counts) + (counts.bytesPut / 1e9) * PRICES.regionsGigabyte;
-  };
-  const rowOf = (index: number) => {
-    const observedAt = new Date(FIRST_MS + ++hours * HOUR_MS).toISOString();
-    return { ...syntheticMarket(sample, index).observations.at(-1), observedAt };
-  };
-  const rowsOf = (markets: number) => Array.from({ length: markets }, (_, index) => rowOf(index));
-  await copyOf(
-    Array.from({ length: MARKETS }, (_, index) => syntheticMarket(sample, index).market),
-    'with-it',
-  );
-  await copyOf(Array.from({ length: 65 }, () => rowsOf(LONG)).flat(), 'with-it');
-  const copiedMinute = dollarsOf(await service.copy());
-  const one = await copyOf(rowsOf(1));
-  const many = await copyOf(rowsOf(LONG));
-  const list = await copyOf(rowsOf(1), 'with-it');
-  return { copiedMinute, copiedGeneration: one, copiedMarket: (many - one) / (LONG - 1), copiedList: list - one };
-}
-
-const minus = (left: OperationCounts, right: OperationCounts) => sumOf(left, timesOf(right, -1));
-/** The cost of one more unit. */
-const each = (many: OperationCounts, few: OperationCounts, difference: number) =>
-  timesOf(minus(many, few), 1 / difference);
-
-export type MonthCosts = Awaited<ReturnType<typeof countCosts>>;
-
-/** The dollars for one operation of each kind. */
-export async function countCosts() {
-  const { service, one, lastOne, all, closing, long } = await count();
+  const closing = await cycle(LONG, { rows: ROWS_OF_PAGE + 1 });
+  const [long, one] = [await cycle(LONG), await cycle(1)];
+  const [last, all] = [await cycle(1, { first: MARKETS - 1 }), await cycle(MARKETS)];
   const idle = sumOf(await service.work(), await service.publish(), await service.lookAtSources());
-  const swept = await service.sweep();
-  const log = await count(['log', 'exports']);
-  // The first count is for generations, the next two are for lists, the last is for days.
-  const files = await count(['history-files', 'latest', 'recent', 'compat']);
-  const newest = minus(files.lastOne.list, lastOne.list);
-  const pages = await count(['market-pages']);
-  const site = await count([], siteOf(new Map([[FRONT_PAGE, ROWS_PLACE]])));
-  const feeds = await count(['feeds']);
-  const logOfOne = minus(log.one.generation, one.generation);
-  const bytesOf = ({ kept, worked }: Cycle) => kept.bytesKept + worked.bytesKept;
-  const rowBytes = (bytesOf(all) - bytesOf(one)) / (MARKETS - 1);
+  const copied = await service.copy();
+  const copyOf = (counts: OperationCounts) => dollarsOf(counts) + (counts.bytesPut / 1e9) * PRICES.regionsGigabyte;
+  const rowBytes = (all.batch.bytesKept - one.batch.bytesKept) / (MARKETS - 1);
   return {
-    batch: dollarsOf(sumOf(one.kept, one.worked)),
-    /** One more row in a batch, one more market in a generation, and so on. */
-    row: dollarsOf(each(sumOf(all.kept, all.worked), sumOf(one.kept, one.worked), MARKETS - 1)),
+    batch: dollarsOf(one.batch),
     generation: dollarsOf(one.generation),
-    market: dollarsOf(each(all.generation, one.generation, MARKETS - 1)),
-    closedPage: dollarsOf(each(closing.generation, long.generation, LONG)),
+    market: each(long.generation, one.generation, LONG - 1),
+    closedPage: each(closing.generation, long.generation, LONG),
     list: dollarsOf(one.list),
-    listPage: dollarsOf(each(lastOne.list, one.list, 2)),
-    remembered: dollarsOf(each(all.list, lastOne.list, MARKETS - 1)),
+    listPage: each(last.list, one.list, MARKETS / PAGE_MARKETS - 1),
+    /** A market that has changed since the previous list. */
+    remembered: each(all.list, last.list, MARKETS - 1),
     idleMinute: dollarsOf(idle),
-    sweptMarket: dollarsOf(swept) / MARKETS,
-    logEntry: dollarsOf(each(minus(log.all.generation, all.generation), logOfOne, MARKETS - 1)),
-    logGeneration: dollarsOf(logOfOne),
-    filesOfMarket: dollarsOf(minus(files.long.generation, long.generation)) / LONG,
-    newest: dollarsOf(newest),
-    newestRemembered: dollarsOf(each(minus(files.all.list, all.list), newest, MARKETS - 1)),
-    pageOfMarket: dollarsOf(minus(pages.all.generation, all.generation)) / MARKETS,
-    frontPage: dollarsOf(minus(site.one.list, one.list)),
-    feedOfGeneration: dollarsOf(minus(feeds.one.generation, one.generation)),
-    feedsOfList: dollarsOf(minus(feeds.lastOne.list, lastOne.list)),
-    exportOfDay: dollarsOf(await log.service.export()),
-    compatOfMarket: dollarsOf(await files.service.compat()) / MARKETS,
-    ...(await countCopies()),
+    sweptMarket: dollarsOf(await service.sweep()) / MARKETS,
+    dayOfMarket: dollarsOf(sumOf(await service.export(), await service.compat())) / MARKETS,
+    copiedMinute: dollarsOf(copied),
+    copiedGeneration: copyOf(one.copy),
+    copiedMarket: (copyOf(long.copy) - copyOf(one.copy)) / (LONG - 1),
+    /** One more page of a list. */
+    copiedPage: (copyOf(last.listCopy) - copyOf(one.listCopy)) / (MARKETS / PAGE_MARKETS - 1),
+    copiedList: copyOf(one.listCopy),
     /** The growth of the ledger: for a batch with its audit and its report, and for each of its rows. */
-    storedBytes: { batch: bytesOf(one) - rowBytes, row: rowBytes },
+    storedBytes: { batch: one.batch.bytesKept - rowBytes, row: rowBytes },
   };
+}
+
+/** What happens in a month. */
+export interface Traffic {
+  readonly markets: number;
+  readonly reads: number;
+  /** Batches of one row each. */
+  readonly batches: number;
+  readonly generations: number;
+  /** Markets in each generation. */
+  readonly changed: number;
+  readonly lists: number;
+}
+
+/** The dollars of a month. The durations of functions are estimates: nothing here has run on an account. */
+export function dollarsOfMonth(traffic: Traffic, costs: UnitCosts): number {
+  const { markets, reads, batches, generations, changed, lists } = traffic;
+  const morePages = Math.ceil(markets / PAGE_MARKETS) - 1;
+  const closedPages = batches / ROWS_OF_PAGE;
+  const remembered = lists < generations ? Math.min(markets, (generations * changed) / lists) : 0;
+  const verifyReads = HOURS * Math.min(VERIFY_READS, 2 * markets + morePages + 1);
+  const invocations = 3 * MINUTES + 96 * DAYS + generations + batches;
+  const exportSeconds = 6 * (2 + (batches / DAYS + markets) / EXPORT_PART_ENTRIES) + 96 * 0.2;
+  const seconds =
+    generations * (1 + changed / 200) +
+    batches * 0.3 +
+    MINUTES * (0.2 + 0.1 + 0.1) +
+    verifyReads * 0.02 +
+    DAYS * (exportSeconds + markets * (0.2 + (0.03 * closedPages) / markets));
+  return (
+    reads * READ +
+    batches * (WRITE + costs.batch) +
+    generations * (costs.generation + PRICES.signature + (changed - 1) * costs.market) +
+    closedPages * costs.closedPage +
+    lists * (costs.list + morePages * costs.listPage + remembered * costs.remembered) +
+    MINUTES * costs.idleMinute +
+    HOURS * Math.min(markets + closedPages / 2, SWEPT_OBJECTS) * costs.sweptMarket +
+    verifyReads * READ +
+    DAYS * markets * costs.dayOfMarket +
+    seconds * PRICES.functionSecond +
+    ((invocations * LOGGED.invocation + batches * LOGGED.request) / 1e6) * PRICES.logGigabyte +
+    ((batches * (costs.storedBytes.batch + costs.storedBytes.row)) / 1e9) * PRICES.tableGigabyteMonth +
+    ALARM_METRICS * PRICES.alarmMonth +
+    METRICS * PRICES.metricMonth +
+    PRICES.dashboardMonth +
+    SECRETS * PRICES.secretMonth +
+    PRICES.keyMonth
+  );
+}
+
+/** The dollars of a month for the copy in a second region: its rounds, an hour of comparing daily files, its metric and its alarm. */
+export function dollarsOfCopy({ markets, generations, changed, lists }: Traffic, costs: UnitCosts): number {
+  const morePages = Math.ceil(markets / PAGE_MARKETS) - 1;
+  const seconds = MINUTES * 0.3 + generations * (0.2 + changed / 200);
+  return (
+    MINUTES * (costs.copiedMinute + PRICES.functionRequest) +
+    generations * (costs.copiedGeneration + (changed - 1) * costs.copiedMarket) +
+    lists * (costs.copiedList + morePages * costs.copiedPage) +
+    seconds * PRICES.functionSecond +
+    PRICES.metricMonth +
+    PRICES.alarmMonth
+  );
 }

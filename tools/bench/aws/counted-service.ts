@@ -1,4 +1,5 @@
 /** The write API, the worker, the publisher and the sweep in memory, on one ledger and one store that count operations. */
+import { FRONT_PAGE, ROWS_PLACE } from '../../../contract/bodies/front-page.ts';
 import type { Projection } from '../../../contract/files/projections.ts';
 import { runDueSources } from '../../../lambdas/sources/run/run-due.ts';
 import { runWork } from '../../../lambdas/worker/run-work.ts';
@@ -8,7 +9,7 @@ import { makeCompat } from '../../../publisher/projections/compat/make-compat.ts
 import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { copyRound } from '../../../publisher/second-region/copy-round.ts';
-import type { Site } from '../../../publisher/site.ts';
+import { siteOf } from '../../../publisher/site.ts';
 import { systemRuntime } from '../../../storage/aws/runtime.ts';
 import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
 import { openMemoryObjects } from '../../../test/storage/memory-objects.ts';
@@ -53,12 +54,8 @@ async function never(): Promise<never> {
   throw new Error('there is no source');
 }
 
-/** @param keepsBundles set for a second region */
-export async function openCountedService(
-  projections: readonly Projection[],
-  site?: Site,
-  keepsBundles = false,
-): Promise<CountedService> {
+/** With a second region, and a site of one page. */
+export async function openCountedService(projections: ReadonlySet<Projection>): Promise<CountedService> {
   const counter = new OperationCounter();
   const written: ItemUnits = new Map();
   const ledger = countLedger(openSqliteLedger(':memory:'), counter, written);
@@ -79,10 +76,8 @@ export async function openCountedService(
   };
   const publisher = {
     ...{ ...runtime, ledger, objects, ...DEPLOYMENT },
-    projections: new Set(projections),
-    ...(site !== undefined && { site }),
-    keepsBundles,
-    ...(projections.includes('log') && { log: LOG }),
+    ...{ projections, site: siteOf(new Map([[FRONT_PAGE, ROWS_PLACE]])), keepsBundles: true },
+    ...(projections.has('log') && { log: LOG }),
   };
   return {
     written,

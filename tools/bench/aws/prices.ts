@@ -20,7 +20,6 @@ export const PRICES = {
   /** Ingested, and stored for a month. */
   logGigabyte: 0.5 + 0.03,
   tableGigabyteMonth: 0.25 + 0.2,
-  bucketGigabyteMonth: 0.023,
   /** Transferred from one region to another. */
   regionsGigabyte: 0.02,
   alarmMonth: 0.1,

@@ -1,15 +1,14 @@
 /**
  * The limits of a deployment on AWS: the throughput of each step, and the write units of each partition of the ledger,
- * counted on a service in memory. Writes the tables of docs/scale.md.
+ * counted on a service in memory; and what it costs. Writes the tables of docs/scale.md.
  */
-import { DEFAULT_PROJECTIONS } from '../../../contract/files/projections.ts';
+import { DEFAULT_PROJECTIONS, type Projection } from '../../../contract/files/projections.ts';
 import { defaultListEverySeconds } from '../../../publisher/dependencies.ts';
 import { FRESH_MARKS } from '../../../storage/records/publication.ts';
 import { readSample, syntheticMarket } from '../synthetic-markets.ts';
 import { markdownTable, number } from '../table.ts';
-import { countCosts, type MonthCosts } from './costs.ts';
+import { countCosts, dollarsOfCopy, dollarsOfMonth, type UnitCosts } from './costs.ts';
 import { type CountedService, openCountedService } from './counted-service.ts';
-import { monthLines } from './month.ts';
 
 /** DynamoDB's limit on one partition key, in write units a second. */
 const UNITS_PER_SECOND = 1_000;
@@ -25,6 +24,8 @@ const COALESCE_SECONDS = 5;
 const SECONDS = { generation: 1, batch: 1, edge: 15 };
 const MONTH_SECONDS = 30 * 24 * 60 * 60;
 const BATCHES = 200;
+/** The kinds of files whose number drives the cost. */
+const SWITCHED_OFF: ReadonlySet<Projection> = new Set(['history-files', 'market-pages']);
 /** The suffix of a range that several partitions share, and the number of these partitions. */
 const SHARED = '/{shard}';
 const SHARDS = FRESH_MARKS.shards.length;
@@ -61,20 +62,24 @@ interface Limit {
 /** The tables of loads and limits. */
 export async function benchScale(): Promise<string> {
   const limits = await limitsOf();
-  const month = await countCosts();
-  const loads = LOADS.map((load) => rowOf(load, limits, month));
+  const costs = await countCosts(DEFAULT_PROJECTIONS);
+  const fewer = await countCosts(new Set([...DEFAULT_PROJECTIONS].filter((name) => !SWITCHED_OFF.has(name))));
+  const loads = LOADS.map((load) => rowOf(load, limits, costs, fewer));
   const rows = limits.map(({ name, unitsPerWrite, writesPerSecond }) => [
     name,
     unitsPerWrite === null ? '' : number(unitsPerWrite),
     number(writesPerSecond),
   ]);
   return [
-    markdownTable(['load', 'public after', 'first limit', 'used', '$ a month'], loads),
+    markdownTable(
+      ['load', 'public after', 'first limit', 'used', '$ a month', 'with fewer files', 'a second region, besides'],
+      loads,
+    ),
     markdownTable(['limit', 'write units of a write', 'writes a second'], rows),
   ].join('\n\n');
 }
 
-function rowOf(load: Load, limits: readonly Limit[], month: MonthCosts): readonly string[] {
+function rowOf(load: Load, limits: readonly Limit[], costs: UnitCosts, fewer: UnitCosts): readonly string[] {
   const { name, shards } = load;
   const [markets, writesPerSecond] = [load.markets / shards, load.writesPerSecond / shards];
   const [first] = limits as [Limit, ...Limit[]];
@@ -84,12 +89,14 @@ function rowOf(load: Load, limits: readonly Limit[], month: MonthCosts): readonl
   const publishSeconds = SECONDS.generation + changed / MEASURED.publisherMarkets;
   const generations = MONTH_SECONDS / Math.max(everySeconds, publishSeconds);
   const lists = Math.min(generations, MONTH_SECONDS / Math.max(1, defaultListEverySeconds(markets)));
-  const traffic = { name, markets, reads: load.reads / shards, batches: writesPerSecond * MONTH_SECONDS, rows: 1 };
-  const lines = monthLines({ ...traffic, generations, changed, lists }, month);
-  const dollars = shards * lines.reduce((sum, [, each]) => sum + each, 0);
+  const batches = writesPerSecond * MONTH_SECONDS;
+  const traffic = { markets, reads: load.reads / shards, batches, generations, changed, lists };
+  const dollars = [dollarsOfMonth(traffic, costs), dollarsOfMonth(traffic, fewer), dollarsOfCopy(traffic, costs)];
   const publicSeconds = SECONDS.batch + COALESCE_SECONDS + publishSeconds;
   const after = `${number(publicSeconds)} s, and ${SECONDS.edge} s in caches`;
-  return [name, used > 1 ? 'never: it falls behind' : after, first.name, `${number(used * 100)} %`, number(dollars)];
+  const isPublic = used > 1 ? 'never: it falls behind' : after;
+  const months = dollars.map((each) => number(shards * each));
+  return [name, isPublic, first.name, `${number(used * 100)} %`, ...months];
 }
 
 /** The lowest limit first. */
@@ -117,7 +124,7 @@ const about = ({ writesPerSecond }: Limit): number => Number(writesPerSecond.toP
  */
 async function unitsOfAWrite(): Promise<ReadonlyMap<string, number>> {
   const sample = await readSample();
-  const service = await openCountedService([...DEFAULT_PROJECTIONS]);
+  const service = await openCountedService(DEFAULT_PROJECTIONS);
   const markets = Array.from({ length: BATCHES }, (_, index) => syntheticMarket(sample, index));
   await service.accept(markets.map(({ market }) => market));
   await service.work();
