@@ -21,7 +21,7 @@ import { readTexts } from './log/test-log.ts';
 import { removeMarket } from './remove-market.ts';
 import { begun, copyOf, loggedWorld, OWN_KEY } from './repair/world-from-log.ts';
 import { damagedReader, withBody, withField } from './verify/damaged-reader.ts';
-import { market, price, publicObjects, readerOf, SMALL_PAGES, START_MS, type World } from './world.ts';
+import { market, price, publicObjects, SMALL_PAGES, START_MS, type World } from './world.ts';
 
 const HOUR_MS = 3_600_000;
 const at = (hour: number) => new Date(START_MS + hour * HOUR_MS).toISOString().replace('.000Z', 'Z');
@@ -44,13 +44,9 @@ async function work({ dependencies }: World, ledger: Ledger = dependencies.ledge
   return (await runAnnounced({ ...dependencies, ledger, failed })).effective;
 }
 
-async function get<Body>({ objects }: World, url: string): Promise<Body> {
-  return JSON.parse(Buffer.from((await readerOf(objects)(url)).body).toString()) as Body;
-}
-
 async function shown(world: World): Promise<Market> {
   await world.publishAll();
-  return await get(world, marketUrl('power'));
+  return await world.json(marketUrl('power'));
 }
 
 interface HistoryPage {
@@ -62,7 +58,7 @@ async function historyOf(world: World): Promise<PublicObservation[]> {
   const all: PublicObservation[] = [];
   let url: string | null = historyUrl('power');
   while (url !== null) {
-    const { data, page }: HistoryPage = await get(world, url);
+    const { data, page }: HistoryPage = await world.json(url);
     all.push(...data);
     url = page.nextCursor === null ? null : `${historyUrl('power')}?cursor=${page.nextCursor}`;
   }
@@ -83,7 +79,7 @@ async function expectSound(world: World): Promise<void> {
   const items = (await readAll(world.ledger, ANNOUNCED_MARKETS)).map(({ sort }) => sort);
   expect(items).toEqual(next === null ? [] : [announcedMarketKey(next, 'power').sort]);
   const reader = world.read;
-  expect((await verify(reader, { pageSizes: SMALL_PAGES })).findings).toEqual([]);
+  expect(await world.findings()).toEqual([]);
   expect((await verifyLog(reader, { vkeys: [OWN_KEY.vkey], seen: null, pageSizes: SMALL_PAGES })).findings).toEqual([]);
 }
 

@@ -3,16 +3,14 @@ import { expect, test } from 'vitest';
 import type { Projector } from '../../publisher/kernel/projection.ts';
 import { PROJECTORS } from '../../publisher/projections.ts';
 import { publish } from '../../publisher/publish.ts';
-import { verify } from '../../publisher/verify/verify.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
-import { createFilesWorld, type FilesWorld } from './files-world.ts';
-import { market, price, readerOf, SMALL_PAGES } from './world.ts';
+import { createWorld, market, price, type World } from './world.ts';
 
 const SLUGS = ['a', 'b', 'c', 'd'];
 const LATER_MS = 120_000;
 
-async function worldOf(): Promise<FilesWorld> {
-  const world = createFilesWorld(undefined, ['latest', 'recent', 'history-files']);
+async function worldOf(): Promise<World> {
+  const world = createWorld().with({ projections: new Set(['latest', 'recent', 'history-files']) });
   await world.ingest(SLUGS.map((slug) => market(slug)));
   await world.ingest(SLUGS.map((slug) => price(slug, 0, 100)));
   await world.publish();
@@ -31,11 +29,7 @@ const broken = () => {
   throw new Error('a bug');
 };
 
-const headOf = async ({ ledger }: FilesWorld) => (await ledger.get(HEAD_KEY))?.value;
-const jsonOf = async ({ objects }: FilesWorld, url: string) =>
-  JSON.parse(Buffer.from((await readerOf(objects)(url)).body).toString());
-const findingsOf = async ({ objects }: FilesWorld) =>
-  (await verify(readerOf(objects), { pageSizes: SMALL_PAGES, settled: true })).findings;
+const headOf = async ({ ledger }: World) => (await ledger.get(HEAD_KEY))?.value;
 
 test.each([
   ['latest', { list: broken }],
@@ -57,8 +51,8 @@ test.each([
   const outcome = await publish(world.dependencies, faulty);
   expect(outcome.deferred).toMatchObject([{ slug: `projection ${name}`, reason: 'a bug' }]);
   expect(outcome).toMatchObject({ kind: 'published', generation: 2, isMoreDue: false });
-  expect(await jsonOf(world, '/api/v1/markets/b')).toMatchObject({ metrics: { price: { amountMinor: 123 } } });
-  expect(await jsonOf(world, '/api/v1/snapshot')).toMatchObject({ generation: 2, deferred: [name] });
+  expect(await world.json('/api/v1/markets/b')).toMatchObject({ metrics: { price: { amountMinor: 123 } } });
+  expect(await world.json('/api/v1/snapshot')).toMatchObject({ generation: 2, deferred: [name] });
   // Again and again nothing is published, and the alarm stays.
   const again = await publish(world.dependencies, faulty);
   expect(again).toMatchObject({ kind: 'unchanged', isMoreDue: false });
@@ -68,22 +62,22 @@ test.each([
   const mended = await world.publish();
   expect(mended).toMatchObject({ deferred: [], isMoreDue: false });
   expect((await headOf(world))?.deferred).toBeUndefined();
-  expect(await findingsOf(world)).toEqual([]);
+  expect(await world.findings()).toEqual([]);
   expect(await world.publish()).toMatchObject({ kind: 'unchanged' });
 });
 
 test('a projection that cannot even be opened stops nobody, not at the first generation either', async () => {
-  const world = createFilesWorld(undefined, ['latest', 'history-files']);
+  const world = createWorld().with({ projections: new Set(['latest', 'history-files']) });
   await world.ingest([market('a'), price('a', 0, 1)]);
   const outcome = await publish(
     world.dependencies,
     PROJECTORS.map((projection) => ({ ...projection, plan: broken })),
   );
   expect(outcome.deferred).toHaveLength(PROJECTORS.length);
-  expect(await jsonOf(world, '/api/v1/markets/a')).toMatchObject({ slug: 'a' });
+  expect(await world.json('/api/v1/markets/a')).toMatchObject({ slug: 'a' });
   world.clock.nowMs += LATER_MS;
   await world.publishAll();
-  expect(await findingsOf(world)).toEqual([]);
+  expect(await world.findings()).toEqual([]);
 });
 
 test('a file that is larger than the store takes is deferred before the commit', async () => {
@@ -104,11 +98,11 @@ test('a file that is larger than the store takes is deferred before the commit',
   expect(puts.filter(({ key }) => key.includes('/latest'))).toEqual([]);
   world.clock.nowMs += LATER_MS;
   expect(await world.publish()).toMatchObject({ deferred: [] });
-  expect(await findingsOf(world)).toEqual([]);
+  expect(await world.findings()).toEqual([]);
 });
 
 test('a market that is too large for a page of the list is deferred, and another is published', async () => {
-  const world = createFilesWorld(undefined, []);
+  const world = createWorld().with({ projections: new Set() });
   await world.ingest([market('a'), market('b')]);
   await world.publish();
   const { body } = await world.read('/api/v1/markets/b');
@@ -117,7 +111,7 @@ test('a market that is too large for a page of the list is deferred, and another
   const outcome = await publish({ ...world.dependencies, maxObjectBytes: 4 * (body.length + 60) });
   expect(outcome.deferred.map(({ slug }) => slug)).toEqual(['a']);
   expect(await headOf(world)).toMatchObject({ applied: true });
-  expect(await jsonOf(world, '/api/v1/markets/c')).toMatchObject({ slug: 'c' });
-  expect(await jsonOf(world, '/api/v1/markets/a')).toMatchObject({ name: 'Market a' });
+  expect(await world.json('/api/v1/markets/c')).toMatchObject({ slug: 'c' });
+  expect(await world.json('/api/v1/markets/a')).toMatchObject({ name: 'Market a' });
   expect(await world.publish()).toMatchObject({ deferred: [] });
 });

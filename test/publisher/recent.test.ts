@@ -12,16 +12,13 @@ import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
-import { createFilesWorld, type FilesWorld } from './files-world.ts';
 import { latestRows } from './latest-rows.ts';
 import { removeMarket } from './remove-market.ts';
-import { createWorld, market, price, readerOf, SMALL_PAGES } from './world.ts';
+import { createWorld, market, price, SMALL_PAGES, type World } from './world.ts';
 
 const BOTH = ['latest', 'recent'] as const;
 
-const dataOf = async ({ objects }: FilesWorld, url: string) =>
-  JSON.parse(Buffer.from((await readerOf(objects)(url)).body).toString()).data;
-const recentOf = (world: FilesWorld) => dataOf(world, '/api/v1/recent');
+const recentOf = async (world: World) => JSON.parse(await world.text('/api/v1/recent')).data;
 
 const from = (count: number, day = 0) => Array.from({ length: count }, (_, index) => day + index);
 
@@ -33,7 +30,7 @@ const other = (slug: string, day: number, amount: number) => ({
 });
 
 test('there are the last prices of each market, oldest first, across the pages of its history', async () => {
-  const world = createFilesWorld(undefined, BOTH);
+  const world = createWorld().with({ projections: new Set(BOTH) });
   await world.ingest(['a', 'b', 'c', 'd'].map((slug) => market(slug)));
   await world.ingest(from(RECENT_PRICES_MAX + 4).map((day) => price('a', day, day === 33 ? null : 100 + day)));
   await world.ingest([price('c', 0, 7), price('c', 2, 9)]);
@@ -57,7 +54,7 @@ test('there are the last prices of each market, oldest first, across the pages o
 });
 
 test('they are all of the source of the newest one, which the market shows', async () => {
-  const world = createFilesWorld(undefined, BOTH);
+  const world = createWorld().with({ projections: new Set(BOTH) });
   await world.ingest([market('a'), market('b')]);
   await world.ingest(from(6).flatMap((day) => [price('a', day, 1250), other('a', day, 1275)]));
   await world.ingest([other('a', 6, 1276), other('b', 0, 1250), price('b', 1, 1275)]);
@@ -84,7 +81,7 @@ test.each<[string, string, string, readonly string[]]>([
 ])(
   'of a market whose newest price is of a source that %s, the last prices are of one source',
   async (_, given, source, decimal) => {
-    const world = createFilesWorld(undefined, ['recent', 'market-pages', 'embeds']);
+    const world = createWorld().with({ projections: new Set(['recent', 'market-pages', 'embeds']) });
     const prices = given.split(' ').map((each) => {
       const [, label = '', day, unknown] = /^(\w)(\d+)(\?)?$/.exec(each) ?? [];
       const amount = unknown === undefined ? 100 + Number(day) : null;
@@ -95,10 +92,9 @@ test.each<[string, string, string, readonly string[]]>([
     const [entry] = await recentOf(world);
     const isOther = source !== prices.at(-1)?.sourceLabel;
     expect([entry.decimal, entry.source]).toEqual([decimal, isOther ? source : undefined]);
-    const textAt = async (url: string) => Buffer.from((await world.read(url)).body).toString();
-    expect(await textAt('/markets/m')).toContain(`<p class="soft">By ${source}.</p>`);
+    expect(await world.text('/markets/m')).toContain(`<p class="soft">By ${source}.</p>`);
     const changes =
-      (await Promise.all(['/markets/m', '/embed/m.html'].map(textAt))).join().match(/ % since [^<]*</g) ?? [];
+      (await Promise.all(['/markets/m', '/embed/m.html'].map(world.text))).join().match(/ % since [^<]*</g) ?? [];
     expect(changes.length > 0).toBe(decimal.length > 1);
     for (const change of changes) expect(change).toMatch(isOther ? new RegExp(`2026, by ${source}[.<]`) : /2026[.<]/);
     expect(await world.findings()).toEqual([]);
@@ -106,7 +102,7 @@ test.each<[string, string, string, readonly string[]]>([
 );
 
 test('a correction, a retraction and another source of the same moment change them as they change the market', async () => {
-  const world = createFilesWorld(undefined, BOTH);
+  const world = createWorld().with({ projections: new Set(BOTH) });
   await world.ingest([market('a'), ...from(3).map((day) => price('a', day, 100 + day))]);
   await world.publish();
   world.clock.nowMs += 60_000;
@@ -126,7 +122,7 @@ test('a correction, a retraction and another source of the same moment change th
   await world.ingest([retraction as never], 'correct');
   await world.publish();
   const [{ decimal }] = await recentOf(world);
-  const { metrics, history } = JSON.parse((await world.file('a')).text);
+  const { metrics, history } = JSON.parse(await world.text('/api/v1/markets/a'));
   expect([decimal.length, decimal[0], decimal.at(-1), history.count]).toEqual([3, '5.55', metrics.price.decimal, 7]);
   expect(await world.findings()).toEqual([]);
 });
@@ -137,7 +133,7 @@ test.each([
   [{ kind: 'latest-csv', part: 'all' }],
   [{ kind: 'latest-ndjson', part: 'all' }],
 ] as const)('a request for %o that lands late, when the values are those of before again, is refused', async (name) => {
-  const world = createFilesWorld(undefined, BOTH);
+  const world = createWorld().with({ projections: new Set(BOTH) });
   const key = publicKey(name);
   const sent: Parameters<ObjectStore['put']>[] = [];
   const objects: ObjectStore = {
@@ -162,7 +158,7 @@ test.each([
 });
 
 test('a list in its cadence shows the changes of the generations before it', async () => {
-  const world = createFilesWorld(undefined, BOTH);
+  const world = createWorld().with({ projections: new Set(BOTH) });
   await world.ingest([market('a'), market('b'), ...from(6).map((day) => price('a', day, 100 + day))]);
   await world.publish();
   const paced = { ...world.dependencies, listEverySeconds: () => 60 };
@@ -190,7 +186,7 @@ async function readsWith(projections: readonly Projection[]) {
       return target[name].bind(target);
     },
   });
-  const world = createFilesWorld(createWorld(SMALL_PAGES, counted), projections);
+  const world = createWorld(SMALL_PAGES, counted).with({ projections: new Set(projections) });
   const { objects } = world;
   await world.ingest(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((slug) => market(slug)));
   await world.ingest(from(9).map((day) => price('a', day, 1 + day)));
@@ -215,7 +211,7 @@ test('they cost no read of the ledger, and a few of the store', async () => {
 });
 
 test('with them is the price of a year before the newest one, until a price, a correction or a source says otherwise', async () => {
-  const world = createFilesWorld(undefined, BOTH);
+  const world = createWorld().with({ projections: new Set(BOTH) });
   const yearsAgo = async () => (await recentOf(world)).map(({ yearAgo }: { yearAgo: object | null }) => yearAgo);
   const at = (observedAt: string, decimal: string) => ({ decimal, observedAt });
   await world.ingest(['days', 'short', 'sources', 'weeks'].map((slug) => market(slug)));
@@ -304,7 +300,7 @@ test('a service with many markets does not publish them', () => {
 });
 
 test('a value that only an earlier version showed goes with the first generation of this one', async () => {
-  const world = createFilesWorld(undefined, BOTH);
+  const world = createWorld().with({ projections: new Set(BOTH) });
   await world.ingest([market('a'), price('a', 0, 105), price('a', 1, 106)]);
   await world.publish();
   const before = await recentOf(world);

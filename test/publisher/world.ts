@@ -52,6 +52,8 @@ export interface World extends Stored {
   json<Value>(url: string): Promise<Value>;
   /** Deletes an object by its key, as a fault of the store. */
   lose(key: string): Promise<void>;
+  /** Deletes the redo bundles, so that a committed generation cannot be applied. */
+  loseBundles(): Promise<void>;
   /** Puts other bytes in the place of an object, with its metadata. */
   forge(key: string, edit: (body: Buffer) => Uint8Array | string): Promise<void>;
   /** Flips a byte near the end of an object. */
@@ -116,6 +118,9 @@ export function worldOn(stored: Stored, dependencies: PublisherDependencies): Wo
     json: async (url) => JSON.parse(await world.text(url)),
     async lose(key) {
       await objects.delete(key, (await found(key)).etag);
+    },
+    async loseBundles() {
+      for (const key of (await objects.list('redo/')).keys) await world.lose(key);
     },
     async forge(key, edit) {
       const { body, metadata, etag } = await found(key);

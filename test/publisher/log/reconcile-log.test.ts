@@ -52,8 +52,7 @@ test('each lost tile is found, and put again', async () => {
   const world = await publishedWorld();
   const files = filesOfLog(world);
   for (const key of files.keys()) {
-    const found = await world.objects.stat(key);
-    if (found !== null) await world.objects.delete(key, found.etag);
+    await world.lose(key);
     expect(await findLostObjects(world.dependencies)).toEqual([key]);
     await rebuild(world.dependencies);
     expect(filesOfLog(world)).toEqual(files);
@@ -68,10 +67,7 @@ test('a bundle that is lost before it is applied takes its entries with it; they
     operation.what.startsWith(history) ? diesAfter(operation) : operation.run(),
   );
   await expect(publish(withLog(dependenciesOn(ledger, objects, world.clock)))).rejects.toThrow(ProcessDied);
-  for (const key of (await world.objects.list('redo/')).keys) {
-    const bundle = await world.objects.stat(key);
-    if (bundle !== null) await world.objects.delete(key, bundle.etag);
-  }
+  await world.loseBundles();
   await expect(world.publish()).rejects.toThrow(BundleLost);
   const before = await readTexts(world.objects);
   await rebuild(world.dependencies);

@@ -51,11 +51,6 @@ const shown = (world: World) =>
   );
 const putKeys = (world: World) => world.objects.puts.map(({ key }) => key).filter((key) => key.startsWith('public/'));
 
-async function lose({ objects }: World, key: string): Promise<void> {
-  const present = await objects.stat(key);
-  if (present !== null) await objects.delete(key, present.etag);
-}
-
 test('every page says who operates the service, as text; another operator puts the pages alone again', async () => {
   const world = createWorld();
   const built = site({ 'index.html': `<p>1</p>${OPERATOR_PLACE} ${OPERATOR_PLACE}` });
@@ -137,7 +132,7 @@ test('a publisher without a site leaves the public one as it is, also while it p
 
 test('a lost file is found, and a rebuild puts all of them', async () => {
   const world = await publishedWorld();
-  await lose(world, keyOf('index.html'));
+  await world.lose(keyOf('index.html'));
   expect(await findLostObjects(world.dependencies)).toEqual([keyOf('index.html')]);
   await rebuild({ ...world.dependencies, site: NEXT });
   expect(await findLostObjects(world.dependencies)).toEqual([]);

@@ -254,13 +254,6 @@ describe('a rebuild of an undamaged store', () => {
   });
 });
 
-async function deleteBundles({ objects }: World): Promise<void> {
-  for (const key of (await objects.list('redo/')).keys) {
-    const bundle = await objects.stat(key);
-    if (bundle !== null) await objects.delete(key, bundle.etag);
-  }
-}
-
 function giveWay(error: unknown): void {
   if (!(error instanceof Superseded)) throw error;
 }
@@ -271,7 +264,7 @@ async function loseBundle(world: World, at: number): Promise<{ committed: boolea
   await publish(dependenciesOn(ledger, objects, world.clock)).catch((error: unknown) => {
     if (!(error instanceof ProcessDied)) throw error;
   });
-  await deleteBundles(world);
+  await world.loseBundles();
   const committed = await publish(dependenciesOn(world.ledger, await copyOf(world.objects), world.clock)).then(
     () => false,
     (error: unknown) => error instanceof BundleLost,
@@ -354,7 +347,7 @@ describe('when the bundle of a committed generation is lost before it was applie
       });
       const slowPublish = publish(dependenciesOn(slow.ledger, slow.objects, world.clock)).catch(giveWay);
       await paused.promise;
-      await deleteBundles(world);
+      await world.loseBundles();
 
       const { ledger, objects } = faultyStorage(world.ledger, world.objects, at, async ({ run }) => {
         gate.resolve();

@@ -6,7 +6,6 @@ import { rebuild } from '../../../publisher/repair/rebuild.ts';
 import { repairMarket, repairMarkets, repairOne } from '../../../publisher/repair/repair-market.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import type { Item, ItemKey, Ledger } from '../../../storage/ports/ledger.ts';
-import type { ObjectHead } from '../../../storage/ports/object-store.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import { type MarketRecordValue, marketIndexKey, marketKey, observationsOf } from '../../../storage/records/markets.ts';
 import {
@@ -234,7 +233,7 @@ test('a market with only a mark is repaired too', async () => {
 test('a market that does not add up and has no body keeps no other market out of the list', async () => {
   await remove(...(await observations()).slice(-1));
   const key = publicKey({ kind: 'market', slug: 'gold' });
-  await world.objects.delete(key, ((await world.objects.stat(key)) as ObjectHead).etag);
+  await world.lose(key);
   expect(await rebuild(world.dependencies)).toMatchObject({ deferred: ['gold'] });
   expect((await verify(world.read, { pageSizes: SMALL_PAGES })).markets).toBe(1);
   await repairOne(world.dependencies, 'gold');
