@@ -168,17 +168,6 @@ export class SignedLog {
     return text === null ? null : await this.#proven(index, text);
   }
 
-  /**
-   * The root of the log when it had `size` entries. If an earlier checkpoint has another root, the past of the log was changed.
-   *
-   * @param size at most the size of the checkpoint
-   */
-  async rootAt(size: number): Promise<Bytes> {
-    // A tile grows only at its end, so each tile of a shorter log is the beginning of a current one.
-    const tileOf = this.#tilesOnce();
-    return await rootOf(size, async (level, n, width) => (await tileOf(level, n)).subarray(0, width * HASH_LENGTH));
-  }
-
   async #proven(index: number, text: string): Promise<ProvenEntry> {
     const tile = await this.#tile(0, Math.floor(index / TILE_WIDTH));
     const at = (index % TILE_WIDTH) * HASH_LENGTH;
@@ -190,18 +179,14 @@ export class SignedLog {
 
   /** The hashes from an entry to the root, starting with its neighbour (RFC 6962, section 2.1.1). */
   async pathOf(index: number): Promise<readonly Bytes[]> {
-    return await inclusionPath(this.checkpoint.size, index, this.#tilesOnce());
-  }
-
-  /** Each tile is read once, because a proof needs several of its hashes. */
-  #tilesOnce(): (level: number, n: number) => Promise<Bytes> {
     const tiles = new Map<string, Promise<Bytes>>();
-    return (level, n) => {
+    // Each tile is read once, because a proof needs several of its hashes.
+    return await inclusionPath(this.checkpoint.size, index, (level, n) => {
       const name = `${level}/${n}`;
       const tile = tiles.get(name) ?? this.#tile(level, n);
       tiles.set(name, tile);
       return tile;
-    };
+    });
   }
 
   /** The hashes of a tile, after they were compared with the root. */

@@ -299,16 +299,20 @@ describe('of rows that contradict each other, none is stored with --partial', ()
     ['in one batch', 20],
     ['parts apart', 1_500],
     ['at both ends of an upload', 12_000],
-  ])('%s', async (_, count) => {
-    const slug = newSlug();
-    const records = [market(slug), ...days(slug, count), price(slug, 0, 999), price(slug, 1, 1001)];
-    const run = await ingest(['-', '--partial'], lines(records));
-    // The second pair says the same.
-    expect(summaryOf(run)).toMatchObject({ code: 4, refused: '3', stored: String(count) });
-    for (const line of [2, count + 2])
-      expect(run.errors).toMatch(new RegExp(`line ${line} is about the same observation.*else`));
-    await expect.poll(() => historyCount(slug), { timeout: 30_000 }).toBe(count - 1);
-  }, 120_000);
+  ])(
+    '%s',
+    async (_, count) => {
+      const slug = newSlug();
+      const records = [market(slug), ...days(slug, count), price(slug, 0, 999), price(slug, 1, 1001)];
+      const run = await ingest(['-', '--partial'], lines(records));
+      // The second pair says the same.
+      expect(summaryOf(run)).toMatchObject({ code: 4, refused: '3', stored: String(count) });
+      for (const line of [2, count + 2])
+        expect(run.errors).toMatch(new RegExp(`line ${line} is about the same observation.*else`));
+      await expect.poll(() => historyCount(slug), { timeout: 30_000 }).toBe(count - 1);
+    },
+    120_000,
+  );
 });
 
 test('--mode correct records a changed value as a correction', async () => {

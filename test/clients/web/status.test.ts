@@ -2,14 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { LogVerificationError } from '../../../clients/typescript/signed-log.ts';
-import {
-  checkLog,
-  isToRemember,
-  logFault,
-  parseSeen,
-  type SeenCheckpoint,
-  seenText,
-} from '../../../clients/web/browser/status/log-check.ts';
+import { checkLog, logFault } from '../../../clients/web/browser/status/log-check.ts';
 import { parseHealth } from '../../../clients/web/browser/status/service-health.ts';
 import {
   publicationLagSeconds,
@@ -25,10 +18,8 @@ import { ndjsonPath, TILE_WIDTH, tilePath } from '../../../contract/log/tiles.ts
 import { LogTree } from '../../../contract/log/tree.ts';
 import { LOG_ORIGIN, testSigner } from '../../publisher/log/test-log.ts';
 
-const SEEN_AT = '2026-10-01T00:00:00Z';
-
 /** The files of a log with these entries, by path. */
-async function filesOf(texts: readonly string[], seed = 1): Promise<Map<string, Buffer>> {
+async function filesOf(texts: readonly string[]): Promise<Map<string, Buffer>> {
   const files = new Map<string, Buffer>();
   const tree = new LogTree();
   for (const text of texts) {
@@ -40,24 +31,21 @@ async function filesOf(texts: readonly string[], seed = 1): Promise<Map<string, 
     files.set(ndjsonPath(n, lines.length), gzipSync(lines.map((line) => `${line}\n`).join('')));
   }
   const text = checkpointText({ origin: LOG_ORIGIN, size: texts.length, root: tree.root() });
-  files.set('checkpoint', Buffer.from(await signNote(text, [testSigner(seed)])));
-  files.set('vkey', Buffer.from(`${testSigner(seed).vkey}\n`));
+  files.set('checkpoint', Buffer.from(await signNote(text, [testSigner()])));
+  files.set('vkey', Buffer.from(`${testSigner().vkey}\n`));
   return files;
 }
 
-async function checked(files: ReadonlyMap<string, Buffer>, before: SeenCheckpoint | null = null) {
+async function checked(files: ReadonlyMap<string, Buffer>) {
   return await checkLog(async (path) => {
     const file = files.get(path);
     if (file === undefined) throw new TypeError(`${path} is not there`);
     return new Uint8Array(file);
-  }, before);
+  });
 }
 
 const entries = (count: number, begin = 0) =>
   Array.from({ length: count }, (_, index) => JSON.stringify({ market: 'a', n: begin + index, type: 'observation' }));
-
-const seenOf = async (...log: Parameters<typeof filesOf>): Promise<SeenCheckpoint> =>
-  parseSeen(seenText(await checked(await filesOf(...log)), SEEN_AT)) as SeenCheckpoint;
 
 describe('a log', () => {
   const LONG = entries(700);
@@ -70,27 +58,8 @@ describe('a log', () => {
       vkeys: [testSigner().vkey],
       signers: [LOG_ORIGIN],
       newest: { index: 699, entry: { market: 'a', n: 699 } },
-      past: { kind: 'first' },
     });
-    expect(isToRemember(log)).toBe(true);
     expect((await checked(await filesOf([]))).newest).toBeNull();
-  });
-
-  test.each([0, 1, 255, 256, 257, 512, 699, 700])('has the same past as when it had %i entries', async (size) => {
-    const before = await seenOf(LONG.slice(0, size));
-    const log = await checked(await filesOf(LONG), before);
-    expect([log.past, isToRemember(log)]).toEqual([{ kind: 'same', before }, true]);
-  });
-
-  test.each<[string, 'forked' | 'shorter' | 'other-key', readonly string[], number]>([
-    ['with another entry long ago is forked', 'forked', [...entries(1, 9), ...LONG.slice(1)], 1],
-    ['of the same length with another newest entry is forked', 'forked', [...LONG.slice(0, 599), '{}'], 1],
-    ['that is shorter may be an old copy', 'shorter', LONG.slice(0, 300), 1],
-    ['with another key is not compared', 'other-key', LONG, 2],
-  ])('%s, and what was seen before is kept', async (_, kind, texts, seed) => {
-    const before = await seenOf(LONG.slice(0, 600));
-    const log = await checked(await filesOf(texts, seed), before);
-    expect([log.past, isToRemember(log)]).toEqual([{ kind, before }, false]);
   });
 
   test.each<[string, string]>([
@@ -123,13 +92,6 @@ describe('a log', () => {
     });
   });
 });
-
-test.each([null, '', '{', '[]', '{"size":1}', '{"origin":"a","root":"b","seenAt":"never","size":1,"vkeys":[]}'])(
-  'nothing is remembered by %s',
-  (text) => {
-    expect(parseSeen(text)).toBeNull();
-  },
-);
 
 describe('sources', () => {
   const NOW_MS = Date.parse('2026-10-02T12:00:00Z');

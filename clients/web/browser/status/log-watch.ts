@@ -1,9 +1,8 @@
-/** Checks the log again whenever the snapshot names another root, and remembers what this browser has seen. */
+/** Checks the log again whenever the snapshot names another root. */
 import { LogVerificationError } from '../../../typescript/signed-log.ts';
 import { PublicAnswers } from '../history/public-answers.ts';
-import { type CheckedLog, checkLog, isToRemember, logFault, parseSeen, seenText } from './log-check.ts';
+import { type CheckedLog, checkLog, logFault } from './log-check.ts';
 
-const SEEN = 'tidemark.log-seen';
 const LOG = '/api/v1/log';
 
 export class LogWatch {
@@ -26,23 +25,21 @@ export class LogWatch {
       this.checkedMs = Date.now();
       this.#root = root;
       this.fault = null;
-      if (isToRemember(this.checked)) localStorage.setItem(SEEN, seenText(this.checked, new Date().toISOString()));
     } catch (error) {
       this.fault = logFault(error);
     }
   }
 
   async #check(): Promise<CheckedLog> {
-    const before = parseSeen(localStorage.getItem(SEEN));
     const answers = new PublicAnswers();
     const from = (cache: 'default' | 'reload') => async (path: string) =>
       await answers.readBytes(`${LOG}/${path}`, cache);
     try {
-      return await checkLog(from('default'), before);
+      return await checkLog(from('default'));
     } catch (error) {
       if (!(error instanceof LogVerificationError)) throw error;
       // Hashes may be in this browser's cache from another log of this host.
-      return await checkLog(from('reload'), before);
+      return await checkLog(from('reload'));
     }
   }
 }

@@ -2,13 +2,12 @@
 
 import { PROJECTIONS } from '../../../../contract/files/projections.ts';
 import { EXPORTS_URL } from '../../../../contract/files/routes.ts';
-import { momentText } from '../../../../contract/values/instants.ts';
 import type { Snapshot } from '../../../../contract/values/market.ts';
 import { addressOf, marketAddress } from '../base-url.ts';
 import type { MarketFeed } from '../explorer/market-feed.ts';
 import { agedTime, badge, dom, facts, type Slot, tableBox } from '../market/elements.ts';
 import { many, sinceText, staleText } from '../market/words.ts';
-import type { CheckedLog, LogPast } from './log-check.ts';
+import type { CheckedLog } from './log-check.ts';
 import { publicationLagSeconds, type SourceFreshness } from './source-freshness.ts';
 import type { ServiceVerdict } from './verdict.ts';
 
@@ -94,7 +93,7 @@ function stateOf({ late, lateSince, hasCadence, unknown, staleDays }: SourceFres
 
 /** The checked log: the checks, and their limits. */
 export function logFacts(log: CheckedLog, snapshotRoot: string | null): HTMLElement {
-  const { size, root, origin, vkeys, signers, newest, past } = log;
+  const { size, root, origin, vkeys, signers, newest } = log;
   return facts([
     ['Size', entries(size)],
     ['Root', code(root)],
@@ -113,7 +112,6 @@ export function logFacts(log: CheckedLog, snapshotRoot: string | null): HTMLElem
           : snapshotRoot === root
             ? check('good', 'The snapshot names the same root.')
             : check('plain', 'The snapshot names another root: it is older or newer by a moment.'),
-        pastCheck(past),
       ],
     ],
   ]);
@@ -127,31 +125,7 @@ function newestText(newest: CheckedLog['newest'], size: number): Slot {
   return [`${index.toLocaleString('en')}: ${String(entry.type)}`, link];
 }
 
-function pastCheck(past: LogPast): HTMLElement {
-  if (past.kind === 'first') {
-    return check('plain', 'First visit with this browser. The next visit checks that no earlier entry has changed.');
-  }
-  const { size, seenAt } = past.before;
-  const seen = `${entries(size)}, seen here on ${momentText(seenAt)}`;
-  switch (past.kind) {
-    case 'same':
-      return check('good', `The log begins with the same ${seen}.`);
-    case 'shorter':
-      return check(
-        'notice',
-        `The log is shorter than the ${seen}. It may be an outdated copy. Check again in a minute.`,
-      );
-    case 'other-key':
-      return check('alarm', `The log has another key than the ${seen}. Ask the operator whether the key was replaced.`);
-    case 'forked':
-      return check(
-        'alarm',
-        `The log does not begin with the ${seen}. Its past was changed. Both checkpoints are signed: tell the operator, and others who follow the log.`,
-      );
-  }
-}
-
-const LOOKS = { good: 'verified', plain: 'note', notice: 'check again', alarm: 'failed' } as const;
+const LOOKS = { good: 'verified', plain: 'note' } as const;
 
 function check(look: keyof typeof LOOKS, text: string): HTMLElement {
   return dom`<p>${badge(LOOKS[look], look)} ${text}</p>`;
