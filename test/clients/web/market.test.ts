@@ -21,7 +21,8 @@ import { changeText, valuesBefore } from '../../../clients/web/browser/history/v
 import { fragmentOf, readFragment } from '../../../clients/web/browser/market/page-state.ts';
 import { RowWords } from '../../../clients/web/browser/market/row-words.ts';
 import { agoText, timelyNotes } from '../../../clients/web/browser/market/words.ts';
-import { safeUrl } from '../../../contract/html/html-parts.ts';
+import { html } from '../../../contract/html/html.ts';
+import { externalLink, safeUrl } from '../../../contract/html/html-parts.ts';
 import { isOnList, marketNotes } from '../../../contract/html/market-head.ts';
 import { momentText } from '../../../contract/values/instants.ts';
 import type { Market } from '../../../contract/values/market.ts';
@@ -152,6 +153,7 @@ describe('words', () => {
 
   it.each(['javascript:alert(1)', 'data:text/html,x', '//host', 'x', ''])('no link goes to %j', (text) => {
     expect(safeUrl(text)).toBeNull();
+    expect(externalLink(html, '<i>', text).text).toBe('<span>&lt;i&gt;</span>');
   });
 });
 
