@@ -115,7 +115,7 @@ export function addIngestCommands(program: Command): void {
         throw new CommandError(
           'usage',
           '--public-reason needs --retract-missing.',
-          'Corrections have it in their records.',
+          'For corrections, write "publicReason" in the observation of the mapping, or in each record of NDJSON.',
         );
       }
       if ((complete || reinstate) && mode !== 'correct') {

@@ -2,6 +2,7 @@
 import type { BatchReport, IngestMode } from '../../contract/ingest/ingest-records.ts';
 import type { Upload } from '../../contract/ingest/ingest-uploads.ts';
 import { CORRECTIONS_MAX, type ShownBeside, type ShownCorrection } from '../../contract/ingest/row-counts.ts';
+import { inWordsOfMapping } from '../../contract/problems/row-remedies.ts';
 import type { FileFault } from '../../mapping/check/fault-groups.ts';
 import { type CsvMapping, columnsOfDate } from '../../mapping/declared/csv-mapping.ts';
 import { columnsOf } from '../../mapping/values/template.ts';
@@ -143,8 +144,9 @@ export function addReportFaults(
   lineOf: (line: number) => number | null,
 ): number {
   const repeated = new Set<number>();
-  for (const { line, index, pointer, code, detail } of errors) {
+  for (const { line, index, pointer, code, ...error } of errors) {
     const place = lineOf(line ?? index + 1);
+    const detail = source.form === 'csv' ? inWordsOfMapping(code, error.detail) : error.detail;
     if (place === null) repeated.add(index);
     else faults.add({ line: place, column: columnAt(pointer, source), code, detail, pointer }, id);
   }

@@ -16,6 +16,7 @@ import type {
   ObservationRecord,
   RetractionRecord,
 } from '../../contract/ingest/ingest-records.ts';
+import { ROW_REMEDIES } from '../../contract/problems/row-remedies.ts';
 import { canonicalJson, inOrder } from '../../contract/values/canonical-json.ts';
 import { laterInstant } from '../../contract/values/instants.ts';
 import type { Metric, Observation, RetractionKind } from '../../contract/values/metric.ts';
@@ -224,7 +225,7 @@ class MarketDraft {
       ? null
       : this.#guard.contradictionOf(metric, record.metric, first, value.outliers);
     if (other !== null) {
-      const detail = `${sentValueText(metric, value.unit)} is too far from ${recordedValueText(other, value.unit)} of ${other.observedAt}: if the value is right, send it again with outlierConfirmed, or give a market that often leaps a rule (outliers)`;
+      const detail = `${sentValueText(metric, value.unit)} is too far from ${recordedValueText(other, value.unit)} of ${other.observedAt}: if the value is right, ${ROW_REMEDIES.outlier.record}`;
       return refused('outlier', metric.kind === 'money' ? '/amountMinor' : '/value', detail);
     }
     const isAnnounced = isAnnouncedBy(record);

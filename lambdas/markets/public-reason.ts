@@ -1,5 +1,7 @@
 /** Reasons for the public. Each belongs to a correction or a retraction; a record whose reason would be lost is refused. Pure. */
+
 import type { ObservationRecord, RetractionRecord } from '../../contract/ingest/ingest-records.ts';
+import { ROW_REMEDIES } from '../../contract/problems/row-remedies.ts';
 import type { Metric, Observation } from '../../contract/values/metric.ts';
 import { type KnownObservation, type RowOutcome, refused } from './market-decision.ts';
 import { isRetractedAs, isSameContent } from './observation-value.ts';
@@ -36,6 +38,7 @@ export function repetition(
     return newest.supersedes === null ? refused('conflict.existing', POINTER, detail) : null;
   }
   if (!isRetractedAs(before, metric, record)) return null;
-  const detail = 'a public reason is for a correction, and this value was retracted: to bring it back, set reinstated';
+  const remedy = ROW_REMEDIES['conflict.existing'].record;
+  const detail = `a public reason is for a correction, and this value was retracted: ${remedy}`;
   return hasOtherReason(record, stated) ? refused('conflict.existing', POINTER, detail) : { kind: 'unchanged' };
 }

@@ -5,7 +5,7 @@
  *
  * A **template** is text with `{column}` placeholders, which stand for the row's value in that column, with white space
  * trimmed. A template has no expressions, no functions, and no way to write a brace. A column is one of the CSV file's, or one
- * that a look-up table of the mapping adds. `{observedDate}`, the parsed date (YYYY-MM-DD), may be used in `sourceUrl`,
+ * that a look-up table of the mapping adds. `{observedDate}`, the date in the file (YYYY-MM-DD), may be used in `sourceUrl`,
  * `sourceLabel` and `releasedAt`.
  *
  * `mapping/sample/mapping.json` is a complete example.

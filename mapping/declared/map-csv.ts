@@ -12,7 +12,7 @@ import { isRunColumn, RUN_COLUMNS, type RunColumns } from '../values/template.ts
 import { type CsvMapping, isExact, metricsOf } from './csv-mapping.ts';
 import { withQuantities } from './exact-quantities.ts';
 import { attributeMapper } from './map-attributes.ts';
-import { dateMapper } from './map-date.ts';
+import { momentMapper, type RowMoment } from './map-date.ts';
 import { marketMapper } from './map-market.ts';
 import { observationMapper } from './map-observation.ts';
 import { leftOutTest } from './map-value.ts';
@@ -116,9 +116,9 @@ function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow
   const melter = rowMelter(mapping, header);
   const columns = new RowColumns(mapping, melter.header);
   const toMarket = marketMapper(mapping);
-  const readDate = dateMapper(mapping.observation.date, '/observedAt');
+  const readDate = momentMapper(mapping.observation.date, '/observedAt');
   /** The date of a row's first metric applies to all its metrics. */
-  let moment: RowPart<string> | null = null;
+  let moment: RowPart<RowMoment> | null = null;
   const dateOf = () => {
     moment ??= readDate(columns);
     return moment;

@@ -8,12 +8,29 @@ import { columnsOfDate, type MappedDate } from './csv-mapping.ts';
 const MINUTE_MS = 60_000;
 const SHOWN_CHARACTERS = 60;
 
+/** A moment of a row. */
+export interface RowMoment {
+  /** RFC 3339 in UTC. */
+  readonly instant: string;
+  /** The date as it is written in the file, or the first day of its period: YYYY-MM-DD. */
+  readonly date: string;
+}
+
+/** As {@link momentMapper}, without the date in the file. */
+export function dateMapper(date: MappedDate, pointer: string): (columns: Columns) => RowPart<string> {
+  const momentOf = momentMapper(date, pointer);
+  return (columns) => {
+    const moment = momentOf(columns);
+    return 'value' in moment ? { value: moment.value.instant } : moment;
+  };
+}
+
 /**
- * Makes the function that reads a moment (RFC 3339 in UTC).
+ * Makes the function that reads a moment.
  *
  * @param pointer the field of the record, for refusals
  */
-export function dateMapper(date: MappedDate, pointer: string): (columns: Columns) => RowPart<string> {
+export function momentMapper(date: MappedDate, pointer: string): (columns: Columns) => RowPart<RowMoment> {
   const own = { columns: columnsOfDate(date), ...readerOf(date.format) };
   const fallback = date.whenBlank && { columns: columnsOfDate(date.whenBlank), ...readerOf(date.whenBlank.format) };
   const momentsOf = momentReader(date);
@@ -32,18 +49,21 @@ export function dateMapper(date: MappedDate, pointer: string): (columns: Columns
       refusedPart(column, pointer, 'record.invalid', `${quotedText(text, SHOWN_CHARACTERS)} ${why}`, rule);
     const found = read(text);
     if (found === null) return refused(`is not a date of the form ${formats.join(' or ')}`, 'form');
-    if (date.precision !== 'instant') return { value: `${firstDayOf(found.date, date.precision)}T00:00:00Z` };
+    if (date.precision !== 'instant') {
+      const day = firstDayOf(found.date, date.precision);
+      return { value: { instant: `${day}T00:00:00Z`, date: day } };
+    }
     if (found.isFiner && date.beyondMilliseconds === 'refuse') {
       return refused('has more than milliseconds: to drop the rest, write "beyondMilliseconds": "cut"', 'finer');
     }
     const [moment, later] = momentsOf(found);
     if (moment === undefined) return refused(`is not a time in ${date.timeZone}: the clocks skip it`, 'gap');
     if (later !== undefined && date.overlap === undefined) {
-      const why = `is shown twice by the clocks in ${date.timeZone}: write "overlap": "earlier" or "later"`;
+      const why = `is shown twice by the clocks in ${date.timeZone}: if the file has both hours, use a column with the offset; "overlap": "earlier" or "later" is for a file with only one of them`;
       return refused(why, 'overlap');
     }
     const meant = later !== undefined && date.overlap === 'later' ? later : moment;
-    return { value: new Date(meant).toISOString().replace('.000Z', 'Z') };
+    return { value: { instant: new Date(meant).toISOString().replace('.000Z', 'Z'), date: found.date } };
   };
 }
 

@@ -6,6 +6,7 @@ import { plainWords } from '../../contract/values/zod-words.ts';
 import { type RowColumns, type RowPart, type RowRefusal, refusedPart, textFault } from '../input/row-columns.ts';
 import { type Columns, compileTemplate, compileUrl } from '../values/template.ts';
 import { type CsvMapping, columnsOfDate, type MappedMetric } from './csv-mapping.ts';
+import type { RowMoment } from './map-date.ts';
 import { releaseMapper } from './map-release.ts';
 import { type MoneyAsDecimal, type MoneyInMinorUnits, type ScalarInput, valueMapper } from './map-value.ts';
 
@@ -22,7 +23,7 @@ export type ObservationOfRow = { readonly record: MappedObservation } | { readon
 export function observationMapper(
   mapping: CsvMapping,
   observation: MappedMetric,
-  dateOf: (columns: Columns) => RowPart<string>,
+  dateOf: (columns: Columns) => RowPart<RowMoment>,
 ): (columns: RowColumns, market: MarketRecord) => ObservationOfRow {
   const releaseOf = releaseMapper(mapping);
   const toValue = valueMapper(mapping, observation);
@@ -38,8 +39,9 @@ export function observationMapper(
       refusals.push(...part.refusals);
       return null;
     };
-    const observedAt = take(dateOf(columns));
-    columns.setObservedDate(observedAt?.slice(0, 10) ?? '');
+    const moment = take(dateOf(columns));
+    const observedAt = moment?.instant ?? null;
+    columns.setObservedDate(moment?.date ?? '');
     const releasedAt = take(releaseOf(columns));
     refusals.push(...earlyFaults(mapping, { observedAt, releasedAt }));
     const value = take(toValue(columns, market, observedAt));

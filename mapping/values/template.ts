@@ -1,6 +1,6 @@
 /** Templates of a CSV mapping: text with `{column}` placeholders. */
 
-/** The derived column with the parsed date of an observation, `YYYY-MM-DD`. */
+/** The derived column with the date of an observation as the file has it, by its own clocks: `YYYY-MM-DD`. */
 export const OBSERVED_DATE = 'observedDate';
 
 /** The column with the day of the run that fetched the file, `YYYY-MM-DD`. Only the mappings of recipes have it. */

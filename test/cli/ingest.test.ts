@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { mappingOf } from '../run/files-mapping.ts';
 import { serverForAll } from '../server/server-process.ts';
 import { tidemarkHere as tidemark } from './in-process.ts';
 import { json, stubServer } from './stub-server.ts';
@@ -292,6 +293,44 @@ test('a dry run refuses a row about the observation of an earlier one, parts bef
   expect(summaryOf(run)).toMatchObject({ code: 4, refused: '3', 'would be stored': '1100' });
   expect(run.errors).toMatch(/duplicate\.in-batch: line 1102 .*something else/);
   expect(run.errors).toMatch(/:1103: duplicate\.in-batch: line 3 .*the same/);
+});
+
+describe('faults of a file with a mapping have the words of the mapping:', () => {
+  const berlin = { column: 'date', format: 'YYYY-MM-DDTHH:mm', precision: 'instant', timeZone: 'Europe/Berlin' };
+
+  test.each<[string, string, object, RegExp]>([
+    ['an outlier', '2026-01-01,1\n2026-01-02,1000\n', {}, /--confirm-outliers, or give .*"outliers" in the mapping/],
+    ['a date ahead', '2099-01-01,1\n', {}, /"announced": "when-ahead"/],
+    ['a repeated row', '2026-01-01,1\n2026-01-01,1\n', {}, /the same: .*"repeats": "leave-out"/],
+    [
+      'an hour of the end of summer time',
+      '2026-10-25T02:30,1\n',
+      { date: berlin },
+      /both hours, use a column with the offset/,
+    ],
+  ])('%s', async (_, rows, more, words) => {
+    const { observation, ...mapping } = mappingOf(newSlug());
+    const path = await file('words.csv', `date,price\n${rows}`);
+    const text = JSON.stringify({ ...mapping, observation: { ...observation, ...more } });
+    const run = await ingest([path, '--mapping', await file('words.json', text), '--dry-run']);
+    expect(run).toMatchObject({ code: 4, errors: expect.stringMatching(words) });
+    expect(run.errors).not.toMatch(/outlierConfirmed|set announced/);
+  });
+
+  test('a number that a market of exact quantity cannot hold', async () => {
+    const slug = newSlug();
+    const { market: own, ...mapping } = mappingOf(slug);
+    const exact = { ...mapping, market: { ...own, unit: { quantity: 'exact', of: 'kg' } } };
+    const words = ['--mapping', await file('exact.json', JSON.stringify(exact))];
+    await ingest([await file('exact.csv', 'date,price\n2026-01-01,1.25\n'), ...words]);
+    const { errors } = await ingest([await file('exact.csv', 'date,price\n2026-01-02,1.255\n'), ...words]);
+    expect(errors).toMatch(/amount\.not-integral: .*"rounding": "nearest" in the mapping/);
+  });
+
+  test('a public reason that belongs into the records', async () => {
+    const { code, errors } = await ingest(['-', '--mode', 'correct', '--public-reason', 'A slip']);
+    expect([code, errors]).toEqual([2, expect.stringContaining('"publicReason" in the observation of the mapping')]);
+  });
 });
 
 describe('of rows that contradict each other, none is stored with --partial', () => {

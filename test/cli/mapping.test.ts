@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { mappingOf } from '../run/files-mapping.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { tidemarkHere } from './in-process.ts';
 import { tidemark } from './tidemark.ts';
@@ -77,6 +78,23 @@ test('init asks whether rates are amounts of the currencies or their prices, and
   expect(check).toMatchObject({ code: 0, errors: '' });
   // 0.5101 pounds for 100 yen are 5101 pounds for the market's million.
   expect(check.output).toMatch(/"market":"u-jpy".*"amountMinor":510100,"currency":"GBP"/);
+});
+
+test.each([
+  ['with its offset', 'YYYY-MM-DDTHH:mm:ssZ', '2026-10-11T00:00:00+02:00', {}],
+  ['by the time zone of the mapping', 'YYYY-MM-DD HH:mm', '2026-10-11 00:00', { timeZone: 'Europe/Berlin' }],
+])('{observedDate} is the date in the file, %s', async (_, format, at, clock) => {
+  const folder = await temporaryFolder();
+  const { observation, ...mapping } = mappingOf('tea');
+  const date = { column: 'date', format, precision: 'instant', ...clock };
+  const sourceUrl = 'https://example.org/{observedDate}';
+  await writeFile(
+    join(folder, 'm.json'),
+    JSON.stringify({ ...mapping, observation: { ...observation, date, sourceUrl } }),
+  );
+  await writeFile(join(folder, 'a.csv'), `date,price\n${at},1.25\n`);
+  const { output } = await tidemarkHere(['mapping', 'check', 'm.json', 'a.csv'], { cwd: folder });
+  expect(output).toContain('"sourceUrl":"https://example.org/2026-10-11","observedAt":"2026-10-10T22:00:00Z"');
 });
 
 test('check tells what a mapping makes of a file', async () => {

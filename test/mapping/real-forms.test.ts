@@ -258,7 +258,7 @@ test('values that are left out are counted by row', async () => {
   expect(leftOut).toEqual([1, 1]);
 });
 
-test('the date of a template is that of the instant', async () => {
+test('the date of a template is that in the file', async () => {
   const changes = {
     ...DATED({ format: 'YYYY-MM-DDTHH:mm:ssZ', precision: 'instant' }),
     '/observation/sourceUrl': 'https://example.org/{observedDate}',
@@ -267,7 +267,7 @@ test('the date of a template is that of the instant', async () => {
   const urls = rows.flatMap((row) =>
     row.kind === 'record' && 'sourceUrl' in row.record ? [row.record.sourceUrl] : [],
   );
-  expect(urls).toEqual(['https://example.org/2026-01-03']);
+  expect(urls).toEqual(['https://example.org/2026-01-02']);
 });
 
 test.each<[object, string, string | null]>([

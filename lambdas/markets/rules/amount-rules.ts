@@ -1,6 +1,7 @@
 /** The amount of money in a record. The source's digits decide; nothing is rounded silently. */
 
 import type { MoneyRecord, RowError, RowErrorCode } from '../../../contract/ingest/ingest-records.ts';
+import { ROW_REMEDIES } from '../../../contract/problems/row-remedies.ts';
 import type { MoneyMetric } from '../../../contract/values/metric.ts';
 import { currencyExponent } from '../../../contract/values/money/currencies.ts';
 import { isNearestAmount, plainDecimal, toMinorUnits } from '../../../contract/values/money/money.ts';
@@ -74,7 +75,7 @@ function computedAmount(
     return refused('/value', amount.error, `${value} ${currency} is beyond ±(2^53−1) minor units`);
   }
   if (amount.rounded && record.exact === true) {
-    const detail = `${value} ${currency} does not fit: the market quotes for ${quantity}, and ${currency} has ${exponent} decimals. Send it without exact to round it, or use a market with a larger quantity`;
+    const detail = `${value} ${currency} does not fit: the market quotes for ${quantity}, and ${currency} has ${exponent} decimals. ${ROW_REMEDIES['amount.not-integral'].record}`;
     return refused('/value', 'amount.not-integral', detail);
   }
   return { ...amount, sourceValue: sourceValue ?? value };

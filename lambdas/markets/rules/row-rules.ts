@@ -2,6 +2,7 @@
  * The rules for a row that do not depend on other rows, only on the row itself, its market and the time. Each rule was caused
  * by an incident in public data (see `ROW_ERROR_CODES`). All faults of a row are reported at once.
  */
+
 import type * as z from 'zod';
 import {
   decimalObservationRecordSchema,
@@ -17,6 +18,7 @@ import {
   scalarObservationRecordSchema,
 } from '../../../contract/ingest/ingest-records.ts';
 import { refusalText } from '../../../contract/problems/row-refusal-text.ts';
+import { ROW_REMEDIES } from '../../../contract/problems/row-remedies.ts';
 import { isReleasedLongBefore } from '../../../contract/values/instants.ts';
 import { absoluteUrlSchema, sourceUrlSchema } from '../../../contract/values/metric.ts';
 import { checkCurrency, checkCurrencyCode } from '../../../contract/values/money/currencies.ts';
@@ -164,8 +166,7 @@ function timeErrors(
   const atMs = Date.parse(instant);
   if (atMs > nowMs + aheadMs) {
     const most = aheadMs === FUTURE_TOLERANCE_MS ? 'a day' : '400 days';
-    const announce =
-      pointer === '/observedAt' && most === 'a day' ? '. If the source publishes it ahead, set announced' : '';
+    const announce = pointer === '/observedAt' && most === 'a day' ? `. ${ROW_REMEDIES['date.future'].record}` : '';
     const detail = `${instant} is more than ${most} ahead of ${new Date(nowMs).toISOString()}: check the year, and the order of day and month${announce}`;
     return [error(pointer, 'date.future', detail)];
   }
