@@ -1,28 +1,21 @@
 /** The verified copy: an object folder with the keys of the service, which the embedded edge can serve. */
 
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
-import { PUBLIC_PREFIX, parsePublicKey, publicKey, storedHeaders } from '../../contract/files/public-objects.ts';
+import { LOG_ROOT, PUBLIC_PREFIX, parsePublicKey, publicKey, publicPath } from '../../contract/files/public-objects.ts';
 import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
+import { parseTilePath } from '../../contract/log/tiles.ts';
 import { statusOfObject } from '../../contract/problems/edge-problems.ts';
-import { type Snapshot, snapshotSchema } from '../../contract/values/market.ts';
+import { snapshotSchema } from '../../contract/values/market.ts';
 import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
+import { metadataOfBody } from '../../storage/directory/open-index.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';
 import { bodyDigest, etagOfDigest } from '../../storage/ports/object-rules.ts';
-import type { GetResult, ObjectHead, ObjectStore } from '../../storage/ports/object-store.ts';
+import type { GetResult, ObjectStore } from '../../storage/ports/object-store.ts';
 import { routeRead } from '../edge/route.ts';
 
 /** The copy has reached its limit. Nothing more is copied until it has space. */
 export class MirrorFull extends Error {
   override readonly name = 'MirrorFull';
-}
-
-export interface CopiedBody {
-  readonly body: Uint8Array | string;
-  /** The generation of the snapshot that was read before this body. For operators only; nothing compares it. */
-  readonly generation: number;
-  readonly nextCursor?: string | null;
-  /** Whether the service answers 410 with this body. */
-  readonly isGone?: boolean;
 }
 
 const NO_BODY = new Uint8Array();
@@ -33,21 +26,21 @@ export function nameOfUrl(url: string): PublicObjectName | null {
   return routed.kind === 'object' ? parsePublicKey(routed.key) : null;
 }
 
+/** The place of a tile in the log. Null: the file is no tile. */
+export function tileOf(name: PublicObjectName) {
+  return 'tile' in name ? parseTilePath(publicPath(name).slice(LOG_ROOT.length + 1)) : null;
+}
+
 export class MirrorCopy {
   readonly objects: ObjectStore;
   /** The limit of all bodies together, in bytes. */
   readonly maxBytes: number;
-  /** The bytes of the stored bodies. The sweep counts them; puts and removals keep the number up to date. */
+  /** The bytes of the stored bodies. Puts and removals keep the number up to date. */
   usedBytes = 0;
 
   constructor(objects: ObjectStore, maxBytes: number) {
     this.objects = objects;
     this.maxBytes = maxBytes;
-  }
-
-  /** Null: the copy does not have the object. */
-  async head(name: PublicObjectName): Promise<ObjectHead | null> {
-    return await this.objects.stat(publicKey(name));
   }
 
   /** Reads the copy as a reader of the mirror does, without a cache. 404 for an object that the copy lacks. */
@@ -60,11 +53,16 @@ export class MirrorCopy {
     return { status: statusOfObject(contentType), headers: new Map(Object.entries(fields)), body: found.body };
   };
 
-  /** Null: no round has ended yet. */
-  async snapshot(): Promise<{ readonly value: Snapshot; readonly text: string } | null> {
-    const { status, body } = await this.reader(SNAPSHOT_URL);
-    const text = Buffer.from(body).toString('utf8');
-    return status === 200 ? { value: snapshotSchema.parse(JSON.parse(text)), text } : null;
+  /** Null: the copy lacks it. */
+  async textAt(url: string): Promise<string | null> {
+    const { status, body } = await this.reader(url);
+    return status === 200 ? Buffer.from(body).toString('utf8') : null;
+  }
+
+  /** The generation of the snapshot. Null: no round has ended yet. */
+  async generation(): Promise<number | null> {
+    const text = await this.textAt(SNAPSHOT_URL);
+    return text === null ? null : snapshotSchema.parse(JSON.parse(text)).generation;
   }
 
   /** All keys below a path, in order. */
@@ -76,31 +74,41 @@ export class MirrorCopy {
     }
   }
 
+  /** Counts the stored bodies again. */
+  async count(): Promise<void> {
+    let bytes = 0;
+    for await (const key of this.keys('/')) bytes += (await this.objects.stat(key))?.sizeBytes ?? 0;
+    this.usedBytes = bytes;
+  }
+
   /**
    * Stores a body under its name, and replaces an older one. Equal bytes are not written again.
    *
+   * @param isGone whether the service answers 410 with this body
    * @throws MirrorFull if the body does not fit
    */
-  async put(
-    name: PublicObjectName,
-    { body, generation, nextCursor = null, isGone = false }: CopiedBody,
-  ): Promise<void> {
+  async put(name: PublicObjectName, body: Uint8Array | string, isGone = false): Promise<void> {
     const key = publicKey(name);
     const bytes = Buffer.from(body as Uint8Array);
-    const metadata = { ...storedHeaders(name, isGone), generation, nextCursor };
+    // No generation is compared: one process writes to the copy.
+    const metadata = metadataOfBody(name, bytes, 0, isGone);
     const present = await this.objects.stat(key);
     const isThere = present?.etag === etagOfDigest(bodyDigest(bytes));
     if (isThere && present?.metadata.contentType === metadata.contentType) return;
     const grown = bytes.byteLength - (present?.sizeBytes ?? 0);
-    if (this.usedBytes + grown > this.maxBytes) {
-      throw new MirrorFull(`the copy would be larger than ${this.maxBytes} bytes: give it more with --max-bytes`);
-    }
+    this.assertSpace(grown);
     const condition =
       present === null ? ({ kind: 'absent' } as const) : ({ kind: 'matches', etag: present.etag } as const);
     const result = await this.objects.put(key, bytes, metadata, condition);
     // One process owns the folder, and one round runs at a time.
     if (result.kind === 'refused') throw new Error(`another process writes to the copy: ${key} has changed`);
     this.usedBytes += grown;
+  }
+
+  /** @throws MirrorFull if so many more bytes do not fit */
+  assertSpace(bytes: number): void {
+    if (this.usedBytes + bytes > this.maxBytes)
+      throw new MirrorFull(`the copy would be larger than ${this.maxBytes} bytes: give it more with --max-bytes`);
   }
 
   /** A damaged body is removed, so that the next round copies it again. */

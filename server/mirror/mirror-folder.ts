@@ -49,16 +49,13 @@ const STATE_FILE = 'mirror.json';
  * @throws StartError if it belongs to another service, is in use, holds other data, or cannot be written
  */
 export async function openMirrorFolder(path: string, url: URL): Promise<MirrorFolder> {
+  let unlock = () => {};
   try {
     mkdirSync(path, { recursive: true });
-    const unlock = lockTarget(path);
-    try {
-      return await openLocked(path, url, unlock);
-    } catch (error) {
-      unlock();
-      throw error;
-    }
+    unlock = lockTarget(path);
+    return await openLocked(path, url, unlock);
   } catch (cause) {
+    unlock();
     if (!(cause instanceof Error && 'code' in cause)) throw cause;
     throw new StartError(`The folder ${path} cannot be used: ${cause.message}`, { cause });
   }

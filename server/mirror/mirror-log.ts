@@ -5,7 +5,7 @@ import { openCheckpoint } from '../../contract/log/checkpoint.ts';
 import { verifierKey } from '../../contract/log/notes.ts';
 import { Findings } from '../../publisher/verify/check-body.ts';
 import { LogFileError, LogFiles, openSigned, VKEY_URL } from '../../publisher/verify/log/log-files.ts';
-import { checkTakedowns } from '../../publisher/verify/log/log-pass.ts';
+import { checkTakedowns, type LogPass } from '../../publisher/verify/log/log-pass.ts';
 import { LogWalk } from '../../publisher/verify/log/log-walk.ts';
 import { UpstreamInvalid } from '../../publisher/verify/reading/bounded-reader.ts';
 import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
@@ -23,6 +23,10 @@ export interface MirrorLogState {
   readonly checkpoint: string | null;
 }
 
+export function checkpointOf({ checkpoint, vkeys }: MirrorLogState): LogCheckpoint | null {
+  return checkpoint === null ? null : openCheckpoint(checkpoint, vkeys.map(verifierKey));
+}
+
 /** One key has signed two checkpoints that contradict each other. */
 export class UpstreamForked extends Error {
   override readonly name = 'UpstreamForked';
@@ -37,82 +41,60 @@ export class UpstreamForked extends Error {
 }
 
 /** A log that has been read completely, and its end. */
-export interface FollowedLog {
-  readonly walk: LogWalk;
-  readonly files: LogFiles;
-  readonly checkpoint: LogCheckpoint;
-  readonly note: string;
-}
+export type FollowedLog = Pick<LogPass, 'walk' | 'files' | 'checkpoint' | 'note'>;
 
 export class MirrorLog {
-  #state: MirrorLogState;
+  state: MirrorLogState;
+  /** What is verified so far. Null after a fault: the next round starts from the verified checkpoint. */
   #read: { readonly walk: LogWalk; readonly found: Findings } | null = null;
+  /** The service without the copy. */
+  readonly #upstream: PublicReader;
   #reader: PublicReader = async () => Promise.reject(new Error('no stage is open'));
   readonly #files = new LogFiles((url) => this.#reader(url));
 
-  constructor(state: MirrorLogState) {
-    this.#state = state;
-  }
-
-  get state(): MirrorLogState {
-    return this.#state;
-  }
-
-  /** The number of verified entries. */
-  get size(): number {
-    return this.#checkpoint?.size ?? 0;
-  }
-
-  /** Whether the entry is the last one about the market in the verified log. */
-  isLast(slug: string, index: number | undefined): boolean {
-    return this.#read?.walk.fold.lastIndexOf(slug) === index;
-  }
-
-  get #checkpoint(): LogCheckpoint | null {
-    const { checkpoint, vkeys } = this.#state;
-    return checkpoint === null ? null : openCheckpoint(checkpoint, vkeys.map(verifierKey));
+  constructor(state: MirrorLogState, upstream: PublicReader) {
+    this.state = state;
+    this.#upstream = upstream;
   }
 
   /**
    * Reads the log up to the newest checkpoint of the service, and keeps its files. An earlier checkpoint of the same log
-   * changes nothing, because a cache may have it.
+   * changes nothing, because a cache may have it. Call it first on an empty stage: only tiles whose hashes this walk compares
+   * with the root may be kept.
    *
    * @throws UpstreamForked if the service has signed another past; UpstreamInvalid for every other fault
    */
-  async follow(stage: Stage, generation: number): Promise<FollowedLog> {
+  async follow(stage: Stage): Promise<FollowedLog> {
     this.#reader = stage.reader;
-    // Only tiles whose hashes this walk compares with the root may be kept.
-    await stage.forget((name) => 'tile' in name);
-    const before = this.#checkpoint;
+    const before = checkpointOf(this.state);
     let note = '';
     try {
       note = await this.#files.checkpointNote();
-      const now = openSigned(note, this.#state.vkeys.map(verifierKey));
-      this.#read ??= openWalk(this.#files);
+      const now = openSigned(note, this.state.vkeys.map(verifierKey));
+      const fresh = new Findings();
+      this.#read ??= { walk: new LogWalk(this.#files, fresh), found: fresh };
       const { walk, found } = this.#read;
       // A new process reads the earlier entries from its copy.
       if (before !== null && walk.size < before.size) await walk.to(before, null);
-      if (before !== null && now.size <= before.size) {
-        const root = now.size === before.size ? before.root : await walk.rootAt(now.size);
-        if (!root.equals(now.root)) throw this.#forked(`two logs of ${now.size} entries have different roots`, note);
-      } else {
+      const hidden = new Findings();
+      const newest = before === null || now.size > before.size ? now : before;
+      if (newest === now) {
         await walk.to(now, null);
-        const hidden = new Findings();
         checkTakedowns({ walk }, hidden);
-        this.#assertSound(hidden);
-        this.#assertSound(found);
-        const vkeys = [...new Set([...this.#state.vkeys, ...walk.fold.vkeys])];
-        this.#state = { vkeys, checkpoint: note };
+      } else {
+        const root = now.size === newest.size ? newest.root : await walk.rootAt(now.size);
+        if (!root.equals(now.root)) throw this.#forked(`two logs of ${now.size} entries have different roots`, note);
       }
-      this.#assertSound(found);
-      await stage.put((name) => 'tile' in name, generation);
-      const { checkpoint = note } = this.#state as { checkpoint: string };
-      return { walk, files: this.#files, checkpoint: this.#checkpoint ?? now, note: checkpoint };
+      const [fault] = [...hidden.all, ...found.all];
+      if (fault !== undefined) throw new LogFileError(fault.url, fault.rule, fault.detail);
+      if (newest === now)
+        this.state = { vkeys: [...new Set([...this.state.vkeys, ...walk.fold.vkeys])], checkpoint: note };
+      await stage.put((name) => 'tile' in name);
+      return { walk, files: this.#files, checkpoint: newest, note: this.state.checkpoint ?? note };
     } catch (error) {
-      // The next round starts from the verified checkpoint.
       this.#read = null;
       if (!(error instanceof LogFileError)) throw error;
-      if (before !== null && note !== '' && (await this.#isFork(stage, before, note))) {
+      if (before !== null && note !== '' && (await this.#isFork(before, note))) {
         throw this.#forked(`the log does not begin with the ${before.size} entries of the earlier checkpoint`, note);
       }
       throw new UpstreamInvalid(`GET ${error.url}: ${error.message}`, { cause: error });
@@ -122,7 +104,7 @@ export class MirrorLog {
   /** Findings for keys that the service names, although no entry of the log has announced them. */
   async unknownKeys(): Promise<readonly Finding[]> {
     const named = await this.#files.vkeys().catch(() => []);
-    const unknown = named.filter((vkey) => !this.#state.vkeys.includes(vkey));
+    const unknown = named.filter((vkey) => !this.state.vkeys.includes(vkey));
     return unknown.map((vkey) => ({
       url: VKEY_URL,
       rule: 'signature',
@@ -131,11 +113,10 @@ export class MirrorLog {
   }
 
   /** Wrong files prove no fork, so the whole log is read again: only two signed roots that contradict each other prove one. */
-  async #isFork(stage: Stage, before: LogCheckpoint, note: string): Promise<boolean> {
+  async #isFork(before: LogCheckpoint, note: string): Promise<boolean> {
     try {
-      const now = openSigned(note, this.#state.vkeys.map(verifierKey));
-      if (now.size <= before.size) return false;
-      await new LogWalk(new LogFiles(stage.direct), new Findings()).to(now, before);
+      const now = openSigned(note, this.state.vkeys.map(verifierKey));
+      if (now.size > before.size) await new LogWalk(new LogFiles(this.#upstream), new Findings()).to(now, before);
       return false;
     } catch (error) {
       if (!(error instanceof LogFileError)) throw error;
@@ -144,15 +125,6 @@ export class MirrorLog {
   }
 
   #forked(why: string, note: string): UpstreamForked {
-    return new UpstreamForked(why, this.#state.checkpoint ?? '', note);
+    return new UpstreamForked(why, this.state.checkpoint ?? '', note);
   }
-
-  #assertSound({ all: [first] }: Findings): void {
-    if (first !== undefined) throw new LogFileError(first.url, first.rule, first.detail);
-  }
-}
-
-function openWalk(files: LogFiles) {
-  const found = new Findings();
-  return { walk: new LogWalk(files, found), found };
 }

@@ -1,14 +1,13 @@
 /** A mirror in its folder: rounds, sweeps, and its status document. */
 
 import { EXPORT_PART_ENTRIES } from '../../contract/bodies/export-tables.ts';
-import { LOG_ROOT, PUBLIC_OBJECTS } from '../../contract/files/public-objects.ts';
-import { openCheckpoint, parseCheckpoint } from '../../contract/log/checkpoint.ts';
-import { LogFaultError } from '../../contract/log/log-fault-error.ts';
-import { nameOfKey, parseNote, verifierKey } from '../../contract/log/notes.ts';
+import { PUBLIC_OBJECTS } from '../../contract/files/public-objects.ts';
+import type { LogCheckpoint } from '../../contract/log/checkpoint.ts';
+import { nameOfKey } from '../../contract/log/notes.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../../publisher/dependencies.ts';
 import { bytesOfBody } from '../../publisher/kernel/files/rendered.ts';
 import { type Site, siteObject } from '../../publisher/site.ts';
-import { CHECKPOINT_URL } from '../../publisher/verify/log/log-files.ts';
+import { keysOf, LogFileError, LogFiles, VKEY_URL } from '../../publisher/verify/log/log-files.ts';
 import type { ProvenMarket } from '../../publisher/verify/log/log-pass.ts';
 import { UpstreamInvalid, UpstreamUnavailable } from '../../publisher/verify/reading/bounded-reader.ts';
 import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
@@ -17,10 +16,10 @@ import type { ProgressLine } from '../terminal/progress-line.ts';
 import { MirrorCopy } from './copy.ts';
 import type { MirrorDocument } from './mirror-document.ts';
 import { hasForkEvidence, keepForkEvidence, type MirrorFolder } from './mirror-folder.ts';
-import { MirrorLog, UpstreamForked } from './mirror-log.ts';
-import { copyDaily, copyOnce, type MirrorWorld, type RoundReport } from './round.ts';
-import { Stage } from './stage.ts';
-import { countBytes, sweepCopy } from './sweep-copy.ts';
+import { checkpointOf, MirrorLog, UpstreamForked } from './mirror-log.ts';
+import { copyDaily, copyOnce, type DailyReport, type MirrorWorld, type RoundReport } from './round.ts';
+import { normalised, Stage } from './stage.ts';
+import { sweepCopy } from './sweep-copy.ts';
 
 export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
   readonly folder: MirrorFolder;
@@ -47,7 +46,7 @@ const SILENT: ProgressLine = { at: () => {}, clear: () => {} };
 const FULL_EVERY_MS = 6 * 3600 * 1000;
 
 export class Mirror {
-  readonly #options: MirrorOptions;
+  readonly #options: MirrorOptions & Required<Pick<MirrorOptions, 'progress' | 'pageSizes' | 'partEntries'>>;
   readonly #copy: MirrorCopy;
   readonly #proven = new Map<string, ProvenMarket>();
   #log: MirrorLog | null = null;
@@ -59,15 +58,16 @@ export class Mirror {
   #state: MirrorDocument['state'] = 'starting';
 
   constructor(options: MirrorOptions) {
-    this.#options = options;
+    const defaults = { progress: SILENT, pageSizes: DEFAULT_PAGE_SIZES, partEntries: EXPORT_PART_ENTRIES };
+    this.#options = { ...defaults, ...options };
     this.#copy = new MirrorCopy(options.folder.objects, options.maxBytes);
   }
 
   /** Call it first: it reads the state that earlier processes have left. */
   async open(): Promise<void> {
     if (hasForkEvidence(this.#options.folder)) this.#state = 'forked';
-    await countBytes(this.#copy);
-    this.#generation = (await this.#copy.snapshot())?.value.generation ?? null;
+    await this.#copy.count();
+    this.#generation = await this.#copy.generation();
   }
 
   /** Whether the copy is complete. */
@@ -95,51 +95,36 @@ export class Mirror {
         this.#state = 'forked';
         keepForkEvidence(folder, error, new Date(nowMs()).toISOString());
       }
-      throw error;
+      throw await this.#explained(error);
     }
   }
 
   async #follow(): Promise<RoundReport> {
-    const { folder, upstream, nowMs, pause, signal, pageSizes = DEFAULT_PAGE_SIZES } = this.#options;
-    const { partEntries = EXPORT_PART_ENTRIES, progress = SILENT } = this.#options;
+    const { folder, upstream, nowMs, signal, progress } = this.#options;
     if (nowMs() - this.#fullAtMs >= FULL_EVERY_MS) await this.#forget();
     const isFull = this.#reached !== null;
     const reached = this.#reached ?? new Set();
     const askedAtMs = nowMs();
     this.#log ??= await this.#openLog();
     const [copy, log, proven] = [this.#copy, this.#log, this.#proven];
-    const isKept = (slug: string) => log.isLast(slug, proven.get(slug)?.lastIndex) === true;
-    const stage = new Stage({ upstream, copy, folder: folder.path, isKept, reached, signal });
-    const world: MirrorWorld = {
-      stage,
-      copy,
-      log,
-      proven,
-      progress,
-      pageSizes,
-      partEntries,
-      nowMs,
-      pause,
-    };
+    const stage = new Stage({ upstream, copy, folder: folder.path, reached, signal });
+    const world: MirrorWorld = { ...this.#options, stage, copy, log, proven };
     try {
-      const report = await copyOnce(world, isFull).catch(async (error: unknown) => {
-        throw await this.#explained(error);
-      });
-      this.#generation = (await copy.snapshot())?.value.generation ?? null;
+      const report = await copyOnce(world, isFull);
+      this.#generation = await copy.generation();
       const lastSuccessAt = report.state === 'current' ? new Date(askedAtMs).toISOString() : folder.state.lastSuccessAt;
       folder.state = { ...folder.state, lastSuccessAt, log: log.state };
       folder.save();
-      let daily: Awaited<ReturnType<typeof copyDaily>> = { findings: [], isConfirmed: false };
+      let daily: DailyReport = { isRight: true, findings: [] };
       if (nowMs() - this.#dailyAtMs >= DAILY_EVERY_MS) {
         await stage.forget();
         daily = await copyDaily(world, isFull);
-        if (daily.findings.length === 0) this.#dailyAtMs = nowMs();
+        if (daily.isRight) this.#dailyAtMs = nowMs();
       }
-      const { findings, isConfirmed } = daily;
-      if (isFull && report.isListWhole && findings.length === 0) await this.#sweep(reached);
-      if (findings.length === 0) return report;
-      const state = isConfirmed || report.state === 'faulty' ? 'faulty' : 'behind';
-      return { ...report, state, findings: [...report.findings, ...(isConfirmed ? findings : [])] };
+      if (isFull && report.isListWhole && daily.isRight) await this.#sweep(reached, checkpointOf(log.state));
+      if (daily.isRight) return report;
+      const findings = [...report.findings, ...daily.findings];
+      return { ...report, findings, state: findings.length > 0 ? 'faulty' : 'behind' };
     } finally {
       progress.clear();
       await stage.close();
@@ -148,44 +133,28 @@ export class Mirror {
 
   /** @throws UpstreamInvalid for a service without a log, because its files cannot be proven */
   async #openLog(): Promise<MirrorLog> {
-    const { folder, logKeys, onTrusted } = this.#options;
-    const known = folder.state.log;
-    const given = logKeys.filter((vkey) => known?.vkeys.includes(vkey) !== true);
-    if (known !== null || given.length > 0)
-      return new MirrorLog({ checkpoint: known?.checkpoint ?? null, vkeys: [...(known?.vkeys ?? []), ...given] });
-    // The first key is trusted, as a browser trusts the first key of a host: later keys must be announced in the log.
-    const vkeys = await this.#shownKeys();
-    if (vkeys === null)
-      throw new UpstreamInvalid(`GET ${LOG_ROOT}/vkey: the service has no signed log, so nothing proves its files`);
-    for (const vkey of vkeys) onTrusted(vkey);
-    return new MirrorLog({ vkeys, checkpoint: null });
+    const { folder, upstream, logKeys, onTrusted } = this.#options;
+    const { checkpoint, vkeys: known } = folder.state.log ?? { checkpoint: null, vkeys: [] };
+    let vkeys = [...new Set([...known, ...logKeys])];
+    if (vkeys.length === 0) {
+      // The first key is trusted, as a browser trusts the first key of a host: later keys must be announced in the log.
+      vkeys = [...(await shownKeys(upstream))];
+      for (const vkey of vkeys) onTrusted(vkey);
+    }
+    return new MirrorLog({ checkpoint, vkeys }, normalised(upstream));
   }
 
   /** A service with a new data folder may break any promise first. Its new keys explain the fault, so the error names them. */
   async #explained(error: unknown): Promise<unknown> {
     const followed = this.#log?.state.vkeys;
     if (!(error instanceof UpstreamInvalid) || followed === undefined) return error;
-    const shown = await this.#shownKeys().catch(() => null);
-    if (shown === null || shown.some((vkey) => followed.includes(vkey))) return error;
+    const shown = await shownKeys(this.#options.upstream).catch(() => []);
+    if (shown.length === 0 || shown.some((vkey) => followed.includes(vkey))) return error;
     const [now, before] = [shown, followed].map((vkeys) => vkeys.map(nameOfKey).join(' and '));
     return new UpstreamInvalid(
       `${error.message}. The service names the key ${now} of its log, and this copy follows ${before}. If its operator has begun a new log on purpose, mirror it into another folder. Otherwise it is an alarm: somebody else may answer there`,
       { cause: error },
     );
-  }
-
-  /** The keys that the service names; null: it has no log. @throws UpstreamInvalid for an answer that is not a list of keys */
-  async #shownKeys(): Promise<readonly string[] | null> {
-    const { status, body } = await this.#options.upstream(`${LOG_ROOT}/vkey`);
-    if (status !== 200) return null;
-    const vkeys = Buffer.from(body).toString('utf8').trimEnd().split('\n');
-    try {
-      vkeys.map(verifierKey);
-    } catch (cause) {
-      if (!(cause instanceof LogFaultError)) throw cause;
-      throw new UpstreamInvalid(`GET ${LOG_ROOT}/vkey: ${cause.message}`, { cause });
-    }
-    return vkeys;
   }
 
   /** Makes the next round read the folder again, because a body may be damaged or missing. */
@@ -197,12 +166,9 @@ export class Mirror {
     await this.#putSite();
   }
 
-  async #sweep(reached: ReadonlySet<string>): Promise<void> {
+  async #sweep(reached: ReadonlySet<string>, checkpoint: LogCheckpoint | null): Promise<void> {
     const { folder, nowMs, site } = this.#options;
-    const { status, body } = await this.#copy.reader(CHECKPOINT_URL);
-    const copied = status === 200 ? parseCheckpoint(parseNote(Buffer.from(body).toString('utf8')).text).size : 0;
-    const logSizes = [this.#log?.size ?? 0, copied];
-    const options = { reached, logSizes, siteFiles: site.files, nowMs: nowMs() };
+    const options = { reached, logSize: checkpoint?.size ?? 0, siteFiles: site.files, nowMs: nowMs() };
     const unreached = await sweepCopy(this.#copy, folder.state.unreached ?? {}, options);
     folder.state = { ...folder.state, unreached };
     folder.save();
@@ -218,7 +184,7 @@ export class Mirror {
     for (const file of Object.keys(site.files)) {
       const name = siteObject(file);
       const body = bytesOfBody(await site.read(file), PUBLIC_OBJECTS[name.kind].contentType);
-      await this.#copy.put(name, { body, generation: this.#generation ?? 0 });
+      await this.#copy.put(name, body);
     }
   }
 
@@ -226,8 +192,8 @@ export class Mirror {
     const { folder, nowMs } = this.#options;
     const { lastSuccessAt, url } = folder.state;
     // A mirror that starts after a fork opens no log, so the stored state is shown.
-    const { checkpoint: note, vkeys } = this.#log?.state ?? folder.state.log ?? { checkpoint: null, vkeys: [] };
-    const checkpoint = note === null ? null : openCheckpoint(note, vkeys.map(verifierKey));
+    const log = this.#log?.state ?? folder.state.log;
+    const checkpoint = log && checkpointOf(log);
     return {
       of: url.replace(/\/$/, ''),
       generation: this.#generation,
@@ -235,5 +201,17 @@ export class Mirror {
       log: checkpoint && { origin: checkpoint.origin, size: checkpoint.size },
       state: this.#state,
     };
+  }
+}
+
+/** The keys that the service names. @throws UpstreamInvalid if it names none */
+async function shownKeys(upstream: PublicReader): Promise<readonly string[]> {
+  try {
+    return keysOf(await new LogFiles(normalised(upstream)).vkeys(), VKEY_URL).map(({ vkey }) => vkey);
+  } catch (cause) {
+    if (!(cause instanceof LogFileError)) throw cause;
+    const isMissing = cause.rule === 'status';
+    const why = isMissing ? 'the service has no signed log, so nothing proves its files' : cause.message;
+    throw new UpstreamInvalid(`GET ${VKEY_URL}: ${why}`, { cause });
   }
 }

@@ -11,30 +11,27 @@
  */
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
-import { PUBLIC_OBJECTS, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
+import { PUBLIC_OBJECTS, parsePublicKey } from '../../contract/files/public-objects.ts';
 import { marketUrl, SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
 import { type Snapshot, snapshotSchema } from '../../contract/values/market.ts';
-import type { PageSizes } from '../../publisher/dependencies.ts';
 import type { Projector } from '../../publisher/kernel/projection.ts';
 import { PROJECTORS } from '../../publisher/projections.ts';
 import { BodyChecks } from '../../publisher/verify/body-checks.ts';
 import { checkAnswer, Findings } from '../../publisher/verify/check-body.ts';
-import { type Keeper, type ProvenMarket, passOver } from '../../publisher/verify/log/log-pass.ts';
+import { CHECKPOINT_URL } from '../../publisher/verify/log/log-files.ts';
+import { type Keeper, type LogPass, type ProvenMarket, passOver } from '../../publisher/verify/log/log-pass.ts';
 import { UpstreamInvalid } from '../../publisher/verify/reading/bounded-reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import type { ProgressLine } from '../terminal/progress-line.ts';
 import { type MirrorCopy, nameOfUrl } from './copy.ts';
-import type { MirrorLog } from './mirror-log.ts';
+import type { FollowedLog, MirrorLog } from './mirror-log.ts';
 import type { Stage } from './stage.ts';
 
-export interface MirrorWorld extends Pick<Runtime, 'nowMs' | 'pause'> {
+export interface MirrorWorld extends Pick<Runtime, 'nowMs' | 'pause'>, Pick<LogPass, 'pageSizes' | 'partEntries'> {
   readonly stage: Stage;
   readonly copy: MirrorCopy;
-  readonly pageSizes: PageSizes;
-  /** The number of log entries in a part of an export. */
-  readonly partEntries: number;
   readonly log: MirrorLog;
   /** The proven state of each market in the copy, by slug. */
   readonly proven: Map<string, ProvenMarket>;
@@ -56,17 +53,20 @@ export interface RoundReport {
   readonly isListWhole: boolean;
 }
 
+export interface DailyReport extends Pick<RoundReport, 'findings'> {
+  readonly isRight: boolean;
+}
+
 /** Longer than a shared cache keeps a body. */
 const CACHED_MS = (FRESH_SECONDS + 1) * 1000;
 const MOST_LOOKS = 3;
 
 const OFTEN = PROJECTORS.filter(({ daily }) => daily === undefined);
-const DAILY = PROJECTORS.filter(({ daily }) => daily !== undefined);
+export const DAILY = PROJECTORS.filter(({ daily }) => daily !== undefined);
 
 /** The result of one pass. Markets that passed are in the copy; all other bodies are on the stage. */
 interface Look {
   readonly snapshot: Snapshot;
-  readonly generation: number;
   readonly findings: readonly Finding[];
   /** Removed markets. Their documents are put after a list without them. */
   readonly removed: ReadonlySet<string>;
@@ -80,75 +80,49 @@ interface Look {
  * @param isFull reads everything, even if nothing is new
  */
 export async function copyOnce(world: MirrorWorld, isFull: boolean): Promise<RoundReport> {
-  let copied = 0;
-  const { look, isConfirmed } = await lookUntilSure(world, async () => {
-    const snapshot = await readSnapshot(world);
-    const isSame = !isFull && (await isUnchanged(world, snapshot));
-    const found = isSame
-      ? { ...NOTHING, snapshot, generation: snapshot.generation }
-      : await lookAt(world, snapshot, OFTEN);
-    copied += found.copied;
-    return found;
-  });
-  const { snapshot, findings } = look;
+  const look = await lookUntilSure(world, OFTEN, isFull);
+  const { snapshot, copied, confirmed } = look;
   const isListWhole = await putWhole(world, look);
-  const isDeferred = (snapshot.deferred ?? []).length > 0;
-  const state = findings.length === 0 && !isDeferred ? 'current' : isConfirmed ? 'faulty' : 'behind';
-  return { state, snapshot, copied, findings: isConfirmed ? findings : [], isListWhole };
+  const isRight = look.findings.length === 0 && (snapshot.deferred ?? []).length === 0;
+  const state = isRight ? 'current' : confirmed.length > 0 ? 'faulty' : 'behind';
+  return { state, snapshot, copied, findings: confirmed, isListWhole };
 }
-
-const NOTHING = { findings: [], removed: new Set<string>(), copied: 0 };
 
 /** Runs after the bodies: a daily file that is faulty or does not fit must not delay anything else. */
-export async function copyDaily(world: MirrorWorld, isFull: boolean) {
-  const { stage } = world;
-  const isNew = async ({ leadUrl }: Projector) => {
-    if (leadUrl === undefined || isFull) return true;
-    await stage.reader(leadUrl);
-    // This file is put last. So a copy that has it also has every file that it leads to.
-    return !(await stage.isCopied(leadUrl));
-  };
-  const { look, isConfirmed } = await lookUntilSure(world, async () => {
-    const snapshot = await readSnapshot(world);
-    const projectors: Projector[] = [];
-    for (const projector of DAILY) if (await isNew(projector)) projectors.push(projector);
-    const found = await lookAt(world, snapshot, projectors);
-    return { ...found, findings: found.findings.filter(({ url }) => isOf(DAILY, nameOfUrl(url))) };
-  });
-  for (const projector of DAILY) {
-    if (look.findings.some(({ url }) => isOf([projector], nameOfUrl(url)))) continue;
-    const count = await stage.put(({ kind }) => projector.kinds.includes(kind), look.generation);
-    if (count > 0) await removeOld(world, projector);
-  }
-  return { findings: look.findings, isConfirmed };
+export async function copyDaily(world: MirrorWorld, isFull: boolean): Promise<DailyReport> {
+  const projectors: Projector[] = [];
+  for (const projector of DAILY) if (isFull || (await hasNew(world, projector))) projectors.push(projector);
+  if (projectors.length === 0) return { isRight: true, findings: [] };
+  const look = await lookUntilSure(world, projectors, true);
+  await putFiles(world, look, projectors);
+  return { isRight: look.findings.length === 0, findings: look.confirmed };
 }
 
-/** Marks the name of a file that no newer file replaces: it holds a day, or a digest of its bytes. */
-const DAY_OR_DIGEST = /\/\d{4}-\d\d-\d\d\/|-[0-9a-f]{32}\./;
-
-/** Removes other files that the newest day does not link to. They would show old data, perhaps of a removed market. */
-async function removeOld({ stage, copy }: MirrorWorld, { kinds }: Projector): Promise<void> {
-  for await (const key of copy.keys('/')) {
-    const name = parsePublicKey(key);
-    const isOld = !DAY_OR_DIGEST.test(key) && !stage.reached.has(key);
-    if (isOld && name !== null && kinds.includes(name.kind)) await copy.remove(key);
-  }
+/** Whether the file that is put last differs from that of the copy. A copy that has it also has every file that it leads to. */
+async function hasNew({ stage, copy }: MirrorWorld, { leadUrl }: Projector): Promise<boolean> {
+  if (leadUrl === undefined) return true;
+  const [now, before] = [await stage.reader(leadUrl), await copy.reader(leadUrl)];
+  return now.status !== before.status || now.headers.get('etag') !== before.headers.get('etag');
 }
 
 async function lookUntilSure(
-  { stage, pause }: MirrorWorld,
-  lookOnce: () => Promise<Look>,
-): Promise<{ readonly look: Look; readonly isConfirmed: boolean }> {
-  let before: ReadonlySet<string> = new Set();
+  world: MirrorWorld,
+  projectors: readonly Projector[],
+  isFull: boolean,
+): Promise<Look & { readonly confirmed: readonly Finding[] }> {
+  const { stage, pause } = world;
+  let [before, copied]: [ReadonlySet<string>, number] = [new Set(), 0];
   for (let looks = 1; ; looks++) {
-    const look = await lookOnce();
+    const look = await lookAt(world, projectors, isFull);
+    copied += look.copied;
     const seen = new Set<string>();
     for (const finding of look.findings) {
       if (!isExcused(look.snapshot, finding))
         seen.add(`${finding.rule} ${finding.url} ${await stage.seenAt(finding.url)}`);
     }
-    const isConfirmed = [...seen].some((each) => before.has(each));
-    if (look.findings.length === 0 || isConfirmed || looks === MOST_LOOKS) return { look, isConfirmed };
+    const confirmed = [...seen].some((each) => before.has(each)) ? look.findings : [];
+    if (look.findings.length === 0 || confirmed.length > 0 || looks === MOST_LOOKS)
+      return { ...look, copied, confirmed };
     before = seen;
     await pause(CACHED_MS);
     await stage.forget();
@@ -171,7 +145,7 @@ async function readSnapshot({ stage, copy }: MirrorWorld): Promise<Snapshot> {
   if (snapshot === null || fault !== undefined)
     throw new UpstreamInvalid(`GET ${SNAPSHOT_URL}: ${fault?.detail}: is it the base URL of a Tidemark service?`);
   const { generation } = snapshot.value;
-  const before = (await copy.snapshot())?.value.generation ?? 0;
+  const before = (await copy.generation()) ?? 0;
   // A cache with an old snapshot may have old bodies, too. A restored service always shows a later generation.
   if (before > generation)
     throw new UpstreamInvalid(`the service shows generation ${generation}, and the copy has ${before}`);
@@ -179,68 +153,59 @@ async function readSnapshot({ stage, copy }: MirrorWorld): Promise<Snapshot> {
 }
 
 /** Whether the copy is already complete with this snapshot and this log. */
-async function isUnchanged({ stage, copy, log }: MirrorWorld, snapshot: Snapshot): Promise<boolean> {
-  if ((await copy.snapshot())?.text !== canonicalJson(snapshot as unknown as Json)) return false;
-  const { note } = await log.follow(stage, snapshot.generation);
-  const copied = await copy.objects.get(publicKey({ kind: 'log-checkpoint' }));
-  return copied.kind === 'found' && Buffer.from(copied.body).toString('utf8') === note;
+async function isUnchanged({ copy }: MirrorWorld, snapshot: Snapshot, { note }: FollowedLog): Promise<boolean> {
+  const text = canonicalJson(snapshot as unknown as Json);
+  return (await copy.textAt(SNAPSHOT_URL)) === text && (await copy.textAt(CHECKPOINT_URL)) === note;
 }
 
-async function lookAt(world: MirrorWorld, snapshot: Snapshot, projectors: readonly Projector[]): Promise<Look> {
-  const { generation, counts } = snapshot;
-  const keeping = keepingOf(world, generation, counts.markets);
-  const findings = await walkLog(world, keeping, snapshot, projectors);
-  // Their removals are put only together with a list without them.
-  for (const slug of keeping.result.removed) world.proven.delete(slug);
-  return { snapshot, generation, findings, ...keeping.result };
-}
-
-/** Copies markets one by one, so that a faulty market does not stop the others. */
-function keepingOf({ stage, copy, progress }: MirrorWorld, generation: number, markets: number) {
-  let count = 0;
-  const result = { copied: 0, removed: new Set<string>() };
-  const take: Keeper['take'] = async (slug, check) => {
-    const share = Math.min(1, ++count / markets);
-    if (share < 1) progress.at('Reading the markets', { share, count, unit: 'market' });
-    else progress.at('Checking the other files', { share: null });
-    if ((await copy.head({ kind: 'market', slug })) !== null) {
-      const own = new Findings();
-      stage.readFromCopy(slug, true);
-      await check(own).finally(() => stage.readFromCopy(slug, false));
-      if (own.all.length === 0) return [];
-    }
-    const own = new Findings();
-    await check(own);
-    if (own.all.length > 0) return own.all;
-    if ((await stage.reader(marketUrl(slug))).status === 410) result.removed.add(slug);
-    else {
-      await stage.putMarket(slug, generation);
-      result.copied++;
-    }
-    return own.all;
-  };
-  return { result, take };
-}
-
-type Keeping = ReturnType<typeof keepingOf>;
-
-async function walkLog(
-  { stage, log, proven, pageSizes, partEntries, nowMs }: MirrorWorld,
-  { take }: Keeping,
-  snapshot: Snapshot,
-  projectors: readonly Projector[],
-): Promise<readonly Finding[]> {
-  const followed = await log.follow(stage, snapshot.generation);
-  const keeper: Keeper = { proven, take };
+async function lookAt(world: MirrorWorld, projectors: readonly Projector[], isFull: boolean): Promise<Look> {
+  const { stage, log, proven, nowMs } = world;
+  const snapshot = await readSnapshot(world);
+  const followed = await log.follow(stage);
+  const look = { snapshot, findings: [], removed: new Set<string>(), copied: 0 };
+  if (!isFull && (await isUnchanged(world, snapshot, followed))) return look;
   const { reader } = stage;
   const found = new Findings();
   // The log does not cover documents, the list's sources and files with manifests. These checks compare them with the bodies.
   const checks = await BodyChecks.open(reader, found, { snapshot, projectors, isKept: true });
-  const settings = { reader, pageSizes, partEntries, nowMs: nowMs(), projectors, keeper, onItem: checks.item };
-  const { findings, list } = await passOver({ ...followed, ...settings });
-  found.all.unshift(...findings, ...(await log.unknownKeys()));
+  const keeper = { proven, take: takingInto(look, world) };
+  const settings = { reader, projectors, keeper, onItem: checks.item, nowMs: nowMs() };
+  const { findings, list } = await passOver({ ...world, ...followed, ...settings });
   if (list.head !== null) await checks.end(list);
-  return found.all;
+  // Their removals are put only together with a list without them.
+  for (const slug of look.removed) proven.delete(slug);
+  const all = [...findings, ...(await log.unknownKeys()), ...found.all];
+  const isDailyLook = projectors !== OFTEN;
+  return { ...look, findings: isDailyLook ? all.filter(({ url }) => isOf(projectors, nameOfUrl(url))) : all };
+}
+
+/** Copies markets one by one, so that a faulty market does not stop the others. */
+function takingInto(
+  look: { readonly snapshot: Snapshot; readonly removed: Set<string>; copied: number },
+  { stage, progress }: MirrorWorld,
+): Keeper['take'] {
+  const { counts } = look.snapshot;
+  let count = 0;
+  return async (slug, check) => {
+    const share = Math.min(1, ++count / counts.markets);
+    if (share < 1) progress.at('Reading the markets', { share, count, unit: 'market' });
+    else progress.at('Checking the other files', { share: null });
+    const [copied, reader] = [stage.marketReader('copy'), stage.marketReader('service')];
+    if ((await copied(marketUrl(slug))).status !== 404) {
+      const ofCopy = new Findings();
+      await check(copied, ofCopy);
+      if (ofCopy.all.length === 0) return [];
+    }
+    const own = new Findings();
+    await check(reader, own);
+    if (own.all.length > 0) return own.all;
+    if ((await reader(marketUrl(slug))).status === 410) look.removed.add(slug);
+    else {
+      await stage.put(() => true, slug);
+      look.copied++;
+    }
+    return [];
+  };
 }
 
 /**
@@ -249,38 +214,44 @@ async function walkLog(
  *
  * @returns whether the list was put
  */
-async function putWhole(world: MirrorWorld, { generation, findings, removed }: Look): Promise<boolean> {
+async function putWhole(world: MirrorWorld, look: Look): Promise<boolean> {
   const { stage, copy, log } = world;
-  const faulty = findings.filter(({ rule }) => rule !== 'unsettled').map(({ url }) => nameOfUrl(url));
+  const { findings, removed } = look;
   const isBeside = (name: PublicObjectName | null) =>
     name !== null && (name.kind === 'snapshot' || (!('slug' in name) && isOf(PROJECTORS, name)));
-  if (!faulty.every(isBeside)) return false;
-  await stage.put(({ kind }) => kind === 'market-list-page' || kind === 'market-list', generation);
-  const whole = OFTEN.filter((projector) => !faulty.some((name) => isOf([projector], name)));
-  await stage.put((name) => isOf(whole, name), generation);
-  await putRemovals(world, removed, generation);
-  await stage.put(({ kind }) => kind === 'log-vkey', generation);
+  if (!faultyIn(look).every(isBeside)) return false;
+  await stage.put(({ kind }) => kind === 'market-list-page' || kind === 'market-list');
+  await putFiles(world, look, OFTEN);
+  await putRemovals(world, removed);
+  await stage.put(({ kind }) => kind === 'log-vkey');
   const { checkpoint } = log.state;
-  if (checkpoint !== null) await copy.put({ kind: 'log-checkpoint' }, { body: checkpoint, generation });
-  if (findings.length === 0) await stage.put(({ kind }) => kind === 'snapshot', generation);
+  if (checkpoint !== null) await copy.put({ kind: 'log-checkpoint' }, checkpoint);
+  if (findings.length === 0) await stage.put(({ kind }) => kind === 'snapshot');
   return true;
 }
 
+/** Puts the files of projections without a fault. */
+async function putFiles({ stage }: MirrorWorld, look: Look, projectors: readonly Projector[]): Promise<void> {
+  const faulty = faultyIn(look);
+  const whole = projectors.filter((projector) => !faulty.some((name) => isOf([projector], name)));
+  await stage.put((name) => isOf(whole, name));
+}
+
+const faultyIn = ({ findings }: Look) =>
+  findings.filter(({ rule }) => rule !== 'unsettled').map(({ url }) => nameOfUrl(url));
+
 /** Puts the document of the removal at each URL of the market that the copy has. */
-async function putRemovals(
-  { stage, copy }: MirrorWorld,
-  slugs: ReadonlySet<string>,
-  generation: number,
-): Promise<void> {
+async function putRemovals({ stage, copy }: MirrorWorld, slugs: ReadonlySet<string>): Promise<void> {
   if (slugs.size === 0) return;
+  const read = stage.marketReader('service');
   const documents = new Map<string, Uint8Array>();
-  for (const slug of slugs) documents.set(slug, (await stage.reader(marketUrl(slug))).body);
+  for (const slug of slugs) documents.set(slug, (await read(marketUrl(slug))).body);
   for await (const key of copy.keys('/')) {
     const name = parsePublicKey(key);
     const body = name !== null && 'slug' in name ? documents.get(name.slug) : undefined;
     // The list item was removed first; the market's own body is replaced last.
     const isFile = name !== null && PUBLIC_OBJECTS[name.kind].mayBeGone && name.kind !== 'market';
-    if (body !== undefined && isFile) await copy.put(name, { body, generation, isGone: true });
+    if (body !== undefined && isFile) await copy.put(name, body, true);
   }
-  for (const slug of slugs) await stage.putMarket(slug, generation);
+  for (const slug of slugs) await stage.put(() => true, slug);
 }

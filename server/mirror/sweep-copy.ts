@@ -5,12 +5,15 @@
  */
 import { EXPORT_KEPT_DAYS } from '../../contract/bodies/export-tables.ts';
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
-import { LOG_ROOT, PUBLIC_OBJECTS, parsePublicKey, publicPath } from '../../contract/files/public-objects.ts';
-import { parseTilePath, TILE_WIDTH, widthOfTile } from '../../contract/log/tiles.ts';
+import { PUBLIC_OBJECTS, parsePublicKey } from '../../contract/files/public-objects.ts';
+import { TILE_WIDTH, widthOfTile } from '../../contract/log/tiles.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import { PROJECTORS } from '../../publisher/projections.ts';
-import type { MirrorCopy } from './copy.ts';
-import { isDaily } from './stage.ts';
+import { type MirrorCopy, tileOf } from './copy.ts';
+import { DAILY } from './round.ts';
+
+/** Marks the name of a daily file that no newer file replaces: it holds a day, or a digest of its bytes. */
+const DAY_OR_DIGEST = /\/\d{4}-\d\d-\d\d\/|-[0-9a-f]{32}\./;
 
 /** Files that only an earlier version published. */
 const FORMER: ReadonlySet<string> = new Set(PROJECTORS.flatMap(({ keys = [] }) => keys));
@@ -21,56 +24,43 @@ export type Unreached = Readonly<Record<string, number>>;
 export interface SweepOptions {
   /** The keys that the walk has read. */
   readonly reached: ReadonlySet<string>;
-  /** The sizes of the log whose partial tiles are in use. */
-  readonly logSizes: readonly number[];
+  /** The size of the log: the partial tiles of this size are in use. */
+  readonly logSize: number;
   /** The files of the built site, by path. */
   readonly siteFiles: Readonly<Record<string, unknown>>;
   readonly nowMs: number;
 }
 
-/** Walks all objects, and counts `copy.usedBytes` again. */
+/** Walks all objects, after a round that has read everything and put the list. */
 export async function sweepCopy(copy: MirrorCopy, before: Unreached, options: SweepOptions): Promise<Unreached> {
   const unreached: Record<string, number> = {};
-  let usedBytes = 0;
+  const kinds = new Set(Array.from(options.reached, (key) => parsePublicKey(key)?.kind));
   for await (const key of copy.keys('/')) {
     const name = parsePublicKey(key);
-    const head = await copy.objects.stat(key);
     if (name === null && FORMER.has(key)) await copy.remove(key);
-    if (head === null || name === null) continue;
-    const isKept = isReached(key, name, options);
+    if (name === null || isReached(key, name, options)) continue;
     const sinceMs = before[key] ?? options.nowMs;
-    if (!isKept && options.nowMs - sinceMs >= retentionMs(name)) {
-      await copy.remove(key);
-      continue;
-    }
-    if (!isKept) unreached[key] = sinceMs;
-    usedBytes += head.sizeBytes;
+    if (options.nowMs - sinceMs >= retentionMs(key, name, kinds)) await copy.remove(key);
+    else unreached[key] = sinceMs;
   }
-  copy.usedBytes = usedBytes;
+  await copy.count();
   return unreached;
 }
 
-/** Counts the bodies that an earlier process has stored. */
-export async function countBytes(copy: MirrorCopy): Promise<void> {
-  let bytes = 0;
-  for await (const key of copy.keys('/')) bytes += (await copy.objects.stat(key))?.sizeBytes ?? 0;
-  copy.usedBytes = bytes;
-}
-
-function isReached(key: string, name: PublicObjectName, { reached, logSizes, siteFiles }: SweepOptions): boolean {
-  if ('tile' in name) return isTileReached(name, logSizes);
+function isReached(key: string, name: PublicObjectName, { reached, logSize, siteFiles }: SweepOptions): boolean {
+  const tile = tileOf(name);
+  if (tile !== null) {
+    const level = typeof tile.level === 'number' ? tile.level : 0;
+    return tile.width === TILE_WIDTH || widthOfTile(level, tile.n, logSize) === tile.width;
+  }
   if (PUBLIC_OBJECTS[name.kind].retention === 'site') return 'file' in name && Object.hasOwn(siteFiles, name.file);
   return reached.has(key);
 }
 
-function retentionMs(name: PublicObjectName): number {
-  const seconds = isDaily(name) ? EXPORT_KEPT_DAYS * 24 * 3600 : PAGE_RETENTION_SECONDS;
-  return seconds * 1000;
-}
-
-function isTileReached(name: Extract<PublicObjectName, { readonly tile: string }>, sizes: readonly number[]): boolean {
-  const tile = parseTilePath(publicPath(name).slice(LOG_ROOT.length + 1));
-  if (tile === null) return false;
-  const level = typeof tile.level === 'number' ? tile.level : 0;
-  return tile.width === TILE_WIDTH || sizes.some((size) => widthOfTile(level, tile.n, size) === tile.width);
+function retentionMs(key: string, { kind }: PublicObjectName, kinds: ReadonlySet<string | undefined>): number {
+  const projector = DAILY.find((each) => each.kinds.includes(kind));
+  if (projector === undefined) return PAGE_RETENTION_SECONDS * 1000;
+  // Other files that the newest day does not link to would show old data, perhaps of a removed market.
+  const isReplaced = !DAY_OR_DIGEST.test(key) && projector.kinds.some((each) => kinds.has(each));
+  return isReplaced ? 0 : EXPORT_KEPT_DAYS * 24 * 3600 * 1000;
 }

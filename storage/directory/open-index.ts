@@ -2,6 +2,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { cursorGeneration } from '../../contract/files/cursors.ts';
+import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
 import { PUBLIC_OBJECTS, parsePublicKey, publicKey, storedHeaders } from '../../contract/files/public-objects.ts';
 import { bodyDigest } from '../ports/object-rules.ts';
 import type { ObjectMetadata } from '../ports/object-store.ts';
@@ -58,7 +59,7 @@ async function rebuild(root: string, index: ObjectIndex): Promise<void> {
       if (ours.length === 0) continue;
       const bytes = await readFile(path);
       for (const key of ours) {
-        const metadata = isInternal ? internalMetadata(key) : publicMetadata(key, bytes, generation, path);
+        const metadata = isInternal ? internalMetadata(key) : metadataAt(key, bytes, generation, path);
         if (metadata === null || bytes.length === 0 || objectFile(root, key, metadata) !== path) continue;
         const current: IndexedObject = { digest: bodyDigest(bytes), sizeBytes: bytes.length, metadata };
         index.put(key, { current, next: null });
@@ -68,16 +69,20 @@ async function rebuild(root: string, index: ObjectIndex): Promise<void> {
 }
 
 /** The metadata with which the object was put. Null: it is not a public object. */
-function publicMetadata(key: string, bytes: Buffer, newest: number, path: string): ObjectMetadata | null {
+function metadataAt(key: string, bytes: Buffer, newest: number, path: string): ObjectMetadata | null {
   const name = parsePublicKey(key);
-  if (name === null) return null;
-  const { contentType, mayBeGone } = PUBLIC_OBJECTS[name.kind];
   const isGone = path.endsWith('.gone.json');
-  if (isGone && !mayBeGone) return null;
+  if (name === null || (isGone && !PUBLIC_OBJECTS[name.kind].mayBeGone)) return null;
+  return metadataOfBody(name, bytes, newest, isGone);
+}
+
+/** The metadata of a public object. @param newest the generation of a body that can be replaced */
+export function metadataOfBody(name: PublicObjectName, bytes: Buffer, newest: number, isGone: boolean): ObjectMetadata {
+  const headers = storedHeaders(name, isGone);
   return {
-    ...storedHeaders(name, isGone),
+    ...headers,
     generation: 'cursor' in name ? cursorGeneration(name.cursor) : newest,
-    nextCursor: contentType === 'application/json' && !isGone ? nextCursorOf(bytes) : null,
+    nextCursor: headers.contentType === 'application/json' ? nextCursorOf(bytes) : null,
   };
 }
 

@@ -11,14 +11,13 @@ import { openNote } from '../../../contract/log/notes.ts';
 import { ndjsonPath, TILE_WIDTH, widthOfTile } from '../../../contract/log/tiles.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import { type Market, type Snapshot, snapshotSchema } from '../../../contract/values/market.ts';
-import type { Folded } from '../../core/log/fold.ts';
 import type { PageSizes } from '../../dependencies.ts';
 import type { Projector } from '../../kernel/projection.ts';
 import { checkBody, checkEntityTag, Findings } from '../check-body.ts';
-import type { PublicReader, PublicResponse } from '../reading/reader.ts';
+import type { PublicReader } from '../reading/reader.ts';
 import { ListWalk } from '../reading/walk-pages.ts';
 import type { Finding } from '../report.ts';
-import { checkFolded, type FoldedBodies, type FoldedCounts, foldedMarket } from './check-folded.ts';
+import { checkFolded, type FoldedCounts, foldedMarket } from './check-folded.ts';
 import { LaterFiles } from './check-later.ts';
 import { keysOf, LogFileError, type LogFiles, VKEY_URL } from './log-files.ts';
 import type { LogWalk } from './log-walk.ts';
@@ -44,9 +43,11 @@ export interface LogPass {
 export interface Keeper {
   /** Proven markets by slug. The map is shared by all passes. */
   readonly proven: Map<string, ProvenMarket>;
-  /** Checks the bodies of a market with its own reader, and keeps them if they are right. */
-  readonly take: (slug: string, check: (findings: Findings) => Promise<void>) => Promise<readonly Finding[]>;
+  /** Checks the bodies of a market with readers of its own, which find only files of the market, and keeps right bodies. */
+  readonly take: (slug: string, check: CheckOfMarket) => Promise<readonly Finding[]>;
 }
+
+type CheckOfMarket = (reader: PublicReader, findings: Findings) => Promise<void>;
 
 /** A market whose bodies are kept, byte for byte as the log has them. */
 export interface ProvenMarket {
@@ -66,8 +67,6 @@ export interface PassReport {
 
 const MARKETS_AT_ONCE = 8;
 
-const NO_ANSWER: PublicResponse = { status: 404, headers: new Map(), body: new Uint8Array() };
-
 /** @param again the findings of an earlier pass: checks only their markets, and everything that concerns all markets */
 export async function passOver(pass: LogPass, again?: readonly Finding[]): Promise<PassReport> {
   const { reader, walk, pageSizes, keeper } = pass;
@@ -85,9 +84,6 @@ export async function passOver(pass: LogPass, again?: readonly Finding[]): Promi
     ...pass,
     ...{ list, projectors, isKept, snapshot: snapshot?.value ?? null },
   });
-  // The snapshot may say that files of histories wait for a later generation. A mirror must not accept older files, so its
-  // checks do not see the snapshot.
-  const strict: PublicReader = async (url) => (url === SNAPSHOT_URL ? NO_ANSWER : await reader(url));
   // The list has a cadence, so it may be behind.
   const isListCurrent = snapshot !== null && snapshot.value.listGeneration === snapshot.value.generation;
   const isDaily = projectors.some(({ daily }) => daily !== undefined);
@@ -101,18 +97,6 @@ export async function passOver(pass: LogPass, again?: readonly Finding[]): Promi
     counts.unknownValues += ofMarket.unknownValues;
   };
   const isStated = (kind: Projection) => fold.service?.projections.includes(kind) ?? null;
-  const bodiesOf = (
-    slug: string,
-    folded: Folded,
-    past: PastMarket,
-    reader: PublicReader,
-  ): Omit<FoldedBodies, 'findings'> => ({
-    ...{ reader, rule: 'not-in-log', slug, folded, isStated, pageSize: pageSizes.observations },
-    async isWithout(kind, url) {
-      const isOld = past.isLateIfMissing({ nowMs: pass.nowMs, mostMs: DAILY_MS });
-      return (await reader(url)).status === 404 && !(isOld && isStated(kind));
-    },
-  });
   const market = async (slug: string): Promise<void> => {
     const lastIndex = fold.lastIndexOf(slug);
     const before = keeper?.proven.get(slug);
@@ -131,24 +115,30 @@ export async function passOver(pass: LogPass, again?: readonly Finding[]): Promi
         ? null
         : { observations: folded.observations.length, unknownValues: folded.record(null).unknownValues };
     count(slug, ofMarket);
+    const check: CheckOfMarket = async (reader, findings) => {
+      const isWithout = async (kind: Projection, url: string) => {
+        const isOld = past.isLateIfMissing({ nowMs: pass.nowMs, mostMs: DAILY_MS });
+        return (await reader(url)).status === 404 && !(isOld && isStated(kind));
+      };
+      const settings = { rule: 'not-in-log', isStated, isWithout, pageSize: pageSizes.observations } as const;
+      await checkFolded({ ...settings, reader, findings, slug, folded });
+    };
     let isRight = isProven;
     if (keeper === undefined) {
-      if (wanted?.has(slug) !== false) await checkFolded({ ...bodiesOf(slug, folded, past, reader), findings });
+      if (wanted?.has(slug) !== false) await check(reader, findings);
     } else if (!isProven) {
-      const found = await keeper.take(slug, (findings) =>
-        checkFolded({ ...bodiesOf(slug, folded, past, strict), findings }),
-      );
+      const found = await keeper.take(slug, check);
       findings.all.push(...found);
       isRight = found.length === 0;
-      if (isRight) keeper.proven.set(slug, { lastIndex, counts: ofMarket, shown: null });
     }
     const found = findings.all.length;
     const isCurrent = await later.market(past, folded);
     if (keeper !== undefined && isListCurrent && !isCurrent && later.listed.has(slug))
       findings.add(MARKETS_URL, 'time', `shows another revision of ${slug} than the log`);
     const isWhole = isRight && isCurrent && findings.all.length === found;
-    // A pass over the daily files does not check the files that change often, so it proves nothing.
-    if (isWhole && !isDaily) keeper?.proven.set(slug, { lastIndex, counts: ofMarket, shown: shownLater });
+    // A pass over the daily files does not check the files that change often, so it proves only the bodies.
+    if (isRight && !(isProven && isDaily))
+      keeper?.proven.set(slug, { lastIndex, counts: ofMarket, shown: isWhole && !isDaily ? shownLater : null });
   };
   await pMap(fold.slugs(), market, { concurrency: MARKETS_AT_ONCE });
   await later.end(list);
