@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from datetime import UTC, datetime
 from decimal import Decimal
 
 import httpx
@@ -59,7 +60,7 @@ def test_a_row_that_says_something_else_is_refused(rows, change):
 
 
 def test_a_row_of_another_market_and_an_unknown_row_are_refused(rows):
-    unknown = {**rows[0], "id": "obs_000000000000000000000000"}
+    unknown = {**rows[0], "id": "obs_000000000000000000000000", "recordedAt": datetime.now(UTC)}
     with Client(URL, vkeys=VKEYS) as tidemark:
         with pytest.raises(LogVerificationError):
             tidemark.prove("silver-usd", rows[0])
