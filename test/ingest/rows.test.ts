@@ -15,7 +15,7 @@ interface Batch extends IngestOptions {
 }
 
 /**
- * The batches are sent in order, after the market `a` with one price, and `gone`, which was removed. Of the last batch, each row
+ * The batches are sent in order, after the markets `a` and `gone` with a price each; `gone` was removed. Of the last batch, each row
  * that is not accepted has its place here, as `index unchanged` or `index code pointer`.
  */
 type Row = readonly [title: string, sent: Batch | readonly Batch[], ...notAccepted: readonly string[]];
@@ -39,6 +39,7 @@ const retraction = (fields: object = {}): unknown => {
   return { type: 'retraction', market, metric, observedAt, sourceUrl, reason: 'a misprint', ...fields };
 };
 
+const GONE = 'https://example.com/gone';
 const EMAIL = 'https://example.org/?to=jo@example.org';
 const CORRECTED = correct(price('a', 0, 2));
 const NEW = append(market('b'));
@@ -227,7 +228,12 @@ const ROWS: { readonly [group: string]: readonly Row[] } = {
       '0 outlier /amountMinor',
     ],
     ['an undefined market, whatever the currency', append(price('nowhere', 0, 1, 'EUR')), '0 market.unknown /market'],
-    ['a removed market', append(price('gone', 1, 1)), '0 market.removed /market'],
+    ['the definition of a removed market', append(market('gone')), '0 market.removed /slug'],
+    ['another definition of it', append({ ...market('gone'), name: 'Back' }), '0 market.removed /slug'],
+    ['a price of it', append(price('gone', 1, 1)), '0 market.removed /market'],
+    ['a known price of it', append(price('gone', 0, 1)), '0 market.removed /market'],
+    ['a correction of it', correct(price('gone', 0, 7)), '0 market.removed /market'],
+    ['a retraction of it', append(retraction({ market: 'gone', sourceUrl: GONE })), '0 market.removed /market'],
     ['a retraction of an unknown observation', append(retraction({ metric: 'margin' })), '0 observation.unknown '],
     ['one of another source', append(retraction({ sourceUrl: 'https://example.com/b' })), '0 observation.unknown '],
     [
@@ -308,7 +314,7 @@ const ROWS: { readonly [group: string]: readonly Row[] } = {
 /** A desk with what is known before the last batch, and the last batch. */
 async function openWith(sent: Batch | readonly Batch[]): Promise<{ desk: Desk; last: Batch }> {
   const desk = openDesk();
-  expect((await desk.send([market('a'), price('a', 0, 1), market('gone')])).faults).toEqual([]);
+  expect((await desk.send([market('a'), price('a', 0, 1), market('gone'), price('gone', 0, 1)])).faults).toEqual([]);
   const gone = (await desk.ledger.get(marketKey('gone'))) as Item<MarketRecordValue>;
   const removal = { reason: 'ended', replacedBy: 'a', removedAt: new Date(START_MS).toISOString() };
   await desk.ledger.transact(changedMarket('gone', gone, { removal }, removal.removedAt), { attemptId: 'removal' });
