@@ -1,7 +1,7 @@
 /** A list of prices in a repository, and its recipe. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { recipeWith } from '../sources/example-recipe.ts';
+import { listRecipe as pricesRecipe } from '../sources/example-recipe.ts';
 
 export const PATH = 'data/prices list.json';
 export const pricesOf = (prices: Readonly<Record<string, number>>) =>
@@ -15,24 +15,11 @@ export const version = (day: number, prices: Readonly<Record<string, number>>) =
 export async function listRecipe(folder: string, origin = 'https://prices.test.example'): Promise<string> {
   const path = join(folder, 'list.json');
   const url = `${origin}/list.json`;
-  const recipe = recipeWith({
-    name: 'list',
-    url,
-    hosts: [origin.replace('https://', '')],
-    list: { goneAfter: 2 },
-    mapping: {
-      json: { rows: '', name: 'model' },
-      match: ['model'],
-      market: {
-        ...{ slug: '{model}', name: '{model}', kind: 'language-model', nativeCurrency: 'USD' },
-        unit: { quantity: 'exact', atLeast: '1', of: 'token' },
-      },
-      observation: {
-        value: { column: 'price', quotedQuantity: '1', rounding: 'refuse', blank: 'leave-out' },
-        currency: 'USD',
-        date: { column: 'fetchedAt', format: 'YYYY-MM-DDTHH:mm:ss.SZ', precision: 'instant' },
-        ...{ sourceLabel: 'List', sourceUrl: 'https://prices.test.example/', confidence: 'high', status: 'final' },
-      },
+  const recipe = pricesRecipe(2, {
+    recipe: { name: 'list', url, hosts: [origin.replace('https://', '')] },
+    observation: {
+      value: { column: 'price', quotedQuantity: '1', rounding: 'refuse', blank: 'leave-out' },
+      sourceUrl: 'https://prices.test.example/',
     },
   });
   await writeFile(path, JSON.stringify(recipe));

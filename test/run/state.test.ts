@@ -14,7 +14,7 @@ import { sourceKey } from '../../storage/records/sources.ts';
 import { openLedgerCopy } from '../../storage/sqlite/sqlite-ledger.ts';
 import { tidemarkHere } from '../cli/in-process.ts';
 import { sampled } from '../runs.ts';
-import { metalsCsv, recipeWith } from '../sources/example-recipe.ts';
+import { listRecipe, metalsCsv, recipeWith } from '../sources/example-recipe.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { codeOf, filesIn, openRunWorld, startSource } from './run-world.ts';
 
@@ -96,25 +96,10 @@ test('a list goes on without the answers of earlier jobs, and says that it does 
   const { job, folder, target } = await jobs();
   const source = await startSource(folder);
   const settings = { TIDEMARK_SOURCE_HOSTS: source.origin };
-  const recipe = recipeWith({
-    url: `${source.origin}/prices.json`,
-    hosts: [source.origin],
-    list: { goneAfter: 1 },
-    mapping: {
-      json: { rows: '', name: 'model' },
-      match: ['model'],
-      market: {
-        ...{ slug: '{model}', name: '{model}', kind: 'language-model', nativeCurrency: 'USD' },
-        unit: { quantity: 'exact', atLeast: '1000000', of: 'token' },
-      },
-      observation: {
-        metric: 'inputPrice',
-        value: { column: 'in', quotedQuantity: '1', rounding: 'refuse', blank: 'leave-out' },
-        currency: 'USD',
-        date: { column: 'fetchedAt', format: 'YYYY-MM-DDTHH:mm:ss.SZ', precision: 'instant' },
-        ...{ sourceLabel: 'List', sourceUrl: `${source.origin}/prices.json`, confidence: 'high', status: 'final' },
-      },
-    },
+  const recipe = listRecipe(1, {
+    recipe: { url: `${source.origin}/prices.json`, hosts: [source.origin] },
+    market: { unit: { quantity: 'exact', atLeast: '1000000', of: 'token' } },
+    observation: { metric: 'inputPrice' },
   });
   await writeFile(source.recipe, JSON.stringify(recipe));
   const lists = [

@@ -41,3 +41,35 @@ export function recipeWith(change: JsonObject): JsonObject {
 export function metalsCsv(...rows: readonly (readonly [metal: string, day: string, price: string])[]): Uint8Array {
   return Buffer.from(['metal,day,price', ...rows.map((row) => row.join(',')), ''].join('\n'));
 }
+
+interface ListChanges {
+  readonly recipe?: JsonObject;
+  readonly market?: JsonObject;
+  readonly observation?: JsonObject;
+}
+
+/** The recipe of a list of prices: an object of models, each with its price as `in`. A value is gone after so many fetches. */
+export function listRecipe(goneAfter: number, { recipe = {}, market, observation }: ListChanges = {}): JsonObject {
+  const { url = 'https://metals.test.example/prices.json' } = recipe;
+  return recipeWith({
+    ...recipe,
+    url,
+    list: { goneAfter },
+    mapping: {
+      json: { rows: '', name: 'model' },
+      match: ['model'],
+      market: {
+        ...{ slug: '{model}', name: '{model}', kind: 'language-model', nativeCurrency: 'USD' },
+        unit: { quantity: 'exact', atLeast: '1', of: 'token' },
+        ...market,
+      },
+      observation: {
+        value: { column: 'in', quotedQuantity: '1', rounding: 'refuse', blank: 'leave-out' },
+        currency: 'USD',
+        date: { column: 'fetchedAt', format: 'YYYY-MM-DDTHH:mm:ss.SZ', precision: 'instant' },
+        ...{ sourceLabel: 'List', sourceUrl: url, confidence: 'high', status: 'final' },
+        ...observation,
+      },
+    },
+  });
+}

@@ -1,39 +1,14 @@
 /** Current lists: a document without a history, of which only the news is recorded. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Observation } from '../../contract/values/metric.ts';
-import { readAll } from '../../storage/ports/paging.ts';
-import { marketKey, observationsOf } from '../../storage/records/markets.ts';
-import { recipeWith } from './example-recipe.ts';
+import { marketKey } from '../../storage/records/markets.ts';
+import { listRecipe } from './example-recipe.ts';
 import { failing, NOT_MODIFIED, ok, openSourceWorld, type SourceWorld } from './source-world.ts';
 
-const LIST = recipeWith({
-  url: 'https://metals.test.example/prices.json',
-  schedule: { at: ['06:00'] },
-  list: { goneAfter: 3 },
-  mapping: {
-    json: { rows: '', name: 'model' },
-    match: ['model'],
-    market: {
-      slug: '{model}',
-      name: '{model}',
-      kind: 'language-model',
-      nativeCurrency: 'USD',
-      unit: { quantity: 'exact', atLeast: '1000000', of: 'token' },
-    },
-    observation: {
-      metric: 'inputPrice',
-      value: { column: 'in', quotedQuantity: '1', rounding: 'refuse', blank: 'leave-out' },
-      currency: 'USD',
-      also: [{ metric: 'window', unit: 'token', value: { column: 'window', rounding: 'nearest', blank: 'leave-out' } }],
-      date: { column: 'fetchedAt', format: 'YYYY-MM-DDTHH:mm:ss.SZ', precision: 'instant' },
-      ...{
-        sourceLabel: 'List',
-        sourceUrl: 'https://metals.test.example/prices.json',
-        confidence: 'high',
-        status: 'final',
-      },
-    },
-  },
+const WINDOW = { column: 'window', rounding: 'nearest', blank: 'leave-out' };
+const LIST = listRecipe(3, {
+  recipe: { schedule: { at: ['06:00'] } },
+  market: { unit: { quantity: 'exact', atLeast: '1000000', of: 'token' } },
+  observation: { metric: 'inputPrice', also: [{ metric: 'window', unit: 'token', value: WINDOW }] },
 });
 
 type Prices = Readonly<Record<string, object>>;
@@ -62,15 +37,7 @@ async function fetched(answer: Prices | 'fails' | 'not-modified', etag: string |
   return run;
 }
 
-/** `metric day value`, of each observation of a market. */
-async function history(slug: string): Promise<readonly string[]> {
-  const items = await readAll(world.api.ledger, observationsOf(slug));
-  return items.map(({ value }) => {
-    const { metric, observedAt, unknownReason, ...others } = value as unknown as Observation;
-    const number = others.kind === 'money' ? others.amountMinor : others.value;
-    return `${metric} ${observedAt.slice(8, 10)} ${number ?? unknownReason}`;
-  });
-}
+const history = (slug: string) => world.history(slug);
 
 describe('a list', () => {
   test('records what is new, and nothing of what stands', async () => {

@@ -3,28 +3,16 @@ import { describe, expect, test } from 'vitest';
 import { takeInPast } from '../../lambdas/sources/past/take-in-past.ts';
 import { NotTakenIn, type PastVersions } from '../../lambdas/sources/past/version-reader.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
-import { readAll } from '../../storage/ports/paging.ts';
-import { marketKey, observationsOf } from '../../storage/records/markets.ts';
-import { recipeWith } from './example-recipe.ts';
+import { marketKey } from '../../storage/records/markets.ts';
+import { listRecipe } from './example-recipe.ts';
 import { ok, openSourceWorld, type SourceWorld } from './source-world.ts';
 
-const SOURCE = { sourceLabel: 'List', sourceUrl: 'https://metals.test.example/', confidence: 'high', status: 'final' };
 const VALUE = { quotedQuantity: '1', rounding: 'nearest', blank: 'leave-out' };
-const LIST = recipeWith({
-  url: 'https://metals.test.example/prices.json',
-  list: { goneAfter: 2 },
-  mapping: {
-    json: { rows: '', name: 'model' },
-    match: ['model'],
-    market: {
-      ...{ slug: '{model}', name: '{model}', kind: 'language-model', nativeCurrency: 'USD' },
-      ...{ unit: { quantity: 'exact', atLeast: '1', of: 'token' }, outliers: 'off', outliersReason: 'They leap.' },
-    },
-    observation: {
-      ...{ metric: 'inputPrice', value: { column: 'in', ...VALUE }, currency: 'USD', ...SOURCE },
-      also: [{ metric: 'outputPrice', value: { column: 'out', ...VALUE } }],
-      date: { column: 'fetchedAt', format: 'YYYY-MM-DDTHH:mm:ss.SZ', precision: 'instant' },
-    },
+const LIST = listRecipe(2, {
+  market: { outliers: 'off', outliersReason: 'They leap.' },
+  observation: {
+    ...{ metric: 'inputPrice', value: { column: 'in', ...VALUE } },
+    also: [{ metric: 'outputPrice', value: { column: 'out', ...VALUE } }],
   },
 });
 
@@ -39,14 +27,7 @@ function pastOf(documents: readonly Document[], origin = 'o'): PastVersions {
   return { origin, versions, read: async ({ id }) => bytesOf(documents[Number(id.slice(1))] as Document) };
 }
 
-/** `metric day value`, of each observation of a market. */
-async function history({ api }: SourceWorld, slug: string): Promise<readonly string[]> {
-  const items = await readAll(api.ledger, observationsOf(slug));
-  return items.map(({ value }) => {
-    const { metric, observedAt, amountMinor, unknownReason } = value as unknown as Record<string, string>;
-    return `${metric} ${observedAt?.slice(8, 10)} ${amountMinor ?? unknownReason}`;
-  });
-}
+const history = (world: SourceWorld, slug: string) => world.history(slug);
 
 const DOCUMENTS = Array.from({ length: 12 }, (_, index) => ({
   a: { in: 1 + index, out: 5 },

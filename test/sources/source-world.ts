@@ -41,6 +41,8 @@ export interface SourceWorld {
   state(): Promise<SourceState>;
   /** `market day amount`, of every observation, superseded ones too. */
   observations(): Promise<readonly string[]>;
+  /** `metric day value`, or the reason of an unknown value, of each observation of a market. */
+  history(slug: string): Promise<readonly string[]>;
 }
 
 export function ok(bytes: Uint8Array, more: Partial<Extract<FetchAnswer, { kind: 'answer' }>> = {}): FetchAnswer {
@@ -125,6 +127,13 @@ export function openSourceWorld(api: ApiWorld = heldToSchemas(openApiWorld())): 
           return `${slugs[index]} ${observedAt.slice(0, 10)} ${amountMinor}`;
         }),
       );
+    },
+    async history(slug) {
+      const items = await readAll(ledger, observationsOf(slug));
+      return items.map(({ value: { metric, observedAt, unknownReason, ...others } }) => {
+        const number = others.kind === 'money' ? others.amountMinor : others.value;
+        return `${metric} ${observedAt.slice(8, 10)} ${number ?? unknownReason}`;
+      });
     },
   };
   return world;
