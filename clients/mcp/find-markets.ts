@@ -28,7 +28,10 @@ export const findMarketsOutput = z.object({
       name: z.string(),
       unit: z.string().describe('What the price counts, e.g. `USD for 1 troy ounce`.'),
       decimal: z.string().nullable().describe('The newest price, exactly. Null: unknown, never zero.'),
-      unknownReason: z.string().nullable().describe('Null while the price is null too: it was never observed.'),
+      unknownReason: z
+        .string()
+        .nullable()
+        .describe('Why the price is null. `not-observed`: the market has none; get_market gives its other metrics.'),
       observedAt: z.string().nullable(),
       source: z.string().nullable(),
     }),

@@ -5,17 +5,18 @@ import { canonicalJson, type Json } from '../values/canonical-json.ts';
 import { csvRecord } from '../values/csv.ts';
 import type { Market } from '../values/market.ts';
 import type { PublicMetric } from '../values/metric.ts';
+import { NOT_OBSERVED } from '../values/metric-words.ts';
 import type { latestEntrySchema } from './latest.ts';
 
 export type LatestEntry = Readonly<z.infer<typeof latestEntrySchema>>;
 export type LatestMetric = Readonly<NonNullable<LatestEntry['metrics']>[string]>;
 
-/** The columns of `GET /api/v1/latest/{part}.csv`. */
+/** The columns of `GET /api/v1/latest/{part}.csv`. New ones come last: some readers count columns. */
 const LATEST_COLUMNS = [
   ...(['slug', 'name', 'decimal', 'quantity', 'unit', 'currency', 'observedAt', 'releasedAt'] as const),
   ...(['updatedAt', 'source', 'status', 'unknownReason', 'recordedAt'] as const),
   ...(['kind', 'decimalPerUnit', 'confidence', 'disputed', 'retired', 'expectedNextAt', 'graceSeconds'] as const),
-  ...(['rounded', 'sourceValue'] as const),
+  ...(['rounded', 'sourceValue', 'metrics'] as const),
 ] as const;
 
 /** @param recordedAt when the newest price was recorded; only the history has this time */
@@ -41,7 +42,7 @@ export function latestEntry(
     updatedAt,
     source: sourceLabel,
     status: price?.status ?? null,
-    unknownReason: price?.unknownReason ?? null,
+    unknownReason: price === null ? NOT_OBSERVED : price.unknownReason,
     recordedAt,
     kind,
     decimalPerUnit: money?.decimalPerUnit ?? null,
@@ -87,9 +88,15 @@ function latestMetric(metric: PublicMetric, isDisputed: boolean): LatestMetric {
 
 /** One entry, as a line of a file in each format. */
 export const LATEST_ROWS = {
-  csv: (entry: LatestEntry): string => csvRecord(LATEST_COLUMNS.map((column) => entry[column])),
+  csv: (entry: LatestEntry): string =>
+    csvRecord(LATEST_COLUMNS.map((column) => (column === 'metrics' ? namesOf(entry) : entry[column]))),
   ndjson: (entry: LatestEntry): string => canonicalJson(entry as unknown as Json),
 };
+
+/** `inputPrice outputPrice`: a cell has one value, and a market has as many metrics as its source. */
+function namesOf({ metrics = {} }: LatestEntry): string {
+  return Object.keys(metrics).sort().join(' ');
+}
 
 export type LatestFormat = keyof typeof LATEST_ROWS;
 

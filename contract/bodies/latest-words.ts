@@ -2,7 +2,7 @@
 
 import type { BadgeLook } from '../html/html-parts.ts';
 import { laterInstant } from '../values/instants.ts';
-import { leadMetric, metricTitle, NO_PRICE, unknownWords } from '../values/metric-words.ts';
+import { leadMetric, metricTitle, NO_PRICE, NOT_OBSERVED, unknownWords } from '../values/metric-words.ts';
 import { groupedDigits } from '../values/money/decimal-text.ts';
 import { several, shownAmount, unitText } from '../values/shown-value.ts';
 import type { LatestEntry, LatestMetric } from './latest-entries.ts';
@@ -61,7 +61,8 @@ export function priceWords(entry: LatestEntry): PriceWords {
   if (decimal === null) {
     const ofMetric = metricWords(entry);
     if (ofMetric !== null) return ofMetric;
-    return unknownPrice(observedAt === null ? NO_PRICE : unknownWords(unknownReason));
+    const isUnobserved = observedAt === null || unknownReason === NOT_OBSERVED;
+    return unknownPrice(isUnobserved ? NO_PRICE : unknownWords(unknownReason));
   }
   const value = shownAmount(decimal, quantity);
   return { digits: groupedDigits(value), value, below: [unitText({ quantity, of: unit })] };

@@ -8,8 +8,10 @@ import {
   metricNameSchema,
   observationFields,
   provenanceFields,
+  unknownReasonSchema,
   valueFields,
 } from '../values/metric.ts';
+import { NOT_OBSERVED } from '../values/metric-words.ts';
 
 const { sourceLabel, observedAt, releasedAt, confidence, status, unknownReason, rounded, sourceValue } =
   provenanceFields;
@@ -54,7 +56,13 @@ export const latestEntrySchema = z.strictObject({
   status: status
     .nullable()
     .describe('`final`, `provisional`, `estimated` or `aggregate`. Null: there is no observation.'),
-  unknownReason,
+  unknownReason: z
+    .enum([...unknownReasonSchema.options, NOT_OBSERVED])
+    .nullable()
+    .describe(
+      'Why `decimal` is null. `not-observed`: no price was ever recorded, so it has no moment either; `metrics` has the values ' +
+        'that the market has. Null: the price is known, or an earlier version wrote the row.',
+    ),
   recordedAt: recordedAt
     .nullable()
     .describe(
@@ -86,7 +94,7 @@ export const latestEntrySchema = z.strictObject({
     .record(metricNameSchema, latestMetricSchema)
     .exactOptional()
     .describe(
-      'The newest value of each metric besides `price`, by name. The CSV file has none of them. Left out: none.',
+      'The newest value of each metric besides `price`, by name. The CSV file has only their names. Left out: none.',
     ),
   generation: fileGenerationSchema,
 });

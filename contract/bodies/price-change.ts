@@ -48,7 +48,7 @@ export interface PriceChanges {
   readonly otherSource: string | null;
 }
 
-/** Null: a price is unknown or zero, or is missing for about that time. @param newestFirst prices of one source */
+/** Null: {@link changeSince} is null, or no price is known for about that time. @param newestFirst prices of one source */
 export function priceChange(newestFirst: Iterable<PricePoint>, span: ChangeSpan): PriceChange | null {
   const before = new PriceBefore(span);
   let newest: PricePoint | null = null;
@@ -60,15 +60,15 @@ export function priceChange(newestFirst: Iterable<PricePoint>, span: ChangeSpan)
   return changeSince(before.found, newest);
 }
 
-/** Null: a price is unknown or zero. */
+/** Null: a price is unknown, or no share can be stated: see {@link changeShare}. */
 export function changeSince(before: PricePoint | null, newest: PricePoint | null): PriceChange | null {
   const share = changeShare(before?.decimal ?? null, newest?.decimal ?? null);
   return before === null || share === null ? null : { share, since: before.observedAt };
 }
 
-/** Null: the earlier price is zero, negative or unknown, or the later one is unknown. */
+/** Null: the earlier price is zero, negative or unknown, or the later one is negative or unknown. A share needs one sign. */
 export function changeShare(before: string | null, after: string | null): number | null {
-  if (before === null || after === null || !(Number(before) > 0)) return null;
+  if (before === null || after === null || !(Number(before) > 0) || Number(after) < 0) return null;
   return (Number(after) - Number(before)) / Number(before);
 }
 

@@ -35,7 +35,7 @@ export interface MarketHead<Made> {
   readonly recorded?: TemplateSlot<Made>;
   /** Messages under the name. */
   readonly messages?: TemplateSlot<Made>;
-  /** The previous value of a metric. */
+  /** The previous value of a metric, and the moment of its change. */
   readonly previous?: (name: string) => TemplateSlot<Made>;
 }
 
@@ -79,7 +79,10 @@ export function marketNotes(market: HeadMarket, timely: readonly Note[]): readon
   return notes.filter((note) => note !== false);
 }
 
-/** For each metric of a list, side by side: its value, the previous value, the beginning of its validity, and its source. */
+/**
+ * For each metric of a list, side by side: its value, the previous value, the moment of its observation, and its source. A
+ * source may repeat a value, so that moment is not always the one of the last change.
+ */
 function metricTiles<Made>(html: HtmlTag<Made>, { metrics, market, previous }: MarketHead<Made>): Made {
   const tiles = sortedMetrics(metrics).map(([name, metric]) => {
     const { observedAt, sourceLabel, sourceUrl, unknownReason } = metric;
@@ -88,7 +91,7 @@ function metricTiles<Made>(html: HtmlTag<Made>, { metrics, market, previous }: M
 <span class="small soft">${unknownReason === null ? perText(metric, market.unit) : ''}</span>
 ${market.disputedMetrics.includes(name) ? html`<span class="${badgeClass('alarm')}">disputed</span>` : null}</dd>
 ${previous?.(name) ?? null}
-<dd class="small soft">since <time datetime="${observedAt}" title="${momentText(observedAt)}">${dayText(observedAt)}</time> ·
+<dd class="small soft">as of <time datetime="${observedAt}" title="${momentText(observedAt)}">${dayText(observedAt)}</time> ·
 ${externalLink(html, sourceLabel, sourceUrl)}</dd></div>`;
   });
   return html`<dl class="metric-tiles" aria-label="Newest values">${tiles}</dl>`;

@@ -12,6 +12,9 @@ const UNKNOWN_WORDS: Readonly<Record<UnknownReason, string>> = {
   'no-longer-listed': 'the source does not list it any more',
 };
 
+/** The reason for the null of a market for whose price nobody has looked: it has other metrics, or no observation at all. */
+export const NOT_OBSERVED = 'not-observed';
+
 /** The text for a market without an observation. */
 export const NO_PRICE = 'no price recorded';
 

@@ -65,7 +65,7 @@ it('is printed without what only a screen can do, and with the sources', async (
     'Market',
     'Price',
     '1 day',
-    'Date',
+    'As of',
   ]);
   expect(await page.locator('tbody .of-source').first().isVisible()).toBe(true);
 });

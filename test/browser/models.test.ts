@@ -42,7 +42,9 @@ it('the page of a model says what each price was, since when it is another one, 
   await page.goto(LUNA);
   const tile = page.locator('.metric-tile', { hasText: 'Input price' });
   await tile.getByText('was 1.00 USD').waitFor();
-  expect(await tile.innerText()).toMatch(/0\.20 USD per 1M tokens\s+was 1\.00 USD −80 %\s+since 9 Aug 2026 · LiteLLM/);
+  expect(await tile.innerText()).toMatch(
+    /0\.20 USD per 1M tokens\s+was 1\.00 USD before 9 Aug 2026 −80 %\s+as of 9 Aug 2026 · LiteLLM/,
+  );
   expect(await tile.getByRole('link').getAttribute('href')).toBe('https://pypi.org/project/litellm/1.96.0/');
   expect(await page.locator('.market-facts').innerText()).toMatch(/Provider\s+openai since 6 Sep 2026 · LiteLLM/);
   await page.getByLabel('Metric').selectOption({ label: 'Cache read price' });
@@ -52,5 +54,5 @@ it('the page of a model says what each price was, since when it is another one, 
   await page.getByLabel('the sources (released)').check();
   await page.getByLabel('Moment (UTC)').fill('2026-08-01T00:00');
   await page.getByLabel('Moment (UTC)').blur();
-  expect(await tile.innerText()).toMatch(/1\.00 USD per 1M tokens\s+since 19 Jul 2026/);
+  expect(await tile.innerText()).toMatch(/1\.00 USD per 1M tokens\s+as of 19 Jul 2026/);
 });

@@ -46,7 +46,7 @@ test('there is a line for each market, by slug', async () => {
   const [header, ...lines] = await csvOf(world);
   expect(header).toBe(
     'slug,name,decimal,quantity,unit,currency,observedAt,releasedAt,updatedAt,source,status,unknownReason,recordedAt,' +
-      'kind,decimalPerUnit,confidence,disputed,retired,expectedNextAt,graceSeconds,rounded,sourceValue,generation',
+      'kind,decimalPerUnit,confidence,disputed,retired,expectedNextAt,graceSeconds,rounded,sourceValue,metrics,generation',
   );
   const shown = lines.map((line) => line.split(',').slice(0, 7).join(','));
   expect([shown[0], shown[1], shown[2], shown[7], lines.length]).toEqual([
@@ -60,7 +60,7 @@ test('there is a line for each market, by slug', async () => {
   expect(data).toHaveLength(8);
   const recordedAt = new Date(START_MS).toISOString();
   expect(data[2]).toMatchObject({ slug: 'c', decimal: null, unknownReason: 'not-published', recordedAt });
-  expect(data[1]).toMatchObject({ slug: 'b', decimal: null, recordedAt: null });
+  expect(data[1]).toMatchObject({ slug: 'b', decimal: null, unknownReason: 'not-observed', recordedAt: null });
   expect(await world.findings()).toEqual([]);
 });
 
@@ -90,11 +90,42 @@ test('a line says of which kind the market is, how far its price can be trusted,
   await world.publish();
   const [, ...lines] = await csvOf(world);
   expect(lines.map((line) => line.split(',').slice(13).join(','))).toEqual([
-    'test,,high,true,false,2026-01-06T15:00:00Z,3600,true,1.0049,1',
-    'test,0.25,high,false,true,,,false,1,1',
-    'test,,,false,false,,,,,1',
+    'test,,high,true,false,2026-01-06T15:00:00Z,3600,true,1.0049,,1',
+    'test,0.25,high,false,true,,,false,1,,1',
+    'test,,,false,false,,,,,,1',
     '',
   ]);
+  expect(await world.findings()).toEqual([]);
+});
+
+test('a market with other metrics than a price says so in both files, and the CSV names them', async () => {
+  const world = createFilesWorld(undefined, ['latest']);
+  const { amountMinor: _, currency: __, zeroAsserted: ___, ...rest } = price('a', 0, 1) as Record<string, unknown>;
+  await world.ingest([
+    ...[market('a'), market('b')],
+    { ...price('a', 0, 250), metric: 'outputPrice' },
+    { ...price('a', 0, null), metric: 'inputPrice' },
+    ...['a', 'b'].map((slug) => ({ ...rest, market: slug, metric: 'contextWindow', value: '128000', unit: 'token' })),
+    price('b', 0, 105),
+  ] as IngestRecordInput[]);
+  await world.publish();
+  const [header = '', ...lines] = await csvOf(world);
+  const columns = ['slug', 'decimal', 'observedAt', 'unknownReason', 'metrics'].map((name) =>
+    header.split(',').indexOf(name),
+  );
+  expect(lines.slice(0, -1).map((line) => columns.map((column) => line.split(',')[column]).join('|'))).toEqual([
+    'a|||not-observed|contextWindow inputPrice outputPrice',
+    'b|1.05|2026-01-01T00:00:00Z||contextWindow',
+  ]);
+  const observedAt = '2026-01-01T00:00:00Z';
+  expect((await latestRows(world.objects))[0]).toMatchObject({
+    ...{ decimal: null, observedAt: null, unknownReason: 'not-observed' },
+    metrics: {
+      contextWindow: { decimal: '128000', observedAt },
+      inputPrice: { decimal: null, observedAt, unknownReason: 'not-published' },
+      outputPrice: { decimal: '2.50', observedAt },
+    },
+  });
   expect(await world.findings()).toEqual([]);
 });
 
@@ -334,11 +365,11 @@ test('what an earlier version has published is replaced, and its file goes with 
 test('rows of an earlier version go with the first list, also if that list comes some generations later', async () => {
   const world = createFilesWorld(undefined, ['latest']);
   const paced = { ...world.dependencies, listEverySeconds: () => 3600 };
-  await world.ingest([market('a'), market('b'), price('a', 0, 105)]);
+  await world.ingest([market('a'), market('b'), market('c'), price('a', 0, 105)]);
   await publish(paced);
   const right = await textOf(world, '/api/v1/latest/all.csv');
   const [part] = await latestIndex(world.objects);
-  // As if that version had shown another price.
+  // As if that version had shown another price, and no reason for the missing one.
   const changed = async (key: string, edit: (text: string) => string) => {
     const found = await world.objects.get(key);
     if (found.kind !== 'found') throw new Error(`${key} is missing`);
@@ -346,7 +377,9 @@ test('rows of an earlier version go with the first list, also if that list comes
     await world.objects.put(key, body, found.metadata, { kind: 'matches', etag: found.etag });
     return [before, sha256Hex(body)] as const;
   };
-  const ndjson = await changed('public/api/v1/latest/all.ndjson', (text) => text.replace('"1.05"', '"1.07"'));
+  const ndjson = await changed('public/api/v1/latest/all.ndjson', (text) =>
+    text.replace('"1.05"', '"1.07"').replaceAll('"not-observed"', 'null'),
+  );
   expect(ndjson[0]).toBe(part?.ndjson.digest);
   const index = await changed('public/api/v1/latest.json', (text) => text.replace(...ndjson));
   const head = await world.ledger.get(HEAD_KEY);
@@ -359,11 +392,13 @@ test('rows of an earlier version go with the first list, also if that list comes
   await world.ledger.transact([put], { attemptId: 'an earlier version' });
 
   await publish(paced);
-  expect((await latestRows(world.objects))[0]?.decimal).toBe('1.07');
+  const shown = async () =>
+    (await latestRows(world.objects)).map(({ decimal, unknownReason }) => decimal ?? unknownReason);
+  expect(await shown()).toEqual(['1.07', null, null]);
   world.clock.nowMs += 3_600_000;
   await world.ingest([price('b', 0, 200)]);
   await publish(paced);
-  expect((await latestRows(world.objects)).map(({ decimal }) => decimal)).toEqual(['1.05', '2.00']);
+  expect(await shown()).toEqual(['1.05', '2.00', 'not-observed']);
   expect((await csvOf(world))[1]?.split(',').slice(0, -1)).toEqual(right.split('\r\n')[1]?.split(',').slice(0, -1));
   expect((await world.ledger.get(HEAD_KEY))?.value.projections?.latest).not.toHaveProperty('isOtherwise');
   expect(await world.findings()).toEqual([]);

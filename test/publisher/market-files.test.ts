@@ -54,7 +54,9 @@ test('change and line of an embed are of the source of the newest price alone', 
   expect(await world.text('/embed/b')).not.toMatch(/ % since|<polyline/);
   await world.ingest([price('b', 2, 1300)]);
   await world.publish();
-  expect(await world.text('/embed/b')).toMatch(/\+1\.96 % since 2 Jan 2026.*>2 prices, /s);
+  expect(await world.text('/embed/b')).toMatch(
+    /\+1\.96 % since 2 Jan 2026.*>2 prices, .*>as of <time[^>]*>3 Jan 2026</s,
+  );
   expect(await world.findings()).toEqual([]);
 });
 

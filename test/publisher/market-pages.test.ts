@@ -220,7 +220,8 @@ test('a page shows each value of a market with several, and why one is unknown',
   const metric = (name: string, amountMinor: number | null) => ({ ...price('c', 0, amountMinor), metric: name });
   await world.ingest([
     { ...market('c'), name: 'A & B <"c">' },
-    metric('outputPrice', 250),
+    // Its source repeats the same price on the next day.
+    ...[metric('outputPrice', 250), { ...metric('outputPrice', 250), observedAt: '2026-01-02T00:00:00Z' }],
     metric('inputPrice', null),
   ] as IngestRecordInput[]);
   await world.ingest([price('a', 12, null)]);
@@ -229,6 +230,11 @@ test('a page shows each value of a market with several, and why one is unknown',
   expect(text).toMatch(
     /<dt>Input price<\/dt>\s<dd><span class="unknown">unknown: [^<]+<.*<dt>Output price<\/dt>\s<dd><span class="number figure">2\.50 USD</s,
   );
+  expect(text.match(/as of <time[^>]*>[^<]+/g)).toEqual([
+    expect.stringContaining('title="1 Jan 2026, 00:00 UTC">1 Jan 2026'),
+    expect.stringContaining('title="2 Jan 2026, 00:00 UTC">2 Jan 2026'),
+  ]);
+  expect(text).not.toContain('since');
   expect(text).toContain('<h1>A &amp; B &lt;&quot;c&quot;&gt;</h1>');
   expect(await pageOf(world)).toContain('<p class="market-price unknown">unknown: the source published no value</p>');
   expect(await world.findings()).toEqual([]);

@@ -80,7 +80,8 @@ test('a folder that was begun with the models has them alone, and refuses the cu
   const inputPrice = { decimal: '2.50', decimalPerUnit: '0.0000025', unit: 'USD', observedAt: '2025-11-22T23:41:39Z' };
   const { observedAt } = inputPrice;
   expect(data.find(({ slug }) => slug === 'gpt-4o')).toMatchObject({
-    ...{ decimal: null, observedAt: null, metrics: { inputPrice, contextWindow: { decimal: '128000', observedAt } } },
+    ...{ decimal: null, observedAt: null, unknownReason: 'not-observed' },
+    metrics: { inputPrice, contextWindow: { decimal: '128000', observedAt } },
   });
   expect(await tidemark(['verify', await begun.started, '--log'])).toMatchObject({ code: 0 });
   await begun.end('SIGKILL');

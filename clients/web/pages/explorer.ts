@@ -17,7 +17,7 @@ const COLUMNS: readonly { name: string; title: string; sort: string | null; says
   { name: 'change of-month', title: '30 days', sort: 'month', says: changeWords('30 days') },
   { name: 'change of-year', title: '1 year', sort: 'year', says: changeWords('365 days') },
   { name: 'chart', title: 'Last 31 prices', sort: null },
-  { name: 'age', title: 'Date', sort: 'age' },
+  { name: 'age', title: 'As of', sort: 'age' },
   { name: 'source', title: 'Source', sort: null },
 ];
 

@@ -29,7 +29,7 @@ export function embedTexts({ market, recent, readBaseUrl, projections }: FileInp
   const source =
     shown === null
       ? ''
-      : `<p><small><time datetime="${shown.observedAt}">${shortMomentText(shown.observedAt)}</time> · ` +
+      : `<p><small>as of <time datetime="${shown.observedAt}">${shortMomentText(shown.observedAt)}</time> · ` +
         `<a href="${xmlText(shown.sourceUrl)}" target="_blank" rel="noopener nofollow">${xmlText(shown.sourceLabel)}</a>` +
         [shown.status === 'final' ? null : shown.status, attributionOf(market, shown.sourceLabel)]
           .map((note) => (note === null ? '' : ` · ${xmlText(note)}`))

@@ -303,9 +303,14 @@ describe('the change of a price', () => {
     ['the newest price is unknown', [at('2026-10-05', null), ...prices.slice(1)]],
     ['the price of that time is unknown', [at('2026-10-05', '1.00'), at('2026-10-04', null)]],
     ['the price of that time is zero', [at('2026-10-05', '1.00'), at('2026-10-04', '0.00')]],
+    ['the price of that time is negative', [at('2026-10-05', '1.00'), at('2026-10-04', '-1.00')]],
+    ['the sign has changed', [at('2026-10-05', '-29.17'), at('2026-10-04', '45.72')]],
     ['there is no price', []],
   ])('is unknown if %s', (_, points) => {
     expect(priceChange(points, 'day')).toBeNull();
+  });
+  test('to a price of zero is a fall by all of it', () => {
+    expect(priceChange([at('2026-10-05', '0.00'), at('2026-10-04', '45.72')], 'day')?.share).toBe(-1);
   });
   test('orders the markets, those without one last', () => {
     const recent = (slug: string, ...decimal: string[]) =>

@@ -17,7 +17,7 @@ import { HistoryReader } from '../../../clients/web/browser/history/history-read
 import { ObservationStore } from '../../../clients/web/browser/history/observation-store.ts';
 import { PublicAnswers, UnreachableError } from '../../../clients/web/browser/history/public-answers.ts';
 import { finished } from '../../../clients/web/browser/history/turns.ts';
-import { changeText, valuesBefore } from '../../../clients/web/browser/history/value-changes.ts';
+import { changeText, lastChange, valuesBefore } from '../../../clients/web/browser/history/value-changes.ts';
 import { fragmentOf, readFragment } from '../../../clients/web/browser/market/page-state.ts';
 import { RowWords } from '../../../clients/web/browser/market/row-words.ts';
 import { agoText, timelyNotes } from '../../../clients/web/browser/market/words.ts';
@@ -135,6 +135,26 @@ describe('words', () => {
       ['obs_5', '−80 %'],
       ['obs_2', ''],
     ]);
+  });
+
+  it('say when a value became what it is, however often its source repeats it', () => {
+    const of = (day: number, decimal: string, more = {}) => row(day, { decimal, ...more });
+    const visible = [
+      ...[of(9, '3.00', { announced: true }), of(8, '2.00'), of(7, '2.00'), row(6, unknown)],
+      ...[of(5, '2.00', { id: 'other', metric: 'outputPrice' }), of(5, '2.00'), of(4, '10.00'), of(3, '2.00')],
+    ];
+    const changeOf = (at: number) => {
+      const change = lastChange(visible, visible[at] as PublicObservation);
+      return change && [change.before.id, change.after.id, changeText(change.before, change.after)];
+    };
+    expect([1, 2, 4, 6, 7].map(changeOf)).toEqual([
+      ['obs_4', 'obs_5', '−80 %'],
+      ['obs_4', 'obs_5', '−80 %'],
+      null,
+      ['obs_3', 'obs_4', '+400 %'],
+      null,
+    ]);
+    expect(changeText(row(1, { decimal: '45.72' }), row(2, { decimal: '-29.17' }))).toBe('');
   });
 
   it('say what a reader must know first', () => {

@@ -91,8 +91,6 @@ export class MarketTable {
     this.#rows = new WeakMap();
     this.#table.classList.toggle('has-metrics', columns !== null);
     for (const head of this.#table.querySelectorAll('thead .of-metric')) head.remove();
-    const age = this.#table.querySelector('thead .of-age button');
-    if (age !== null) age.textContent = columns === null ? 'Date' : 'Last change';
     const heads = (columns ?? []).map(({ name, unit }) => {
       const title =
         unit === null ? metricTitle(name) : button(metricTitle(name), () => this.#onSort(name), { 'data-sort': name });

@@ -26,8 +26,8 @@ export function valuesBefore(visible: readonly PublicObservation[]): ReadonlyMap
   const newer = new Map<string, PublicObservation>();
   const before = new Map<string, PublicObservation>();
   for (const row of visible) {
-    if (row.announced || decimalOf(row) === null) continue;
-    const series = [row.metric, row.sourceLabel, unitOf(row)].join('\n');
+    if (!hasValue(row)) continue;
+    const series = seriesOf(row);
     const next = newer.get(series);
     if (next !== undefined && decimalOf(next) !== decimalOf(row)) before.set(next.id, row);
     newer.set(series, row);
@@ -35,7 +35,32 @@ export function valuesBefore(visible: readonly PublicObservation[]): ReadonlyMap
   return before;
 }
 
-/** `−80 %`. Empty after a value of zero, which has no share. */
+export interface ValueChange {
+  /** The last row with another value. */
+  readonly before: PublicObservation;
+  /** The first row with the value of today. Rows after it may repeat the value. */
+  readonly after: PublicObservation;
+}
+
+/** The last change of the value of `row`. Null: the rows have no other value of the same metric, source and unit. */
+export function lastChange(visible: readonly PublicObservation[], row: PublicObservation): ValueChange | null {
+  const series = seriesOf(row);
+  let after = row;
+  for (const before of visible.slice(visible.indexOf(row))) {
+    if (!hasValue(before) || seriesOf(before) !== series) continue;
+    if (decimalOf(before) !== decimalOf(row)) return { before, after };
+    after = before;
+  }
+  return null;
+}
+
+const hasValue = (row: PublicObservation): boolean => !row.announced && decimalOf(row) !== null;
+
+function seriesOf(row: PublicObservation): string {
+  return [row.metric, row.sourceLabel, unitOf(row)].join('\n');
+}
+
+/** `−80 %`. Empty if no share can be stated, such as after a value of zero. */
 export function changeText(before: PublicObservation, after: PublicObservation): string {
   const share = changeShare(decimalOf(before), decimalOf(after));
   return share === null ? '' : percentText(share);

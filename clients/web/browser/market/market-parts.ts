@@ -20,7 +20,7 @@ import type { PublicAnswers } from '../history/public-answers.ts';
 import { END_WORDS, progressText } from '../history/reading-words.ts';
 import { PreparedHistory, type ShownHistory } from '../history/shown-history.ts';
 import { nextTurn } from '../history/turns.ts';
-import { priceChanges, valuesBefore } from '../history/value-changes.ts';
+import { lastChange, priceChanges } from '../history/value-changes.ts';
 import { AsOfPanel } from './as-of-panel.ts';
 import { checkInLog } from './check-result.ts';
 import { dom, element, fill } from './elements.ts';
@@ -316,7 +316,7 @@ export class MarketParts {
   }
 
   #showTop(shownNow: ShownHistory): void {
-    const { view, isStepped, words } = shownNow;
+    const { view, words } = shownNow;
     const market = this.#read.market as Market;
     this.#timely = this.#timelyNow();
     const { asOf } = this.#address.state;
@@ -325,7 +325,7 @@ export class MarketParts {
         market,
         metrics: view.metrics,
         rowOf: (name) => rowOfMetric(view, name),
-        before: isStepped ? valuesBefore(view.visible) : new Map(),
+        changeOf: (row) => lastChange(view.visible, row),
         words,
         changes: priceChanges(view),
         asOf,

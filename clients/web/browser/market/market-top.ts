@@ -7,7 +7,7 @@ import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import type { AsOf } from '../../../typescript/as-of.ts';
 import { instantOfMs } from '../history/as-of-view.ts';
-import { changeText } from '../history/value-changes.ts';
+import { changeText, type ValueChange } from '../history/value-changes.ts';
 import { agedTime, badge, button, dom } from './elements.ts';
 import type { RowWords } from './row-words.ts';
 import { timelyNotes } from './words.ts';
@@ -17,8 +17,8 @@ export interface TopContent {
   readonly metrics: Market['metrics'];
   /** The row of the history that a metric shows. Undefined: not read yet. */
   readonly rowOf: (name: string) => PublicObservation | undefined;
-  /** The values before those of rows, by the ids of the rows. */
-  readonly before: ReadonlyMap<string, PublicObservation>;
+  /** The last change of the value of a row. Null: not known. */
+  readonly changeOf: (row: PublicObservation) => ValueChange | null;
   readonly words: RowWords;
   /** The changes of the price. */
   readonly changes: PriceChanges;
@@ -33,7 +33,7 @@ export interface TopContent {
 }
 
 export function marketTop(content: TopContent): HTMLElement {
-  const { market, metrics, rowOf, before, words, changes, asOf, since, refused, onNow } = content;
+  const { market, metrics, rowOf, changeOf, words, changes, asOf, since, refused, onNow } = content;
   const price = rowOf('price');
   return marketHead<HTMLElement>(dom, {
     ...{ market, metrics, changes, isNewest: asOf === null, timely: timelyNotes(market, Date.now()) },
@@ -46,8 +46,8 @@ export function marketTop(content: TopContent): HTMLElement {
     ],
     previous: (name) => {
       const row = rowOf(name);
-      const last = row === undefined ? undefined : before.get(row.id);
-      return row && last ? changedFrom(last, row, words) : null;
+      const change = row === undefined ? null : changeOf(row);
+      return change && changedFrom(change, words);
     },
   });
 }
@@ -61,8 +61,12 @@ function asOfNotice(asOf: AsOf, onNow: () => void): HTMLElement {
   return dom`<p class="notice as-of-notice row apart"><span>${words}</span>${button('Back to now', onNow)}</p>`;
 }
 
-function changedFrom(last: PublicObservation, row: PublicObservation, words: RowWords): HTMLElement {
-  return dom`<dd class="small"><span class="number">was ${words.value(last)}</span> ${badge(changeText(last, row), 'plain')}</dd>`;
+/** `was 5.00 USD before 1 Aug 2026`: the row that the tile shows may only repeat a value. */
+function changedFrom({ before, after }: ValueChange, words: RowWords): HTMLElement {
+  const moment = dom`<time datetime="${after.observedAt}" title="${momentText(after.observedAt)}">${dayText(after.observedAt)}</time>`;
+  const change = changeText(before, after);
+  return dom`<dd class="small"><span class="number">was ${words.value(before)}</span> before ${moment}
+${change === '' ? null : badge(change, 'plain')}</dd>`;
 }
 
 function nothingText(since: string | null): string {
