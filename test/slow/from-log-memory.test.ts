@@ -1,17 +1,16 @@
 /** `tidemark restore --from-log` with a long log, in its own process: the memory is that of its texts, compressed. */
-import { once } from 'node:events';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { privateNoteKey } from '../../contract/log/notes.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
 import { openDataFolder } from '../../server/folder/data-folder.ts';
-import { spawnTidemark } from '../cli/tidemark.ts';
+import { finished, spawnTidemark } from '../cli/tidemark.ts';
 import { LOG_ORIGIN, withLog } from '../publisher/log/test-log.ts';
 import { createWorld, dependenciesOn, market, price, START_MS } from '../publisher/world.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
+import { peakBytesOf } from './peak-memory.ts';
 
 const BYTES_MAX = 400 * 1024 * 1024;
 const MARKETS = 100;
@@ -40,23 +39,9 @@ test.runIf(process.platform === 'linux')('a log of 100,000 entries takes less th
   await writeFile(join(data, 'log-key'), privateNoteKey(LOG_ORIGIN, Buffer.alloc(32, 1)), { mode: 0o600 });
   const words = ['restore', '--from-log', join(source, 'public'), '--data', data, '--json'];
   const child = spawnTidemark(words);
-  let output = '';
-  child.stdout?.on('data', (chunk: Buffer) => {
-    output += chunk.toString('utf8');
-  });
-  let peak = 0;
-  const ended = once(child, 'close');
-  while (child.exitCode === null) {
-    // It may end in between.
-    const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '');
-    // Linux keeps the peak of a living process.
-    peak = Math.max(peak, Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024);
-    await setTimeout(50);
-  }
-  await ended;
-  expect(child.exitCode).toBe(0);
+  const [{ code, output }, peak] = await Promise.all([finished(child), peakBytesOf(child)]);
+  expect(code).toBe(0);
   expect(JSON.parse(output)).toMatchObject({ markets: MARKETS, observations: MARKETS * DAYS });
-  console.log(`peak: ${Math.round(peak / 1024 / 1024)} MB`);
   expect(peak).toBeGreaterThan(20 * 1024 * 1024);
   expect(peak).toBeLessThan(BYTES_MAX);
 });
