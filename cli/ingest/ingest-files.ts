@@ -12,7 +12,7 @@ import { note, printFields, printJson, progressOf } from '../program/output.ts';
 import { Contradictions } from './contradictions.ts';
 import { FaultLog, faultLines, firstFault, ReportFile } from './fault-log.ts';
 import type { FileContents } from './file-contents.ts';
-import { type IngestOptions, type IngestRun, type IngestTotals, newTotals } from './ingest-run.ts';
+import { type IngestOptions, type IngestRun, type IngestTotals, newTotals, newValuesOf } from './ingest-run.ts';
 import { type MissingRows, withdrawMissing } from './missing-rows.ts';
 import { openInput } from './open-input.ts';
 import { cutIntoParts } from './parts.ts';
@@ -30,6 +30,8 @@ export interface FileSummary extends IngestTotals, Partial<MissingRows> {
   readonly file: string;
   readonly past?: NamedFile['past'];
   readonly dryRun: boolean;
+  /** The number of values of new observations. */
+  readonly newValues: number;
   readonly faults: readonly (Omit<FaultGroup, 'first'> & { readonly first: string })[];
 }
 
@@ -56,8 +58,6 @@ export async function ingestFiles(
   output: IngestOutput,
 ): Promise<void> {
   const summaries = await sendFiles(client, files, asked, output, async (summary, { source }) => {
-    if (summary.retracted > 0 && !asked.asserted.includes('reinstated')) note(retractedNote(summary));
-    if (asked.showsCorrections) for (const line of correctionLines(summary)) note(line);
     if (!output.json) await printSummary(summary, source.form === 'csv', asked.partial);
     if (summary.refused > 0) endWith('set-aside');
   });
@@ -113,10 +113,13 @@ export async function sendFiles(
         ...(past && { past }),
         dryRun: run.dryRun,
         ...totals,
+        newValues: newValuesOf(totals),
         ...missing,
         faults: faults.groups().map((group) => ({ ...group, first: firstFault(input.name, group.first) })),
       };
       if (totals.firstBeside !== null) note(besideNote(input.name, run.dryRun, totals, totals.firstBeside));
+      if (summary.retracted > 0 && !asked.asserted.includes('reinstated')) note(retractedNote(summary));
+      if (asked.showsCorrections) for (const line of correctionLines(summary)) note(line);
       report.write({ summary: { ...summary, faults: undefined } });
       summaries.push(summary);
       await ended(summary, file);
@@ -274,8 +277,19 @@ function versionFields({ versions, unchanged, passedOver }: NonNullable<FileSumm
 }
 
 async function printSummary(summary: FileSummary, isMapped: boolean, partial: boolean): Promise<void> {
-  const { file, dryRun, records, accepted, corrected, unchanged, retracted, refused, withoutRecord, rounded } = summary;
-  const { past, sentAs, generation, stoppedAtLine, missing, withdrawn = null, returned = 0 } = summary;
+  const { file, dryRun, records, accepted, corrected, reinstated, unchanged, retracted } = summary;
+  const {
+    refused,
+    withoutRecord,
+    rounded,
+    past,
+    sentAs,
+    generation,
+    stoppedAtLine,
+    missing,
+    withdrawn = null,
+    returned = 0,
+  } = summary;
   const isWhole = !dryRun || partial || refused === 0;
   const others = notStored(summary);
   await printFields([
@@ -286,6 +300,7 @@ async function printSummary(summary: FileSummary, isMapped: boolean, partial: bo
     ...(isMapped ? [['values that the mapping rounded', rounded] as const] : []),
     [dryRun ? (isWhole ? 'would be stored' : 'would be stored, with --partial') : 'stored', accepted],
     ...(corrected === 0 ? [] : [['of them corrections', corrected] as const]),
+    ...(reinstated === 0 ? [] : [['corrections of retracted values', reinstated] as const]),
     ['known already', unchanged],
     ...(retracted === 0 ? [] : [['of them retracted earlier, and still retracted', retracted] as const]),
     ['records refused', refused - withoutRecord],

@@ -59,8 +59,15 @@ export interface IngestTotals {
   /** The number of market definitions that were read. */
   definitions: number;
   accepted: number;
+  /** The numbers of accepted records that define a new market, and that change the definition of one. */
+  newMarkets: number;
+  changedMarkets: number;
   /** The number of accepted records that correct a known observation. */
   corrected: number;
+  /** The number of corrections of values that were retracted. */
+  reinstated: number;
+  /** The number of accepted records that retract an observation. */
+  retractions: number;
   unchanged: number;
   /** The number of unchanged records with a value that was retracted, and stays so. */
   retracted: number;
@@ -89,7 +96,11 @@ export function newTotals(): IngestTotals {
     records: 0,
     definitions: 0,
     accepted: 0,
+    newMarkets: 0,
+    changedMarkets: 0,
     corrected: 0,
+    reinstated: 0,
+    retractions: 0,
     unchanged: 0,
     retracted: 0,
     besides: 0,
@@ -107,16 +118,29 @@ export function addReceived({ dryRun, totals, onReceived }: IngestRun, id: strin
   onReceived?.();
 }
 
+const PARTS = [
+  'newMarkets',
+  'changedMarkets',
+  'corrected',
+  'reinstated',
+  'retractions',
+  'retracted',
+  'besides',
+] as const;
+
 /** Adds the counts that only some reports have. */
 export function addCorrections(
   { totals }: IngestRun,
   { counts, corrections = [], firstBeside }: BatchReport | Upload,
 ): void {
-  totals.corrected += counts.corrected ?? 0;
-  totals.retracted += counts.retracted ?? 0;
-  totals.besides += counts.besides ?? 0;
+  for (const part of PARTS) totals[part] += counts[part] ?? 0;
   totals.firstBeside ??= firstBeside ?? null;
   totals.corrections.push(...corrections.slice(0, CORRECTIONS_MAX - totals.corrections.length));
+}
+
+/** The number of accepted records that give a value for a new observation. */
+export function newValuesOf({ accepted, newMarkets, changedMarkets, corrected, retractions }: IngestTotals): number {
+  return accepted - newMarkets - changedMarkets - corrected - retractions;
 }
 
 /** Counts each row once, however many faults it has. */

@@ -83,12 +83,16 @@ async function takeReport(run: IngestRun, { lines, from, id }: Sent): Promise<nu
     );
   }
   const repeated = addReportFaults(run, report, (line) => lines[line - 1] ?? null);
-  const { accepted, unchanged, refused } = report.counts;
+  const { accepted, unchanged, refused, newMarkets = 0 } = report.counts;
   const repetitions = lines.filter((line) => line === null).length;
   // Most repeated definitions are unchanged. The report does not list single records, but the sum of both counts is exact.
   const known = Math.min(unchanged, repetitions - repeated);
+  // In a dry run, the others count again as new or changed markets.
+  const again = repetitions - repeated - known;
+  totals.newMarkets -= Math.min(again, newMarkets);
+  totals.changedMarkets -= again - Math.min(again, newMarkets);
   totals.records += report.records - repetitions;
-  totals.accepted += accepted - (repetitions - repeated - known);
+  totals.accepted += accepted - again;
   totals.unchanged += unchanged - known;
   totals.refused += refused - repeated;
   addCorrections(run, report);

@@ -56,8 +56,14 @@ export function addRunCommand(program: Command): void {
         .default('append'),
     )
     .option('--partial', 'of the files, set refused rows aside, and store the others')
-    .option('--confirm-outliers', 'of the files, accept values that the outlier rule would refuse')
-    .option('--reinstate', 'of the files, restore retracted values that they contain; needs --mode correct')
+    .option(
+      '--confirm-outliers',
+      'accept values of the files that the outlier rule would refuse; of named files only, if there are any',
+    )
+    .option(
+      '--reinstate',
+      'restore retracted values that the files contain; of named files only, if there are any; needs --mode correct',
+    )
     .option('--complete', 'with --files: its files together are complete; report published observations that they lack')
     .option('--retract-missing', 'with --complete: withdraw the missing rows')
     .option(

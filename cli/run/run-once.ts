@@ -83,10 +83,7 @@ export async function runOnce(
       return {
         sources: named.length === 0 && past === null ? null : new Set(named.map(({ name }) => name)),
         past: git && past && { source: past.name, file: git },
-        isNews:
-          isRemoved ||
-          [past, ...named].some((source) => source?.isStored) ||
-          ingested.some(({ accepted, refused, withdrawn }) => accepted + refused + (withdrawn ?? 0) > 0),
+        isNews: isRemoved || [past, ...named].some((source) => source?.isStored) || ingested.some(hasNews),
         isNothingStored: ingested.length > 0 && ingested.every(({ accepted, unchanged }) => accepted + unchanged === 0),
       };
     },
@@ -97,7 +94,7 @@ export async function runOnce(
 
   const outcome = outcomeOf(report, ingested, dryRun);
   // Written in any case, because a killed run may have left files to commit.
-  if (messageFile !== undefined && !dryRun) writeFileSync(messageFile, messageOf(report));
+  if (messageFile !== undefined && !dryRun) writeFileSync(messageFile, messageOf(report, ingested));
   const durationMs = Math.round(performance.now() - startedMs);
   if (options.json) {
     const { files: publicFiles, ...rest } = report;
@@ -127,6 +124,7 @@ function outcomeOf(report: RunReport, ingested: readonly FileSummary[], isDryRun
   return hasPublished(report) ? 'published' : 'unchanged';
 }
 
+const hasNews = ({ accepted, refused, withdrawn }: FileSummary) => accepted + refused + (withdrawn ?? 0) > 0;
 const hasPublished = ({ files }: RunReport) => files.written + files.removed > 0;
 const hasFailed = ({ outcome }: SourceEnd) => outcome === 'failed';
 const refusedBy = ({ counts, refusedRows }: SourceEnd) => (counts?.refused ?? 0) + refusedRows;
@@ -187,15 +185,31 @@ async function printReport(report: RunReport, ingested: readonly FileSummary[], 
 }
 
 function inWordsOfFile(summary: FileSummary): string {
-  const { file, definitions, accepted, unchanged, refused, sentAs } = summary;
-  const others = notStored(summary);
-  const rows =
-    unchanged + refused > 0 || accepted === 0
-      ? `${counted(accepted, 'record')} new, ${unchanged} known, ${refused} refused`
-      : `${counted(definitions, 'market')} and ${counted(accepted - definitions, 'value')} new`;
-  const more = others === 0 ? '' : `, ${others} not stored because of a refused one`;
-  return `${file}: ${rows}${more}${sentAs.length === 0 ? '' : `; sent as ${shownIds(sentAs)}`}`;
+  const { accepted, sentAs } = summary;
+  // Only stored records can be undone.
+  return `${countsOfFile(summary)}${accepted === 0 || sentAs.length === 0 ? '' : `; sent as ${shownIds(sentAs)}`}`;
 }
+
+/** The counts that are not zero. */
+function countsOfFile(summary: FileSummary): string {
+  const { file, newMarkets, changedMarkets, newValues, corrected, reinstated, retractions } = summary;
+  const { unchanged, retracted, refused } = summary;
+  const others = notStored(summary);
+  const rows = [
+    [newMarkets, `${counted(newMarkets, 'market')} new`],
+    [changedMarkets, `${counted(changedMarkets, 'market')} changed`],
+    [newValues, `${counted(newValues, 'value')} new`],
+    [corrected, `${counted(corrected, 'value')} corrected${ofThem(reinstated, 'retracted before')}`],
+    [retractions, `${counted(retractions, 'value')} retracted`],
+    [unchanged, `${counted(unchanged, 'record')} known${ofThem(retracted, 'retracted earlier, and still retracted')}`],
+    [refused, `${refused} refused`],
+    [others, `${others} not stored because of a refused one`],
+  ] as const;
+  const texts = rows.flatMap(([count, text]) => (count === 0 ? [] : [text]));
+  return `${file}: ${texts.length === 0 ? 'no records' : texts.join(', ')}`;
+}
+
+const ofThem = (count: number, what: string) => (count === 0 ? '' : ` (${count} of them ${what})`);
 
 function inWordsOfMissing({ missing, withdrawn, returned, dryRun }: FileSummary): string {
   const withdrawals = dryRun ? 'would be withdrawn' : 'withdrawn';
@@ -224,8 +238,12 @@ function inWords(end: SourceEnd): string {
 }
 
 /** The commit message: one line, then the details. */
-function messageOf({ generation, markets, observations, log, sources, past }: RunReport): string {
+function messageOf(
+  { generation, markets, observations, log, sources, past }: RunReport,
+  ingested: readonly FileSummary[],
+): string {
   const lines = [
+    ...ingested.filter(hasNews).map(countsOfFile),
     ...sources.map(inWords),
     ...(past === null ? [] : [inWordsOfPast(past)]),
     ...(log === null ? [] : [`Log ${log.origin}: ${counted(log.size, 'entry', 'entries')}`]),

@@ -35,6 +35,7 @@ export interface RunFiles {
   readonly named: readonly NamedFile[];
 }
 
+/** Named files come first: they may restore or confirm single rows of the folder, whose files then are the last word. */
 export async function sendAll(
   client: Client,
   { ofFolder, named }: RunFiles,
@@ -47,22 +48,23 @@ export async function sendAll(
     ...(confirmOutliers ? (['outlierConfirmed'] as const) : []),
     ...(reinstate ? (['reinstated'] as const) : []),
   ];
-  const how = { mode, partial, inBatches: true, dryRun, asserted, wait: 0, runId } as const;
+  const how = { mode, partial, inBatches: true, dryRun, wait: 0, showsCorrections: true } as const;
+  const sent = await sendFiles(client, named, { ...how, asserted, runId: `${runId}-named` }, options);
   const complete = options.complete ? new FileContents() : null;
-  const sent = await sendFiles(
+  const sentFolder = await sendFiles(
     client,
     ofFolder,
     {
-      ...how,
+      ...{ ...how, asserted: named.length === 0 ? asserted : [], runId },
       ...(complete && folder !== undefined && { complete, completeName: folder }),
       ...{ retractMissing, minimumShare, ...(publicReason !== undefined && { publicReason }) },
     },
     options,
   );
+  const isWhole = sentFolder.every(({ stoppedAtLine }) => stoppedAtLine === null);
   // A dry run stores no recipe, so the ledger may not know the sources.
-  const isWhole = sent.every(({ stoppedAtLine }) => stoppedAtLine === null);
   if (complete !== null && isWhole && options.source === undefined) await nameOthers(client, complete, `${folder}`);
-  return [...sent, ...(await sendFiles(client, named, { ...how, runId: `${runId}-named` }, options))];
+  return [...sent, ...sentFolder];
 }
 
 /** The number of markets that are named. */

@@ -4,24 +4,25 @@ import { slugSchema } from '../values/market.ts';
 import { instantSchema, metricNameSchema } from '../values/metric.ts';
 
 const count = z.int().min(0);
+const part = (text: string) => count.optional().describe(`${text}. Left out: none.`);
 
 export const rowCountsSchema = z
   .strictObject({
     accepted: count.describe('Stored.'),
     unchanged: count.describe('Records whose observation was already known, with the same content.'),
     refused: count.describe('Records with at least one error.'),
-    corrected: count.optional().describe('Records of `accepted` that correct a known observation. Left out: none.'),
-    retracted: count
-      .optional()
-      .describe(
-        'Records of `unchanged` that give a value which was retracted, and stays so: see `reinstated`. Left out: none.',
-      ),
-    besides: count
-      .optional()
-      .describe(
-        'Records of `accepted` that stand beside the newest value of the same market, metric, `observedAt` and ' +
-          '`sourceLabel`, because their `sourceUrl` is another one: see `firstBeside`. Left out: none.',
-      ),
+    newMarkets: part('Records of `accepted` that define a new market'),
+    changedMarkets: part('Records of `accepted` that change the definition of a market'),
+    corrected: part('Records of `accepted` that correct a known observation'),
+    reinstated: part('Records of `corrected` whose observation was retracted'),
+    besides: part(
+      'Records of `accepted` that stand beside the newest value of the same market, metric, `observedAt` and ' +
+        '`sourceLabel`, because their `sourceUrl` is another one: see `firstBeside`',
+    ),
+    retractions: part('Records of `accepted` that retract an observation'),
+    retracted: part(
+      'Records of `unchanged` that give a value which was retracted, and stays so: see `reinstated` of an observation',
+    ),
   })
   .describe('Counts of records so far. In a dry run: the counts that it would have.');
 

@@ -19,7 +19,7 @@ import { type Examination, examineBatch, type PlannedMarket, planMarketParts } f
 import { type MarketItems, readMarkets } from '../markets/read-markets.ts';
 import { groupByMarket } from '../markets/rows.ts';
 import { neverYield, parseRows, type RowFault } from '../markets/rules/check-rows.ts';
-import { correctionsOf, tallyOf } from '../markets/tally.ts';
+import { correctionsOf, NO_ROWS, tallyOf } from '../markets/tally.ts';
 import { batchAudits } from '../review/audit-changes.ts';
 import { Contended, contendedOn, isRetryable } from '../worker/contended.ts';
 import {
@@ -170,11 +170,11 @@ async function report(
 ): Promise<Outcome> {
   const decisions = markets.flatMap(({ parts }) => parts);
   const tally = tallyOf(decisions);
-  const { corrected, besides, firstBeside, ...others } = tally;
+  const { unchanged, retracted, corrected } = tally;
   // A refused batch applies none of its rows, not even valid ones. The count of unchanged rows stays.
   const taken =
     state === 'refused'
-      ? { ...others, accepted: 0, revisions: {} }
+      ? { ...NO_ROWS, unchanged, ...(retracted !== undefined && { retracted }), revisions: {} }
       : { ...tally, ...(corrected !== undefined && { corrections: correctionsOf(decisions) }) };
   const totals = { ...taken, refused: rowsOf(faults).length };
   return await end(run, null, [], { state, ...totals, faults: examinationFaults(run, faults) });

@@ -98,7 +98,6 @@ interface Version {
   readonly retraction?: RetractionKind | null;
 }
 
-const ACCEPTED: RowOutcome = { kind: 'accepted' };
 const UNCHANGED: RowOutcome = { kind: 'unchanged' };
 
 class MarketDraft {
@@ -158,7 +157,7 @@ class MarketDraft {
       const value = newMarketValue(record);
       if (isTooLarge(value)) return TOO_LARGE;
       this.#value = value;
-      return ACCEPTED;
+      return { kind: 'accepted', counts: 'newMarkets' };
     }
     const definition = definitionOf(record, this.#value);
     if (canonicalJson(definitionOf(this.#value, this.#value)) === canonicalJson(definition)) {
@@ -176,7 +175,7 @@ class MarketDraft {
     Object.assign(this.#value, definition);
     restate(this.#value, (standing) => withSources(standing, definition.sources));
     this.#revision++;
-    return ACCEPTED;
+    return { kind: 'accepted', counts: 'changedMarkets' };
   }
 
   #version(record: IngestRecord, first: string): RowOutcome {
@@ -252,7 +251,7 @@ class MarketDraft {
     if (isTakenBack(newest, retraction) && !hasOtherReason(record, newest)) return this.#unchanged(record, before);
     const how = { retraction, publicReason: record.publicReason };
     this.#append(value, record.metric, first, before, retracted(metricPart(newest), retraction), how);
-    return ACCEPTED;
+    return { kind: 'accepted', counts: 'retractions' };
   }
 
   /** Supersedes the announced observation by one with the same content. */

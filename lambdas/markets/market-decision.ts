@@ -16,11 +16,13 @@ import type { NeighboursRead } from './rules/outlier.ts';
 
 export type RowOutcome =
   /**
+   * @param counts the part of the accepted rows that it belongs to. Absent: the values
    * @param corrects the newest version of a known observation, with the content that replaces it
    * @param beside the value of the same source that stands at the same moment with another URL
    */
   | {
       readonly kind: 'accepted';
+      readonly counts?: 'newMarkets' | 'changedMarkets' | 'retractions';
       readonly corrects?: { readonly from: Observation; readonly to: Metric; readonly unit: Unit };
       readonly beside?: ShownBeside;
     }

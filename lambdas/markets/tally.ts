@@ -16,63 +16,73 @@ export type Tally = RowTotals & {
   readonly revisions: { readonly [slug: string]: number };
 };
 
+/** Parts of the counts, which are usually zero. Then they are left out. */
+const PARTS = [
+  'newMarkets',
+  'changedMarkets',
+  'corrected',
+  'reinstated',
+  'besides',
+  'retractions',
+  'retracted',
+] as const;
+type Parts = Pick<RowTotals, (typeof PARTS)[number]>;
+
 export function tallyOf(decisions: readonly MarketDecision[]): Tally {
-  const counts = { accepted: 0, unchanged: 0, refused: 0, corrected: 0, retracted: 0, besides: 0 };
+  const counts = { accepted: 0, unchanged: 0, refused: 0 };
+  const parts: Parts = {};
+  const add = (part: keyof Parts) => {
+    parts[part] = (parts[part] ?? 0) + 1;
+  };
   let firstBeside: ShownBeside | undefined;
   const revisions: { [slug: string]: number } = {};
   for (const { slug, outcomes, record } of decisions) {
     for (const outcome of outcomes.values()) {
       counts[outcome.kind]++;
-      if (outcome.kind === 'accepted' && outcome.corrects !== undefined) counts.corrected++;
-      if (outcome.kind === 'accepted' && outcome.beside !== undefined) {
-        counts.besides++;
-        firstBeside ??= outcome.beside;
-      }
-      if (outcome.kind === 'unchanged' && outcome.isRetracted) counts.retracted++;
+      if (outcome.kind === 'unchanged' && outcome.isRetracted) add('retracted');
+      if (outcome.kind !== 'accepted') continue;
+      const { counts: part, corrects, beside } = outcome;
+      if (part !== undefined) add(part);
+      if (corrects !== undefined) add('corrected');
+      if (corrects !== undefined && corrects.from.retraction !== null) add('reinstated');
+      if (beside !== undefined) add('besides');
+      firstBeside ??= beside;
     }
     if (record !== null) revisions[slug] = record.revision;
   }
-  return { ...addTotals({ ...counts, ...(firstBeside && { firstBeside }) }, NO_ROWS), revisions };
+  return { ...counts, ...parts, ...(firstBeside && { firstBeside }), revisions };
 }
 
 export const NO_ROWS: RowTotals = { accepted: 0, unchanged: 0, refused: 0 };
 
-/** The sum of two totals. Counts that are usually zero are left out if they are. */
 export function addTotals(one: RowTotals, other: RowTotals): RowTotals {
-  const corrected = (one.corrected ?? 0) + (other.corrected ?? 0);
-  const retracted = (one.retracted ?? 0) + (other.retracted ?? 0);
-  const besides = (one.besides ?? 0) + (other.besides ?? 0);
   const firstBeside = one.firstBeside ?? other.firstBeside;
   const corrections = [...(one.corrections ?? []), ...(other.corrections ?? [])].slice(0, CORRECTIONS_MAX);
   return {
     accepted: one.accepted + other.accepted,
     unchanged: one.unchanged + other.unchanged,
     refused: one.refused + other.refused,
-    ...(corrected > 0 && { corrected }),
-    ...(retracted > 0 && { retracted }),
-    ...(besides > 0 && { besides }),
+    ...partsOf((part) => (one[part] ?? 0) + (other[part] ?? 0)),
     ...(firstBeside && { firstBeside }),
     ...(corrections.length > 0 && { corrections }),
   };
 }
 
+function partsOf(countOf: (part: keyof Parts) => number): Parts {
+  return Object.fromEntries(PARTS.map((part) => [part, countOf(part)] as const).filter(([, count]) => count > 0));
+}
+
 /** The counts as answers have them. Stored values have them among other members. */
-export function countsOf({ accepted, unchanged, refused, ...rare }: RowTotals): {
+export function countsOf({ accepted, unchanged, refused, corrections, firstBeside, ...totals }: RowTotals): {
   readonly counts: RowCounts;
   readonly corrections?: ShownCorrection[];
   readonly firstBeside?: ShownBeside;
 } {
-  const { corrected, retracted, besides, corrections, firstBeside } = rare;
-  const parts = {
-    ...(corrected !== undefined && { corrected }),
-    ...(retracted !== undefined && { retracted }),
-    ...(besides !== undefined && { besides }),
-  };
   const shown = {
     ...(corrections !== undefined && { corrections }),
     ...(firstBeside !== undefined && { firstBeside }),
   };
-  return { counts: { accepted, unchanged, refused, ...parts }, ...shown };
+  return { counts: { accepted, unchanged, refused, ...partsOf((part) => totals[part] ?? 0) }, ...shown };
 }
 
 /** The first corrections, in the order of the rows. */

@@ -44,14 +44,18 @@ export type BatchValue = {
   receivedAt: string;
 };
 
-/** Rows by their outcome. `corrected` and `besides` are parts of `accepted`, and `retracted` of `unchanged`. Absent: none. */
+/** Rows by their outcome, as `RowCounts` describes them. Absent: none. */
 export type RowTotals = {
   accepted: number;
   unchanged: number;
   refused: number;
+  newMarkets?: number;
+  changedMarkets?: number;
   corrected?: number;
-  retracted?: number;
+  reinstated?: number;
   besides?: number;
+  retractions?: number;
+  retracted?: number;
   firstBeside?: ShownBeside;
   /** Of a dry run: the first ones. */
   corrections?: ShownCorrection[];

@@ -153,7 +153,9 @@ test('a withdrawn row that is in the file again is named, and stands again if as
   // Rows that were never withdrawn are known as before.
   const back = rows.filter((_, day) => day < 45);
   const dryRun = await ingest('e.ndjson', back, '--mode', 'correct', '--reinstate', '--dry-run');
-  expect(dryRun.output).toMatch(/would be stored\t2\nof them corrections\t2\nknown already\t43\n/);
+  expect(dryRun.output).toMatch(
+    /would be stored\t2\nof them corrections\t2\ncorrections of retracted values\t2\nknown already\t43\n/,
+  );
   expect(await withdrawnOf('e')).toEqual(gone);
   const reinstated = await ingest('e.ndjson', back, ...COMPLETE, '--reinstate');
   expect([reinstated.code, storedOf(reinstated), fieldsOf(reinstated).returned]).toEqual([0, '2', undefined]);

@@ -41,6 +41,71 @@ test('each file is read by its own mapping; a changed row is a correction; uncha
   expect(await run()).toMatchObject({ code: codeOf('usage'), errors: expect.stringContaining('oats.mapping.jsonc') });
 });
 
+test('each file is counted: markets, values, corrections, and rows that stay withdrawn until they are restored', async () => {
+  const { folder, files, put, run, bodyOf, target } = await serviceOfFiles();
+  const message = join(folder, 'message');
+  const linesOf = async (...words: readonly string[]) => {
+    const { report, errors } = await run('--message-file', message, ...words);
+    const body = (await readFile(message, 'utf8')).split('\n').slice(2, -2);
+    expect(body.join('\n')).not.toContain('bat_');
+    const rows = report.ingested as readonly { [name: string]: unknown }[];
+    const zeros = {
+      newMarkets: 0,
+      changedMarkets: 0,
+      newValues: 0,
+      corrected: 0,
+      reinstated: 0,
+      retracted: 0,
+      refused: 0,
+    };
+    const counts = rows.map((row) =>
+      Object.fromEntries(Object.keys(zeros).flatMap((name) => (row[name] === 0 ? [] : [[name, row[name]]]))),
+    );
+    return { counts, errors, body: body.map((line) => line.replace(`${files}/`, '')) };
+  };
+  await put('oats', '2026-01-01,2.00', '2026-01-02,2.10');
+  await put('tea', '2026-01-01,5.00', '2026-01-02,5.10');
+  expect(await linesOf()).toMatchObject({
+    counts: [
+      { newMarkets: 1, newValues: 2 },
+      { newMarkets: 1, newValues: 2 },
+    ],
+    body: ['oats.csv: 1 market new, 2 values new', 'tea.csv: 1 market new, 2 values new'],
+  });
+
+  await put('tea', '2026-01-01,5.05', '2026-01-02,5.10', '2026-01-03,5.20');
+  const { market, ...mapping } = mappingOf('tea');
+  await writeFile(join(files, 'tea.mapping.jsonc'), JSON.stringify({ ...mapping, market: { ...market, name: 'Tea' } }));
+  expect((await linesOf('--dry-run')).errors).toMatch(/^tea price 2026-01-01T00:00:00Z: 5\.00 EUR .* → 5\.05 EUR /m);
+  expect(await linesOf()).toMatchObject({
+    counts: [{}, { changedMarkets: 1, newValues: 1, corrected: 1 }],
+    body: ['tea.csv: 1 market changed, 1 value new, 1 value corrected, 1 record known'],
+  });
+
+  await put('oats', '2026-01-01,2.00');
+  await run('--complete', '--retract-missing');
+  await put('oats', '2026-01-01,2.00', '2026-01-02,2.10');
+  const back = await linesOf();
+  expect([back.counts, back.body]).toEqual([[{ retracted: 1 }, {}], []]);
+  expect(back.errors).toMatch(/oats\.csv: 1 row gives a value that was withdrawn, .* --reinstate/);
+  // Only the rows of the named file, although the folder has all.
+  await writeFile(join(folder, 'row.csv'), 'date,price\n2026-01-01,2.00\n');
+  const words = [join(folder, 'row.csv'), '--mapping', join(files, 'oats.mapping.jsonc'), '--reinstate'];
+  expect((await linesOf(...words)).counts).toEqual([{}, { retracted: 1 }, {}]);
+  await writeFile(join(folder, 'row.csv'), 'date,price\n2026-01-02,2.10\n');
+  expect((await linesOf(...words)).counts).toEqual([{ corrected: 1, reinstated: 1 }, {}, {}]);
+  expect(await bodyOf('oats')).toMatchObject({ metrics: { price: { amountMinor: 210 } } });
+
+  await put('oats', '2026-01-01,2.00');
+  await run('--complete', '--retract-missing');
+  await put('oats', '2026-01-01,2.00', '2026-01-02,2.20');
+  expect(await linesOf()).toMatchObject({
+    counts: [{ corrected: 1, reinstated: 1 }, {}],
+    body: ['oats.csv: 1 value corrected (1 of them retracted before), 2 records known'],
+  });
+  expect(await verify(target)).toMatchObject({ code: 0, output: '' });
+});
+
 test.each([
   ['a row of another file', 'oats.csv', 'date,price\n2026-01-01,2.00\nTotal;;;;88\n'],
   ['no rows at all', 'oats.csv', ''],

@@ -132,7 +132,7 @@ export const ingestSteps: readonly Step[] = [
       const report = await sendBatch(session, sent, '?partial=true');
       assert.equal(report.state, 'applied');
       for (const { counts, errors, markets } of [examined, report]) {
-        assert.deepEqual(counts, { accepted: 4, unchanged: 0, refused: 4 });
+        assert.deepEqual(counts, { accepted: 4, unchanged: 0, refused: 4, newMarkets: 2 });
         assert.deepEqual(
           errors.map(({ line, index, pointer, code }) => [line, index, pointer, code]),
           [0, 4].flatMap((first) => [

@@ -107,7 +107,7 @@ describe('a dry run of a file of several parts', () => {
 
   test('knows the markets and the observations of earlier parts', async () => {
     const { upload, faults } = await expectSame(FILE);
-    expect(upload.counts).toEqual({ accepted: 9, unchanged: 2, refused: 3 });
+    expect(upload.counts).toEqual({ accepted: 9, unchanged: 2, refused: 3, newMarkets: 1 });
     expect(faults).toMatchObject([
       { line: 11, code: 'conflict.existing' },
       { line: 12, code: 'outlier' },
