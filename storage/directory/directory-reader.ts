@@ -43,9 +43,9 @@ export class DirectoryReader implements Pick<ObjectStore, 'get' | 'stat'> {
 
   async get(key: string, { ifNoneMatch }: { readonly ifNoneMatch?: ETag } = {}): Promise<GetResult> {
     checkObjectKey(key);
-    const found = await this.#read<Exclude<GetResult, { kind: 'absent' }>>(key, async (object, path) => {
+    const found = await this.#read<Exclude<GetResult, { kind: 'absent' }>>(key, async (object, path, isMoving) => {
       if (etagOfDigest(object.digest) === ifNoneMatch) {
-        return (await hasSize(path, object)) ? { kind: 'not-modified' } : null;
+        return (await isInPlace(path, object, isMoving)) ? { kind: 'not-modified' } : null;
       }
       const body = await readFile(path).catch(ignoreMissing);
       if (body === undefined || bodyDigest(body) !== object.digest) return null;
@@ -56,19 +56,22 @@ export class DirectoryReader implements Pick<ObjectStore, 'get' | 'stat'> {
 
   async stat(key: string): Promise<ObjectHead | null> {
     checkObjectKey(key);
-    return await this.#read(key, async (object, path) => ((await hasSize(path, object)) ? headOf(object) : null));
+    return await this.#read(key, async (object, path, isMoving) =>
+      (await isInPlace(path, object, isMoving)) ? headOf(object) : null,
+    );
   }
 
   /** Null: there is no such object. @throws StorageCorrupt if its file has other bytes */
   async #read<Result>(
     key: string,
-    readVersion: (object: IndexedObject, path: string) => Promise<Result | null>,
+    readVersion: (object: IndexedObject, path: string, isMoving: boolean) => Promise<Result | null>,
   ): Promise<Result | null> {
     return await translateErrors(join(this.#root, key), async () => {
       for (let round = 1; ; round++) {
         const entry = this.#entry(key);
         for (const object of indexedVersions(entry)) {
-          const found = await readVersion(object, objectFile(this.#root, key, object.metadata));
+          const path = objectFile(this.#root, key, object.metadata);
+          const found = await readVersion(object, path, entry?.next != null);
           if (found !== null) return found;
         }
         // The object may have been replaced in the meantime, or is being replaced now.
@@ -130,7 +133,15 @@ function isSame(one: IndexEntry | null, other: IndexEntry | null): boolean {
   return digests(one).join() === digests(other).join();
 }
 
-async function hasSize(path: string, { sizeBytes }: IndexedObject): Promise<boolean> {
+/**
+ * Whether the file holds this version. The two versions of an object that is being replaced may have the same size, and a move
+ * that has failed leaves both in the index. So the digest decides then.
+ */
+async function isInPlace(path: string, { sizeBytes, digest }: IndexedObject, isMoving: boolean): Promise<boolean> {
+  if (isMoving) {
+    const body = await readFile(path).catch(ignoreMissing);
+    return body !== undefined && bodyDigest(body) === digest;
+  }
   const found = await stat(path).catch(ignoreMissing);
   return isFile(found) && found.size === sizeBytes;
 }

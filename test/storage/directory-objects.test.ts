@@ -167,6 +167,23 @@ describe('the object store in a directory', () => {
     else expect(found).toMatchObject({ body: Buffer.from('one'), metadata: { generation: 1 } });
   });
 
+  test('shows the version that is in place after a move that failed, also if both have the same size', async () => {
+    const { folder, objects, etag, file } = await openWithObject('one');
+    const etag2 = etagOf(await objects.put(KEY, bytes('two'), metadataOf(2), { kind: 'matches', etag }));
+    const index = new ObjectIndex(indexPath(folder));
+    const next = index.get(KEY)?.current ?? null;
+    index.put(KEY, { current: { digest: bodyDigest(bytes('one')), sizeBytes: 3, metadata: metadataOf(1) }, next });
+    await index.close();
+    await writeFile(file, 'one');
+    expect(await objects.stat(KEY)).toMatchObject({ etag, metadata: { generation: 1 } });
+    expect(await objects.get(KEY, { ifNoneMatch: etag2 })).toMatchObject({ kind: 'found', etag });
+    // The replacement is tried again, and does not count as done.
+    expect(await objects.put(KEY, bytes('two'), metadataOf(2), { kind: 'matches', etag })).toMatchObject({
+      kind: 'stored',
+    });
+    expect(await readFile(file, 'utf8')).toBe('two');
+  });
+
   test.each(['before', 'after'])(
     'finishes a removal that was killed %s the problem document was there',
     async (moment) => {
