@@ -68,90 +68,53 @@ const named = (name: string) => Object.assign(new Error('said by AWS'), { name }
 
 describe('a transaction is sent as', () => {
   const written = { revision: { N: '7' }, attemptId: { S: 'mine' } };
-  const base = { kind: 'put', key: KEY, revision: 7 } as const;
+  const base = { kind: 'put', key: KEY, revision: 7, value: null, if: { kind: 'any' } } as const;
+
+  /** Without an explicit token: the SDK makes one for each call. */
+  async function expectSent(change: Change, expected: object): Promise<void> {
+    stub.on(TransactWriteItemsCommand).resolves({});
+    expect(await transact(change)).toEqual({ committed: true });
+    expect(inputs().at(-1)).toEqual({ TransactItems: [expected] });
+  }
+
+  const bound = (name: string, value: object) => ({ ExpressionAttributeValues: { [name]: value } });
+  it.each<[Condition, string, object?]>([
+    // A check of nothing must still be one.
+    [{ kind: 'any' }, 'attribute_exists(pk) OR attribute_not_exists(pk)'],
+    [{ kind: 'absent' }, 'attribute_not_exists(pk)'],
+    [{ kind: 'present' }, 'attribute_exists(pk)'],
+    [{ kind: 'revision-is', revision: 6 }, 'revision = :revision', bound(':revision', { N: '6' })],
+    [{ kind: 'written-by', attemptId: 'theirs' }, 'attemptId = :writer', bound(':writer', { S: 'theirs' })],
+    [
+      { kind: 'absent-or-expired', atMs: 1000 },
+      'attribute_not_exists(pk) OR expiresAtMs < :at',
+      bound(':at', { N: '1000' }),
+    ],
+  ])('a check, a deletion and a put on the condition %j', async (condition, ConditionExpression, values) => {
+    const checked = { ConditionExpression, ...values };
+    const own = condition.kind === 'any' ? {} : checked;
+    const Item = { ...PK_SK, ...written, value: { S: 'null' } };
+    await expectSent(
+      { kind: 'check', key: KEY, if: condition },
+      { ConditionCheck: { ...PLACE, Key: PK_SK, ...checked } },
+    );
+    await expectSent({ kind: 'delete', key: KEY, if: condition }, { Delete: { ...PLACE, Key: PK_SK, ...own } });
+    await expectSent({ ...base, if: condition }, { Put: { ...PLACE, Item, ...own } });
+  });
+
+  it.each<[string, object, object]>([
+    ['JSON', { value: { b: 1, a: 'é' } }, { value: { S: '{"a":"é","b":1}' } }],
+    [
+      'an integer, with an expiry that DynamoDB acts upon a day late',
+      { value: -4, expiresAtMs: 1_800_000_000_001 },
+      { value: { N: '-4' }, expiresAtMs: { N: '1800000000001' }, ttl: { N: '1800086401' } },
+    ],
+    ['a number that is no integer', { value: 0.5 }, { value: { S: '0.5' } }],
+  ])('a put of %s', async (_what, fields, stored) => {
+    await expectSent({ ...base, ...fields }, { Put: { ...PLACE, Item: { ...PK_SK, ...written, ...stored } } });
+  });
 
   it.each<[string, Change, object]>([
-    [
-      'a put of JSON',
-      { ...base, value: { b: 1, a: 'é' }, if: { kind: 'any' } },
-      { Put: { ...PLACE, Item: { ...PK_SK, ...written, value: { S: '{"a":"é","b":1}' } } } },
-    ],
-    [
-      'a put of an integer, with an expiry that DynamoDB acts upon a day late',
-      { ...base, value: -4, expiresAtMs: 1_800_000_000_001, if: { kind: 'absent' } },
-      {
-        Put: {
-          ...PLACE,
-          Item: {
-            ...PK_SK,
-            ...written,
-            value: { N: '-4' },
-            expiresAtMs: { N: '1800000000001' },
-            ttl: { N: '1800086401' },
-          },
-          ConditionExpression: 'attribute_not_exists(pk)',
-        },
-      },
-    ],
-    [
-      'a put of a number that is no integer',
-      { ...base, value: 0.5, if: { kind: 'present' } },
-      {
-        Put: {
-          ...PLACE,
-          Item: { ...PK_SK, ...written, value: { S: '0.5' } },
-          ConditionExpression: 'attribute_exists(pk)',
-        },
-      },
-    ],
-    [
-      'a put over a revision',
-      { ...base, value: null, if: { kind: 'revision-is', revision: 6 } },
-      {
-        Put: {
-          ...PLACE,
-          Item: { ...PK_SK, ...written, value: { S: 'null' } },
-          ConditionExpression: 'revision = :revision',
-          ExpressionAttributeValues: { ':revision': { N: '6' } },
-        },
-      },
-    ],
-    ['a deletion', { kind: 'delete', key: KEY, if: { kind: 'any' } }, { Delete: { ...PLACE, Key: PK_SK } }],
-    [
-      'a deletion of an item of one attempt',
-      { kind: 'delete', key: KEY, if: { kind: 'written-by', attemptId: 'theirs' } },
-      {
-        Delete: {
-          ...PLACE,
-          Key: PK_SK,
-          ConditionExpression: 'attemptId = :writer',
-          ExpressionAttributeValues: { ':writer': { S: 'theirs' } },
-        },
-      },
-    ],
-    [
-      'a check',
-      { kind: 'check', key: KEY, if: { kind: 'absent-or-expired', atMs: 1000 } },
-      {
-        ConditionCheck: {
-          ...PLACE,
-          Key: PK_SK,
-          ConditionExpression: 'attribute_not_exists(pk) OR expiresAtMs < :at',
-          ExpressionAttributeValues: { ':at': { N: '1000' } },
-        },
-      },
-    ],
-    [
-      'a check of nothing, which must still be one',
-      { kind: 'check', key: KEY, if: { kind: 'any' } },
-      {
-        ConditionCheck: {
-          ...PLACE,
-          Key: PK_SK,
-          ConditionExpression: 'attribute_exists(pk) OR attribute_not_exists(pk)',
-        },
-      },
-    ],
     [
       'a count, with a limit on the old count',
       count(),
@@ -196,12 +159,7 @@ describe('a transaction is sent as', () => {
         },
       },
     ],
-  ])('%s', async (_what, change, expected) => {
-    stub.on(TransactWriteItemsCommand).resolves({});
-    expect(await transact(change)).toEqual({ committed: true });
-    // Without an explicit token: the SDK makes one for each call.
-    expect(inputs()).toEqual([{ TransactItems: [expected] }]);
-  });
+  ])('%s', async (_what, change, expected) => await expectSent(change, expected));
 
   it.each<[string, () => Promise<unknown>]>([
     ['a transaction', () => transact(ABSENT, ABSENT)],
