@@ -197,3 +197,18 @@ export async function goldHistory(ledger: Ledger): Promise<readonly Observation[
 export async function lists(ledger: Ledger, partition: string, id: string): Promise<boolean> {
   return (await ledger.get({ partition, sort: id })) !== null;
 }
+
+/** Runs a rival between the reads of a handler and its commit, this many times. */
+export function interfere({ ledger }: ApiWorld, what: (turn: number) => Promise<unknown>, times = 1): void {
+  const { transact } = ledger;
+  let turn = 0;
+  let isRival = false;
+  ledger.transact = async (changes, options) => {
+    if (!isRival && turn < times) {
+      isRival = true;
+      await what(turn++);
+      isRival = false;
+    }
+    return await transact.call(ledger, changes, options);
+  };
+}

@@ -10,6 +10,7 @@ import {
   goldHistory,
   goldRecord,
   ingest,
+  interfere,
   openClaimWorld,
   priceOn,
   priceRecord,
@@ -126,26 +127,10 @@ describe('rejecting or withdrawing a claim', () => {
 });
 
 describe('a decision at the same time as other writers', () => {
-  /** Runs a rival between the handler's reads and its commit, this many times. */
-  function interfere(times: number, what: (turn: number) => Promise<unknown>): void {
-    const { ledger } = world;
-    const { transact } = ledger;
-    let turn = 0;
-    let busy = false;
-    ledger.transact = async (changes, options) => {
-      if (!busy && turn < times) {
-        busy = true;
-        await what(turn++);
-        busy = false;
-      }
-      return await transact.call(ledger, changes, options);
-    };
-  }
-
   it.each(CLAIM_TYPES)('is made again on the new state (%s)', async (type) => {
     const id = await filedIn(world, 'under-review', ASSERTIONS[type]);
     const before = await goldRecord(world.ledger);
-    interfere(3, (turn) => ingest(world.ledger, [priceRecord(18, 500000 + turn)]));
+    interfere(world, (turn) => ingest(world.ledger, [priceRecord(18, 500000 + turn)]), 3);
     expect((await act(world, id, 'accept')).status).toBe(200);
     const { revision, value } = await goldRecord(world.ledger);
     expect(revision).toBe(before.revision + 4);
@@ -154,7 +139,7 @@ describe('a decision at the same time as other writers', () => {
 
   it('is given up if other writers never pause', async () => {
     const id = await filedIn(world, 'under-review', ASSERTIONS.dispute);
-    interfere(Number.POSITIVE_INFINITY, (turn) => ingest(world.ledger, [priceRecord(18, 500000 + turn)]));
+    interfere(world, (turn) => ingest(world.ledger, [priceRecord(18, 500000 + turn)]), Number.POSITIVE_INFINITY);
     const { status, json, headers } = await act(world, id, 'accept');
     expect([status, json.code, headers['retry-after']]).toEqual([409, 'contention', '1']);
     expect((await world.call({ path: `/api/v1/claims/${id}` })).json.state).toBe('under-review');
@@ -163,7 +148,7 @@ describe('a decision at the same time as other writers', () => {
   it('is not made on a claim that has been withdrawn meanwhile', async () => {
     const id = await filedIn(world, 'under-review', ASSERTIONS.dispute);
     const before = await goldRecord(world.ledger);
-    interfere(1, () => act(world, id, 'withdraw'));
+    interfere(world, () => act(world, id, 'withdraw'));
     const { status, json } = await act(world, id, 'accept', { ifMatch: '"2"' });
     expect([status, json.code]).toEqual([412, 'precondition-failed']);
     expect(await goldRecord(world.ledger)).toEqual(before);
@@ -172,7 +157,7 @@ describe('a decision at the same time as other writers', () => {
   it('that changes nothing is made only if that is still so', async () => {
     await accept(ASSERTIONS.correction);
     const id = await filedIn(world, 'under-review', ASSERTIONS.correction);
-    interfere(1, () => ingest(world.ledger, [priceRecord(18, 500000)]));
+    interfere(world, () => ingest(world.ledger, [priceRecord(18, 500000)]));
     expect((await act(world, id, 'accept')).status).toBe(200);
     expect((await goldRecord(world.ledger)).value.latest.price?.metric).toMatchObject({ amountMinor: 419210 });
   });

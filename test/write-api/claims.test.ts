@@ -4,6 +4,7 @@ import { LISTING_PAGE_SIZE, pageSchema } from '../../contract/operations/resourc
 import { createdClaim } from '../../lambdas/review/claim-record.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import { type ClaimValue, claimKey } from '../../storage/records/review.ts';
+import { deleteItem } from '../storage/put-item.ts';
 import {
   ASSERTIONS,
   act,
@@ -14,6 +15,7 @@ import {
   filed,
   goldRecord,
   ingest,
+  interfere,
   KEY,
   KEY_SUBJECT,
   openClaimWorld,
@@ -122,19 +124,7 @@ describe('filing a claim', () => {
   });
 
   it('is checked against the ledger at the commit', async () => {
-    const market = marketKey('gold-usd');
-    const { transact } = world.ledger;
-    let removed = false;
-    // Between the handler's reading and its commit.
-    world.ledger.transact = async (changes, options) => {
-      if (!removed) {
-        removed = true;
-        await transact.call(world.ledger, [{ kind: 'delete', key: market, if: { kind: 'any' } }], {
-          attemptId: 'gone',
-        });
-      }
-      return await transact.call(world.ledger, changes, options);
-    };
+    interfere(world, () => deleteItem(world.ledger, marketKey('gold-usd')));
     const answer = await file(world, ASSERTIONS.correction);
     expect(codesOf(answer)).toEqual([['/assertion/market', 'market.unknown']]);
   });

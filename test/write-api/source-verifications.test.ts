@@ -12,6 +12,7 @@ import {
   filedIn,
   goldRecord,
   ingest,
+  interfere,
   openClaimWorld,
   priceOn,
   priceRecord,
@@ -303,29 +304,19 @@ describe('the disputes of a source verification:', () => {
 });
 
 describe('a source verification at the same time as other writers', () => {
-  /** Runs a rival between the next read of a handler and its commit. */
-  function interfere(what: () => Promise<unknown>): void {
-    const { transact } = world.ledger;
-    world.ledger.transact = async (changes, options) => {
-      world.ledger.transact = transact;
-      await what();
-      return await transact.call(world.ledger, changes, options);
-    };
-  }
-
   it.each([
     ['newer', at('11'), 'gone'],
     ['older', at('08'), 'moved'],
   ])('is decided again on the new state, if it is %s', async (_, verifiedAt, shown) => {
     await recorded({ verifiedAt: at('09') });
-    interfere(() => recorded({ verifiedAt: at('10'), outcome: 'moved' }));
+    interfere(world, () => recorded({ verifiedAt: at('10'), outcome: 'moved' }));
     await recorded({ verifiedAt, outcome: 'gone' });
     expect((await standing()).verifications[DESK.url]).toMatchObject({ outcome: shown });
   });
 
   it('that would show nothing is recorded only if that is still so', async () => {
     await recorded({ outcome: 'mismatch', verifiedAt: at('12') });
-    interfere(() => ingest(world.ledger, [priceRecord(18, 500000)]));
+    interfere(world, () => ingest(world.ledger, [priceRecord(18, 500000)]));
     const id = await recorded({ outcome: 'mismatch', verifiedAt: at('12') });
     expect((await standing()).comparisons.price).toMatchObject({ outcome: 'mismatch', verification: id });
   });
