@@ -11,6 +11,7 @@ import {
 } from '../../storage/records/markets.ts';
 import { START_MS } from '../publisher/world.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
+import { putItem } from '../storage/put-item.ts';
 import { type IngestOptions, type IngestReport, ingest } from './ingest.ts';
 import { openRecordedLedger, type RecordedLedger } from './recorded-ledger.ts';
 
@@ -45,8 +46,7 @@ export function openDesk(nowMs = START_MS): Desk {
     observations: async () => (await readAll(ledger, observationsOf('a'))).map(({ value }) => value),
     async give(standing) {
       const { revision, value } = await market();
-      const put = { kind: 'put', key: marketKey('a'), revision, value: { ...value, standing } } as const;
-      await ledger.transact([{ ...put, if: { kind: 'any' } }], { attemptId: crypto.randomUUID() });
+      await putItem(ledger, marketKey('a'), { ...value, standing }, revision);
     },
   };
 }

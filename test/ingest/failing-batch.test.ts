@@ -10,6 +10,7 @@ import { batchKey, rawPartKey, workIdOf } from '../../storage/records/batches.ts
 import { marketKey } from '../../storage/records/markets.ts';
 import { awaitingGenerationKey } from '../../storage/records/publication.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
+import { deleteItem, putItem } from '../storage/put-item.ts';
 import { wrappedLedger } from '../storage/wrapped-ledger.ts';
 import { type BatchOptions, queueBatch, queuedWork } from './queued-batch.ts';
 import { openRecordedLedger, type RecordedLedger } from './recorded-ledger.ts';
@@ -128,9 +129,7 @@ describe.each(FAILURES)('a batch that fails by %s', (_, error) => {
 
 test('a batch whose stored body is damaged is refused', async () => {
   const ledger = await queued();
-  const value = 'H4sIAAAAAAAAAwMAAAAAAAAAAAA=';
-  const damage: Change = { kind: 'put', key: rawPartKey('batch', 0), revision: 0, value, if: { kind: 'any' } };
-  await ledger.transact([damage], { attemptId: 'damage' });
+  await putItem(ledger, rawPartKey('batch', 0), 'H4sIAAAAAAAAAwMAAAAAAAAAAAA=');
   await expect(run(ledger)).rejects.toThrow(StorageCorrupt);
   expect(await reportOn(ledger)).toMatchObject({ state: 'refused', errors: [{ code: 'batch.failed' }] });
   expect(await queuedWork(ledger)).toEqual([]);
@@ -182,7 +181,7 @@ test('work for a batch that an older copy of the ledger lacks is reported once a
   const ledger = openRecordedLedger();
   await queueBatch(ledger, 'bat-1', RECORDS);
   await queueBatch(ledger, 'bat-2', [market('c')]);
-  await ledger.transact([{ kind: 'delete', key: batchKey('bat-1'), if: { kind: 'any' } }], { attemptId: 'a restore' });
+  await deleteItem(ledger, batchKey('bat-1'));
   const failed: string[] = [];
   const told = (item: { readonly sort: string }, error: unknown) =>
     failed.push(`${workIdOf(item)} ${(error as Error).name}`);

@@ -13,6 +13,7 @@ import { readAll } from '../../storage/ports/paging.ts';
 import { observationKey, observationsOf, orderOfObservation } from '../../storage/records/markets.ts';
 import { metricPart } from '../../storage/records/newest-values.ts';
 import { createWorld, market, price, readerOf, type World } from '../publisher/world.ts';
+import { deleteItem } from '../storage/put-item.ts';
 
 const volume = (value: string): IngestRecordInput => ({
   ...(price('gold', 0, 1) as object as IngestRecordInput & { amountMinor: unknown; currency: unknown }),
@@ -86,7 +87,7 @@ test('a repair gives items another revision, and each keeps the one at which its
   expect(mendedVersions('gold', [first])[0]?.item.value).toMatchObject({ firstRevision: 1, supersededBy: null });
   expect(mendedVersions('gold', [second])[0]?.item.value).toMatchObject({ firstRevision: 2, supersedes: null });
   const lost = observationKey('gold', orderOfObservation(second));
-  await world.ledger.transact([{ kind: 'delete', key: lost, if: { kind: 'any' } }], { attemptId: 'of-a-test' });
+  await deleteItem(world.ledger, lost);
   expect(await repairOne(world.dependencies, 'gold')).toBe('repaired');
   const [repaired] = await stored(world);
   expect(repaired?.value.firstRevision).toBe(1);

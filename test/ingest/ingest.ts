@@ -4,6 +4,7 @@ import type { IngestMode, RowError } from '../../contract/ingest/ingest-records.
 import type { BatchDependencies } from '../../lambdas/ingest/batch-changes.ts';
 import { ingestBatch } from '../../lambdas/ingest/ingest-batch.ts';
 import { awaitingGenerationKey } from '../../storage/records/publication.ts';
+import { deleteItem } from '../storage/put-item.ts';
 
 export interface IngestOptions {
   readonly mode?: IngestMode;
@@ -36,8 +37,7 @@ export async function ingest(
   const id = `bat_of-a-test-${++batches}`;
   const options = { id, subject: 'operator', mode, partial, dryRun, ...more };
   const { state, counts, errors, markets } = await ingestBatch(dependencies, options, records);
-  const awaiting = { kind: 'delete', key: awaitingGenerationKey(`batch/${id}`), if: { kind: 'any' } } as const;
-  await dependencies.ledger.transact([awaiting], { attemptId: dependencies.newAttemptId() });
+  await deleteItem(dependencies.ledger, awaitingGenerationKey(`batch/${id}`));
   const faults = errors.map(({ index, pointer, code, detail }) => ({ index, pointer, code, detail }));
   const { accepted, unchanged } = counts;
   return { taken: state === 'applied', accepted, unchanged, faults, markets };

@@ -10,6 +10,7 @@ import { rawPartKey, workIdOf } from '../../storage/records/batches.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
 import { runs } from '../runs.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
+import { putItem } from '../storage/put-item.ts';
 import { wrappedLedger } from '../storage/wrapped-ledger.ts';
 import { type Commit, type Fate, type Method, type WatchedLedger, watchLedger } from '../write-api/watched-ledger.ts';
 import { queueBatch, queuedWork } from './queued-batch.ts';
@@ -184,8 +185,7 @@ describe('a batch that the transaction refuses', () => {
 
   test('because its stored body is damaged fails alone', async () => {
     const ledger = await ledgerWith(senders);
-    const damage = { kind: 'put', key: rawPartKey(idOf(2), 0), revision: 0, value: 'x', if: { kind: 'any' } } as const;
-    await ledger.transact([damage], { attemptId: 'damage' });
+    await putItem(ledger, rawPartKey(idOf(2), 0), 'x');
     const failures: string[] = [];
     const done = await workOff({ ...clock, ledger, failed: (item) => failures.push(workIdOf(item)) });
     expect([done.done, failures]).toEqual([4, [idOf(2)]]);

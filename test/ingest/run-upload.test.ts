@@ -22,6 +22,7 @@ import {
 } from '../publisher/faulty-storage.ts';
 import { market, price } from '../publisher/world.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
+import { deleteItem, putItem } from '../storage/put-item.ts';
 import { wrappedLedger } from '../storage/wrapped-ledger.ts';
 import { overtakenLedger } from '../write-api/overtaken-ledger.ts';
 import { queuedWork } from './queued-batch.ts';
@@ -83,9 +84,7 @@ async function createUpload(text: string, more: Partial<UploadValue> = {}, id = 
     records: 1_000,
     createdAt: '2026-10-01T12:00:00.000Z',
   });
-  const value: UploadValue = { ...announced, ...more };
-  const put = { kind: 'put', key: uploadKey(id), revision: 0, value, if: { kind: 'any' } } as const;
-  await ledger.transact([put], { attemptId: `attempt-${++attempts}` });
+  await putItem(ledger, uploadKey(id), { ...announced, ...more });
 }
 
 /** Applies parts to the end of the file, or until another worker is ahead. */
@@ -134,8 +133,7 @@ describe('an upload', () => {
   test('is applied even if an older copy of the ledger has the body of its first part, but not the part', async () => {
     await createUpload(FILE);
     await queueUpload(dependenciesOn(contentOf(FILE)), ID);
-    const left = { kind: 'put', key: rawPartKey(partBatchId(ID, 0), 0), revision: 0, value: 'torn' } as const;
-    await ledger.transact([{ ...left, if: { kind: 'any' } }], { attemptId: 'a restore' });
+    await putItem(ledger, rawPartKey(partBatchId(ID, 0), 0), 'torn');
     expect(await runUpload(dependenciesOn(contentOf(FILE)), ID)).toBe('done');
     expect(await upload()).toMatchObject(DONE);
   });
@@ -157,7 +155,7 @@ describe('an upload', () => {
     await expect(createUploadRunner(dying)(ID)).rejects.toBeInstanceOf(StorageUnavailable);
     const lost = rawPartKey(partBatchId(ID, 0), 0);
     expect(await ledger.get(lost)).not.toBeNull();
-    await ledger.transact([{ kind: 'delete', key: lost, if: { kind: 'any' } }], { attemptId: 'a restore' });
+    await deleteItem(ledger, lost);
     expect(await runUpload(dependenciesOn(contentOf(FILE)), ID)).toBe('done');
     expect(await upload()).toMatchObject(DONE);
   });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { queryPages, readAll, readPage } from '../../storage/ports/paging.ts';
 import { openMemoryLedger } from './memory-ledger.ts';
+import { putItem } from './put-item.ts';
 
 const SHARDS = ['a/0', 'a/1', 'a/2'];
 
@@ -18,10 +19,7 @@ const items = fc.uniqueArray(
 async function ledgerOf(rows: readonly (readonly [sort: string, partition: string, length: number])[]) {
   const ledger = openMemoryLedger();
   for (const [sort, partition, length] of rows) {
-    const value = 'x'.repeat(length);
-    await ledger.transact([{ kind: 'put', key: { partition, sort }, revision: 0, value, if: { kind: 'any' } }], {
-      attemptId: sort,
-    });
+    await putItem(ledger, { partition, sort }, 'x'.repeat(length));
   }
   return ledger;
 }

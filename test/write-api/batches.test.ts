@@ -16,6 +16,7 @@ import { generationOfKey } from '../../storage/records/publication.ts';
 import { workOff } from '../ingest/work-off.ts';
 import { dependenciesOn, market, price } from '../publisher/world.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
+import { putItem } from '../storage/put-item.ts';
 import { type Answer, type ApiWorld, type Call, openApiWorld, START_MS } from './world.ts';
 
 const MAX_BODY_BYTES = maxBodyBytesOf(operationOf('createIngestBatch'));
@@ -251,10 +252,7 @@ describe('a batch is refused', () => {
 function grant(limit: number, revision: number, feature: Feature = 'ingest-rows-per-day') {
   const granted = { limit, revision, grantedAt: '2026-11-01T00:00:00.000Z', expiresAt: null };
   const value: EntitlementsValue = { features: { [feature]: granted } };
-  const key = entitlementsKey('user:alice');
-  return world.ledger.transact([{ kind: 'put', key, revision, value, if: { kind: 'any' } }], {
-    attemptId: `g${revision}`,
-  });
+  return putItem(world.ledger, entitlementsKey('user:alice'), value, revision);
 }
 
 describe('the bytes of a day', () => {

@@ -9,6 +9,7 @@ import { ModelledTime, openModelledLedger } from '../ingest/modelled-ledger.ts';
 import { market } from '../publisher/world.ts';
 import { runs } from '../runs.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
+import { putItem } from '../storage/put-item.ts';
 import { ENGINES, type Engine } from './engines.ts';
 import { type ApiWorld, openApiWorld, START_MS } from './world.ts';
 
@@ -28,9 +29,7 @@ const send = async (world: ApiWorld, rows: number, key?: string) =>
 
 /** As if all but this much had been used today, by a version that has no reserves. */
 async function leave(ledger: Ledger, feature: typeof BATCHES | typeof ROWS, left: number): Promise<void> {
-  const key = usageKey(ALICE.subject, feature, DAY);
-  const put = { kind: 'put', key, revision: 0, value: LIMITS[feature] - left, if: { kind: 'any' } } as const;
-  await ledger.transact([put], { attemptId: `leave-${feature}` });
+  await putItem(ledger, usageKey(ALICE.subject, feature, DAY), LIMITS[feature] - left);
 }
 
 /** As the subject reads it. */
@@ -108,9 +107,7 @@ describe.each(ENGINES)('on %s, a write that takes from a reserve', (_, open) => 
         body: { limit },
         headers: revision === '' ? { 'if-none-match': '*' } : { 'if-match': revision },
       });
-    const key = usageKey(ALICE.subject, BATCHES, DAY);
-    const put = { kind: 'put', key, revision: 0, value: limit - 82, if: { kind: 'any' } } as const;
-    await ledger.transact([put], { attemptId: 'used' });
+    await putItem(ledger, usageKey(ALICE.subject, BATCHES, DAY), limit - 82);
     expect((await grant(1_000_000, '')).status).toBe(200);
     for (let count = 0; count < 80; count++) expect((await send(world, 1)).status).toBe(202);
     expect((await grant(limit, '*')).status).toBe(200);

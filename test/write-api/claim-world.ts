@@ -14,6 +14,7 @@ import {
 } from '../../storage/records/markets.ts';
 import { FRESH_MARKS } from '../../storage/records/publication.ts';
 import { ingest as takeIn } from '../ingest/ingest.ts';
+import { deleteItem } from '../storage/put-item.ts';
 import { type Answer, type ApiWorld, type ApiWorldOptions, openApiWorld, START_MS } from './world.ts';
 
 export const CLAIMS = '/api/v1/claims';
@@ -84,10 +85,7 @@ export async function ingest(ledger: Ledger, records: readonly IngestRecordInput
 export async function openClaimWorld(options: ApiWorldOptions = {}): Promise<ApiWorld> {
   const world = openApiWorld({ scopes: SCOPES, ...options });
   await ingest(world.ledger, RECORDS);
-  for (const { partition, sort } of await dirtyMarks(world.ledger)) {
-    const change = { kind: 'delete', key: { partition, sort }, if: { kind: 'any' } } as const;
-    await world.ledger.transact([change], { attemptId: `clear-${sort}` });
-  }
+  for (const { partition, sort } of await dirtyMarks(world.ledger)) await deleteItem(world.ledger, { partition, sort });
   return world;
 }
 

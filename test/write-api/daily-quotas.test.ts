@@ -4,6 +4,7 @@ import { operationOf, type WriteOperationId } from '../../contract/operations/op
 import { FEATURES, type FeatureDefinition } from '../../contract/values/features.ts';
 import { usageKey } from '../../storage/records/accounts.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
+import { putItem } from '../storage/put-item.ts';
 import { API_OPERATIONS, seedWorld, validCall } from './valid-calls.ts';
 import { watchLedger } from './watched-ledger.ts';
 import { openApiWorld } from './world.ts';
@@ -35,7 +36,7 @@ test.each(limited)('%s is refused when %s is used up, until the next day, and ch
   const call = { ...(await validCall(world, id)), key: 'one-and-the-same-key' };
   const key = usageKey(`user:${call.as}`, feature, DAY);
   const limit = FEATURES[feature].defaultLimit;
-  await ledger.transact([{ kind: 'put', key, revision: 0, value: limit, if: { kind: 'any' } }], { attemptId: 'used' });
+  await putItem(ledger, key, limit);
   const before = await ledger.everything();
   const { status, json, headers } = await world.call(call);
   expect([status, json.code]).toEqual([429, 'daily-quota-exceeded']);

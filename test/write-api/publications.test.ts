@@ -17,6 +17,7 @@ import { ingest } from '../ingest/ingest.ts';
 import { workOff } from '../ingest/work-off.ts';
 import { dependenciesOn, market, price, publicObjects, SMALL_PAGES } from '../publisher/world.ts';
 import { type MemoryObjects, openMemoryObjects } from '../storage/memory-objects.ts';
+import { putItem } from '../storage/put-item.ts';
 import { type ApiWorld, openApiWorld } from './world.ts';
 
 const URL = '/api/v1/publications';
@@ -97,9 +98,7 @@ describe('a publication', () => {
     // As if another version of the renderer had closed it with other bytes.
     const key = historyPageKey('market-00', 0);
     const item = await world.ledger.get(key);
-    const page = { ...(item?.value as PublishedPage), digest: '0'.repeat(64) };
-    const change = { kind: 'put', key, revision: 1, value: page, if: { kind: 'any' } } as const;
-    await world.ledger.transact([change], { attemptId: 'another-renderer' });
+    await putItem(world.ledger, key, { ...(item?.value as PublishedPage), digest: '0'.repeat(64) }, 1);
     await create({ markets });
     expect(await publishWorkedOff()).toMatchObject({ kind: 'published', generation: 2 });
     const closed = (await world.ledger.get(key))?.value as PublishedPage;
