@@ -14,6 +14,8 @@ export interface FileTable {
   /** The number of unreadable rows, and the first of their faults. */
   readonly faults: number;
   readonly firstFault: string;
+  /** Rows at the end, such as a total, that are no data. They are not among the rows and cells. */
+  readonly footers: readonly string[];
   /** Whether the file continues. */
   readonly isCut: boolean;
 }
@@ -37,6 +39,7 @@ export async function readTable(file: AsyncIterable<Uint8Array>): Promise<FileTa
       for (const [index, cell] of row.fields.entries()) cells[index]?.push(cell);
     }
   }
+  const footers = form === 'csv' && !isCut ? takeFooters(cells, lines) : [];
   const [first] = faults;
   const firstFault = first === undefined ? '' : `line ${first.line}: ${first.detail}`;
   if (first !== undefined && (form !== 'csv' || lines.length === 0)) return { fault: firstFault };
@@ -53,8 +56,24 @@ export async function readTable(file: AsyncIterable<Uint8Array>): Promise<FileTa
     rows: lines.length,
     faults: faults.length,
     firstFault,
+    footers,
     isCut,
   };
+}
+
+const FOOTER =
+  /^[^\p{L}\p{N}]*(grand|total|sub-?total|sum|summe|gesamt|somme|average|mean|source|quelle|note|footnote)/iu;
+
+/** Removes rows from the end that begin with such a word and leave half of the columns blank. Returns their places. */
+function takeFooters(cells: readonly string[][], lines: number[]): readonly string[] {
+  const footers: string[] = [];
+  while (lines.length > 1) {
+    const texts = cells.map((column) => column.at(-1) ?? '').filter((text) => text.trim() !== '');
+    if (!FOOTER.test(texts[0] ?? '') || 2 * texts.length > cells.length) break;
+    footers.unshift(`line ${lines.pop()}, ${texts[0]}`);
+    for (const column of cells) column.pop();
+  }
+  return footers;
 }
 
 async function csvRows(head: Uint8Array, isCut: boolean): Promise<FoundRows | NoRows> {

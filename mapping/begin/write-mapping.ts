@@ -4,6 +4,7 @@ import { numberReader } from '../values/number-format.ts';
 import { Commented, writeCommentedJson } from './commented-json.ts';
 import { type Draft, freeName } from './draft.ts';
 import { draftDate, draftMetrics, draftValue } from './draft-observation.ts';
+import { draftCadence } from './guess-cadence.ts';
 import { guessQuantity, type QuantityGuess } from './guess-quantity.ts';
 import { quantityNamedBy } from './guess-quoted.ts';
 import { linkColumn } from './table.ts';
@@ -93,9 +94,17 @@ function unitRows({ guess: { date, values, number } }: Draft): number {
   return Math.max(0, [0, 1, 2, 3, 4].findIndex(isData));
 }
 
-function unreadable({ table: { faults, firstFault } }: Draft): string {
-  return faults === 0 ? '' : `Rows that are not readable: ${faults}. The first one is on ${firstFault}`;
+function unreadable({ table: { faults, firstFault, footers } }: Draft): string {
+  const unread = faults === 0 ? [] : [`Rows that are not readable: ${faults}. The first one is on ${firstFault}.`];
+  return [
+    ...unread,
+    ...(footers.length === 0 ? [] : [`No data, so they are refused: ${footers.join('; ')}. ${FOOTER}`]),
+  ].join(' ');
 }
+
+const FOOTER =
+  'Remove such rows, or store the others with --partial. If the mapping lists all names of markets in a table, "otherwise": ' +
+  '"leave-out" in the table leaves these rows out.';
 
 /** The likely columns, and a mark if there is a doubt. */
 function draftMatch({ guess, added, match }: Draft): readonly string[] {
@@ -143,7 +152,8 @@ function draftCurrency({ guess: { currency }, added, table: { columns } }: Draft
 
 const UNIT_NAME = /^(unit|uom|unit[_ ]?of[_ ]?measure)$/i;
 
-function draftMarket({ guess, match, isList }: Draft, fileName: string, currency: string, quantity: QuantityGuess) {
+function draftMarket(draft: Draft, fileName: string, currency: string, quantity: QuantityGuess) {
+  const { guess, match, isList } = draft;
   const file = fileName
     .replace(/\.[^.]*?(\.gz|\.zst)?$/i, '')
     .toLowerCase()
@@ -185,6 +195,7 @@ function draftMarket({ guess, match, isList }: Draft, fileName: string, currency
         publisher: `${FILL_IN}: who publishes the data; or null`,
         licence: `${FILL_IN}: its SPDX identifier, such as CC0-1.0; or null`,
         attribution: `${FILL_IN}: the words that the licence asks for; or null`,
+        cadence: draftCadence(draft),
       },
     ],
   };
