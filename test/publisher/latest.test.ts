@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { CURSOR_LIFETIME_SECONDS, LATEST_PART_MARKETS_MAX } from '../../contract/files/limits.ts';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
-import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import { digitsFor, latestPartOf } from '../../publisher/projections/latest/parts.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
@@ -138,18 +137,6 @@ describe('a publication', () => {
     expect(await world.findings()).toEqual([]);
   });
 
-  test('that leaves a market out, leaves its line out', async () => {
-    const world = await latestWorld();
-    await removeMarket(world, 'd');
-    await world.publish();
-    expect((await csvOf(world)).some((line) => line.startsWith('d,'))).toBe(false);
-    expect(await world.findings(['d'])).toEqual([]);
-  });
-
-  test('of nothing puts nothing', async () => {
-    expect(await putsOf(await latestWorld())).toEqual([]);
-  });
-
   test('comes with the list, not before', async () => {
     const world = await latestWorld();
     const paced = { ...world.dependencies, listEverySeconds: () => 60 };
@@ -160,20 +147,6 @@ describe('a publication', () => {
     await publish(paced);
     expect((await csvOf(world))[1]).toContain('a,Market a,2.00');
   });
-});
-
-test('switched on and off without any change: they come, and the sweep removes them', async () => {
-  const world = await latestWorld();
-  const off = createFilesWorld(world, []);
-  await off.publish();
-  off.clock.nowMs += 2 * PAGE_RETENTION_SECONDS * 1000;
-  await off.ingest([market('i')]);
-  await off.publish();
-  const { removed } = await collectGarbage(off.dependencies, { dryRun: false });
-  expect(removed.filter((key) => KEYS.includes(key))).toEqual([...KEYS].sort());
-  expect(await putsOf(world)).toEqual(KEYS);
-  await collectGarbage(world.dependencies, { dryRun: false });
-  expect(await world.findings()).toEqual([]);
 });
 
 test('a lost page of the list, which the files are made from, is put back after they have failed', async () => {

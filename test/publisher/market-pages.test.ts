@@ -11,7 +11,6 @@ import { siteOf, withOperator } from '../../publisher/site.ts';
 import { readSite } from '../../server/folder/site-folder.ts';
 import { SITE_FOLDER } from '../../tools/build/build-site.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
-import { removeMarket } from './remove-market.ts';
 import { createWorld, market, price, readerOf } from './world.ts';
 
 const READ_BASE_URL = 'https://data.example.com/below';
@@ -262,22 +261,6 @@ test.each([
   expect(await pageOf(world, 'c')).toContain(` · ${unitText(unit)}</p>`);
 });
 
-test('of 200 markets, one change puts one page; nothing new puts none', async () => {
-  const world = await pagesWorld();
-  const slugs = Array.from({ length: 200 }, (_, index) => `m${index}`);
-  await world.ingest(slugs.map((slug) => market(slug)));
-  await world.ingest(slugs.map((slug) => price(slug, 0, 100)));
-  await world.publish();
-  const puts = async () => {
-    world.objects.resetCounts();
-    await world.publish();
-    return world.objects.puts.map(({ key }) => key).filter((key) => key.startsWith('public/markets/'));
-  };
-  expect(await puts()).toEqual([]);
-  await world.ingest([price('m7', 1, 200)]);
-  expect(await puts()).toEqual(['public/markets/m7.html']);
-});
-
 test('another site makes the pages again, in the refresh lane', async () => {
   const world = await pagesWorld();
   const texts = await Promise.all(Object.keys(site.files).map(async (file) => [file, await site.read(file)] as const));
@@ -290,30 +273,16 @@ test('another site makes the pages again, in the refresh lane', async () => {
   expect(await world.findings()).toEqual([]);
 });
 
-test('a removed market has no page: 410', async () => {
-  const world = await pagesWorld();
-  await removeMarket(world, 'a', 'b');
-  await world.publish();
-  expect((await readerOf(world.objects)('/markets/a')).status).toBe(410);
-  expect(await world.findings(['a'])).toEqual([]);
-});
-
 test('verify finds a page with another price, or with a frame of another site', async () => {
   const world = await pagesWorld();
   const right = await pageOf(world);
-  const found = await world.objects.get(KEY);
-  if (found.kind !== 'found') throw new Error('there is no page');
-  let { etag } = found;
   for (const [from, to] of [
     ['1,245.00 USD', '1,246.00 USD'],
     ['</head>', '<meta http-equiv="refresh" content="0;url=https://evil.example"></head>'],
     ['assets/market.js', 'assets/other.js'],
     ['<footer', '<form'],
   ] as const) {
-    const forged = Buffer.from(right.replace(from, to));
-    const put = await world.objects.put(KEY, forged, found.metadata, { kind: 'matches', etag });
-    if (put.kind !== 'stored') throw new Error('the page was not forged');
-    etag = put.etag;
+    await world.forge(KEY, () => right.replace(from, to));
     expect(await world.findings(), to).toMatchObject([{ rule: 'file' }]);
   }
 });

@@ -36,14 +36,6 @@ test('the market that changed last comes first', async () => {
   expect(await world.findings()).toEqual([]);
 });
 
-test('a deployment that switches it on publishes it at once', async () => {
-  const world = createWorld().with({ projections: new Set(['feeds']) });
-  await world.ingest(SLUGS.map((slug) => market(slug)));
-  await world.with({ projections: new Set() }).publish();
-  await world.publish();
-  expect(await linesOf(world)).toHaveLength(SLUGS.length + 2);
-});
-
 test('each share of a walk finds a wrong revision of any market', async () => {
   const { read } = await modifiedWorld();
   const damaged = damagedReader(read, { [URL]: withText((text) => text.replace('\nb,1,', '\nb,9,')) });
