@@ -6,11 +6,11 @@ import { runBatch } from '../../lambdas/ingest/run-batch.ts';
 import { Contended } from '../../lambdas/worker/contended.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Change, Ledger } from '../../storage/ports/ledger.ts';
-import { batchKey, rawPartKey, workIdOf } from '../../storage/records/batches.ts';
+import { batchKey, workIdOf } from '../../storage/records/batches.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import { awaitingGenerationKey } from '../../storage/records/publication.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
-import { deleteItem, putItem } from '../storage/put-item.ts';
+import { deleteItem } from '../storage/put-item.ts';
 import { wrappedLedger } from '../storage/wrapped-ledger.ts';
 import { type BatchOptions, queueBatch, queuedWork } from './queued-batch.ts';
 import { openRecordedLedger, type RecordedLedger } from './recorded-ledger.ts';
@@ -99,7 +99,7 @@ describe.each(FAILURES)('a batch that fails by %s', (_, error) => {
     await expect(run(refusing(ledger, error))).rejects.toThrow(SECRET);
     const { errors, counts } = await reportOn(ledger);
     expect(errors.map(({ code }) => code)).toEqual(['record.invalid', 'batch.failed']);
-    expect(counts).toEqual({ accepted: 61, unchanged: 0, refused: 62 });
+    expect(counts).toMatchObject({ accepted: 61, unchanged: 0, refused: 62 });
   });
 
   test('does not change when it is delivered again', async () => {
@@ -125,14 +125,6 @@ describe.each(FAILURES)('a batch that fails by %s', (_, error) => {
     expect((await reportOn(ledger, 'later')).state).toBe('applied');
     expect(await queuedWork(ledger)).toEqual([]);
   });
-});
-
-test('a batch whose stored body is damaged is refused', async () => {
-  const ledger = await queued();
-  await putItem(ledger, rawPartKey('batch', 0), 'H4sIAAAAAAAAAwMAAAAAAAAAAAA=');
-  await expect(run(ledger)).rejects.toThrow(StorageCorrupt);
-  expect(await reportOn(ledger)).toMatchObject({ state: 'refused', errors: [{ code: 'batch.failed' }] });
-  expect(await queuedWork(ledger)).toEqual([]);
 });
 
 test('a batch stays on the queue if storage fails while it is being refused', async () => {

@@ -285,12 +285,15 @@ describe('a damaged stored batch', () => {
     ['a part that is not text', (ledger) => putItem(ledger, rawPartKey('b', 0), 7 as never)],
     ['no part', (ledger) => deleteItem(ledger, rawPartKey('b', 0))],
     ['no record', (ledger) => deleteItem(ledger, batchKey('b'))],
-  ])('%s: nothing is applied', async (_, damage) => {
+  ])('%s: nothing is applied, and the batch is refused', async (_, damage) => {
     const ledger = openRecordedLedger();
     await queueBatch(ledger, 'b', [market('a')]);
     await damage(ledger);
     await expect(runBatch(dependenciesOn(ledger), 'b')).rejects.toThrow(StorageCorrupt);
     expect(await ledger.get(marketKey('a'))).toBeNull();
+    if ((await ledger.get(batchKey('b'))) === null) return;
+    expect(await reportOn(ledger, 'b')).toMatchObject({ state: 'refused', errors: [{ code: 'batch.failed' }] });
+    expect(await queuedWork(ledger)).toEqual([]);
   });
 });
 
