@@ -112,8 +112,13 @@ async function fill(world: World): Promise<void> {
 const REPORTED: readonly Projection[] = ['latest', 'recent', 'feeds', 'history-files'];
 
 const site = await readSite();
+/** Only pages need a site. The first page of one follows every switch, and would bring the list for all others. */
 const publishing = (projections: readonly Projection[]) => (world: World) =>
-  world.with({ site, readBaseUrl: 'https://data.example.com/below', projections: new Set(projections) });
+  world.with({
+    readBaseUrl: 'https://data.example.com/below',
+    projections: new Set(projections),
+    ...(projections.includes('market-pages') && { site }),
+  });
 const keyOf = (path: string) => PUBLIC_PREFIX + path;
 const isOfMarket = (path: string) => /\/a\b/.test(path);
 const urlsOf = (findings: readonly { readonly url: string }[]) => findings.map(({ url }) => url);
