@@ -6,6 +6,8 @@ import { below, isMissing, PublicFiles, type TextReader } from '../../clients/ty
 import { Requests, type SentRequest } from '../../clients/typescript/requests.ts';
 import { THIS_SYSTEM } from '../../clients/typescript/system.ts';
 import { isCursorOf } from '../../contract/files/cursors.ts';
+import { diskFault } from '../../storage/ports/disk-fault.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { CommandError } from '../program/exit-codes.ts';
 import { note } from '../program/output.ts';
@@ -51,16 +53,29 @@ export async function openClient(options: GlobalOptions): Promise<Client> {
   return clientOf(await readProfile(options), options, fetch);
 }
 
-/** The client of a write API in this process, which needs no key. */
+/**
+ * The client of a write API in this process, which needs no key. A fault of this process, such as a full disk, is thrown as it
+ * is: a retry would not help, and the caller knows the disk. Storage that is only unavailable is asked again.
+ */
 export function localClient(options: GlobalOptions, api: typeof fetch): Client {
   const url = new URL('http://localhost');
-  return clientOf({ readUrl: url, writeUrl: url, uploadHost: null, key: 'local', keySource: '' }, options, api);
+  const faults = new AbortController();
+  const asked: typeof fetch = async (...request) => {
+    try {
+      return await api(...request);
+    } catch (error) {
+      if (!(error instanceof StorageUnavailable) || diskFault(error) !== null) faults.abort(error);
+      throw error;
+    }
+  };
+  const profile = { readUrl: url, writeUrl: url, uploadHost: null, key: 'local', keySource: '' };
+  return clientOf(profile, options, asked, faults.signal);
 }
 
-function clientOf(profile: Profile, options: GlobalOptions, fetched: typeof fetch): Client {
+function clientOf(profile: Profile, options: GlobalOptions, fetched: typeof fetch, signal?: AbortSignal): Client {
   const requests = requestsOf(options, fetched);
   const send = async (request: Omit<SentRequest, 'signal'>): Promise<HttpAnswer> => {
-    const { status, headers, body } = await requests.send({ ...request, signal: undefined });
+    const { status, headers, body } = await requests.send({ ...request, signal });
     return { status, headers, text: new TextDecoder().decode(body) };
   };
   const get = (path: string, accepted: readonly number[] = []) =>

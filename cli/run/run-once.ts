@@ -5,6 +5,7 @@ import { marketUrl } from '../../contract/files/routes.ts';
 import { type RunReport, runRound, type SourceEnd } from '../../server/run/round.ts';
 import { FolderInUse, SettingError, StartError, WrongArgument } from '../../server/service/start-error.ts';
 import { counted } from '../../server/terminal/words.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import { localClient } from '../http/client.ts';
 import type { GitFlags, GitPast } from '../ingest/git-options.ts';
 import { type FileSummary, notStored, shownIds, stopNote } from '../ingest/ingest-files.ts';
@@ -136,6 +137,7 @@ const EXITS = [
   [WrongArgument, 'usage'],
   [SettingError, 'usage'],
   [StartError, 'refused'],
+  [StorageUnavailable, 'findings'],
 ] as const;
 
 /** False: the market was already removed, perhaps by the run before. */

@@ -72,6 +72,8 @@ export interface WriteApiDependencies extends Omit<CommitDependencies, 'learn' |
 export interface Handled {
   readonly result: HttpResult;
   readonly committed: boolean;
+  /** The fault of this service behind a 5xx, for callers in this process. */
+  readonly error?: unknown;
 }
 
 /**
@@ -103,7 +105,8 @@ export function createWriteApi(dependencies: WriteApiDependencies): HandleWrite 
     } catch (error) {
       const { problem, headers, fault } = refusalOf(error);
       const document = { ...problem, instance: `/requests/${requestId}` };
-      return finish(problemResult(document, headers), false, problem.code, fault);
+      const handled = finish(problemResult(document, headers), false, problem.code, fault);
+      return fault === null ? handled : { ...handled, error };
     }
 
     function finish(result: HttpResult, committed: boolean, code: string | null, fault: string | null): Handled {

@@ -45,7 +45,7 @@ const RATE = {
   ...{ allowed: true, remaining: 1, resetSeconds: 0, retryAfterSeconds: 0 },
 };
 
-/** Answers as `fetch` does, for any host in the URL. */
+/** Answers as `fetch` does, for any host in the URL. Rejects with a fault of this process: the disk may be full. */
 export function openLocalApi({ ledger, secrets, uploads, objects, onCommitted }: LocalApiOptions): typeof fetch {
   const handle = createWriteApi({
     ...systemRuntime,
@@ -62,7 +62,7 @@ export function openLocalApi({ ledger, secrets, uploads, objects, onCommitted }:
     const file = parsePublicKey(PUBLIC_PREFIX + pathname) && (await objects.get(PUBLIC_PREFIX + pathname));
     if (file?.kind === 'found') return new Response(Buffer.from(file.body));
     const body = Buffer.from(await request.arrayBuffer());
-    const { result, committed } = await handle({
+    const { result, committed, error } = await handle({
       version: '2.0',
       rawPath: pathname,
       rawQueryString: search.slice(1),
@@ -75,6 +75,7 @@ export function openLocalApi({ ledger, secrets, uploads, objects, onCommitted }:
       ...(body.length === 0 ? {} : { body: body.toString('base64') }),
       isBase64Encoded: body.length > 0,
     });
+    if (error !== undefined) throw error;
     if (committed) await onCommitted();
     const hasBody = result.statusCode !== 204 && result.statusCode !== 304;
     return new Response(hasBody ? (result.body ?? '') : null, { status: result.statusCode, headers: result.headers });

@@ -2,7 +2,8 @@
  * One round of a service without a server: ingest, publish, sweep, end. It does the work of the server's loops once. A kill at
  * any point loses nothing: the next run continues.
  */
-import { join } from 'node:path';
+import { lstatSync, readlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
 import { createAuditSealer } from '../../lambdas/review/seal-audit.ts';
 import { type PastTakenIn, takeInPast } from '../../lambdas/sources/past/take-in-past.ts';
@@ -13,6 +14,8 @@ import type { PublisherDependencies } from '../../publisher/dependencies.ts';
 import { NO_CACHES } from '../../publisher/notify/purge.ts';
 import type { ProvenLog } from '../../publisher/repair/from-log/ledger-from-log.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
+import { PUBLIC_FOLDER } from '../../storage/directory/object-places.ts';
+import { diskFault } from '../../storage/ports/disk-fault.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import type { RunValue } from '../../storage/records/sources.ts';
@@ -122,19 +125,36 @@ export async function runRound(environment: Environment, options: RoundOptions):
   options.check({ isFresh: !options.isStateInTarget && isLedgerMissing(config.dataFolder) });
   const projections = await signedProjections(config, options.isUnsigned);
   const state = options.isStateInTarget ? await openState(config, environment) : null;
-  const opened = await openInTime(config, state, options);
+  const opened = await openInTime(config, state, options).catch((error: unknown) => {
+    throw error instanceof StartError ? error : withDisk(error, config.dataFolder, config.target ?? config.dataFolder);
+  });
   const { data } = opened;
   try {
     const report = await runOn(opened, state, { ...config, projections }, options);
     return { ...report, warnings: [...misspeltSettings(environment), ...report.warnings] };
   } catch (error) {
     // A storage failure is not the fault of the folder: the next run continues.
-    throw error instanceof StorageUnavailable ? error : refusedStart(config.dataFolder, error);
+    const failure = withDisk(error, config.dataFolder, data.target.name);
+    throw failure instanceof StorageUnavailable ? failure : refusedStart(config.dataFolder, failure);
   } finally {
     await data.target.release();
     data.close();
     opened.unlock();
   }
+}
+
+/** Names the disk that has failed. `public` of the data folder may be a link to the target, whose disk is another one. */
+function withDisk(error: unknown, dataFolder: string, named: string): unknown {
+  const { message } = error as Error;
+  const link = resolve(dataFolder, PUBLIC_FOLDER);
+  const isLink = lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  const isOfTarget = isLink && message.includes(link);
+  // A run that has not named its target keeps that of the run before.
+  const target = isLink && resolve(named) === link ? readlinkSync(link) : named;
+  const words = diskFault(error, isOfTarget ? `the target ${target}` : `the data folder ${dataFolder}`);
+  if (words === null) return error;
+  const text = `${words} Correct this, then run it again: it continues. (${message.replaceAll(link, target)})`;
+  return new StorageUnavailable(text, { cause: error });
 }
 
 interface Opened {

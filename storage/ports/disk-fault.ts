@@ -7,20 +7,24 @@ const DENIED = ['EACCES', 'EPERM'];
 const FAILING = ['EIO', 10];
 
 const WORDS: readonly (readonly [codes: readonly unknown[], words: string])[] = [
-  [FULL, 'The disk of the service is full.'],
-  [READ_ONLY, 'The disk of the service is read-only.'],
-  [DENIED, 'The disk of the service denies access to its files.'],
-  [FAILING, 'The disk of the service fails: it may be full, read-only or broken.'],
+  [FULL, 'is full'],
+  [READ_ONLY, 'is read-only'],
+  [DENIED, 'denies access to its files'],
+  [FAILING, 'fails: it may be full, read-only or broken'],
 ];
 
-/** @param error the failure; its causes are examined, too. @returns null if the disk is not the cause */
-export function diskFault(error: unknown): string | null {
+/**
+ * @param error the failure; its causes are examined, too
+ * @param owner names the disk
+ * @returns null if the disk is not the cause
+ */
+export function diskFault(error: unknown, owner = 'the service'): string | null {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const { code, errcode } = cause as Error & { readonly code?: unknown; readonly errcode?: unknown };
     // The lower eight bits of an extended code of SQLite are the primary code.
     const codes = [code, ...(typeof errcode === 'number' ? [errcode & 0xff] : [])];
     const found = WORDS.find(([named]) => named.some((each) => codes.includes(each)));
-    if (found !== undefined) return found[1];
+    if (found !== undefined) return `The disk of ${owner} ${found[1]}.`;
   }
   return null;
 }

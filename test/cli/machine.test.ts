@@ -71,6 +71,26 @@ describe('a full disk', () => {
   });
 });
 
+/** In-process writes are not repeated: no network is between. */
+test('a disk that fails under the data folder ends a run at once, and is named without options of a client', async () => {
+  const folder = await temporaryFolder();
+  const rows = Array.from({ length: 1_000 }, (_, day) => ({
+    ...{ type: 'observation', market: 'a', metric: 'price', amountMinor: 100, currency: 'USD', status: 'final' },
+    ...{ sourceLabel: 'A source', sourceUrl: `https://source.example/${day}`, confidence: 'high' },
+    observedAt: new Date(Date.UTC(2020, 0, 1 + day)).toISOString().replace('.000Z', 'Z'),
+  }));
+  const unit = { quantity: 1, of: 'kilogram' };
+  const defined = { type: 'market', slug: 'a', name: 'A', kind: 'metal', nativeCurrency: 'USD', unit };
+  await writeFile(join(folder, 'a.ndjson'), [defined, ...rows].map((row) => `${JSON.stringify(row)}\n`).join(''));
+  const script = `trap '' XFSZ; ulimit -f 300; $TIDEMARK run a.ndjson --unsigned --data ./data --to ./site --json`;
+  const { code, output, errors } = await bash(script, {}, folder);
+  expect([code, JSON.parse(output), errors]).toMatchObject([
+    1,
+    { outcome: 'findings', detail: expect.stringMatching(/^The disk of the data folder .*data (is full|fails)/) },
+    expect.not.stringMatching(/--timeout|--idempotency-key|Next try/),
+  ]);
+});
+
 test('a reader that has seen enough ends the command, and that is no error', async () => {
   const { url } = await stubServer(markets);
   for (const words of ['markets list', 'markets list --json']) {
