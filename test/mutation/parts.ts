@@ -17,17 +17,19 @@ export const PARTS: Readonly<Record<string, readonly string[]>> = {
   mapping: ['mapping', 'sample', 'sources/shipped-recipes.test.ts'],
   'publisher/core': [
     ...['publisher/plan', 'publisher/log'],
-    ...tests('publisher', 'announced', 'as-of', 'golden', 'removal'),
+    ...tests('publisher', 'announced', 'as-of', 'golden', 'projected-files', 'removal'),
   ],
   'publisher/kernel': [
     ...['publisher/commit', 'publisher/plan', 'publisher/sweep'],
-    ...tests('publisher', 'deferred-projection', 'golden', 'publish-faults', 'put-counts'),
+    ...tests('publisher', 'deferred-projection', 'golden', 'projected-files', 'publish-faults', 'put-counts'),
   ],
   'publisher/notify': ['publisher/notify'],
   'publisher/projections/compat': ['publisher/compat'],
   'publisher/projections/exports': ['publisher/exports', ...tests('publisher', 'csv-formulas')],
-  'publisher/projections/history-files': tests('publisher', 'csv-formulas', 'file-write-budget', 'history-files'),
-  'publisher/projections/latest': tests('publisher', 'expected-next', 'latest', 'recent'),
+  'publisher/projections/history-files': [
+    ...tests('publisher', 'csv-formulas', 'file-write-budget', 'history-files', 'projected-files'),
+  ],
+  'publisher/projections/latest': tests('publisher', 'expected-next', 'latest', 'projected-files', 'recent'),
   'publisher/projections/pages': tests('publisher', 'plan/site', 'verify/check-site'),
   'publisher/projections/statics': tests('publisher', 'golden', 'plan/static-bodies'),
   'publisher/repair': ['publisher/repair'],
