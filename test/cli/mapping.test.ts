@@ -49,7 +49,7 @@ test('a column of links becomes the source URL of each row, and names no market'
     { cwd: folder },
   );
   expect(run.errors).toBe('');
-  expect(run.output).toContain('links.csv: 2 markets and 12 values new; sent as bat_');
+  expect(run.output).toContain('links.csv: 2 markets new, 12 values new; sent as bat_');
   const history = join(folder, 'data/public/api/v1/markets/links-arabica/history.json');
   expect(JSON.parse(await readFile(history, 'utf8')).data[0].sourceUrl).toBe(links[0]);
 });
