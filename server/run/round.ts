@@ -34,6 +34,7 @@ import { openWitness } from '../loops/witness-client.ts';
 import { startWitnessLoop } from '../loops/witness-loop.ts';
 import { createWorkRound } from '../loops/work-loop.ts';
 import { openCore, refusedStart } from '../service/core.ts';
+import type { Log } from '../service/log.ts';
 import { FolderInUse, StartError } from '../service/start-error.ts';
 import { checkClock, type EmbeddedConfig, type Environment, readConfig } from '../settings/config.ts';
 import { signingKeys } from '../settings/log-key.ts';
@@ -265,7 +266,13 @@ async function openRound({ data, replaced }: Opened, state: TargetState | null, 
   const { secrets, uploads } = openUploads(config.dataFolder);
   await uploads.removePartial();
   if (sample !== 'no') await ingestSample(dependencies, config, { ingesting: () => {}, ingested: () => {} });
-  const telling = { report: addTo(faults), info: () => {} };
+  const info: Log['info'] = (what, { market, updatedAt }) => {
+    if (what === 'clock ahead')
+      warnings.push(
+        `${market} was changed at ${updatedAt}, by a clock that was ahead. Until then, its new values get this time.`,
+      );
+  };
+  const telling = { report: addTo(faults), info };
   const onErased = () => data.emptyLog();
   const workRound = createWorkRound({ ...dependencies, ...systemRuntime, uploads }, { onErased, ...telling });
   const work = async () => void (await workRound());
