@@ -5,8 +5,8 @@
  * |-------------|-----------|------------------------|
  * | `incidents` | `history` | {@link IncidentsValue} |
  *
- * A ledger of an earlier version has an item for each incident, and one for `since`, instead. The first plan that writes the
- * record replaces them.
+ * An earlier version has an item for each incident, and one for `since`, instead. It may publish beside this version during an
+ * upgrade, or after a return to it. So each plan that writes the record takes over the items and removes them.
  */
 import type { IncidentKind } from '../../contract/bodies/incident-kinds.ts';
 import type { ItemKey } from '../ports/ledger.ts';

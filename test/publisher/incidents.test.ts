@@ -235,6 +235,32 @@ test.each([
   expect(await world.findings()).toEqual([]);
 });
 
+test('incidents that an earlier version has recorded beside this one are taken over, and what it has ended stays over', async () => {
+  const world = await publishedWorld();
+  await publishLate(world, 6, 'a');
+  const before = fileOf(world);
+  const record = await recordOf(world);
+  const [id = ''] = Object.keys(record?.incidents ?? {});
+  const ended = record?.incidents[id];
+  if (record === undefined || ended === undefined) throw new Error('there is no record');
+  const sort = FORMER_INCIDENTS.prefix + id;
+  // The earlier version has ended the incident that was open in the record.
+  const open = { ...record, incidents: { [id]: { ...ended, endedAt: null } } };
+  const puts = [
+    [INCIDENTS_KEY, open],
+    [{ partition: FORMER_INCIDENTS.partition, sort }, ended],
+  ] as const;
+  const any = { kind: 'any' } as const;
+  await world.ledger.transact(
+    puts.map(([key, value]) => ({ kind: 'put', key, revision: 0, value: value as Json, if: any })),
+    { attemptId: 'earlier' },
+  );
+  await publishLate(world, 6, 'b');
+  expect(fileOf(world).data).toEqual([expect.objectContaining({ endedAt: iso(world.clock.nowMs) }), ...before.data]);
+  expect(await readAll(world.ledger, FORMER_INCIDENTS)).toEqual([]);
+  expect(await world.findings()).toEqual([]);
+});
+
 test('the last hundred are kept, and neither the file nor the ledger has more', async () => {
   const world = await publishedWorld();
   const started: string[] = [];

@@ -121,10 +121,7 @@ function changesOf(
   return [...over, ...begun.slice(0, OPEN_MAX - known.size)];
 }
 
-/**
- * The newest incidents. If one begins before the previous one with its key has
- * ended, its beginning moves to that end.
- */
+/** The newest incidents. If one begins before the previous one with its key has ended, its beginning moves to that end. */
 function withChanges(before: Incidents, changes: readonly IncidentValue[]): Incidents {
   const incidents = new Map(before);
   const overAt = new Map<string, string>();
@@ -149,7 +146,7 @@ interface Stored {
   readonly since: string | null;
   /** Oldest first. */
   readonly incidents: Incidents;
-  /** Items of the former form. The new record replaces them. */
+  /** Items of an earlier version. The new record replaces them. */
   readonly former: readonly ItemKey[];
 }
 
@@ -158,18 +155,19 @@ interface Stored {
  * begun from the log, which has no incidents.
  */
 async function readStored({ dependencies: { ledger, objects }, state }: PlanContext): Promise<Stored> {
-  const record = await ledger.get(INCIDENTS_KEY);
-  const recorded = record === null ? await readFormer(ledger) : { ...record.value, former: [] };
+  const record = (await ledger.get(INCIDENTS_KEY))?.value;
+  const former = await readFormer(ledger);
   const found = state === undefined ? await objects.get(publicKey({ kind: 'incidents' })) : null;
   const published = found?.kind === 'found' ? readIncidents(Buffer.from(found.body).toString('utf8')) : null;
-  const incidents = new Map(Object.entries(recorded.incidents));
+  // The items are newer than the record: an earlier version has written them since, during an upgrade or after a return to it.
+  const incidents = new Map(Object.entries({ ...record?.incidents, ...former.incidents }));
   for (const [id, incident] of published?.incidents ?? []) {
     if ((incidents.get(id)?.endedAt ?? null) === null) incidents.set(id, incident);
   }
   return {
-    since: recorded.since ?? published?.since ?? null,
+    since: record?.since ?? former.since ?? published?.since ?? null,
     incidents: new Map(newestFirst(incidents).toReversed()),
-    former: recorded.former,
+    former: former.keys,
   };
 }
 
@@ -181,6 +179,6 @@ async function readFormer(ledger: Ledger) {
     incidents: Object.fromEntries(
       items.map(({ sort, value }) => [sort.slice(FORMER_INCIDENTS.prefix.length), value] as const),
     ),
-    former: [...items, ...(since === null ? [] : [since])].map(({ partition, sort }): ItemKey => ({ partition, sort })),
+    keys: [...items, ...(since === null ? [] : [since])].map(({ partition, sort }): ItemKey => ({ partition, sort })),
   };
 }
