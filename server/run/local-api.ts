@@ -1,10 +1,12 @@
 /**
- * The write API and the published files without a port, for the process that has the data folder. Its caller is the operator: every reader of the
- * folder has the operator's keys. So files and recipes pass the same checks and the same audit as through a server.
+ * The write API and the published files without a port, for the process that has the data folder. Its caller is the operator:
+ * every reader of the folder has the operator's keys. So files and recipes pass the same checks and the same audit as through a
+ * server.
  */
 import { randomUUID } from 'node:crypto';
 import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
 import { ALL_SCOPES } from '../../contract/operations/scopes.ts';
+import { statusOfObject } from '../../contract/problems/edge-problems.ts';
 import { FEATURES } from '../../contract/values/features.ts';
 import { OPERATOR_SUBJECT } from '../../lambdas/credentials/operator-key.ts';
 import type { Principal } from '../../lambdas/credentials/principal.ts';
@@ -60,7 +62,8 @@ export function openLocalApi({ ledger, secrets, uploads, objects, onCommitted }:
     const request = new Request(input, init);
     const { pathname, search } = new URL(request.url);
     const file = parsePublicKey(PUBLIC_PREFIX + pathname) && (await objects.get(PUBLIC_PREFIX + pathname));
-    if (file?.kind === 'found') return new Response(Buffer.from(file.body));
+    if (file?.kind === 'found')
+      return new Response(Buffer.from(file.body), { status: statusOfObject(file.metadata.contentType) });
     const body = Buffer.from(await request.arrayBuffer());
     const { result, committed, error } = await handle({
       version: '2.0',

@@ -152,6 +152,10 @@ test('a run removes a market for good, with the reason; the next runs keep it re
   expect(await run()).toMatchObject({ code: codeOf('unchanged'), report: { markets: 1 } });
   await put('oats', '2026-01-01,2.00');
   expect(await run()).toMatchObject({ code: codeOf('set-aside'), report: { markets: 1 } });
+  // The other markets are compared.
+  await put('tea', '2026-01-02,5.00');
+  const compared = await run('--complete', '--partial');
+  expect((compared.report.ingested as object[]).at(-1)).toMatchObject({ missing: 1, withdrawn: null });
   expect(await verify(target)).toMatchObject({ code: 0, output: '' });
 });
 
