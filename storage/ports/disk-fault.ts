@@ -20,10 +20,12 @@ const WORDS: readonly (readonly [codes: readonly unknown[], words: string])[] = 
  */
 export function diskFault(error: unknown, owner = 'the service'): string | null {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    const { code, errcode } = cause as Error & { readonly code?: unknown; readonly errcode?: unknown };
-    // The lower eight bits of an extended code of SQLite are the primary code.
-    const codes = [code, ...(typeof errcode === 'number' ? [errcode & 0xff] : [])];
-    const found = WORDS.find(([named]) => named.some((each) => codes.includes(each)));
+    const { code, errcode, syscall } = cause as Error & { readonly [name in 'code' | 'errcode' | 'syscall']?: unknown };
+    // A firewall denies connections with codes that files have, too.
+    if (cause instanceof AggregateError || syscall === 'connect') return null;
+    // The lower eight bits of an extended code of SQLite are the primary code. Other errors have numbers of other meanings.
+    const known = typeof errcode === 'number' ? errcode & 0xff : typeof code === 'string' ? code : null;
+    const found = WORDS.find(([named]) => named.includes(known));
     if (found !== undefined) return `The disk of ${owner} ${found[1]}.`;
   }
   return null;

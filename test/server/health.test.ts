@@ -120,6 +120,17 @@ describe('the health of the service', () => {
     }
   });
 
+  test.each([
+    [
+      'a firewall denies the connection to the target',
+      Object.assign(new Error('connect'), { code: 'EPERM', syscall: 'connect' }),
+    ],
+    ['an error has a number for a code', Object.assign(new Error('exit'), { code: 13 })],
+  ])('does not blame the disk if %s', async (_, cause) => {
+    const failure = new StorageUnavailable('the target cannot be used', { cause });
+    expect(await (await watch({ publishFailure: () => failure })).health()).toMatchObject({ healthy: true });
+  });
+
   test('with the number of late sources, once the list was read', async () => {
     const source = { label: 'a', cadence: { graceSeconds: 0 }, expectedNextAt: '2020-01-01T00:00:00Z' } as never;
     const { health } = await watch({ expectations: () => new Expectations([{ sources: [source] }]) });
