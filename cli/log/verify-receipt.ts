@@ -23,6 +23,9 @@ export async function verifyReceipt(file: string, options: ReceiptFlags): Promis
     ['market', market],
     ['metric', metric],
     ['value', shownValue(entry)],
+    ...(isAmount(entry)
+      ? [['quantity', `not in this receipt: the market entry of ${market} in the log has it`] as const]
+      : []),
     ['observed', observedAt],
     ['recorded', recordedAt],
     ['source', `${sourceLabel}, ${sourceUrl}`],
@@ -82,10 +85,13 @@ function keysOfLog(origin: string, { logKey, ...options }: ReceiptFlags) {
 const GIVE_KEY =
   'Give the key with --log-key KEY. Its operator states it, and the service shows it at URL/api/v1/log/vkey: compare both.';
 
+const isAmount = ({ kind, unknownReason }: ObservationEntry): boolean => kind === 'money' && unknownReason === null;
+
+/** An entry has no quantity, so an amount never stands alone: it may buy 10,000 JPY. */
 function shownValue(entry: ObservationEntry): string {
   if (entry.unknownReason !== null) return `unknown: ${entry.unknownReason}`;
   if (entry.kind === 'scalar') return `${entry.value} ${entry.unit}`;
   const { amountMinor, currency, minorDigits } = entry;
   const amount = amountMinor as number;
-  return `${decimalText(String(Math.abs(amount)), minorDigits, amount < 0)} ${currency}`;
+  return `${decimalText(String(Math.abs(amount)), minorDigits, amount < 0)} ${currency} for the quantity that the market quotes`;
 }

@@ -5,10 +5,12 @@ import { receiptOf } from '../../clients/typescript/receipts.ts';
 import { importLogKey, LogVerificationError, SignedLog } from '../../clients/typescript/signed-log.ts';
 import { LOG_ROOT } from '../../contract/files/public-objects.ts';
 import { canonicalInstant, instantSchema, type PublicObservation } from '../../contract/values/metric.ts';
+import { quotedAmount } from '../../contract/values/shown-value.ts';
 import { LogFileError, LogFiles } from '../../publisher/verify/log/log-files.ts';
 import type { Client } from '../http/client.ts';
 import { CommandError } from '../program/exit-codes.ts';
 import { note, printRaw } from '../program/output.ts';
+import { readMarket } from '../reads/markets.ts';
 import { publicReaderOf } from '../reads/verify.ts';
 import { allVersions } from '../reads/walk.ts';
 import { knownLogsPath, readKnownLogs } from './known-logs.ts';
@@ -18,6 +20,7 @@ import { wordsOnStrangeLog } from './strange-log.ts';
 export async function writeReceipt(client: Client, slug: string, options: ReceiptFlags): Promise<void> {
   const { readUrl } = client.profile;
   const observation = await findObservation(client, slug, options);
+  const { unit } = await readMarket(client, slug);
   const reader = publicReaderOf(readUrl, options.timeout);
   const files = new LogFiles(reader);
   const read = async (path: string) => {
@@ -40,9 +43,14 @@ export async function writeReceipt(client: Client, slug: string, options: Receip
       );
     }
     const text = await receiptOf(log, proven);
-    if (options.output === undefined) return await printRaw(text);
-    writeFileSync(options.output, text);
-    note(`Wrote ${options.output}: entry ${proven.index} of ${log.checkpoint.size}.`);
+    if (options.output === undefined) await printRaw(text);
+    else {
+      writeFileSync(options.output, text);
+      note(`Wrote ${options.output}: entry ${proven.index} of ${log.checkpoint.size}.`);
+    }
+    // The receipt itself does not state the quantity.
+    if (observation.kind === 'money' && observation.decimal !== null)
+      note(`Its value is ${quotedAmount(observation.decimal, observation.currency, unit)}.`);
   } catch (cause) {
     if (!(cause instanceof LogFileError || cause instanceof LogVerificationError)) throw cause;
     const words = known === undefined ? [] : await wordsOnStrangeLog(readUrl, files, known, memory);

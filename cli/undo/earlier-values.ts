@@ -5,6 +5,13 @@
 import { decimalOf } from '../../clients/typescript/decimal-of.ts';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
+import { isNearestAmount } from '../../contract/values/money/money.ts';
+
+interface UndoneMarket {
+  readonly slug: string;
+  /** The quantity that one price of the market buys. */
+  readonly quantity: number;
+}
 
 export interface EarlierValue {
   /** The newest version, which is undone. */
@@ -28,12 +35,13 @@ export interface Reasons {
 }
 
 /**
+ * @param market its slug, and the quantity that it quotes
  * @param versions every version of every observation of the market
  * @param isSelected whether a version must be undone
  * @param said the reasons: see {@link Reasons}
  */
 export function earlierValues(
-  market: string,
+  market: UndoneMarket,
   versions: readonly PublicObservation[],
   isSelected: (version: PublicObservation) => boolean,
   said: Reasons,
@@ -74,12 +82,12 @@ function isSameValue(one: PublicObservation, other: PublicObservation): boolean 
 }
 
 function recordOf(
-  market: string,
+  { slug, quantity }: UndoneMarket,
   { metric, observedAt, sourceUrl, announced }: PublicObservation,
   before: PublicObservation | null,
   { reason, ...said }: Reasons,
 ): IngestRecordInput {
-  const identity = { market, metric, observedAt, sourceUrl };
+  const identity = { market: slug, metric, observedAt, sourceUrl };
   const publicReason = said.publicReason ?? before?.publicReason;
   const why = publicReason === undefined ? {} : { publicReason };
   if (before === null) return { type: 'retraction', ...identity, kind: 'mistake', reason, ...why };
@@ -94,6 +102,23 @@ function recordOf(
     ...why,
   };
   return before.kind === 'money'
-    ? { ...observation, amountMinor: before.amountMinor, currency: before.currency }
+    ? { ...observation, amountMinor: before.amountMinor, currency: before.currency, ...quotedIn(before, quantity) }
     : { ...observation, value: before.value, unit: before.unit };
 }
+
+/**
+ * The quantity for which the source quotes, which is not stored: it follows from the digits and the amount. Empty: the service
+ * tries one and the market's quantity by itself.
+ */
+function quotedIn(row: PublicMoney, quantity: number): { readonly quotedQuantity?: number } {
+  const { amountMinor, minorDigits, sourceValue } = row;
+  if (amountMinor === null || amountMinor === 0 || sourceValue === null) return {};
+  const isRight = (each: number) => isNearestAmount(amountMinor, sourceValue, minorDigits, quantity, each);
+  if ([quantity, 1].some(isRight)) return {};
+  const quotedQuantity = Math.round((Number(sourceValue) * quantity * 10 ** minorDigits) / amountMinor);
+  return Number.isSafeInteger(quotedQuantity) && quotedQuantity > 0 && isRight(quotedQuantity)
+    ? { quotedQuantity }
+    : {};
+}
+
+type PublicMoney = Extract<PublicObservation, { kind: 'money' }>;

@@ -177,15 +177,12 @@ async function writeRecords(
       progress.at('Reading histories', { share: null, count: ++read, unit: 'market' });
       const versions: PublicObservation[] = [];
       for await (const version of allVersions(client, market)) versions.push(version);
-      const { values, replacedSince } = earlierValues(market, versions, isSelected, said);
+      const { unit } = await readMarket(client, market);
+      const { values, replacedSince } = earlierValues({ slug: market, ...unit }, versions, isSelected, said);
       selected += versions.filter(isSelected).length;
       for (const { record } of values) await file.write(`${JSON.stringify(record)}\n`);
-      const named = values.slice(0, Math.max(0, NAMED - count));
+      for (const value of values.slice(0, Math.max(0, NAMED - count))) note(shownChange(market, unit, value));
       count += values.length;
-      if (named.length > 0) {
-        const { unit } = await readMarket(client, market);
-        for (const value of named) note(shownChange(market, unit, value));
-      }
       for (const { metric, observedAt } of replacedSince) {
         if (left++ < NAMED) note(`${market} ${metric} ${observedAt}: was changed again later, and stays`);
       }

@@ -112,8 +112,8 @@ function changeParts<Made>(html: HtmlTag<Made>, { changes, otherSource }: PriceC
   const parts = known.map((change) => {
     const { share, since } = change;
     const look = share < 0 ? 'fall' : share > 0 ? 'rise' : 'soft';
-    return html`<span title="since ${momentText(since)}"><span class="number ${look}">${changePercent(change)}</span><span
-class="soft"> since ${dayText(since)} </span></span>`;
+    const day = html`<span class="soft"> since ${dayText(since)} </span>`;
+    return html`<span title="since ${momentText(since)}"><span class="number ${look}">${changePercent(change)}</span>${day}</span>`;
   });
   if (otherSource === null || parts.length === 0) return parts;
   return [...parts, html`<span class="soft">by ${otherSource}</span>`];

@@ -46,6 +46,20 @@ export function quantityText({ quantity, of }: { readonly quantity: number; read
 }
 
 /**
+ * `51.60 GBP per 10,000 JPY = 0.00516 GBP per JPY`: an amount of money for the market's own quantity, and in the form of
+ * {@link shownAmount} if that is another one.
+ */
+export function quotedAmount(
+  decimal: string,
+  currency: string,
+  unit: Readonly<{ quantity: number; of: string }>,
+): string {
+  const quoted = `${groupedDigits(decimal)} ${currency} ${quantityText(unit)}`;
+  if (shownQuantity(unit.quantity) === unit.quantity) return quoted;
+  return `${quoted} = ${groupedDigits(shownAmount(decimal, unit.quantity))} ${currency} ${unitText(unit)}`;
+}
+
+/**
  * The unit of a number that is not money. If the unit is the thing itself, it is in the plural. @param of the thing that is
  * priced
  */

@@ -182,7 +182,10 @@ function draftMarket(draft: Draft, fileName: string, currency: string, quantity:
     ),
     slugDigest:
       isList || hasSpecialLetters
-        ? new Commented('unless-exact', 'A name that a slug cannot spell gets eight characters of a digest.')
+        ? new Commented(
+            'unless-exact',
+            'A name with a dot, a capital or another special character gets eight characters of a digest.',
+          )
         : undefined,
     name: match.length === 0 ? `${FILL_IN}: the name of the market` : match.map((column) => `{${column}}`).join(', '),
     kind: `${FILL_IN}: a word such as fx, metal, commodity or food`,

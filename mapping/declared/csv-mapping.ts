@@ -72,8 +72,9 @@ const marketTemplateSchema = z.strictObject({
   slug: template,
   /**
    * `unless-exact`: the slug gets a hyphen and eight characters of a digest of the values of `match`, unless it spells these
-   * values exactly. It is shortened if necessary. So a name always has the same slug, and two names never share one, whatever
-   * else is in the file. `never`: two names with one slug are refused.
+   * values exactly: they have only small letters, digits and, if there is one value, single hyphens. It is shortened if
+   * necessary. So a name always has the same slug, and two names never share one, whatever else is in the file. `never`: two
+   * names with one slug are refused.
    */
   slugDigest: z.enum(['never', 'unless-exact']).default('never'),
   name: template,

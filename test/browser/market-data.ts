@@ -34,6 +34,8 @@ function wheat(day: number, source: typeof EXCHANGE, more: object = {}): object 
 export const LONG_ATTRIBUTION = `Contains data of the ministry of agriculture${', and of a regional office'.repeat(16)}.`;
 
 const WHEAT_DAYS = 90;
+/** Its source quotes 100 tonnes, and the market 50. */
+const PROVISIONAL = { status: 'provisional', confidence: 'low', sourceValue: '413.28', quotedQuantity: 100 };
 
 const WHEAT: readonly object[] = [
   {
@@ -54,7 +56,7 @@ const WHEAT: readonly object[] = [
   ...Array.from({ length: WHEAT_DAYS }, (_, day) =>
     [30, 31, 32].includes(day)
       ? wheat(day, EXCHANGE, { amountMinor: null, unknownReason: 'not-published' })
-      : wheat(day, EXCHANGE, day === WHEAT_DAYS - 1 ? { status: 'provisional', confidence: 'low' } : {}),
+      : wheat(day, EXCHANGE, day === WHEAT_DAYS - 1 ? PROVISIONAL : {}),
   ),
   ...Array.from({ length: WHEAT_DAYS / 3 }, (_, third) =>
     wheat(third * 3, MINISTRY, { amountMinor: wheatMinor(third * 3) + 900, confidence: 'medium' }),

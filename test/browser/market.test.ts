@@ -31,7 +31,7 @@ describe('a market', () => {
     expect(await page.locator('.pager [role=status]').innerText()).toBe('Rows 51 to 100 of 120');
     await chartOf(page).press('End');
     expect(await provenanceOf(page).innerText()).toMatch(
-      /4\.1328 EUR per tonne[\s\S]*Recorded as\s+206\.64 EUR per 50 tonnes/,
+      /4\.1328 EUR per tonne[\s\S]*Source wrote\s+413\.28, for the quantity that the source quotes\s[\s\S]*Recorded as\s+206\.64 EUR per 50 tonnes = 4\.1328 EUR per tonne/,
     );
     await page.keyboard.press('ArrowDown');
     expect(await provenanceOf(page).innerText()).toMatch(/4\.3182 EUR per tonne/);

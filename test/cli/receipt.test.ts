@@ -5,6 +5,7 @@ import type { CommanderError } from 'commander';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CommandError } from '../../cli/program/exit-codes.ts';
 import { createProgram } from '../../cli/program/program.ts';
+import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { findEntry, type SoughtEntry } from '../../contract/log/find-entry.ts';
 import { EMPTY_ROOT } from '../../contract/log/merkle.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
@@ -30,6 +31,8 @@ let printed: string;
 beforeAll(async () => {
   world = createWorld(DEFAULT_PAGE_SIZES);
   await world.ingest([market('a'), market('b'), price('a', 0, 4129), price('a', 1, null), price('b', 0, 5)]);
+  const yen = { ...market('c'), unit: { quantity: 10_000, of: 'JPY' } };
+  await world.ingest([yen as IngestRecordInput, price('c', 0, 5160)]);
   await publish(withLog(world.dependencies));
   await world.ingest([price('a', 0, 4130)], 'correct');
   await publish(withLog(world.dependencies));
@@ -84,7 +87,7 @@ describe('verify --log', () => {
     printed = '';
     expect(await run('verify', url, '--log', '--json')).toBe(0);
     expect(printed).not.toContain('the first check');
-    expect(JSON.parse(printed)).toMatchObject({ findings: [], log: { size: 7, vkeys: [VKEY], takenDown: 0 } });
+    expect(JSON.parse(printed)).toMatchObject({ findings: [], log: { size: 9, vkeys: [VKEY], takenDown: 0 } });
   });
 
   test('takes several keys, each after its own option, and a URL behind one', async () => {
@@ -135,9 +138,19 @@ describe('receipt', () => {
     expect(await make('--observed-at', '2026-01-01T00:00:00Z', '-o', receipt())).toBe(0);
     printed = '';
     expect(await run('receipt', 'verify', receipt(), '--log-key', VKEY)).toBe(0);
-    expect(printed).toContain('value\t41.30 USD\n');
+    expect(printed).toContain('value\t41.30 USD for the quantity that the market quotes\n');
+    expect(printed).toContain('quantity\tnot in this receipt: the market entry of a in the log has it\n');
     expect(printed).toContain('corrects\tobs_');
     expect(await run('receipt', 'verify', receipt(), '--log-key', testSigner(2).vkey)).toBe('findings');
+  });
+
+  test('of a price for 10,000 says so while the quantity is known, and never shows the amount alone', async () => {
+    printed = '';
+    expect(await run('receipt', 'c', '--url', url, '--observed-at', '2026-01-01T00:00:00Z', '-o', receipt())).toBe(0);
+    expect(printed).toContain('Its value is 51.60 USD per 10,000 JPY = 0.00516 USD per JPY.\n');
+    printed = '';
+    expect(await run('receipt', 'verify', receipt(), '--log-key', VKEY)).toBe(0);
+    expect(printed).toContain('value\t51.60 USD for the quantity that the market quotes\n');
   });
 
   test('without --log-key only keys count that every base URL of this log has shown', async () => {

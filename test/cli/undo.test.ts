@@ -28,6 +28,11 @@ const price = (slug: string, observedAt: string, amountMinor: number | null, mor
   ...{ sourceLabel: 'A source', confidence: 'high', status: 'final', outlierConfirmed: true },
   ...more,
 });
+/** For 10,000 yen, of a source that quotes 100. */
+const yen = (value: string) => {
+  const { amountMinor: _, ...record } = price('yen', DAY_1, 0);
+  return { ...record, value, quotedQuantity: 100 };
+};
 const share = (slug: string, value: string) => ({
   ...{ type: 'observation', market: slug, metric: 'share', value, unit: 'percent', observedAt: DAY_1, sourceUrl },
   ...{ sourceLabel: 'A source', confidence: 'low', status: 'provisional', sourceValue: value },
@@ -62,23 +67,27 @@ async function standing(slug: string): Promise<readonly (readonly unknown[])[]> 
     });
 }
 
-const SLUGS = ['changed', 'withdrawn', 'replaced', 'new', 'scalar', 'shared'];
+const SLUGS = ['changed', 'withdrawn', 'replaced', 'new', 'scalar', 'yen', 'shared'];
 const everything = async () =>
   Object.fromEntries(await Promise.all(SLUGS.map(async (slug) => [slug, await standing(slug)])));
 
 beforeAll(async () => {
   await send([
-    ...SLUGS.filter((slug) => slug !== 'new').flatMap((slug) => [market(slug), price(slug, DAY_1, 100)]),
+    ...SLUGS.filter((slug) => !['new', 'yen'].includes(slug)).flatMap((slug) => [
+      market(slug),
+      price(slug, DAY_1, 100),
+    ]),
     ...[
       price('withdrawn', DAY_2, 200),
       price('shared', DAY_2, null, { unknownReason: 'withheld' }),
       share('scalar', '1.50'),
+      ...[{ ...market('yen'), unit: { quantity: 10_000, of: 'JPY' } }, yen('0.5160')],
     ],
   ]);
   wrong = await send([
     ...[market('new'), price('new', DAY_1, 9)],
     ...[price('changed', DAY_1, 1, { status: 'estimated' }), price('changed', DAY_2, 2)],
-    ...[retraction('withdrawn', DAY_2), price('replaced', DAY_1, 3), share('scalar', '15')],
+    ...[retraction('withdrawn', DAY_2), price('replaced', DAY_1, 3), share('scalar', '15'), yen('0.6160')],
   ]);
   await send([price('replaced', DAY_1, 110)]);
   known = await send([price('replaced', DAY_1, 110)]);
@@ -91,10 +100,11 @@ beforeAll(async () => {
 test('without --apply, each record is examined, and nothing changes', async () => {
   const before = await everything();
   const run = await undo(wrong);
-  expect(countsOf(run.output)).toEqual({ dryRun: true, accepted: 5, unchanged: 0, refused: 0 });
+  expect(countsOf(run.output)).toEqual({ dryRun: true, accepted: 6, unchanged: 0, refused: 0 });
   expect(run.code).toBe(0);
   for (const slug of ['changed', 'withdrawn', 'replaced', 'new', 'scalar']) expect(run.errors).toContain(slug);
   expect(run.errors).toContain(`changed price ${DAY_1}: 0.01 USD per kilogram → 1.00 USD per kilogram\n`);
+  expect(run.errors).toContain(`yen price ${DAY_1}: 0.00616 USD per JPY → 0.00516 USD per JPY\n`);
   expect(run.errors).toContain(`changed price ${DAY_2}: 0.02 USD per kilogram → retracted as a mistake\n`);
   expect(await everything()).toEqual(before);
 });
@@ -102,7 +112,7 @@ test('without --apply, each record is examined, and nothing changes', async () =
 describe('with --apply', () => {
   test('added values are mistakes, changed and withdrawn ones stand again, and later changes stay', async () => {
     const run = await undo(wrong, '--apply');
-    expect(countsOf(run.output)).toEqual({ dryRun: false, accepted: 5, unchanged: 0, refused: 0 });
+    expect(countsOf(run.output)).toEqual({ dryRun: false, accepted: 6, unchanged: 0, refused: 0 });
     const { shared, ...others } = await everything();
     expect(others).toEqual({
       changed: [
@@ -119,6 +129,7 @@ describe('with --apply', () => {
         ['price', '2025-01-01', 100, null],
         ['share', '2025-01-01', '1.50', null],
       ],
+      yen: [['price', '2025-01-01', 5160, null]],
     });
     expect(shared).toContainEqual(['price', '2025-01-02', 5, null]);
     const answer = await fetch(`${served.url}/api/v1/markets/changed/history`);

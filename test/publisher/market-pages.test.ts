@@ -42,7 +42,7 @@ test('a page has price, change, day, source and the last ten prices in it, and n
   const text = await pageOf(world);
   expect(text).toContain('<h1>Market a</h1>');
   expect(text).toContain('<span class="number figure">1,<wbr>245.00 USD</span>\n<span class="soft">per unit</span>');
-  expect(text).toContain('<span class="number rise">+0.08 %</span><span\nclass="soft"> since 11 Jan 2026 </span>');
+  expect(text).toContain('<span class="number rise">+0.08 %</span><span class="soft"> since 11 Jan 2026 </span>');
   expect(text).toContain(
     '<dt>Observed</dt><dd><time datetime="2026-01-12T00:00:00Z" class="number">12 Jan 2026, 00:00 UTC</time>',
   );

@@ -48,6 +48,8 @@ npx -y --package=./tidemark-mcp-0.1.0.tgz tidemark-mcp --url ${READ_HOST}
 
 ## Reference
 
+Public reads work everywhere. All other groups need a service with a write host, which a static site does not have.
+
 [Conventions](${CONVENTIONS_PAGE}) has the rules of all operations, [schemas](${SCHEMAS_PAGE}) the bodies that several share.
 
 ${linkList(REFERENCE_GROUPS)}

@@ -2,8 +2,7 @@
 
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { metricTitle } from '../../../../contract/values/metric-words.ts';
-import { groupedDigits } from '../../../../contract/values/money/decimal-text.ts';
-import { quantityText, shownQuantity } from '../../../../contract/values/shown-value.ts';
+import { quotedAmount, shownQuantity } from '../../../../contract/values/shown-value.ts';
 import { type CheckedEntry, checkedParts, checkFailure, checkWords } from './check-result.ts';
 import { agedTime, badge, button, dom, element, facts, fill, outsideLink, type Slot, timeElement } from './elements.ts';
 import type { RowOwner, RowWords } from './row-words.ts';
@@ -94,7 +93,7 @@ export class ProvenancePanel {
         ...words.reasons(row),
         ['Confidence', row.confidence],
         ['Status', row.status],
-        ['Source wrote', row.sourceValue ?? 'not given'],
+        ['Source wrote', sourceDigits(row, words)],
         words.digits(row) === null
           ? null
           : ['Rounding', row.rounded ? 'rounded to the decimals of its currency' : 'exact'],
@@ -130,8 +129,20 @@ export class ProvenancePanel {
   }
 }
 
-/** Null: the price is shown for the quantity that the source quotes. */
+/**
+ * The digits of the source. It may quote another quantity than the market, and no field states which: then the digits are not
+ * those of the amount.
+ */
+function sourceDigits(row: PublicObservation, { unit }: RowWords): string {
+  if (row.sourceValue === null) return 'not given';
+  if (row.kind !== 'money' || row.decimal === null) return row.sourceValue;
+  const isAmount = Math.abs(Number(row.sourceValue) - Number(row.decimal)) < 10 ** -row.minorDigits;
+  if (unit.quantity === 1 && isAmount) return row.sourceValue;
+  return `${row.sourceValue}, for the quantity that the source quotes`;
+}
+
+/** Null: the price is shown for the quantity that the market quotes. */
 function quotedRow(row: PublicObservation, { unit }: RowWords): readonly [string, string] | null {
   if (row.kind !== 'money' || row.decimal === null || shownQuantity(unit.quantity) === unit.quantity) return null;
-  return ['Recorded as', `${groupedDigits(row.decimal)} ${row.currency} ${quantityText(unit)}`];
+  return ['Recorded as', quotedAmount(row.decimal, row.currency, unit)];
 }
