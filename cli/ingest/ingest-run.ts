@@ -2,7 +2,6 @@
 import type { BatchReport, IngestMode } from '../../contract/ingest/ingest-records.ts';
 import type { Upload } from '../../contract/ingest/ingest-uploads.ts';
 import { CORRECTIONS_MAX, type ShownBeside, type ShownCorrection } from '../../contract/ingest/row-counts.ts';
-import { inWordsOfMapping } from '../../contract/problems/row-remedies.ts';
 import type { FileFault } from '../../mapping/check/fault-groups.ts';
 import { type CsvMapping, columnsOfDate } from '../../mapping/declared/csv-mapping.ts';
 import { columnsOf } from '../../mapping/values/template.ts';
@@ -10,6 +9,7 @@ import type { ProgressLine } from '../../server/terminal/progress-line.ts';
 import type { Client } from '../http/client.ts';
 import type { FaultLog } from './fault-log.ts';
 import type { FileContents } from './file-contents.ts';
+import { inWordsOfMapping } from './mapping-words.ts';
 import type { Input } from './open-input.ts';
 import type { Asserted, SourceForm } from './source-records.ts';
 

@@ -224,7 +224,7 @@ class MarketDraft {
       ? null
       : this.#guard.contradictionOf(metric, record.metric, first, value.outliers);
     if (other !== null) {
-      const detail = `${sentValueText(metric, value.unit)} is too far from ${recordedValueText(other, value.unit)} of ${other.observedAt}: if the value is right, ${ROW_REMEDIES.outlier.record}`;
+      const detail = `${sentValueText(metric, value.unit)} is too far from ${recordedValueText(other, value.unit)} of ${other.observedAt}: if the value is right, ${ROW_REMEDIES.outlier}`;
       return refused('outlier', metric.kind === 'money' ? '/amountMinor' : '/value', detail);
     }
     const isAnnounced = isAnnouncedBy(record);

@@ -38,7 +38,7 @@ export function repetition(
     return newest.supersedes === null ? refused('conflict.existing', POINTER, detail) : null;
   }
   if (!isRetractedAs(before, metric, record)) return null;
-  const remedy = ROW_REMEDIES['conflict.existing'].record;
+  const remedy = ROW_REMEDIES['conflict.existing'];
   const detail = `a public reason is for a correction, and this value was retracted: ${remedy}`;
   return hasOtherReason(record, stated) ? refused('conflict.existing', POINTER, detail) : { kind: 'unchanged' };
 }

@@ -21,10 +21,11 @@ const KILOBYTE = 1024;
 
 /** The size of the code that is loaded at the start, which a cold start reads and compiles. */
 const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
-  'write-api': 504 * KILOBYTE,
-  worker: 440 * KILOBYTE,
+  // The parts of the counts in reports, and their examples, are two kilobytes.
+  'write-api': 507 * KILOBYTE,
+  worker: 442 * KILOBYTE,
   'upload-arrived': 400 * KILOBYTE,
-  sources: 484 * KILOBYTE,
+  sources: 485 * KILOBYTE,
   'first-key': 250 * KILOBYTE,
   publish: 768 * KILOBYTE,
   // The checks of an index of parts, and of its generation, are a kilobyte.

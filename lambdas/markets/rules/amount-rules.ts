@@ -75,7 +75,7 @@ function computedAmount(
     return refused('/value', amount.error, `${value} ${currency} is beyond ±(2^53−1) minor units`);
   }
   if (amount.rounded && record.exact === true) {
-    const detail = `${value} ${currency} does not fit: the market quotes for ${quantity}, and ${currency} has ${exponent} decimals. ${ROW_REMEDIES['amount.not-integral'].record}`;
+    const detail = `${value} ${currency} does not fit: the market quotes for ${quantity}, and ${currency} has ${exponent} decimals. ${ROW_REMEDIES['amount.not-integral']}`;
     return refused('/value', 'amount.not-integral', detail);
   }
   return { ...amount, sourceValue: sourceValue ?? value };

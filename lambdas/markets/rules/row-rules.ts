@@ -166,7 +166,7 @@ function timeErrors(
   const atMs = Date.parse(instant);
   if (atMs > nowMs + aheadMs) {
     const most = aheadMs === FUTURE_TOLERANCE_MS ? 'a day' : '400 days';
-    const announce = pointer === '/observedAt' && most === 'a day' ? `. ${ROW_REMEDIES['date.future'].record}` : '';
+    const announce = pointer === '/observedAt' && most === 'a day' ? `. ${ROW_REMEDIES['date.future']}` : '';
     const detail = `${instant} is more than ${most} ahead of ${new Date(nowMs).toISOString()}: check the year, and the order of day and month${announce}`;
     return [error(pointer, 'date.future', detail)];
   }
