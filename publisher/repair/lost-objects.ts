@@ -15,18 +15,12 @@ import { PROJECTORS } from '../projections.ts';
  * The keys that the newest generation needs and the store lacks: files were deleted, or a copy without them was restored.
  * Publishing everything again puts lost objects back.
  *
- * @param isRead whether the bytes are read too. Default: only names are compared. A store whose reads treat damaged objects
- *   as absent also reports those
  * @throws LedgerBehind if the store is later than the ledger, or belongs to another ledger
  */
-export async function findLostObjects(
-  dependencies: PublisherDependencies,
-  { isRead = false } = {},
-): Promise<readonly string[]> {
+export async function findLostObjects(dependencies: PublisherDependencies): Promise<readonly string[]> {
   const { objects } = dependencies;
   const head = await assertSameOrigin(dependencies);
   if (head === null) return [];
-  const isUnreadable = async (key: string) => (await objects.get(key)).kind === 'absent';
   const present = new Set<string>();
   for (let after: string | null | undefined; after !== null; ) {
     const page = await objects.list(`${PUBLIC_PREFIX}/`, after === undefined ? {} : { after });
@@ -37,7 +31,7 @@ export async function findLostObjects(
   for await (const name of publishedNames(dependencies, head)) {
     const key = publicKey(name);
     // The listing does not show objects that were published since it began.
-    if (present.has(key) ? isRead && (await isUnreadable(key)) : (await objects.stat(key)) === null) lost.push(key);
+    if (!present.has(key) && (await objects.stat(key)) === null) lost.push(key);
   }
   const { layout } = head.value.list;
   if (layout !== null && (await objects.stat(layout.key)) === null) lost.push(layout.key);

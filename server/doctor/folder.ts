@@ -160,7 +160,7 @@ function examineStopped(file: string): Diagnosis {
 async function examineObjects(folder: string, progress: ProgressLine | undefined): Promise<Diagnosis> {
   const bucket = readBucketMemory(folder);
   const elsewhere = bucket === null ? '' : `; the public ones are in ${nameOfBucket(bucket)}, which was not read`;
-  const { read, damaged } = await findDamagedObjects(folder, (count, of) =>
+  const { read, damaged } = await findDamagedObjects(folder, true, (count, of) =>
     progress?.at('Reading the objects', { share: count / of, count, unit: 'file' }),
   );
   if (damaged.length === 0) return ok('objects', `${read} files, all undamaged${elsewhere}`);

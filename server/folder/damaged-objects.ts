@@ -3,6 +3,7 @@
  * again. Meanwhile readers get 503: a 404 would say that the resource does not exist, and caches would keep it.
  */
 import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
+import { findDamagedObjects } from '../../storage/directory/damaged-files.ts';
 import { changedStore } from '../../storage/ports/changed-store.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';
 import type { ETag, ObjectStore } from '../../storage/ports/object-store.ts';
@@ -12,6 +13,12 @@ export interface Damage {
   readonly objects: ObjectStore;
   /** Records that a reader has found this object damaged. */
   note(key: string): void;
+  /**
+   * Records the objects whose files another program has removed or changed. Null: the objects are in a bucket.
+   *
+   * @param isRead whether the bytes are compared, too
+   */
+  readonly search: ((isRead: boolean) => Promise<void>) | null;
   /** Sets the function that is called for each public object that is found damaged. */
   onFound(call: () => void): void;
   /**
@@ -45,8 +52,11 @@ const ANY_ETAG = '' as ETag;
 
 type State = 'found' | 'tried' | 'given-up';
 
-/** @param store replaces a damaged object in a put under the condition `absent`, as the directory store does */
-export function watchDamage(store: ObjectStore): Damage {
+/**
+ * @param store replaces a damaged object in a put under the condition `absent`, as the directory store does
+ * @param folder the data folder whose files the objects are. Null: they are in a bucket
+ */
+export function watchDamage(store: ObjectStore, folder: string | null): Damage {
   /** By key. Repaired objects leave it. */
   const damaged = new Map<string, State>();
   let found = (): void => undefined;
@@ -105,6 +115,7 @@ export function watchDamage(store: ObjectStore): Damage {
   return {
     objects,
     note,
+    search: folder === null ? null : async (isRead) => (await findDamagedObjects(folder, isRead)).damaged.forEach(note),
     onFound: (call) => {
       found = call;
     },

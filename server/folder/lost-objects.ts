@@ -18,8 +18,9 @@ import type { Damage } from './damaged-objects.ts';
 const SNAPSHOT = publicKey({ kind: 'snapshot' });
 
 /**
- * Publications notice only the lost objects that they need. A search reads each name in the store, and at least two records for
- * each market: 1.4 s of CPU time for 20,000 markets. The first search after a start reads the published bytes, too.
+ * Publications notice only the lost objects that they need. A search of a folder examines each file that was put there; the
+ * first one after a start reads the bytes, too. The first search, and each search of a bucket, also compares the store with the
+ * ledger, because an index may be lost together with files: at least two records for each market.
  */
 export const LOOK_INTERVAL_MS = 60 * 60 * 1000;
 
@@ -77,19 +78,17 @@ export interface LostObjects {
 /**
  * @param report called each time that objects are found lost, and if marking fails
  * @param damage the damaged objects of these dependencies
- * @param readsBytes whether the first search reads all bytes
  */
 export function watchLostObjects(
   dependencies: PublisherDependencies,
   report: (what: string, cause: unknown) => void,
-  damage: Pick<Damage, 'takeUntried'> | null = null,
-  readsBytes = true,
+  damage: Pick<Damage, 'search' | 'takeUntried'> | null = null,
 ): LostObjects {
   const { ledger, objects, nowMs } = dependencies;
   /** The time when objects were found lost, and the time to wait before everything is marked. Null: none is lost. */
   let lost: { readonly sinceMs: number; readonly waitMs: number } | null = null;
   let wasMarked = false;
-  let wasRead = !readsBytes;
+  let wasSearched = false;
 
   /** Whether everything is being published again. */
   const isDoubtful = async () => (await ledger.get(HEAD_KEY))?.value.list.isDoubtful === true;
@@ -133,8 +132,12 @@ export function watchLostObjects(
     async look() {
       if ((await ledger.get(HEAD_KEY))?.value.list.isDoubtful !== false) return false;
       if (await isBehind()) return true;
-      const keys = await findLostObjects(dependencies, { isRead: !wasRead });
-      wasRead = true;
+      const search = damage?.search ?? null;
+      const isFirst = !wasSearched;
+      await search?.(isFirst);
+      wasSearched = true;
+      if (await isDamaged()) return true;
+      const keys = isFirst || search === null ? await findLostObjects(dependencies) : [];
       if (keys.length === 0 || (await isDoubtful())) return false;
       return await found(describe(keys));
     },

@@ -255,7 +255,7 @@ type Round = Awaited<ReturnType<typeof openRound>>;
 async function openRound({ data, replaced }: Opened, state: TargetState | null, config: EmbeddedConfig, step: Step) {
   const { ledger, target } = data;
   const [faults, warnings]: [string[], string[]] = [[], []];
-  const damage = watchDamage(data.objects);
+  const damage = watchDamage(data.objects, target.isRemote ? null : config.dataFolder);
   const { objects, counts } = countFiles(damage.objects, (key) => key.startsWith(`${PUBLIC_PREFIX}/`));
   const sample = config.sample === 'unsaid' ? 'no' : config.sample;
   const isSample = await isSampleAlone(ledger, sample);
@@ -333,9 +333,9 @@ async function isAllPublished({ ledger, target, dependencies, logKeys }: Round, 
 
 /** Returns markets and projections that could not be published. */
 async function publishAndSweep(round: Round): Promise<readonly string[]> {
-  const { data, target, config, step, dependencies, damage, uploads, report, info } = round;
+  const { data, config, step, dependencies, damage, uploads, report, info } = round;
   step('Publishing');
-  const lost = watchLostObjects(dependencies, (_, cause) => step((cause as Error).message), damage, !target.isRemote);
+  const lost = watchLostObjects(dependencies, (_, cause) => step((cause as Error).message), damage);
   const deferred = await publishAll(dependencies, lost, round.work);
   if (round.logKeys !== null && config.witnesses.length > 0)
     await cosignOnce(dependencies, config, addTo(round.warnings));

@@ -29,7 +29,7 @@ import { createTurns, yieldingLedger } from './yielding-ledger.ts';
 export interface BackgroundOptions {
   readonly dependencies: PublisherDependencies;
   /** The damaged objects of these dependencies. */
-  readonly damage: Pick<Damage, 'onFound' | 'takeUntried'>;
+  readonly damage: Pick<Damage, 'onFound' | 'search' | 'takeUntried'>;
   readonly data: Pick<DataFolder, 'removeExpired' | 'emptyLog' | 'target'>;
   readonly filling: Filling;
   readonly uploads: DirectoryUploads;
@@ -72,7 +72,7 @@ export function startBackground(options: BackgroundOptions): Background {
   /** Reports no faults during the stop: interrupted work fails as expected. */
   const reportUnlessStopping = (what: string, cause: unknown) => isStopping || report(what, cause);
 
-  const lost = watchLostObjects(dependencies, report, options.damage, !data.target.isRemote);
+  const lost = watchLostObjects(dependencies, report, options.damage);
   options.damage.onFound(() => publishing.wake());
   const witnesses = dependencies.log === undefined ? [] : config.witnesses.map(openWitness);
   const cosigning =

@@ -104,7 +104,7 @@ async function startOn(
 ): Promise<Service> {
   const { fault: report } = log;
   const { nowMs } = systemRuntime;
-  const damage = watchDamage(data.objects);
+  const damage = watchDamage(data.objects, data.target.isRemote ? null : config.dataFolder);
   const countMarkets = async () => (await readAll(data.ledger, MARKET_INDEX)).length;
   const filling = openFilling(config.dataFolder, countMarkets, log, nowMs);
   const objects = announceChanges(damage.objects, edge.invalidate);

@@ -1,4 +1,4 @@
-/** Reads the whole store of a directory, also while another process owns it. */
+/** Examines the whole store of a directory, also while another process owns it. */
 import { existsSync } from 'node:fs';
 import pMap from 'p-map';
 import { StorageCorrupt } from '../ports/errors.ts';
@@ -19,10 +19,12 @@ const KEYS_AT_ONCE = 1_000;
 /**
  * Changes nothing. A file that is replaced or removed meanwhile does not count as damaged.
  *
- * @param progress receives the number of files that were read, and the number of all
+ * @param isRead whether the bytes are compared, too. Otherwise a changed file is found only if it has another size
+ * @param progress receives the number of files that were examined, and the number of all
  */
 export async function findDamagedObjects(
   root: string,
+  isRead: boolean,
   progress: (done: number, of: number) => void = () => {},
 ): Promise<FilesRead> {
   const damaged: string[] = [];
@@ -39,7 +41,7 @@ export async function findDamagedObjects(
         keys,
         async (key) => {
           try {
-            if ((await reader.get(key)).kind === 'absent') return;
+            if (isRead ? (await reader.get(key)).kind === 'absent' : (await reader.stat(key)) === null) return;
           } catch (error) {
             if (!(error instanceof StorageCorrupt)) throw error;
             damaged.push(key);

@@ -2,10 +2,13 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { Projection } from '../../contract/files/projections.ts';
 import { publicKey } from '../../contract/files/public-objects.ts';
+import type { PublisherDependencies } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
 import { type Damage, tellDamage, watchDamage } from '../../server/folder/damaged-objects.ts';
 import { watchLostObjects } from '../../server/folder/lost-objects.ts';
+import { readSite } from '../../server/folder/site-folder.ts';
 import { openDirectoryObjects } from '../../storage/directory/directory-objects.ts';
 import { DirectoryReader } from '../../storage/directory/directory-reader.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';
@@ -17,13 +20,13 @@ import { temporaryFolder } from '../storage/temporary-folder.ts';
 const bodyOf = (slug: string) => publicKey({ kind: 'market', slug });
 
 /** Four markets, pages of both kinds and a log, in files. */
-async function publishedFolder() {
+async function publishedFolder(changes: Partial<PublisherDependencies> = {}) {
   const folder = await temporaryFolder();
   const store = await openDirectoryObjects(folder);
-  const damage = watchDamage(store);
+  const damage = watchDamage(store, folder);
   const shown = tellDamage(new DirectoryReader(folder, null, { rejectsLost: true }), damage.note);
   const { ledger, clock, ingest } = createWorld();
-  const dependencies = withLog(dependenciesOn(ledger, damage.objects, clock, SMALL_PAGES));
+  const dependencies = { ...withLog(dependenciesOn(ledger, damage.objects, clock, SMALL_PAGES)), ...changes };
   await ingest([
     ...['a', 'b', 'c', 'd'].map((slug) => market(slug)),
     ...[0, 1, 2, 3, 4].map((day) => price('b', day, 5)),
@@ -78,6 +81,25 @@ test('every kind of published object is found at the start, put again, and the s
   for (const key of keys) expect((await store.get(key)).kind, key).toBe('found');
   for (const key of immutable) expect(await bodyIn(key), key).toEqual(before.get(key));
   expect(reports).toEqual([expect.stringMatching(/^publishing everything again: \d+ objects are lost or damaged/)]);
+});
+
+test('later searches find each removed file of a market, its page and its feed included', async () => {
+  const folder = await publishedFolder({
+    site: await readSite(),
+    readBaseUrl: 'https://data.example.com',
+    projections: new Set<Projection>(['history-files', 'market-feeds', 'market-pages']),
+  });
+  const { store, fileOf, lost } = folder;
+  expect(await lost.look()).toBe(false);
+  const keys = (await store.list('public/')).keys.filter((key) => /\/b\b/.test(key));
+  for (const kind of ['market-feed', 'market-page'] as const) expect(keys).toContain(publicKey({ kind, slug: 'b' }));
+  for (const key of keys) {
+    await rm(fileOf(key));
+    expect(await lost.look(), key).toBe(true);
+    await publishAll(folder);
+    expect((await store.get(key)).kind, key).toBe('found');
+    expect(await lost.look(), key).toBe(false);
+  }
 });
 
 test('a read that fails has the object put again, with one report; readers get no "absent" meanwhile', async () => {
