@@ -100,7 +100,7 @@ export async function runOnce(
   if (options.json) {
     const { files: publicFiles, ...rest } = report;
     await printJson({ outcome, ...rest, publicFiles, ingested, durationMs });
-  } else await printReport(report, ingested, outcome);
+  } else await printReport(report, ingested, outcome, options.fromLog === undefined);
   for (const file of ingested) if (file.stoppedAtLine !== null) note(stopNote(file));
   for (const { source, reason } of report.sources.filter(hasFailed)) {
     note(`${source}: ${reason?.code}: ${reason?.detail}`);
@@ -166,11 +166,17 @@ async function tellRefusal(error: unknown, asJson: boolean): Promise<never> {
   throw new CommandError(exit, message, null, { cause: error });
 }
 
-async function printReport(report: RunReport, ingested: readonly FileSummary[], outcome: Outcome): Promise<void> {
+/** @param isKept whether the ledger is kept after the run: only then can a batch be named to undo it */
+async function printReport(
+  report: RunReport,
+  ingested: readonly FileSummary[],
+  outcome: Outcome,
+  isKept: boolean,
+): Promise<void> {
   const { generation, markets, observations, log, target, files, state, sources, past, deferred } = report;
   await printFields([
     ['outcome', outcome],
-    ...ingested.map((file) => ['file', inWordsOfFile(file)] as const),
+    ...ingested.map((file) => ['file', `${countsOfFile(file)}${isKept ? sentAsOf(file) : ''}`] as const),
     ...ingested.flatMap((file) =>
       file.missing === undefined ? [] : [['missing rows', inWordsOfMissing(file)] as const],
     ),
@@ -186,10 +192,9 @@ async function printReport(report: RunReport, ingested: readonly FileSummary[], 
   ]);
 }
 
-function inWordsOfFile(summary: FileSummary): string {
-  const { accepted, sentAs } = summary;
-  // Only stored records can be undone.
-  return `${countsOfFile(summary)}${accepted === 0 || sentAs.length === 0 ? '' : `; sent as ${shownIds(sentAs)}`}`;
+/** Only stored records can be undone. */
+function sentAsOf({ accepted, sentAs }: FileSummary): string {
+  return accepted === 0 || sentAs.length === 0 ? '' : `; sent as ${shownIds(sentAs)}`;
 }
 
 /** The counts that are not zero. */
