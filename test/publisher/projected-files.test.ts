@@ -108,7 +108,7 @@ async function fill(world: World): Promise<void> {
   await world.publishAll();
 }
 
-/** A look for lost objects reports these. Only `verify` finds a lost file of the other kinds. */
+/** The comparison with the ledger reports these. A search of a folder finds lost files of every kind. */
 const REPORTED: readonly Projection[] = ['latest', 'recent', 'feeds', 'history-files'];
 
 const site = await readSite();
