@@ -2,7 +2,6 @@
 
 import { EXPORT_PART_ENTRIES } from '../../contract/bodies/export-tables.ts';
 import { PUBLIC_OBJECTS } from '../../contract/files/public-objects.ts';
-import type { LogCheckpoint } from '../../contract/log/checkpoint.ts';
 import { nameOfKey } from '../../contract/log/notes.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../../publisher/dependencies.ts';
 import { bytesOfBody } from '../../publisher/kernel/files/rendered.ts';
@@ -13,10 +12,10 @@ import { UpstreamInvalid, UpstreamUnavailable } from '../../publisher/verify/rea
 import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import type { ProgressLine } from '../terminal/progress-line.ts';
-import { MirrorCopy } from './copy.ts';
+import { MirrorCopy, MirrorFull } from './copy.ts';
 import type { MirrorDocument } from './mirror-document.ts';
 import { hasForkEvidence, keepForkEvidence, type MirrorFolder } from './mirror-folder.ts';
-import { checkpointOf, MirrorLog, UpstreamForked } from './mirror-log.ts';
+import { checkpointOf, MirrorLog, type MirrorLogState, UpstreamForked } from './mirror-log.ts';
 import { copyDaily, copyOnce, type DailyReport, type MirrorWorld, type RoundReport } from './round.ts';
 import { normalised, Stage } from './stage.ts';
 import { sweepCopy } from './sweep-copy.ts';
@@ -116,12 +115,20 @@ export class Mirror {
       folder.state = { ...folder.state, lastSuccessAt, log: log.state };
       folder.save();
       let daily: DailyReport = { isRight: true, findings: [] };
+      let full: MirrorFull | null = null;
       if (nowMs() - this.#dailyAtMs >= DAILY_EVERY_MS) {
         await stage.forget();
-        daily = await copyDaily(world, isFull);
+        try {
+          daily = await copyDaily(world, isFull);
+        } catch (error) {
+          if (!(error instanceof MirrorFull)) throw error;
+          full = error;
+        }
         if (daily.isRight) this.#dailyAtMs = nowMs();
       }
-      if (isFull && report.isListWhole && daily.isRight) await this.#sweep(reached, checkpointOf(log.state));
+      // Only the sweep makes room, so it runs although the daily files do not fit.
+      if (isFull && report.isListWhole && daily.isRight) await this.#sweep(reached, log.state, full === null);
+      if (full !== null) throw full;
       if (daily.isRight) return report;
       const findings = [...report.findings, ...daily.findings];
       return { ...report, findings, state: findings.length > 0 ? 'faulty' : 'behind' };
@@ -166,9 +173,10 @@ export class Mirror {
     await this.#putSite();
   }
 
-  async #sweep(reached: ReadonlySet<string>, checkpoint: LogCheckpoint | null): Promise<void> {
+  async #sweep(reached: ReadonlySet<string>, log: MirrorLogState, isDailyRead: boolean): Promise<void> {
     const { folder, nowMs, site } = this.#options;
-    const options = { reached, logSize: checkpoint?.size ?? 0, siteFiles: site.files, nowMs: nowMs() };
+    const logSize = checkpointOf(log)?.size ?? 0;
+    const options = { reached, isDailyRead, logSize, siteFiles: site.files, nowMs: nowMs() };
     const unreached = await sweepCopy(this.#copy, folder.state.unreached ?? {}, options);
     folder.state = { ...folder.state, unreached };
     folder.save();

@@ -24,6 +24,8 @@ export type Unreached = Readonly<Record<string, number>>;
 export interface SweepOptions {
   /** The keys that the walk has read. */
   readonly reached: ReadonlySet<string>;
+  /** Whether the walk has read all daily files. If not, only those that an earlier sweep did not reach may be removed. */
+  readonly isDailyRead: boolean;
   /** The size of the log: the partial tiles of this size are in use. */
   readonly logSize: number;
   /** The files of the built site, by path. */
@@ -31,7 +33,7 @@ export interface SweepOptions {
   readonly nowMs: number;
 }
 
-/** Walks all objects, after a round that has read everything and put the list. */
+/** Walks all objects, after a round that has read everything else and put the list. */
 export async function sweepCopy(copy: MirrorCopy, before: Unreached, options: SweepOptions): Promise<Unreached> {
   const unreached: Record<string, number> = {};
   const kinds = new Set(Array.from(options.reached, (key) => parsePublicKey(key)?.kind));
@@ -39,7 +41,8 @@ export async function sweepCopy(copy: MirrorCopy, before: Unreached, options: Sw
     const name = parsePublicKey(key);
     if (name === null && FORMER.has(key)) await copy.remove(key);
     if (name === null || isReached(key, name, options)) continue;
-    const sinceMs = before[key] ?? options.nowMs;
+    const sinceMs = before[key] ?? (options.isDailyRead || dailyOf(name) === undefined ? options.nowMs : null);
+    if (sinceMs === null) continue;
     if (options.nowMs - sinceMs >= retentionMs(key, name, kinds)) await copy.remove(key);
     else unreached[key] = sinceMs;
   }
@@ -57,8 +60,10 @@ function isReached(key: string, name: PublicObjectName, { reached, logSize, site
   return reached.has(key);
 }
 
-function retentionMs(key: string, { kind }: PublicObjectName, kinds: ReadonlySet<string | undefined>): number {
-  const projector = DAILY.find((each) => each.kinds.includes(kind));
+const dailyOf = ({ kind }: PublicObjectName) => DAILY.find((each) => each.kinds.includes(kind));
+
+function retentionMs(key: string, name: PublicObjectName, kinds: ReadonlySet<string | undefined>): number {
+  const projector = dailyOf(name);
   if (projector === undefined) return PAGE_RETENTION_SECONDS * 1000;
   // Other files that the newest day does not link to would show old data, perhaps of a removed market.
   const isReplaced = !DAY_OR_DIGEST.test(key) && projector.kinds.some((each) => kinds.has(each));

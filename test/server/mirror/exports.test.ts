@@ -147,15 +147,24 @@ test('an export that is made again meanwhile is no finding, whichever of its man
   expect(await check()).toEqual([]);
 });
 
-test('a service without exports has none in its mirror; one that does not fit is left out', async () => {
-  const { world, copied, follow } = await mirrored();
+test('a service without exports has none in its mirror; one that does not fit is left out, and the sweep makes room', async () => {
+  const { world, copied, folder, follow } = await mirrored();
   const without: PublicReader = async (url, headers) =>
     url.includes('/exports/') ? { status: 404, headers: new Map(), body: Buffer.of() } : await world.read(url, headers);
   expect(await follow(without)).toEqual([]);
   expect(exportsIn(copied)).toEqual([]);
   const bytes = [...copied.snapshot().values()].reduce((sum, { body }) => sum + body.byteLength, 0);
-  await expect(follow(undefined, bytes + 3_000)).rejects.toThrow(MirrorFull);
-  expect(exportsIn(copied)).toEqual([]);
+  const market = await copied.get('public/api/v1/markets/a.json');
+  if (market.kind !== 'found') throw new Error('it is missing');
+  const [unreached, known] = ['public/api/v1/markets/z.json', 'public/api/v1/exports/2020-01-01/datapackage.json'];
+  for (const key of [unreached, known]) await copied.put(key, market.body, market.metadata, { kind: 'absent' });
+  const round = () => expect(follow(undefined, bytes + 3_000)).rejects.toThrow(MirrorFull);
+  await round();
+  expect(Object.keys(folder.state.unreached ?? {})).toEqual([unreached]);
+  world.clock.nowMs += 2 * DAY_MS;
+  await round();
+  expect((await copied.get(unreached)).kind).toBe('absent');
+  expect(exportsIn(copied).map(([key]) => key)).toEqual([known]);
 });
 
 test('days that are over go with the files that only they name', async () => {
