@@ -25,8 +25,10 @@ export class Contradictions {
 
   /** Null: no later row contradicts the record. @param text the record as JSON @param line its line in the file */
   faultOf(text: string, line: number): SourceFault | null {
-    const place = this.#places.get(identityOf(JSON.parse(text)) ?? '');
-    if (place === undefined) return null;
+    const record = JSON.parse(text);
+    const place = this.#places.get(identityOf(record) ?? '');
+    // Of two definitions of a market, the first one counts, as in the service: else no row of the market could be stored.
+    if (place === undefined || record.type === 'market') return null;
     const detail = `${place} is about the same observation, and says something else: keep the right one`;
     return { ...DUPLICATE, line, detail, rule: 'contradicted' };
   }

@@ -82,6 +82,7 @@ export async function sendFiles(
   const report = new ReportFile(reportPath);
   const progress = progressOf({ ...(json && { json }), ...(quiet && { quiet }) });
   const summaries: FileSummary[] = [];
+  const definitions = new Map<string, string>();
   const contents = asked.complete ?? null;
   try {
     for (const [index, file] of files.entries()) {
@@ -90,7 +91,17 @@ export async function sendFiles(
       const input = { ...opened, name: name ?? opened.name };
       const faults = new FaultLog(input.name, report);
       const totals = newTotals();
-      const run = { ...asked, client, input, source, faults, progress, totals, runId: `${runId}-${index}` };
+      const run = {
+        ...asked,
+        client,
+        input,
+        source,
+        faults,
+        progress,
+        definitions,
+        totals,
+        runId: `${runId}-${index}`,
+      };
       let missing: Partial<MissingRows> | null = null;
       try {
         await ingestFile(run, contents);
@@ -138,7 +149,8 @@ function besideNote(file: string, dryRun: boolean, { besides, sentAs }: IngestTo
     besides === 1
       ? `1 row ${dryRun ? 'would stand' : 'stands'}`
       : `${besides} rows ${dryRun ? 'would stand' : 'stand'}`;
-  const back = dryRun ? '' : `take these values back (tidemark undo ${shownIds(sentAs)} --apply), and `;
+  const ids = sentAs.length > IDS_SHOWN ? `--source ${JSON.stringify(sourceLabel)} --since …` : sentAs.join(' ');
+  const back = dryRun ? '' : `take these values back (tidemark undo ${ids} --apply), and `;
   return (
     `${file}: ${rows} beside the newest value of the same market, metric, moment and source label, and ${besides === 1 ? 'does' : 'do'} ` +
     `not correct it, because sourceUrl is another one. An example: ${market} ${metric} ${observedAt} of ${sourceLabel} ` +
@@ -149,9 +161,12 @@ function besideNote(file: string, dryRun: boolean, { besides, sentAs }: IngestTo
 }
 
 function retractedNote({ file, retracted }: FileSummary): string {
-  const rows = retracted === 1 ? '1 row gives a value' : `${retracted} rows give values`;
+  const rows =
+    retracted === 1
+      ? '1 row gives a value that was withdrawn, or retracted as a mistake, and stays'
+      : `${retracted} rows give values that were withdrawn, or retracted as a mistake, and stay`;
   return (
-    `${file}: ${rows} that was withdrawn, or retracted as a mistake, and stays so, because a source may only repeat it. ` +
+    `${file}: ${rows} so, because a source may only repeat it. ` +
     'To restore such values, send only their rows, with --mode correct --reinstate.'
   );
 }
@@ -219,22 +234,23 @@ async function* countingLosses(
 
 /** Examines the file as a whole if the service can: only then each rule sees all rows. */
 async function examine(run: IngestRun, records: AsyncGenerator<SourceRecord | SourceFault>): Promise<void> {
+  const { input, inBatches = false, definitions } = run;
   let characters = 0;
-  const first = await beginningOf(records, DRY_RUN_RECORDS_MAX, (record) => {
+  const first = await beginningOf(records, inBatches ? BATCH_RECORDS_MAX : DRY_RUN_RECORDS_MAX, (record) => {
     characters += record.kind === 'record' ? record.text.length : 0;
     return characters <= HELD_CHARACTERS_MAX;
   });
   if (!first.isAll) {
     note(
-      `${run.input.name} is too large to be examined as a whole, so it is examined in parts of ${BATCH_RECORDS_MAX} ` +
+      `${input.name} is too large to be examined as a whole, so it is examined in parts of ${BATCH_RECORDS_MAX} ` +
         'records: values are not compared with the rows of other parts.',
     );
-    return await sendBatches(run, collecting(cutIntoParts(chained(first.items, records), true)));
   }
+  const isCut = inBatches || !first.isAll;
   const contradictions = new Contradictions();
-  const cut = cutIntoParts(chained(first.items, records), run.inBatches === true);
+  const cut = cutIntoParts(chained(first.items, records), isCut, definitions);
   const parts = contradictions.removedFrom(cut, BATCHES_MOST);
-  if (run.inBatches) return await sendBatches(run, parts);
+  if (isCut) return await sendBatches(run, collecting(parts));
   const { items, isAll } = await beginningOf(parts, 1);
   if (isAll) await sendBatches(run, items);
   else await sendUpload(run, chained(items, parts), contradictions);

@@ -50,6 +50,8 @@ export interface IngestRun extends IngestOptions {
   readonly source: SourceForm;
   readonly faults: FaultLog;
   readonly progress: ProgressLine;
+  /** The market definitions of earlier files, for a dry run in batches. */
+  readonly definitions: Map<string, string>;
   readonly totals: IngestTotals;
 }
 

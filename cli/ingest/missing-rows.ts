@@ -26,7 +26,7 @@ export interface MissingRows {
   readonly withdrawn: number | null;
   /** The number of observations that were withdrawn earlier and are in the file again. They stay withdrawn. */
   readonly returned: number;
-  /** Whether requested withdrawals were not made: the files have too few observations, or the service refused some. */
+  /** Whether requested withdrawals were not made: the files have too few observations or a fault, or the service refused some. */
   readonly isHeldBack: boolean;
 }
 
@@ -42,7 +42,7 @@ export async function withdrawMissing(
   report: ReportFile,
   all: readonly IngestTotals[],
 ): Promise<MissingRows | null> {
-  const { input, totals, partial, dryRun, runId, retractMissing: retract = false } = run;
+  const { input, totals, partial, inBatches, dryRun, runId, minimumShare = 0, retractMissing: retract = false } = run;
   if (all.some(({ stoppedAtLine }) => stoppedAtLine !== null)) {
     note(`${input.name} was not taken in as a whole, so it was not compared with what is published.`);
     return null;
@@ -50,22 +50,23 @@ export async function withdrawMissing(
   const withoutRecord = all.reduce((sum, each) => sum + each.withoutRecord, 0);
   // Without `partial`, a file with a refused row would not be ingested completely. So a dry run must not announce withdrawals
   // for it.
-  const isWithdrawing = retract && withoutRecord === 0 && (partial || all.every(({ refused }) => refused === 0));
-  if (retract && withoutRecord > 0) {
-    note(
-      `Nothing ${dryRun ? 'would be' : 'was'} withdrawn: ${withoutRecord} rows gave no record, so it is unknown which observations they mean. Correct them, or the mapping.`,
-    );
-  }
+  const doubt =
+    withoutRecord > 0
+      ? `${withoutRecord} rows gave no record, so it is unknown which observations they mean. Correct them, or the mapping.`
+      : inBatches && minimumShare > 0 && all.some(({ records }) => records === 0)
+        ? `a file of ${input.name} has no rows, and its former rows may only be lost. If the files are right, use --minimum-share 0.`
+        : null;
+  const isWithdrawing = retract && doubt === null && (partial || all.every(({ refused }) => refused === 0));
+  if (retract && doubt !== null) note(`Nothing ${dryRun ? 'would be' : 'was'} withdrawn: ${doubt}`);
   // All missing ones are counted before the first withdrawal.
   const count = newCount();
   for await (const _ of missingOf(run, contents, report, count));
   const { missing, returned } = count;
   const kept = isWithdrawing ? shrunkMarkets(run, count) : null;
-  if (kept === null) return { missing, returned, withdrawn: null, isHeldBack: isWithdrawing };
-  if (dryRun) {
-    const left = [...kept].reduce((sum, market) => sum + (count.markets.get(market)?.missing ?? 0), 0);
-    return { missing, returned, withdrawn: missing - left, isHeldBack: kept.size > 0 };
-  }
+  if (kept === null) return { missing, returned, withdrawn: null, isHeldBack: retract };
+  const left = [...kept].reduce((sum, market) => sum + (count.markets.get(market)?.missing ?? 0), 0);
+  // Without anything to withdraw, the histories are read only once.
+  if (dryRun || missing === left) return { missing, returned, withdrawn: missing - left, isHeldBack: kept.size > 0 };
   const faults = new FaultLog(`${input.name} (withdrawals)`, report);
   const withdrawals = { ...run, partial: true, faults, totals: newTotals(), runId: `${runId}-withdraw` };
   const rows = missingOf(run, contents, null, newCount(), kept);
@@ -126,7 +127,8 @@ async function* missingOf(
   kept: ReadonlySet<string> = new Set(),
 ): AsyncGenerator<SourceRecord> {
   let [done, read] = [0, 0];
-  for (const market of contents.markets) {
+  const { markets } = contents;
+  for (const market of markets) {
     done += 1;
     if (kept.has(market)) continue;
     const ofMarket = { published: 0, missing: 0 };
@@ -134,7 +136,7 @@ async function* missingOf(
     // A market that the file defines may not be public yet, so nothing can be missing. A removed market has no history.
     const history = (await hasHistory(client, market)) ? allVersions(client, market) : [];
     for await (const observation of history) {
-      progress.at('Comparing', { share: done / contents.markets.length, count: ++read, unit: 'row' });
+      progress.at('Comparing', { share: done / markets.length, count: ++read, unit: 'row' });
       const { announced, metric, observedAt, sourceUrl, sourceLabel, supersededBy, retraction } = observation;
       // Announced values are skipped: the file may contain only effective ones.
       if (supersededBy !== null || announced) continue;

@@ -21,12 +21,13 @@ export interface FilePart {
 /**
  * @param repeatsDefinitions whether a part begins with the definitions of its markets from earlier parts. Needed for a dry run,
  *   which stores nothing, so that markets would be unknown in later parts
+ * @param definitions those of earlier files, by market. The definitions of this file are added
  */
 export async function* cutIntoParts(
   records: AsyncIterable<SourceRecord | SourceFault>,
   repeatsDefinitions: boolean,
+  definitions = new Map<string, string>(),
 ): AsyncGenerator<FilePart> {
-  const definitions = new Map<string, string>();
   let part = new PartBuilder(0);
   for await (const record of records) {
     if (record.kind === 'fault') {

@@ -83,7 +83,9 @@ function recordOf(
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     return faultAt(line, 'is not a record: write an object with a "type"');
   }
-  const earlier = repeated.earlierOf(json, line);
+  // The order of the members says nothing.
+  const members = Object.entries(json).sort(([one], [other]) => (one < other ? -1 : 1));
+  const earlier = repeated.earlierOf(Object.fromEntries(members), line);
   if (earlier !== null) return { kind: 'fault', line, ...repeatFault(earlier, 'line') };
   const { type, slug, market } = json as { readonly [name: string]: unknown };
   const defines = type === 'market' && typeof slug === 'string' ? slug : null;

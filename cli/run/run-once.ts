@@ -192,9 +192,9 @@ async function printReport(
   ]);
 }
 
-/** Only stored records can be undone. */
-function sentAsOf({ accepted, sentAs }: FileSummary): string {
-  return accepted === 0 || sentAs.length === 0 ? '' : `; sent as ${shownIds(sentAs)}`;
+/** Only stored records and withdrawals can be undone. */
+function sentAsOf({ accepted, withdrawn, sentAs }: FileSummary): string {
+  return accepted + (withdrawn ?? 0) === 0 || sentAs.length === 0 ? '' : `; sent as ${shownIds(sentAs)}`;
 }
 
 /** The counts that are not zero. */
@@ -251,6 +251,7 @@ function messageOf(
 ): string {
   const lines = [
     ...ingested.filter(hasNews).map(countsOfFile),
+    ...ingested.filter(({ withdrawn }) => (withdrawn ?? 0) > 0).map(inWordsOfMissing),
     ...sources.map(inWords),
     ...(past === null ? [] : [inWordsOfPast(past)]),
     ...(log === null ? [] : [`Log ${log.origin}: ${counted(log.size, 'entry', 'entries')}`]),

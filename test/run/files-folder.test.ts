@@ -221,6 +221,26 @@ test('a row that a file has lost is withdrawn if the run is told that the files 
   expect(await verify(target)).toMatchObject({ code: 0, output: '' });
 });
 
+test('nothing is withdrawn if a file of the folder is empty, unless the share says so; the message names withdrawals', async () => {
+  const { folder, files, put, run } = await serviceOfFiles();
+  const days = Array.from({ length: 9 }, (_, day) => `2026-01-0${day + 1},5.00`);
+  await put('oats', ...days.slice(0, 6));
+  await cp(join(files, 'oats.mapping.jsonc'), join(files, 'oats-2.mapping.jsonc'));
+  const later = join(files, 'oats-2.csv');
+  await writeFile(later, ['date,price', ...days.slice(6), ''].join('\n'));
+  const complete = ['--complete', '--retract-missing', '--message-file', join(folder, 'message')];
+  await run(...complete);
+  await writeFile(later, 'date,price\n');
+  const empty = await run(...complete);
+  expect(empty).toMatchObject({
+    code: codeOf('set-aside'),
+    errors: expect.stringMatching(/Nothing was withdrawn: a file/),
+  });
+  expect((empty.report.ingested as object[]).at(-1)).toMatchObject({ missing: 3, withdrawn: null, isHeldBack: true });
+  expect(await run(...complete, '--minimum-share', '0')).toMatchObject({ code: 0, report: { observations: 12 } });
+  expect(await readFile(join(folder, 'message'), 'utf8')).toContain('\n3 published and missing, 3 withdrawn,');
+});
+
 test.each([
   ['to withdraw without a complete folder', ['--retract-missing', '--mode', 'correct']],
   ['to call files complete in the mode append', ['--complete', '--files', '.']],

@@ -241,6 +241,39 @@ test('two rows that contradict each other, parts of a file apart, change no valu
   expect(runs[0]?.errors).toMatch(/a\.ndjson:1013: duplicate\.in-batch: line 2 /);
 });
 
+test('of two definitions of a market the first counts, and a row with its members in another order is a repetition', async () => {
+  const world = await openRunWorld();
+  const path = await world.records('a.ndjson', { gold: [1000, 1010] });
+  const text = await readFile(path, 'utf8');
+  const [definition = '', row = ''] = text.split('\n');
+  const other = JSON.stringify({ ...JSON.parse(definition), name: 'Other' });
+  const again = JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(row)).reverse()));
+  await writeFile(path, `${text}${other}\n${again}\n`);
+  const run = await world.run([path, '--partial']);
+  expect(run).toMatchObject({ report: { observations: 2, ingested: [{ accepted: 3, refused: 2, newMarkets: 1 }] } });
+  expect(run.errors).toMatch(/line 2 is about the same observation or market, and says the same/);
+});
+
+test('a dry run knows the markets of earlier files, and says that it compares no values of distant rows', async () => {
+  const world = await openRunWorld();
+  const days = Array.from({ length: 400 }, () => 1000);
+  const path = await world.records('b.ndjson', { gold: days, silver: days, tin: days });
+  const records = (await readFile(path, 'utf8')).split('\n');
+  const [first, second] = [join(world.folder, 'a.ndjson'), path];
+  const isMarket = (record: string) => record.includes('"type":"market"');
+  await writeFile(first, `${records.filter(isMarket).join('\n')}\n`);
+  await writeFile(second, records.filter((record) => !isMarket(record)).join('\n'));
+  const counts = [
+    { newMarkets: 3 },
+    { newMarkets: 0, changedMarkets: 0, newValues: 1_200, records: 1_200, refused: 0 },
+  ];
+  const dryRun = await world.run([first, second, '--dry-run']);
+  expect(dryRun).toMatchObject({ code: 0, report: { outcome: 'examined', ingested: counts } });
+  expect(dryRun.errors).toMatch(/b\.ndjson is too large to be examined as a whole/);
+  expect(dryRun.errors).not.toContain('a.ndjson');
+  expect(await world.run([first, second])).toMatchObject({ code: 0, report: { ingested: counts } });
+});
+
 test('a first run whose file is refused publishes nothing; with --partial, the other rows', async () => {
   const world = await openRunWorld();
   const path = await world.records('a.ndjson', { gold: [1000] });
