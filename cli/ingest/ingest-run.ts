@@ -1,7 +1,12 @@
 /** The ingest of one file: its options, its progress and its results. */
 import type { BatchReport, IngestMode } from '../../contract/ingest/ingest-records.ts';
 import type { Upload } from '../../contract/ingest/ingest-uploads.ts';
-import { CORRECTIONS_MAX, type ShownBeside, type ShownCorrection } from '../../contract/ingest/row-counts.ts';
+import {
+  CORRECTIONS_MAX,
+  ROW_COUNT_PARTS,
+  type ShownBeside,
+  type ShownCorrection,
+} from '../../contract/ingest/row-counts.ts';
 import type { FileFault } from '../../mapping/check/fault-groups.ts';
 import { type CsvMapping, columnsOfDate } from '../../mapping/declared/csv-mapping.ts';
 import { columnsOf } from '../../mapping/values/template.ts';
@@ -120,22 +125,12 @@ export function addReceived({ dryRun, totals, onReceived }: IngestRun, id: strin
   onReceived?.();
 }
 
-const PARTS = [
-  'newMarkets',
-  'changedMarkets',
-  'corrected',
-  'reinstated',
-  'retractions',
-  'retracted',
-  'besides',
-] as const;
-
 /** Adds the counts that only some reports have. */
 export function addCorrections(
   { totals }: IngestRun,
   { counts, corrections = [], firstBeside }: BatchReport | Upload,
 ): void {
-  for (const part of PARTS) totals[part] += counts[part] ?? 0;
+  for (const part of ROW_COUNT_PARTS) totals[part] += counts[part] ?? 0;
   totals.firstBeside ??= firstBeside ?? null;
   totals.corrections.push(...corrections.slice(0, CORRECTIONS_MAX - totals.corrections.length));
 }

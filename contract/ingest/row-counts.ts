@@ -26,6 +26,20 @@ export const rowCountsSchema = z
   })
   .describe('Counts of records so far. In a dry run: the counts that it would have.');
 
+/** Parts of the counts. Most are zero, and left out. */
+export const ROW_COUNT_PARTS = [
+  'newMarkets',
+  'changedMarkets',
+  'corrected',
+  'reinstated',
+  'retractions',
+  'retracted',
+  'besides',
+] as const satisfies readonly (keyof RowCounts)[];
+
+/** A missing part is zero. */
+export type RowCountParts = { [part in (typeof ROW_COUNT_PARTS)[number]]?: number };
+
 /** The most corrections that a dry run shows. */
 export const CORRECTIONS_MAX = 10;
 
@@ -55,7 +69,7 @@ export const firstBesideSchema = z
   })
   .optional()
   .describe(
-    'The first record of `counts.besides`. The URL is a part of the identity of an observation, so both values stand. To ' +
+    'A record of `counts.besides`. The URL is a part of the identity of an observation, so both values stand. To ' +
       'correct a value, send it with its own URL. Left out: none.',
   );
 

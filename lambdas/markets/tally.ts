@@ -2,6 +2,8 @@
 
 import {
   CORRECTIONS_MAX,
+  ROW_COUNT_PARTS,
+  type RowCountParts,
   type RowCounts,
   type ShownBeside,
   type ShownCorrection,
@@ -16,22 +18,10 @@ export type Tally = RowTotals & {
   readonly revisions: { readonly [slug: string]: number };
 };
 
-/** Parts of the counts, which are usually zero. Then they are left out. */
-const PARTS = [
-  'newMarkets',
-  'changedMarkets',
-  'corrected',
-  'reinstated',
-  'besides',
-  'retractions',
-  'retracted',
-] as const;
-type Parts = Pick<RowTotals, (typeof PARTS)[number]>;
-
 export function tallyOf(decisions: readonly MarketDecision[]): Tally {
   const counts = { accepted: 0, unchanged: 0, refused: 0 };
-  const parts: Parts = {};
-  const add = (part: keyof Parts) => {
+  const parts: RowCountParts = {};
+  const add = (part: keyof RowCountParts) => {
     parts[part] = (parts[part] ?? 0) + 1;
   };
   let firstBeside: ShownBeside | undefined;
@@ -68,8 +58,10 @@ export function addTotals(one: RowTotals, other: RowTotals): RowTotals {
   };
 }
 
-function partsOf(countOf: (part: keyof Parts) => number): Parts {
-  return Object.fromEntries(PARTS.map((part) => [part, countOf(part)] as const).filter(([, count]) => count > 0));
+function partsOf(countOf: (part: keyof RowCountParts) => number): RowCountParts {
+  return Object.fromEntries(
+    ROW_COUNT_PARTS.map((part) => [part, countOf(part)] as const).filter(([, count]) => count > 0),
+  );
 }
 
 /** The counts as answers have them. Stored values have them among other members. */

@@ -15,7 +15,7 @@
 import { decodeTime } from 'ulid';
 import type { FeedAuthority } from '../../contract/files/feed-authority.ts';
 import type { BATCH_FAILED, IngestMode, RowErrorCode } from '../../contract/ingest/ingest-records.ts';
-import type { ShownBeside, ShownCorrection } from '../../contract/ingest/row-counts.ts';
+import type { RowCountParts, RowCounts, ShownBeside, ShownCorrection } from '../../contract/ingest/row-counts.ts';
 import type { ItemKey } from '../ports/ledger.ts';
 import type { KeyRange, ShardedRange } from '../ports/paging.ts';
 import { sha256Hex } from '../ports/sha256.ts';
@@ -45,21 +45,12 @@ export type BatchValue = {
 };
 
 /** Rows by their outcome, as `RowCounts` describes them. Absent: none. */
-export type RowTotals = {
-  accepted: number;
-  unchanged: number;
-  refused: number;
-  newMarkets?: number;
-  changedMarkets?: number;
-  corrected?: number;
-  reinstated?: number;
-  besides?: number;
-  retractions?: number;
-  retracted?: number;
-  firstBeside?: ShownBeside;
-  /** Of a dry run: the first ones. */
-  corrections?: ShownCorrection[];
-};
+export type RowTotals = Pick<RowCounts, 'accepted' | 'refused' | 'unchanged'> &
+  RowCountParts & {
+    firstBeside?: ShownBeside;
+    /** Of a dry run: the first ones. */
+    corrections?: ShownCorrection[];
+  };
 
 /**
  * Absent until the batch is decided. If the batch fits one transaction, that transaction writes this item and ends the
