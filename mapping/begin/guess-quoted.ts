@@ -12,6 +12,8 @@ export interface NamedQuantity {
   readonly isSure: boolean;
   /** The thing that a price buys; null: the name does not say it. */
   readonly of: string | null;
+  /** The word for hundredths of the currency, such as `ct`, for which `quantity` is a hundred times as large. Null: none. */
+  readonly hundredths: string | null;
 }
 
 const MULTIPLES: ReadonlyMap<string, number> = new Map([
@@ -26,9 +28,47 @@ const MULTIPLE = /^(hundred|hundert|thousands?|tausend|mille|millions?|billions?
 const TOKENS = /^(tok|toks|token|tokens)$/i;
 const SIGNS: Readonly<Record<string, string>> = { '£': 'GBP', '€': 'EUR', $: 'USD' };
 
+/** Words that only mean hundredths of a currency. */
+const HUNDREDTHS =
+  'cents?|cts?|¢|pence|penny|pennies|[öø]re|grosz[ey]?|rappen|centimes?|centavos?|paise|paisa|kopecks?|kopeks?|kuruş';
+/** Abbreviations that mean something else, too. */
+const SHORT_HUNDREDTHS = 'c|p|gr|ore|rp|sen';
+const BEFORE_PER = String.raw`[\s._)\]-]*(?:[/÷]|per(?!\p{L}))`;
+/** `ct/kWh`, `price_cents_per_litre`; and `USc/lb`, `EURct/kWh`. */
+const HUNDREDTHS_PER = [
+  new RegExp(`(?<![\\p{L}\\p{N}])(${HUNDREDTHS}|${SHORT_HUNDREDTHS})${BEFORE_PER}`, 'iu'),
+  new RegExp(`(?<=(?<!\\p{L})[A-Z]{2,3})([Cc]ents?|cts?|¢|c|p)${BEFORE_PER}`, 'u'),
+];
+/** `price_cents`, `Cent pro kWh`. A carat, as in `price_per_ct`, is a thing. */
+const HUNDREDTHS_ALONE = new RegExp(`(?<![\\p{L}\\p{N}]|per[\\s_-]|[/÷]\\s?)(${HUNDREDTHS})(?![\\p{L}\\p{N}])`, 'iu');
+
 /** Null: the name says nothing about a quantity or a thing. */
 export function quantityNamedBy(name: string): NamedQuantity | null {
-  const [found, sign = '', digits, rest = ''] = PER.exec(name.replace(/(?<=[a-z\d])(?=[A-Z])/g, '_')) ?? [];
+  // `kWh` is one word.
+  const words = name.replace(/(?<=[a-z]{2}|\d)(?=[A-Z])/g, '_');
+  const named = countNamedBy(words);
+  const before = HUNDREDTHS_PER.map((form) => form.exec(words)?.[1]).find((word) => word !== undefined);
+  const hundredths = before ?? (words.length > 3 ? HUNDREDTHS_ALONE.exec(words)?.[1] : undefined);
+  if (hundredths === undefined) return named && { ...named, hundredths: null };
+  const isSure = before !== undefined && !new RegExp(`^(${SHORT_HUNDREDTHS})$`, 'i').test(before);
+  return {
+    quantity: HUNDRED * (named?.quantity ?? 1),
+    isSure: isSure && named?.isSure !== false,
+    of: named?.of ?? thingAfterSlash(words),
+    hundredths,
+  };
+}
+
+const HUNDRED = 100;
+
+/** After `ct/`, a word is a thing. It is not the second currency of a pair. */
+function thingAfterSlash(name: string): string | null {
+  const [, thing] = /[/÷]\s*(\p{L}[\p{L} ]*)[^\p{L}\p{N}]*$/u.exec(name) ?? [];
+  return thing ?? null;
+}
+
+function countNamedBy(name: string): Omit<NamedQuantity, 'hundredths'> | null {
+  const [found, sign = '', digits, rest = ''] = PER.exec(name) ?? [];
   if (found === undefined) return null;
   const [spelled, multiple] = MULTIPLE.exec(rest) ?? ['', undefined];
   const isSlash = /^[/÷]/.test(found);
@@ -96,22 +136,34 @@ export function quotedIn(quoted: QuantityColumn | null, name: string, row: numbe
  * @returns undefined: nothing in the file says that it is not one
  */
 export function draftQuoted(quoted: QuantityColumn | null, names: readonly string[]): Commented | string | undefined {
+  const all = names.map((name) => ({ name, ...quantityNamedBy(name) }));
+  const inHundredths = all.find(({ hundredths }) => hundredths != null);
   if (quoted !== null) {
     const { name } = quoted.column;
+    if (inHundredths !== undefined)
+      return `${FILL_IN}: a hundred times the column ${name}, if ${inHundredths.name} has hundredths of the currency (${inHundredths.hundredths}): a column with these quantities can be added by a table. If it has whole ones, {${name}}`;
     if (quoted.isSure)
       return new Commented(`{${name}}`, `Each number is the price of as many as the column ${name} says.`);
     return `${FILL_IN}: {${name}}: is each number the price of as many as the column ${name} says? If not, write "1", or the quantity of all prices`;
   }
-  const named = new Map(
-    names.flatMap((name) => {
-      const found = quantityNamedBy(name);
-      return found === null || found.quantity === null ? [] : [[found.quantity, { name, ...found }] as const];
-    }),
-  );
+  const named = new Map(all.flatMap((each) => (each.quantity == null ? [] : [[each.quantity, each] as const])));
   const [first, ...others] = [...named.values()];
   if (first === undefined) return undefined;
-  const isSure = first.isSure && others.length === 0 && names.every((name) => quantityNamedBy(name)?.quantity != null);
-  if (isSure) return new Commented(String(first.quantity), `The column ${first.name} says so.`);
-  const which = [first, ...others].map(({ quantity, name }) => `${quantity} (${name})`).join(' or ');
-  return `${FILL_IN}: ${which}: the price of how many is a number of this column?`;
+  const isSure = first.isSure && others.length === 0 && all.every(({ quantity }) => quantity != null);
+  if (isSure) {
+    const why = first.hundredths == null ? '' : ` ${inWholes(first)}`;
+    return new Commented(String(first.quantity), `The column ${first.name} says so.${why}`);
+  }
+  const which = [...named.values()].map(({ quantity, name }) => `${quantity} (${name})`).join(' or ');
+  const doubt =
+    inHundredths === undefined
+      ? ''
+      : `. ${inWholes(inHundredths)} If the numbers of ${inHundredths.name} are whole ones: ${(inHundredths.quantity ?? HUNDRED) / HUNDRED}`;
+  return `${FILL_IN}: ${which}: the price of how many is a number of this column?${doubt}`;
+}
+
+/** Says why a quantity is a hundred times as large. */
+function inWholes({ hundredths, quantity, of }: Partial<NamedQuantity>): string {
+  const [one, hundred] = [(quantity ?? HUNDRED) / HUNDRED, quantity].map((count) => `${count} ${of ?? ''}`.trim());
+  return `"${hundredths}" stands for hundredths of the currency: 5 ${hundredths} for ${one} are a price of 5 (EUR, for example) for ${hundred}.`;
 }
