@@ -49,7 +49,8 @@ export async function examineService(base: URL, timeoutSeconds: number): Promise
   const first = await diagnose('service', 'Is the service running, and does the proxy know its address?', async () => {
     const found = examineSnapshot(base, await ask(SNAPSHOT_URL));
     if (found.state === 'ok') return found;
-    const { status, body } = await ask(`${SNAPSHOT_URL}.json`);
+    // A host of plain files ignores the query. The service refuses it, so a proxy that breaks other paths is not taken for such a host.
+    const { status, body } = await ask(`${SNAPSHOT_URL}.json?doctor=1`);
     const generation = status === 200 ? generationOf(body) : null;
     hasOnlyFiles = generation !== null;
     const detail = `${base.href} has plain files, generation ${generation}; \`tidemark verify\` checks them`;

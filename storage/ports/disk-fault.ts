@@ -2,13 +2,16 @@
 
 /** Codes of the system, and primary result codes of SQLite (https://sqlite.org/rescode.html). */
 const FULL = ['ENOSPC', 'EDQUOT', 13];
-const READ_ONLY = ['EROFS', 8];
+const READ_ONLY = ['EROFS'];
+/** SQLite gives this code also for a file without write permission. */
+const SQLITE_READ_ONLY = [8];
 const DENIED = ['EACCES', 'EPERM'];
 const FAILING = ['EIO', 10];
 
 const WORDS: readonly (readonly [codes: readonly unknown[], words: string])[] = [
   [FULL, 'is full'],
   [READ_ONLY, 'is read-only'],
+  [SQLITE_READ_ONLY, 'is read-only, or a database file on it is'],
   [DENIED, 'denies access to its files'],
   [FAILING, 'fails: it may be full, read-only or broken'],
 ];

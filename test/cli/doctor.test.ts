@@ -101,6 +101,8 @@ describe('a service', () => {
   const ofPath =
     (path: string, change: (answer: Changed) => Partial<Changed>) => (answer: Changed, asked: IncomingMessage) =>
       Object.assign(answer, asked.url === path ? change(answer) : {});
+  const breakPaths = (answer: Changed, { url = '' }: IncomingMessage) =>
+    Object.assign(answer, /\.\w+($|\?)/.test(url) ? {} : { status: 404, ...OWN_PAGE });
   const withoutOperator = ({ body }: Changed) => ({ body: Buffer.from(`${body}`.replaceAll('class="operator"', '')) });
 
   test.each<[string, Parameters<typeof behind>, readonly string[]]>([
@@ -125,6 +127,7 @@ describe('a service', () => {
     ['redirects', [(answer) => Object.assign(answer, REDIRECTION)], ['fault service']],
     ['answers with a page of its own', [(answer) => Object.assign(answer, { body: OWN_PAGE.body })], ['fault service']],
     ['does not say whose it is', [ofPath('/', withoutOperator)], ['warning operator']],
+    ['breaks paths without an extension', [breakPaths], ['fault service']],
     ['hides the health', [ofPath('/healthz', () => ({ status: 404 }))], []],
     ['sees a failing server', [ofPath('/healthz', () => ({ status: 503 }))], ['fault health']],
   ])('behind a proxy that %s is judged', async (_, proxy, expected) => {

@@ -72,6 +72,10 @@ describe('a write', () => {
   it.each([
     ['The disk of the service is full.', { code: 'ERR_SQLITE_ERROR', errcode: 13 }],
     ['The disk of the service is read-only.', { code: 'EROFS' }],
+    [
+      'The disk of the service is read-only, or a database file on it is.',
+      { code: 'ERR_SQLITE_ERROR', errcode: 8 | (5 << 8) },
+    ],
     ['Not available at the moment.', { code: 'ERR_SQLITE_ERROR', errcode: 5 }],
   ])('that storage refuses is answered with the reason, and no path: %s', async (reason, cause) => {
     const inner = Object.assign(new Error('/secret/ledger.sqlite'), cause);
