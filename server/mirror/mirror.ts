@@ -12,7 +12,7 @@ import { UpstreamInvalid, UpstreamUnavailable } from '../../publisher/verify/rea
 import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import type { ProgressLine } from '../terminal/progress-line.ts';
-import { MirrorCopy, MirrorFull } from './copy.ts';
+import { MirrorCopy } from './copy.ts';
 import type { MirrorDocument } from './mirror-document.ts';
 import { hasForkEvidence, keepForkEvidence, type MirrorFolder } from './mirror-folder.ts';
 import { checkpointOf, MirrorLog, type MirrorLogState, UpstreamForked } from './mirror-log.ts';
@@ -38,7 +38,10 @@ export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
   readonly partEntries?: number;
 }
 
-/** Daily files change once a day, and a small GET finds a new day: a check at this interval is enough. */
+/**
+ * Daily files change once a day, so a check at this interval is enough. One small GET finds a new export. The files for other
+ * programs have no such file: each check asks for all of them, and compares every market.
+ */
 const DAILY_EVERY_MS = 10 * 60 * 1000;
 const SILENT: ProgressLine = { at: () => {}, clear: () => {} };
 /** At this interval, a round reads the whole copy again, and a sweep removes files that the walk did not reach. */
@@ -114,21 +117,14 @@ export class Mirror {
       const lastSuccessAt = report.state === 'current' ? new Date(askedAtMs).toISOString() : folder.state.lastSuccessAt;
       folder.state = { ...folder.state, lastSuccessAt, log: log.state };
       folder.save();
-      let daily: DailyReport = { isRight: true, findings: [] };
-      let full: MirrorFull | null = null;
+      let daily: DailyReport = { isRight: true, findings: [], full: null };
       if (nowMs() - this.#dailyAtMs >= DAILY_EVERY_MS) {
-        await stage.forget();
-        try {
-          daily = await copyDaily(world, isFull);
-        } catch (error) {
-          if (!(error instanceof MirrorFull)) throw error;
-          full = error;
-        }
+        daily = await copyDaily(world, isFull);
         if (daily.isRight) this.#dailyAtMs = nowMs();
       }
       // Only the sweep makes room, so it runs although the daily files do not fit.
-      if (isFull && report.isListWhole && daily.isRight) await this.#sweep(reached, log.state, full === null);
-      if (full !== null) throw full;
+      if (isFull && report.isListWhole && daily.isRight) await this.#sweep(reached, log.state, daily.full === null);
+      if (daily.full !== null) throw daily.full;
       if (daily.isRight) return report;
       const findings = [...report.findings, ...daily.findings];
       return { ...report, findings, state: findings.length > 0 ? 'faulty' : 'behind' };

@@ -25,7 +25,7 @@ import { UpstreamInvalid } from '../../publisher/verify/reading/bounded-reader.t
 import type { Finding } from '../../publisher/verify/report.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import type { ProgressLine } from '../terminal/progress-line.ts';
-import { type MirrorCopy, nameOfUrl } from './copy.ts';
+import { type MirrorCopy, MirrorFull, nameOfUrl } from './copy.ts';
 import type { FollowedLog, MirrorLog } from './mirror-log.ts';
 import type { Stage } from './stage.ts';
 
@@ -55,6 +55,8 @@ export interface RoundReport {
 
 export interface DailyReport extends Pick<RoundReport, 'findings'> {
   readonly isRight: boolean;
+  /** The reason why daily files were left out. Null: all of them fit. */
+  readonly full: MirrorFull | null;
 }
 
 /** Longer than a shared cache keeps a body. */
@@ -88,21 +90,37 @@ export async function copyOnce(world: MirrorWorld, isFull: boolean): Promise<Rou
   return { state, snapshot, copied, findings: confirmed, isListWhole };
 }
 
-/** Runs after the bodies: a daily file that is faulty or does not fit must not delay anything else. */
+/**
+ * Runs after the bodies: a daily file that is faulty or does not fit must not delay anything else. Each projection has its own
+ * look, so files that do not fit leave out only those of their projection.
+ */
 export async function copyDaily(world: MirrorWorld, isFull: boolean): Promise<DailyReport> {
-  const projectors: Projector[] = [];
-  for (const projector of DAILY) if (isFull || (await hasNew(world, projector))) projectors.push(projector);
-  if (projectors.length === 0) return { isRight: true, findings: [] };
-  const look = await lookUntilSure(world, projectors, true);
-  await putFiles(world, look, projectors);
-  return { isRight: look.findings.length === 0, findings: look.confirmed };
+  const report = { isRight: true, findings: [] as Finding[], full: null as MirrorFull | null };
+  for (const projector of DAILY) {
+    await world.stage.forget();
+    if (!isFull && !(await hasNew(world, projector))) continue;
+    try {
+      const look = await lookUntilSure(world, [projector], true);
+      await putFiles(world, look, [projector]);
+      report.findings.push(...look.confirmed);
+      if (look.findings.length > 0) report.isRight = false;
+    } catch (error) {
+      if (!(error instanceof MirrorFull)) throw error;
+      report.full = error;
+    }
+  }
+  return report;
 }
 
-/** Whether the file that is put last differs from that of the copy. A copy that has it also has every file that it leads to. */
+/**
+ * Whether the file that is put last differs from that of the copy. A copy that has it also has every file that it leads to. If
+ * both lack it, there is nothing new: a full round finds files that are late.
+ */
 async function hasNew({ stage, copy }: MirrorWorld, { leadUrl }: Projector): Promise<boolean> {
   if (leadUrl === undefined) return true;
   const [now, before] = [await stage.reader(leadUrl), await copy.reader(leadUrl)];
-  return now.status !== before.status || now.headers.get('etag') !== before.headers.get('etag');
+  if (now.status !== before.status) return true;
+  return now.status === 200 && now.headers.get('etag') !== before.headers.get('etag');
 }
 
 async function lookUntilSure(

@@ -117,7 +117,14 @@ export class Stage {
 
   /** Forgets bodies that were read and not put: they may have changed meanwhile, and are not proven. */
   async forget(): Promise<void> {
-    for (const group of this.#groups.values()) for (const read of group.values()) this.#drop(await read);
+    for (const group of this.#groups.values()) {
+      // After a failure, other reads of the same walk may still be running. Their readers get the error.
+      for (const read of group.values())
+        await read.then(
+          (staged) => this.#drop(staged),
+          () => {},
+        );
+    }
     this.#groups.clear();
   }
 

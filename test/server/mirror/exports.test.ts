@@ -2,6 +2,9 @@
 
 import { expect, test } from 'vitest';
 import { EXPORT_KEPT_DAYS } from '../../../contract/bodies/export-tables.ts';
+import type { Projection } from '../../../contract/files/projections.ts';
+import { EXPORTS_URL, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
+import { makeCompat } from '../../../publisher/projections/compat/make-compat.ts';
 import { keepExport } from '../../../publisher/projections/exports/keep-export.ts';
 import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { exports } from '../../../publisher/projections/exports/projection.ts';
@@ -20,8 +23,9 @@ type Objects = Parameters<typeof publicObjects>[0];
 
 const exportsIn = (objects: Objects) => [...publicObjects(objects)].filter(([key]) => key.includes('/exports/'));
 
-async function mirrored() {
+async function mirrored(more: readonly Projection[] = []) {
   const world = exportWorld();
+  Object.assign(world.dependencies, { projections: new Set(['log', 'exports', ...more]) });
   await world.ingest([market('a'), ...days('a', 300)]);
   await world.nextDay();
   const copied = openMemoryObjects();
@@ -165,6 +169,44 @@ test('a service without exports has none in its mirror; one that does not fit is
   await round();
   expect((await copied.get(unreached)).kind).toBe('absent');
   expect(exportsIn(copied).map(([key]) => key)).toEqual([known]);
+});
+
+test('files for other programs are copied although the export does not fit', async () => {
+  const { world, copied, follow } = await mirrored(['compat']);
+  // Without a rate, nothing names the day of the list of currencies.
+  const compatIn = (objects: Objects) =>
+    [...publicObjects(objects)].filter(([key]) => /\/compat\/(?!currency-api\/\d)/.test(key));
+  const bytesOf = (objects: Objects) => {
+    const bodies = [...publicObjects(objects)].filter(([key]) => !key.includes('/exports/'));
+    return bodies.reduce((sum, [, body]) => sum + Buffer.byteLength(body), 0);
+  };
+  await makeCompat({ storage: world.options.storage });
+  await expect(follow(undefined, bytesOf(world.objects) + 500)).rejects.toThrow(MirrorFull);
+  expect(compatIn(copied)).toHaveLength(8);
+  expect(compatIn(copied)).toEqual(compatIn(world.objects));
+  expect(exportsIn(copied)).toEqual([]);
+});
+
+test('a service without exports is asked for them with one GET every ten minutes', async () => {
+  const { world, folder } = await mirrored();
+  const asked: string[] = [];
+  const upstream: PublicReader = async (url, headers) => {
+    asked.push(url);
+    return url.includes('/exports/')
+      ? { status: 404, headers: new Map(), body: Buffer.of() }
+      : await world.read(url, headers);
+  };
+  const mirror = await mirrorIn(folder, world, { upstream, partEntries: 256 });
+  await mirror.follow();
+  world.clock.nowMs += 11 * 60_000;
+  asked.length = 0;
+  await mirror.follow();
+  // The second read of the snapshot is that of the files for other programs.
+  expect(asked.filter((url) => url === EXPORTS_URL || url === SNAPSHOT_URL)).toEqual([
+    SNAPSHOT_URL,
+    SNAPSHOT_URL,
+    EXPORTS_URL,
+  ]);
 });
 
 test('days that are over go with the files that only they name', async () => {
