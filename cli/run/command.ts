@@ -106,7 +106,10 @@ export function addRunCommand(program: Command): void {
       if (paths.filter((path) => path === '-').length > 1) throw new CommandError('usage', '- can be named only once.');
       const git = gitOf(options);
       const formOf = await formReader(options);
-      const ofFolder = folder === undefined ? [] : await (await import('./files-folder.ts')).filesOf(folder);
+      const ofFolder =
+        folder === undefined
+          ? []
+          : await (await import('./files-folder.ts')).filesOf(folder, options.complete === true);
       const files = { ofFolder, named: paths.map((path) => ({ path, source: formOf(path) })) };
       const { runOnce } = await import('./run-once.ts');
       await runOnce(options, settings({ TIDEMARK_DATA: options.data, TIDEMARK_TO: options.to }), files, git);

@@ -1,30 +1,98 @@
 /** The files of a folder, each with its mapping beside it: `prices.csv` with `prices.mapping.jsonc`. */
-import { existsSync, readdirSync } from 'node:fs';
+import { type Dirent, existsSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { formByName, formReader } from '../ingest/commands.ts';
 import type { NamedFile } from '../ingest/ingest-files.ts';
 import { CommandError } from '../program/exit-codes.ts';
+import { note } from '../program/output.ts';
 
 const MAPPING = /\.mapping\.jsonc?$/;
+/** A file that was set aside or packed by its name: `prices.csv.bak`, `prices.csv.xz`. The group is the earlier name. */
+const RENAMED = /^(.+\.(?:csv|tsv|txt|ndjson|jsonl|json)(?:\.(?:gz|zst))?)[.~_-]/i;
+
+interface Skipped {
+  readonly name: string;
+  readonly why: string;
+  /** Whether the entry may have rows. Then the folder is not complete. */
+  readonly isData: boolean;
+}
 
 /**
- * The files in the order of their names. Records (NDJSON, JSON) need no mapping. Files of other forms without a mapping are
- * ignored.
+ * The files in the order of their names, and the targets of links. Records (NDJSON, JSON) need no mapping. A note names the
+ * entries that are skipped.
  *
- * @throws CommandError `usage` if the folder does not exist, if a mapping has faults, and for a CSV file without a mapping
+ * @param isComplete whether the files together have all rows. Then rows of skipped entries would be withdrawn
+ * @throws CommandError `usage` if the folder does not exist, if a mapping has faults or is missing, and for a complete folder
+ *   with a skipped entry that looks like data
  */
-export async function filesOf(folder: string): Promise<readonly NamedFile[]> {
+export async function filesOf(folder: string, isComplete: boolean): Promise<readonly NamedFile[]> {
   if (!existsSync(folder)) throw new CommandError('usage', `There is no folder ${folder}.`);
-  const names = readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.name.startsWith('.') && !MAPPING.test(entry.name))
-    .map(({ name }) => name);
+  const entries = readdirSync(folder, { withFileTypes: true })
+    .filter(({ name }) => isShown(name) && !MAPPING.test(name))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
   const files: NamedFile[] = [];
-  for (const name of names.sort()) {
+  const skipped: Skipped[] = [];
+  const faults: CommandError[] = [];
+  for (const { name } of entries) {
     const path = join(folder, name);
+    const stats = statsOf(path);
+    if (stats?.isFile() !== true) {
+      skipped.push(...notAFile(name, path, stats));
+      continue;
+    }
     const base = path.replace(/\.[a-z0-9]+(\.(gz|zst))?$/i, '');
     const mapping = [`${base}.mapping.jsonc`, `${base}.mapping.json`].find((each) => existsSync(each));
-    if (mapping === undefined && formByName(name) === null) continue;
-    files.push({ path, source: (await formReader({ mapping }, `${base}.mapping.jsonc`))(path) });
+    if (mapping === undefined && formByName(name) === null) {
+      const [, earlier] = RENAMED.exec(name) ?? [];
+      const isData = earlier !== undefined && !existsSync(join(folder, earlier));
+      skipped.push({ name, why: 'neither a known ending nor a mapping', isData });
+      continue;
+    }
+    try {
+      files.push({ path, source: (await formReader({ mapping }, `${base}.mapping.jsonc`))(path) });
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      faults.push(error);
+    }
+  }
+  if (skipped.length > 0) note(`${folder}: skipped ${inWords(skipped)}.`);
+  const [fault] = faults;
+  if (fault !== undefined) {
+    const unsent =
+      files.length === 0 ? '' : ` The other files were not sent either: ${files.map(({ path }) => path).join(', ')}.`;
+    throw new CommandError('usage', `${faults.map(({ message }) => message).join(' ')}${unsent}`, fault.hint);
+  }
+  const lost = skipped.filter(({ isData }) => isData);
+  if (isComplete && lost.length > 0) {
+    throw new CommandError(
+      'usage',
+      `${folder} is not complete: it has data that are skipped: ${inWords(lost)}. Nothing was sent.`,
+      'Move data files into the folder itself under their own endings, and other entries out of it. Or leave --complete out.',
+    );
   }
   return files;
+}
+
+const isShown = (name: string) => !name.startsWith('.');
+const inWords = (skipped: readonly Skipped[]) => skipped.map(({ name, why }) => `${name} (${why})`).join(', ');
+
+/** The stats of a link's target. Null: there is none. */
+function statsOf(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
+}
+
+/** A subfolder without data is not worth a note. */
+function notAFile(name: string, path: string, stats: Stats | null): readonly Skipped[] {
+  if (stats === null) return [{ name, why: 'a broken link', isData: true }];
+  if (!stats.isDirectory()) return [{ name, why: 'not a regular file', isData: true }];
+  const hasData = readdirSync(path, { recursive: true, withFileTypes: true }).some(isDataName);
+  return hasData ? [{ name: `${name}/`, why: 'a subfolder with data files', isData: true }] : [];
+}
+
+function isDataName(entry: Dirent): boolean {
+  return !entry.isDirectory() && isShown(entry.name) && formByName(entry.name) !== null;
 }

@@ -1,5 +1,5 @@
 /** `--files`: CSV files with their mappings beside them are the whole input. Rows that they have lost; markets that a run removes. */
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
@@ -38,7 +38,42 @@ test('each file is read by its own mapping; a changed row is a correction; uncha
   expect(await bodyOf('tea')).toMatchObject({ metrics: { price: { amountMinor: 530 } } });
   expect(await verify(target)).toMatchObject({ code: 0, output: '' });
   await rm(join(files, 'oats.mapping.jsonc'));
-  expect(await run()).toMatchObject({ code: codeOf('usage'), errors: expect.stringContaining('oats.mapping.jsonc') });
+  const { code, errors } = await run();
+  expect([code, errors]).toEqual([codeOf('usage'), expect.stringContaining('oats.mapping.jsonc')]);
+  // The good file is named, because it is not sent either.
+  expect(errors).toContain(join(files, 'tea.csv'));
+});
+
+test.each<[string, (files: string, aside: string) => Promise<void>, string | null]>([
+  ['a link to a file', (files, aside) => symlink(aside, join(files, 'oats-2.csv')), null],
+  ['a link to nothing', (files) => symlink('nowhere.csv', join(files, 'oats-2.csv')), 'oats-2.csv'],
+  ['a file with another ending', (files, aside) => rename(aside, join(files, 'oats-2.csv.bak')), 'oats-2.csv.bak'],
+  [
+    'a subfolder',
+    async (files, aside) => {
+      await mkdir(join(files, '2026'));
+      await rename(aside, join(files, '2026/oats-2.csv'));
+    },
+    '2026/',
+  ],
+])('a complete folder loses no row to %s', async (_, place, skipped) => {
+  const { folder, files, put, run, bodyOf, target } = await serviceOfFiles();
+  await put('oats', '2026-01-01,2.00', '2026-01-02,2.10');
+  await put('oats-2', '2026-01-03,2.20');
+  await cp(join(files, 'oats.mapping.jsonc'), join(files, 'oats-2.mapping.jsonc'));
+  expect(await run()).toMatchObject({ code: 0 });
+  const before = await filesIn(target);
+  const aside = join(folder, 'aside.csv');
+  await rename(join(files, 'oats-2.csv'), aside);
+  await place(files, aside);
+  const { code, errors } = await run('--complete', '--retract-missing');
+  expect([code, errors]).toEqual(
+    skipped === null
+      ? [codeOf('unchanged'), expect.stringContaining('README.md')]
+      : [codeOf('usage'), expect.stringContaining(`it has data that are skipped: ${skipped} (`)],
+  );
+  expect(await filesIn(target)).toEqual(before);
+  expect(await bodyOf('oats')).toMatchObject({ metrics: { price: { amountMinor: 220 } } });
 });
 
 test('each file is counted: markets, values, corrections, and rows that stay withdrawn until they are restored', async () => {
