@@ -4,6 +4,7 @@ import { BATCH_RECORDS_MAX } from '../../contract/ingest/ingest-records.ts';
 import { DRY_RUN_RECORDS_MAX } from '../../contract/ingest/ingest-uploads.ts';
 import type { ShownBeside } from '../../contract/ingest/row-counts.ts';
 import type { FaultGroup } from '../../mapping/check/fault-groups.ts';
+import { FirstValue } from '../../mapping/check/first-value.ts';
 import type { WrittenPast } from '../../server/git/write-past.ts';
 import { garbageCollector } from '../../storage/concurrency/garbage-collector.ts';
 import type { Client } from '../http/client.ts';
@@ -193,7 +194,7 @@ const OUTLIERS =
 async function ingestFile(run: IngestRun, contents: FileContents | null): Promise<void> {
   const { input, source, partial, inBatches, dryRun, asserted, totals } = run;
   const read = readSource(input.bytes, source, asserted);
-  const all = countingLosses(inBatches ? withoutEnding(read) : read, totals);
+  const all = countingLosses(inBatches ? withoutEnding(read) : read, totals, dryRun);
   const records = contents === null ? all : contents.read(all);
   if (dryRun) return await examine(run, records);
   if (!partial) return await sendBatches(run, collecting(cutIntoParts(records, false)));
@@ -224,10 +225,16 @@ async function* withoutEnding(
 async function* countingLosses(
   records: AsyncGenerator<SourceRecord | SourceFault>,
   totals: IngestTotals,
+  dryRun: boolean,
 ): AsyncGenerator<SourceRecord | SourceFault> {
+  const first = new FirstValue();
   for await (const record of records) {
     if (record.kind === 'record' && record.defines !== null) totals.definitions += 1;
     if (record.kind === 'record' && record.isRounded) totals.rounded += 1;
+    if (record.kind === 'record' && dryRun && first.isOpen) {
+      first.add(JSON.parse(record.text));
+      if (first.text !== null) totals.first = first.text;
+    }
     yield record;
   }
 }
@@ -319,6 +326,7 @@ async function printSummary(summary: FileSummary, isMapped: boolean, partial: bo
     ...(reinstated === 0 ? [] : [['corrections of retracted values', reinstated] as const]),
     ['known already', unchanged],
     ...(retracted === 0 ? [] : [['of them retracted earlier, and still retracted', retracted] as const]),
+    ...(summary.first === undefined ? [] : [['first', summary.first] as const]),
     ['records refused', refused - withoutRecord],
     ...(others === 0 ? [] : [['not stored, because of a refused record', others] as const]),
     ...(missing === undefined ? [] : [['published, and missing in the file', missing] as const]),

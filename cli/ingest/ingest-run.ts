@@ -90,6 +90,8 @@ export interface IngestTotals {
   besides: number;
   /** The first of them. Null: none. */
   firstBeside: ShownBeside | null;
+  /** In a dry run, the first value in words (see `FirstValue`). Left out if the file does not define its market. */
+  first?: string;
   /** The ids of the batches or of the upload, for `tidemark undo`. Empty in a dry run. */
   readonly sentAs: string[];
   /** The generation that shows the stored records. Null: not published yet, or nothing was stored. */

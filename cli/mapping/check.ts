@@ -39,7 +39,7 @@ const DIGESTS =
   'digests, change market.slug, match or slugDigest now.';
 
 async function printFile(file: FileCheck) {
-  const { rows, values, leftOut, markets, observations, firstObservation, refused, unusedColumns } = file;
+  const { rows, values, leftOut, markets, observations, first, firstObservation, refused, unusedColumns } = file;
   const { count, unknown, rounded, observedAt } = observations;
   const refusedValues = values - leftOut - count;
   await printFields([
@@ -51,7 +51,8 @@ async function printFile(file: FileCheck) {
     ['observations', count],
     ['of them unknown', Object.values(unknown).reduce((sum, each) => sum + each, 0)],
     ['of them rounded', rounded],
-    ['the first one', firstObservation && JSON.stringify(firstObservation)],
+    ['first', first],
+    ['its record', firstObservation && JSON.stringify(firstObservation)],
     ['observed', observedAt === null ? null : `${observedAt.first} to ${observedAt.last}`],
     ['market definitions', [markets.count, ...markets.first.map(({ slug }) => slug)].join(', ')],
     ['records: definitions and observations', markets.count + count],

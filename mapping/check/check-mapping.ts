@@ -12,6 +12,7 @@ import { runColumnsOf } from '../recipe/derive-records.ts';
 import { parseMappingIn } from '../recipe/mapping-in.ts';
 import type { RunColumns } from '../values/template.ts';
 import { type FaultGroup, FaultGroups } from './fault-groups.ts';
+import { FirstValue } from './first-value.ts';
 
 export type MappingCheck =
   | { readonly faults: readonly [MappingFault, ...MappingFault[]]; readonly file: null }
@@ -30,6 +31,8 @@ export interface FileCheck {
   readonly observations: ObservationSummary;
   /** The record as it would be sent. Null: no row gives one. */
   readonly firstObservation: MappedRecord['record'] | null;
+  /** The first known value in words: `model-1 0.10 USD per token, 1 Oct 2026`. */
+  readonly first: string | null;
   readonly refused: {
     /** The number of values without an observation, and of unreadable rows. */
     readonly count: number;
@@ -87,6 +90,7 @@ async function checkFile(
   let [rows, values, leftOut, markets, unreadable] = [0, 0, 0, 0, 0];
   let hasDigests = false;
   let firstObservation: FileCheck['firstObservation'] = null;
+  const first = new FirstValue();
   let header: readonly string[] = [];
   let unpivoted: readonly string[] = [];
   for await (const row of mapCsvRows(mapping, csv, run)) {
@@ -100,6 +104,7 @@ async function checkFile(
     values += row.values;
     leftOut += row.leftOut;
     for (const result of row.results) {
+      if (result.kind === 'record') first.add(result.record);
       if (result.kind === 'refusal') {
         refusals.add(result);
       } else if (result.record.type === 'market') {
@@ -126,6 +131,7 @@ async function checkFile(
     hasDigests,
     observations: summary,
     firstObservation,
+    first: first.text,
     refused: { count: values - leftOut - summary.count + unreadable, groups },
     unusedColumns: header.filter((name) => name !== '' && !used.has(name) && !unpivoted.includes(name)),
     looseUrlColumns: looseUrlColumns(mapping),

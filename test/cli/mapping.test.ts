@@ -111,7 +111,8 @@ test('check tells what a mapping makes of a file', async () => {
   expect(fine.output).toContain('columns not used\tnone\n');
   const swapped = await tidemark(['mapping', 'check', 'a.csv', join(SAMPLE, 'mapping.json')], { cwd: folder });
   expect(swapped).toEqual(fine);
-  expect(fine.output).toContain('the first one\t{"type":"observation","market":"');
+  expect(fine.output).toMatch(/\nfirst\t\S+ \S+ [A-Z]{3} per .* \d{4}\n/);
+  expect(fine.output).toContain('its record\t{"type":"observation","market":"');
   const faulty = await tidemark([...words, '-', '--json'], { input: `${csv}\nx,y\n` });
   expect(faulty).toMatchObject({ code: 4 });
   expect(JSON.parse(faulty.output)).toMatchObject({ rows: 3, refused: { count: 1 } });
