@@ -51,10 +51,9 @@ export function withOperator(site: Site, operator: Operator): Site {
 }
 
 const FACTS = '<p id="facts"';
-const SAMPLE =
-  '<p class="small soft">This service has started with the sample that comes with Tidemark. The sample is not updated.</p>';
+const SAMPLE = '<p class="small soft">These prices are the sample that comes with Tidemark, which is not updated.</p>';
 
-/** The same pages; the front page says that the service has started with the bundled sample: other data may follow. */
+/** The same pages; the front page says that the data are the bundled sample. */
 export function withSampleNote(site: Site): Site {
   const edit = (text: string) => text.replace(FACTS, `${SAMPLE}\n${FACTS}`);
   return edited(site, SAMPLE, (file) => file === 'index.html', edit);

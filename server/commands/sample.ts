@@ -59,13 +59,13 @@ export async function ingestSample(
   );
 }
 
-/** Whether this start begins with the sample and no other data. Call it before {@link ingestSample}. */
+/** Whether this start serves the sample and no other data. Call it before {@link ingestSample}. */
 export async function isSampleAlone(ledger: Ledger, sample: EmbeddedConfig['sample']): Promise<boolean> {
   const head = await ledger.get(HEAD_KEY);
   if (head === null) return sample !== 'no';
   const [ingested] = (await readPage(ledger, INGESTED_FILES, { limit: 1 })).items;
   if (ingested === undefined) return false;
-  // Each record of the sample is a market or an observation. Other markets and observations add to the counts.
+  // Each record of the sample is a market or an observation, and each later record adds one.
   const { markets, observations } = head.value.counts;
   return ingested.value.accepted + ingested.value.unchanged === markets + observations;
 }
