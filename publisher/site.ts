@@ -51,7 +51,7 @@ export function withOperator(site: Site, operator: Operator): Site {
 }
 
 const FACTS = '<p id="facts"';
-const SAMPLE = '<p class="small soft">These prices are the sample that comes with Tidemark, which is not updated.</p>';
+const SAMPLE = '<p class="small soft">You see the sample that comes with Tidemark.</p>';
 
 /** The same pages; the front page says that the data are the bundled sample. */
 export function withSampleNote(site: Site): Site {

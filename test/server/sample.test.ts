@@ -24,7 +24,7 @@ async function shown(server: ServerProcess) {
   const url = await server.started;
   const { data } = (await (await fetch(`${url}/api/v1/markets`)).json()) as { data: { slug: string }[] };
   const log = (await (await fetch(`${url}/api/v1/log/checkpoint`)).text()).split('\n')[1] ?? '';
-  const isSaidSample = /the sample that comes with Tidemark/.test(await (await fetch(`${url}/`)).text());
+  const isSaidSample = /You see the sample/.test(await (await fetch(`${url}/`)).text());
   return { slugs: data.map(({ slug }) => slug), log, isSaidSample };
 }
 
