@@ -50,15 +50,6 @@ export function withOperator(site: Site, operator: Operator): Site {
   return edited(site, said, isPage, (text) => text.replaceAll(OPERATOR_PLACE, () => said));
 }
 
-const FACTS = '<p id="facts"';
-const SAMPLE = '<p class="small soft">You see the sample that comes with Tidemark.</p>';
-
-/** The same pages; the front page says that the data are the bundled sample. */
-export function withSampleNote(site: Site): Site {
-  const edit = (text: string) => text.replace(FACTS, `${SAMPLE}\n${FACTS}`);
-  return edited(site, SAMPLE, (file) => file === 'index.html', edit);
-}
-
 const ASKING = /<li><strong>You want to write\.<\/strong>.*?<\/li>\n?/s;
 
 /** The same pages without the section on keys, for a service that issues none. */

@@ -11,7 +11,6 @@ import { mapCsv } from '../../mapping/declared/map-csv.ts';
 import type { MappedRecord } from '../../mapping/declared/mapped-rows.ts';
 import { parseMappingText } from '../../mapping/declared/parse-mapping.ts';
 import { removed } from '../../storage/ports/changes.ts';
-import type { Ledger } from '../../storage/ports/ledger.ts';
 import { readAll, readPage } from '../../storage/ports/paging.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { digestedUlid } from '../../storage/ports/ulid.ts';
@@ -57,17 +56,6 @@ export async function ingestSample(
   throw new StartError(
     `${dataFolder} was begun ${held === null ? 'without a sample' : `with the sample ${held}`}. Its log can never lose markets, so another sample is refused. Start it without --sample (TIDEMARK_SAMPLE), or use another folder with --data.`,
   );
-}
-
-/** Whether this start serves the sample and no other data. Call it before {@link ingestSample}. */
-export async function isSampleAlone(ledger: Ledger, sample: EmbeddedConfig['sample']): Promise<boolean> {
-  const head = await ledger.get(HEAD_KEY);
-  if (head === null) return sample !== 'no';
-  const [ingested] = (await readPage(ledger, INGESTED_FILES, { limit: 1 })).items;
-  if (ingested === undefined) return false;
-  // Each record of the sample is a market or an observation, and each later record adds one.
-  const { markets, observations } = head.value.counts;
-  return ingested.value.accepted + ingested.value.unchanged === markets + observations;
 }
 
 const DEFAULT = SAMPLES[0];

@@ -20,7 +20,7 @@ import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import type { RunValue } from '../../storage/records/sources.ts';
 import type { Conditions } from '../../storage/s3/s3-objects.ts';
-import { ingestSample, isSampleAlone } from '../commands/sample.ts';
+import { ingestSample } from '../commands/sample.ts';
 import { watchDamage } from '../folder/damaged-objects.ts';
 import { type DataFolder, openDataFolder } from '../folder/data-folder.ts';
 import { watchLostObjects } from '../folder/lost-objects.ts';
@@ -257,15 +257,14 @@ async function openRound({ data, replaced }: Opened, state: TargetState | null, 
   const [faults, warnings]: [string[], string[]] = [[], []];
   const damage = watchDamage(data.objects, target.isRemote ? null : config.dataFolder);
   const { objects, counts } = countFiles(damage.objects, (key) => key.startsWith(`${PUBLIC_PREFIX}/`));
-  const sample = config.sample === 'unsaid' ? 'no' : config.sample;
-  const isSample = await isSampleAlone(ledger, sample);
-  const { logKeys, ...core } = await openCore({ ledger, objects, target, caches: NO_CACHES, isSample }, config);
+  const { logKeys, ...core } = await openCore({ ledger, objects, target, caches: NO_CACHES }, config);
   const dependencies = { ...core.dependencies, beforeApply: async () => await state?.save(data) };
   if (replaced !== null)
     warnings.push(`The state in the target is newer than the data folder, whose files are in ${replaced}.`);
   const { secrets, uploads } = openUploads(config.dataFolder);
   await uploads.removePartial();
-  if (sample !== 'no') await ingestSample(dependencies, config, { ingesting: () => {}, ingested: () => {} });
+  if (config.sample !== 'no' && config.sample !== 'unsaid')
+    await ingestSample(dependencies, config, { ingesting: () => {}, ingested: () => {} });
   const info: Log['info'] = (what, { market, updatedAt }) => {
     if (what === 'clock ahead')
       warnings.push(

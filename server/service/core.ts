@@ -6,7 +6,7 @@ import { waitlistBody } from '../../contract/values/waitlist.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../../publisher/dependencies.ts';
 import { ImmutableMismatch, LogForked } from '../../publisher/errors.ts';
 import { assertSameOrigin } from '../../publisher/kernel/text/same-origin.ts';
-import { type Site, withBasePath, withHosts, withOperator, withoutKeys, withSampleNote } from '../../publisher/site.ts';
+import { type Site, withBasePath, withHosts, withOperator, withoutKeys } from '../../publisher/site.ts';
 import { staticBodies } from '../../publisher/static-bodies.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
@@ -26,8 +26,6 @@ export interface Core {
 
 interface CoreStorage extends Pick<PublisherDependencies, 'ledger' | 'objects' | 'caches'> {
   readonly target: PublicTarget;
-  /** Whether the data are the bundled sample, and no other. */
-  readonly isSample: boolean;
 }
 
 type CoreConfig = Pick<
@@ -36,7 +34,7 @@ type CoreConfig = Pick<
 >;
 
 /** @throws StartError as `keepLogKeys` does; LedgerBehind if the store is newer than the ledger */
-export async function openCore({ target, isSample, ...storage }: CoreStorage, config: CoreConfig): Promise<Core> {
+export async function openCore({ target, ...storage }: CoreStorage, config: CoreConfig): Promise<Core> {
   const { dataFolder, logKey, projections } = config;
   const checkLog = () => checkIsOwnLog(target, storage.ledger, signingKeys(dataFolder, logKey) ?? []);
   // Checked before a key is made.
@@ -52,7 +50,10 @@ export async function openCore({ target, isSample, ...storage }: CoreStorage, co
       waitlist: waitlistBody({ email: config.waitlistEmail }),
       openapi: await readOpenApi(),
     }),
-    site: await siteAt(config, isSample),
+    site: withOperator(
+      config.waitlistEmail === null ? withoutKeys(await siteAt(config)) : await siteAt(config),
+      config.operator,
+    ),
     listEverySeconds,
     historyFileBytes: HISTORY_FILE_BYTES,
     ...(logKeys === null ? {} : { log: { ...logKeys, announced: announcedKeys(logKeys, config) } }),
@@ -66,10 +67,8 @@ export async function openCore({ target, isSample, ...storage }: CoreStorage, co
 }
 
 /** The pages of a service whose readers and writers use the same address. */
-async function siteAt({ readBaseUrl, waitlistEmail, operator }: CoreConfig, isSample: boolean): Promise<Site> {
-  const built = withHosts(withBasePath(await readSite(), readBaseUrl), readBaseUrl, readBaseUrl);
-  const shown = isSample ? withSampleNote(built) : built;
-  return withOperator(waitlistEmail === null ? withoutKeys(shown) : shown, operator);
+async function siteAt({ readBaseUrl }: CoreConfig): Promise<Site> {
+  return withHosts(withBasePath(await readSite(), readBaseUrl), readBaseUrl, readBaseUrl);
 }
 
 /** @throws StartError as `keepLogKeys` does */

@@ -14,7 +14,7 @@ import { readAll } from '../../storage/ports/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import type { HeadValue } from '../../storage/records/publication.ts';
 import { openControl } from '../backup/control.ts';
-import { ingestSample, isSampleAlone, type SampleProgress } from '../commands/sample.ts';
+import { ingestSample, type SampleProgress } from '../commands/sample.ts';
 import { type EdgeThread, startEdge } from '../edge-host/edge-thread.ts';
 import { announceChanges, watchDamage } from '../folder/damaged-objects.ts';
 import { type DataFolder, LEDGER_FILE, openDataFolder } from '../folder/data-folder.ts';
@@ -144,10 +144,7 @@ async function startOn(
       });
     }
     const { logKeys, dependencies } = await openCore(
-      {
-        ...{ ledger: data.ledger, objects, target: data.target, caches: { purge: edge.purge } },
-        isSample: await isSampleAlone(data.ledger, config.sample),
-      },
+      { ledger: data.ledger, objects, target: data.target, caches: { purge: edge.purge } },
       { ...config, waitlistEmail: config.waitlistEmail ?? UNSET_EMAIL },
     );
     const logRefused = createRefusalLog(dependencies, ({ requestId, operation, fault, repeated }) => {

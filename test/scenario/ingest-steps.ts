@@ -59,7 +59,7 @@ export const ingestSteps: readonly Step[] = [
       session.note('batch', { id: report.id, key, body, text: answer.text });
       assert.equal(report.state, 'applied');
       assert.deepEqual(report.errors, []);
-      assert.deepEqual(report.counts, { accepted: records.length, unchanged: 0, refused: 0 });
+      assert.deepEqual(report.counts, { accepted: records.length, unchanged: 0, refused: 0, newMarkets: names.length });
       assert.deepEqual(report.markets, names.map((name) => session.slug(name)).sort());
     },
   },
