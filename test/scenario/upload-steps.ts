@@ -80,7 +80,7 @@ export const uploadSteps: readonly Step[] = [
         ({ finishedAt, generation }) => finishedAt !== null && generation !== null,
       );
       assert.equal(finished.state, 'applied');
-      assert.deepEqual(finished.counts, { accepted: records - 1, unchanged: 0, refused: 1 });
+      assert.deepEqual(finished.counts, { accepted: records - 1, unchanged: 0, refused: 1, newMarkets: MARKETS });
       assert.deepEqual([finished.done.bytes, finished.done.records], [bytes.length, records]);
       const [{ batch = '', firstLine = 0 } = {}] = finished.refusedIn;
       session.keepPrivate(batch);

@@ -31,7 +31,7 @@ test('markets, market, latest, recent, sources and snapshot', async () => {
   const { metrics } = await tidemark.market('a');
   expect(metrics.price).toMatchObject({ decimal: '10.02', observedAt: '2026-01-03T00:00:00Z' });
   const [first, second] = await tidemark.latest();
-  expect([first?.decimal, second?.decimal, second?.unknownReason]).toEqual(['10.02', null, null]);
+  expect([first?.decimal, second?.decimal, second?.unknownReason]).toEqual(['10.02', null, 'not-observed']);
   expect((await tidemark.recent())[0]).toMatchObject({ slug: 'a', decimal: ['10.00', '10.01', '10.02'] });
   expect(await tidemark.sources()).toEqual([]);
   expect(await tidemark.incidents()).toEqual({ since: expect.any(String), data: [] });
