@@ -127,7 +127,8 @@ const observationRecordFields = {
     .default(false)
     .describe(
       'States that a value is right although it is far from a neighbour in time. Without it such a record is refused. ' +
-        'The neighbours are the nearest known values before and after it, without zeros.',
+        'The neighbours are the nearest known values before and after it, without zeros. A correction is also compared with ' +
+        'the value that it replaces.',
     ),
   ifChanged: z
     .boolean()

@@ -182,7 +182,8 @@ class MarketDraft {
     const before = this.#known.get(first);
     if (record.type === 'retraction') return this.#retract(record, first, before);
     const outcome = this.#observe(record as ObservationRecord, first, before);
-    const newest = outcome.kind === 'refused' ? undefined : this.#known.get(first)?.newest;
+    // A refused correction leaves the value that stands.
+    const newest = this.#known.get(first)?.newest;
     if (newest !== undefined) this.#guard.add(newest, first);
     return outcome;
   }
@@ -222,9 +223,9 @@ class MarketDraft {
     }
     const other = record.outlierConfirmed
       ? null
-      : this.#guard.contradictionOf(metric, record.metric, first, value.outliers);
+      : this.#guard.contradictionOf(metric, record.metric, { order: first, replaced: before?.newest }, value.outliers);
     if (other !== null) {
-      const detail = `${sentValueText(metric, value.unit)} is too far from ${recordedValueText(other, value.unit)} of ${other.observedAt}: if the value is right, ${ROW_REMEDIES.outlier}`;
+      const detail = `${sentValueText(metric, value.unit)} is too far from ${recordedValueText(other, value.unit)} of ${other.observedAt}${other === before?.newest ? ', which it would replace' : ''}: if the value is right, ${ROW_REMEDIES.outlier}`;
       return refused('outlier', metric.kind === 'money' ? '/amountMinor' : '/value', detail);
     }
     const isAnnounced = isAnnouncedBy(record);

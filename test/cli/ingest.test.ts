@@ -453,6 +453,25 @@ describe('a value that is refused as an outlier is stored with --confirm-outlier
   });
 });
 
+test('a wrong unit in a whole file corrects nothing, until the operator confirms it', async () => {
+  const slug = newSlug();
+  const quoted = (quotedQuantity: number) => {
+    const rows = days(slug, 5).map(({ amountMinor, ...row }) => ({
+      ...row,
+      value: `${amountMinor}.00`,
+      quotedQuantity,
+    }));
+    return lines([market(slug), ...rows]);
+  };
+  const words = ['-', '--mode', 'correct'];
+  expect(summaryOf(await ingest(words, quoted(100)))).toMatchObject({ code: 0, refused: '0' });
+  const wrong = await ingest([...words, '--partial'], quoted(1));
+  expect(summaryOf(wrong)).toMatchObject({ code: 4, stored: '0', refused: '5' });
+  expect(wrong.errors).toMatch(/ is too far from 10\.00 USD per kilogram of \S+, which it would replace: /);
+  const confirmed = summaryOf(await ingest([...words, '--confirm-outliers'], quoted(1)));
+  expect(confirmed).toMatchObject({ code: 0, 'of them corrections': '5' });
+});
+
 test('a long file with --partial goes as one upload, with the lines of its faults', async () => {
   const slug = newSlug();
   const records = [market(slug), ...days(slug, 11_500)];

@@ -87,7 +87,8 @@ beforeAll(async () => {
   wrong = await send([
     ...[market('new'), price('new', DAY_1, 9)],
     ...[price('changed', DAY_1, 1, { status: 'estimated' }), price('changed', DAY_2, 2)],
-    ...[retraction('withdrawn', DAY_2), price('replaced', DAY_1, 3), share('scalar', '15'), yen('0.6160')],
+    ...[retraction('withdrawn', DAY_2), price('replaced', DAY_1, 3), yen('0.6160')],
+    { ...share('scalar', '1515'), outlierConfirmed: true },
   ]);
   await send([price('replaced', DAY_1, 110)]);
   known = await send([price('replaced', DAY_1, 110)]);

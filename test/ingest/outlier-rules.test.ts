@@ -96,6 +96,23 @@ describe('a calm series', () => {
     expect(await send([at(60, 800_000), at(61, 82_000)])).toEqual(expected);
   });
 
+  test.each([
+    ['without a rule', undefined, 30],
+    ['with a factor of 20', RULE, 30],
+    ['with the guard off', 'off', 0],
+  ] as const)(
+    '%s: how many rows are refused of a file that corrects all values to 100 times',
+    async (_, rule, refused) => {
+      const send = sender();
+      await send([rule === undefined ? market('a') : ruled(rule), ...calm(30)]);
+      const wrong = calm(30).map((_row, index) => at(2 * index, 800_000 + index));
+      for (const part of [wrong.slice(0, 11), wrong.slice(11)]) {
+        expect(await send(part, { mode: 'correct', dryRun: true })).toHaveLength(refused && part.length);
+      }
+      expect(await send(wrong, { mode: 'correct' })).toHaveLength(refused);
+    },
+  );
+
   test('between two neighbours lies their middle', async () => {
     const send = sender();
     await send([ruled({ factor: 5, neighbours: 2 }), at(0, 1000), at(2, 3000)]);

@@ -109,6 +109,9 @@ function batchesOf(text: string): readonly (readonly IngestRecordInput[])[] {
   return text.split('; ').map((batch) => batch.split(' ').map(rowOf));
 }
 
+const FILE = '0=5000 1=5100 2=5200';
+const FILE_BY_100 = '0=500000 1=510000 2=520000';
+
 describe('a row is compared with its nearest neighbour on each side', () => {
   test.each<[string, string, number[]]>([
     ['the first value of a market has none', '0=9000000', []],
@@ -134,13 +137,22 @@ describe('a row is compared with its nearest neighbour on each side', () => {
   });
 
   test.each<[string, string, number[]]>([
-    ['not with the value that it corrects', '0=500000; 0=5000', []],
+    ['with the value that it replaces', '0=500000; 0=5000', [0]],
+    [
+      'with it in each row of a file, and a new row with the values that stand',
+      `${FILE}; ${FILE_BY_100} 3=530000`,
+      [0, 1, 2, 3],
+    ],
+    ['with it, in a file whose values fall', `${FILE_BY_100}; ${FILE}`, [0, 1, 2]],
+    ['with it, unless the operator confirms it', '0=5000; 0!500000', []],
+    ['not with an unknown value or a zero that it replaces', '0=? 1!0; 0=500000 1=510000', []],
+    ['not with a value that was retracted', '0=5000; 0-; 0=500000', []],
     ['with the value before: times a thousand', '0=5000 1=5100; 1=5100000', [0]],
     ['and so the next ordinary value is not refused', '0=5000 1=5100; 1=5100000 2=5200', [0]],
     ['with both sides', '0=5000 1=5100 2=5200; 1=5100000', [0]],
     ['with the side after it', '0=5000 1=5100; 0=5000000', [0]],
-    ['not with another wrong value that the batch corrects', '0=5000 1!5000000 2!5000000; 1=5100 2=5200', []],
-    ['with the standing version, not with a superseded one', '0!5000000 1=?; 0=5000; 1=5100', []],
+    ['not with another wrong value that the batch corrects', '0=5000 1=? 2!5000000; 1=5100 2!5200', []],
+    ['with the standing version, not with a superseded one', '0!5000000 1=?; 0!5000; 1=5100', []],
   ])('a correction is compared %s', async (_, batches, expected) => {
     expect((await send(batchesOf(batches), 'correct')).outliers).toEqual(expected);
   });

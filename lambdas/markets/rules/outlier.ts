@@ -2,7 +2,8 @@
  * Finds values that differ so much from a neighbour that an operator must check them: a slipped decimal point, minor units
  * instead of major ones, pounds instead of kilograms, another token's price under the same symbol. Nothing is dropped or
  * changed: the row is set aside, and accepted when it is sent again with the operator's confirmation. A new value, even in a
- * backfill or a correction, is compared with the nearest one on each side in time: see `neighbours.ts`.
+ * backfill or a correction, is compared with the nearest one on each side in time: see `neighbours.ts`. A correction is also
+ * compared with the value that it replaces. Otherwise a wrong unit in a whole file would replace every neighbour, too.
  *
  * Prices that cross zero, as those of electric power do, have no ratio. Such a value is compared by its distance from the
  * middle of many neighbours. A market may use that rule for all of its values, or have no check: `docs/mapping.md`.
@@ -49,6 +50,8 @@ const CROSSES_ZERO = { factor: 20, neighbours: OUTLIER_NEIGHBOURS_MAX, leastNega
 export interface Neighbours {
   readonly before: readonly PlacedMetric[];
   readonly after: readonly PlacedMetric[];
+  /** For a correction: the value that it replaces. It may be unknown or zero. */
+  readonly replaced?: Metric | undefined;
 }
 
 /** The neighbours in the ledger of some rows. */
@@ -68,27 +71,27 @@ export interface NeighboursRead {
  */
 export function contradictionOf(
   metric: Metric,
-  { before, after }: Neighbours,
+  { before, after, replaced }: Neighbours,
   rule: OutlierRule | undefined,
   areAll: boolean,
 ): Metric | null {
   if (rule === 'off') return null;
   const [earlier, later] = [before[0]?.metric, after[0]?.metric];
   if (rule !== undefined) {
-    const others = nearest(metric, { before, after }, rule.neighbours);
-    return isBeyond(metric, others, rule.factor) ? (earlier ?? later ?? null) : null;
+    const others = nearest(metric, { before, after, replaced }, rule.neighbours);
+    return isBeyond(metric, others, rule.factor) ? (earlier ?? later ?? replaced ?? null) : null;
   }
-  const other = [earlier, later].find((one) => one !== undefined && isOutlier(metric, one));
+  const other = [replaced, earlier, later].find((one) => one !== undefined && isOutlier(metric, one));
   if (other === undefined || !areAll || metric.kind !== 'money') return other ?? null;
-  const others = nearest(metric, { before, after }, CROSSES_ZERO.neighbours);
+  const others = nearest(metric, { before, after, replaced }, CROSSES_ZERO.neighbours);
   const crossesZero = others.filter((one) => numberIn(one) < 0).length >= CROSSES_ZERO.leastNegative;
   return crossesZero && !isBeyond(metric, others, CROSSES_ZERO.factor) ? null : other;
 }
 
 /** The values that are nearest in time, at most `most`. */
-function nearest(metric: Metric, { before, after }: Neighbours, most: number): readonly Metric[] {
+function nearest(metric: Metric, { before, after, replaced }: Neighbours, most: number): readonly Metric[] {
   const others = [...before.slice(0, most), ...after.slice(0, most)].map((placed) => placed.metric);
-  return others
+  return [...(replaced !== undefined && isComparable(replaced) ? [replaced] : []), ...others]
     .filter((other) => isSameMeasure(metric, other) && timeBetweenMs(metric, other) <= COMPARABLE_MS)
     .sort((left, right) => timeBetweenMs(metric, left) - timeBetweenMs(metric, right))
     .slice(0, most);
@@ -167,12 +170,20 @@ export class OutlierGuard {
     this.#previous.set(newest.metric, [{ order: first, metric: newest }, ...kept]);
   }
 
-  /** The neighbour in time, from the batch or the ledger, from which the value differs too much; null: none. */
-  contradictionOf(metric: Metric, name: string, order: string, rule: OutlierRule | undefined): Metric | null {
+  /**
+   * The value from which this one differs too much: a neighbour in time, from the batch or the ledger, or the value that it
+   * replaces. Null: none.
+   */
+  contradictionOf(
+    metric: Metric,
+    name: string,
+    { order, replaced }: { readonly order: string; readonly replaced: Metric | undefined },
+    rule: OutlierRule | undefined,
+  ): Metric | null {
     if (this.#neighbours === undefined) return null;
     const { before, after } = this.#neighbours.of.get(order) ?? { before: [], after: [] };
     const all = merged(this.#previous.get(name) ?? [], before);
-    return contradictionOf(metric, { before: all, after }, rule, this.#neighbours.areAll);
+    return contradictionOf(metric, { before: all, after, replaced }, rule, this.#neighbours.areAll);
   }
 }
 
