@@ -148,6 +148,32 @@ test('of two jobs at once, the second one pushes nothing, and a later run of it 
   expect(await verify(await published())).toMatchObject({ code: 0, output: '' });
 });
 
+test('a push that failed is set aside after another machine has published; a rewritten branch is not taken', async () => {
+  const { source, clone, publish, commits, published, git, host } = await openRepository();
+  const gold = (...days: readonly number[]) =>
+    metalsCsv(...days.map((day) => ['gold', `2026-11-${day}`, '4129.10'] as const));
+  source.answer = gold(18);
+  const [one, other] = [await clone(), await clone()];
+  expect(await publish(one)).toMatchObject({ exitCode: 0 });
+  expect(await publish(other)).toMatchObject({ exitCode: 0 });
+  git(other, 'remote', 'set-url', '--push', 'origin', '/nowhere');
+  source.answer = gold(18, 19);
+  expect(await publish(other)).toMatchObject({ exitCode: 128 });
+  source.answer = gold(18, 20);
+  expect(await publish(one)).toMatchObject({ exitCode: 0 });
+  git(other, 'remote', 'set-url', '--delete', '--push', 'origin', '/nowhere');
+  source.answer = gold(18, 19, 20);
+  const unpushed = git(other, 'rev-parse', '--short', 'site');
+  expect(await publish(other)).toMatchObject({ exitCode: 0, output: expect.stringContaining(unpushed) });
+  expect(commits()).toBe(3);
+  expect(await verify(await published())).toMatchObject({ code: 0, output: '' });
+  const newest = git(host, 'rev-parse', 'site');
+  const orphan = git(host, 'commit-tree', '-m', 'Rewritten', `${newest}~2^{tree}`);
+  git(host, 'update-ref', 'refs/heads/site', orphan);
+  expect(await publish(other)).toMatchObject({ exitCode: 1, output: expect.stringContaining('was rewritten') });
+  expect(git(host, 'rev-parse', 'site')).toBe(orphan);
+});
+
 test('without the key, nothing is committed; the file log-key has it, too', async () => {
   const { source, git, clone, publish, key } = await openRepository();
   source.answer = metalsCsv(['gold', '2026-11-18', '4129.10']);

@@ -42,9 +42,27 @@ if [ ! -e site/.git ]; then
     git -C site switch --quiet --orphan "$branch"
   fi
 fi
+# The newest commit that this clone has pushed or fetched.
+known="refs/tidemark/$branch"
 if $is_published; then
-  git fetch --quiet origin "+refs/heads/$branch:refs/remotes/origin/$branch"
-  git -C site merge --quiet --ff-only "refs/remotes/origin/$branch"
+  public="refs/remotes/origin/$branch"
+  git fetch --quiet origin "+refs/heads/$branch:$public"
+  if ! git -C site merge --quiet --ff-only "$public" 2>/dev/null; then
+    # Another machine has published, and a push from here has failed before. Readers have the other log, so this run goes on from
+    # that one. But if origin has lost commits that were public, a run would fork the log, and a person must decide.
+    if git rev-parse --verify --quiet "$known" >/dev/null && ! git merge-base --is-ancestor "$known" "$public"; then
+      echo "origin/$branch was rewritten: it lacks $(git rev-parse --short "$known"), which was public." >&2
+      echo "Restore it there. If the rewritten branch has the whole log, take it: git update-ref -d $known" >&2
+      exit 1
+    fi
+    git -C site add --all
+    git -C site diff --cached --quiet || git -C site commit --quiet --message 'Never published'
+    echo "Set aside, because another machine has published and these commits were never pushed:" >&2
+    git -C site log --format='  %h %s' "$public..HEAD" >&2
+    echo "Rows of files/ and sources/ are published again now. Repeat a run that had arguments, such as --remove." >&2
+    git -C site reset --quiet --hard "$public"
+  fi
+  git update-ref "$known" "$public"
 fi
 
 inputs=()
@@ -67,5 +85,8 @@ git -C site add --all
 git -C site diff --cached --quiet || git -C site commit --quiet --file "$message"
 # A push is refused if another run has pushed in the meantime. Then these files were never public, and the next run begins from
 # the pushed ones.
-if $is_hosted; then git -C site push --quiet origin "HEAD:refs/heads/$branch"; fi
+if $is_hosted; then
+  git -C site push --quiet origin "HEAD:refs/heads/$branch"
+  git update-ref "$known" "$(git -C site rev-parse HEAD)"
+fi
 if [ "$status" -ne 8 ]; then exit "$status"; fi
