@@ -54,7 +54,7 @@ export async function makeRepository(
 log-key is secret: git ignores it. Keep a copy elsewhere, because a lost key ends the log. Readers verify with
 ${vkey}
 ${needs.isList ? `\n${OF_LIST}\n` : ''}
-Next: ${join(folder, 'README.md')}, "Publish".
+Next: ${join(folder, 'README.md')}, "Install".
 `);
 }
 
@@ -104,17 +104,22 @@ function readme(title: string, recipe: Recipe | null, origin: string, steps: rea
 Market data as a signed API of static files, made by Tidemark from the ${recipe === null ? 'files in `files/`' : 'recipes in `sources/`'}. The public files are the branch
 \`site\`. The name of the log is \`${origin}\`.
 
+## Install
+
+Tidemark is not in a registry: \`npm pack\` in a clone of it makes the package. With the package in this folder, and before any other command here:
+
+\`\`\`sh
+npm install ./tidemark-*.tgz
+\`\`\`
+
 ## The data
 
 ${recipe === null ? OF_FILES : ofSource(recipe)}
 
 ## Publish
 
-Tidemark is not in a registry: \`npm pack\` in a clone of it makes the package. With the package in this folder:
-
 \`\`\`sh
 git init --initial-branch=main
-npm install ./tidemark-*.tgz
 git add --all
 git commit --message 'A service'
 bash publish.sh
@@ -130,7 +135,7 @@ ${recipe?.list === undefined ? '' : `${OF_LIST}\n\n`}${recipe === null ? '' : `T
 }
 
 const OF_FILES =
-  'Put CSV files into `files/`, each with its mapping beside it: `prices.csv` and `prices.mapping.jsonc`, which `npx tidemark mapping init files/prices.csv > files/prices.mapping.jsonc` begins. A new row becomes a new value, and a changed row a correction. A row that you delete stays published, unless you add `--complete --retract-missing`: first look with `bash publish.sh --complete --retract-missing --dry-run`.';
+  'Put CSV files into `files/`, each with its mapping beside it: `prices.csv` and `prices.mapping.jsonc`, which `npx --no-install tidemark mapping init files/prices.csv > files/prices.mapping.jsonc` begins. A new row becomes a new value, and a changed row a correction. A row that you delete stays published, unless you add `--complete --retract-missing`: first look with `bash publish.sh --complete --retract-missing --dry-run`.';
 
 /** Files need one run a day, which repeats a push whose job has failed. */
 const NEEDS_OF_FILES: JobNeeds = { crons: ['40 15 * * *'], secrets: [], internalHosts: [], isList: false };

@@ -70,8 +70,12 @@ export async function sendAll(
 /** The number of markets that are named. */
 const NAMED = 10;
 
+const ENDED =
+  'If its source has ended, send the market once with "status": "retired": its values stay. --remove SLUG is final, and for markets ' +
+  'that should never have been there.';
+
 /**
- * Names published markets of which the folder has no row, as after the deletion of a file: nothing shows that they were ever in
+ * Names published, active markets of which the folder has no row, as after the deletion of a file: nothing shows that they were ever in
  * it. So they stay. With sources, a market may come from them, and nothing is named.
  */
 async function nameOthers(client: Client, contents: FileContents, folder: string): Promise<void> {
@@ -79,13 +83,16 @@ async function nameOthers(client: Client, contents: FileContents, folder: string
   const ofFolder = new Set(contents.markets);
   const others: string[] = [];
   try {
-    for await (const { slug } of allMarkets(client)) if (!ofFolder.has(slug)) others.push(slug);
+    for await (const { slug, status } of allMarkets(client)) {
+      if (!ofFolder.has(slug) && status !== 'retired') others.push(slug);
+    }
   } catch (error) {
     // Nothing is published yet.
     if (!isAnswered(error, 404)) throw error;
   }
   for (const slug of others.slice(0, NAMED)) {
-    note(`${slug} is published, and ${folder} has no row of it: it stays. Remove it for good with --remove ${slug}.`);
+    note(`${slug} is published, and ${folder} has no row of it: it stays.`);
   }
   if (others.length > NAMED) note(`  and ${others.length - NAMED} more markets`);
+  if (others.length > 0) note(ENDED);
 }
