@@ -9,9 +9,9 @@ import { Commented } from './commented-json.ts';
 import type { Draft } from './draft.ts';
 import { type DateGuess, precisionOf } from './guess-columns.ts';
 import type { QuantityGuess } from './guess-quantity.ts';
-import { draftQuoted } from './guess-quoted.ts';
+import { draftQuoted, quantityNamedBy } from './guess-quoted.ts';
 
-export function draftValue({ guess, added, isList }: Draft, { all }: QuantityGuess) {
+export function draftValue({ table, guess, added, isList }: Draft, { all }: QuantityGuess) {
   const { values } = guess;
   const names = values.map(({ name }) => name).slice(0, isList ? 1 : undefined);
   const which = names.length === 0 ? 'no column looks like prices' : names.join(' or ');
@@ -21,13 +21,17 @@ export function draftValue({ guess, added, isList }: Draft, { all }: QuantityGue
   });
   const zeros = sum(values, (column) => column.zeros);
   const isSparse = added !== null && blank > sum(values, ({ cells }) => cells.length) * MANY_BLANKS;
-  const column = names.length === 1 ? names[0] : `${FILL_IN}: ${which}: which column is the price?`;
+  const several =
+    names.length > 1 ? ' Write one here, and the others as further metrics, in "also" beside "value"' : '';
+  const column = names.length === 1 ? names[0] : `${FILL_IN}: ${which}: which column is the price?${several}`;
   const zero = `${FILL_IN}: ${zeros === 1 ? '1 value is' : `${zeros} values are`} zero: write "asserted" if zero is the price, or "refuse" if it stands for a missing one`;
   return {
     column: added?.value ?? column,
     number: draftNumber(guess.number),
     blankValues: blankValues.length === 0 ? undefined : new Commented(blankValues, BLANK_VALUES),
-    quotedQuantity: draftQuoted(guess.quoted, names) ?? (isList || all === null || all > 1 ? FOR_ONE : undefined),
+    quotedQuantity:
+      draftQuoted(guess.quoted, names) ??
+      (isOfTokens(table, names) ? FOR_TOKENS : isList || all === null || all > 1 ? FOR_ONE : undefined),
     rounding: new Commented('refuse', all === null ? ROUNDING : ''),
     blank: blank === 0 ? undefined : draftBlank(blank, isList || isSparse),
     zero: zeros === 0 ? undefined : zero,
@@ -35,19 +39,32 @@ export function draftValue({ guess, added, isList }: Draft, { all }: QuantityGue
 }
 
 const FOR_ONE = new Commented('1', 'Nothing in the file says that its numbers are prices of more than one.');
+const FOR_TOKENS = `${FILL_IN}: 1, or 1000000 if each number is the price of a million tokens, or 1000: nothing in the file says which`;
+const OF_TOKENS = /(^|[^a-z])(tokens?|models?|llms?|prompts?|completions?)([^a-z]|$)/i;
+
+/** Whether the file seems to have prices of language models, and no name says for how much a price is. */
+function isOfTokens({ columns }: Draft['table'], names: readonly string[]): boolean {
+  const places = columns.map(({ name }) => name.replace(/(?<=[a-z])(?=[A-Z])/g, '_'));
+  const has = (part: RegExp) => places.some((name) => part.test(name));
+  const isOfModels = has(OF_TOKENS) || (has(/(^|[^a-z])input/i) && has(/(^|[^a-z])output/i));
+  return isOfModels && names.every((name) => quantityNamedBy(name) === null);
+}
 const ROUNDING = 'Or nearest, to round the numbers that no quantity keeps whole.';
 const BLANK_VALUES = 'Texts that stand for a missing number.';
 /** The share of blanks in a wide table from which they belong to columns that begin late or end early. */
 const MANY_BLANKS = 0.2;
 
 /** The further metrics of a list: each column of values is a metric. */
-export function draftMetrics({ guess: { values, quoted }, isList }: Draft, value: ReturnType<typeof draftValue>) {
+export function draftMetrics(
+  { table, guess: { values, quoted }, isList }: Draft,
+  value: ReturnType<typeof draftValue>,
+) {
   const [first, ...others] = values;
   if (!isList || first === undefined || others.length === 0) return { metric: undefined, also: undefined };
   const bare = (each: unknown) => (each instanceof Commented ? each.value : each);
   const shared = Object.fromEntries(Object.entries(value).map(([key, each]) => [key, bare(each)]));
   const also = others.map(({ name }) => {
-    const quotedQuantity = bare(draftQuoted(quoted, [name]) ?? FOR_ONE);
+    const quotedQuantity = bare(draftQuoted(quoted, [name]) ?? (isOfTokens(table, [name]) ? FOR_TOKENS : FOR_ONE));
     return { metric: metricOf(name), value: { ...shared, column: name, quotedQuantity } };
   });
   return {

@@ -11,6 +11,8 @@ import { quotedIn } from './guess-quoted.ts';
 export interface QuantityGuess {
   /** The smallest power of ten at which each number is whole minor units. Null: no power of ten is large enough. */
   readonly all: number | null;
+  /** For numbers that may be amounts of the listed currencies or prices of them: `all` for the less probable meaning, if it differs. */
+  readonly otherwise: { readonly quantity: number; readonly meaning: 'amounts' | 'prices' } | null;
   /** The median over the rows of the power that a row's own numbers need. */
   readonly usual: number;
   /** The number of values that do not fit their currency's decimals at quantity one, and the one with most decimals. */
@@ -32,7 +34,10 @@ export function guessQuantity({ table, guess: { number, values, currency, quoted
     if (currency.kind === 'named') return currency.code;
     return codes === undefined ? name : (codes.cells[row] ?? '');
   };
-  let [largest, most, unfit, numbers, example] = [0, 0, 0, 0, ''];
+  const isAmbiguous = 'isAmbiguous' in currency && currency.isAmbiguous;
+  // A quantity for each currency, such as 100 JPY, means prices in one other currency, whose decimals are probably two.
+  const arePrices = quoted !== null;
+  let [largest, most, mostOtherwise, unfit, numbers, example] = [0, 0, 0, 0, 0, ''];
   const powers: number[] = [];
   for (let row = 0; row < table.rows; row++) {
     let ofRow = 0;
@@ -41,11 +46,15 @@ export function guessQuantity({ table, guess: { number, values, currency, quoted
       if (digits === null) continue;
       const code = codeOf(row, name).toUpperCase();
       const own = currencyExponent(code) ?? EXPONENT;
-      const exponent = 'isAmbiguous' in currency && currency.isAmbiguous ? Math.min(own, EXPONENT) : own;
+      const exponent = !isAmbiguous ? own : arePrices ? EXPONENT : Math.min(own, EXPONENT);
       const decimals = plainDecimal(digits).split('.')[1]?.replace(/0+$/, '').length ?? 0;
       const lot = quotedIn(quoted, name, row);
       // A price of a hundred is a hundredth of it for one.
       const power = Math.max(0, decimals - exponent) + Math.ceil(Math.log10(lot));
+      mostOtherwise = Math.max(
+        mostOtherwise,
+        Math.max(0, decimals - (arePrices ? own : EXPONENT)) + Math.ceil(Math.log10(lot)),
+      );
       largest = Math.max(largest, (Math.abs(Number(digits)) * 10 ** exponent) / lot);
       numbers += 1;
       ofRow = Math.max(ofRow, power);
@@ -56,5 +65,15 @@ export function guessQuantity({ table, guess: { number, values, currency, quoted
   }
   const fits = most <= LARGEST_POWER && (most === 0 || largest * 10 ** most * ROOM <= Number.MAX_SAFE_INTEGER);
   const usual = powers.sort((one, other) => one - other)[powers.length >> 1] ?? 0;
-  return { all: fits ? 10 ** most : null, usual: 10 ** Math.min(usual, LARGEST_POWER), unfit, numbers, example };
+  const isOther = isAmbiguous && mostOtherwise !== most;
+  const quantity = 10 ** Math.min(mostOtherwise, LARGEST_POWER);
+  const otherwise = isOther ? ({ quantity, meaning: arePrices ? 'amounts' : 'prices' } as const) : null;
+  return {
+    all: fits ? 10 ** most : null,
+    otherwise,
+    usual: 10 ** Math.min(usual, LARGEST_POWER),
+    unfit,
+    numbers,
+    example,
+  };
 }

@@ -207,7 +207,13 @@ function draftMarket(draft: Draft, fileName: string, currency: string, quantity:
 const EXACT =
   'How many one price buys: for each market, the smallest power of ten (from "atLeast" on, if it is there) for which each number is a whole number of minor units.';
 
-function quantityComment({ all, unfit, numbers, example }: QuantityGuess): string {
-  if (all === 1) return '';
-  return `How many one price buys: the smallest power of ten for which each number is a whole number of minor units, of which most currencies have 100. For one, ${unfit} of ${numbers} numbers would be rounded, such as ${example}. The unit is fixed once a market has observations.`;
+function quantityComment({ all, otherwise, unfit, numbers, example }: QuantityGuess): string {
+  const other = otherwise === null ? '' : ` If the numbers are ${MEANINGS[otherwise.meaning]}: ${otherwise.quantity}.`;
+  if (all === 1) return other.trim();
+  return `How many one price buys: the smallest power of ten for which each number is a whole number of minor units, of which most currencies have 100. For one, ${unfit} of ${numbers} numbers would be rounded, such as ${example}. The unit is fixed once a market has observations.${other}`;
 }
+
+const MEANINGS = {
+  amounts: 'amounts of the listed currencies, with their decimals',
+  prices: 'prices in one other currency, with two decimals',
+};

@@ -158,10 +158,10 @@ describe('the table', () => {
       daily(`month,currency,${name},rate`, 'JPY,100,0.5101', 'USD,1,0.7902'),
       {
         match: ['currency'],
-        // The price of 100 yen has four decimals, so a million yen have whole pence.
+        // The price of 100 yen has four decimals, so ten thousand yen have whole pence.
         market: {
           nativeCurrency: inOrOf('currency'),
-          unit: { quantity: '1000000', of: expect.stringContaining('{currency}') },
+          unit: { quantity: '10000', of: expect.stringContaining('{currency}') },
         },
         observation: { currency: inOrOf('currency'), value: { column: 'rate', quotedQuantity: `{${name}}` } },
       },
@@ -428,6 +428,15 @@ describe('numbers', () => {
     const { document } = await begin(daily(`date,${column.includes(',') ? `"${column}"` : column}`, '1.5'));
     expect(document.observation.value.quotedQuantity).toEqual(quotedQuantity);
     expect(document.market.unit.of).toEqual(of);
+  });
+
+  test.each([
+    ['units,', '100,', '10000', 'amounts of the listed currencies, with their decimals: 1000000.'],
+    ['', '', '10000', 'prices in one other currency, with two decimals: 100.'],
+  ])('of amounts or prices of currencies, with the columns %jrate', async (units, hundred, quantity, otherwise) => {
+    const one = units && '1,';
+    const { text } = await begin(daily(`month,currency,${units}rate`, `JPY,${hundred}0.5101`, `USD,${one}0.7902`));
+    expect(text.replaceAll(/\s+(\/\/ )?/g, ' ')).toContain(`${otherwise} "unit": { "quantity": "${quantity}",`);
   });
 
   test('of two columns of a list keep the quantity that each name says', async () => {
