@@ -71,12 +71,12 @@ export async function sendAll(
 const NAMED = 10;
 
 const ENDED =
-  'If its source has ended, send the market once with "status": "retired": its values stay. --remove SLUG is final, and for markets ' +
-  'that should never have been there.';
+  'If its source has ended, send the market once with "status": "retired": its values stay. --remove SLUG is final, and for ' +
+  'markets that should never have been there.';
 
 /**
- * Names published, active markets of which the folder has no row, as after the deletion of a file: nothing shows that they were ever in
- * it. So they stay. With sources, a market may come from them, and nothing is named.
+ * Names published, active markets of which the folder has no row, as after the deletion of a file: nothing shows that they were
+ * ever in it. So they stay. With sources, a market may come from them, and nothing is named.
  */
 async function nameOthers(client: Client, contents: FileContents, folder: string): Promise<void> {
   if ((await client.resource<{ data: readonly unknown[] }>({ path: SOURCES_URL })).data.length > 0) return;
