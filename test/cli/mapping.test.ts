@@ -76,8 +76,10 @@ test('init asks whether rates are amounts of the currencies or their prices, and
   await writeFile(join(folder, 'u.mapping.jsonc'), mapping);
   const check = await tidemarkHere(['mapping', 'check', 'u.mapping.jsonc', 'u.csv'], { cwd: folder });
   expect(check).toMatchObject({ code: 0, errors: '' });
-  // 0.5101 pounds for 100 yen are 5101 pounds for the market's million.
-  expect(check.output).toMatch(/"market":"u-jpy".*"amountMinor":510100,"currency":"GBP"/);
+  // 0.5101 pounds for 100 yen are 51.01 pounds for the market's ten thousand.
+  expect(check.output).toMatch(
+    /"market":"u-jpy".*"amountMinor":5101,"currency":"GBP","sourceValue":"0.5101","rounded":false/,
+  );
 });
 
 test.each([
