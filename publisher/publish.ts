@@ -12,7 +12,7 @@ import { type Deferred, deferredProjections, readDeferred, recordDeferred } from
 import { withDrainedWrites } from './kernel/drained-writes.ts';
 import { clearMarks } from './kernel/marks.ts';
 import type { Projector } from './kernel/projection.ts';
-import { type Head, supersededIfMoved, swapHead } from './kernel/swap-head.ts';
+import { assertStillHead, type Head, supersededIfMoved, swapHead } from './kernel/swap-head.ts';
 import { assertSameOrigin } from './kernel/text/same-origin.ts';
 import { answerAwaiting, readAwaiting } from './notify/awaiting.ts';
 import { PROJECTORS } from './projections.ts';
@@ -89,6 +89,10 @@ async function publishOnce(
 
     // 6. Apply, and 7. record and mark applied.
     published = await applyGeneration(dependencies, committed);
+  } else if (plan.marks.length > 0) {
+    // Nothing differs from what is published. But marks may be newer than HEAD: a publisher with other settings has asked for
+    // a refresh, whose files this one does not make.
+    await assertStillHead(dependencies.ledger, head);
   }
   const marks = plan.marks.filter((mark) => !plan.keptMarks.has(mark));
   await clearMarks(dependencies, marks);

@@ -76,7 +76,7 @@ export async function filesOf(folder: string, isComplete: boolean): Promise<read
 const isShown = (name: string) => !name.startsWith('.');
 const inWords = (skipped: readonly Skipped[]) => skipped.map(({ name, why }) => `${name} (${why})`).join(', ');
 
-/** The stats of a link's target. Null: there is none. */
+/** Follows links. Null: a broken link, or an entry that cannot be read. */
 function statsOf(path: string): Stats | null {
   try {
     return statSync(path);

@@ -106,6 +106,13 @@ function generationRecord(head: HeadValue, appliedAtMs: number | null, keepsBund
   return { kind: 'put', key: generationKey(generation), revision: generation, value, if: { kind: 'any' } };
 }
 
+/** @throws {@link Superseded} if HEAD is of another generation now */
+export async function assertStillHead(ledger: Ledger, { revision }: Pick<Head, 'revision'>): Promise<void> {
+  if ((await ledger.get(HEAD_KEY))?.revision !== revision) {
+    throw new Superseded('another publisher has committed a generation meanwhile');
+  }
+}
+
 /** Another publisher's newer generation may be the cause of a fault. Returns {@link Superseded} in that case, else the fault. */
 export async function supersededIfMoved(
   ledger: Ledger,

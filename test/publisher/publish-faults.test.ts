@@ -11,7 +11,9 @@ import { verify } from '../../publisher/verify/verify.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import { REFRESH_MARKS } from '../../storage/records/publication.ts';
 import { sampled } from '../runs.ts';
+import { wrappedLedger } from '../storage/wrapped-ledger.ts';
 import { copiesOf } from './copied-world.ts';
 import {
   diesAfter,
@@ -24,6 +26,7 @@ import {
 } from './faulty-storage.ts';
 import { faultsOfLog } from './log/log-oracle.ts';
 import { withLog } from './log/test-log.ts';
+import { refresh } from './refresh.ts';
 import { removeMarket } from './remove-market.ts';
 import { answerTo, wait, waitForPublication, waiting } from './waiting.ts';
 import {
@@ -272,4 +275,31 @@ test('when a publish has rejected, it puts nothing more', async () => {
   expect(begun).toBe(ended);
   await world.publish();
   expect((await verify(readerOf(objects), { pageSizes: SMALL_PAGES, settled: true })).findings).toEqual([]);
+});
+
+test('marks for files that only another version makes are left to it', async () => {
+  const world = createWorld();
+  await world.ingest([market('a'), ...days('a', 2)]);
+  const [older, newer] = [
+    world.with({ projections: new Set() }),
+    world.with({ projections: new Set(['history-files']) }),
+  ];
+  await older.publishAll();
+  const refreshByNewer = async () => {
+    expect((await newer.publish()).asksForRefresh).toBe(true);
+    await refresh(world, ['a']);
+  };
+  let refreshed: Promise<void> | undefined;
+  const ledger = wrappedLedger(world.ledger, {
+    async query(partition, options) {
+      if (options.prefix === REFRESH_MARKS.prefix) {
+        refreshed ??= refreshByNewer();
+        await refreshed;
+      }
+      return await world.ledger.query(partition, options);
+    },
+  });
+  await expect(publish({ ...older.dependencies, ledger })).rejects.toThrow(Superseded);
+  await newer.publishAll();
+  expect(await newer.text('/api/v1/markets/a/history.csv')).toContain('2026-');
 });
