@@ -5,7 +5,6 @@ import { createRunners } from '../../lambdas/worker/runners.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import { checkpointKey, uploadKey, workIdOf } from '../../storage/records/batches.ts';
-import { marketKey } from '../../storage/records/markets.ts';
 import type { Log } from '../service/log.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 
@@ -33,8 +32,7 @@ export function createWorkRound(
   dependencies: UploadDependencies & Runtime,
   { onErased, report, info }: WorkRoundOptions,
 ): (between?: Pick<WorkDependencies, 'hasTime' | 'afterStep'>) => Promise<WorkDone> {
-  const { ledger, nowMs } = dependencies;
-  const ended = async (id: string) => await logBatch(info, ledger, id, nowMs());
+  const { ledger } = dependencies;
   const runUpload = createUploadRunner(dependencies);
   const runners = createRunners(dependencies, async (id) => {
     const outcome = await runUpload(id);
@@ -49,12 +47,12 @@ export function createWorkRound(
         ...runners,
         ingest: async (item) => {
           const outcome = await runners.ingest(item);
-          if (outcome === 'done') await ended(item.value.batch);
+          if (outcome === 'done') await logBatch(info, ledger, item.value.batch);
           return outcome;
         },
         together: async (items) => {
           const done = (await runners.together?.(items)) ?? [];
-          for (const { value } of done) await ended(value.batch);
+          for (const { value } of done) await logBatch(info, ledger, value.batch);
           return done;
         },
         erasure: async (item) => {
@@ -90,29 +88,12 @@ export function startWorkLoop(dependencies: UploadDependencies & Runtime, option
   return loop;
 }
 
-/** The markets of a batch whose times are compared with the clock. */
-const COMPARED_MAX = 20;
-const AHEAD_MS = 5 * 60_000;
-
-/**
- * Logs the outcome of a batch. The times of a market never go backwards: after a clock that was ahead, new values get the time of
- * its last change. One such market is logged.
- */
-async function logBatch(
-  log: Log['info'],
-  ledger: Pick<Ledger, 'get' | 'getMany'>,
-  id: string,
-  nowMs: number,
-): Promise<void> {
+/** Logs the outcome of a batch. */
+async function logBatch(log: Log['info'], ledger: Pick<Ledger, 'get'>, id: string): Promise<void> {
   const checkpoint = (await ledger.get(checkpointKey(id)))?.value;
   if (checkpoint === undefined) return;
   const { state, accepted, unchanged, refused, markets } = checkpoint;
   log('batch', { id, state, accepted, unchanged, refused, markets: markets.length });
-  const slugs = markets.slice(0, COMPARED_MAX);
-  for (const [index, record] of (await ledger.getMany(slugs.map(marketKey))).entries()) {
-    const updatedAt = record?.value.updatedAt ?? '';
-    if (Date.parse(updatedAt) > nowMs + AHEAD_MS) return log('clock ahead', { market: `${slugs[index]}`, updatedAt });
-  }
 }
 
 /** Logs the outcome of an upload. */

@@ -34,7 +34,6 @@ import { openWitness } from '../loops/witness-client.ts';
 import { startWitnessLoop } from '../loops/witness-loop.ts';
 import { createWorkRound } from '../loops/work-loop.ts';
 import { openCore, refusedStart } from '../service/core.ts';
-import type { Log } from '../service/log.ts';
 import { FolderInUse, StartError } from '../service/start-error.ts';
 import { checkClock, type EmbeddedConfig, type Environment, readConfig } from '../settings/config.ts';
 import { signingKeys } from '../settings/log-key.ts';
@@ -265,13 +264,7 @@ async function openRound({ data, replaced }: Opened, state: TargetState | null, 
   await uploads.removePartial();
   if (config.sample !== 'no' && config.sample !== 'unsaid')
     await ingestSample(dependencies, config, { ingesting: () => {}, ingested: () => {} });
-  const info: Log['info'] = (what, { market, updatedAt }) => {
-    if (what === 'clock ahead')
-      warnings.push(
-        `${market} was changed at ${updatedAt}, by a clock that was ahead. Until then, its new values get this time.`,
-      );
-  };
-  const telling = { report: addTo(faults), info };
+  const telling = { report: addTo(faults), info: () => {} };
   const onErased = () => data.emptyLog();
   const workRound = createWorkRound({ ...dependencies, ...systemRuntime, uploads }, { onErased, ...telling });
   const work = async () => void (await workRound());

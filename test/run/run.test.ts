@@ -205,17 +205,6 @@ test('a file whose sourceUrl has changed is warned of, because its corrections s
   expect(run.errors).toMatch(/a\.ndjson: 1 row stands beside .* because sourceUrl is another one/);
 });
 
-test('a run warns if new values get the time of a clock that was ahead', async () => {
-  const world = await openRunWorld();
-  const ahead = encodeURIComponent('const now = Date.now; Date.now = () => now() + 3_600_000;');
-  const NODE_OPTIONS = `--import data:text/javascript,${ahead}`;
-  const first = await world.run([await world.records('a.ndjson', { gold: [1000] })], { NODE_OPTIONS });
-  expect(first).toMatchObject({ code: 0, report: { warnings: [] } });
-  const run = await world.run([await world.records('a.ndjson', { silver: [20], gold: [1000, 1010] })]);
-  const warning = expect.stringMatching(/^gold was changed at .* by a clock that was ahead/);
-  expect(run).toMatchObject({ code: 0, report: { warnings: [warning] } });
-});
-
 test('two rows that contradict each other, parts of a file apart, change no value in any run', async () => {
   const world = await openRunWorld();
   const days = Array.from({ length: 1_010 }, (_, day) =>
