@@ -42,7 +42,6 @@ import type { TargetState } from '../state/target-state.ts';
 import { openTarget } from '../target/open-target.ts';
 import { beginIfEmpty, CHECKPOINT, hasNews, isUnused, isWhole } from './begin.ts';
 import { fitsNote, leaveNote } from './files-note.ts';
-import { namedParts, removeFormerParts } from './former-parts.ts';
 import { openLocalApi } from './local-api.ts';
 import { countFiles, endSourceRuns, type FileCounts, publishAll } from './round-steps.ts';
 
@@ -212,22 +211,20 @@ async function runOn(
 ): Promise<RunReport> {
   const round = await openRound(opened, state, config, step);
   const { data, ledger, target, logKeys, counts, faults, warnings } = round;
-  const { objects } = round.dependencies;
   step('Taking in');
   // Finishes the work that a killed run left.
   await round.work();
-  const takenIn = await takeIn(openLocalApi({ ...round, objects, onCommitted: round.work }));
+  const takenIn = await takeIn(
+    openLocalApi({ ...round, objects: round.dependencies.objects, onCommitted: round.work }),
+  );
   step('Fetching');
   const { past, sources, isNews } = isDryRun ? NOT_FETCHED : await fetchSources(round, takenIn);
   // Publishes nothing after a first run without records: a mistake must not become a public service without markets.
   const isEmpty = takenIn.isNothingStored && (await ledger.get(HEAD_KEY)) === null && !(await hasNews(ledger));
   const isIdle = isDryRun || isEmpty || (await isAllPublished(round, opened.begunFrom));
-  const partsBefore = isIdle || fromLog === null ? null : await namedParts(objects);
   const deferred = isIdle ? [] : await publishAndSweep(round);
-  if (fromLog !== null && !isIdle && deferred.length + faults.length === 0) {
-    if (partsBefore !== null) await removeFormerParts(objects, partsBefore);
+  if (fromLog !== null && !isIdle && deferred.length + faults.length === 0)
     await leaveNote(target, round.dependencies, logKeys?.signers ?? []);
-  }
   if (
     state !== null &&
     !isDryRun &&

@@ -1,7 +1,7 @@
 /** `--from-log`: a job without a disk of its own, whose database is the log that its target publishes. */
 import { execFileSync } from 'node:child_process';
 import { cpSync } from 'node:fs';
-import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ed25519Signer, parseNote, privateNoteKey, signNote } from '../../contract/log/notes.ts';
@@ -77,24 +77,6 @@ test('a run without news puts back files that somebody has changed or deleted', 
   expect(await run([])).toMatchObject({ code: 0, report: { observations: 4 } });
   expect(await verify(target)).toMatchObject({ code: 0, output: '' });
   expect(await run([])).toMatchObject({ code: codeOf('unchanged') });
-});
-
-test('a former part of the newest prices stays while an index names it, and for one more publication', async () => {
-  const { run, records, target } = await jobs();
-  const fileOf = (name: string) => join(target, 'api/v1', name);
-  const parts = async () => (await readdir(fileOf('latest'))).sort();
-  const copy = async (part: string) => await cp(fileOf('latest/all.csv'), fileOf(`latest/${part}.csv`));
-  const { data, ...index } = JSON.parse(await readFile(fileOf('latest.json'), 'utf8'));
-  await copy('3');
-  await copy('4');
-  await writeFile(fileOf('latest.json'), JSON.stringify({ ...index, data: [...data, { ...data[0], part: '4' }] }));
-  const more = (price: number) => records('b.ndjson', { gold: [1000, 1001, 1002, price] });
-  expect(await run([await more(1003)])).toMatchObject({ code: 0 });
-  expect(await parts()).toEqual(['4.csv', 'all.csv', 'all.ndjson']);
-  expect(await run([await more(1004), '--mode', 'correct'])).toMatchObject({ code: 0 });
-  expect(await parts()).toEqual(['all.csv', 'all.ndjson']);
-  expect(await run([])).toMatchObject({ code: codeOf('unchanged') });
-  expect(await verify(target)).toMatchObject({ code: 0, output: '' });
 });
 
 test('the note of the files counts only for these files, and with the key of the log', async () => {
