@@ -20,12 +20,16 @@ test('an own service shows the price that its source has, and every link of its 
   source.answer = metalsCsv(['gold', '2026-11-18', '4129.10'], ['gold', '2026-11-19', '4130.25']);
   const path = join(folder, 'prices');
   await tidemark(['init', path, '--recipe', source.recipe, '--origin', 'you.github.io/prices']);
-  const [, block = ''] = (await readFile(join(path, 'README.md'), 'utf8')).split('```');
-  expect(block).toContain('npm install ./tidemark-*.tgz\n');
+  const readme = await readFile(join(path, 'README.md'), 'utf8');
+  const [install, publish = '', ...others] = [...readme.matchAll(/^```sh\n(.*?)^```$/gms)].map(
+    ([, commands]) => commands,
+  );
+  expect(install).toBe('npm install ./tidemark-*.tgz\n');
+  expect(publish).toContain('bash publish.sh\n');
+  expect(others).toEqual([]);
   await installTidemark(path);
-  const commands = block.replace(/^sh\n/, '').replace(/^npm install .*$/m, '');
   const env = { ...AUTHOR, TIDEMARK_SOURCE_HOSTS: source.origin, TIDEMARK_CONFIG: NO_CONFIG };
-  expect(await runTool('bash', ['-euc', commands], { cwd: path, env })).toMatchObject({ exitCode: 0 });
+  expect(await runTool('bash', ['-euc', publish], { cwd: path, env })).toMatchObject({ exitCode: 0 });
   expect(await verify(join(path, 'site'))).toMatchObject({ code: 0, output: '' });
 
   const { url, stop } = await startFileServer(path);
