@@ -21,7 +21,7 @@ import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { open, readdir, readFile, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { keyQueue } from '../concurrency/key-queue.ts';
+import { keyQueue, sharedRuns } from '../concurrency/key-queue.ts';
 import { StorageCorrupt } from '../ports/errors.ts';
 import { bodyDigest, checkListPrefix, checkObjectBody, checkObjectKey, LIST_PAGE_SIZE } from '../ports/object-rules.ts';
 import type {
@@ -77,14 +77,19 @@ class DirectoryObjects implements ObjectStore {
   readonly #index: ObjectIndex;
   readonly #reader: DirectoryReader;
   /** Folders that exist and whose names are durable. */
-  readonly #folders = new Set<string>();
-  #foldersBeingMade: Promise<void> = Promise.resolve();
+  readonly #folders: Set<string>;
+  readonly #folderInTurn = keyQueue();
   readonly #inTurn = keyQueue();
+  /** {@link syncFolder}, shared by all calls that wait for the same folder. */
+  readonly #sync: (folder: string) => Promise<void>;
 
   constructor(root: string, index: ObjectIndex) {
     this.#root = root;
     this.#index = index;
     this.#reader = new DirectoryReader(root, index);
+    this.#folders = new Set([root]);
+    const shared = sharedRuns();
+    this.#sync = (folder) => shared(folder, () => syncFolder(folder));
   }
 
   /** If the index does not know the end of a move, the digest of the file shows whether the move has happened. */
@@ -132,7 +137,7 @@ class DirectoryObjects implements ObjectStore {
         return { kind: 'stored', etag };
       }
       // A refused caller finds the same bytes at this name and relies on them, so the name must be durable now.
-      if (isAbsent && present !== null) await syncFolder(dirname(this.#fileOf(key, present)));
+      if (isAbsent && present !== null) await this.#sync(dirname(this.#fileOf(key, present)));
       return { kind: 'refused' };
     });
   }
@@ -146,7 +151,7 @@ class DirectoryObjects implements ObjectStore {
       if (present !== null) await unlink(path);
       // The folder is synced even if the file was missing: the process that unlinked it may have died before that was
       // durable.
-      await syncFolder(dirname(path)).catch(ignoreMissing);
+      await this.#sync(dirname(path)).catch(ignoreMissing);
       this.#index.delete(key);
       return 'deleted';
     });
@@ -210,7 +215,7 @@ class DirectoryObjects implements ObjectStore {
       this.#index.put(key, { current, next });
       await this.#index.sync();
       await this.#moveIntoFolder(key, temporary, path);
-      await syncFolder(dirname(path));
+      await this.#sync(dirname(path));
     } catch (error) {
       await unlink(temporary).catch(ignoreMissing);
       throw error;
@@ -235,7 +240,7 @@ class DirectoryObjects implements ObjectStore {
       await moveAcross(from, path);
     } catch (error) {
       ignoreMissing(error);
-      this.#folders.delete(folder);
+      for (let lost = folder; lost !== this.#root; lost = dirname(lost)) this.#folders.delete(lost);
       await this.#ensureFolder(folder, mode);
       // Only an empty folder is removed. The files in another folder are not ours.
       await rmdir(path).catch(ignoreMissing);
@@ -243,12 +248,11 @@ class DirectoryObjects implements ObjectStore {
     }
   }
 
-  /** One call at a time: a call that finds another call's folder must not continue before the folder's name is durable. */
+  /** A call that finds the folder of another call waits for it, because the folder's name must be durable. */
   async #ensureFolder(folder: string, mode?: number): Promise<void> {
     if (this.#folders.has(folder)) return;
-    const made = this.#foldersBeingMade.then(() => makeFolder(folder, mode));
-    this.#foldersBeingMade = made.catch(() => undefined);
-    await made;
+    await this.#ensureFolder(dirname(folder), mode);
+    await this.#folderInTurn(folder, () => makeFolder(folder, mode, this.#sync));
     this.#folders.add(folder);
   }
 

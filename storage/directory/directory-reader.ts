@@ -2,7 +2,7 @@
  * Reads objects of a directory store. It may run in any thread or process, while another one owns the directory. It changes
  * nothing.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -29,6 +29,8 @@ export class DirectoryReader implements Pick<ObjectStore, 'get' | 'stat'> {
   readonly #root: string;
   readonly #rejectsLost: boolean;
   #index: ObjectIndex | null;
+  /** The folders in which everything was right. */
+  #seen = '';
 
   /**
    * @param index default: the index of the folder, opened for reading once it exists
@@ -111,17 +113,26 @@ export class DirectoryReader implements Pick<ObjectStore, 'get' | 'stat'> {
    *   should not be, like a mount point without its disk: then no object counts as absent
    */
   async assertThere(): Promise<void> {
+    const folders = [STORE_FOLDER, PUBLIC_FOLDER].map((name) => join(this.#root, name));
+    const identity = folders.map(identityOf).join();
+    if (identity === this.#seen) return;
     // Before the folders are read: a first object that is put in the meantime is in the index once its file is there.
     const hasPublic = this.#index?.hasPublic() === true;
-    for (const name of [STORE_FOLDER, PUBLIC_FOLDER]) {
-      const folder = join(this.#root, name);
+    for (const folder of folders) {
       const names = await readdir(folder).catch(ignoreMissing);
       if (names !== undefined && (names.length > 0 || !hasPublic)) continue;
       throw new StorageUnavailable(
         `the folder ${folder} has vanished: put it back, or start again to publish everything again`,
       );
     }
+    this.#seen = identity;
   }
+}
+
+/** Another one after a name was added or removed, and for another folder of that name, such as an empty mount point. */
+function identityOf(folder: string): string {
+  const found = statSync(folder, { bigint: true, throwIfNoEntry: false });
+  return `${found?.dev} ${found?.ino} ${found?.mtimeNs}`;
 }
 
 export function indexedVersions(entry: IndexEntry | null): readonly IndexedObject[] {

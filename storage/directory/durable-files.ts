@@ -49,12 +49,13 @@ export function putFileSync(path: string, text: string, mode = 0o600): void {
  * recursive mkdir never ends on a file system that answers ENOENT although the parent exists, as /proc does.
  *
  * @param mode of new folders, whatever the umask of the process is
+ * @param sync of the parents
  */
-export async function makeFolder(folder: string, mode?: number): Promise<void> {
+export async function makeFolder(folder: string, mode?: number, sync = syncFolder): Promise<void> {
   for (const missing of missingFolders(folder)) {
     await mkdir(missing).catch(ignoreExisting);
     if (mode !== undefined) await chmod(missing, mode);
-    await syncFolder(dirname(missing));
+    await sync(dirname(missing));
   }
 }
 

@@ -8,6 +8,7 @@ import { closeSync, fdatasync, openSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
+import { sharedRuns } from '../concurrency/key-queue.ts';
 import { etagOfDigest } from '../ports/object-rules.ts';
 import type { ObjectHead, ObjectMetadata } from '../ports/object-store.ts';
 
@@ -39,8 +40,7 @@ export class ObjectIndex {
   #delete: StatementSync | null = null;
   /** The descriptor of SQLite's write-ahead log. */
   #log: number | null = null;
-  #syncing: Promise<void> = Promise.resolve();
-  #nextSync: Promise<void> | null = null;
+  readonly #shared = sharedRuns();
 
   /** @throws an error of SQLite if the file cannot be used, or, with `isReadOnly`, does not exist */
   constructor(path: string, { isReadOnly = false } = {}) {
@@ -127,24 +127,19 @@ export class ObjectIndex {
     return rows.map(({ key }) => key as string);
   }
 
-  /** Makes every entry durable that was put before this call. Calls at the same time share one sync. */
+  /** Makes every entry durable that was put before this call. */
   sync(): Promise<void> {
-    this.#nextSync ??= this.#syncing.then(() => {
-      this.#nextSync = null;
-      this.#syncing = this.#syncLog();
-      return this.#syncing;
+    return this.#shared(this.#path, async () => {
+      this.#log ??= openSync(`${this.#path}-wal`, 'r+');
+      await promisify(fdatasync)(this.#log);
     });
-    return this.#nextSync;
-  }
-
-  async #syncLog(): Promise<void> {
-    this.#log ??= openSync(`${this.#path}-wal`, 'r+');
-    await promisify(fdatasync)(this.#log);
   }
 
   async close(): Promise<void> {
-    await this.#syncing.catch(() => undefined);
-    if (this.#log !== null) closeSync(this.#log);
+    if (this.#log !== null) {
+      await this.sync().catch(() => undefined);
+      closeSync(this.#log);
+    }
     this.#database.close();
   }
 }
