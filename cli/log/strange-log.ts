@@ -1,4 +1,4 @@
-/** The message for a log that is signed by none of the keys that this user has stored for the base URL. */
+/** The messages for a log other than the one that this user has stored for the base URL: by its keys, or by its entries. */
 import { nameOfKey } from '../../contract/log/notes.ts';
 import { CHECKPOINT_URL, LogFileError, type LogFiles } from '../../publisher/verify/log/log-files.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
@@ -45,4 +45,12 @@ const whyHere = (url: URL) => [
 const WHY_ELSEWHERE = [
   'This is an alarm: somebody else may answer there. Ask its operator through another channel. If its key was replaced, give the new one',
   'with --log-key. Only if it has begun a new log on purpose, repeat `tidemark verify --log` with --new-log.',
+];
+
+/** Lines for a person. With the same key, a log that was discarded and begun again looks like a log that was rewritten. */
+export const wordsOnFork = (url: URL): readonly string[] => [
+  'If its operator has discarded a trial, and begun the log again with the same key, remember the new log instead:',
+  `  tidemark verify ${url.href} --log --new-log`,
+  'Everybody who has checked the trial sees a fork, too: for readers, begin the log with a new key (tidemark log keys new).',
+  'Otherwise it is an alarm: ask its operator through another channel.',
 ];

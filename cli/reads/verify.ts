@@ -14,7 +14,7 @@ import { hostReader, staticHostReader } from '../../server/target/static-host.ts
 import type { ProgressLine } from '../../server/terminal/progress-line.ts';
 import { counted } from '../../server/terminal/words.ts';
 import { knownLogsOf, originOf, readKnownLogs, rememberLog } from '../log/known-logs.ts';
-import { isSignatureFault, wordsOnStrangeLog } from '../log/strange-log.ts';
+import { isSignatureFault, wordsOnFork, wordsOnStrangeLog } from '../log/strange-log.ts';
 import { CommandError, endWith } from '../program/exit-codes.ts';
 import { isPersonReading, note, printFields, printJson, progressOf, Table } from '../program/output.ts';
 import type { GlobalOptions } from '../program/profile.ts';
@@ -108,6 +108,7 @@ async function verifyTheLog(
   });
   if (report.findings.some(({ rule }) => rule === 'fork')) {
     note(`A fork: keep ${memory}, and a copy of it. The checkpoint in it for ${url.href} is the proof.`);
+    for (const line of wordsOnFork(url)) note(line);
   }
   if (vkeys === null && known !== undefined && report.findings.some(isSignatureFault)) {
     const words = await wordsOnStrangeLog(url, new LogFiles(reader), known.vkeys, memory);

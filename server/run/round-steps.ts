@@ -84,7 +84,9 @@ export function countFiles(store: ObjectStore, isCounted: (key: string) => boole
   const objects = changedStore(store, {
     async put(key, body, metadata, condition) {
       const result = await store.put(key, body, metadata, condition);
-      if (result.kind === 'stored' && isCounted(key)) counts.written++;
+      // A put of equal bytes changes no file.
+      const isSame = condition.kind === 'matches' && result.kind === 'stored' && result.etag === condition.etag;
+      if (result.kind === 'stored' && !isSame && isCounted(key)) counts.written++;
       return result;
     },
     async delete(key, etag) {

@@ -13,7 +13,8 @@
  * If one of the two folders is missing, the whole store counts as failed: a disk is not mounted, or a folder was moved
  * away. Then no object counts as absent, and nothing is written.
  *
- * A put with the condition `absent` replaces a corrupt file. Every other operation on it rejects.
+ * A put with the condition `absent` replaces a corrupt file. Every other operation on it rejects. A file that already has the
+ * bytes of a put stays as it is: only the index changes.
  *
  * One process owns the directory; the ledger's exclusive lock ensures it. A mutex orders puts and deletes of a key.
  */
@@ -208,6 +209,11 @@ class DirectoryObjects implements ObjectStore {
   async #replace(key: string, next: IndexedObject, bytes: Uint8Array): Promise<void> {
     const current = this.#index.get(key)?.current ?? null;
     const path = this.#fileOf(key, next);
+    if (current?.digest === next.digest && path === this.#fileOf(key, current) && (await this.#holds(key, next))) {
+      // The name may not be durable yet: the file may be from a checkout.
+      await syncFolder(dirname(path));
+      return await this.#settle(key, current, next);
+    }
     const temporary = join(temporaryFolder(this.#root), randomUUID());
     try {
       const before = isPublic(key) ? await stat(path).catch(ignoreMissing) : undefined;

@@ -1,7 +1,8 @@
 /** A data folder that was thrown away and made anew has another log: each command that checks logs says so, and what to do. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { openRunWorld, serveFiles } from '../run/run-world.ts';
 import { startServerForTest } from '../server/server-process.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { tidemarkHere as tidemark } from './in-process.ts';
@@ -67,3 +68,22 @@ test('verify --log, receipt and mirror name both keys, and --new-log takes the n
   expect(await run('verify', url, '--log')).toMatchObject({ code: 0 });
   expect(await run(...receipt)).toMatchObject({ code: 0 });
 }, 60_000);
+
+test('a trial that was discarded and begun again with the same key is a fork: verify names the cause, and how to go on', async () => {
+  const { records, run, data, target, folder } = await openRunWorld();
+  const url = await serveFiles(target);
+  const verify = (...words: readonly string[]) =>
+    tidemark(['verify', url, '--log', ...words], { environment: { TIDEMARK_CONFIG: join(folder, 'config.json') } });
+  const publish = async (prices: readonly number[]) =>
+    await run([await records('tea.ndjson', { tea: prices }), '--to', target]);
+  await publish([1000]);
+  expect(await verify()).toMatchObject({ code: 0 });
+  for (const place of [data, target]) await rm(place, { recursive: true });
+  await publish([2000, 2001]);
+  const { code, errors } = await verify();
+  expect(code).toBe(1);
+  for (const part of ['logs.json', 'trial', 'alarm', 'new key', `tidemark verify ${url}/ --log --new-log`])
+    expect(errors).toContain(part);
+  expect(await verify('--new-log')).toMatchObject({ code: 0 });
+  expect(await verify()).toMatchObject({ code: 0 });
+});

@@ -59,6 +59,19 @@ test('a run without news changes no file', async () => {
   expect(await verify(target)).toMatchObject({ code: 0, output: '' });
 });
 
+test('a run with news writes, and counts, only the files whose bytes change', async () => {
+  const { run, records, target } = await jobs();
+  const before = await filesIn(target);
+  const { report } = await run([await records('b.ndjson', { gold: [1000, 1001, 1002, 1003] })]);
+  const after = await filesIn(target);
+  const digests = (files: typeof before) => new Map([...files].map(([path, state]) => [path, state.split(' ')[0]]));
+  const [bytesBefore, bytesAfter] = [digests(before), digests(after)];
+  const changed = (from: ReadonlyMap<string, unknown>, to: ReadonlyMap<string, unknown>) =>
+    [...to.keys()].filter((path) => !path.startsWith('.') && from.get(path) !== to.get(path));
+  expect(changed(before, after)).toEqual(changed(bytesBefore, bytesAfter));
+  expect(report).toMatchObject({ publicFiles: { written: changed(bytesBefore, bytesAfter).length } });
+});
+
 test('a run without news reads each file outside the log once, and says the public generation', async () => {
   const { target, counted } = await jobs();
   const { report, reads } = await counted();
@@ -100,11 +113,14 @@ test('the note of the files counts only for these files, and with the key of the
 test('killed at any rename, the next run goes on', async () => {
   const { run, records, target, data, dieAt } = await jobs();
   const words = [await records('b.ndjson', { gold: [1000, 1001, 1002, 1003] }), '--to', target, '--from-log'];
-  for (const rename of [2, 12]) {
+  const dieWithoutData = async (rename: number) => {
     await rm(data, { recursive: true, force: true });
     await dieAt(rename, words);
-    expect(await verify(target)).toMatchObject({ code: 0, output: '' });
-  }
+  };
+  await dieWithoutData(2);
+  expect(await verify(target)).toMatchObject({ code: 0, output: '' });
+  // Between two public files.
+  await dieWithoutData(12);
   expect(await run(words.slice(0, 1))).toMatchObject({ report: { observations: 5, faults: [] } });
   expect(await verify(target)).toMatchObject({ code: 0, output: '' });
 });
