@@ -194,7 +194,7 @@ const OUTLIERS =
 async function ingestFile(run: IngestRun, contents: FileContents | null): Promise<void> {
   const { input, source, partial, inBatches, dryRun, asserted, totals } = run;
   const read = readSource(input.bytes, source, asserted);
-  const all = countingLosses(inBatches ? withoutEnding(read) : read, totals, dryRun);
+  const all = countingLosses(inBatches ? withoutEnding(read) : read, totals, dryRun || inBatches === true);
   const records = contents === null ? all : contents.read(all);
   if (dryRun) return await examine(run, records);
   if (!partial) return await sendBatches(run, collecting(cutIntoParts(records, false)));
@@ -225,13 +225,13 @@ async function* withoutEnding(
 async function* countingLosses(
   records: AsyncGenerator<SourceRecord | SourceFault>,
   totals: IngestTotals,
-  dryRun: boolean,
+  findsFirst: boolean,
 ): AsyncGenerator<SourceRecord | SourceFault> {
   const first = new FirstValue();
   for await (const record of records) {
     if (record.kind === 'record' && record.defines !== null) totals.definitions += 1;
     if (record.kind === 'record' && record.isRounded) totals.rounded += 1;
-    if (record.kind === 'record' && dryRun && first.isOpen) {
+    if (record.kind === 'record' && findsFirst && first.isOpen) {
       first.add(JSON.parse(record.text));
       if (first.text !== null) totals.first = first.text;
     }

@@ -90,7 +90,7 @@ export interface IngestTotals {
   besides: number;
   /** The first of them. Null: none. */
   firstBeside: ShownBeside | null;
-  /** In a dry run, the first value in words (see `FirstValue`). Left out if the file does not define its market. */
+  /** In a dry run and in `tidemark run`, the first value in words (see `FirstValue`). Left out if the file does not define its market. */
   first?: string;
   /** The ids of the batches or of the upload, for `tidemark undo`. Empty in a dry run. */
   readonly sentAs: string[];

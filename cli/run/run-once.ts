@@ -176,7 +176,10 @@ async function printReport(
   const { generation, markets, observations, log, target, files, state, sources, past, deferred } = report;
   await printFields([
     ['outcome', outcome],
-    ...ingested.map((file) => ['file', `${countsOfFile(file)}${isKept ? sentAsOf(file) : ''}`] as const),
+    ...ingested.flatMap((file) => [
+      ['file', `${countsOfFile(file)}${isKept ? sentAsOf(file) : ''}`] as const,
+      ...(showsFirst(file) ? [['first', file.first] as const] : []),
+    ]),
     ...ingested.flatMap((file) =>
       file.missing === undefined ? [] : [['missing rows', inWordsOfMissing(file)] as const],
     ),
@@ -190,6 +193,11 @@ async function printReport(
     ...(state === null ? [] : [['state', state] as const]),
     ...(deferred.length === 0 ? [] : [['not published', deferred.join(', ')] as const]),
   ]);
+}
+
+/** Once, so that a person notices a price that is a hundred times too large before readers keep it. */
+function showsFirst(file: FileSummary): file is FileSummary & { readonly first: string } {
+  return file.first !== undefined && (file.dryRun || file.newMarkets > 0);
 }
 
 /** Only stored records and withdrawals can be undone. */

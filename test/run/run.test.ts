@@ -35,6 +35,19 @@ test('a run ingests a file and publishes it; the next one has nothing new, and w
   expect(await verify(join(world.data, 'public'))).toMatchObject({ code: 0, output: '' });
 });
 
+test('a dry run, and the run that makes a market, show its first price in words; later runs do not', async () => {
+  const { records, data, key } = await openRunWorld();
+  const file = await records('a.ndjson', { gold: [123_456], silver: [20] });
+  const shown = async (...words: readonly string[]) => {
+    const environment = { TIDEMARK_LOG_KEY: key, TIDEMARK_PROJECTIONS: 'log' };
+    return (await tidemark(['run', file, '--data', data, ...words], { environment })).output.match(/^first\t.*$/gm);
+  };
+  const price = ['first\tgold 1,234.56 USD per kilogram, 1 Jan 2025'];
+  expect(await shown('--dry-run')).toEqual(price);
+  expect(await shown()).toEqual(price);
+  expect(await shown()).toBeNull();
+});
+
 test('one new value writes its market, its history, the list, the first page, the snapshot and the log, and nothing else', async () => {
   const world = await openRunWorld();
   await world.run([await world.records('a.ndjson', { gold: [1000], silver: [20] })]);
