@@ -1,5 +1,6 @@
 /** One column of a file, as far as it was read: its formats of numbers and dates, and its other texts. */
 import { ambiguousDate, dateReader } from '../values/date-format.ts';
+import { HUNDREDTHS, LETTERS } from '../values/hundredths.ts';
 import { type NumberFormat, numberReader } from '../values/number-format.ts';
 
 /** The simplest first: if two formats read all texts alike, the first is taken. */
@@ -31,8 +32,11 @@ const DATE_FORMATS: readonly string[] = [
   ),
 ];
 
-/** A number, possibly between currency signs. */
-const SIGNED = /^([-\u2212]?)\s*(\p{Sc}?)\s*(.*?)\s*(\p{Sc}?)$/su;
+/** A number, possibly between currency signs, or before a word for hundredths, as in `12,3 ct`. */
+const SIGNED = new RegExp(
+  `^([-\\u2212]?)\\s*(\\p{Sc}?)\\s*(.*?)\\s*(\\p{Sc}|(?:${HUNDREDTHS}|${LETTERS})\\.?)?$`,
+  'isu',
+);
 /** After this many different texts, formats that have read none of them are not tried any more. */
 const TEXTS_TRIED = 500;
 /** The least share of dates among the different texts of a date column. */

@@ -30,7 +30,7 @@ export function draftValue({ table, guess, added, isList }: Draft, { all }: Quan
     number: draftNumber(guess.number),
     blankValues: blankValues.length === 0 ? undefined : new Commented(blankValues, BLANK_VALUES),
     quotedQuantity:
-      draftQuoted(guess.quoted, names) ??
+      draftQuoted(guess, names) ??
       (isOfTokens(table, names) ? FOR_TOKENS : isList || all === null || all > 1 ? FOR_ONE : undefined),
     rounding: new Commented('refuse', all === null ? ROUNDING : ''),
     blank: blank === 0 ? undefined : draftBlank(blank, isList || isSparse),
@@ -55,16 +55,13 @@ const BLANK_VALUES = 'Texts that stand for a missing number.';
 const MANY_BLANKS = 0.2;
 
 /** The further metrics of a list: each column of values is a metric. */
-export function draftMetrics(
-  { table, guess: { values, quoted }, isList }: Draft,
-  value: ReturnType<typeof draftValue>,
-) {
-  const [first, ...others] = values;
+export function draftMetrics({ table, guess, isList }: Draft, value: ReturnType<typeof draftValue>) {
+  const [first, ...others] = guess.values;
   if (!isList || first === undefined || others.length === 0) return { metric: undefined, also: undefined };
   const bare = (each: unknown) => (each instanceof Commented ? each.value : each);
   const shared = Object.fromEntries(Object.entries(value).map(([key, each]) => [key, bare(each)]));
   const also = others.map(({ name }) => {
-    const quotedQuantity = bare(draftQuoted(quoted, [name]) ?? (isOfTokens(table, [name]) ? FOR_TOKENS : FOR_ONE));
+    const quotedQuantity = bare(draftQuoted(guess, [name]) ?? (isOfTokens(table, [name]) ? FOR_TOKENS : FOR_ONE));
     return { metric: metricOf(name), value: { ...shared, column: name, quotedQuantity } };
   });
   return {

@@ -5,7 +5,7 @@ import { hasDay, hasMonth, hasQuarter, hasTime } from '../values/date-format.ts'
 import { type NumberFormat, numberReader } from '../values/number-format.ts';
 import { type Candidates, Column, type DateFormats, dateIn, numberFormatOf } from './column.ts';
 import { doubtsOf, guessMarketColumns, type MarketColumns } from './guess-market-columns.ts';
-import { type QuantityColumn, quantityColumnOf, quantityNamedBy } from './guess-quoted.ts';
+import { hundredthsColumnOf, type Quoting, quantityColumnOf, quantityNamedBy } from './guess-quoted.ts';
 import { linkColumn } from './table.ts';
 
 export interface DateGuess extends DateFormats {
@@ -33,7 +33,7 @@ export type CurrencyGuess =
   | { readonly kind: 'named'; readonly code: string }
   | { readonly kind: 'unknown'; readonly candidates: readonly string[] };
 
-export interface ColumnGuess {
+export interface ColumnGuess extends Quoting {
   /** The columns with values, if there are several; null for a file with one. */
   readonly wide: readonly Column[] | null;
   readonly date: DateGuess | null;
@@ -43,8 +43,6 @@ export interface ColumnGuess {
   readonly number: (Candidates<NumberFormat> & { readonly differing?: string }) | null;
   readonly market: MarketColumns;
   readonly currency: CurrencyGuess;
-  /** The column with the quantity of each row's price. */
-  readonly quoted: QuantityColumn | null;
 }
 
 const VALUE_NAME = /^(price|value|rate|close|last|settle|obs_?value|amount)$/i;
@@ -64,6 +62,11 @@ const QUOTE_NAME = /quote|counter|target|^to$|curr|ccy/i;
 
 /** @param ownName the name of a column that our reader has added */
 export function guessColumns(columns: readonly Column[], ownName?: string): ColumnGuess {
+  const guess = guessMeanings(columns, ownName);
+  return { ...guess, hundredths: hundredthsColumnOf(columns, guess.values) };
+}
+
+function guessMeanings(columns: readonly Column[], ownName?: string): Omit<ColumnGuess, 'hundredths'> {
   const link = linkColumn(columns);
   const named = columns.filter((column) => column.name !== '' && column !== link);
   const dates = named.flatMap((column) => {

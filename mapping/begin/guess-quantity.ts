@@ -27,7 +27,8 @@ const ROOM = 100;
 const EXPONENT = 2;
 const LARGEST_POWER = Math.log10(QUANTITY_MAX);
 
-export function guessQuantity({ table, guess: { number, values, currency, quoted } }: Draft): QuantityGuess {
+export function guessQuantity({ table, guess }: Draft): QuantityGuess {
+  const { number, values, currency, quoted } = guess;
   const read = numberReader(number?.formats[0] ?? { decimalMark: '.' });
   const codes = currency.kind === 'column' ? table.columns.find(({ name }) => name === currency.column) : undefined;
   const codeOf = (row: number, name: string): string => {
@@ -48,7 +49,7 @@ export function guessQuantity({ table, guess: { number, values, currency, quoted
       const own = currencyExponent(code) ?? EXPONENT;
       const exponent = !isAmbiguous ? own : arePrices ? EXPONENT : Math.min(own, EXPONENT);
       const decimals = plainDecimal(digits).split('.')[1]?.replace(/0+$/, '').length ?? 0;
-      const lot = quotedIn(quoted, name, row);
+      const lot = quotedIn(guess, name, row);
       // A price of a hundred is a hundredth of it for one.
       const power = Math.max(0, decimals - exponent) + Math.ceil(Math.log10(lot));
       mostOtherwise = Math.max(

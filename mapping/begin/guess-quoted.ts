@@ -1,6 +1,7 @@
 /** Guesses the quantity that the file's numbers are prices of: by a column of quantities, or by the name of a price column. */
 import { checkCurrencyCode } from '../../contract/values/money/currencies.ts';
 import { FILL_IN } from '../declared/parse-jsonc.ts';
+import { areHundredths, HUNDREDTHS, LETTERS } from '../values/hundredths.ts';
 import type { Column } from './column.ts';
 import { Commented } from './commented-json.ts';
 
@@ -28,11 +29,8 @@ const MULTIPLE = /^(hundred|hundert|thousands?|tausend|mille|millions?|billions?
 const TOKENS = /^(tok|toks|token|tokens)$/i;
 const SIGNS: Readonly<Record<string, string>> = { '£': 'GBP', '€': 'EUR', $: 'USD' };
 
-/** Words that only mean hundredths of a currency. */
-const HUNDREDTHS =
-  'cents?|cts?|¢|pence|penny|pennies|[öø]re|grosz[ey]?|rappen|centimes?|centavos?|paise|paisa|kopecks?|kopeks?|kuruş';
 /** Abbreviations that mean something else, too. */
-const SHORT_HUNDREDTHS = 'c|p|gr|ore|rp|sen';
+const SHORT_HUNDREDTHS = `${LETTERS}|gr|ore|rp|sen`;
 const BEFORE_PER = String.raw`[\s._)\]-]*(?:[/÷]|per(?!\p{L}))`;
 /** `ct/kWh`, `price_cents_per_litre`; and `USc/lb`, `EURct/kWh`. */
 const HUNDREDTHS_PER = [
@@ -122,9 +120,45 @@ export function quantityColumnOf(columns: readonly Column[]): QuantityColumn | n
   return best ?? null;
 }
 
+/** Columns with units or currencies in their cells. */
+const UNIT_COLUMN = /unit|uom|einheit|curr|ccy|währung|waehrung|devise/i;
+
+/** A column whose cells contain a word for hundredths of the currency. */
+export interface HundredthsColumn {
+  readonly column: Column;
+  readonly word: string;
+}
+
+/** What the cells say about the quantity. */
+export interface Quoting {
+  /** The column with the quantity of each row's price. */
+  readonly quoted: QuantityColumn | null;
+  readonly hundredths: HundredthsColumn | null;
+}
+
+/** @param values the columns with prices: a word may stand beside each number, or in a row of units */
+export function hundredthsColumnOf(columns: readonly Column[], values: readonly Column[]): HundredthsColumn | null {
+  for (const column of [...values, ...columns.filter(({ name }) => UNIT_COLUMN.test(name))]) {
+    for (const text of values.includes(column) ? [...column.signs, ...column.words.keys()] : column.distinct) {
+      // `EUR ct`, `ct/kWh`, `pence per litre`, `USc/lb`.
+      const [word = ''] = text.replace(/^[A-Z]{2,3}(?=c|p|\s)\s?/, '').split(/\s*[/÷]|\s+(?:per|pro)\s/i);
+      if (areHundredths(word)) return { column, word };
+    }
+  }
+  return null;
+}
+
+/** The meaning of the name of a price column, unless cells say that its numbers are hundredths. */
+function quantityOf(name: string, cells: HundredthsColumn | null): NamedQuantity | null {
+  const named = quantityNamedBy(name);
+  if (cells === null || named?.hundredths != null) return named;
+  const { quantity, of = null } = named ?? {};
+  return { quantity: HUNDRED * (quantity ?? 1), isSure: false, of, hundredths: cells.word };
+}
+
 /** The quantity of one row, for the guess of the market's own quantity. */
-export function quotedIn(quoted: QuantityColumn | null, name: string, row: number): number {
-  if (quoted === null) return quantityNamedBy(name)?.quantity ?? 1;
+export function quotedIn({ quoted, hundredths: cells }: Quoting, name: string, row: number): number {
+  if (quoted === null) return quantityOf(name, cells)?.quantity ?? 1;
   const text = quoted.column.cells[row] ?? '';
   return /^[1-9]\d{0,15}$/.test(text) ? Number(text) : 1;
 }
@@ -135,8 +169,11 @@ export function quotedIn(quoted: QuantityColumn | null, name: string, row: numbe
  * @param names the names of the columns that may be the price
  * @returns undefined: nothing in the file says that it is not one
  */
-export function draftQuoted(quoted: QuantityColumn | null, names: readonly string[]): Commented | string | undefined {
-  const all = names.map((name) => ({ name, ...quantityNamedBy(name) }));
+export function draftQuoted(
+  { quoted, hundredths: cells }: Quoting,
+  names: readonly string[],
+): Commented | string | undefined {
+  const all = names.map((name) => ({ name, ...quantityOf(name, cells) }));
   const inHundredths = all.find(({ hundredths }) => hundredths != null);
   if (quoted !== null) {
     const { name } = quoted.column;
@@ -158,7 +195,7 @@ export function draftQuoted(quoted: QuantityColumn | null, names: readonly strin
   const doubt =
     inHundredths === undefined
       ? ''
-      : `. ${inWholes(inHundredths)} If the numbers of ${inHundredths.name} are whole ones: ${(inHundredths.quantity ?? HUNDRED) / HUNDRED}`;
+      : ` ${inWholes(inHundredths)} If the numbers of ${inHundredths.name} are whole ones: ${(inHundredths.quantity ?? HUNDRED) / HUNDRED}`;
   return `${FILL_IN}: ${which}: the price of how many is a number of this column?${doubt}`;
 }
 

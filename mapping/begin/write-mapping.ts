@@ -167,11 +167,12 @@ function draftMarket(draft: Draft, fileName: string, currency: string, quantity:
   const ofCurrency = template === undefined ? '' : `; or ${template}, if a number is the price of it`;
   // Köln and Koln would be one slug, and in two files of the same mapping nothing would notice it.
   const hasSpecialLetters = guess.market.match.some(({ distinct }) => /[^\p{ASCII}]/u.test([...distinct].join('')));
+  const hasCurrency = unitColumn !== undefined && unitColumn === guess.hundredths?.column;
   const unit = {
     quantity: isExact ? 'exact' : String(quantity.all),
     atLeast: isList ? String(quantity.usual) : undefined,
     of:
-      unitColumn === undefined
+      unitColumn === undefined || hasCurrency
         ? (named ?? `${FILL_IN}: the thing that the price buys, such as barrel, kg or EUR${ofCurrency}`)
         : `{${unitColumn.name}}`,
   };

@@ -1,4 +1,5 @@
 /** Numbers in files, in the notations of people and programs. */
+import { areHundredths } from './hundredths.ts';
 
 export const DECIMAL_MARKS = ['.', ','] as const;
 /** A space also stands for narrow and non-breaking spaces, and `'` for the typographic apostrophe. */
@@ -99,7 +100,13 @@ export function adviceOnNumber(written: string, format: NumberFormat): NumberAdv
       return { kind: 'sign', text: `has the sign ${JSON.stringify(sign)} more than once: correct it in the file` };
     }
     const what = /^\p{Sc}$/u.test(sign) ? 'the currency sign' : 'the text';
-    return { kind: 'sign', text: `has ${what} ${JSON.stringify(sign)}: add it to number.signs of the mapping’s value` };
+    const hundred = areHundredths(sign)
+      ? '. If it stands for hundredths of the currency, set quotedQuantity to 100'
+      : '';
+    return {
+      kind: 'sign',
+      text: `has ${what} ${JSON.stringify(sign)}: add it to number.signs of the mapping’s value${hundred}`,
+    };
   }
   if (format.decimalMark === 'either' && UNDECIDED.test(text)) {
     const read = 'may be a thousand and more, or one and some thousandths';

@@ -430,6 +430,45 @@ describe('numbers', () => {
     expect(document.market.unit.of).toEqual(of);
   });
 
+  test.each<[string, object, unknown]>([
+    ['date,price\nDAY,"12,3 ct"', { number: { decimalMark: ',', signs: ['ct'] } }, FILL_IN],
+    ['date,price\nDAY,45 c', { number: { signs: ['c'] } }, FILL_IN],
+    ['date,price\nDAY,99p', { number: { signs: ['p'] } }, FILL_IN],
+    ['date,price\nDAY,45¢', { number: { signs: ['¢'] } }, FILL_IN],
+    ['date,price,unit\nDAY,45.1,p', {}, FILL_IN],
+    ['date,price,unit\nDAY,45.1,EUR ct/kWh', {}, FILL_IN],
+    ['date,price,currency\nDAY,45.1,USc', {}, FILL_IN],
+    ['date,price\n,pence per litre\nDAY,45.1', {}, FILL_IN],
+  ])('that only cells call hundredths are not taken for whole ones: %j', async (file, value, of) => {
+    const { document } = await begin(
+      file.replace(/DAY.*/, (row) =>
+        days(9)
+          .map((day) => row.replace('DAY', day))
+          .join('\n'),
+      ),
+    );
+    const quotedQuantity = expect.stringMatching(/^FILL IN: 100 .* whole ones: 1$/);
+    expect(document).toMatchObject({
+      market: { unit: { quantity: '100', of } },
+      observation: { value: { column: 'price', quotedQuantity, ...value } },
+    });
+  });
+
+  test.each([
+    'date,price,unit\nDAY,45.1,EUR/kWh',
+    'date,price,grade\nDAY,45.1,c',
+    'date,price,product\nDAY,45.1,Cents',
+  ])('in %j are whole ones', async (file) => {
+    const { document } = await begin(
+      file.replace(/DAY.*/, (row) =>
+        days(9)
+          .map((day) => row.replace('DAY', day))
+          .join('\n'),
+      ),
+    );
+    expect(document.observation.value).toEqual({ column: 'price', rounding: 'refuse' });
+  });
+
   test.each([
     ['units,', '100,', '10000', 'amounts of the listed currencies, with their decimals: 1000000.'],
     ['', '', '10000', 'prices in one other currency, with two decimals: 100.'],
