@@ -4,7 +4,6 @@ import { numberReader } from '../values/number-format.ts';
 import { Commented, writeCommentedJson } from './commented-json.ts';
 import { type Draft, freeName } from './draft.ts';
 import { draftDate, draftMetrics, draftValue } from './draft-observation.ts';
-import { draftCadence } from './guess-cadence.ts';
 import { guessQuantity, type QuantityGuess } from './guess-quantity.ts';
 import { quantityNamedBy } from './guess-quoted.ts';
 import { linkColumn } from './table.ts';
@@ -199,7 +198,7 @@ function draftMarket(draft: Draft, fileName: string, currency: string, quantity:
         publisher: `${FILL_IN}: who publishes the data; or null`,
         licence: `${FILL_IN}: its SPDX identifier, such as CC0-1.0; or null`,
         attribution: `${FILL_IN}: the words that the licence asks for; or null`,
-        cadence: draftCadence(draft),
+        cadence: isList ? undefined : new Commented(null, 'How often the source publishes, as docs/mapping.md shows.'),
       },
     ],
   };

@@ -309,33 +309,6 @@ describe('dates', () => {
   });
 });
 
-describe('the cadence of the source is guessed from', () => {
-  const working = days(31).filter((day) => ![0, 6].includes(new Date(`${day}T00:00:00Z`).getUTCDay()));
-  const months = Array.from({ length: 12 }, (_, month) => `2026-${String(month + 1).padStart(2, '0')}`);
-  const hours = Array.from({ length: 24 }, (_, hour) => `2026-01-02T${String(hour).padStart(2, '0')}:00:00Z`);
-
-  test.each<[string, readonly string[], unknown]>([
-    ['days', days(9), { period: 'day', releaseTime: '23:59', graceSeconds: 86_400 }],
-    ['days, some of which are missing', days(31).filter((_, index) => index !== 3 && index !== 20), { period: 'day' }],
-    ['working days', working, { period: 'day', weekdays: ['mon', 'tue', 'wed', 'thu', 'fri'] }],
-    ['weeks', days(31).filter((_, index) => index % 7 === 4), { period: 'week', releaseAfterDays: 7 }],
-    ['months', months, { period: 'month', releaseAfterDays: 31 }],
-    ['one month', months.slice(0, 1), { period: 'month' }],
-    ['the ends of months', ['2026-01-31', '2026-02-28', '2026-03-31', '2026-04-30'], { period: 'month' }],
-    ['quarters', ['2025-Q3', '2025-Q4', '2026-Q1', '2026-Q2'], { period: 'quarter' }],
-    ['years', ['2024', '2025', '2026'], { period: 'year' }],
-    ['hours', hours, { period: 'minutes', minutes: 60 }],
-    ['one day: it is asked for', days(1), FILL_IN],
-    ['days without a rule: it is asked for', ['2026-01-02', '2026-01-05', '2026-02-20', '2026-05-01'], FILL_IN],
-  ])('%s', async (_, dates, cadence) => {
-    const { text, document } = await begin(dated(dates));
-    const found = document.market.sources[0].cadence;
-    if (typeof found === 'string') expect(found).toEqual(cadence);
-    else expect(found).toMatchObject(cadence as object);
-    expect(parseMappingText(filledIn(text)), 'has a valid form').toHaveProperty('mapping');
-  });
-});
-
 describe('numbers', () => {
   test.each<[string, string[], unknown]>([
     ['with a point', ['1.5', '2'], undefined],

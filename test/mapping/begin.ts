@@ -30,7 +30,6 @@ export function filledIn(text: string): string {
   return text
     .replaceAll(/"(url|sourceUrl)": "FILL IN[^"]*"/g, '"$1": "https://example.org/"')
     .replaceAll(/"(nativeCurrency|currency)": "FILL IN[^"]*"/g, '"$1": "USD"')
-    .replace(/"cadence": "FILL IN[^"]*"/, '"cadence": null')
     .replace(/"confidence": "FILL IN[^"]*"/, '"confidence": "high"')
     .replace(/"early": "FILL IN(?:\\.|[^"\\])*"/, '"early": "confirmed"')
     .replaceAll(/"FILL IN[^"]*"/g, '"gold"');
