@@ -248,7 +248,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         P.work,
       ],
       delete: [
-        ...[P.awaitingGeneration, P.filesBehind, P.incidents, P.listChanges, P.marks],
+        ...[P.awaitingGeneration, P.filesBehind, P.listChanges, P.marks],
         ...[P.published, P.deferred, P.supersededPages, P.takedownsDue],
       ],
     },

@@ -97,7 +97,6 @@ export async function planGeneration(
     generation,
     publishedAt: new Date(atMs).toISOString(),
     applied: false,
-    staticDigests: {},
     list,
     renderer,
     ...ofProjections,

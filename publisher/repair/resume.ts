@@ -63,7 +63,6 @@ export async function resume(
     publishedAt: new Date(atMs).toISOString(),
     bundle: { key: '', digest: '' },
     applied: false,
-    staticDigests: {},
     list: await listAsShown(storage, head?.value.list ?? null),
     renderer: rendererOf(storage),
     counts: { markets: 0, observations: 0, unknownValues: 0 },

@@ -42,15 +42,7 @@ export type ListState = {
   markets: number;
   /** The number of markets on a full page. Absent if it is not known. */
   pageSize?: number;
-  /**
-   * The first generation since which every page names the file of its next page. Absent: an earlier version has cut some
-   * pages.
-   */
-  linkedSince?: number;
   publishedAtMs: number;
-  /** Only in a HEAD of an earlier version: see {@link HeadValue.projections}. */
-  latest?: { json: string; csv: string };
-  recent?: string;
   /** The layout of its pages; null if it is not known. */
   layout: ObjectRef | null;
   /** The published list may differ from this record, so the next list is cut from the bodies of all markets. */
@@ -100,8 +92,6 @@ export type HeadValue = {
   projections?: { [name: string]: Json };
   /** Projections that could not be planned, by name: their files are those of an earlier generation. */
   deferred?: { [name: string]: DeferredProjection };
-  /** Empty. Older processes of ledger format 4, which may run beside this version, read it. */
-  staticDigests: { readonly [kind: string]: never };
   counts: { markets: number; observations: number; unknownValues: number };
   /** Absent if there was never a log. */
   log?: LogState;

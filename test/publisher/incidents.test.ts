@@ -3,14 +3,11 @@ import { describe, expect, test } from 'vitest';
 import type { PublicIncidents } from '../../contract/bodies/incidents.ts';
 import { INCIDENTS_MAX } from '../../contract/files/limits.ts';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
-import type { Json } from '../../contract/values/canonical-json.ts';
 import type { Projector } from '../../publisher/kernel/projection.ts';
 import { PROJECTORS } from '../../publisher/projections.ts';
 import { publish } from '../../publisher/publish.ts';
-import { rebuild } from '../../publisher/repair/rebuild.ts';
-import type { ItemKey } from '../../storage/ports/ledger.ts';
 import { readAll } from '../../storage/ports/paging.ts';
-import { FORMER_INCIDENTS, FORMER_SINCE_KEY, INCIDENTS_KEY } from '../../storage/records/incidents.ts';
+import { INCIDENTS_KEY } from '../../storage/records/incidents.ts';
 import { DEFERRED, FRESH_MARKS } from '../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
@@ -198,67 +195,6 @@ test('a kind of files that cannot be made is one until it is made again', async 
   isBroken = false;
   await publishIn(1);
   expect(await publishIn(1)).toMatchObject([{ ...incident, endedAt: iso(world.clock.nowMs) }]);
-});
-
-test.each([
-  ['whose published state is known', false],
-  ['that was rebuilt beside a store without files', true],
-])('a ledger of an earlier version, %s, keeps its incidents, and gets one record of them', async (_, isRebuilt) => {
-  const world = await publishedWorld();
-  for (const slug of ['a', 'b']) await publishLate(world, 6, slug);
-  const before = fileOf(world);
-  const record = await recordOf(world);
-  if (record === undefined) throw new Error('there is no record');
-  const put = (key: ItemKey, value: object) =>
-    ({ kind: 'put', key, revision: 0, value: value as Json, if: { kind: 'any' } }) as const;
-  const former = Object.entries(record.incidents).map(([id, value]) =>
-    put({ partition: FORMER_INCIDENTS.partition, sort: FORMER_INCIDENTS.prefix + id }, value),
-  );
-  const gone = { kind: 'delete', key: INCIDENTS_KEY, if: { kind: 'any' } } as const;
-  await world.ledger.transact([gone, put(FORMER_SINCE_KEY, { at: record.since }), ...former], { attemptId: 'earlier' });
-  if (isRebuilt) {
-    for (const key of [FILE, FEED]) {
-      const { etag } = (await world.objects.stat(key)) ?? {};
-      await world.objects.delete(key, etag as never);
-    }
-    await rebuild(world.dependencies);
-  }
-  await publishLate(world, 6, 'a');
-  expect(fileOf(world)).toMatchObject({
-    since: before.since,
-    data: [{ endedAt: iso(world.clock.nowMs) }, ...before.data],
-  });
-  expect(Object.keys((await recordOf(world))?.incidents ?? {})).toHaveLength(3);
-  expect((await readAll(world.ledger, { partition: INCIDENTS_KEY.partition })).map(({ sort }) => sort)).toEqual([
-    'history',
-  ]);
-  expect(await world.findings()).toEqual([]);
-});
-
-test('incidents that an earlier version has recorded beside this one are taken over, and what it has ended stays over', async () => {
-  const world = await publishedWorld();
-  await publishLate(world, 6, 'a');
-  const before = fileOf(world);
-  const record = await recordOf(world);
-  const [id = ''] = Object.keys(record?.incidents ?? {});
-  const ended = record?.incidents[id];
-  if (record === undefined || ended === undefined) throw new Error('there is no record');
-  const sort = FORMER_INCIDENTS.prefix + id;
-  // The earlier version has ended the incident that was open in the record.
-  const open = { ...record, incidents: { [id]: { ...ended, endedAt: null } } };
-  const puts = [
-    [INCIDENTS_KEY, open],
-    [{ partition: FORMER_INCIDENTS.partition, sort }, ended],
-  ] as const;
-  const any = { kind: 'any' } as const;
-  await world.ledger.transact(
-    puts.map(([key, value]) => ({ kind: 'put', key, revision: 0, value: value as Json, if: any })),
-    { attemptId: 'earlier' },
-  );
-  await publishLate(world, 6, 'b');
-  expect(fileOf(world).data).toEqual([expect.objectContaining({ endedAt: iso(world.clock.nowMs) }), ...before.data]);
-  expect(await readAll(world.ledger, FORMER_INCIDENTS)).toEqual([]);
-  expect(await world.findings()).toEqual([]);
 });
 
 test('the last hundred are kept, and neither the file nor the ledger has more', async () => {

@@ -13,7 +13,6 @@ import { createFilesWorld, type FilesWorld } from './files-world.ts';
 import { latestIndex, latestRows } from './latest-rows.ts';
 import { removeMarket } from './remove-market.ts';
 import { setStanding } from './standing.ts';
-import { withoutGeneration } from './without-generation.ts';
 import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, START_MS } from './world.ts';
 
 const KEYS = [
@@ -300,39 +299,6 @@ describe('of more markets than a part takes', () => {
     const part = `/api/v1/latest/${partOfSlug('m-3')}`;
     expect(findings.map(({ rule, url }) => `${rule} ${url}`)).toEqual([`file ${part}.csv`, `file ${part}.ndjson`]);
   });
-});
-
-test('what an earlier version has published is replaced, and its file goes with the sweep', async () => {
-  const world = createFilesWorld(undefined, ['latest']);
-  await world.ingest([market('a'), price('a', 0, 105)]);
-  await world.publish();
-  const right = publicObjects(world.objects);
-  // It had one file of JSON, at the path of the index, and one of CSV.
-  const old = Buffer.from('{"data":[],"generation":1}');
-  const key = 'public/api/v1/latest.json';
-  const found = await world.objects.get(key);
-  const head = await world.ledger.get(HEAD_KEY);
-  if (found.kind !== 'found' || head === null) throw new Error('nothing was published');
-  await world.objects.put(key, old, found.metadata, { kind: 'matches', etag: found.etag });
-  const csv = { ...found.metadata, contentType: 'text/csv; charset=utf-8' };
-  await world.objects.put('public/api/v1/latest.csv', Buffer.from('slug\r\n'), csv, { kind: 'absent' });
-  for (const format of ['csv', 'ndjson']) await world.lose(`public/api/v1/latest/all.${format}`);
-  const file = { digest: sha256Hex(old), generation: 1 };
-  const value = { ...head.value, projections: { latest: { latest: file, 'latest-csv': file } } };
-  const put = { kind: 'put', key: HEAD_KEY, revision: head.revision, value, if: { kind: 'any' } } as const;
-  await world.ledger.transact([put], { attemptId: 'an earlier version' });
-
-  // While both versions run, neither removes the files of the other one.
-  expect((await collectGarbage(world.dependencies, { dryRun: false })).removed).toEqual([]);
-  await world.publish();
-  expect((await world.ledger.get(HEAD_KEY))?.value.projections).toMatchObject({ latest: { latest: { digits: 0 } } });
-  const { removed } = await collectGarbage(world.dependencies, { dryRun: false });
-  expect(removed).toContain('public/api/v1/latest.csv');
-  expect(await world.findings()).toEqual([]);
-  const [now, before] = [publicObjects(world.objects), right].map((objects) =>
-    [...objects].filter(([one]) => one.includes('latest')).map(([one, body]) => [one, withoutGeneration(body)]),
-  );
-  expect(now).toEqual(before);
 });
 
 test('rows of an earlier version go with the first list, also if that list comes some generations later', async () => {

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../storage/temporary-folder.ts';
 const SEEDS = 15;
 
 /** The last version of format 3, and one of format 4. */
-const OLDER = ['0ea6f22b', 'a2bffbf0'];
+const OLDER = ['0ea6f22b', 'a748ce3a'];
 
 test.for(OLDER)('beside processes of commit %s, all promises hold', async (commit, context) => {
   if (!isInHistory(commit)) return context.skip(`this clone has no commit ${commit}: fetch the whole history`);

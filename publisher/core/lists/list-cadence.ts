@@ -61,13 +61,13 @@ export async function planListIfDue(
   const isRight = list !== null && isCutAlike(list, dependencies.pageSizes) && !projections.needsList;
   if (isRight && !hasChanged && !isBehind && !list.isDoubtful) {
     const dueAtMs = markets.waiting.size > 0 ? dueAtMsOf(dependencies, list) : null;
-    return { list: { ...withoutFiles(list), shows: generation }, dueAtMs, endsDoubt: false };
+    return { list: { ...list, shows: generation }, dueAtMs, endsDoubt: false };
   }
   if (list !== null && !mayPublish) {
     // A list that is cut from all bodies does not need the recorded changes.
     if (!list.isDoubtful) await rememberListChanges(dependencies, bundle, list, markets);
     return {
-      list: withoutFiles(list),
+      list,
       dueAtMs: isBlocked(list, left) ? null : dueAtMsOf(dependencies, list),
       endsDoubt: false,
     };
@@ -98,7 +98,6 @@ export async function planListIfDue(
       digest: head.digest,
       markets: layout.markets,
       pageSize: dependencies.pageSizes.markets,
-      linkedSince: list?.linkedSince ?? generation,
       publishedAtMs: atMs,
       layout: await putLayout(objects, generation, layout),
       isDoubtful: false,
@@ -106,9 +105,4 @@ export async function planListIfDue(
     dueAtMs: null,
     endsDoubt: !isPreviousKnown,
   };
-}
-
-/** An earlier version stored the state of a projection here. */
-function withoutFiles({ latest, recent, ...list }: ListState): ListState {
-  return list;
 }

@@ -69,9 +69,9 @@ export async function planList(storage: PublisherStorage, wanted: WantedList): P
   return { ...(await cutList(storage, wanted, cut, true)), isPreviousKnown: isTrusted };
 }
 
-/** Whether the previous list was cut by the rules of this version, with the page size of this deployment. */
-export function isCutAlike({ pageSize, linkedSince }: ListState, { markets }: PublisherStorage['pageSizes']): boolean {
-  return pageSize === markets && linkedSince !== undefined;
+/** Whether the previous list was cut with the page size of this deployment. */
+export function isCutAlike({ pageSize }: ListState, { markets }: PublisherStorage['pageSizes']): boolean {
+  return pageSize === markets;
 }
 
 /** Cuts the pages up to the last changed slug. If a market joins or leaves, all pages are cut, because every later item moves. */

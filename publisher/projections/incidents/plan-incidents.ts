@@ -9,14 +9,7 @@ import { Expectations } from '../../../contract/freshness/late-sources.ts';
 import type { Json } from '../../../contract/values/canonical-json.ts';
 import { laterInstant } from '../../../contract/values/instants.ts';
 import type { Market } from '../../../contract/values/market.ts';
-import type { ItemKey, Ledger } from '../../../storage/ports/ledger.ts';
-import { readAll } from '../../../storage/ports/paging.ts';
-import {
-  FORMER_INCIDENTS,
-  FORMER_SINCE_KEY,
-  INCIDENTS_KEY,
-  type IncidentValue,
-} from '../../../storage/records/incidents.ts';
+import { INCIDENTS_KEY, type IncidentValue } from '../../../storage/records/incidents.ts';
 import { addFileIfChanged } from '../../kernel/files/add-file.ts';
 import type { PlanContext, ProjectionPlan } from '../../kernel/projection.ts';
 import { NO_ORIGIN } from '../../kernel/text/atom.ts';
@@ -89,7 +82,6 @@ export async function planIncidents(context: PlanContext): Promise<ProjectionPla
       };
       const value = { since, incidents: Object.fromEntries(incidents) };
       await files.add({ kind: 'record', key: INCIDENTS_KEY, value });
-      for (const key of stored.former) await files.add({ kind: 'record', key, value: null });
       return { state: state as unknown as Json, isCurrent };
     },
   };
@@ -146,39 +138,23 @@ interface Stored {
   readonly since: string | null;
   /** Oldest first. */
   readonly incidents: Incidents;
-  /** Items of an earlier version. The new record replaces them. */
-  readonly former: readonly ItemKey[];
 }
 
 /**
- * The record. If the published state is unknown, also the published incidents that it lacks: the ledger was restored, or
- * begun from the log, which has no incidents.
+ * The record. If it is missing or the published state is unknown, also the published incidents that it lacks: the ledger was
+ * restored, or begun from the log, which has no incidents.
  */
 async function readStored({ dependencies: { ledger, objects }, state }: PlanContext): Promise<Stored> {
   const record = (await ledger.get(INCIDENTS_KEY))?.value;
-  const former = await readFormer(ledger);
-  const found = state === undefined ? await objects.get(publicKey({ kind: 'incidents' })) : null;
+  const found =
+    state === undefined || record === undefined ? await objects.get(publicKey({ kind: 'incidents' })) : null;
   const published = found?.kind === 'found' ? readIncidents(Buffer.from(found.body).toString('utf8')) : null;
-  // The items are newer than the record: an earlier version has written them since, during an upgrade or after a return to it.
-  const incidents = new Map(Object.entries({ ...record?.incidents, ...former.incidents }));
+  const incidents = new Map(Object.entries(record?.incidents ?? {}));
   for (const [id, incident] of published?.incidents ?? []) {
     if ((incidents.get(id)?.endedAt ?? null) === null) incidents.set(id, incident);
   }
   return {
-    since: record?.since ?? former.since ?? published?.since ?? null,
+    since: record?.since ?? published?.since ?? null,
     incidents: new Map(newestFirst(incidents).toReversed()),
-    former: former.keys,
-  };
-}
-
-async function readFormer(ledger: Ledger) {
-  const items = await readAll(ledger, FORMER_INCIDENTS);
-  const since = await ledger.get(FORMER_SINCE_KEY);
-  return {
-    since: since?.value.at ?? null,
-    incidents: Object.fromEntries(
-      items.map(({ sort, value }) => [sort.slice(FORMER_INCIDENTS.prefix.length), value] as const),
-    ),
-    keys: [...items, ...(since === null ? [] : [since])].map(({ partition, sort }): ItemKey => ({ partition, sort })),
   };
 }

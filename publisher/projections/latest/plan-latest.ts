@@ -20,23 +20,13 @@ export const hasRecent = ({ projections }: Wanted, markets: number): boolean =>
 
 /** Absent: it is not published. */
 export interface LatestState {
-  /**
-   * The file at the URL of the newest prices. `digits`: the length of the names of the parts in this index. Without it, the file
-   * is of an earlier version, and no index. That version must find this member too, because its sweep keeps the file then.
-   */
-  readonly latest?: PlacedFile & { readonly digits?: number };
+  /** The index of the newest prices. `digits`: the length of the names of its parts. */
+  readonly latest?: PlacedFile & { readonly digits: number };
   readonly recent?: PlacedFile;
   /** Until then, parts that the index does not name stay for readers of an earlier index. In milliseconds since the epoch. */
   readonly partsKeptUntilMs?: number;
   /** Another renderer made the files, and no list was published since. */
   readonly isOtherwise?: true;
-}
-
-type Index = PlacedFile & { readonly digits: number };
-
-/** Undefined: no index is published. */
-export function indexOf({ latest }: LatestState): Index | undefined {
-  return latest?.digits === undefined ? undefined : { ...latest, digits: latest.digits };
 }
 
 interface LatestPlan {
@@ -102,13 +92,13 @@ function isRight(
 ): boolean {
   const isLatest = hasLatest(dependencies);
   const isRecent = hasRecent(dependencies, markets);
-  if (isLatest !== (indexOf(state) !== undefined) || isRecent !== (state.recent !== undefined)) return false;
+  if (isLatest !== (state.latest !== undefined) || isRecent !== (state.recent !== undefined)) return false;
   return !(isLatest || isRecent) || !isOtherwise;
 }
 
 async function addLatest({ context, list, before, isTrusted, prices }: LatestPlan): Promise<LatestState> {
   const { dependencies } = context;
-  const index = indexOf(before);
+  const index = before.latest;
   const digits = digitsFor(list.markets, dependencies.pageSizes.latest);
   const isCutAlike = isTrusted && index?.digits === digits;
   const known = isCutAlike ? await readIndex(dependencies.objects, index.digest) : null;

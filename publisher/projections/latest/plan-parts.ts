@@ -10,7 +10,7 @@ import {
 } from '../../../contract/bodies/latest-entries.ts';
 import { type FileAt, generationOfFile } from '../../../contract/files/file-generation.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
-import { publicKey, storedHeaders } from '../../../contract/files/public-objects.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import { DEFAULT_CONCURRENCY } from '../../dependencies.ts';
 import { rendered } from '../../kernel/files/rendered.ts';
@@ -36,8 +36,7 @@ export async function place(
 ): Promise<PlacedFile> {
   if (present !== undefined && rendered(textAt(present.generation)).digest === present.digest) return present;
   const { body, digest } = rendered(textAt(generation));
-  // An earlier version that applies this generation does not know the names of parts.
-  await files.add({ kind: 'put', key: publicKey(name), body, nextCursor: null, own: storedHeaders(name) });
+  await files.add({ kind: 'put', key: publicKey(name), body, nextCursor: null });
   return { digest, generation };
 }
 

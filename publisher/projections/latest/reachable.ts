@@ -5,7 +5,7 @@ import type { Json } from '../../../contract/values/canonical-json.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import type { OwnedObject } from '../../kernel/projection.ts';
 import { LATEST_FORMATS, partName, readIndex } from './parts.ts';
-import { indexOf, type LatestState } from './plan-latest.ts';
+import type { LatestState } from './plan-latest.ts';
 
 /** Those that the index names; and for the cursor lifetime, the parts that an earlier index named. */
 export async function unreachableLatest(
@@ -19,9 +19,7 @@ export async function unreachableLatest(
   const isReachable = (name: PublicObjectName | null): boolean => {
     if (name?.kind === 'latest') return latest !== undefined;
     if (name?.kind === 'recent') return recent !== undefined;
-    // The file of an earlier version.
-    if (name === null) return latest !== undefined && latest.digits === undefined;
-    if (!('part' in name)) return false;
+    if (name === null || !('part' in name)) return false;
     return parts === null || named.has(name.part) || storage.nowMs() < partsKeptUntilMs;
   };
   return objects.flatMap(({ key, name }) => (isReachable(name) ? [] : [key]));
@@ -42,6 +40,6 @@ const stateOf = (state: Json | undefined): LatestState => (state ?? {}) as Lates
 
 /** Null: the index is lost, or of a generation that is being applied. */
 async function partsOf({ objects }: PublisherStorage, state: Json | undefined): Promise<readonly LatestPart[] | null> {
-  const index = indexOf(stateOf(state));
-  return index === undefined ? [] : await readIndex(objects, index.digest);
+  const { latest } = stateOf(state);
+  return latest === undefined ? [] : await readIndex(objects, latest.digest);
 }

@@ -286,7 +286,6 @@ function headOf(
     publishedAt: new Date(storage.nowMs()).toISOString(),
     bundle: { key: '', digest: '' },
     applied: true,
-    staticDigests: {},
     list: {
       ...{ generation, shows: generation, digest: null, markets: counts.markets, publishedAtMs: 0 },
       ...{ layout: null, isDoubtful: true },
