@@ -3,19 +3,18 @@
  * answer contains the key.
  */
 import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
+import { logLine } from '../../storage/aws/log-line.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
-import { createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb/dynamodb-ledger.ts';
 import { FIRST_KEY_KEY } from '../../storage/records/accounts.ts';
 import { type ApiKeyEnvironment, formatApiKey, newApiKey } from '../credentials/api-key-format.ts';
 import { registerFirstKey } from '../credentials/operator-key.ts';
-import { log } from './log.ts';
 
 const { tableName, keyEnvironment = 'live' } = readLambdaEnvironment(process.env, {
   required: ['tableName'],
   optional: ['keyEnvironment'],
 });
-const ledger = openDynamoDbLedger({ client: createDynamoDbClient(), tableName });
+const ledger = openDynamoDbLedger({ tableName });
 
 export interface FirstKey {
   readonly apiKey: string;
@@ -32,6 +31,6 @@ export async function handler(): Promise<FirstKey> {
         `If it is lost, delete the item (${partition}, ${sort}) of the table ${tableName} and invoke this again.`,
     );
   }
-  log('info', 'made the first operator key', { keyId: key.keyId });
+  logLine('info', 'made the first operator key', { keyId: key.keyId });
   return { apiKey: formatApiKey(key) };
 }

@@ -4,20 +4,19 @@
  * this upload alone.
  */
 import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
+import { logLine } from '../../storage/aws/log-line.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { retriedOnce } from '../../storage/concurrency/retried-once.ts';
-import { createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb/dynamodb-ledger.ts';
 import { checkFormat } from '../../storage/ports/format.ts';
 import { uploadOfObjectKey } from '../../storage/ports/upload-store.ts';
 import { queueUpload } from '../ingest/queue-upload.ts';
-import { log } from './log.ts';
 import { openUploadsBucket } from './open-uploads.ts';
 
 const { tableName, uploadsBucket } = readLambdaEnvironment(process.env, { required: ['tableName', 'uploadsBucket'] });
 const dependencies = {
   ...systemRuntime,
-  ledger: openDynamoDbLedger({ client: createDynamoDbClient(), tableName }),
+  ledger: openDynamoDbLedger({ tableName }),
   uploads: openUploadsBucket(uploadsBucket),
 };
 
@@ -37,7 +36,7 @@ export async function handler(event: ObjectCreated): Promise<void> {
   if (typeof key !== 'string')
     throw new TypeError('not an event "Object Created" of S3: give it as EventBridge sent it');
   const upload = uploadOfObjectKey(key);
-  if (upload === null) return log('error', 'an object that is not an upload', { key });
+  if (upload === null) return logLine('error', 'an object that is not an upload', { key });
   await formatIsOurs();
   const { isUnwanted } = await queueUpload(dependencies, upload);
   if (isUnwanted) await dependencies.uploads.markEnded(upload);

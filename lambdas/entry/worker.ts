@@ -5,10 +5,10 @@
  */
 
 import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
+import { logLine } from '../../storage/aws/log-line.ts';
 import { type LambdaInvocation, WORK_WAITED } from '../../storage/aws/names.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { retriedOnce } from '../../storage/concurrency/retried-once.ts';
-import { createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb/dynamodb-ledger.ts';
 import { handleStreamEvent, type StreamAnswer } from '../../storage/dynamodb/table-stream.ts';
 import { faultText } from '../../storage/ports/fault-text.ts';
@@ -18,7 +18,6 @@ import { createUploadRunner, type UploadRunner } from '../ingest/run-upload.ts';
 import { createAuditSealer } from '../review/seal-audit.ts';
 import { AWS_TRANSACTIONS_AT_ONCE, runWork } from '../worker/run-work.ts';
 import { createRunners } from '../worker/runners.ts';
-import { log, logMeasured } from './log.ts';
 
 /**
  * A step begins only if there is time for it to end. The largest batch takes some seconds. A longer step is continued by the
@@ -27,7 +26,7 @@ import { log, logMeasured } from './log.ts';
 const LONGEST_STEP_MS = 60_000;
 
 const { tableName, uploadsBucket } = readLambdaEnvironment(process.env, { required: ['tableName', 'uploadsBucket'] });
-const ledger = openDynamoDbLedger({ client: createDynamoDbClient(), tableName });
+const ledger = openDynamoDbLedger({ tableName });
 const dependencies = { ...systemRuntime, ledger };
 
 const formatIsOurs = retriedOnce(() => claimFormat(dependencies));
@@ -46,7 +45,7 @@ export async function handler(event: unknown, invocation: LambdaInvocation): Pro
   return await handleStreamEvent(
     event,
     () => work(() => invocation.getRemainingTimeInMillis() > LONGEST_STEP_MS),
-    (error) => log('error', 'the worker failed', { fault: faultText(error) }),
+    (error) => logLine('error', 'the worker failed', { fault: faultText(error) }),
   );
 }
 
@@ -63,9 +62,9 @@ async function work(hasTime: () => boolean): Promise<void> {
       longestMs = Math.max(longestMs, ms);
     },
     hasTime,
-    failed: (item, error) => log('error', 'work failed', { work: workIdOf(item), fault: faultText(error) }),
+    failed: (item, error) => logLine('error', 'work failed', { work: workIdOf(item), fault: faultText(error) }),
   });
-  logMeasured('work done', [{ Name: WORK_WAITED, Unit: 'Milliseconds', value: longestMs }], { done });
+  logLine('info', 'work done', { done }, [{ Name: WORK_WAITED, Unit: 'Milliseconds', value: longestMs }]);
   await sealAudit();
   // An alarm counts the function's errors, so work that failed must be an error.
   if (failed > 0) throw new Error(`${failed} items of work failed: see the lines before`);

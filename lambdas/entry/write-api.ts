@@ -7,6 +7,7 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { type ProblemCode, problem } from '../../contract/problems/problems.ts';
 import { defaultProvider } from '../../storage/aws/environment-credentials.ts';
 import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
+import { logLine } from '../../storage/aws/log-line.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { retriedOnce } from '../../storage/concurrency/retried-once.ts';
 import { ANSWER_TIMEOUTS, createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts';
@@ -26,7 +27,6 @@ import { createRefusalLog, type LoggedRequest } from '../http/refusal-log.ts';
 import { createWriteApi } from '../pipeline/handle.ts';
 import { createSecrets } from '../pipeline/secrets.ts';
 import { fetchSecretText, masterSecretOf, SECRETS_CLIENT } from './deployment-secret.ts';
-import { log } from './log.ts';
 import { createOriginGate } from './origin-gate.ts';
 
 /** For each credential, in each instance of the function. */
@@ -100,7 +100,7 @@ export async function handler(event: HttpEvent): Promise<HttpResult> {
     const { result } = await handle(admitted);
     return result;
   } catch (error) {
-    log('error', 'the write API could not be opened', { requestId, fault: faultText(error) });
+    logLine('error', 'the write API could not be opened', { requestId, fault: faultText(error) });
     const detail = 'Not available at the moment, and nothing has changed: try again.';
     return refusal(requestId, 'service-unavailable', detail, { 'retry-after': '1' });
   }
@@ -111,5 +111,5 @@ function refusal(requestId: string, code: ProblemCode, detail: string, headers =
 }
 
 function logRequest(entry: LoggedRequest): void {
-  log(entry.fault === null ? 'info' : 'error', 'request', { ...entry });
+  logLine(entry.fault === null ? 'info' : 'error', 'request', { ...entry });
 }

@@ -3,6 +3,7 @@
  * the publisher can delete only bundles. Invoked by hand with `{ "dryRun": true }`, it removes nothing.
  */
 import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
+import { logLine } from '../../storage/aws/log-line.ts';
 import type { LambdaInvocation } from '../../storage/aws/names.ts';
 import { retriedOnce } from '../../storage/concurrency/retried-once.ts';
 import { checkFormat } from '../../storage/ports/format.ts';
@@ -10,7 +11,6 @@ import { createS3Client } from '../../storage/s3/s3-client.ts';
 import { openS3Objects } from '../../storage/s3/s3-objects.ts';
 import { collectGarbage } from '../collect-garbage.ts';
 import { deletingInBoth } from '../second-region/delete-in-both.ts';
-import { logLine } from './log.ts';
 import { openStorage } from './open-storage.ts';
 
 const storage = openStorage();

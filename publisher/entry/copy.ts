@@ -3,6 +3,7 @@
  * bundles and the alarms; without the first region there is nothing to copy.
  */
 import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
+import { logLine } from '../../storage/aws/log-line.ts';
 import { COPY_BEHIND, type LambdaInvocation } from '../../storage/aws/names.ts';
 import { retriedOnce } from '../../storage/concurrency/retried-once.ts';
 import { checkFormat } from '../../storage/ports/format.ts';
@@ -11,7 +12,6 @@ import { openS3Objects } from '../../storage/s3/s3-objects.ts';
 import { AWS_CONCURRENCY } from '../dependencies.ts';
 import { Superseded } from '../errors.ts';
 import { copyRound } from '../second-region/copy-round.ts';
-import { logCopied, logLine } from './log.ts';
 import { openStorage } from './open-storage.ts';
 
 const { ledger, objects: first, nowMs } = openStorage();
@@ -31,7 +31,7 @@ export async function handler(_event: unknown, invocation: LambdaInvocation): Pr
   const storage = { ledger, first, second, nowMs, concurrency: AWS_CONCURRENCY, hasTime };
   try {
     const { behindMs, ...report } = await copyRound(storage, invocation.getRemainingTimeInMillis());
-    logCopied({ Name: COPY_BEHIND, Unit: 'Milliseconds', value: behindMs }, { what: 'copied', ...report });
+    logLine('info', 'copied', { ...report }, [{ Name: COPY_BEHIND, Unit: 'Milliseconds', value: behindMs }]);
   } catch (error) {
     if (!(error instanceof Superseded)) throw error;
     logLine('info', 'superseded', { reason: error.message });

@@ -6,13 +6,13 @@
  */
 
 import { keptLabelSchema } from '../../contract/bodies/export-manifest.ts';
+import { logLine } from '../../storage/aws/log-line.ts';
 import type { LambdaInvocation } from '../../storage/aws/names.ts';
 import { retriedOnce } from '../../storage/concurrency/retried-once.ts';
 import { checkFormat } from '../../storage/ports/format.ts';
 import { eachDaily } from '../daily.ts';
 import { Superseded } from '../errors.ts';
 import { PROJECTORS } from '../projections.ts';
-import { logLine } from './log.ts';
 import { openStorage } from './open-storage.ts';
 
 const storage = openStorage();

@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { parseProjections } from '../../contract/files/projections.ts';
 import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
-import { createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb/dynamodb-ledger.ts';
 import { createS3Client } from '../../storage/s3/s3-client.ts';
 import { openS3Objects } from '../../storage/s3/s3-objects.ts';
@@ -25,7 +24,7 @@ export function openStorage(): PublisherStorage {
   });
   const maxConcurrency = AWS_CONCURRENCY.objects;
   return {
-    ledger: openDynamoDbLedger({ client: createDynamoDbClient(), tableName }),
+    ledger: openDynamoDbLedger({ tableName }),
     objects: openS3Objects({ client: createS3Client({}, maxConcurrency), bucket: publicBucket, maxConcurrency }),
     nowMs: Date.now,
     newAttemptId: randomUUID,

@@ -3,6 +3,7 @@
  * them may run: the swap of HEAD lets one commit.
  */
 import { setTimeout } from 'node:timers/promises';
+import { logLine } from '../../storage/aws/log-line.ts';
 import type { LambdaInvocation } from '../../storage/aws/names.ts';
 import { retriedOnce } from '../../storage/concurrency/retried-once.ts';
 import { changedAuditRecords, handleStreamEvent, type StreamAnswer } from '../../storage/dynamodb/table-stream.ts';
@@ -12,7 +13,7 @@ import type { LogSettings } from '../dependencies.ts';
 import { Superseded } from '../errors.ts';
 import { isDeferredTooLong } from '../kernel/deferred.ts';
 import { type PublishOutcome, publish } from '../publish.ts';
-import { logAuditChanged, logLine, logOutcome } from './log.ts';
+import { logAuditChanged, logOutcome } from './log.ts';
 import { logOpener, openPublisher } from './open-publisher.ts';
 
 /** The longest that another generation may take. */

@@ -9,13 +9,14 @@
  * - `{ "migrate": true }` migrates a ledger of an earlier version to the format of this one. If the answer is `unfinished`,
  *   invoke it again.
  */
+
+import { logLine } from '../../storage/aws/log-line.ts';
 import type { LambdaInvocation } from '../../storage/aws/names.ts';
 import { checkFormat } from '../../storage/ports/format.ts';
 import { type MigrationOutcome, migrateLedger, moveItems } from '../../storage/ports/migrate-ledger.ts';
 import { type RepairOutcome, repairOne } from '../repair/repair-market.ts';
 import { restore } from '../repair/restore.ts';
 import { assertApplied, resume } from '../repair/resume.ts';
-import { logLine } from './log.ts';
 import { openStorage } from './open-storage.ts';
 
 const storage = openStorage();

@@ -7,11 +7,11 @@
 import { setTimeout } from 'node:timers/promises';
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
 import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
+import { logLine } from '../../storage/aws/log-line.ts';
 import type { LambdaInvocation } from '../../storage/aws/names.ts';
 import { confirmFindings } from '../verify/confirm-findings.ts';
 import { httpReader } from '../verify/reading/bounded-reader.ts';
 import { askedOf, shareDue } from '../verify/reading/share-due.ts';
-import { logLine } from './log.ts';
 
 const { readBaseUrl, verifyEveryHours } = readLambdaEnvironment(process.env, {
   required: ['readBaseUrl', 'verifyEveryHours'],

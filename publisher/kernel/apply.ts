@@ -9,6 +9,7 @@ import {
 } from '../../contract/files/public-object-names.ts';
 import { parsePublicKey } from '../../contract/files/public-objects.ts';
 import { type Change, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
+import { removeObject } from '../../storage/ports/objects.ts';
 import type { ObjectRef } from '../../storage/records/publication.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { type Concurrency, DEFAULT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
@@ -140,8 +141,5 @@ function recordChange(line: RecordLine, generation: number): Change {
 
 /** If the process dies here, the sweep removes the remaining parts. */
 async function removeBundle({ objects }: PublisherStorage, parts: readonly ObjectRef[]): Promise<void> {
-  for (const { key } of parts) {
-    const present = await objects.stat(key);
-    if (present !== null) await objects.delete(key, present.etag);
-  }
+  for (const { key } of parts) await removeObject(objects, key);
 }

@@ -17,6 +17,7 @@ import { TILE_WIDTH, widthOfTile } from '../../contract/log/tiles.ts';
 import { LogTree } from '../../contract/log/tree.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';
 import type { Change, Item } from '../../storage/ports/ledger.ts';
+import { keyPages, removeObject } from '../../storage/ports/objects.ts';
 import { type KeyRange, queryPages, readPage } from '../../storage/ports/paging.ts';
 import { LOG_HASHES, logChunksIn } from '../../storage/records/log.ts';
 import { GENERATIONS, HEAD_KEY, type LogState, refreshMark } from '../../storage/records/publication.ts';
@@ -157,20 +158,8 @@ async function forgetLog(storage: PublisherStorage): Promise<void> {
   for (const range of [LOG_HASHES, ...(await chunkRanges(storage))] as KeyRange<unknown>[]) {
     for await (const items of queryPages(ledger, range)) await changeMany(storage, items.map(removedAnyhow));
   }
-  for (let next: string | null = ''; next !== null; ) {
-    const page: Awaited<ReturnType<typeof objects.list>> = await objects.list(`${PUBLIC_PREFIX}${LOG_ROOT}/`, {
-      after: next,
-    });
-    await pMap(
-      page.keys,
-      async (key) => {
-        const present = await objects.stat(key);
-        if (present !== null) await objects.delete(key, present.etag);
-      },
-      { concurrency: OBJECT_CONCURRENCY },
-    );
-    next = page.next;
-  }
+  for await (const keys of keyPages(objects, `${PUBLIC_PREFIX}${LOG_ROOT}/`))
+    await pMap(keys, (key) => removeObject(objects, key), { concurrency: OBJECT_CONCURRENCY });
 }
 
 function removedAnyhow({ partition, sort }: Item<unknown>): Change {

@@ -12,6 +12,7 @@ import { FEED_NAMES, type PublicObjectKind, type PublicObjectName } from '../../
 import { PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
 import { COPY_PREFIX } from '../../storage/aws/names.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import { keyPages } from '../../storage/ports/objects.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { putPlace } from '../kernel/apply.ts';
 import { PROJECTORS } from '../projections.ts';
@@ -133,12 +134,10 @@ const LIST_PAGES = publicKey({ kind: 'market-list-page', cursor: '' }).replace(/
  */
 async function copyListPages(storage: CopyStorage, generation: number): Promise<boolean> {
   const { first, hasTime, concurrency } = storage;
-  for (let after: string | null = ''; after !== null; ) {
+  for await (const keys of keyPages(first, LIST_PAGES)) {
     if (!hasTime()) return false;
-    const page: Awaited<ReturnType<ObjectStore['list']>> = await first.list(LIST_PAGES, { after });
-    const due = page.keys.filter((key) => pageGeneration(key) <= generation);
+    const due = keys.filter((key) => pageGeneration(key) <= generation);
     await pMap(due, (key) => copyImmutable(storage, key), { concurrency: concurrency.objects });
-    after = page.next;
   }
   return true;
 }

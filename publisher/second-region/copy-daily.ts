@@ -5,7 +5,7 @@
 import pMap from 'p-map';
 import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
 import { COMPAT_URL, EXPORT_ROOT } from '../../contract/files/routes.ts';
-import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import { listKeys } from '../../storage/ports/objects.ts';
 import { type CopyStorage, copyImmutable, putObject, type ReadObject, readObject } from './stores.ts';
 
 const ROOTS = [EXPORT_ROOT, `${COMPAT_URL}/`].map((root) => PUBLIC_PREFIX + root);
@@ -20,8 +20,8 @@ export async function copyDailyFiles(storage: CopyStorage, generation: number): 
 
 async function copyRoot(storage: CopyStorage, root: string, generation: number): Promise<boolean> {
   const { first, second, hasTime, concurrency } = storage;
-  const keys = await allKeys(first, root);
-  const present = new Set(await allKeys(second, root));
+  const keys = await listKeys(first, root);
+  const present = new Set(await listKeys(second, root));
   const leads = await pMap(
     keys.filter((key) => classOf(key) === 'lead'),
     (key) => readObject(storage, key),
@@ -58,14 +58,4 @@ function classOf(key: string): 'part' | 'section' | 'lead' {
   const name = parsePublicKey(key);
   if (name !== null && /^export-(parquet|ndjson|csv|schema)$/.test(name.kind)) return 'part';
   return /\/[0-9a-f]{2}\.[a-z]+$/.test(key) ? 'section' : 'lead';
-}
-
-async function allKeys(objects: ObjectStore, prefix: string): Promise<readonly string[]> {
-  const keys: string[] = [];
-  for (let after: string | null = ''; after !== null; ) {
-    const page: Awaited<ReturnType<ObjectStore['list']>> = await objects.list(prefix, { after });
-    keys.push(...page.keys);
-    after = page.next;
-  }
-  return keys;
 }

@@ -1,6 +1,7 @@
 /** The progress of the copy: an object of the second store that no reader can reach. */
 import { COPY_PREFIX } from '../../storage/aws/names.ts';
-import type { ETag, ObjectMetadata, ObjectStore, PutCondition } from '../../storage/ports/object-store.ts';
+import type { ETag, ObjectMetadata, ObjectStore } from '../../storage/ports/object-store.ts';
+import { ifStill } from '../../storage/ports/objects.ts';
 import { Superseded } from '../errors.ts';
 
 const STATE_KEY = `${COPY_PREFIX}state.json`;
@@ -53,8 +54,8 @@ export class StateFile {
   /** @throws Superseded if another round has written the state since it was read */
   async save(change: Partial<CopyState>): Promise<void> {
     const state = { ...this.#state, ...change };
-    const condition: PutCondition = this.#etag === null ? { kind: 'absent' } : { kind: 'matches', etag: this.#etag };
-    const result = await this.#second.put(STATE_KEY, Buffer.from(JSON.stringify(state)), INTERNAL, condition);
+    const body = Buffer.from(JSON.stringify(state));
+    const result = await this.#second.put(STATE_KEY, body, INTERNAL, ifStill(this.#etag));
     if (result.kind === 'refused') throw new Superseded('another round copies to the second region');
     this.#state = state;
     this.#etag = result.etag;

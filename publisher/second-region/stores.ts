@@ -3,6 +3,7 @@ import type { PublicObjectName } from '../../contract/files/public-object-names.
 import { PUBLIC_OBJECTS } from '../../contract/files/public-objects.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ETag, ObjectStore, StoredObject } from '../../storage/ports/object-store.ts';
+import { ifStill } from '../../storage/ports/objects.ts';
 import type { Concurrency } from '../dependencies.ts';
 import { ImmutableMismatch } from '../errors.ts';
 
@@ -42,9 +43,7 @@ export async function putObject(second: ObjectStore, object: ReadObject): Promis
   const { key, body, metadata, etag } = object;
   let { replaces } = object;
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const condition =
-      replaces === null ? ({ kind: 'absent' } as const) : ({ kind: 'matches', etag: replaces } as const);
-    if ((await second.put(key, body, metadata, condition)).kind === 'stored') return;
+    if ((await second.put(key, body, metadata, ifStill(replaces))).kind === 'stored') return;
     const there = await second.stat(key);
     if (there !== null && (there.etag === etag || there.metadata.generation > metadata.generation)) return;
     replaces = there?.etag ?? null;

@@ -11,6 +11,7 @@ import { metadataOfBody } from '../../storage/directory/open-index.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';
 import { bodyDigest, etagOfDigest } from '../../storage/ports/object-rules.ts';
 import type { GetResult, ObjectStore } from '../../storage/ports/object-store.ts';
+import { ifStill, keyPages } from '../../storage/ports/objects.ts';
 import { routeRead } from '../edge/route.ts';
 
 /** The copy has reached its limit. Nothing more is copied until it has space. */
@@ -67,11 +68,7 @@ export class MirrorCopy {
 
   /** All keys below a path, in order. */
   async *keys(path: string): AsyncGenerator<string> {
-    for (let after: string | null = ''; after !== null; ) {
-      const page: Awaited<ReturnType<ObjectStore['list']>> = await this.objects.list(PUBLIC_PREFIX + path, { after });
-      yield* page.keys;
-      after = page.next;
-    }
+    for await (const keys of keyPages(this.objects, PUBLIC_PREFIX + path)) yield* keys;
   }
 
   /** Counts the stored bodies again. */
@@ -97,9 +94,7 @@ export class MirrorCopy {
     if (isThere && present?.metadata.contentType === metadata.contentType) return;
     const grown = bytes.byteLength - (present?.sizeBytes ?? 0);
     this.assertSpace(grown);
-    const condition =
-      present === null ? ({ kind: 'absent' } as const) : ({ kind: 'matches', etag: present.etag } as const);
-    const result = await this.objects.put(key, bytes, metadata, condition);
+    const result = await this.objects.put(key, bytes, metadata, ifStill(present?.etag ?? null));
     // One process owns the folder, and one round runs at a time.
     if (result.kind === 'refused') throw new Error(`another process writes to the copy: ${key} has changed`);
     this.usedBytes += grown;

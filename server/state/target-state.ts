@@ -27,6 +27,7 @@ import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { checkIsKnown } from '../../storage/ports/format.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import { listKeys } from '../../storage/ports/objects.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { SAVED_KEY, type SavedValue } from '../../storage/records/state.ts';
 import { openLedgerCopy } from '../../storage/sqlite/sqlite-ledger.ts';
@@ -145,14 +146,10 @@ export function openTargetState(config: EmbeddedConfig, key: StateKey): TargetSt
     const files = [{ target: LEDGER_FILE, source: copy }, ...secrets.filter(({ source }) => existsSync(source))];
     const sources: TarSource[] = files.map((file) => ({ type: 'file', ...file }));
     for (const prefix of INTERNAL) {
-      for (let after: string | null | undefined; after !== null; ) {
-        const page = await objects.list(prefix, after === undefined ? {} : { after });
-        for (const key of page.keys) {
-          const size = (await objects.stat(key))?.sizeBytes ?? 0;
-          const content = Readable.from(bodyOf(objects, key), { objectMode: false });
-          sources.push({ type: 'stream', target: `${OBJECTS_FOLDER}/${encodeURIComponent(key)}`, size, content });
-        }
-        after = page.next;
+      for (const key of await listKeys(objects, prefix)) {
+        const size = (await objects.stat(key))?.sizeBytes ?? 0;
+        const content = Readable.from(bodyOf(objects, key), { objectMode: false });
+        sources.push({ type: 'stream', target: `${OBJECTS_FOLDER}/${encodeURIComponent(key)}`, size, content });
       }
     }
     return sources;

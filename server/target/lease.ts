@@ -12,6 +12,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import type { ETag, ObjectStore } from '../../storage/ports/object-store.ts';
+import { ifStill } from '../../storage/ports/objects.ts';
 import { FolderInUse } from '../service/start-error.ts';
 
 export const LEASE_KEY = '_tidemark-lease';
@@ -57,8 +58,7 @@ export function openLease({ store, name, owner, isConditional, nowMs, pause }: L
   async function write(before: ETag | null): Promise<boolean> {
     const sinceMs = nowMs();
     const body = Buffer.from(JSON.stringify({ owner, renewal: randomUUID() }));
-    const condition = before === null ? ({ kind: 'absent' } as const) : ({ kind: 'matches', etag: before } as const);
-    const result = await store.put(LEASE_KEY, body, notPublished('application/json'), condition);
+    const result = await store.put(LEASE_KEY, body, notPublished('application/json'), ifStill(before));
     held = result.kind === 'stored' ? { etag: result.etag, sinceMs } : null;
     return held !== null;
   }

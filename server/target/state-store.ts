@@ -8,7 +8,8 @@ import { makeFolder, syncFolder } from '../../storage/directory/durable-files.ts
 import { moveAcross } from '../../storage/directory/move-across.ts';
 import { READABLE_FOLDER, translateErrors } from '../../storage/directory/object-places.ts';
 import { MAX_OBJECT_BYTES } from '../../storage/ports/object-rules.ts';
-import type { ETag, ObjectStore, PutCondition } from '../../storage/ports/object-store.ts';
+import type { ETag, ObjectStore } from '../../storage/ports/object-store.ts';
+import { ifStill } from '../../storage/ports/objects.ts';
 import { StartError } from '../service/start-error.ts';
 import { notPublished } from './lease.ts';
 
@@ -96,8 +97,7 @@ export function stateInBucket(files: ObjectStore, name: string, hold: () => Prom
         );
       }
       await hold();
-      const condition: PutCondition =
-        version === null ? { kind: 'absent' } : { kind: 'matches', etag: version as ETag };
+      const condition = ifStill(version as ETag | null);
       const put = await files.put(STATE_KEY, await readFile(path), notPublished('application/octet-stream'), condition);
       return put.kind === 'stored' ? put.etag : null;
     },

@@ -30,6 +30,7 @@ import {
   countOf,
   describeKey,
 } from '../ports/ledger-rules.ts';
+import { createDynamoDbClient } from './dynamodb-client.ts';
 import {
   DynamoDbContention,
   PROCESS_TIME,
@@ -40,8 +41,8 @@ import {
 import { type Attributes, isRefusedByItem, keyAttributes, readItem, transactItem } from './dynamodb-items.ts';
 
 export interface DynamoDbLedgerOptions {
-  /** A client with explicit timeouts: see `createDynamoDbClient`. The caller destroys it. */
-  readonly client: DynamoDBClient;
+  /** A client with explicit timeouts, which the caller destroys. Default: {@link createDynamoDbClient}'s, for background work. */
+  readonly client?: DynamoDBClient;
   readonly tableName: string;
   readonly time?: RetryTime;
 }
@@ -56,7 +57,11 @@ const CONTENTION_CODES = ['TransactionConflict', 'ProvisionedThroughputExceeded'
  * repeats a transaction that DynamoDB cancelled. This adapter repeats it if contention was the reason: a cancelled
  * transaction has certainly not happened.
  */
-export function openDynamoDbLedger({ client, tableName, time = PROCESS_TIME }: DynamoDbLedgerOptions): Ledger {
+export function openDynamoDbLedger({
+  client = createDynamoDbClient(),
+  tableName,
+  time = PROCESS_TIME,
+}: DynamoDbLedgerOptions): Ledger {
   const unavailable = (error: unknown): never => {
     throw storageUnavailable(error, tableName);
   };

@@ -17,6 +17,7 @@ import type {
   PutCondition,
   PutResult,
 } from '../ports/object-store.ts';
+import { ifStill } from '../ports/objects.ts';
 
 /** @param files a store whose keys are paths; it may have files of others, which are not listed */
 export function publicFiles(files: ObjectStore): ObjectStore {
@@ -54,8 +55,7 @@ class PublicFiles implements ObjectStore {
     if (replaced.kind === 'stored') return replaced;
     if ((await this.#files.stat(other))?.etag !== condition.etag) return replaced;
     const left = await this.#files.stat(here);
-    const before: PutCondition = left === null ? { kind: 'absent' } : { kind: 'matches', etag: left.etag };
-    const stored = await this.#files.put(here, body, metadata, before);
+    const stored = await this.#files.put(here, body, metadata, ifStill(left?.etag ?? null));
     if (stored.kind === 'refused') return stored;
     const moved = await this.#files.delete(other, condition.etag);
     return isGone && moved === 'refused' ? { kind: 'refused' } : stored;

@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { registerFirstKey } from '../../lambdas/credentials/operator-key.ts';
 import { fetchSecretText, masterSecretOf } from '../../lambdas/entry/deployment-secret.ts';
-import { log } from '../../lambdas/entry/log.ts';
 import { MASTER_SECRET_BYTES } from '../../lambdas/pipeline/secrets.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
@@ -15,6 +14,7 @@ import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import { ALL_MARKETS, isInShare } from '../../publisher/verify/reading/share.ts';
 import { defaultProvider } from '../../storage/aws/environment-credentials.ts';
 import { readLambdaEnvironment, type VariableName } from '../../storage/aws/lambda-environment.ts';
+import { logLine } from '../../storage/aws/log-line.ts';
 import { ENVIRONMENT } from '../../storage/aws/names.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { retriedOnce } from '../../storage/concurrency/retried-once.ts';
@@ -122,7 +122,7 @@ describe('a log line', () => {
 
   test('is one object on one line, without anything that looks like a credential', () => {
     const line = logged(() =>
-      log('error', 'failed', { fault: 'Bearer abc"d\nef tdm_live_0123 eyJhbGciOi.e30.c2ln\n' }),
+      logLine('error', 'failed', { fault: 'Bearer abc"d\nef tdm_live_0123 eyJhbGciOi.e30.c2ln\n' }),
     );
     expect(line.trimEnd()).not.toContain('\n');
     expect(JSON.parse(line)).toMatchObject({ level: 'error', what: 'failed', time: expect.stringMatching(/Z$/) });

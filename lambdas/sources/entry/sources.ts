@@ -1,11 +1,10 @@
 /** The runner of sources as a Lambda function: invoked once a minute by a schedule. */
 
-import { redact } from '../../../contract/values/redact.ts';
 import { readLambdaEnvironment } from '../../../storage/aws/lambda-environment.ts';
+import { logLine } from '../../../storage/aws/log-line.ts';
 import type { LambdaInvocation } from '../../../storage/aws/names.ts';
 import { systemRuntime } from '../../../storage/aws/runtime.ts';
 import { retriedOnce } from '../../../storage/concurrency/retried-once.ts';
-import { createDynamoDbClient } from '../../../storage/dynamodb/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../../storage/dynamodb/dynamodb-ledger.ts';
 import { faultText } from '../../../storage/ports/fault-text.ts';
 import { checkFormat } from '../../../storage/ports/format.ts';
@@ -18,7 +17,7 @@ import { runDueSources } from '../run/run-due.ts';
 const LONGEST_RUN_MS = 8 * 60_000;
 
 const { tableName, uploadsBucket } = readLambdaEnvironment(process.env, { required: ['tableName', 'uploadsBucket'] });
-const ledger = openDynamoDbLedger({ client: createDynamoDbClient(), tableName });
+const ledger = openDynamoDbLedger({ tableName });
 
 const formatIsOurs = retriedOnce(() => checkFormat(ledger));
 
@@ -45,17 +44,12 @@ export async function handler(_event: unknown, invocation: LambdaInvocation): Pr
     },
     ask: async (request) => (await ports()).ask(request),
     hasTime: () => invocation.getRemainingTimeInMillis() > LONGEST_RUN_MS,
-    failed: (run, error) => log('error', 'a run failed', { run, fault: faultText(error) }),
+    failed: (run, error) => logLine('error', 'a run failed', { run, fault: faultText(error) }),
     ended: (source, id, { outcome, reason, counts, nextRunAt }) => {
       const { accepted = 0, refused = 0 } = counts ?? {};
       const level = outcome === 'failed' ? 'error' : 'info';
-      log(level, 'run', { source, id, outcome, code: reason?.code ?? null, accepted, refused, nextRunAt });
+      logLine(level, 'run', { source, id, outcome, code: reason?.code ?? null, accepted, refused, nextRunAt });
     },
   });
   if (failed > 0) throw new Error(`${failed} runs failed: see the lines before`);
-}
-
-function log(level: 'info' | 'error', what: string, fields: Readonly<Record<string, string | number | null>>): void {
-  const line = JSON.stringify({ level, time: new Date().toISOString(), what, ...fields });
-  process.stdout.write(`${redact(line)}\n`);
 }

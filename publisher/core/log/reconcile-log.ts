@@ -15,6 +15,7 @@ import { verifierKey } from '../../../contract/log/notes.ts';
 import { ndjsonPath, TILE_WIDTH, tilesOfGrowth } from '../../../contract/log/tiles.ts';
 import { LogTree } from '../../../contract/log/tree.ts';
 import { StorageCorrupt } from '../../../storage/ports/errors.ts';
+import { listKeys } from '../../../storage/ports/objects.ts';
 import { type HeadValue, type LogState, refreshMark } from '../../../storage/records/publication.ts';
 import { OBJECT_CONCURRENCY, type PublisherDependencies } from '../../dependencies.ts';
 import { LogForked } from '../../errors.ts';
@@ -119,12 +120,7 @@ export async function readShownEntries(
 
 /** Puts the tiles of the log that the store does not list. */
 async function putMissing({ ledger, objects }: PublisherDependencies, generation: number, size: number): Promise<void> {
-  const present = new Set<string>();
-  for (let after: string | null | undefined; after !== null; ) {
-    const page = await objects.list(logKeyOf(''), after === undefined ? {} : { after });
-    for (const key of page.keys) present.add(key);
-    after = page.next;
-  }
+  const present = new Set(await listKeys(objects, logKeyOf('')));
   const readTile = ledgerTiles(ledger);
   await pMap(
     tilesOfGrowth(0, size),

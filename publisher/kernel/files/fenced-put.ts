@@ -29,7 +29,8 @@
 import { cursorGeneration } from '../../../contract/files/cursors.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { parsePublicKey, publicKey, storedHeaders } from '../../../contract/files/public-objects.ts';
-import type { ETag, ObjectMetadata, ObjectStore, PutCondition } from '../../../storage/ports/object-store.ts';
+import type { ETag, ObjectMetadata, ObjectStore } from '../../../storage/ports/object-store.ts';
+import { ifStill } from '../../../storage/ports/objects.ts';
 import { ImmutableMismatch, ledgerBehind } from '../../errors.ts';
 import type { HeadPut, OwnHeaders } from '../bundle.ts';
 import { bytesOfBody } from './rendered.ts';
@@ -56,7 +57,7 @@ export async function fencedPut(
       : publicMetadata(name, generation, nextCursor, isGone);
   const bytes = bytesOfBody(body, metadata.contentType);
   if (replaces !== undefined) {
-    const known = conditionOf(replaces as ETag | null);
+    const known = ifStill(replaces as ETag | null);
     if ((await objects.put(key, bytes, metadata, known)).kind === 'stored') return;
   }
   for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -66,14 +67,10 @@ export async function fencedPut(
       if (mayBeNewer) return;
       throw ledgerBehind(key, present.metadata.generation, generation);
     }
-    if ((await objects.put(key, bytes, metadata, conditionOf(present?.etag ?? null))).kind === 'stored') return;
+    if ((await objects.put(key, bytes, metadata, ifStill(present?.etag ?? null))).kind === 'stored') return;
     // Another publisher was faster: read again.
   }
   throw new Error(`${key} could not be put in ${MAX_ROUNDS} rounds, although no newer object is in place`);
-}
-
-function conditionOf(etag: ETag | null): PutCondition {
-  return etag === null ? { kind: 'absent' } : { kind: 'matches', etag };
 }
 
 /** The metadata of a public object, from the table of kinds: see `storedHeaders`. */

@@ -3,6 +3,7 @@
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { MAX_OBJECT_BYTES } from '../../../storage/ports/object-rules.ts';
+import { ifStill } from '../../../storage/ports/objects.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { FileTooLarge } from '../../errors.ts';
 import { publicMetadata } from './fenced-put.ts';
@@ -20,8 +21,7 @@ export async function putDailyFile(
   for (;;) {
     const present = await objects.get(key);
     if (present.kind === 'found' && (present.metadata.generation > generation || body.equals(present.body))) return;
-    const condition =
-      present.kind === 'found' ? ({ kind: 'matches', etag: present.etag } as const) : ({ kind: 'absent' } as const);
+    const condition = ifStill(present.kind === 'found' ? present.etag : null);
     const result = await objects.put(key, body, publicMetadata(name, generation), condition);
     if (result.kind === 'stored') return;
   }

@@ -1,7 +1,8 @@
 /** Checks that the ledger and the store belong together. */
 import pMap from 'p-map';
 import { parsePublicKey, publicKey } from '../../../contract/files/public-objects.ts';
-import type { KeyPage, ObjectStore } from '../../../storage/ports/object-store.ts';
+import type { ObjectStore } from '../../../storage/ports/object-store.ts';
+import { keyPages } from '../../../storage/ports/objects.ts';
 import { HEAD_KEY } from '../../../storage/records/publication.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
 import { ledgerBehind } from '../../errors.ts';
@@ -40,11 +41,9 @@ export async function storeGeneration({ objects }: PublisherStorage): Promise<nu
 
 /** The key of the newest page of any history. Closed pages and list pages prove nothing: they are put before the commit. */
 async function firstHistory(objects: ObjectStore): Promise<string | undefined> {
-  for (let after = ''; ; ) {
-    const { keys, next }: KeyPage = await objects.list(MARKETS, { after });
+  for await (const keys of keyPages(objects, MARKETS)) {
     const history = keys.find((key) => parsePublicKey(key)?.kind === 'history');
-    if (history !== undefined || next === null) return history;
-    after = next;
+    if (history !== undefined) return history;
   }
 }
 

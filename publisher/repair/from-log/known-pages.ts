@@ -10,6 +10,7 @@ import { cursorGeneration, isCursorOf } from '../../../contract/files/cursors.ts
 import { parsePublicKey, publicKey } from '../../../contract/files/public-objects.ts';
 import type { Item } from '../../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
+import { listKeys } from '../../../storage/ports/objects.ts';
 import { queryPages, readMany } from '../../../storage/ports/paging.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { MARKET_INDEX, type MarketRecordValue, marketKey, observationsOf } from '../../../storage/records/markets.ts';
@@ -86,15 +87,8 @@ async function keepPagesOf(
 /** Newest first: two generations may have put the same bytes. */
 async function cursorsInStore(objects: Pick<ObjectStore, 'list'>, slug: string): Promise<readonly string[]> {
   const prefix = publicKey({ kind: 'history-page', slug, cursor: '' }).replace(/\.json$/, '');
-  const cursors: string[] = [];
-  for (let after: string | null = ''; after !== null; ) {
-    const page: { keys: readonly string[]; next: string | null } = await objects.list(prefix, { after });
-    for (const key of page.keys) {
-      const name = parsePublicKey(key);
-      if (name?.kind === 'history-page') cursors.push(name.cursor);
-    }
-    after = page.next;
-  }
+  const names = (await listKeys(objects, prefix)).map(parsePublicKey);
+  const cursors = names.flatMap((name) => (name?.kind === 'history-page' ? [name.cursor] : []));
   return cursors.sort((one, other) => cursorGeneration(other) - cursorGeneration(one));
 }
 
