@@ -27,6 +27,8 @@ export interface DataFolder {
   /** Removes expired items of the ledger: see `SqliteLedger`. */
   removeExpired(beforeMs: number, limit: number): number;
   emptyLog(): void;
+  /** See `SqliteLedger`. */
+  discardChanges(): void;
   checkWritable(): void;
   copyLedger(path: string, progress: CopyProgress): Promise<void>;
   close(): void;
@@ -67,6 +69,7 @@ export async function openDataFolder(
         target: opened,
         removeExpired: (beforeMs, limit) => ledger.removeExpired(beforeMs, limit),
         emptyLog: () => ledger.emptyLog(),
+        discardChanges: () => ledger.discardChanges(),
         checkWritable: () => ledger.checkWritable(),
         copyLedger: (path, progress) => ledger.copyTo(path, progress),
         close: () => ledger.close(),

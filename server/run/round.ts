@@ -209,6 +209,8 @@ async function runOn(
   config: EmbeddedConfig,
   { fromLog, takeIn, step, isDryRun }: RoundOptions,
 ): Promise<RunReport> {
+  // Even the work that a killed run left is done for the comparison only.
+  if (isDryRun) opened.data.discardChanges();
   const round = await openRound(opened, state, config, step);
   const { data, ledger, target, logKeys, counts, faults, warnings } = round;
   step('Taking in');

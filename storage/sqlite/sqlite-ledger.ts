@@ -18,7 +18,6 @@ import type {
   TransactResult,
 } from '../ports/ledger.ts';
 import {
-  byBytes,
   checkAppendOnly,
   checkGetMany,
   checkKey,
@@ -30,6 +29,7 @@ import {
   describeKey,
 } from '../ports/ledger-rules.ts';
 import { packValue, unpackValue } from '../ports/packed-value.ts';
+import { COLUMNS, querySql } from './query-sql.ts';
 import { type CopyProgress, copyDatabase, findDamage, openImmutable } from './sqlite-copy.ts';
 import { PART, prepareFile, REMEDY, rewriteHeader, translateError, WHOLE } from './sqlite-file.ts';
 
@@ -62,6 +62,8 @@ export interface SqliteLedger extends Ledger {
   removeExpired(beforeMs: number, limit: number): number;
   /** Moves the write-ahead log into the file and empties it. After that, the disk has no copy of deleted items. */
   emptyLog(): void;
+  /** From now on, changes are seen by this ledger only, and `close` discards them. For a dry run. After a failure it is closed. */
+  discardChanges(): void;
   /**
    * Commits a change of the file that no reader sees, for health checks.
    *
@@ -112,7 +114,6 @@ export function openLedgerCopy(path: string): LedgerCopy {
   return new OpenSqliteLedger(openImmutable(path), path);
 }
 
-const COLUMNS = 'revision, attempt_id, expires_at_ms, value';
 const SELECT = `SELECT ${COLUMNS} FROM items WHERE partition = ? AND sort = ?`;
 const INSERT = 'INSERT INTO items VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING';
 const SET = 'SET revision = ?3, attempt_id = ?4, expires_at_ms = ?5, value = ?6';
@@ -127,7 +128,8 @@ class OpenSqliteLedger implements SqliteLedger {
   readonly #path: string;
   readonly #statements = new Map<string, StatementSync>();
   readonly #inode: number | null;
-  readonly #frame: typeof WHOLE;
+  #frame: typeof WHOLE;
+  #isDiscarded = false;
 
   constructor(database: DatabaseSync, path: string, frame = WHOLE) {
     this.#database = database;
@@ -196,7 +198,14 @@ class OpenSqliteLedger implements SqliteLedger {
   }
 
   emptyLog(): void {
+    if (this.#isDiscarded) return;
     this.#guard(() => this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
+  }
+
+  discardChanges(): void {
+    this.#guard(() => this.#run(WHOLE.begin));
+    this.#frame = PART;
+    this.#isDiscarded = true;
   }
 
   checkWritable(): void {
@@ -223,7 +232,7 @@ class OpenSqliteLedger implements SqliteLedger {
   close(): void {
     if (!this.#database.isOpen) return;
     try {
-      if (this.#database.isTransaction) this.#guard(() => this.#run('COMMIT'));
+      if (this.#database.isTransaction) this.#guard(() => this.#run(this.#isDiscarded ? 'ROLLBACK' : 'COMMIT'));
     } finally {
       this.#database.close();
     }
@@ -326,6 +335,8 @@ class OpenSqliteLedger implements SqliteLedger {
     } catch {
       // Report the earlier failure. Without a COMMIT nothing becomes visible.
     }
+    // Without its transaction, later changes would be stored.
+    if (this.#isDiscarded) this.#database.close();
   }
 }
 
@@ -356,43 +367,4 @@ function holds(condition: Condition, row: Row | null): boolean {
     case 'absent-or-expired':
       return row === null || (row.expires_at_ms !== null && row.expires_at_ms < condition.atMs);
   }
-}
-
-/**
- * One index range for each query. For one direction, the page's start and the prefix bound the same side. Only the tighter
- * bound is used: with two, SQLite would use one of them and filter by the other, row by row.
- */
-function querySql(partition: string, options: QueryOptions): { text: string; parameters: SQLInputValue[] } {
-  const { prefix = '', after, descending = false, limit } = options;
-  const conditions = ['partition = ?'];
-  const parameters: SQLInputValue[] = [partition];
-  const bound = (operator: string, sort: string) => {
-    conditions.push(`sort ${operator} ?`);
-    parameters.push(sort);
-  };
-  const end = endOfPrefix(prefix);
-  const startsAfter = after !== undefined && !descending && byBytes(after, prefix) >= 0;
-  const endsBefore = after !== undefined && descending && (end === null || byBytes(after, end) < 0);
-  if (startsAfter) bound('>', after);
-  else if (prefix !== '') bound('>=', prefix);
-  if (endsBefore) bound('<', after);
-  else if (end !== null) bound('<', end);
-  // One row more than the caller wants shows whether more follow.
-  parameters.push(limit + 1);
-  const order = descending ? 'DESC' : 'ASC';
-  return {
-    text: `SELECT sort, ${COLUMNS} FROM items WHERE ${conditions.join(' AND ')} ORDER BY sort ${order} LIMIT ?`,
-    parameters,
-  };
-}
-
-/** The first text after every text that begins with this prefix, in order of UTF-8 bytes; null if no such text exists. */
-function endOfPrefix(prefix: string): string | null {
-  // UTF-8 sorts by code points, so incrementing the last code point gives the next text.
-  const points = Array.from(prefix, (character) => character.codePointAt(0) as number);
-  while (points.at(-1) === 0x10ffff) points.pop();
-  const last = points.pop();
-  if (last === undefined) return null;
-  // The surrogates, 0xd800 to 0xdfff, are not characters.
-  return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1);
 }

@@ -2,8 +2,14 @@
 import { existsSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { ed25519Signer } from '../../contract/log/notes.ts';
+import { OPERATOR_SUBJECT } from '../../lambdas/credentials/operator-key.ts';
+import { newBatchOfLines } from '../../lambdas/ingest/stored-batch.ts';
+import { withLedger } from '../../server/folder/data-folder.ts';
+import { created } from '../../storage/ports/changes.ts';
+import { workKey } from '../../storage/records/batches.ts';
 import { tidemarkHere as tidemark } from '../cli/in-process.ts';
 import { sampled } from '../runs.ts';
 import { startWitness } from '../server/witness.ts';
@@ -275,6 +281,42 @@ test('a dry run knows the markets of earlier files, and says that it compares no
   expect(dryRun.errors).not.toContain('a.ndjson');
   expect(await world.run([first, second])).toMatchObject({ code: 0, report: { ingested: counts } });
 });
+
+test('a dry run shows what a killed run has left as done, and changes nothing in the ledger', async () => {
+  const world = await openRunWorld();
+  const path = await world.records('a.ndjson', { gold: [1000] });
+  await world.run([path]);
+  const later = await world.records('b.ndjson', { gold: [1000, 1010] });
+  await leaveBatch(world.data, (await readFile(later, 'utf8')).trimEnd().split('\n'));
+  const items = () => {
+    const database = new DatabaseSync(join(world.data, 'ledger.sqlite'));
+    const rows = database.prepare('SELECT * FROM items ORDER BY partition, sort').all();
+    database.close();
+    return rows;
+  };
+  const before = items();
+  expect(await world.run([later, '--dry-run'])).toMatchObject({
+    report: { outcome: 'examined', ingested: [{ unchanged: 3, accepted: 0 }] },
+  });
+  expect(items()).toEqual(before);
+  expect(await world.run()).toMatchObject({ report: { outcome: 'published', observations: 2 } });
+});
+
+/** The batch of a run that was killed before its work was done. */
+async function leaveBatch(folder: string, lines: readonly string[]): Promise<void> {
+  const sent = {
+    id: 'bat_0001LEFT',
+    subject: OPERATOR_SUBJECT,
+    mode: 'append',
+    partial: false,
+    dryRun: false,
+  } as const;
+  const { batch, changes } = newBatchOfLines({ ...sent, receivedAt: '2026-01-01T00:00:00Z' }, lines);
+  const work = { kind: 'ingest', batch: batch.id, lane: batch.subject, lease: null } as const;
+  await withLedger(folder, async (ledger) => {
+    await ledger.transact([...changes, created(workKey(batch.id, batch.subject), work)], { attemptId: 'left' });
+  });
+}
 
 test('a first run whose file is refused publishes nothing; with --partial, the other rows', async () => {
   const world = await openRunWorld();
