@@ -1,5 +1,5 @@
 /** The files of a folder, each with its mapping beside it: `prices.csv` with `prices.mapping.jsonc`. */
-import { type Dirent, existsSync, readdirSync, type Stats, statSync } from 'node:fs';
+import { closeSync, type Dirent, existsSync, openSync, readdirSync, readSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { formByName, formReader } from '../ingest/commands.ts';
 import type { NamedFile } from '../ingest/ingest-files.ts';
@@ -44,7 +44,7 @@ export async function filesOf(folder: string, isComplete: boolean): Promise<read
     const mapping = [`${base}.mapping.jsonc`, `${base}.mapping.json`].find((each) => existsSync(each));
     if (mapping === undefined && formByName(name) === null) {
       const [, earlier] = RENAMED.exec(name) ?? [];
-      const isData = earlier !== undefined && !existsSync(join(folder, earlier));
+      const isData = earlier === undefined ? beginsLikeData(path) : !existsSync(join(folder, earlier));
       skipped.push({ name, why: 'neither a known ending nor a mapping', isData });
       continue;
     }
@@ -75,6 +75,18 @@ export async function filesOf(folder: string, isComplete: boolean): Promise<read
 
 const isShown = (name: string) => !name.startsWith('.');
 const inWords = (skipped: readonly Skipped[]) => skipped.map(({ name, why }) => `${name} (${why})`).join(', ');
+
+/** How JSON, gzip and zstd begin. */
+const BEGINNINGS = ['{', '[', '\x1f\x8b', '\x28\xb5\x2f\xfd'];
+
+/** A renamed file of records has no mapping beside it that would name its form. */
+function beginsLikeData(path: string): boolean {
+  const file = openSync(path, 'r');
+  const start = Buffer.alloc(4);
+  readSync(file, start);
+  closeSync(file);
+  return BEGINNINGS.some((beginning) => start.toString('latin1').startsWith(beginning));
+}
 
 /** Follows links. Null: a broken link, or an entry that cannot be read. */
 function statsOf(path: string): Stats | null {

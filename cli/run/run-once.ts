@@ -36,6 +36,7 @@ const OUTCOMES = {
   examined: 'done',
   'sources-failed': 'sources-failed',
   'rows-refused': 'set-aside',
+  'withdrawals-held-back': 'set-aside',
   faulty: 'findings',
 } as const satisfies Record<string, Exit>;
 
@@ -118,7 +119,8 @@ export async function runOnce(
 function outcomeOf(report: RunReport, ingested: readonly FileSummary[], isDryRun: boolean): Outcome {
   const { sources, deferred, faults } = report;
   if (faults.length > 0 || deferred.length > 0) return 'faulty';
-  if (ingested.some(({ refused, isHeldBack }) => refused > 0 || isHeldBack)) return 'rows-refused';
+  if (ingested.some(({ refused }) => refused > 0)) return 'rows-refused';
+  if (ingested.some(({ isHeldBack }) => isHeldBack)) return 'withdrawals-held-back';
   if (sources.some(hasFailed)) return 'sources-failed';
   if (sources.some((end) => refusedBy(end) > 0)) return 'rows-refused';
   if (isDryRun) return 'examined';

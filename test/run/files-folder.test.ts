@@ -49,6 +49,11 @@ test.each<[string, (files: string, aside: string) => Promise<void>, string | nul
   ['a link to nothing', (files) => symlink('nowhere.csv', join(files, 'oats-2.csv')), 'oats-2.csv'],
   ['a file with another ending', (files, aside) => rename(aside, join(files, 'oats-2.csv.bak')), 'oats-2.csv.bak'],
   [
+    'records with no known ending',
+    (files) => writeFile(join(files, 'rows.old'), '{"type":"observation"}\n'),
+    'rows.old',
+  ],
+  [
     'a subfolder',
     async (files, aside) => {
       await mkdir(join(files, '2026'));
@@ -269,6 +274,7 @@ test('nothing is withdrawn if a file of the folder is empty, unless the share sa
   const empty = await run(...complete);
   expect(empty).toMatchObject({
     code: codeOf('set-aside'),
+    report: { outcome: 'withdrawals-held-back' },
     errors: expect.stringMatching(/Nothing was withdrawn: a file/),
   });
   expect((empty.report.ingested as object[]).at(-1)).toMatchObject({ missing: 3, withdrawn: null, isHeldBack: true });
