@@ -33,8 +33,8 @@ market, metric and source label in the file, it lists published observations tha
 them, if every row of the file gave a record, and if the file has at least half of these observations: --minimum-share 0 withdraws
 them anyway. Try it with --dry-run first.
 
-A withdrawn row stays withdrawn, even if the file contains it again. --complete lists such rows. --reinstate restores them: it
-sets reinstated on each observation that does not set it itself. It also restores values that were retracted as mistakes, so send
+A withdrawn row stays withdrawn, even if the file contains it again. --complete lists such rows. --reinstate reinstates them: it
+sets reinstated on each observation that does not set it itself. It also reinstates values that were retracted as mistakes, so send
 only the rows that you want back.
 
 With --git, the earlier versions of a list are ingested from its git history, as by tidemark run: always with --mode correct
@@ -96,7 +96,7 @@ export function addIngestCommands(program: Command): void {
       MINIMUM_SHARE,
     )
     .option('--public-reason <text>', 'with --retract-missing: why, for readers')
-    .option('--reinstate', 'with --mode correct: restore retracted values that the file contains')
+    .option('--reinstate', 'with --mode correct: reinstate retracted values that the file contains')
     .option('--dry-run', 'report the result of every row, and change nothing')
     .option('--report <file>', 'write every fault to this new file, a JSON object a line')
     .option('--upload-host <host>', 'the storage that takes large files, if the service itself does not')

@@ -164,11 +164,11 @@ function besideNote(file: string, dryRun: boolean, { besides, sentAs }: IngestTo
 function retractedNote({ file, retracted }: FileSummary): string {
   const rows =
     retracted === 1
-      ? '1 row gives a value that was withdrawn, or retracted as a mistake, and stays'
-      : `${retracted} rows give values that were withdrawn, or retracted as a mistake, and stay`;
+      ? '1 row gives a value that was retracted, and stays'
+      : `${retracted} rows give values that were retracted, and stay`;
   return (
     `${file}: ${rows} so, because a source may only repeat it. ` +
-    'To restore such values, send only their rows, with --mode correct --reinstate.'
+    'To reinstate such values, send only their rows, with --mode correct --reinstate.'
   );
 }
 

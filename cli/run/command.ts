@@ -62,7 +62,7 @@ export function addRunCommand(program: Command): void {
     )
     .option(
       '--reinstate',
-      'restore retracted values that the files contain; of named files only, if there are any; needs --mode correct',
+      'reinstate retracted values that the files contain; of named files only, if there are any; needs --mode correct',
     )
     .option('--complete', 'with --files: its files together are complete; report published observations that they lack')
     .option('--retract-missing', 'with --complete: withdraw the missing rows')

@@ -35,7 +35,7 @@ export interface RunFiles {
   readonly named: readonly NamedFile[];
 }
 
-/** Named files come first: they may restore or confirm single rows of the folder, whose files then are the last word. */
+/** Named files come first: they may reinstate or confirm single rows of the folder, whose files then are the last word. */
 export async function sendAll(
   client: Client,
   { ofFolder, named }: RunFiles,
