@@ -70,7 +70,7 @@ async function* consistent({ path, lines }: Spooled, contradictions: Contradicti
   const records = async function* (): AsyncGenerator<SourceRecord | SourceFault> {
     for await (const { line: at, text } of readLines(createReadStream(path), Number.MAX_SAFE_INTEGER)) {
       const line = lines[at - 1] ?? at;
-      yield contradictions.faultOf(text, line) ?? {
+      yield contradictions.faultAt(text, line) ?? {
         kind: 'record',
         line,
         text,

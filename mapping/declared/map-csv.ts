@@ -30,7 +30,7 @@ interface MappedHeader {
  * Maps a file, row by row, in the order of its lines. Keeps only the current piece of text and one entry for each market in
  * memory; of a JSON document, the whole. All faults of a row are reported at once. Faults of the whole file (no header, columns
  * missing or named twice, an open quote) are refusals of their line and end the reading. With exact quantities, the records of
- * the whole file are in memory. Of two rows about one observation, the later one is refused.
+ * the whole file are in memory. Of two rows about one observation, the later one is refused; `ContradictedRecords` finds the first.
  *
  * @param run the columns of the run that fetched the file, some of which the mapping may use; null for other files
  * @param missing `leave-out`: the file may lack `optionalColumns`, as a file from before they were added does

@@ -19,6 +19,8 @@ export interface MappedRefusal extends RowRefusal {
   readonly row?: number;
   /** The market of the row, if it could be determined. */
   readonly market?: string;
+  /** The identity of an observation about which an earlier row says something else. */
+  readonly contradicts?: string;
 }
 
 /** The results of one row. */

@@ -33,12 +33,19 @@ export async function* deriveRecords(
     const missing = isPast ? 'leave-out' : 'refuse';
     const results = mapCsv(withSourceTexts(recipe), unpacked(recipe, bytes), runColumnsOf(context), missing);
     for await (const result of results) {
-      yield url === undefined || result.kind === 'refusal' ? result : { ...result, record: atUrl(result.record, url) };
+      yield url === undefined ? result : resultAt(result, url);
     }
   } catch (error) {
     if (!(error instanceof UnpackError)) throw error;
     yield { kind: 'refusal', line: 1, column: null, pointer: '', code: 'record.invalid', detail: error.message };
   }
+}
+
+function resultAt(result: MappedRecord | MappedRefusal, url: string): MappedRecord | MappedRefusal {
+  if (result.kind === 'record') return { ...result, record: atUrl(result.record, url) };
+  // The URL is the last part of an identity.
+  const { contradicts } = result;
+  return contradicts === undefined ? result : { ...result, contradicts: contradicts.replace(/[^ ]*$/, url) };
 }
 
 function atUrl(record: MappedRecord['record'], sourceUrl: string): MappedRecord['record'] {

@@ -5,6 +5,7 @@
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { statedAttributes } from '../declared/map-attributes.ts';
 import type { MappedRecord, MappedRefusal } from '../declared/mapped-rows.ts';
+import { ContradictedRecords } from '../declared/repeated-records.ts';
 import { deriveRecords, fetchedOn, type RunContext } from './derive-records.ts';
 import type { Recipe } from './recipe.ts';
 
@@ -64,13 +65,25 @@ export class ListAnswers {
     const said = new Map<string, string>();
     const values = new Map<string, ObservationInput>();
     const unreadable = new Set<string>();
+    const contradicted = new ContradictedRecords();
+    const results: (MappedRecord | MappedRefusal)[] = [];
     for await (const result of deriveRecords(this.#recipe, await answer.open(), answer.context)) {
+      results.push(result);
+      if (result.kind === 'refusal') contradicted.add(result);
+    }
+    for (const result of results) {
       if (result.kind === 'refusal') {
         if (result.market !== undefined) unreadable.add(result.market);
         yield result;
         continue;
       }
       const { record, line } = result;
+      const fault = contradicted.faultOf(record);
+      if (fault !== null && record.type !== 'market') {
+        unreadable.add(record.market);
+        yield { kind: 'refusal', line, ...fault };
+        continue;
+      }
       const [name, content] = [nameOf(record), contentOf(record)];
       said.set(name, content);
       if (record.type === 'observation') values.set(name, record);

@@ -158,6 +158,23 @@ describe('a list', () => {
     expect(await history('b')).toEqual(['inputPrice 01 200', 'inputPrice 02 300']);
   });
 
+  test('takes neither of two rows that contradict each other, and what stood stays', async () => {
+    const mapping = LIST.mapping as { readonly market: object };
+    const market = { ...mapping.market, slug: '{id}', name: '{id}' };
+    await world.add({ ...LIST, mapping: { ...mapping, match: ['id'], market } }, { 'if-match': '"1"' });
+    const [a, b] = [
+      { id: 'a', ...ONE },
+      { id: 'b', ...TWO, window: 500 },
+    ];
+    expect(await fetched({ a, b })).toMatchObject({ records: 6 });
+    expect(await fetched({ a: { id: 'a', in: 3e-6 }, other: { id: 'a', in: 4e-6 }, b })).toMatchObject({
+      records: 0,
+      refusedRows: 2,
+    });
+    expect(await fetched({ a: { ...a, in: 3e-6 }, b })).toMatchObject({ records: 1, refusedRows: 0 });
+    expect(await history('a')).toEqual(['inputPrice 01 100', 'window 01 1000', 'inputPrice 03 300']);
+  });
+
   test('sends everything again after a row was refused', async () => {
     await fetched({ a: ONE });
     // A hundred times as much: an outlier.

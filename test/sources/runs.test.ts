@@ -150,6 +150,24 @@ describe('a run', () => {
     expect(await newest()).toMatchObject({ outcome: 'unchanged' });
   });
 
+  test('stores neither of two rows that contradict each other, however far apart', async () => {
+    const price = (amount: string) => ['gold', '2026-11-18', amount] as const;
+    const others = Array.from({ length: 1_200 }, (_, day) => {
+      const date = new Date(Date.UTC(2020, 0, 1 + day)).toISOString().slice(0, 10);
+      return ['silver', date, '50.16'] as const;
+    });
+    world.answers = [ok(metalsCsv(price('4129.10'), ...others, price('4130.00'), price('4129.10')))];
+    await world.run();
+    const run = await newest();
+    expect(run).toMatchObject({ outcome: 'taken-in', refusedRows: 3, counts: { refused: 0 } });
+    expect(run.faults.map(({ line, code }) => [line, code])).toEqual([
+      [2, 'duplicate.in-batch'],
+      [1203, 'duplicate.in-batch'],
+      [1204, 'duplicate.in-batch'],
+    ]);
+    expect((await world.observations()).filter((observation) => observation.startsWith('gold'))).toEqual([]);
+  });
+
   test('leaves refused rows out and names them', async () => {
     const bad = metalsCsv(['gold', '2026-11-18', '4129.10'], ['lead', '2026-11-18', '1'], ['gold', 'yesterday', '1']);
     world.answers = [ok(bad)];

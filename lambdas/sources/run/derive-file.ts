@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { RUN_FAULTS_MAX, type SourceRun } from '../../../contract/operations/sources.ts';
 import type { MappedRefusal } from '../../../mapping/declared/mapped-rows.ts';
+import { ContradictedRecords } from '../../../mapping/declared/repeated-records.ts';
 import { deriveRecords } from '../../../mapping/recipe/derive-records.ts';
 import { type ListedAnswer, newsOfList } from '../../../mapping/recipe/list-news.ts';
 import type { Recipe } from '../../../mapping/recipe/recipe.ts';
@@ -20,6 +21,8 @@ export interface DerivedFile extends UploadContent, Pick<SourceRun, 'refusedRows
   readonly records: number;
   /** The number of list values without news, which are left out. */
   readonly known: number;
+  /** The records that are left out, because later ones contradict them. */
+  readonly contradicted: ContradictedRecords;
 }
 
 /** The size of a piece that the mapping reads without a pause. */
@@ -31,14 +34,27 @@ type YieldToEventLoop = () => Promise<void>;
 
 /** Measures the file without keeping it: it may be many times as large as the answer. @throws ListShrunk */
 export async function describeFile(answer: ArchivedAnswer, yieldToEventLoop?: YieldToEventLoop): Promise<DerivedFile> {
+  const contradicted = new ContradictedRecords();
+  const file = await measure(answer, contradicted, yieldToEventLoop);
+  // Only the whole answer shows which records are contradicted.
+  return contradicted.size === 0 ? file : await measure(answer, contradicted, yieldToEventLoop);
+}
+
+async function measure(
+  answer: ArchivedAnswer,
+  contradicted: ContradictedRecords,
+  yieldToEventLoop?: YieldToEventLoop,
+): Promise<DerivedFile> {
   const digest = createHash('sha256');
   const faults: DerivedFile['faults'] = [];
   const { json, xml } = answer.recipe.mapping;
   const isDocument = json !== undefined || xml !== undefined;
-  const refusedRows = new Set<number>();
+  const refusedRows = new Set<string>();
   const count = { bytes: 0, records: 0, known: 0 };
-  const refused = ({ line, row = 0, code, detail }: MappedRefusal) => {
-    refusedRows.add(row);
+  const refused = (refusal: MappedRefusal) => {
+    const { line, row = 0, code, detail } = refusal;
+    contradicted.add(refusal);
+    refusedRows.add(row > 0 ? `row ${row}` : `line ${line}`);
     // A document may be one long line, so its faults name the row.
     const place = isDocument && row > 0 ? `row ${row}: ` : '';
     if (faults.length < RUN_FAULTS_MAX) faults.push({ line, code, detail: `${place}${detail}` });
@@ -46,25 +62,26 @@ export async function describeFile(answer: ArchivedAnswer, yieldToEventLoop?: Yi
   const counted = (kind: 'record' | 'known') => {
     count[kind === 'record' ? 'records' : 'known'] += 1;
   };
-  for await (const chunk of readRecords(answer, yieldToEventLoop, refused, counted)) {
+  for await (const chunk of readRecords(answer, contradicted, yieldToEventLoop, refused, counted)) {
     digest.update(chunk);
     count.bytes += chunk.length;
   }
-  return { ...count, sha256: digest.digest('hex'), refusedRows: refusedRows.size, faults };
+  return { ...count, sha256: digest.digest('hex'), refusedRows: refusedRows.size, faults, contradicted };
 }
 
 /** Generates the file itself. */
-export function readFile(answer: ArchivedAnswer, yieldToEventLoop?: YieldToEventLoop): AsyncIterable<Uint8Array> {
-  return readRecords(
-    answer,
-    yieldToEventLoop,
-    () => {},
-    () => {},
-  );
+export function readFile(
+  answer: ArchivedAnswer,
+  { contradicted }: Pick<DerivedFile, 'contradicted'>,
+  yieldToEventLoop?: YieldToEventLoop,
+): AsyncIterable<Uint8Array> {
+  const ignored = () => {};
+  return readRecords(answer, contradicted, yieldToEventLoop, ignored, ignored);
 }
 
 async function* readRecords(
   { recipe, answer, earlier, mayShrink }: ArchivedAnswer,
+  contradicted: ContradictedRecords,
   yieldToEventLoop: YieldToEventLoop = async () => {},
   refused: (refusal: MappedRefusal) => void,
   counted: (kind: 'record' | 'known') => void,
@@ -77,6 +94,11 @@ async function* readRecords(
   for await (const result of results) {
     if (result.kind === 'refusal') {
       refused(result);
+      continue;
+    }
+    const fault = result.kind === 'record' ? contradicted.faultOf(result.record) : null;
+    if (fault !== null) {
+      refused({ kind: 'refusal', line: result.line, ...fault });
       continue;
     }
     counted(result.kind);

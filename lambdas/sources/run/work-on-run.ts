@@ -210,7 +210,7 @@ async function send(
     const announcedRun = await recordProgress(dependencies, claimed, progress, others);
     if (announcedRun === null) return false;
   }
-  await uploads.put(uploadOfRun(id), { sha256, bytes }, () => readFile(answer, yieldToEventLoop));
+  await uploads.put(uploadOfRun(id), { sha256, bytes }, () => readFile(answer, file, yieldToEventLoop));
   return true;
 }
 
