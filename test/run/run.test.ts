@@ -241,11 +241,13 @@ test('two rows that contradict each other, parts of a file apart, change no valu
   const runs = [];
   for (let round = 0; round < 2; round++) runs.push(await world.run(words, { TIDEMARK_SOURCE_HOSTS: source.origin }));
   expect(runs).toMatchObject([
-    { code: codeOf('set-aside'), report: { sources: [{ refusedRows: 1 }] } },
-    { report: { observations: 2_008, ingested: [{ accepted: 0, refused: 1 }], publicFiles: { written: 0 } } },
+    { code: codeOf('set-aside'), report: { sources: [{ refusedRows: 2 }] } },
+    { report: { observations: 2_007, ingested: [{ accepted: 0, refused: 1 }], publicFiles: { written: 0 } } },
   ]);
-  const fault = { code: 'duplicate.in-batch', detail: expect.stringMatching(/line 7 /) };
-  expect(runs[0]).toMatchObject({ report: { sources: [{ faults: [{ line: 1_012, ...fault }] }] } });
+  const fault = (line: number, other: number) => {
+    return { line, code: 'duplicate.in-batch', detail: expect.stringMatching(`line ${other} `) };
+  };
+  expect(runs[0]).toMatchObject({ report: { sources: [{ faults: [fault(7, 1_012), fault(1_012, 7)] }] } });
   expect(runs[0]?.errors).toMatch(/a\.ndjson:1013: duplicate\.in-batch: line 2 /);
 });
 
