@@ -34,13 +34,18 @@ export function siteOf(texts: ReadonlyMap<string, string>): Site {
  *
  * @param said the value that the new texts depend on. Empty: nothing is changed
  */
-function edited(site: Site, said: string, isEdited: (file: string) => boolean, edit: (text: string) => string): Site {
+function edited(
+  site: Site,
+  said: string,
+  isEdited: (file: string) => boolean,
+  edit: (text: string, file: string) => string,
+): Site {
   if (said === '') return site;
   const digests = Object.entries(site.files).map(([file, digest]) => {
     return [file, isEdited(file) ? sha256Hex(`${digest} ${said}`) : digest];
   });
   const files = Object.fromEntries(digests);
-  const read = async (file: string) => (isEdited(file) ? edit(await site.read(file)) : await site.read(file));
+  const read = async (file: string) => (isEdited(file) ? edit(await site.read(file), file) : await site.read(file));
   return { digest: digestOf(files), files, read };
 }
 
@@ -52,13 +57,24 @@ export function withOperator(site: Site, operator: Operator): Site {
 
 const ASKING = /<li><strong>You want to write\.<\/strong>.*?<\/li>\n?/s;
 
-/** The same pages without the section on keys, for a service that issues none. */
-export function withoutKeys(site: Site): Site {
+const NO_WRITES =
+  '<p><strong>This service takes no writes.</strong> It is made of files, and its operator publishes them. So nobody needs a ' +
+  'key here: these pages describe services that have one.</p>';
+/** The pages about keys, credentials and writes. */
+const ON_WRITES = /^docs\/(guides\/(corrections|idempotency|keys)|reference\/(?!public-reads|schemas)[^/]+)\.html$/;
+
+const WRITES_OF_LLMS = /^- Writes go to .*$/m;
+
+/** The same pages for a service without a write API: those about writes say so, and no other offers a key. */
+export function withoutWrites(site: Site): Site {
   return edited(
     site,
-    'no keys',
-    (file) => file === 'docs/index.html',
-    (text) => text.replace(ASKING, ''),
+    NO_WRITES,
+    (file) => file === 'docs/index.html' || file === 'llms.txt' || ON_WRITES.test(file),
+    (text, file) => {
+      if (ON_WRITES.test(file)) return text.replace('</h1>', `</h1>${NO_WRITES}`);
+      return text.replace(ASKING, '').replace(WRITES_OF_LLMS, '- This service takes no writes.');
+    },
   );
 }
 

@@ -21,6 +21,32 @@ export function staticBodies(
   };
 }
 
+/** The same document without the operations that need a credential, for a service that has no write API. */
+export function withoutCredentials(openapi: Json): Json {
+  const { paths, tags, ...rest } = openapi as unknown as OpenApi;
+  const isPublic = ({ security }: Operation) => security?.length === 0;
+  const open = Object.entries(paths).flatMap(([path, item]) => {
+    const operations = Object.entries(item).filter(([, operation]) => isPublic(operation));
+    return operations.length === 0 ? [] : [[path, Object.fromEntries(operations)] as const];
+  });
+  const used = new Set(open.flatMap(([, item]) => Object.values(item).flatMap((operation) => operation.tags)));
+  return {
+    ...rest,
+    tags: tags.filter(({ name }) => used.has(name)),
+    paths: Object.fromEntries(open),
+  } as unknown as Json;
+}
+
+interface Operation {
+  readonly security?: readonly Json[];
+  readonly tags: readonly string[];
+}
+
+interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly tags: readonly { readonly name: string }[];
+}
+
 /** Adds the paths of projections that are not in the table of operations. */
 function withPathItems(openapi: Json, projectors: readonly Projector[]): Json {
   const { paths = {}, ...rest } = openapi as { readonly paths?: { readonly [path: string]: Json } };

@@ -255,7 +255,9 @@ async function openRound({ data, replaced }: Opened, state: TargetState | null, 
   const [faults, warnings]: [string[], string[]] = [[], []];
   const damage = watchDamage(data.objects, target.isRemote ? null : config.dataFolder);
   const { objects, counts } = countFiles(damage.objects, (key) => key.startsWith(`${PUBLIC_PREFIX}/`));
-  const { logKeys, ...core } = await openCore({ ledger, objects, target, caches: NO_CACHES }, config);
+  const { logKeys, ...core } = await openCore({ ledger, objects, target, caches: NO_CACHES }, config, {
+    hasWriteApi: false,
+  });
   const dependencies = { ...core.dependencies, beforeApply: async () => await state?.save(data) };
   if (replaced !== null)
     warnings.push(`The state in the target is newer than the data folder, whose files are in ${replaced}.`);

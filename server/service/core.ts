@@ -6,8 +6,8 @@ import { waitlistBody } from '../../contract/values/waitlist.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../../publisher/dependencies.ts';
 import { ImmutableMismatch, LogForked } from '../../publisher/errors.ts';
 import { assertSameOrigin } from '../../publisher/kernel/text/same-origin.ts';
-import { type Site, withBasePath, withHosts, withOperator, withoutKeys } from '../../publisher/site.ts';
-import { staticBodies } from '../../publisher/static-bodies.ts';
+import { type Site, withBasePath, withHosts, withOperator, withoutWrites } from '../../publisher/site.ts';
+import { staticBodies, withoutCredentials } from '../../publisher/static-bodies.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
 import { checkIsOwnLog } from '../folder/foreign-log.ts';
@@ -33,13 +33,21 @@ type CoreConfig = Pick<
   'dataFolder' | 'projections' | 'readBaseUrl' | 'waitlistEmail' | 'operator' | 'logKey' | 'logOrigin' | 'nextLogKey'
 >;
 
-/** @throws StartError as `keepLogKeys` does; LedgerBehind if the store is newer than the ledger */
-export async function openCore({ target, ...storage }: CoreStorage, config: CoreConfig): Promise<Core> {
+/**
+ * @param hasWriteApi false: pages and documents describe a service without one
+ * @throws StartError as `keepLogKeys` does; LedgerBehind if the store is newer than the ledger
+ */
+export async function openCore(
+  { target, ...storage }: CoreStorage,
+  config: CoreConfig,
+  { hasWriteApi }: { readonly hasWriteApi: boolean },
+): Promise<Core> {
   const { dataFolder, logKey, projections } = config;
   const checkLog = () => checkIsOwnLog(target, storage.ledger, signingKeys(dataFolder, logKey) ?? []);
   // Checked before a key is made.
   await checkLog();
   const logKeys = projections.has('log') ? await openLogKeys(storage.objects, config) : null;
+  const site = await siteAt(config);
   const dependencies: PublisherDependencies = {
     ...storage,
     ...systemRuntime,
@@ -48,12 +56,9 @@ export async function openCore({ target, ...storage }: CoreStorage, config: Core
     ...(config.readBaseUrl !== null && { readBaseUrl: config.readBaseUrl }),
     staticBodies: staticBodies({
       waitlist: waitlistBody({ email: config.waitlistEmail }),
-      openapi: await readOpenApi(),
+      openapi: hasWriteApi ? await readOpenApi() : withoutCredentials(await readOpenApi()),
     }),
-    site: withOperator(
-      config.waitlistEmail === null ? withoutKeys(await siteAt(config)) : await siteAt(config),
-      config.operator,
-    ),
+    site: withOperator(hasWriteApi ? site : withoutWrites(site), config.operator),
     listEverySeconds,
     historyFileBytes: HISTORY_FILE_BYTES,
     ...(logKeys === null ? {} : { log: { ...logKeys, announced: announcedKeys(logKeys, config) } }),

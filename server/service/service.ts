@@ -146,6 +146,7 @@ async function startOn(
     const { logKeys, dependencies } = await openCore(
       { ledger: data.ledger, objects, target: data.target, caches: { purge: edge.purge } },
       { ...config, waitlistEmail: config.waitlistEmail ?? UNSET_EMAIL },
+      { hasWriteApi: true },
     );
     const logRefused = createRefusalLog(dependencies, ({ requestId, operation, fault, repeated }) => {
       const before = repeated === 0 ? '' : `, after ${repeated} of its kind`;

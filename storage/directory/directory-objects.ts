@@ -211,7 +211,7 @@ class DirectoryObjects implements ObjectStore {
     const path = this.#fileOf(key, next);
     if (current?.digest === next.digest && path === this.#fileOf(key, current) && (await this.#holds(key, next))) {
       // The name may not be durable yet: the file may be from a checkout.
-      await syncFolder(dirname(path));
+      await this.#sync(dirname(path));
       return await this.#settle(key, current, next);
     }
     const temporary = join(temporaryFolder(this.#root), randomUUID());

@@ -74,20 +74,33 @@ test('one new value writes its market, its history, the list, the first page, th
   expect(second).toMatchObject({ code: 0, report: { publicFiles: { written: changed.length, removed: 0 } } });
 });
 
-test('nobody is named for keys that nobody issues, unless an address is set', async () => {
+test('a run describes no write API, and names nobody for requests unless an address is set', async () => {
   const world = await openRunWorld();
-  const shown = async () => {
-    const folder = join(world.data, 'public');
-    const { email, statements } = JSON.parse(await readFile(join(folder, 'api/v1/waitlist.json'), 'utf8'));
-    const docs = await readFile(join(folder, 'docs/index.html'), 'utf8');
-    return [email, statements.length > 0, docs.includes('Ask for a key')];
+  const folder = join(world.data, 'public');
+  const read = (path: string) => readFile(join(folder, path), 'utf8');
+  const asked = async () => {
+    const { email, statements } = JSON.parse(await read('api/v1/waitlist.json'));
+    return [email, statements.length > 0];
   };
-  await world.run([await world.records('a.ndjson', { gold: [1000] })]);
-  expect(await shown()).toEqual([null, false, false]);
-  expect(await verify(join(world.data, 'public'))).toMatchObject({ code: 0, output: '' });
   const contact = 'prices@operator.example';
+  await world.run([await world.records('a.ndjson', { gold: [1000] })]);
+  expect(await asked()).toEqual([null, false]);
   await world.run([], { TIDEMARK_OPERATOR_CONTACT: contact });
-  expect(await shown()).toEqual([contact, true, true]);
+  expect(await asked()).toEqual([contact, true]);
+  expect(await read('docs/index.html')).not.toContain('Ask for a key');
+  expect(await read('llms.txt')).toContain('takes no writes');
+  const docs = [...(await filesIn(folder)).keys()].filter((path) => /^docs\/(guides|reference)\//.test(path));
+  for (const path of docs) {
+    const text = await read(path);
+    // Beside them, the conventions have the rules of both.
+    const isOnWrites = /Authorization: Bearer/.test(text) || path === 'docs/reference/conventions.html';
+    expect([path, text.includes('takes no writes')]).toEqual([path, isOnWrites]);
+  }
+  const { paths, tags } = JSON.parse(await read('api/v1/openapi.json'));
+  const operations = Object.values<object>(paths).flatMap((item) => Object.entries(item));
+  expect(operations.map(([method, { security }]) => [method, security])).toEqual(operations.map(() => ['get', []]));
+  expect(tags).toMatchObject([{ name: 'Public reads' }]);
+  expect(await verify(folder)).toMatchObject({ code: 0, output: '' });
 });
 
 test('each link of a feed leads to a file, on a host that knows only files', async () => {
