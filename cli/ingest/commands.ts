@@ -2,18 +2,15 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { IngestMode } from '../../contract/ingest/ingest-records.ts';
 import { openClient } from '../http/client.ts';
 import { CommandError } from '../program/exit-codes.ts';
-import { seconds, share } from '../program/numbers.ts';
+import { seconds } from '../program/numbers.ts';
 import { note } from '../program/output.ts';
-import type { GlobalOptions } from '../program/profile.ts';
+import { addFileOptions, checkFileOptions, type FileFlags, fileOptions } from './file-options.ts';
 import { addGitOptions, type GitFlags, type GitPast, gitOf } from './git-options.ts';
-import type { Asserted, SourceForm } from './source-records.ts';
+import type { SourceForm } from './source-records.ts';
 
 const WAIT_SECONDS = 60;
-/** The same share as for the lists of sources. */
-export const MINIMUM_SHARE = 0.5;
 
 const HELP = `
 A file is NDJSON (.ndjson, .jsonl), JSON (.json: an array of records, or { "records": […] }), or CSV or any other JSON
@@ -47,18 +44,8 @@ Examples:
   zcat records.ndjson.gz | tidemark ingest -
   tidemark ingest --git https://github.com/BerriAI/litellm --path model_prices_and_context_window.json --recipe litellm`;
 
-interface IngestFlags extends GlobalOptions, GitFlags {
-  readonly mapping?: string;
-  readonly format?: 'ndjson' | 'json' | 'csv';
-  readonly mode: IngestMode;
-  readonly partial?: boolean;
-  readonly dryRun?: boolean;
-  readonly confirmOutliers?: boolean;
-  readonly reinstate?: boolean;
-  readonly complete?: boolean;
-  readonly retractMissing?: boolean;
-  readonly publicReason?: string;
-  readonly minimumShare: number;
+interface IngestFlags extends FileFlags, GitFlags {
+  readonly format?: SourceForm['form'];
   readonly report?: string;
   readonly resume?: string;
   readonly wait: number;
@@ -71,8 +58,7 @@ export function addIngestCommands(program: Command): void {
       'store files of records; ends with 4 if a row is refused, with 6 if rows are stored and not public yet',
     )
     .argument('[file...]', 'the files; - is standard input');
-  addGitOptions(command)
-    .option('--mapping <file>', 'the mapping of CSV files, or of JSON documents, to records')
+  addFileOptions(addGitOptions(command))
     .addOption(
       new Option('--format <format>', 'the format of the file (default: from its name)').choices([
         'ndjson',
@@ -80,24 +66,7 @@ export function addIngestCommands(program: Command): void {
         'csv',
       ]),
     )
-    .addOption(
-      new Option('--mode <mode>', 'what to do with known observations that differ')
-        .choices(['append', 'correct'])
-        .default('append'),
-    )
-    .option('--partial', 'set refused rows aside, and store the others')
-    .option('--confirm-outliers', 'accept values that the outlier rule would refuse; needs the scope ingest:correct')
-    .option('--complete', 'the file is complete: report published observations that it lacks')
-    .option('--retract-missing', 'with --complete: withdraw the missing rows')
-    .option(
-      '--minimum-share <share>',
-      'of what is published, which the file must have for --retract-missing',
-      share,
-      MINIMUM_SHARE,
-    )
     .option('--public-reason <text>', 'with --retract-missing: why, for readers')
-    .option('--reinstate', 'with --mode correct: reinstate retracted values that the file contains')
-    .option('--dry-run', 'report the result of every row, and change nothing')
     .option('--report <file>', 'write every fault to this new file, a JSON object a line')
     .option('--upload-host <host>', 'the storage that takes large files, if the service itself does not')
     .option('--resume <run>', 'continue an interrupted run', runId)
@@ -105,12 +74,11 @@ export function addIngestCommands(program: Command): void {
     .addHelpText('after', HELP)
     .action(async (paths: readonly string[], _, command: Command) => {
       const options = command.optsWithGlobals<IngestFlags>();
-      const { mode, partial = false, dryRun = false, confirmOutliers = false, wait, resume } = options;
-      const { complete = false, retractMissing = false, minimumShare, publicReason, reinstate = false } = options;
+      const { complete, retractMissing, publicReason, wait, resume } = options;
       const git = gitOf(options);
       if (git !== null) return await sendPast(git, paths, options, command);
       if (paths.length === 0) throw new CommandError('usage', 'Name a file, or a repository with --git.');
-      if (retractMissing && !complete) throw new CommandError('usage', '--retract-missing needs --complete.');
+      checkFileOptions(paths, options);
       if (publicReason !== undefined && !retractMissing) {
         throw new CommandError(
           'usage',
@@ -118,14 +86,9 @@ export function addIngestCommands(program: Command): void {
           'For corrections, write "publicReason" in the observation of the mapping, or in each record of NDJSON.',
         );
       }
-      if ((complete || reinstate) && mode !== 'correct') {
-        const option = complete ? '--complete' : '--reinstate';
-        throw new CommandError('usage', `${option} needs --mode correct.`, 'Add it to the command.');
-      }
       if (complete && paths.length > 1) {
         throw new CommandError('usage', '--complete needs one file.', 'Join the files of a source.');
       }
-      if (paths.filter((path) => path === '-').length > 1) throw new CommandError('usage', '- can be named only once.');
       const formOf = await formReader(options);
       const sources = paths.map((path) => ({ path, source: formOf(path) }));
       const { ingestFiles } = await import('./ingest-files.ts');
@@ -137,15 +100,9 @@ export function addIngestCommands(program: Command): void {
         if (!isResumable) note(`Run ${run}. If it is interrupted, repeat the command with --resume ${run}`);
         isResumable = true;
       };
-      const asserted: Asserted = [
-        ...(confirmOutliers ? (['outlierConfirmed'] as const) : []),
-        ...(reinstate ? (['reinstated'] as const) : []),
-      ];
-      const why = publicReason === undefined ? {} : { publicReason };
       const { FileContents } = await import('./file-contents.ts');
-      const missing = { ...(complete && { complete: new FileContents() }), retractMissing, minimumShare, ...why };
-      const sent = { runId: run, wait, onReceived, showsCorrections: true } as const;
-      const asked = { mode, partial, dryRun, asserted, ...missing, ...sent };
+      const compared = complete ? { complete: new FileContents() } : {};
+      const asked = { ...fileOptions(options), ...compared, runId: run, wait, onReceived };
       await ingestFiles(await openClient(options), sources, asked, options);
     });
 }
@@ -161,17 +118,9 @@ async function sendPast(git: GitPast, paths: readonly string[], options: IngestF
       '--git cannot be combined with files or their options.',
       'See tidemark ingest --help.',
     );
-  const { dryRun = false, confirmOutliers = false, wait } = options;
   const { ingestPast } = await import('./ingest-past.ts');
-  await ingestPast(
-    await openClient(options),
-    git,
-    {
-      ...{ dryRun, wait, runId: randomBytes(6).toString('hex') },
-      asserted: confirmOutliers ? ['outlierConfirmed'] : [],
-    },
-    options,
-  );
+  const asked = { ...fileOptions(options), wait: options.wait, runId: randomBytes(6).toString('hex') };
+  await ingestPast(await openClient(options), git, asked, options);
 }
 
 function runId(text: string): string {

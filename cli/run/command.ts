@@ -1,12 +1,13 @@
 /** `tidemark run`: one round of a service without a server. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { slugSchema } from '../../contract/values/market.ts';
-import { formReader, MINIMUM_SHARE } from '../ingest/commands.ts';
+import { formReader } from '../ingest/commands.ts';
+import { addFileOptions, checkFileOptions } from '../ingest/file-options.ts';
 import { addGitOptions, gitOf } from '../ingest/git-options.ts';
 import { settings, targetOption } from '../local/commands.ts';
 import { CommandError, EXIT_CODES } from '../program/exit-codes.ts';
-import { seconds, share } from '../program/numbers.ts';
-import type { RunFlags } from './run-once.ts';
+import { seconds } from '../program/numbers.ts';
+import type { RunFlags } from './send-all.ts';
 
 const codeOf = (...exits: readonly (keyof typeof EXIT_CODES)[]) =>
   exits.map((exit) => `  ${EXIT_CODES[exit].code}  ${EXIT_CODES[exit].meaning}`).join('\n');
@@ -14,7 +15,8 @@ const codeOf = (...exits: readonly (keyof typeof EXIT_CODES)[]) =>
 const HELP = `
 Fetches the sources that are due, ingests the files, publishes, and ends. Without a server, a scheduled job runs it: see
 docs/hosting-static.md. Kill it at any moment: the next run continues. A run without news writes no public file,
-except once a day: that the sources were fetched.
+except once a day: that the sources were fetched. If files are named, --confirm-outliers and --reinstate leave --files alone. With
+--dry-run, it fetches and publishes nothing.
 
 The log is signed with TIDEMARK_LOG_KEY, or with the file that TIDEMARK_LOG_KEY_FILE names, or with log-key of the data
 folder. A new key for a secret store: tidemark log keys new. Other settings are those of tidemark start.
@@ -42,37 +44,13 @@ export function addRunCommand(program: Command): void {
       'fetch this source now, and no other: of the data folder, a file of a recipe, or a shipped recipe; may be repeated',
       (name: string, names: readonly string[] = []) => [...names, name],
     );
-  command.option(
-    '--unconditional',
-    'with --source: take the answer in even if it has not changed, and a list even if it is much shorter',
-  );
-  addGitOptions(command)
+  addFileOptions(addGitOptions(command))
+    .option(
+      '--unconditional',
+      'with --source: take the answer in even if it has not changed, and a list even if it is much shorter',
+    )
     .addOption(targetOption())
-    .option('--mapping <file>', 'the mapping of CSV files, or of JSON documents, to records')
     .option('--files <folder>', 'ingest its files, too; each CSV file has its mapping beside it: prices.mapping.jsonc')
-    .addOption(
-      new Option('--mode <mode>', 'what to do with known observations that differ')
-        .choices(['append', 'correct'])
-        .default('append'),
-    )
-    .option('--partial', 'of the files, set refused rows aside, and store the others')
-    .option(
-      '--confirm-outliers',
-      'accept values of the files that the outlier rule would refuse; of named files only, if there are any',
-    )
-    .option(
-      '--reinstate',
-      'reinstate retracted values that the files contain; of named files only, if there are any; needs --mode correct',
-    )
-    .option('--complete', 'with --files: its files together are complete; report published observations that they lack')
-    .option('--retract-missing', 'with --complete: withdraw the missing rows')
-    .option(
-      '--minimum-share <share>',
-      'of what is published of a market, which the files must have for --retract-missing',
-      share,
-      MINIMUM_SHARE,
-    )
-    .option('--dry-run', 'report the result of every row of the files; fetch nothing, and publish nothing')
     .option(
       '--remove <market>',
       'remove this market for good; may be repeated',
@@ -102,8 +80,8 @@ export function addRunCommand(program: Command): void {
     .action(async (paths: readonly string[], _, command: Command) => {
       const options = command.optsWithGlobals<RunFlags>();
       const { files: folder } = options;
+      checkFileOptions(paths, options);
       checkUsage(options);
-      if (paths.filter((path) => path === '-').length > 1) throw new CommandError('usage', '- can be named only once.');
       const git = gitOf(options);
       const formOf = await formReader(options);
       const ofFolder =
@@ -118,16 +96,14 @@ export function addRunCommand(program: Command): void {
 
 /** @throws CommandError `usage` for options that do not fit each other */
 function checkUsage(options: RunFlags): void {
-  const { remove = [], publicReason, complete, retractMissing, reinstate, mode, files, dryRun, git } = options;
+  const { remove = [], publicReason, complete, retractMissing, files, dryRun, git } = options;
   const faults = [
     [remove.length > 0 && publicReason === undefined, '--remove needs --public-reason.'],
     [
       publicReason !== undefined && remove.length === 0 && !retractMissing,
       '--public-reason needs --remove or --retract-missing.',
     ],
-    [retractMissing && !complete, '--retract-missing needs --complete.'],
     [complete && files === undefined, '--complete needs --files: the folder that has all rows.'],
-    [(complete || reinstate) && mode !== 'correct', `${complete ? '--complete' : '--reinstate'} needs --mode correct.`],
     [dryRun && (remove.length > 0 || git !== undefined), '--dry-run is for files only.'],
   ] as const;
   for (const [isFault, text] of faults) if (isFault) throw new CommandError('usage', text);

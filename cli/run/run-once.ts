@@ -7,27 +7,13 @@ import { FolderInUse, SettingError, StartError, WrongArgument } from '../../serv
 import { counted } from '../../server/terminal/words.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import { localClient } from '../http/client.ts';
-import type { GitFlags, GitPast } from '../ingest/git-options.ts';
+import type { GitPast } from '../ingest/git-options.ts';
 import { type FileSummary, notStored, shownIds, stopNote } from '../ingest/ingest-files.ts';
 import { CommandError, type Exit, endWith } from '../program/exit-codes.ts';
 import { note, printFields, printJson, progressOf } from '../program/output.ts';
 import { checkedRecipe, readRecipe } from '../sources/recipe-file.ts';
 import { askForRun, namedSource } from './ask-for-run.ts';
-import { type FileFlags, type RunFiles, sendAll } from './send-all.ts';
-
-/** The options of `tidemark run`, as the parser gives them. */
-export interface RunFlags extends FileFlags, GitFlags {
-  readonly unconditional?: boolean;
-  /** Markets to remove permanently, before the files are ingested. The reason becomes public. */
-  readonly remove?: readonly string[];
-  readonly replacedBy?: string;
-  readonly unsigned?: boolean;
-  readonly fromLog?: string | true;
-  readonly state?: 'in-target';
-  readonly wait: number;
-  readonly messageFile?: string;
-  readonly to?: string;
-}
+import { type RunFiles, type RunFlags, sendAll } from './send-all.ts';
 
 /** The outcomes of a round, with their exit codes. */
 const OUTCOMES = {

@@ -4,28 +4,27 @@ import { SOURCES_URL } from '../../contract/files/routes.ts';
 import type { Client } from '../http/client.ts';
 import { isAnswered } from '../http/refusals.ts';
 import { FileContents } from '../ingest/file-contents.ts';
+import { type FileFlags, fileOptions } from '../ingest/file-options.ts';
+import type { GitFlags } from '../ingest/git-options.ts';
 import { type FileSummary, type NamedFile, sendFiles } from '../ingest/ingest-files.ts';
-import type { Asserted } from '../ingest/source-records.ts';
 import { note } from '../program/output.ts';
-import type { GlobalOptions } from '../program/profile.ts';
 import { allMarkets } from '../reads/walk.ts';
 
-/** The options of a run that files depend on. */
-export interface FileFlags extends GlobalOptions {
+/** The options of `tidemark run`, as the parser gives them. */
+export interface RunFlags extends FileFlags, GitFlags {
   /** Names of sources, or places of recipes. Absent: the sources that are due. */
   readonly source?: readonly string[];
-  readonly mapping?: string;
+  readonly unconditional?: boolean;
   readonly files?: string;
-  readonly mode: 'append' | 'correct';
-  readonly partial?: boolean;
-  readonly confirmOutliers?: boolean;
-  readonly reinstate?: boolean;
-  readonly complete?: boolean;
-  readonly retractMissing?: boolean;
-  readonly minimumShare: number;
-  readonly dryRun?: boolean;
-  /** Why something is removed or withdrawn, for readers. */
-  readonly publicReason?: string;
+  /** Markets to remove permanently, before the files are ingested. The reason becomes public. */
+  readonly remove?: readonly string[];
+  readonly replacedBy?: string;
+  readonly unsigned?: boolean;
+  readonly fromLog?: string | true;
+  readonly state?: 'in-target';
+  readonly wait: number;
+  readonly messageFile?: string;
+  readonly to?: string;
 }
 
 export interface RunFiles {
@@ -39,28 +38,16 @@ export interface RunFiles {
 export async function sendAll(
   client: Client,
   { ofFolder, named }: RunFiles,
-  options: FileFlags,
+  options: RunFlags,
 ): Promise<readonly FileSummary[]> {
-  const { mode, partial = false, dryRun = false, confirmOutliers, reinstate, files: folder } = options;
-  const { retractMissing = false, minimumShare, publicReason } = options;
   const runId = randomBytes(6).toString('hex');
-  const asserted: Asserted = [
-    ...(confirmOutliers ? (['outlierConfirmed'] as const) : []),
-    ...(reinstate ? (['reinstated'] as const) : []),
-  ];
-  const how = { mode, partial, inBatches: true, dryRun, wait: 0, showsCorrections: true } as const;
-  const sent = await sendFiles(client, named, { ...how, asserted, runId: `${runId}-named` }, options);
+  const how = { ...fileOptions(options), inBatches: true, wait: 0 } as const;
+  const sent = await sendFiles(client, named, { ...how, runId: `${runId}-named` }, options);
+  const { files: folder } = options;
   const complete = options.complete ? new FileContents() : null;
-  const sentFolder = await sendFiles(
-    client,
-    ofFolder,
-    {
-      ...{ ...how, asserted: named.length === 0 ? asserted : [], runId },
-      ...(complete && folder !== undefined && { complete, completeName: folder }),
-      ...{ retractMissing, minimumShare, ...(publicReason !== undefined && { publicReason }) },
-    },
-    options,
-  );
+  const compared = complete && folder !== undefined ? { complete, completeName: folder } : {};
+  const asserted = named.length === 0 ? how.asserted : [];
+  const sentFolder = await sendFiles(client, ofFolder, { ...how, asserted, runId, ...compared }, options);
   const isWhole = sentFolder.every(({ stoppedAtLine }) => stoppedAtLine === null);
   // A dry run stores no recipe, so the ledger may not know the sources.
   if (complete !== null && isWhole && options.source === undefined) await nameOthers(client, complete, `${folder}`);

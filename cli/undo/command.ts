@@ -4,6 +4,7 @@ import { openClient } from '../http/client.ts';
 import { CommandError } from '../program/exit-codes.ts';
 import { pastMoment, seconds } from '../program/numbers.ts';
 import type { GlobalOptions } from '../program/profile.ts';
+import type { UndoOptions } from './undo.ts';
 
 const WAIT_SECONDS = 60;
 
@@ -29,15 +30,10 @@ Examples:
   tidemark undo --source "ECB reference rates" --since 2026-11-20T14:00:00Z --records back.ndjson
   tidemark run back.ndjson --mode correct --to ./site`;
 
-interface UndoFlags extends GlobalOptions {
+interface UndoFlags extends GlobalOptions, UndoOptions {
   readonly source?: string;
   readonly since?: number;
   readonly until?: number;
-  readonly records?: string;
-  readonly apply?: boolean;
-  readonly publicReason?: string;
-  readonly report?: string;
-  readonly wait: number;
 }
 
 export function addUndoCommand(program: Command): void {
