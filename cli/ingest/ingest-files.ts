@@ -31,7 +31,6 @@ export interface FileSummary extends IngestTotals, Partial<MissingRows> {
   readonly file: string;
   readonly past?: NamedFile['past'];
   readonly dryRun: boolean;
-  /** The number of values of new observations. */
   readonly newValues: number;
   readonly faults: readonly (Omit<FaultGroup, 'first'> & { readonly first: string })[];
 }

@@ -35,7 +35,6 @@ export interface IngestOptions {
   readonly completeName?: string;
   /** Missing observations are also withdrawn. */
   readonly retractMissing?: boolean;
-  /** The public reason for withdrawals. */
   readonly publicReason?: string;
   /** The share of the published observations that the file must have before missing ones are withdrawn. Default: none. */
   readonly minimumShare?: number;

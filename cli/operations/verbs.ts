@@ -80,7 +80,6 @@ export const MORE_EXAMPLES: Readonly<Partial<Record<OperationId, string>>> = {
     "\n\nA second key of the operators:\n  tidemark keys create --operator --label 'Second operator' --scopes keys:admin,audit:read",
 };
 
-/** The groups of generated verbs. */
 export const GROUPS = {
   watchlists: 'your watchlists',
   claims: 'claims about markets, and their review',

@@ -93,7 +93,6 @@ const SHOWN = ['OBSERVEDAT', 'METRIC', 'VALUE', 'UNIT', 'STATUS', 'CONFIDENCE', 
 
 export type HistoryForm = 'table' | 'csv' | 'ndjson' | 'json';
 
-/** The forms of a history row. */
 export interface RowForms<Row> {
   readonly asJson: (row: Row) => object;
   readonly columns: readonly string[];

@@ -7,7 +7,6 @@ import { findSource } from '../sources/recipe-at.ts';
 import { checkedRecipe, readRecipe } from '../sources/recipe-file.ts';
 
 export interface AskedRun {
-  /** The name of the source. */
   readonly name: string;
   /** Whether a new or changed recipe was stored. */
   readonly isStored: boolean;

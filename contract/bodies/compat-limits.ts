@@ -9,7 +9,6 @@ const DAYS_MAX = 73_000;
 /** The most prices in each file of a part. So a file has at most some 20 MB, and only one is in memory. */
 export const PART_PRICES_MAX = 500_000;
 
-/** The number of days with prices for each market of a part. */
 export function partDays(markets: number): number {
   return Math.min(DAYS_MAX, Math.floor(PART_PRICES_MAX / Math.max(1, markets)));
 }

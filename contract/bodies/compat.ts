@@ -33,7 +33,6 @@ const marketQuotesSchema = z.strictObject({
   sources: z.array(creditSchema).max(MARKET_SOURCES_MAX).describe('Where the numbers come from.'),
 });
 
-/** The quotes of one market. */
 export type MarketQuotes = z.infer<typeof marketQuotesSchema>;
 
 /** `GET /api/v1/compat/quotes/{part}.json`. */

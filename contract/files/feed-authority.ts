@@ -23,7 +23,6 @@ export const marketLimitSchema = z
   );
 
 export type FeedAuthority = {
-  /** The scopes of feeds that its credential has. */
   scopes: FeedScope[];
   /** See {@link marketLimitSchema}. */
   markets: string[] | null;

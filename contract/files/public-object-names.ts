@@ -29,7 +29,6 @@ export type PublicObjectName =
   | { readonly kind: 'sources' }
   | { readonly kind: 'incidents' }
   | { readonly kind: 'incidents-feed' }
-  /** The page of one market, for people. */
   | { readonly kind: 'market-page'; readonly slug: string }
   | { readonly kind: 'badge'; readonly slug: string }
   | { readonly kind: 'badge-json'; readonly slug: string }
@@ -51,7 +50,6 @@ export type PublicObjectName =
   | { readonly [Kind in StaticKind]: { readonly kind: Kind } }[StaticKind]
   | { readonly [Kind in SiteKind]: { readonly kind: Kind; readonly file: string } }[SiteKind];
 
-/** The feeds of all markets. */
 export const FEED_NAMES = ['changes', 'corrections'] as const;
 
 export const FEED_TITLES = {

@@ -124,7 +124,6 @@ function kind(
 /** A body or a file of one market, which a problem document may replace. */
 const ofMarket = (path: string, contentType: string) => kind(path, contentType, 'slug', { mayBeGone: true });
 
-/** Immutable parts of exports. */
 const ofParts = (extension: string, contentType: string, field = EXPORT_FILE) =>
   kind(`${EXPORT_ROOT}parts/{file}.${extension}`, contentType, 'exports', { retention: 'export', field });
 

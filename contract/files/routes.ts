@@ -28,7 +28,6 @@ export function exportUrl(date: string): string {
   return `${EXPORT_ROOT}${date}/datapackage.json`;
 }
 
-/** The OpenAPI document. */
 export const OPENAPI_URL = '/api/v1/openapi.json';
 
 /** Feeds for programs that follow changes: of one market, or of all. */

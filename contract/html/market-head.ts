@@ -25,7 +25,6 @@ export interface MarketHead<Made> {
   readonly isNewest: boolean;
   /** Notes that depend on the time. */
   readonly timely: readonly Note[];
-  /** The changes of the price. */
   readonly changes: PriceChanges;
   /** The text for a market without a value, if it is not {@link NO_PRICE}. */
   readonly nothing?: string;

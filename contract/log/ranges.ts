@@ -5,7 +5,6 @@
 import { LogFaultError } from './log-fault-error.ts';
 import { TILE_WIDTH, widthOfTile } from './tiles.ts';
 
-/** Bytes of one hash. */
 export const HASH_LENGTH = 32;
 
 export interface TreeHashes<Hash extends Uint8Array> {

@@ -126,7 +126,6 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
   },
 };
 
-/** The document of one deployment. */
 export function openApiDocument(servers: ApiServers = SAME_SERVER): Json {
   const rows = Object.entries(ALL_OPERATIONS) as [string, OperationDefinition][];
   const schemas = createDocumentSchemas(schemaNames(rows));

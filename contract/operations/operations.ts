@@ -49,7 +49,6 @@ export type WriteOperationId = {
   [Id in OperationId]: Table[Id] extends { method: 'GET' } ? never : Id;
 }[OperationId];
 
-/** The operations of each tag. */
 export type TaggedOperationId = {
   [Tag in Table[OperationId]['tag']]: { [Id in OperationId]: Table[Id]['tag'] extends Tag ? Id : never }[OperationId];
 };

@@ -48,7 +48,6 @@ export const subjectSchema = z
 
 export const LISTING_PAGE_SIZE = 50;
 
-/** The query of a listing. */
 export const pageQuery = {
   cursor: z
     .string()

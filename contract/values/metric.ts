@@ -69,7 +69,6 @@ export const unknownReasonSchema = z.enum([
   'no-longer-listed',
 ]);
 
-/** The reason for a retraction. */
 export const retractionKindSchema = z
   .enum(['mistake', 'withdrawn'])
   .describe(

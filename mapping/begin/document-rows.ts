@@ -80,7 +80,6 @@ export const LIKE_DATE = /^\d+[^\d.eE]/;
 interface Place {
   readonly options: Omit<JsonOptions, 'columns'>;
   readonly count: number;
-  /** The names of the members of its rows. */
   readonly members: ReadonlySet<string>;
 }
 

@@ -8,7 +8,6 @@ import { columnsOfDate, type MappedDate } from './csv-mapping.ts';
 const MINUTE_MS = 60_000;
 const SHOWN_CHARACTERS = 60;
 
-/** A moment of a row. */
 export interface RowMoment {
   /** RFC 3339 in UTC. */
   readonly instant: string;

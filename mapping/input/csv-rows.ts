@@ -30,7 +30,6 @@ const MAX_ROW_CHARACTERS = 1_000_000;
 
 /** A row before its comparison with the header. */
 export interface ParsedRow {
-  /** The line on which the row ends. */
   readonly endLine: number;
   readonly fields: readonly string[];
 }

@@ -2,7 +2,6 @@
 import type { CsvMapping } from '../declared/csv-mapping.ts';
 import { isRunColumn } from '../values/template.ts';
 
-/** A row with one value. */
 export interface LongRow {
   readonly fields: readonly string[];
   /** The column of the file with the value; null if each row has one value. */

@@ -3,7 +3,6 @@
  * name, and operators can read it. The value is known only where the request is made.
  */
 
-/** The form of a name. */
 const NAME = '[A-Z][A-Z0-9_]{1,59}';
 const PLACEHOLDER = new RegExp(`\\$\\{(${NAME})\\}`, 'g');
 /** A parameter of a query whose value is a secret. */

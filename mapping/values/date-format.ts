@@ -1,6 +1,5 @@
 /** Calendar dates and moments in CSV files. */
 
-/** The tokens of a format, each with its pattern. */
 const PATTERNS = {
   YYYY: '(?<year>\\d{4})',
   MMMM: '(?<name>[A-Za-z]{3,9})',
@@ -84,7 +83,6 @@ const has = (letter: string) => (format: string) =>
 export const hasMonth = has('M');
 export const hasQuarter = has('Q');
 export const hasDay = has('D');
-/** A time of day. */
 export const hasTime = has('H');
 export const hasOffset = has('Z');
 

@@ -38,7 +38,6 @@ export function columnsOf(template: string): string[] {
   return (parseTemplate(template) ?? []).flatMap((part) => (typeof part === 'string' ? [] : [part.column]));
 }
 
-/** A row, by column. */
 export interface Columns {
   get(column: string): string;
 }

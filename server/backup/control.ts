@@ -20,7 +20,6 @@ const SNAPSHOT_URL_PATH = '/snapshot';
 const DAILY_URL_PATH = '/daily';
 const SNAPSHOT_FILE = /^snapshot-[0-9a-f-]{36}\.sqlite(-journal)?$/;
 
-/** One line of the answer. */
 type Line = { readonly copied: number; readonly of: number } | { readonly file: string } | { readonly error: string };
 
 export interface ControlOptions {

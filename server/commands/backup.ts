@@ -35,7 +35,6 @@ import { checkFolderIsPrivate } from '../settings/private-files.ts';
 import { SECRET_FILES } from '../settings/secret-files.ts';
 
 export interface BackupCommand {
-  /** The folder of backups. */
   readonly dir: string;
   /** Backups to keep, with this one. */
   readonly keep: number;
@@ -45,7 +44,6 @@ export interface BackupCommand {
 }
 
 export interface BackupReport {
-  /** The path of the backup. */
   readonly backup: string;
   readonly generation: number | null;
   readonly ledgerBytes: number;

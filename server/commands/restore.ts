@@ -52,7 +52,6 @@ export interface RestoreReport {
   readonly changedKeys: number;
   /** The number of erasures after the time of the backup. The next start repeats them. */
   readonly repeatedErasures: number;
-  /** The repaired markets, each with the repair. */
   readonly repaired: Readonly<Record<string, string>>;
   /** The number of entries of the log in the backup; null: it had no log. */
   readonly logSize: number | null;

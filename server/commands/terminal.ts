@@ -6,7 +6,6 @@ import { openProgressLine, type StepProgress } from '../terminal/progress-line.t
 export interface Terminal {
   /** A step has begun or made progress. */
   working(step: string, progress?: StepProgress): void;
-  /** The step is done. */
   done(text: string): void;
   /** Removes the current line before other output. */
   clear(): void;

@@ -11,7 +11,6 @@ import { type Environment, readConfig } from '../settings/config.ts';
 import { readSecretFile } from '../settings/secret-files.ts';
 
 export interface TokenOptions {
-  /** The user that the token is for. */
   readonly user: string;
   readonly scopes: readonly Scope[];
   readonly lifetimeHours: number;

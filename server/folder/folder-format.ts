@@ -5,7 +5,6 @@ import { assertIsKnown } from '../../storage/ports/format.ts';
 import { LEDGER_FORMAT } from '../../storage/records/formats.ts';
 import { StartError, withFolder } from '../service/start-error.ts';
 
-/** The file with the number of the format. */
 const FORMAT_FILE = 'format';
 
 /** @throws StartError for a folder of a format that this version does not know */

@@ -21,7 +21,6 @@ import { keepSecretFile, readSecretFile, removeSecretFile } from '../settings/se
 export const LOCAL_ISSUER = 'https://localhost/tidemark';
 export const LOCAL_AUDIENCE = 'tidemark';
 
-/** The limit for each credential. */
 const RATE = { name: 'default', limit: 600, windowSeconds: 60 } as const;
 const MAX_CREDENTIALS = 10_000;
 

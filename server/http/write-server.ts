@@ -23,7 +23,6 @@ export type ReadBody = (actor: string, maxBytes: number) => Promise<Uint8Array>;
 /** Answers a request whose body has not been read. It may run in another thread than the connection. */
 export type AnswerWrite = (head: HttpEvent, readBody: ReadBody) => Promise<Handled>;
 
-/** The answers of the write API. */
 export function answerWrites(handle: HandleWrite): AnswerWrite {
   return (head, readBody) =>
     handle(head, async ({ operation, actor }) => withBody(head, await readBody(actor, maxBodyBytesOf(operation))));

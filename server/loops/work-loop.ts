@@ -88,7 +88,6 @@ export function startWorkLoop(dependencies: UploadDependencies & Runtime, option
   return loop;
 }
 
-/** Logs the outcome of a batch. */
 async function logBatch(log: Log['info'], ledger: Pick<Ledger, 'get'>, id: string): Promise<void> {
   const checkpoint = (await ledger.get(checkpointKey(id)))?.value;
   if (checkpoint === undefined) return;
@@ -96,7 +95,6 @@ async function logBatch(log: Log['info'], ledger: Pick<Ledger, 'get'>, id: strin
   log('batch', { id, state, accepted, unchanged, refused, markets: markets.length });
 }
 
-/** Logs the outcome of an upload. */
 async function logUpload(log: Log['info'], ledger: Pick<Ledger, 'get'>, id: string): Promise<void> {
   const upload = (await ledger.get(uploadKey(id)))?.value;
   if (upload === undefined) return;

@@ -46,7 +46,6 @@ export interface RoundReport {
    */
   readonly state: 'current' | 'behind' | 'faulty';
   readonly snapshot: Snapshot;
-  /** The number of copied markets. */
   readonly copied: number;
   readonly findings: readonly Finding[];
   /** Whether the list was copied, with all markets that it shows. */

@@ -41,7 +41,6 @@ export class Stage {
   readonly #groups = new Map<string, Map<string, Promise<Staged>>>();
   readonly #settings: StageSettings;
   #isClosed = false;
-  /** The running writes. */
   readonly #writes = new Set<Promise<void>>();
   #bytes = 0;
   #files: string | null = null;

@@ -72,7 +72,6 @@ export function openFilling(
   };
 }
 
-/** The objects for readers. */
 export function orNotThereYet(store: Pick<ObjectStore, 'get'>, dataFolder: string): Pick<ObjectStore, 'get'> {
   const path = join(dataFolder, STORE_FOLDER, FILLING_FILE);
   return {

@@ -17,7 +17,6 @@ export function processUsage(): ProcessUsage {
   };
 }
 
-/** The delay of an event loop: seconds by quantile. */
 export type LoopDelays = readonly (readonly [quantile: string, seconds: number])[];
 
 export const DELAY_RESOLUTION_MS = 20;

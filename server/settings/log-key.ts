@@ -27,7 +27,6 @@ const GIVEN: NoKey = {
 };
 
 export interface LogKeys {
-  /** The name of the log. */
   readonly origin: string;
   /** The signers, newest first. */
   readonly signers: readonly [NoteSigner, ...NoteSigner[]];

@@ -4,7 +4,6 @@
  */
 import { printable } from './printable.ts';
 
-/** The progress of a step. */
 export interface StepProgress {
   /** From 0 to 1; null: unknown. */
   readonly share: number | null;

@@ -19,7 +19,6 @@ export interface SampleMarket {
   readonly observations: readonly ObservationInput[];
 }
 
-/** The markets of the bundled sample. */
 export async function readSample(): Promise<readonly SampleMarket[]> {
   const parsed = parseMapping(JSON.parse(await readFile(join(SAMPLE, 'mapping.json'), 'utf8')));
   if (!('mapping' in parsed)) throw new Error(`the sample's mapping is not valid: ${JSON.stringify(parsed.faults)}`);

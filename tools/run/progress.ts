@@ -4,7 +4,6 @@
 const LINE_EVERY_MS = 15_000;
 
 export interface Progress {
-  /** The progress of a running step. */
   at(step: string, how: string): void;
   end(step: string): void;
   /** Prints lines at once. */

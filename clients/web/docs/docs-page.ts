@@ -20,7 +20,6 @@ export interface DocsPage extends DocsLink {
 
 export const DOCS: DocsLink = { href: '/docs/', title: 'Docs' };
 
-/** The path of the file of a page. */
 export function fileOf(href: string): string {
   return href.endsWith('/') ? `${href.slice(1)}index.html` : `${href.slice(1)}.html`;
 }

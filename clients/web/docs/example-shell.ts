@@ -103,7 +103,6 @@ export function variableOf(operationId: string): string | null {
   return Object.entries(VARIABLES).find(([, { setBy }]) => setBy === operationId)?.[0] ?? null;
 }
 
-/** A command with the example of the operation. */
 export function curlOf({ operationId, method, path, row, parameters, requestBody, responses }: OperationView): string {
   const { example, scopes } = row;
   const query = new URLSearchParams(example.query ?? {}).toString();

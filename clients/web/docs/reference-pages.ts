@@ -49,7 +49,6 @@ export const REFERENCE_GROUPS: readonly ReferenceGroup[] = OPENAPI.tags.flatMap(
   });
 });
 
-/** The address of an operation in the reference. */
 export function operationHref(operation: OperationView): string {
   return `${REFERENCE_GROUPS.find(({ operations }) => operations.includes(operation))?.href}#${operation.operationId}`;
 }

@@ -25,7 +25,6 @@ const claimStateSchema = z
   );
 export type ClaimState = z.infer<typeof claimStateSchema>;
 
-/** The fields that identify the observation of a claim. */
 const observationFields = {
   market: slugSchema,
   metric: metricNameSchema,

@@ -44,7 +44,6 @@ const tileSuccess = {
 } as const;
 const linesSuccess = { status: 200, description: 'One entry on each line, compressed', mediaType: GZIP } as const;
 
-/** One format of the parts of an export. */
 const part = <Extension extends keyof typeof EXPORT_FORMATS>(extension: Extension, words: string) =>
   ({
     path: `/api/v1/exports/parts/{file}.${extension}`,

@@ -42,7 +42,6 @@ const WRITE =
   0.1 * PRICES.apiFunctionSecond;
 /** In kilobytes. Lambda's own lines are part of `invocation`. */
 const LOGGED = { invocation: 0.8, request: 1 };
-/** The reads of one hour. */
 const VERIFY_READS = 20_000;
 /** Objects that one sweep examines. */
 const SWEPT_OBJECTS = 125_000;
@@ -97,7 +96,6 @@ export async function countCosts(projections: ReadonlySet<Projection>) {
     copiedMinute: dollarsOf(copied),
     copiedGeneration: copyOf(one.copy),
     copiedMarket: (copyOf(long.copy) - copyOf(one.copy)) / (LONG - 1),
-    /** One more page of a list. */
     copiedPage: (copyOf(last.listCopy) - copyOf(one.listCopy)) / (MARKETS / PAGE_MARKETS - 1),
     copiedList: copyOf(one.listCopy),
     /** The growth of the ledger: for a batch with its audit and its report, and for each of its rows. */
@@ -109,7 +107,6 @@ export async function countCosts(projections: ReadonlySet<Projection>) {
 export interface Traffic {
   readonly markets: number;
   readonly reads: number;
-  /** Batches of one row each. */
   readonly batches: number;
   readonly generations: number;
   /** Markets in each generation. */

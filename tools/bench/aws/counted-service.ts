@@ -24,7 +24,6 @@ import { DEPLOYMENT, LOG } from './deployment.ts';
 export interface CountedService {
   /** The writes since the last `clear()`. */
   readonly written: ItemUnits;
-  /** Accepts one batch. */
   accept(records: readonly unknown[]): Promise<OperationCounts>;
   /** One invocation of the worker. */
   work(): Promise<OperationCounts>;

@@ -28,7 +28,6 @@ export const PRICES = {
   /** The first three are free. */
   dashboardMonth: 3,
   secretMonth: 0.4,
-  /** A key of KMS. */
   keyMonth: 1,
   /** A signature by a key other than RSA of 2,048 bits; not in the free tier. */
   signature: 0.15 / 10_000,

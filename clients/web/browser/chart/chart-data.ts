@@ -14,7 +14,6 @@ export interface ChartSeries {
   readonly unit: string;
   /** The value axis: on the left; on the right for a second unit. */
   readonly axis: 'y' | 'y2';
-  /** The slug of its market. */
   readonly slug: string;
   readonly marketName: string;
   readonly words: RowWords;
@@ -186,7 +185,6 @@ export function step(data: ChartData, { at, series }: ChartPlace, steps: number)
   return found === null ? null : { at: found, series };
 }
 
-/** The first place of a series, or its last one. */
 export function endOfSeries(data: ChartData, series: number, end: 'first' | 'last'): ChartPlace | null {
   const at = end === 'first' ? -1 : data.seconds.length;
   return step(data, { at, series }, end === 'first' ? 1 : -1);

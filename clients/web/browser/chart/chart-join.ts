@@ -11,7 +11,6 @@ import { axisText, type ChartScale } from './chart-scale.ts';
 
 export interface JoinedChart {
   readonly data: ChartData;
-  /** The quantity of each axis. */
   readonly axisTexts: readonly string[];
   /** Why the chart does not have the requested scale, and what its scale cannot show. */
   readonly notes: readonly string[];

@@ -36,7 +36,6 @@ export interface ChartContent extends Omit<ControlContent, 'scale'> {
   readonly data: ChartData;
   readonly marketName: string;
   readonly isDisputed: boolean;
-  /** The quantity of each axis. */
   readonly axisTexts: readonly string[];
   readonly range: AskedRange;
   /** Notes below the chart. */

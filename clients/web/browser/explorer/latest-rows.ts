@@ -7,7 +7,6 @@ import { dayText } from '../../../../contract/values/instants.ts';
 import type { Market } from '../../../../contract/values/market.ts';
 import { staleDays, staleText } from '../market/words.ts';
 
-/** The entries of a page of the list. */
 export function entriesOfList(markets: readonly Market[]): LatestEntry[] {
   return markets.map((market) => latestEntry(market, null));
 }

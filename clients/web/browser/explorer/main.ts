@@ -176,7 +176,6 @@ function showRows(rows: readonly LatestEntry[]): boolean {
   return hasCharts;
 }
 
-/** The first row of the last page. */
 function lastPage(rows: number): number {
   return Math.max(0, Math.ceil(rows / ROWS_PER_PAGE) - 1) * ROWS_PER_PAGE;
 }

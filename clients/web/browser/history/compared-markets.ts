@@ -46,7 +46,6 @@ export class ComparedMarkets {
     return found;
   }
 
-  /** The state of a compared market. */
   stateOf(slug: string): ComparedState {
     return this.#bySlug.get(slug)?.state ?? 'reading';
   }

@@ -18,7 +18,6 @@ export class ObservationStore {
     return this.#byId.size;
   }
 
-  /** The metrics of all rows. */
   get metrics(): ReadonlySet<string> {
     return this.#metrics;
   }

@@ -17,7 +17,6 @@ export interface HistoryWish {
   readonly asOf: AsOf | null;
   /** Null: the default metric. */
   readonly metric: string | null;
-  /** The clock of the moments. */
   readonly clock: AsOf['clock'];
   /** Whether the table includes replaced versions. */
   readonly hasReplaced: boolean;
@@ -33,7 +32,6 @@ export interface ShownHistory {
   readonly titles: ReadonlyMap<string | null, string>;
   /** The shown metric. Null: the default. */
   readonly metric: string | null;
-  /** All shown metrics. */
   readonly metrics: readonly string[];
   readonly title: string;
   readonly words: RowWords;

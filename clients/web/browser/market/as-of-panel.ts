@@ -75,7 +75,6 @@ ${this.#said}</section>`;
       asOf === null ? `Showing the latest. ${count} ${note}` : `As of ${moment}. ${count} ${limits} ${note}`;
   }
 
-  /** The chosen clock. */
   get clock(): AsOf['clock'] {
     return this.#radios.get('released')?.checked === true ? 'released' : 'recorded';
   }

@@ -20,7 +20,6 @@ export interface TopContent {
   /** The last change of the value of a row. Null: not known. */
   readonly changeOf: (row: PublicObservation) => ValueChange | null;
   readonly words: RowWords;
-  /** The changes of the price. */
   readonly changes: PriceChanges;
   readonly asOf: AsOf | null;
   /**

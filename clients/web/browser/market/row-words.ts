@@ -9,7 +9,6 @@ import { decimalOf } from '../../../typescript/decimal-of.ts';
 /** The special kind of a version of an observation, for its mark and its text. */
 export type PointMark = 'unknown' | 'retracted' | 'corrected' | 'announced' | null;
 
-/** The market of a row. */
 export interface RowOwner {
   readonly slug: string;
   readonly marketName: string;

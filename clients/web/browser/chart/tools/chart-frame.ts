@@ -13,7 +13,6 @@ export interface ChartFrame {
   /** The lines below the title. */
   readonly about: readonly string[];
   readonly legend: readonly { readonly index: number; readonly text: string }[];
-  /** Below the chart. */
   readonly notes: readonly string[];
 }
 
