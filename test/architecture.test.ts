@@ -153,7 +153,6 @@ const LEDGER_WRITERS = [
   'lambdas/markets/commit-markets.ts',
   'lambdas/pipeline/commit.ts',
   'lambdas/review/seal-audit.ts',
-  'lambdas/sources/past/send-chunk.ts',
   'lambdas/sources/past/take-in-past.ts',
   'lambdas/sources/run/claimed-run.ts',
   'lambdas/sources/run/end-run.ts',

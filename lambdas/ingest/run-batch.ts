@@ -11,15 +11,16 @@
  *
  * A batch that cannot be applied completely ends, too: as `refused`, or as `applied` with the part that was applied.
  */
+import { replaced, written } from '../../storage/ports/changes.ts';
 import { type Change, MAX_TRANSACT_CHANGES, type Refusal, type TransactResult } from '../../storage/ports/ledger.ts';
 import { inBatches, readAll } from '../../storage/ports/paging.ts';
 import { type BatchValue, checkpointKey, strandsOf, workKey } from '../../storage/records/batches.ts';
-import { asOneTransaction, DECISIONS_AT_MOST } from '../markets/commit-markets.ts';
+import { asOneTransaction, commitMarkets, DECISIONS_AT_MOST, type Journal } from '../markets/commit-markets.ts';
 import { type Examination, examineBatch, type PlannedMarket, planMarketParts } from '../markets/examine-batch.ts';
 import { type MarketItems, readMarkets } from '../markets/read-markets.ts';
-import { groupByMarket } from '../markets/rows.ts';
+import { groupByMarket, type MarketRows } from '../markets/rows.ts';
 import { neverYield, parseRows, type RowFault } from '../markets/rules/check-rows.ts';
-import { correctionsOf, NO_ROWS, tallyOf } from '../markets/tally.ts';
+import { addTotals, correctionsOf, faultsOf, NO_ROWS, tallyOf } from '../markets/tally.ts';
 import { batchAudits } from '../review/audit-changes.ts';
 import { Contended, contendedOn, isRetryable } from '../worker/contended.ts';
 import {
@@ -33,9 +34,8 @@ import {
   type StrandItem,
   totalsOf,
 } from './batch-changes.ts';
-import { leftOf, runStrand, shard, strandsFor } from './batch-strands.ts';
 import { type Checkpoint, readBatch, readRecords } from './stored-batch.ts';
-import { COMMIT_FAULT_PARTS, examinationFaults, failureFault } from './stored-faults.ts';
+import { COMMIT_FAULT_PARTS, examinationFaults, failureFault, strandFaults } from './stored-faults.ts';
 
 /**
  * - `done`: the batch has ended, and the changes at its end are committed.
@@ -263,4 +263,65 @@ function rowsOf(faults: readonly RowFault[]): number[] {
 
 async function transact({ ledger, newAttemptId }: BatchRun, changes: readonly Change[]): Promise<TransactResult> {
   return await ledger.transact(changes, { attemptId: newAttemptId() });
+}
+
+const STRANDS_AT_MOST = 16;
+
+/** Markets differ in size, so some space stays free. Then each strand of a usual batch fits one transaction. */
+const CHANGES_OF_STRAND = 0.75 * MAX_TRANSACT_CHANGES;
+
+/** The number of strands for these markets. */
+function strandsFor(markets: readonly PlannedMarket[]): number {
+  // Each part has an audit record.
+  const changes = markets.flatMap(({ parts }) => parts).reduce((sum, part) => sum + part.changes.length + 1, 0);
+  return Math.min(Math.ceil(changes / CHANGES_OF_STRAND), markets.length, STRANDS_AT_MOST);
+}
+
+/** Distributes markets in order, one at a time, so that the same markets always give the same strands. */
+function shard<Market>(markets: readonly Market[], strands: number): Market[][] {
+  const shares: Market[][] = Array.from({ length: strands }, () => []);
+  for (const [index, market] of markets.entries()) shares[index % strands]?.push(market);
+  return shares;
+}
+
+/** The unfinished markets of a strand; the first of them without its finished rows. */
+function leftOf(share: readonly MarketRows[], { value: { marketsDone, rowsDone } }: StrandItem): readonly MarketRows[] {
+  const [first, ...others] = share.slice(marketsDone);
+  return first === undefined ? [] : [{ ...first, rows: first.rows.slice(rowsDone) }, ...others];
+}
+
+/**
+ * Applies the rest of a strand; returns its new state. Each transaction writes its next revision.
+ *
+ * @throws as commitMarkets does
+ */
+async function runStrand(
+  run: BatchRun,
+  strand: StrandItem,
+  number: number,
+  markets: readonly PlannedMarket[],
+): Promise<StrandItem | 'overtaken'> {
+  let current = strand;
+  const journal: Journal = ({ decisions, position }) => {
+    const before = current.value;
+    const { revisions, ...totals } = tallyOf(decisions);
+    const faults = strandFaults(run, number, before.faultParts, decisions.flatMap(faultsOf));
+    const moved = replaced(current, {
+      ...position,
+      ...addTotals(before, totals),
+      faultParts: before.faultParts + faults.length,
+      revisions: { ...before.revisions, ...revisions },
+    });
+    const committed = () => {
+      current = written(moved);
+    };
+    const audits = batchAudits(
+      run.batch,
+      decisions.flatMap(({ changes }) => changes),
+      run.startedAtMs,
+    );
+    return { changes: [moved, ...faults, ...audits], committed };
+  };
+  const outcome = await commitMarkets(run, markets, { ...decideOptions(run), from: strand.value }, journal);
+  return outcome === 'done' ? current : outcome;
 }

@@ -94,7 +94,7 @@ export const ACCEPTED: Readonly<Record<string, readonly Accepted[]>> = {
   'mapping/values/zone-clock.ts': [
     ['false', 'before === offsetAt(', 'the same moments, found without the offsets that are kept: slower'],
   ],
-  'publisher/projections/exports/write-parquet.ts': [
+  'publisher/projections/exports/part-file.ts': [
     [';', 'this.#writeGroup()', 'the same file: groups are cut once more when they are written; only takes memory'],
     ['false', 'this.#writeGroup()', 'the same file: groups are cut once more when they are written; only takes memory'],
     ['""', 'createdBy', 'no program reads who has written a file'],

@@ -11,7 +11,9 @@
  * Every step may be repeated, by this process or another. One history is read at a time, page by page, and one part is in
  * memory. A part that is too large for the store keeps its old files, and all others are made.
  */
-import { COMPAT_MARKETS_MAX, partDays } from '../../../contract/bodies/compat-limits.ts';
+import type * as z from 'zod';
+import type { compatModelsIndexSchema } from '../../../contract/bodies/compat.ts';
+import { COMPAT_MARKETS_MAX, MODELS_MAX, partDays } from '../../../contract/bodies/compat-limits.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
@@ -33,12 +35,12 @@ import type { PublisherStorage } from '../../dependencies.ts';
 import { FileTooLarge, Superseded } from '../../errors.ts';
 import { putDailyFile } from '../../kernel/files/put-daily-file.ts';
 import type { DailyContext, DailyOutcome } from '../../kernel/projection.ts';
-import { makeModels } from './make-models.ts';
-import { isModel, type ModelMarket } from './model-prices.ts';
-import { PARTS, partNames, partOf } from './names.ts';
+import { genaiText } from './genai-prices.ts';
+import { isModel, type ModelMarket, ModelPrices } from './model-prices.ts';
+import { GENAI_PRICES, modelsName, PARTS, partNames, partOf } from './names.ts';
 import { Pairs } from './pairs.ts';
 import { rateFiles } from './rates.ts';
-import { readDays } from './read-days.ts';
+import { publishedHistory, readDays } from './read-days.ts';
 import { includeFiles, type PartSection, partFiles, sectionOf } from './sections.ts';
 
 export type CompatOptions = Pick<DailyContext, 'storage'> & Partial<DailyContext>;
@@ -166,4 +168,70 @@ async function isInPlace({ objects }: PublisherStorage, part: string, generation
 async function commit({ ledger, newAttemptId }: PublisherStorage, changes: readonly Change[]): Promise<void> {
   const { committed } = await ledger.transact(changes, { attemptId: newAttemptId() });
   if (!committed) throw new Superseded('another process makes the same files, or a market was removed meanwhile');
+}
+
+interface ModelOptions {
+  readonly storage: PublisherStorage;
+  /** The generation that the files show. */
+  readonly generation: number;
+  readonly yieldToEventLoop: () => Promise<void>;
+}
+
+/**
+ * Does nothing if no market has changed. A day with the same numbers keeps its file, with the facts from the time it was
+ * made.
+ *
+ * @throws Superseded if a market changes in the meantime
+ */
+async function makeModels(
+  { storage, generation, yieldToEventLoop }: ModelOptions,
+  markets: readonly ModelMarket[],
+): Promise<void> {
+  if (markets.length === 0 || markets.length > MODELS_MAX) return;
+  const before = await readIndex(storage);
+  const isSame = markets.every(({ slug, revision }) => before.markets[slug] === revision);
+  const isPlaced = async (file: string) => (await storage.objects.stat(publicKey(modelsName(file)))) !== null;
+  if (isSame && Object.keys(before.markets).length === markets.length && (await isPlaced('latest'))) return;
+
+  const prices = new ModelPrices();
+  for (const market of markets) {
+    const rows = [];
+    for await (const page of publishedHistory(storage, market.slug)) rows.push(...page);
+    prices.add(market, rows);
+    await yieldToEventLoop();
+  }
+  const days: Record<string, string> = {};
+  let newest = '{}';
+  const put = async (file: string, text: string) =>
+    await putDailyFile(storage, { name: modelsName(file), text }, generation);
+  /**
+   * Days with files, newest first. A day that no longer has a change keeps its file, which shows the state at its end
+   * without removed markets.
+   */
+  const known = Object.keys(before.days).sort().reverse();
+  const passKnown = async (until: string) => {
+    for (let day = known.at(-1); day !== undefined && day <= until; day = known.at(-1)) {
+      known.pop();
+      if (day < until) await put(day, newest);
+    }
+  };
+  for (const { day, digest, textWith } of prices.days()) {
+    await passKnown(day);
+    days[day] = digest;
+    newest = textWith(prices.factsOf);
+    if (before.days[day] !== digest || !(await isPlaced(day))) await put(day, newest);
+    await yieldToEventLoop();
+  }
+  await passKnown('9999-12-31');
+  await put('latest', newest);
+  await putDailyFile(storage, { name: GENAI_PRICES, text: genaiText(prices.histories) }, generation);
+  await put('index', prices.indexText(days));
+}
+
+type Index = z.infer<typeof compatModelsIndexSchema>;
+
+async function readIndex({ objects }: Pick<PublisherStorage, 'objects'>): Promise<Pick<Index, 'days' | 'markets'>> {
+  const found = await objects.get(publicKey(modelsName('index')));
+  if (found.kind !== 'found') return { days: {}, markets: {} };
+  return JSON.parse(Buffer.from(found.body).toString('utf8')) as Index;
 }

@@ -1,13 +1,31 @@
 /** Histories as files: whole and by year, in CSV and NDJSON, with an index. */
-
-import { HISTORY_FILE_KINDS } from '../../../contract/files/public-object-names.ts';
+import { HISTORY_FORMATS } from '../../../contract/bodies/history-rows.ts';
+import { HISTORY_FILE_KINDS, type PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import type { Json } from '../../../contract/values/canonical-json.ts';
-import type { HeadValue } from '../../../storage/records/publication.ts';
-import type { MarketContext, MarketPart, PlanContext, ProjectionPlan, Projector } from '../../kernel/projection.ts';
-import { NO_PART } from '../../kernel/projection.ts';
+import type { Ledger } from '../../../storage/ports/ledger.ts';
+import { queryPages, readAll, readMany } from '../../../storage/ports/paging.ts';
+import { MARKET_INDEX } from '../../../storage/records/markets.ts';
+import {
+  type HeadValue,
+  type PublishedFiles,
+  publishedHeadsKey,
+  publishedYearKey,
+  publishedYearsOf,
+  yearOf,
+} from '../../../storage/records/publication.ts';
+import type { PublisherStorage } from '../../dependencies.ts';
+import {
+  type MarketContext,
+  type MarketPart,
+  NO_PART,
+  type OwnedObject,
+  type PlanContext,
+  type ProjectionPlan,
+  type Projector,
+} from '../../kernel/projection.ts';
+import { historyFileName } from './file-prefixes.ts';
 import { FileWriteBudget } from './file-write-budget.ts';
 import { behind, hasHistoryFiles, MarketFiles, openFiles } from './plan-files.ts';
-import { reachableFiles } from './reachable.ts';
 
 /** The state while files wait: each file shows its market at the generation before this one, or later. */
 type State = { readonly behindSince: number };
@@ -29,7 +47,7 @@ export const historyFiles: Projector = {
     ],
   },
   plan,
-  reachable: reachableFiles,
+  reachable: { unreachable, published },
   shownOf: (state) => ({ filesGeneration: (state as State).behindSince - 1 }),
 };
 
@@ -81,4 +99,48 @@ async function plan({ dependencies, before, state, deferred }: PlanContext): Pro
  */
 function wasInDoubt({ list, knownSince = 0 }: HeadValue): boolean {
   return list.isDoubtful || knownSince === null || knownSince > 1;
+}
+
+/** Files that no record names: of unpublished markets, or of a kind that was switched off. */
+async function unreachable({ ledger }: PublisherStorage, objects: readonly OwnedObject[]): Promise<readonly string[]> {
+  const files = objects.flatMap(({ key, name }) => (name !== null && 'slug' in name ? [{ key, name }] : []));
+  const heads = await readMany(
+    ledger,
+    files.map(({ name }) => publishedHeadsKey(name.slug)),
+  );
+  const years = files.flatMap(({ key, name }) =>
+    'year' in name ? [{ key, record: publishedYearKey(name.slug, name.year) }] : [],
+  );
+  const recorded = await readMany(
+    ledger,
+    years.map(({ record }) => record),
+  );
+  const recordedYears = new Set(years.filter((_, index) => recorded[index] !== null).map(({ key }) => key));
+  return files.flatMap(({ key, name }, index) => {
+    const published = heads[index]?.value.files;
+    const isThere = 'year' in name || name.kind === 'history-index' ? published?.index != null : published?.all != null;
+    return isThere && (!('year' in name) || recordedYears.has(key)) ? [] : [key];
+  });
+}
+
+async function* published({ ledger }: PublisherStorage): AsyncGenerator<PublicObjectName> {
+  for await (const items of queryPages(ledger, MARKET_INDEX)) {
+    const slugs = items.map(({ sort }) => sort);
+    for (const [index, heads] of (await readMany(ledger, slugs.map(publishedHeadsKey))).entries()) {
+      const files = heads?.value.files;
+      if (files !== undefined) yield* namesOf(ledger, slugs[index] as string, files);
+    }
+  }
+}
+
+async function* namesOf(
+  ledger: Ledger,
+  slug: string,
+  { all, index }: PublishedFiles,
+): AsyncGenerator<PublicObjectName> {
+  const years = index === null ? [] : (await readAll(ledger, publishedYearsOf(slug))).map(yearOf);
+  for (const year of [...(all === null ? [] : [null]), ...years]) {
+    for (const format of HISTORY_FORMATS) yield historyFileName(slug, format, year);
+  }
+  if (index !== null) yield { kind: 'history-index', slug };
 }

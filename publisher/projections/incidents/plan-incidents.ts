@@ -2,18 +2,24 @@
  * Plans the incidents of one generation. They are one record of the ledger. While no incident begins or ends, nothing is
  * read or written: HEAD names the open ones.
  */
-
 import { INCIDENTS_MAX, LIST_FILE_MARKETS_MAX } from '../../../contract/files/limits.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { Expectations } from '../../../contract/freshness/late-sources.ts';
 import type { Json } from '../../../contract/values/canonical-json.ts';
-import { laterInstant } from '../../../contract/values/instants.ts';
+import { laterInstant, millisecondInstant } from '../../../contract/values/instants.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import { INCIDENTS_KEY, type IncidentValue } from '../../../storage/records/incidents.ts';
+import { isDeferredTooLong } from '../../kernel/deferred.ts';
 import { addFileIfChanged } from '../../kernel/files/add-file.ts';
-import type { PlanContext, ProjectionPlan } from '../../kernel/projection.ts';
+import {
+  type LeftMarkets,
+  type MarketContext,
+  type MarketStep,
+  NO_PART,
+  type PlanContext,
+  type ProjectionPlan,
+} from '../../kernel/projection.ts';
 import { NO_ORIGIN } from '../../kernel/text/atom.ts';
-import { type Current, currentIncidents, Waits } from './current-incidents.ts';
 import { incidentsFeed } from './feed.ts';
 import { type Incidents, incidentId, incidentsText, newestFirst, readIncidents, sameKey } from './incident.ts';
 
@@ -157,4 +163,84 @@ async function readStored({ dependencies: { ledger, objects }, state }: PlanCont
     since: record?.since ?? published?.since ?? null,
     incidents: new Map(newestFirst(incidents).toReversed()),
   };
+}
+
+/** An incident that begins, continues, or ends with this generation. */
+type Current = Omit<IncidentValue, 'endedAt'> & { readonly isOver: boolean };
+
+/** How long published markets have waited for the changes that this generation publishes. */
+class Waits {
+  readonly #deferred: PlanContext['deferred'];
+  readonly #sinceMs: number[] = [];
+
+  /** @param deferred markets that have waited for another reason */
+  constructor(deferred: PlanContext['deferred']) {
+    this.#deferred = deferred;
+  }
+
+  /** A market that is not published yet, or only rendered again, does not count: its readers have not waited. */
+  market({ view: { slug, record, published, isShown }, isRefresh }: MarketContext): MarketStep | undefined {
+    if (record === null || published === null || !isShown || isRefresh || this.#deferred.has(slug)) return undefined;
+    if (record.revision <= published.revision) return undefined;
+    let sinceMs = Number.POSITIVE_INFINITY;
+    return {
+      read({ revision, observation: { firstRevision = revision, recordedAt } }) {
+        if (firstRevision > published.revision) sinceMs = Math.min(sinceMs, Date.parse(recordedAt));
+      },
+      finish: async () => ({
+        ...NO_PART,
+        taken: () => {
+          const { updatedAt } = record.value;
+          if (updatedAt !== null) this.#sinceMs.push(Math.min(sinceMs, Date.parse(updatedAt)));
+        },
+      }),
+    };
+  }
+
+  tooLong(nowMs: number): readonly number[] {
+    return this.#sinceMs.filter((sinceMs) => isDeferredTooLong({ sinceMs }, nowMs));
+  }
+}
+
+interface Facts {
+  readonly context: Pick<PlanContext, 'before' | 'deferred'>;
+  readonly waits: Waits;
+  readonly left: LeftMarkets;
+  /** Null: no new list was planned. */
+  readonly expectations: Expectations | null;
+  readonly open: readonly IncidentValue[];
+  readonly nowMs: number;
+}
+
+/** Incidents by kind and `about`. Open incidents that are missing here have ended. */
+function currentIncidents({ context, waits, left, expectations, open, nowMs }: Facts): ReadonlyMap<string, Current> {
+  const { before, deferred } = context;
+  const found: Current[] = [];
+  const goesOn = (incident: IncidentValue) => found.push({ ...incident, isOver: false });
+
+  const late = waits.tooLong(nowMs);
+  if (late.length > 0) {
+    const startedAt = instantOf(Math.min(...late));
+    found.push({ kind: 'publication-late', about: null, markets: late.length, startedAt, isOver: !left.isFreshLeft });
+  } else if (left.isFreshLeft) for (const incident of open) if (incident.kind === 'publication-late') goesOn(incident);
+
+  const isAllRead = !left.isFreshLeft && !left.isRefreshLeft;
+  for (const [slug, { sinceMs }] of deferred) {
+    if (!isDeferredTooLong({ sinceMs }, nowMs) || (isAllRead && !left.deferred.has(slug))) continue;
+    found.push({ kind: 'market-deferred', about: slug, markets: 1, startedAt: instantOf(sinceMs), isOver: false });
+  }
+  for (const [name, { sinceMs }] of Object.entries(before?.deferred ?? {})) {
+    if (!isDeferredTooLong({ sinceMs }, nowMs)) continue;
+    found.push({ kind: 'files-deferred', about: name, markets: null, startedAt: instantOf(sinceMs), isOver: false });
+  }
+  if (expectations === null) for (const incident of open) if (incident.kind === 'source-late') goesOn(incident);
+  for (const { label, markets, expectedNextAt } of expectations?.late(nowMs) ?? []) {
+    const startedAt = millisecondInstant(expectedNextAt);
+    found.push({ kind: 'source-late', about: label, markets, startedAt, isOver: false });
+  }
+  return new Map(found.map((incident) => [sameKey(incident), incident]));
+}
+
+function instantOf(ms: number): string {
+  return new Date(ms).toISOString();
 }

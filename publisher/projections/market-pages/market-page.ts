@@ -2,8 +2,10 @@
  * The page of one market: its newest values, their sources and the last prices, with the data that search engines and
  * previews of links read. Its head is that of the script (clients/web/browser/market), which replaces it. Pure.
  */
-
+import { FRONT_TITLE } from '../../../contract/bodies/front-page.ts';
+import { FILE_ROWS_MAX } from '../../../contract/bodies/history-rows.ts';
 import { CARD_PATH } from '../../../contract/files/object-paths.ts';
+import { operatorIn } from '../../../contract/files/operator-html.ts';
 import type { Projection } from '../../../contract/files/projections.ts';
 import {
   EMBEDS_URL,
@@ -17,12 +19,13 @@ import { type Html, html } from '../../../contract/html/html.ts';
 import { externalLink } from '../../../contract/html/html-parts.ts';
 import { marketHead } from '../../../contract/html/market-head.ts';
 import { momentText, shortMomentText } from '../../../contract/values/instants.ts';
+import { metricTitle } from '../../../contract/values/metric-words.ts';
 import { groupedDigits } from '../../../contract/values/money/decimal-text.ts';
-import { shownAmount } from '../../../contract/values/shown-value.ts';
+import { shownAmount, unitText } from '../../../contract/values/shown-value.ts';
 import type { FileInput, MarketTexts } from '../../core/market-files/files-of-markets.ts';
 import { readableChange, readableValue, recentChanges } from '../../core/market-files/readable.ts';
+import { download, licenceOf, linkedData, organization, publisherOf } from '../../kernel/text/linked-data.ts';
 import { xmlText } from '../../kernel/text/xml-text.ts';
-import { datasetOf, isHistoryOneFile } from './dataset.ts';
 import { frameOf, isOwnFrame } from './frame.ts';
 
 /** The number of last prices on the page. */
@@ -167,4 +170,56 @@ function filesOf(shown: FileInput): Html {
   ] as const;
   const items = links.map(([text, url], at) => [at === 0 ? '' : ' · ', html`<a href="${relative(url)}">${text}</a>`]);
   return html`<section class="market-section">\n<h2>Downloads</h2>\n<p>${items}</p>\n</section>\n`;
+}
+
+function datasetOf({ market, readBaseUrl, projections, frame }: FileInput): string {
+  const { slug, name, unit, metrics, sources, history, updatedAt } = market;
+  const at = (path: string) => `${readBaseUrl ?? '..'}${path}`;
+  const operator = operatorIn(frame ?? '');
+  const titles = Object.keys(metrics).flatMap((metric) => (metrics[metric] === null ? [] : [metricTitle(metric)]));
+  const credits = sources.flatMap(({ attribution }) => attribution ?? []);
+  const files = isHistoryOneFile({ market, projections }) ? (['csv', 'ndjson'] as const) : [];
+  return linkedData({
+    '@type': 'Dataset',
+    ...(sources.length > 0 && {
+      creator: sources.map(({ label, publisher, url }) => organization(publisher ?? label, url)),
+    }),
+    ...(credits.length > 0 && { creditText: credits.join(' ') }),
+    ...(updatedAt !== null && { dateModified: updatedAt }),
+    description:
+      `${name}, ${unitText(unit)}: ${history.count.toLocaleString('en')} ${history.count === 1 ? 'observation' : 'observations'}, ` +
+      'each with its source and its times, as static files that are free to read.',
+    distribution: [
+      download('application/json', at(`${marketUrl(slug)}.json`)),
+      download('application/json', at(`${historyUrl(slug)}.json`)),
+      ...files.map((format) => download(FORMATS[format], at(historyFileUrl(slug, format, null)))),
+    ],
+    identifier: slug,
+    includedInDataCatalog: {
+      '@type': 'DataCatalog',
+      name: FRONT_TITLE,
+      url: at(readBaseUrl === null ? '/index.html' : '/'),
+    },
+    ...licenceOf(licenceOfSources(sources) ?? operator.licence),
+    name,
+    ...publisherOf(operator),
+    ...(history.firstObservedAt !== null && {
+      temporalCoverage: `${history.firstObservedAt}/${history.lastObservedAt}`,
+    }),
+    ...(readBaseUrl !== null && { url: at(`${PAGES_OF_MARKETS_URL}/${slug}.html`) }),
+    ...(titles.length > 0 && { variableMeasured: titles }),
+  });
+}
+
+const FORMATS = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
+
+/** Whether one file holds the whole history. */
+function isHistoryOneFile({ market: { history }, projections }: Pick<FileInput, 'market' | 'projections'>): boolean {
+  return projections.has('history-files') && history.count > 1 && history.count <= FILE_ROWS_MAX;
+}
+
+/** The common licence. Undefined: the sources have several licences, or one source has none. */
+function licenceOfSources(sources: FileInput['market']['sources']): string | undefined {
+  const [first, ...others] = new Set(sources.map(({ licence }) => licence));
+  return others.length === 0 ? (first ?? undefined) : undefined;
 }
