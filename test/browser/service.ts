@@ -1,6 +1,7 @@
 /** Two services with the sample, for all tests in the browser: one that stays as it is, and one for tests that write. */
 import type { TestProject } from 'vitest/node';
 import { startServer } from '../server/server-process.ts';
+import { copySample } from '../server/taken-in-sample.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 declare module 'vitest' {
@@ -19,6 +20,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const services = await Promise.all(
     ['unchanged', 'changed'].map(async () => {
       const temporary = await makeTemporaryFolder();
+      await copySample(temporary.folder, 'all');
       const server = startServer({ TIDEMARK_DATA: temporary.folder, TIDEMARK_PROJECTIONS: 'all' });
       return { temporary, server, url: await server.started };
     }),

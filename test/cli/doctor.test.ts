@@ -26,7 +26,7 @@ describe('a service', () => {
   });
 
   test('that runs in a data folder has no fault: only a backup is missing', async () => {
-    const run = await tidemark(['doctor', '--data', served.data, '--ledger', '--json']);
+    const run = await tidemarkHere(['doctor', '--data', served.data, '--ledger', '--json']);
     const { faults, warnings, checks } = JSON.parse(run.output) as {
       faults: number;
       warnings: number;
@@ -37,10 +37,10 @@ describe('a service', () => {
     const configuration = checks.find(({ check }) => check === 'configuration');
     expect(configuration?.detail).toContain(served.url);
     expect(configuration?.detail).not.toContain('8787');
-    expect(await tidemark(['backup', join(served.folder, 'backups'), '--data', served.data])).toMatchObject({
+    expect(await tidemarkHere(['backup', join(served.folder, 'backups'), '--data', served.data])).toMatchObject({
       code: 0,
     });
-    const again = await tidemark(['doctor', '--data', served.data, '--quiet']);
+    const again = await tidemarkHere(['doctor', '--data', served.data, '--quiet']);
     expect(again).toMatchObject({ code: 0, errors: '0 faults, 0 warnings\n' });
     expect(again.output).toMatch(/^ok\tcompression\tbr$/m);
   });

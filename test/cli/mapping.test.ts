@@ -5,8 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { mappingOf } from '../run/files-mapping.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
-import { tidemarkHere } from './in-process.ts';
-import { tidemark } from './tidemark.ts';
+import { tidemarkHere as tidemark } from './in-process.ts';
 
 const CSV = 'Date,Price\n2020-04-17,18.31\n2020-04-20,-36.98\n2020-04-21,x\n';
 const SAMPLE = join(import.meta.dirname, '../../mapping/sample');
@@ -58,7 +57,7 @@ test('init asks whether rates are amounts of the currencies or their prices, and
   const folder = await temporaryFolder();
   const rows = ['2026-11', '2026-12'].map((month) => `${month},JPY,100,0.5101\n${month},USD,1,0.7902\n`);
   await writeFile(join(folder, 'u.csv'), `month,currency,units,rate\n${rows.join('')}`);
-  const { output, errors } = await tidemarkHere(['mapping', 'init', 'u.csv'], { cwd: folder });
+  const { output, errors } = await tidemark(['mapping', 'init', 'u.csv'], { cwd: folder });
   for (const pointer of ['market/nativeCurrency', 'market/unit/of', 'observation/currency']) {
     expect(errors).toContain(`/${pointer}: FILL IN: `);
   }
@@ -74,7 +73,7 @@ test('init asks whether rates are amounts of the currencies or their prices, and
     output,
   );
   await writeFile(join(folder, 'u.mapping.jsonc'), mapping);
-  const check = await tidemarkHere(['mapping', 'check', 'u.mapping.jsonc', 'u.csv'], { cwd: folder });
+  const check = await tidemark(['mapping', 'check', 'u.mapping.jsonc', 'u.csv'], { cwd: folder });
   expect(check).toMatchObject({ code: 0, errors: '' });
   // 0.5101 pounds for 100 yen are 51.01 pounds for the market's ten thousand.
   expect(check.output).toMatch(
@@ -95,7 +94,7 @@ test.each([
     JSON.stringify({ ...mapping, observation: { ...observation, date, sourceUrl } }),
   );
   await writeFile(join(folder, 'a.csv'), `date,price\n${at},1.25\n`);
-  const { output } = await tidemarkHere(['mapping', 'check', 'm.json', 'a.csv'], { cwd: folder });
+  const { output } = await tidemark(['mapping', 'check', 'm.json', 'a.csv'], { cwd: folder });
   expect(output).toContain('"sourceUrl":"https://example.org/2026-10-11","observedAt":"2026-10-10T22:00:00Z"');
 });
 

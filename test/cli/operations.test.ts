@@ -9,7 +9,7 @@ import { OPERATIONS, type OperationId, operationOf } from '../../contract/operat
 import { serverForAll } from '../server/server-process.ts';
 import { tidemarkHere } from './in-process.ts';
 import { json, stubServer } from './stub-server.ts';
-import { tidemark, tidemarkOnTerminal } from './tidemark.ts';
+import { tidemarkOnTerminal } from './tidemark.ts';
 
 const PROGRAM = await createProgram();
 const KEY = { TIDEMARK_KEY: 'key' };
@@ -166,7 +166,7 @@ describe('on a running server', () => {
   const served = serverForAll();
 
   const run = (words: readonly string[], input?: string) =>
-    tidemark([...words, '--data', served.data], input === undefined ? {} : { input });
+    tidemarkHere([...words, '--data', served.data], input === undefined ? {} : { input });
 
   test('an operator records a request, approves it, issues a key, uses it and revokes it', async () => {
     const request = [
@@ -195,7 +195,7 @@ describe('on a running server', () => {
     const issued = JSON.parse((await run(words)).output) as { id: string; key: string };
     const url = readFileSync(join(served.data, 'address'), 'utf8').trim();
     const asAccount = (...own: readonly string[]) =>
-      tidemark([...own, '--url', url], { environment: { TIDEMARK_KEY: issued.key } });
+      tidemarkHere([...own, '--url', url], { environment: { TIDEMARK_KEY: issued.key } });
 
     expect((await asAccount('me')).output).toContain(`subject\taccount:${id}\n`);
     const list = JSON.parse((await asAccount('watchlists', 'create', '--name', 'Mine', '--json')).output) as {

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { LatestEntry } from '../../contract/bodies/latest-entries.ts';
 import { ingestSample } from '../../server/commands/sample.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
-import { tidemark } from '../cli/tidemark.ts';
+import { tidemarkHere as tidemark } from '../cli/in-process.ts';
 import { openRecordedLedger, type RecordedLedger, recordsOf } from '../ingest/recorded-ledger.ts';
 import { ProcessDied } from '../publisher/faulty-storage.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';

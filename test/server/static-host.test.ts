@@ -2,11 +2,10 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { PROJECTIONS } from '../../contract/files/projections.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
 import { openDirectoryObjects } from '../../storage/directory/directory-objects.ts';
-import { tidemark } from '../cli/tidemark.ts';
+import { tidemarkHere as tidemark } from '../cli/in-process.ts';
 import { withLog } from '../publisher/log/test-log.ts';
 import { createWorld, dependenciesOn, market, price } from '../publisher/world.ts';
 import { serveFiles } from '../run/run-world.ts';
@@ -20,8 +19,7 @@ test('verify knows a host of plain files by itself, and finds files that were al
   const folder = await temporaryFolder();
   const world = createWorld(DEFAULT_PAGE_SIZES);
   const objects = await openDirectoryObjects(folder);
-  const storage = withLog(dependenciesOn(world.ledger, objects, world.clock, DEFAULT_PAGE_SIZES));
-  const dependencies = { ...storage, projections: new Set(PROJECTIONS) };
+  const dependencies = withLog(dependenciesOn(world.ledger, objects, world.clock, DEFAULT_PAGE_SIZES));
   const rows = Array.from({ length: OBSERVATIONS }, (_, day) => price('m-001', day, 1000 + day));
   await world.ingest([...SLUGS.map((slug) => market(slug)), ...rows]);
   while ((await publish(dependencies)).isMoreDue);

@@ -13,8 +13,9 @@ const FOLDER = 'TIDEMARK_TEST_SAMPLES';
 /** The last files of a first start with all projections. */
 const LAST = ['exports/latest', 'compat/hledger/prices.journal'];
 
-/** Vitest's `globalSetup`: the folders are there as long as the tests run. */
+/** Vitest's `globalSetup`: the folders are there as long as the tests run. `npm test` keeps them for all sets. */
 export default function setup(): () => void {
+  if (process.env[FOLDER] !== undefined) return () => {};
   const folder = mkdtempSync(join(tmpdir(), 'tidemark-samples-'));
   process.env[FOLDER] = folder;
   return () => rmSync(folder, { recursive: true, force: true });

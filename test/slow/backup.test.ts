@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { finished, MAIN, spawnTidemark, tidemark } from '../cli/tidemark.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
+import { copySample } from '../server/taken-in-sample.ts';
 import { folderForAll } from '../storage/temporary-folder.ts';
 
 const FILLER_ROWS = 40_000;
@@ -24,8 +25,7 @@ let url: string;
 beforeAll(async () => {
   data = join(temporary.folder, 'data');
   dir = join(temporary.folder, 'backups');
-  await begin('yes');
-  await server.end('SIGTERM');
+  await copySample(data);
   // 160 MB of records that nobody reads.
   const database = new DatabaseSync(join(data, 'ledger.sqlite'));
   database.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${FILLER_ROWS})
@@ -36,8 +36,8 @@ beforeAll(async () => {
 
 afterAll(() => server.end('SIGKILL'));
 
-async function begin(sample = 'no'): Promise<void> {
-  server = startServer({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: sample });
+async function begin(): Promise<void> {
+  server = startServer({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: 'no' });
   url = await server.started;
 }
 

@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
-import { NO_CONFIG, tidemark } from '../cli/tidemark.ts';
+import { tidemarkHere as tidemark } from '../cli/in-process.ts';
+import { NO_CONFIG } from '../cli/tidemark.ts';
 import { mappingOf } from '../run/files-mapping.ts';
 import { AUTHOR, installTidemark } from '../run/repository.ts';
 import { ORIGIN, startSource, verify } from '../run/run-world.ts';
@@ -65,19 +66,6 @@ async function openRepository({ isOfFiles = false } = {}) {
   };
 }
 
-test('jobs on new machines go on with one log, and a job without news commits nothing', async () => {
-  const { source, job, commits, published, git, host } = await openRepository();
-  source.answer = metalsCsv(['gold', '2026-11-18', '4129.10']);
-  expect(await job()).toMatchObject({ exitCode: 0 });
-  expect(git(host, 'log', '-1', '--format=%s', 'site')).toMatch(/^data: generation 1, 1 market, 1 observation$/);
-  expect(await job()).toMatchObject({ exitCode: 0 });
-  expect(commits()).toBe(1);
-  source.answer = metalsCsv(['gold', '2026-11-18', '4129.10'], ['gold', '2026-11-19', '4130.10']);
-  expect(await job()).toMatchObject({ exitCode: 0 });
-  expect(commits()).toBe(2);
-  expect(await verify(await published())).toMatchObject({ code: 0, output: '' });
-});
-
 test('files are edited, pushed and published; without an edit, nothing is committed; links of the 404 page are below the path', async () => {
   const { clone, publish, git, host, commits, published } = await openRepository({ isOfFiles: true });
   const author = await clone();
@@ -130,12 +118,14 @@ test('a host that does not answer begins no second log', async () => {
   expect(commits()).toBe(1);
 });
 
-test('of two jobs at once, the second one pushes nothing, and a later run of it goes on', async () => {
-  const { source, clone, publish, commits, published, git } = await openRepository();
+test('a job on a new machine goes on with the log; of two jobs at once, the second one pushes nothing, and a later run of it goes on', async () => {
+  const { source, host, clone, publish, commits, published, git } = await openRepository();
   source.answer = metalsCsv(['gold', '2026-11-18', '4129.10']);
   const [one, other] = [await clone(), await clone()];
   expect(await publish(one)).toMatchObject({ exitCode: 0 });
+  expect(git(host, 'log', '-1', '--format=%s', 'site')).toMatch(/^data: generation 1, 1 market, 1 observation$/);
   expect(await publish(other)).toMatchObject({ exitCode: 0 });
+  expect(commits()).toBe(1);
   source.answer = metalsCsv(['gold', '2026-11-18', '4129.10'], ['gold', '2026-11-19', '4130.10']);
   await writeFile(join(other, '.git/hooks/pre-push'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
   expect(await publish(other)).toMatchObject({ exitCode: 1 });

@@ -13,6 +13,7 @@ import { serveWorldForTest } from '../clients/typescript/served-world.ts';
 import { testSigner } from '../publisher/log/test-log.ts';
 import { market, price } from '../publisher/world.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
+import { copySample } from '../server/taken-in-sample.ts';
 import { folderForAll } from '../storage/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -58,7 +59,8 @@ describe('the package', () => {
       cwd: empty,
       stdio: 'ignore',
     });
-    server = startServer({ TIDEMARK_DATA: join(folder, 'data'), TIDEMARK_PROJECTIONS: 'log,latest,history-files' });
+    await copySample(join(folder, 'data'), 'all');
+    server = startServer({ TIDEMARK_DATA: join(folder, 'data'), TIDEMARK_PROJECTIONS: 'all' });
     const url = await server.started;
     client = new Client({ name: 'test', version: '1' });
     const args = ['--no-install', 'tidemark-mcp', '--url', url];

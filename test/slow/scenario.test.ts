@@ -11,6 +11,7 @@ import { STEPS } from '../scenario/scenario.ts';
 import { openSession, type Session } from '../scenario/session.ts';
 import { publicFiles } from '../server/public-files.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
+import { copySample } from '../server/taken-in-sample.ts';
 import { folderForAll } from '../storage/temporary-folder.ts';
 
 const temporary = folderForAll();
@@ -19,6 +20,7 @@ let baseUrl: string;
 let session: Session;
 
 beforeAll(async () => {
+  await copySample(temporary.folder);
   server = startServer({ TIDEMARK_DATA: temporary.folder });
   baseUrl = await server.started;
   const operatorKey = (await readFile(join(temporary.folder, 'operator-key'), 'utf8')).trim();

@@ -5,11 +5,11 @@ import { PLANTED } from '../simulator/planted.ts';
 import { findPlanted } from '../simulator/planted-search.ts';
 
 /** `npm run simulate` runs more. */
-const WORLDS = 200;
+const WORLDS = 160;
 /** The fast tests have the seeds before. */
-const FIRST = 101;
+const FIRST = 41;
 
-test('every promise holds in two hundred worlds', async () => {
+test('every promise holds in 160 worlds', async () => {
   const answers = await simulateMany({ first: FIRST, count: WORLDS, threads: 1 });
   const broken = answers.filter(({ violation }) => violation !== null);
   const told = broken.map(({ seed, violation }) => `npm run simulate -- --seed ${seed}: ${violation?.rule}`);

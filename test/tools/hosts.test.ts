@@ -7,12 +7,14 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DEFAULT_PROJECTIONS } from '../../contract/files/projections.ts';
 import { makeLogKey } from '../../server/commands/log-keys.ts';
 import { installed } from '../aws/engines/installation.ts';
 import { moto } from '../aws/engines/moto.ts';
 import { makePublicBucket } from '../aws/s3-bucket.ts';
 import { openBrowser, openPage } from '../browser/browser.ts';
-import { tidemark } from '../cli/tidemark.ts';
+import { tidemarkHere } from '../cli/in-process.ts';
+import { type Run, tidemark } from '../cli/tidemark.ts';
 import { startFileServer } from '../hosting/file-server.ts';
 import { missingProgram } from '../hosting/proxy.ts';
 import { type ReverseProxy, startCaddyFolder, startNginxFolder } from '../hosting/reverse-proxies.ts';
@@ -25,7 +27,10 @@ import { toolFolder } from './tool-folder.ts';
 const HERE = join(import.meta.dirname, 'hosts');
 const PYTHON = join(toolFolder('python-tools'), 'bin', 'python');
 const { key, vkey } = makeLogKey('hosts.test.example/prices');
-const SETTINGS = { TIDEMARK_LOG_KEY: key, TIDEMARK_PROJECTIONS: 'all', TIDEMARK_SAMPLE: 'no' };
+const SETTINGS = {
+  ...{ TIDEMARK_LOG_KEY: key, TIDEMARK_SAMPLE: 'no' },
+  TIDEMARK_PROJECTIONS: [...DEFAULT_PROJECTIONS].join(','),
+};
 /** A second page of the list. Some are called as folders of the API are. */
 const SLUGS = [...Array.from({ length: 102 }, (_, index) => `m-${String(index).padStart(3, '0')}`), 'markets', 'pages'];
 const REMOVED = 'm-050';
@@ -80,7 +85,7 @@ const HOSTS: readonly Host[] = [
         AWS_SECRET_ACCESS_KEY: 'engine-secret',
       };
       const words = ['--from-log', site, '--to', `s3://${bucket}/site`, '--data', join(folder, 'data')];
-      const { code, errors } = await tidemark(['run', ...words], { environment });
+      const { code, errors } = await tidemarkHere(['run', ...words], { environment });
       expect(code, errors).toBe(0);
       return { url: `${endpoint}/${bucket}/site`, stop };
     },
@@ -100,15 +105,15 @@ beforeAll(async () => {
   const file = join(folder, 'records.ndjson');
   await writeFile(file, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
   const data = join(folder, 'data');
-  const run = await tidemark(['run', file, '--to', site, '--data', data], { environment: SETTINGS });
+  const run = await tidemarkHere(['run', file, '--to', site, '--data', data], { environment: SETTINGS });
   expect(run.code, run.errors).toBe(0);
   // Only a server removes a market.
   const server = startServer({ ...SETTINGS, TIDEMARK_DATA: data });
   await server.started;
   const removal = ['removals', 'create', REMOVED, '--reason', 'Over.', '--yes', '--data', data];
-  expect(await tidemark(removal)).toMatchObject({ code: 0 });
+  expect(await tidemarkHere(removal)).toMatchObject({ code: 0 });
   await server.end('SIGTERM');
-  const end = await tidemark(['run', '--data', data], { environment: SETTINGS });
+  const end = await tidemarkHere(['run', '--data', data], { environment: SETTINGS });
   expect([0, 8], end.errors).toContain(end.code);
 });
 
@@ -121,11 +126,14 @@ describe.each(HOSTS)('on $name', ({ name, program, answers, isLikeNginx, serve }
 
   let serving: Serving;
   let environment: Readonly<Record<string, string>>;
+  let ask: (words: readonly string[]) => Promise<Run>;
   beforeAll(async () => {
     const folder = join(temporary.folder, name.replaceAll(/\W+/g, '-'));
     mkdirSync(folder);
     serving = await serve(site, folder);
     const { certificate } = serving;
+    // A certificate is read at the start of a process.
+    ask = certificate ? (words) => tidemark(words, { environment }) : tidemarkHere;
     environment = certificate ? { NODE_EXTRA_CA_CERTS: certificate.path, SSL_CERT_FILE: certificate.path } : {};
   });
   afterAll(async () => await serving?.stop());
@@ -133,7 +141,7 @@ describe.each(HOSTS)('on $name', ({ name, program, answers, isLikeNginx, serve }
   test('verify finds nothing, in the log either', async () => {
     const log = ['--log', '--log-key', vkey, '--removed', REMOVED];
     const words = ['verify', ...(answers === 'files' ? ['--static'] : []), serving.url, ...log];
-    expect(await tidemark(words, { environment })).toMatchObject({ code: 0, output: '' });
+    expect(await ask(words)).toMatchObject({ code: 0, output: '' });
   });
 
   test.each([
@@ -155,16 +163,16 @@ describe.each(HOSTS)('on $name', ({ name, program, answers, isLikeNginx, serve }
 
   test('a mirror is current', async () => {
     const words = ['mirror', serving.url, join(await temporaryFolder(), 'mirror'), '--once', '--json'];
-    const { output, errors } = await tidemark(words, { environment });
+    const { output, errors } = await ask(words);
     expect(JSON.parse(output), errors).toMatchObject({ state: 'current' });
   });
 
   test('a receipt of a value proves it without a network', async () => {
     const file = join(await temporaryFolder(), 'receipt');
     const value = ['markets', '--observed-at', '2026-01-04T00:00:00Z', '--output', file];
-    const written = await tidemark(['receipt', ...value, '--url', serving.url, '--log-key', vkey], { environment });
+    const written = await ask(['receipt', ...value, '--url', serving.url, '--log-key', vkey]);
     expect(written.code, written.errors).toBe(0);
-    const proven = await tidemark(['receipt', 'verify', file, '--log-key', vkey, '--json']);
+    const proven = await tidemarkHere(['receipt', 'verify', file, '--log-key', vkey, '--json']);
     expect(JSON.parse(proven.output)).toMatchObject({ entry: { market: 'markets', amountMinor: 1003 } });
   });
 

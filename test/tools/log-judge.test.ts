@@ -9,6 +9,7 @@ import { tidemark } from '../cli/tidemark.ts';
 import { growLog, type LogFiles, NEXT_SIGNER, ORIGIN, SIGNER } from '../contract/log/sample-log.ts';
 import { price } from '../publisher/world.ts';
 import { startServerForTest } from '../server/server-process.ts';
+import { copySample } from '../server/taken-in-sample.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
@@ -37,7 +38,8 @@ const judge = (args: readonly string[], vkey = SIGNER.vkey) => runTool(JUDGE, [v
 describe('the judge of the log', () => {
   test('accepts the log that a running server publishes, as it grows, and a receipt of it', async () => {
     const data = await temporaryFolder();
-    const url = await startServerForTest({ TIDEMARK_DATA: data, TIDEMARK_LOG_ORIGIN: 'tidemark.test/log' }).started;
+    await copySample(data);
+    const url = await startServerForTest({ TIDEMARK_DATA: data }).started;
     const { vkey } = ed25519Signer((await readFile(join(data, 'log-key'), 'utf8')).split('\n')[0] as string);
     const log = `${url}/api/v1/log`;
     const checkpoint = async () => (await fetch(`${log}/checkpoint`)).text();

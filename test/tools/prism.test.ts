@@ -16,6 +16,7 @@ import { type RunningEngine, serve } from '../aws/engines/engine.ts';
 import { STEPS } from '../scenario/scenario.ts';
 import { type Exchange, openSession, type Session } from '../scenario/session.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
+import { copySample } from '../server/taken-in-sample.ts';
 import { folderForAll } from '../storage/temporary-folder.ts';
 import { toolFolder } from './tool-folder.ts';
 
@@ -55,6 +56,7 @@ describe('the scenario through Prism', () => {
 
   beforeAll(async () => {
     if (!existsSync(CLI)) return;
+    await copySample(temporary.folder);
     server = startServer({ TIDEMARK_DATA: temporary.folder });
     const baseUrl = await server.started;
     prism = await startPrism(baseUrl);

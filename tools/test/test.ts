@@ -4,9 +4,11 @@
  * ran. If an engine or a tool cannot be installed, its tests are skipped; with CI=true this is a failure unless the engine
  * or tool is optional.
  */
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pMap from 'p-map';
 import { ENGINES_VARIABLE } from '../../test/aws/engines/engine.ts';
+import { makeRunFolder } from '../../test/aws/engines/run-folder.ts';
 import { startEngines } from '../../test/aws/engines/start-engines.ts';
 import { installTools, TOOLS_VARIABLE } from '../../test/tools/installations.ts';
 import { readCommandLine } from '../run/command-line.ts';
@@ -31,6 +33,8 @@ const { values, positionals: filters } = readCommandLine(
 );
 const progress = openProgress(process.stdout);
 const isCi = process.env.CI === 'true';
+/** Read by test/server/taken-in-sample.ts: all sets share the folders. */
+process.env.TIDEMARK_TEST_SAMPLES = makeRunFolder(tmpdir(), 'tidemark-samples');
 
 interface Step {
   readonly name: string;
@@ -70,8 +74,8 @@ else if (values.tools) rounds.push([byTools()]);
 else if (values.browser) rounds.push([inBrowser]);
 else if (filters.length > 0) rounds.push([...checks], [values.slow ? slow : fast]);
 else if (isCi) {
-  // Engines are built while the other tests run.
-  rounds.push([...checks], [fast], [slowOthers, byTools(), slowComputing, onEngines(), inBrowser]);
+  // Engines and tools are built while the first tests run.
+  rounds.push([...checks], [fast], [slowOthers, onEngines(), slowComputing, byTools(), inBrowser]);
 } else {
   rounds.push([...checks], [fast], ...(values.slow ? [[slow]] : []));
   progress.say(
