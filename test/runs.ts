@@ -1,7 +1,7 @@
 /**
  * Repetition in tests: a sample in a quick run; in CI and with `npm run test:slow`, every fault at every place where it
- * differs, and a random property 15 to 60 times, a cheap one up to 300 times. More found nothing in months: the simulator tries
- * hundreds of worlds in each run, and `npm run simulate` as many as are asked for.
+ * differs. A random property runs 10 to 60 times in both. More found nothing in months: the simulator tries hundreds of
+ * worlds in each run, and `npm run simulate` as many as are asked for.
  */
 const isThorough = process.env.TIDEMARK_THOROUGH === 'true';
 

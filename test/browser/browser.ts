@@ -10,7 +10,7 @@ export const SCREENSHOTS = process.env.TIDEMARK_SCREENSHOTS ?? join(import.meta.
 
 /** In CSS pixels: a phone, a tablet, a laptop, a large screen. */
 const WIDTHS = [360, 768, 1280, 1920];
-/** Where axe looks at the page: the layouts for a finger and for a mouse. */
+/** Where axe looks at the page: the layouts for a finger and for a mouse. Colours change no layout, so dark ones are shown only here. */
 const JUDGED = [360, 1280];
 const SCHEMES = ['light', 'dark'] as const;
 
@@ -45,7 +45,7 @@ export async function openPage(
 }
 
 /**
- * Shows a page at four widths, light and dark. It must be wide enough at each, and pass axe's rules of WCAG 2.2 AA.
+ * Shows a page at four widths, and at two of them dark, too. It must be wide enough at each, and pass axe's rules of WCAG 2.2 AA.
  * Keeps a screenshot of each in {@link SCREENSHOTS}.
  *
  * @param ready resolves once the page shows what it is for
@@ -61,7 +61,7 @@ export async function expectGoodLooks(
   await ready(page);
   for (const colorScheme of SCHEMES) {
     await page.emulateMedia({ colorScheme });
-    for (const width of WIDTHS) {
+    for (const width of colorScheme === 'dark' ? JUDGED : WIDTHS) {
       await page.setViewportSize({ width, height: width === 360 ? 740 : 900 });
       const overflow = await page.evaluate(
         'document.documentElement.scrollWidth - document.documentElement.clientWidth',

@@ -8,7 +8,6 @@ import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Change, Item, Ledger } from '../../storage/ports/ledger.ts';
 import { rawPartKey, workIdOf } from '../../storage/records/batches.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
-import { runs } from '../runs.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { putItem } from '../storage/put-item.ts';
 import { wrappedLedger } from '../storage/wrapped-ledger.ts';
@@ -96,7 +95,7 @@ test.each([
 ])(
   '$what leave what single ones in the same order leave, whatever fails, and each lane is in order',
   async ({ batch, workers, transactionsAtOnce }) => {
-    const numRuns = runs(60, 150);
+    const numRuns = 60;
     let together = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(batch, { minLength: 2, maxLength: 24 }), fates, async (batches: Sent[], fate) => {

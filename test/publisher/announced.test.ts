@@ -327,7 +327,7 @@ test('whatever happens in whatever order, all follows from the log, and a ledger
     const states = await Promise.all([world, copy].map(({ ledger }) => ledgerState(ledger)));
     expect(states[1]).toEqual(states[0]);
   });
-  await fc.assert(property, { numRuns: runs(8, 40) });
+  await fc.assert(property, { numRuns: runs(8, 16) });
 });
 
 async function ledgerState(ledger: Ledger): Promise<unknown> {

@@ -11,7 +11,6 @@ import { readAll } from '../../storage/ports/paging.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { marketKey, observationsOf } from '../../storage/records/markets.ts';
 import { ingest } from '../ingest/ingest.ts';
-import { runs } from '../runs.ts';
 import { createWorld, market, price, readerOf, START_MS, type World } from './world.ts';
 
 const row = fc.record({
@@ -125,7 +124,7 @@ test('as of any moment, a history shows the observations and the values that wer
   const property = fc.asyncProperty(stepsWith(fc.nat(3)), (steps) =>
     expectSameAsOf(steps, async ({ clock }) => new Date(clock.nowMs).toISOString()),
   );
-  await fc.assert(property, { numRuns: runs(25, 30) });
+  await fc.assert(property, { numRuns: 25 });
 });
 
 test('with clocks that go backwards, a market’s own times never do', async () => {
@@ -133,7 +132,7 @@ test('with clocks that go backwards, a market’s own times never do', async () 
   const property = fc.asyncProperty(stepsWith(fc.integer({ min: -3, max: 3 })), (steps) =>
     expectSameAsOf(steps, updatedAt),
   );
-  await fc.assert(property, { numRuns: runs(10, 15) });
+  await fc.assert(property, { numRuns: 10 });
 });
 
 test('as of any release, an imported history shows what a service showed that took every value in at its release', async () => {
@@ -172,7 +171,7 @@ test('as of any release, an imported history shows what a service showed that to
     }
     expect(readAsOf(history, { atMs: START_MS - 1, clock: 'released' }).rows).toEqual([]);
   });
-  await fc.assert(property, { numRuns: runs(10, 15) });
+  await fc.assert(property, { numRuns: 10 });
 });
 
 test('of more sources than the market shows, the newest ones show, also after mistakes', async () => {

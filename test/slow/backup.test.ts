@@ -14,7 +14,7 @@ import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { copySample } from '../server/taken-in-sample.ts';
 import { folderForAll } from '../storage/temporary-folder.ts';
 
-const FILLER_ROWS = 40_000;
+const FILLER_ROWS = 20_000;
 
 const temporary = folderForAll();
 let data: string;
@@ -26,7 +26,7 @@ beforeAll(async () => {
   data = join(temporary.folder, 'data');
   dir = join(temporary.folder, 'backups');
   await copySample(data);
-  // 160 MB of records that nobody reads.
+  // 80 MB of records that nobody reads.
   const database = new DatabaseSync(join(data, 'ledger.sqlite'));
   database.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${FILLER_ROWS})
     INSERT INTO items SELECT 'filler', printf('%09d', i), 0, 'filler', NULL, '"' || hex(randomblob(1900)) || '"' FROM n`);

@@ -7,7 +7,6 @@ import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.t
 import type { ETag, ObjectMetadata, PutCondition } from '../../storage/ports/object-store.ts';
 import { createS3Client, S3_ATTEMPTS, S3_MAX_SOCKETS } from '../../storage/s3/s3-client.ts';
 import { openS3Objects, type S3ObjectsOptions } from '../../storage/s3/s3-objects.ts';
-import { runs } from '../runs.ts';
 import {
   CONFLICT,
   etagOfBytes,
@@ -163,7 +162,7 @@ describe('a put whose tries fail', () => {
           if (outcome !== 'unknown') expect(outcome).toBe(isDone ? 'stored' : 'refused');
         }
       }),
-      { numRuns: runs(50, 120) },
+      { numRuns: 50 },
     );
   });
 });

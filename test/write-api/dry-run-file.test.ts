@@ -11,7 +11,6 @@ import { FRESH_MARKS } from '../../storage/records/publication.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { workOff } from '../ingest/work-off.ts';
 import { market, price } from '../publisher/world.ts';
-import { runs } from '../runs.ts';
 import { heldToSchemas } from './held-to-schemas.ts';
 import { type ApiWorld, openApiWorld } from './world.ts';
 
@@ -153,7 +152,7 @@ describe('a dry run of a file of several parts', () => {
       fc.asyncProperty(fc.array(record, { minLength: 1, maxLength: 15 }), mode, async (records, chosen) => {
         await expectSame(records, chosen);
       }),
-      { numRuns: runs(10, 40) },
+      { numRuns: 20 },
     );
   });
 

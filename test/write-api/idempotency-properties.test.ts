@@ -15,7 +15,6 @@ import {
   watchlistsOf,
 } from '../../storage/records/accounts.ts';
 import { type AuditValue, auditOfActor, auditOfTarget } from '../../storage/records/audit.ts';
-import { runs } from '../runs.ts';
 import { ENGINES, type Engine } from './engines.ts';
 import { grant, seedMarkets } from './seeds.ts';
 import { type Commit, type Fate, type WatchedLedger, watchLedger } from './watched-ledger.ts';
@@ -135,7 +134,7 @@ describe.each(ENGINES)('on %s', (_engine, open) => {
           await engine.close();
         }
       }),
-      { numRuns: runs(50, 60) },
+      { numRuns: 50 },
     );
   });
 });

@@ -175,7 +175,7 @@ describe('a batch waits for the revisions that it has written', () => {
         expect(await answerTo(world, 'batch/one')).not.toBeNull();
         expect(await waiting(world)).toEqual([]);
       }),
-      { numRuns: runs(30, 60) },
+      { numRuns: 30 },
     );
   });
 

@@ -10,7 +10,6 @@ import { readAll } from '../../../storage/ports/paging.ts';
 import { marketIndexKey, marketPartition } from '../../../storage/records/markets.ts';
 import { DEFERRED, FRESH_MARKS, parseMark } from '../../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
-import { runs } from '../../runs.ts';
 import { faultyStorage } from '../faulty-storage.ts';
 import { type LaggingLedger, laggingLedger } from '../lagging-ledger.ts';
 import { refresh } from '../refresh.ts';
@@ -159,7 +158,7 @@ test('in whatever order items become visible, and whenever it is published, noth
         expect(bodies(world)).toEqual(bodies(calm));
       },
     ),
-    { numRuns: runs(15, 30) },
+    { numRuns: 15 },
   );
 });
 

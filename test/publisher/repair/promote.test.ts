@@ -57,7 +57,7 @@ async function next(): Promise<void> {
 }
 
 describe('whatever of the last transactions has arrived, and however old the copy is', () => {
-  test.each(Array.from({ length: runs(8, 40) }, (_, seed) => seed))(
+  test.each(Array.from({ length: runs(8, 20) }, (_, seed) => seed))(
     'all that has arrived becomes public (seed %i)',
     async (seed) => {
       const random = new Random(seed);

@@ -407,6 +407,6 @@ test('a rebuild into an empty store makes the bodies and history pages that read
       expect(await listedItems(empty)).toEqual(await listedItems(world.objects));
       await expectVerified(empty);
     }),
-    { numRuns: runs(25, 50) },
+    { numRuns: 25 },
   );
 });
