@@ -59,7 +59,11 @@ test('a folder that was begun without the sample stays without it while it is em
 
 test('a folder that was begun with the models has them alone, and refuses the currencies', async () => {
   const folder = await temporaryFolder();
-  const begun = startServerForTest({ TIDEMARK_DATA: folder, TIDEMARK_SAMPLE: 'models', TIDEMARK_PROJECTIONS: 'all' });
+  const begun = startServerForTest({
+    TIDEMARK_DATA: folder,
+    TIDEMARK_SAMPLE: 'models',
+    TIDEMARK_PROJECTIONS: 'log,latest',
+  });
   const { slugs } = await shown(begun);
   expect(slugs).toHaveLength(59);
   expect(await (await fetch(`${await begun.started}/api/v1/markets/gpt-4o`)).json()).toMatchObject({
