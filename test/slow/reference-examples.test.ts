@@ -3,12 +3,12 @@ import { spawn } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { CONDITIONS, curlOf, neededExamples } from '../../clients/web/docs/example-shell.ts';
 import { OPERATION_VIEWS, type OperationView } from '../../clients/web/docs/openapi-view.ts';
 import { READ_HOST, WRITE_HOST } from '../../contract/files/example-hosts.ts';
+import { DEFAULT_PROJECTIONS } from '../../contract/files/projections.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { copySample } from '../server/taken-in-sample.ts';
 import { folderForAll } from '../storage/temporary-folder.ts';
 
 const temporary = folderForAll();
@@ -18,12 +18,17 @@ let environment: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
   const data = join(temporary.folder, 'data');
-  await copySample(data, 'all');
-  server = startServer({ TIDEMARK_DATA: data, TIDEMARK_PROJECTIONS: 'all' });
+  const TIDEMARK_PROJECTIONS = [...DEFAULT_PROJECTIONS].join(',');
+  server = startServer({ TIDEMARK_DATA: data, TIDEMARK_PROJECTIONS });
   url = await server.started;
   const TIDEMARK_API_KEY = (await readFile(join(data, 'operator-key'), 'utf8')).trim();
   environment = { PATH: process.env.PATH, TIDEMARK_API_KEY };
   await mkdir(join(temporary.folder, 'downloads'));
+  // The files of the day are made after the first publication.
+  await vi.waitFor(async () => expect((await fetch(`${url}/api/v1/exports/latest`)).status).toBe(200), {
+    timeout: 60_000,
+    interval: 200,
+  });
 });
 
 afterAll(() => server.end('SIGKILL'));

@@ -12,7 +12,7 @@ import { type Outcome, runScenario, type Scenario } from '../torture/trial.ts';
 
 /** In the name of each test; the command repeats it. */
 const SEED = randomInt(1, 1_000_000_000);
-const TIMES: Readonly<Record<string, number>> = { kill: 20 };
+const TIMES: Readonly<Record<string, number>> = { kill: 12 };
 /** Most of it is waiting, so they run side by side. */
 const LIMIT = { timeout: 240_000 };
 
