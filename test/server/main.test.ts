@@ -15,8 +15,6 @@ import { folderForAll, makeTemporaryFolder, temporaryFolder } from '../storage/t
 import { publishedBytes } from './published-bytes.ts';
 import { type ServerProcess, startServer, startServerForTest } from './server-process.ts';
 
-/** All but the files of a day, which come later and take longest: test/slow/package.test.ts waits for them. */
-const TIDEMARK_PROJECTIONS = 'log,latest,recent,history-files,market-pages,feeds';
 const ALREADY = /in the ledger already/;
 
 /** An undisturbed first start, shared by all tests. */
@@ -28,7 +26,7 @@ let undisturbed: Map<string, string>;
 
 beforeAll(async () => {
   data = join(temporary.folder, 'not', 'there', 'yet');
-  first = startServer({ TIDEMARK_PROJECTIONS, TIDEMARK_DATA: data });
+  first = startServer({ TIDEMARK_DATA: data });
   firstUrl = await first.started;
   undisturbed = await publishedBytes(firstUrl);
 });
@@ -152,7 +150,7 @@ describe('an impossible start fails with one line that names the cause', () => {
   });
 
   test('the data folder belongs to a running server, which continues', async () => {
-    await expectRefusal(startServerForTest({ TIDEMARK_PROJECTIONS, TIDEMARK_DATA: data }), data);
+    await expectRefusal(startServerForTest({ TIDEMARK_DATA: data }), data);
     expect((await fetch(`${firstUrl}/healthz`)).status).toBe(200);
   });
 });
@@ -162,7 +160,7 @@ describe('stopping and starting again', () => {
     expect(await first.end('SIGINT')).toBe(0);
     expect(first.errors()).toBe('');
 
-    const second = startServerForTest({ TIDEMARK_PROJECTIONS, TIDEMARK_DATA: data, HOST: '0.0.0.0' });
+    const second = startServerForTest({ TIDEMARK_DATA: data, HOST: '0.0.0.0' });
     const baseUrl = await second.started;
     expect(new URL(baseUrl).hostname).toBe('127.0.0.1');
     expect(second.output()).toMatch(ALREADY);
@@ -175,7 +173,7 @@ describe('stopping and starting again', () => {
 
   test('on all IPv6 addresses, it prints one that can be opened', async ({ skip }) => {
     if (!hasIPv6()) skip('this machine has no IPv6');
-    const server = startServerForTest({ TIDEMARK_PROJECTIONS, TIDEMARK_DATA: data, HOST: '::' });
+    const server = startServerForTest({ TIDEMARK_DATA: data, HOST: '::' });
     const baseUrl = await server.started;
     expect(new URL(baseUrl).hostname).toBe('[::1]');
     expect((await fetch(`${baseUrl}/api/v1/snapshot`)).status).toBe(200);
@@ -184,7 +182,7 @@ describe('stopping and starting again', () => {
 
   test('if all objects are deleted, it makes them again before it serves', async () => {
     await rm(join(data, 'public'), { recursive: true });
-    const server = startServerForTest({ TIDEMARK_PROJECTIONS, TIDEMARK_DATA: data });
+    const server = startServerForTest({ TIDEMARK_DATA: data });
     const url = await server.started;
     await expectSound(url);
     await expectSameBodies(url);
@@ -198,7 +196,7 @@ describe('stopping and starting again', () => {
     const made = async () =>
       (await readdir(markets, { recursive: true })).filter((path) => /\/history\.json$/.test(path));
     for (const path of await made()) await rm(join(markets, path));
-    const server = startServerForTest({ TIDEMARK_PROJECTIONS, TIDEMARK_DATA: data });
+    const server = startServerForTest({ TIDEMARK_DATA: data });
     const url = await server.started;
     await expect.poll(() => server.errors()).toContain('175 objects are lost');
     await expect.poll(made).toHaveLength(175);
@@ -207,7 +205,7 @@ describe('stopping and starting again', () => {
   });
 
   test('one Ctrl-C may arrive twice: from the terminal and from npm', async () => {
-    const server = startServerForTest({ TIDEMARK_PROJECTIONS, TIDEMARK_DATA: data });
+    const server = startServerForTest({ TIDEMARK_DATA: data });
     await server.started;
     const once = server.end('SIGINT');
     expect(await server.end('SIGINT')).toBe(0);
@@ -229,11 +227,11 @@ test('after kill -9 at any moment of the first start, the next start completes i
     fc.asyncProperty(delaysMs, async (delays) => {
       const { folder, remove } = await makeTemporaryFolder();
       for (const delayMs of delays) {
-        const killed = startServer({ TIDEMARK_DATA: folder, TIDEMARK_PROJECTIONS });
+        const killed = startServer({ TIDEMARK_DATA: folder });
         await setTimeout(delayMs);
         expect(await killed.end('SIGKILL')).toBe('SIGKILL');
       }
-      const server = startServer({ TIDEMARK_DATA: folder, TIDEMARK_PROJECTIONS });
+      const server = startServer({ TIDEMARK_DATA: folder });
       try {
         expect(await publishedBytes(await server.started)).toEqual(undisturbed);
       } finally {
