@@ -30,9 +30,3 @@ export async function invokeInProcess(
   const lines = stdout.trimEnd().split('\n');
   return { ...(JSON.parse(lines.pop() ?? '') as Invoked), log: lines.join('\n') };
 }
-
-/** For people: the CPU time of the import and of the first call. */
-export function cpuNote(name: string, { importCpuMs, callCpuMs }: Invoked): string {
-  const milliseconds = (time: number) => `${time.toFixed(0).padStart(5)} ms`;
-  return `${name.padEnd(18)}import ${milliseconds(importCpuMs)}, first call ${milliseconds(callCpuMs)} of CPU time`;
-}
