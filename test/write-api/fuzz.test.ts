@@ -8,13 +8,14 @@ import { PROBLEMS, type ProblemCode } from '../../contract/problems/problems.ts'
 import { parseApiKey } from '../../lambdas/credentials/api-key-format.ts';
 import { createAuthenticator } from '../../lambdas/credentials/principal.ts';
 import type { HttpEvent, HttpResult } from '../../lambdas/http/event.ts';
+import { runs } from '../runs.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { BODY_SECRET, type Damage, damage, damaged } from './hostile.ts';
 import { seedApiKey } from './seeds.ts';
 import { API_OPERATIONS, type ApiOperationId, seedWorld, validCall } from './valid-calls.ts';
 import { type ApiWorld, openApiWorld } from './world.ts';
 
-const EVENTS = 1_000;
+const EVENTS = runs(1_000, 2_000);
 /** Statuses that some of the events must get: the damage must not cause refusals only. The rare ones need many events. */
 const STATUSES = [200, 201, 400, 401, 404, 415, 422, ...runs<number[]>([], [405, 412, 428])];
 const OWNER = 'account:req_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
