@@ -45,14 +45,14 @@ describe.each(S3_ENGINES)('%s:', (engine) => {
     });
   }
 
-  test('stores exactly one of 20 simultaneous creations and swaps, 50 times over', { timeout: 60_000 }, async () => {
+  test('stores exactly one of 20 simultaneous creations and swaps, ten times over', async () => {
     const { objects } = await makeBucket(endpoint);
     const race = async (key: string, text: string, condition: Parameters<typeof objects.put>[3]) => {
       const racers = Array.from({ length: 20 }, (_, racer) => bytes(`${text} ${racer}`));
       const results = await Promise.all(racers.map((body) => objects.put(key, body, metadataOf(1), condition)));
       return results.filter(({ kind }) => kind === 'stored');
     };
-    for (let round = 0; round < 50; round++) {
+    for (let round = 0; round < 10; round++) {
       const [created, ...others] = await race(`races/${round}`, 'create', absent);
       if (created === undefined) throw new Error('nobody has won');
       const swapped = await race(`races/${round}`, 'swap', { kind: 'matches', etag: etagOf(created) });
