@@ -7,7 +7,7 @@ import { freemem } from 'node:os';
 import { makeRunFolder, removeRunFolder } from './aws/engines/run-folder.ts';
 
 const IN_MEMORY = '/dev/shm';
-/** Three sets of tests run at once. A fresh clone with its dependencies takes the most: about one of these. */
+/** Four sets of tests run at once. A fresh clone with its dependencies takes the most: about one of these. */
 const NEEDED_BYTES = 8 * 2 ** 30;
 
 /** Vitest's `globalSetup`, before others that make files. The tests inherit TMPDIR. */

@@ -67,15 +67,15 @@ const [slowOthers, slowComputing] = ['others', 'computing'].map(
 ) as [Step, Step];
 /** Rounds run one after the other. Within a round, {@link LANES} steps run at the same time, the longest first. */
 const rounds: Step[][] = [];
-/** The tests on engines mostly wait, and the slow ones run one at a time, so three lanes share two cores. */
-const LANES = 3;
+/** The tests on engines mostly wait, for a build first, and the slow ones run one at a time, so four lanes share two cores. */
+const LANES = 4;
 if (values.aws) rounds.push([onEngines()]);
 else if (values.tools) rounds.push([byTools()]);
 else if (values.browser) rounds.push([inBrowser]);
 else if (filters.length > 0) rounds.push([values.slow ? slow : fast]);
 else if (isCi) {
   // Engines and tools are built while the first tests run.
-  rounds.push([...checks], [fast], [slowOthers, onEngines(), slowComputing, byTools(), inBrowser]);
+  rounds.push([...checks], [fast], [slowOthers, byTools(), slowComputing, onEngines(), inBrowser]);
 } else {
   rounds.push([...checks], [fast], ...(values.slow ? [[slow]] : []));
   progress.say(
