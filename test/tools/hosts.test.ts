@@ -7,7 +7,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DEFAULT_PROJECTIONS } from '../../contract/files/projections.ts';
 import { makeLogKey } from '../../server/commands/log-keys.ts';
 import { installed } from '../aws/engines/installation.ts';
 import { moto } from '../aws/engines/moto.ts';
@@ -27,10 +26,9 @@ import { toolFolder } from './tool-folder.ts';
 const HERE = join(import.meta.dirname, 'hosts');
 const PYTHON = join(toolFolder('python-tools'), 'bin', 'python');
 const { key, vkey } = makeLogKey('hosts.test.example/prices');
-const SETTINGS = {
-  ...{ TIDEMARK_LOG_KEY: key, TIDEMARK_SAMPLE: 'no' },
-  TIDEMARK_PROJECTIONS: [...DEFAULT_PROJECTIONS].join(','),
-};
+/** Files of all kinds are asked for in test/slow/folder-hosting.test.ts. */
+const PROJECTIONS = 'log,latest,market-pages';
+const SETTINGS = { TIDEMARK_LOG_KEY: key, TIDEMARK_PROJECTIONS: PROJECTIONS, TIDEMARK_SAMPLE: 'no' };
 /** A second page of the list. Some are called as folders of the API are. */
 const SLUGS = [...Array.from({ length: 102 }, (_, index) => `m-${String(index).padStart(3, '0')}`), 'markets', 'pages'];
 const REMOVED = 'm-050';
