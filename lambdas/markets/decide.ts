@@ -17,7 +17,7 @@ import type {
   RetractionRecord,
 } from '../../contract/ingest/ingest-records.ts';
 import { ROW_REMEDIES } from '../../contract/problems/row-remedies.ts';
-import { canonicalJson, inOrder } from '../../contract/values/canonical-json.ts';
+import { inOrder } from '../../contract/values/canonical-json.ts';
 import { laterInstant } from '../../contract/values/instants.ts';
 import type { Metric, Observation, RetractionKind } from '../../contract/values/metric.ts';
 import { isShowable } from '../../contract/values/showable.ts';
@@ -36,6 +36,7 @@ import {
   versionOrder,
 } from '../../storage/records/markets.ts';
 import { metricPart, newestValues, valuesIn } from '../../storage/records/newest-values.ts';
+import { defineMarket } from './define-market.ts';
 import { ANNOUNCED_CHANGES, MARKET_CHANGES, marketChanges } from './market-changes.ts';
 import type { KnownObservation, MarketDecision, MarketInput, RowOutcome } from './market-decision.ts';
 import { newOutcome, refused, unchangedOutcome } from './market-decision.ts';
@@ -43,22 +44,20 @@ import { ObservationPuts } from './observation-puts.ts';
 import {
   addToRecord,
   copiedRecord,
-  definitionOf,
   isListedAlready,
   isSameContent,
   isTakenBack,
   metricOfRecord,
-  newMarketValue,
   retracted,
   showValues,
 } from './observation-value.ts';
 import { hasOtherReason, repetition } from './public-reason.ts';
-import { isTooLarge, isTooLargeWith, mayOutgrow, TOO_LARGE } from './record-size.ts';
+import { isTooLargeWith, mayOutgrow, TOO_LARGE } from './record-size.ts';
 import { recordedValueText, sentValueText } from './recorded-value-text.ts';
 import { removedFault } from './removal.ts';
 import { orderOfRow, type Row } from './rows.ts';
 import { OutlierGuard } from './rules/outlier.ts';
-import { restate, unchangedMarket, withoutDispute, withSources } from './rules/standing.ts';
+import { restate, unchangedMarket, withoutDispute } from './rules/standing.ts';
 
 /** Decides every row of one market as one transaction, with any number of changes. */
 export function decideMarket(input: MarketInput): MarketDecision {
@@ -153,29 +152,11 @@ class MarketDraft {
   }
 
   #define(record: MarketRecord): RowOutcome {
-    if (this.#value === null) {
-      const value = newMarketValue(record);
-      if (isTooLarge(value)) return TOO_LARGE;
-      this.#value = value;
-      return { kind: 'accepted', counts: 'newMarkets' };
-    }
-    const definition = definitionOf(record, this.#value);
-    if (canonicalJson(definitionOf(this.#value, this.#value)) === canonicalJson(definition)) {
-      this.#isDefinitionKept = true;
-      return UNCHANGED;
-    }
-    if (this.#value.observations > 0) {
-      const { nativeCurrency, unit } = this.#value;
-      const detail = 'is fixed once a market has observations: use a new slug';
-      if (nativeCurrency !== definition.nativeCurrency) return refused('conflict.existing', '/nativeCurrency', detail);
-      if (canonicalJson(unit) !== canonicalJson(definition.unit)) return refused('conflict.existing', '/unit', detail);
-    }
-    if (isTooLarge({ ...this.#value, ...definition })) return TOO_LARGE;
-    for (const own of ['attributes', 'outliers', 'outliersReason'] as const) delete this.#value[own];
-    Object.assign(this.#value, definition);
-    restate(this.#value, (standing) => withSources(standing, definition.sources));
-    this.#revision++;
-    return { kind: 'accepted', counts: 'changedMarkets' };
+    const { value, outcome } = defineMarket(this.#value, record);
+    this.#value = value;
+    if (outcome.kind === 'unchanged') this.#isDefinitionKept = true;
+    if (outcome.kind === 'accepted' && outcome.counts === 'changedMarkets') this.#revision++;
+    return outcome;
   }
 
   #version(record: IngestRecord, first: string): RowOutcome {
