@@ -3,10 +3,14 @@
 import { NOT_FOUND_PROBLEM } from '../contract/problems/edge-problems.ts';
 import { problemCatalogue } from '../contract/problems/problems.ts';
 import { canonicalJson, type Json } from '../contract/values/canonical-json.ts';
+import { RENDERER_VERSION } from './core/bodies/render.ts';
 import type { StaticBodies } from './dependencies.ts';
 import { rendered } from './kernel/files/rendered.ts';
 import type { Projector } from './kernel/projection.ts';
 import { PROJECTORS } from './projections.ts';
+
+/** The member of the OpenAPI document that says by which version of the code the public files are rendered. */
+export const RENDERER_MEMBER = 'x-tidemark-renderer';
 
 /** Renders the documents of the deployment, and the body of the CDN's error page for 404. */
 export function staticBodies(
@@ -47,9 +51,9 @@ interface OpenApi {
   readonly tags: readonly { readonly name: string }[];
 }
 
-/** Adds the paths of projections that are not in the table of operations. */
+/** Adds the paths of projections that are not in the table of operations, and the version for `verify`. */
 function withPathItems(openapi: Json, projectors: readonly Projector[]): Json {
   const { paths = {}, ...rest } = openapi as { readonly paths?: { readonly [path: string]: Json } };
   const added = projectors.map(({ describe }) => describe.pathItems ?? {});
-  return { ...rest, paths: Object.assign({}, paths, ...added) };
+  return { ...rest, paths: Object.assign({}, paths, ...added), [RENDERER_MEMBER]: RENDERER_VERSION };
 }

@@ -7,6 +7,7 @@ import { TILE_WIDTH } from '../../contract/log/tiles.ts';
 import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
 import { CHECKPOINT_URL, LogFiles, VKEY_URL } from '../../publisher/verify/log/log-files.ts';
 import { type VerifyLogOptions, type VerifyLogReport, verifyLog } from '../../publisher/verify/log/verify-log.ts';
+import { otherRenderer } from '../../publisher/verify/other-renderer.ts';
 import { DEFAULT_READ_LIMITS, httpReader, UpstreamInvalid } from '../../publisher/verify/reading/bounded-reader.ts';
 import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
@@ -64,22 +65,24 @@ export async function verifyService(
   const { reader } = watched;
   const check = async () => {
     const bodies = await confirmFindings(reader, { ...asked, nowMs: Date.now() }, pause);
-    if (logCheck === null) return { bodies, log: null };
-    return { bodies, log: await verifyTheLog(url, reader, logCheck, { pause }) };
+    const log = logCheck && (await verifyTheLog(url, reader, logCheck, { pause }));
+    const found = [...bodies.findings, ...(log?.findings ?? [])];
+    return { bodies, log, found, other: await otherRenderer(reader, found) };
   };
-  const { bodies, log } = await check().finally(watched.end);
-  const { findings, ...report } = bodies;
-  const all = [...findings, ...(log?.findings ?? [])];
+  const { bodies, log, found, other } = await check().finally(watched.end);
+  const { findings: _, ...report } = bodies;
+  const all = other === null ? found : [other.finding, ...found];
+  const shown = other === null ? found : [other.finding, ...other.others];
   if (all.length > 0) endWith('findings');
   if (options.json) return await printJson({ findings: all, ...report, ...(log && { log: shownLog(log) }) });
   const table = new Table(['RULE', 'URL', 'FINDING']);
-  for (const { rule, url: where, detail } of all) await table.add([rule, where, detail]);
+  for (const { rule, url: where, detail } of shown) await table.add([rule, where, detail]);
   await table.end();
   // On a pipe, only the findings are data, so the output is empty without findings.
-  if (!isPersonReading()) return note(`${counted(all.length, 'finding')} at ${url.href.replace(/\/$/, '')}`);
+  if (!isPersonReading()) return note(`${counted(shown.length, 'finding')} at ${url.href.replace(/\/$/, '')}`);
   const { generation, markets, observations, pages, missingValues } = report;
   await printFields([
-    ['findings', all.length],
+    ['findings', shown.length],
     ['generation', generation],
     ['read', `${counted(markets, 'market')}, ${counted(observations, 'observation')}, ${counted(pages, 'page')}`],
     ['missing values', missingValues],

@@ -9,9 +9,11 @@ import { createGzip } from 'node:zlib';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type CommandError, EXIT_CODES } from '../../cli/program/exit-codes.ts';
 import { createProgram } from '../../cli/program/program.ts';
+import { publicKey } from '../../contract/files/public-objects.ts';
 import { publish } from '../../publisher/publish.ts';
 import { withLog } from '../publisher/log/test-log.ts';
 import { loggedReader } from '../publisher/verify/logged-reader.ts';
+import { serveReader } from '../publisher/verify/serve-reader.ts';
 import { createWorld, market, price } from '../publisher/world.ts';
 import { folderForAll } from '../storage/temporary-folder.ts';
 
@@ -161,4 +163,28 @@ describe.each(Object.entries(ATTACKS))('%s', (name, each) => {
     expect(unharmed).toContain(await exitCodeOf(command, '--patience', '0', '--timeout', secondsFor(command)));
     expect(asked).toBeLessThan(1_000);
   });
+});
+
+test('verify names another version of the renderer once, instead of each file; it stays a finding, and JSON has all', async () => {
+  const world = createWorld();
+  await world.ingest([market('a'), market('b'), price('a', 0, 4129), price('b', 0, 5)]);
+  await publish(withLog(world.dependencies));
+  const altered = (from: RegExp, to: string) => (body: Buffer) => Buffer.from(body.toString().replace(from, to));
+  for (const slug of ['a', 'b'])
+    await world.forge(publicKey({ kind: 'market', slug }), altered(/"kind":"\w+"/, '"kind":"other"'));
+  await world.forge(publicKey({ kind: 'openapi' }), altered(/"x-tidemark-renderer":\d+/, '"x-tidemark-renderer":1'));
+  const served = await serveReader(loggedReader(world.objects));
+  const output = vi.mocked(process.stdout.write).mock.calls;
+  const verified = async (...options: readonly string[]) => {
+    output.length = 0;
+    expect(await exitCodeOf(`verify ${served.url} --log`, ...options)).toBe(EXIT_CODES.findings.code);
+    return output.map(([text]) => String(text)).join('');
+  };
+  const table = await verified();
+  expect(table.match(/renders by version 1,/g)).toHaveLength(1);
+  expect(table).not.toContain('not-in-log');
+  const { findings } = JSON.parse(await verified('--json'));
+  expect(findings.map(({ rule }: { readonly rule: string }) => rule)).toEqual(expect.arrayContaining(['not-in-log']));
+  expect(findings[0].detail).toContain('renders by version 1,');
+  served.close();
 });

@@ -13,6 +13,8 @@ export const compat: Projector = {
   kinds: ['compat-json', 'compat-text'],
   check: async (context) => await (await import('./check.ts')).checkCompat(context),
   isInLog: true,
+  // No `leadUrl`: the index and the lists of currencies stay equal on most days, and a removal makes parts again on the same day. A
+  // body that leads would be one more public file for the mirrors of this projection alone.
   daily: async (context) => {
     if (context.storage.projections?.has('compat') !== true) return null;
     return await (await import('./make-compat.ts')).makeCompat(context);
