@@ -112,6 +112,9 @@ const PUBLISHER_READS: Partitions = [
   P.takedownsDue,
 ];
 
+/** Claims, and what they have verified. */
+const REVIEW: Partitions = [P.claims, P.claimsByState, P.claimsBySubject, P.verifications, P.verificationsByMarket];
+
 /** The records that a request can write. Records of the publisher are not among them. */
 const WRITE_API_PUTS: Partitions = [
   // Accepting a claim may retract an announced value.
@@ -122,9 +125,7 @@ const WRITE_API_PUTS: Partitions = [
   P.auditByTarget,
   P.awaitingGeneration,
   P.batches,
-  P.claims,
-  P.claimsByState,
-  P.claimsBySubject,
+  ...REVIEW,
   P.entitlements,
   P.erasures,
   P.idempotency,
@@ -137,8 +138,6 @@ const WRITE_API_PUTS: Partitions = [
   P.sourceWork,
   P.takedowns,
   P.takedownsDue,
-  P.verifications,
-  P.verificationsByMarket,
   P.waitlist,
   P.watchlists,
   P.work,
@@ -166,16 +165,12 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         P.auditSeals,
         P.auditSealParts,
         P.batches,
-        P.claims,
-        P.claimsByState,
-        P.claimsBySubject,
+        ...REVIEW,
         P.entitlements,
         P.erasures,
         P.idempotency,
         P.market,
         P.usage,
-        P.verifications,
-        P.verificationsByMarket,
         P.watchlists,
         P.work,
       ],
@@ -189,9 +184,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         P.auditByTarget,
         P.awaitingGeneration,
         P.batches,
-        P.claims,
-        P.claimsByState,
-        P.claimsBySubject,
+        ...REVIEW,
         P.entitlements,
         P.erasures,
         // When a ledger is used for the first time.
@@ -199,8 +192,6 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         P.market,
         P.marketIndex,
         P.marks,
-        P.verifications,
-        P.verificationsByMarket,
         // A lease is written into its work item.
         P.work,
       ],

@@ -43,7 +43,7 @@ import type {
   StoredObject,
 } from '../ports/object-store.ts';
 import { S3_MAX_SOCKETS } from './s3-client.ts';
-import { isAbsent, mayHaveHappened, noteTries, statusOf } from './s3-outcome.ts';
+import { isAbsent, mayHaveHappened, noteTries, readWhole, statusOf } from './s3-outcome.ts';
 
 const GENERATION_METADATA = 'generation';
 const NEXT_CURSOR_METADATA = 'next-cursor';
@@ -219,14 +219,7 @@ class S3Objects implements ObjectStore {
     if (sizeBytes > this.#maxBodyBytes) {
       throw this.#corrupt(key, `it has ${sizeBytes} bytes, which is above the limit for objects of this store`);
     }
-    const body = Buffer.allocUnsafeSlow(sizeBytes);
-    let filled = 0;
-    for await (const chunk of stream as AsyncIterable<Uint8Array>) {
-      if (filled + chunk.byteLength <= sizeBytes) body.set(chunk, filled);
-      filled += chunk.byteLength;
-    }
-    if (filled !== sizeBytes) throw new Error(`it gave ${filled} bytes instead of ${sizeBytes}`);
-    return body;
+    return await readWhole(stream, sizeBytes);
   }
 
   async #readHead(key: string): Promise<ObjectHead | null> {

@@ -1,4 +1,5 @@
-/** Derives the outcome of a request from S3's error. */
+/** Derives the outcome of a request from S3's error, and reads its answer. */
+import type { Readable } from 'node:stream';
 import type { DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 
 /** The fields of an error that the SDK adds if there was an answer. */
@@ -50,4 +51,22 @@ export function noteTries(command: PutObjectCommand | DeleteObjectCommand): read
     { name: 'noteTries', step: 'finalizeRequest', priority: 'low' },
   );
   return tries;
+}
+
+/** The whole body. Rejects if it has another length. */
+export async function readWhole(body: Readable, bytes: number): Promise<Uint8Array> {
+  const whole = Buffer.allocUnsafeSlow(bytes);
+  let filled = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      if (filled + chunk.length > bytes) throw new Error(`more than ${bytes} bytes came`);
+      whole.set(chunk, filled);
+      filled += chunk.length;
+    }
+  } finally {
+    // Frees the socket in every case.
+    body.destroy();
+  }
+  if (filled < bytes) throw new Error(`${filled} bytes came instead of ${bytes}`);
+  return whole;
 }

@@ -5,7 +5,7 @@ import { ENDED_UPLOAD_TAG } from '../aws/names.ts';
 import { type Runtime, systemRuntime } from '../aws/runtime.ts';
 import { StorageCorrupt, StorageUnavailable } from '../ports/errors.ts';
 import { type UploadFiles, uploadObjectKey } from '../ports/upload-store.ts';
-import { isAbsent, statusOf } from './s3-outcome.ts';
+import { isAbsent, readWhole, statusOf } from './s3-outcome.ts';
 
 /** `pause` waits before a range is read again. Default: a timer. */
 export interface S3UploadsOptions extends Partial<Pick<Runtime, 'pause'>> {
@@ -92,24 +92,6 @@ export function openS3Uploads({ client, bucket, pause = systemRuntime.pause }: S
       }
     },
   };
-}
-
-/** The whole body. Rejects if it has another length. */
-async function readWhole(body: Readable, bytes: number): Promise<Uint8Array> {
-  const whole = Buffer.allocUnsafeSlow(bytes);
-  let filled = 0;
-  try {
-    for await (const chunk of body as AsyncIterable<Uint8Array>) {
-      if (filled + chunk.length > bytes) throw new Error(`more than ${bytes} bytes came`);
-      whole.set(chunk, filled);
-      filled += chunk.length;
-    }
-  } finally {
-    // Frees the socket in every case.
-    body.destroy();
-  }
-  if (filled < bytes) throw new Error(`${filled} bytes came instead of ${bytes}`);
-  return whole;
 }
 
 function unavailable(key: string, cause: unknown): StorageUnavailable {
