@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict';
 import { copyFile, cp, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { OPENAPI_FILE } from '../../tools/build/build-openapi.ts';
 import { GO_FLAGS } from '../aws/engines/engine.ts';
-import { startServer } from '../server/server-process.ts';
+import { startServerForTest } from '../server/server-process.ts';
 import { copySample } from '../server/taken-in-sample.ts';
-import { folderForAll, temporaryFolder } from '../storage/temporary-folder.ts';
+import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { GO_MODULE } from './installations.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
@@ -21,18 +21,14 @@ const MODULES = join(toolFolder('npm-tools'), 'node_modules');
 const PYTHON = join(toolFolder('python-tools'), 'bin', 'python');
 const OAPI_CODEGEN = join(toolFolder('go-tools'), 'oapi-codegen');
 
-const temporary = folderForAll();
-/** The address and the credential of a server, as the clients take them. */
-let settings: NodeJS.ProcessEnv;
-
-beforeAll(async () => {
-  const { folder } = temporary;
-  await copySample(folder, 'all');
-  const server = startServer({ TIDEMARK_DATA: folder, TIDEMARK_PROJECTIONS: 'all' });
-  const key = (await readFile(join(folder, 'operator-key'), 'utf8')).trim();
-  settings = { TIDEMARK_URL: await server.started, TIDEMARK_KEY: key };
-  return () => server.end('SIGKILL');
-});
+/** The addresses and the credential of a new server, as the clients take them. */
+async function startServer(): Promise<NodeJS.ProcessEnv> {
+  const dataFolder = await temporaryFolder();
+  await copySample(dataFolder, 'all');
+  const baseUrl = await startServerForTest({ TIDEMARK_DATA: dataFolder, TIDEMARK_PROJECTIONS: 'all' }).started;
+  const key = (await readFile(join(dataFolder, 'operator-key'), 'utf8')).trim();
+  return { TIDEMARK_URL: baseUrl, TIDEMARK_KEY: key };
+}
 
 /** Runs it in the folder; the output is that of a success. */
 async function succeed(cwd: string, program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
@@ -80,7 +76,7 @@ describe('a generated client', () => {
       'node',
       'use.ts',
     ]);
-    const { stdout } = await node('built/use.js', [], settings);
+    const { stdout } = await node('built/use.js', [], await startServer());
     expect(JSON.parse(stdout)).toEqual(EXPECTED);
   });
 
@@ -121,7 +117,7 @@ describe('a generated client', () => {
       'Unsupported content type application/x-ndjson',
     ]);
     await copyFile(join(CLIENTS, 'python/use.py'), join(folder, 'use.py'));
-    const { stdout } = await succeed(folder, PYTHON, ['use.py'], settings);
+    const { stdout } = await succeed(folder, PYTHON, ['use.py'], await startServer());
     expect(JSON.parse(stdout)).toEqual(EXPECTED);
   });
 
@@ -131,7 +127,7 @@ describe('a generated client', () => {
     await mkdir(join(folder, 'tidemark'));
     await succeed(folder, OAPI_CODEGEN, ['-config', 'oapi-codegen.yaml', OPENAPI_FILE]);
     await succeed(folder, 'go', ['build', '-o', 'client', '.'], GO_FLAGS);
-    const { stdout } = await succeed(folder, join(folder, 'client'), [], settings);
+    const { stdout } = await succeed(folder, join(folder, 'client'), [], await startServer());
     expect(JSON.parse(stdout)).toEqual(EXPECTED);
   });
 });
