@@ -25,6 +25,9 @@ const MONEY_FACTOR = 10;
  */
 const SCALAR_FACTOR = 100;
 
+/** Of two amounts with the same digits, one ten times the other, the smaller may have been rounded by half a minor unit. */
+const ROUNDING_MINOR_UNITS = MONEY_FACTOR / 2;
+
 /** Smaller amounts count as this many minor units, because 3 cents are known to one digit only. */
 const COARSE_MINOR_UNITS = 100;
 
@@ -143,12 +146,12 @@ function timeBetweenMs(one: Metric, other: Metric): number {
 }
 
 /**
- * For amounts of one sign: whether one is more than ten times the other. It is computed as a distance, so that it also works
+ * For amounts of one sign: whether one is ten times the other or more, but for rounding. It is computed as a distance, so that it also works
  * across zero: WTI fell from 18.27 to −36.98 USD in a day, and that was not a slip.
  */
 function isMoneyLeap(one: number, other: number): boolean {
   const smaller = Math.max(Math.min(Math.abs(one), Math.abs(other)), COARSE_MINOR_UNITS);
-  return Math.abs(one - other) > (MONEY_FACTOR - 1) * smaller;
+  return Math.abs(one - other) >= (MONEY_FACTOR - 1) * smaller - ROUNDING_MINOR_UNITS;
 }
 
 /** Compares the rows of one market with the ledger's values, and with the rows before them. */
