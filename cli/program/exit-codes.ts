@@ -28,7 +28,7 @@ export const EXIT_CODES = {
     code: 6,
     meaning: 'Accepted, but not finished while the command waited: rows may be stored, and not public yet.',
   },
-  forked: { code: 7, meaning: 'The log of the service contradicts itself. The evidence is kept.' },
+  forked: { code: 7, meaning: '`mirror`: the log of the service contradicts itself. The evidence is kept.' },
   unchanged: { code: 8, meaning: 'Of `run`: there was nothing new, and nothing was written.' },
   'sources-failed': { code: 9, meaning: 'Of `run`: some sources failed. The rest is published.' },
   busy: {
