@@ -45,6 +45,10 @@ export function tallyOf(decisions: readonly MarketDecision[]): Tally {
 
 export const NO_ROWS: RowTotals = { accepted: 0, unchanged: 0, refused: 0 };
 
+/**
+ * A version of the worker drops parts of the counts that only a later version knows. So during an upgrade, such a part of a batch
+ * that both work on may be too low; the counts of accepted, unchanged and refused records are right.
+ */
 export function addTotals(one: RowTotals, other: RowTotals): RowTotals {
   const firstBeside = one.firstBeside ?? other.firstBeside;
   const corrections = [...(one.corrections ?? []), ...(other.corrections ?? [])].slice(0, CORRECTIONS_MAX);
