@@ -8,11 +8,6 @@ export interface SoughtEntry {
   readonly recordedAt: string;
 }
 
-export interface FoundEntry {
-  readonly index: number;
-  readonly text: string;
-}
-
 /** Reads entries, file by file. */
 export interface EntryFiles {
   /** @param width the number of entries in file `n`. A text is null if the entry was taken down */
@@ -24,7 +19,7 @@ export interface EntryFiles {
  * beginning of a log that began later than its service. The search begins at the first bundle that is new enough, continues
  * to the end, and then goes through all earlier bundles. Null: the log has no such entry.
  */
-export async function findEntry(files: EntryFiles, size: number, sought: SoughtEntry): Promise<FoundEntry | null> {
+export async function findEntry(files: EntryFiles, size: number, sought: SoughtEntry) {
   const bundles = Math.ceil(size / TILE_WIDTH);
   const read = (n: number) => files.entries(n, Math.min(TILE_WIDTH, size - n * TILE_WIDTH));
   const recordedAt = millisecondInstant(sought.recordedAt);

@@ -66,15 +66,8 @@ export function vkeyOf(name: string, publicKey: Uint8Array, type: number = ED255
   return `${name}+${hexId(noteKeyId(name, type, publicKey))}+${material}`;
 }
 
-export interface VkeyParts {
-  readonly name: string;
-  readonly keyId: number;
-  readonly type: number;
-  readonly publicKey: Buffer;
-}
-
 /** @throws LogFaultError if the text is not a verifier key, or its id does not follow from its key */
-export function parseVkey(vkey: string): VkeyParts {
+export function parseVkey(vkey: string) {
   const [, name = '', id = '', material = ''] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(vkey) ?? [];
   const bytes = strictBase64(material);
   if (!isKeyName(name) || bytes === null || bytes.length < 2) {

@@ -1,15 +1,9 @@
 /** The beginning of a file, cut after a complete row. So any file is examined in the same time. */
 
-export interface FileHead {
-  readonly bytes: Uint8Array;
-  /** Whether the file continues. */
-  readonly isCut: boolean;
-}
-
 /** The size of the beginning, after decompression. */
 export const HEAD_BYTES = 1024 * 1024;
 
-export async function beginningOf(file: AsyncIterable<Uint8Array>, most = HEAD_BYTES): Promise<FileHead> {
+export async function beginningOf(file: AsyncIterable<Uint8Array>, most = HEAD_BYTES) {
   const pieces: Uint8Array[] = [];
   let count = 0;
   for await (const piece of file) {

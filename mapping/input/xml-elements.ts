@@ -26,11 +26,6 @@ export interface XmlElement {
   hasRows: boolean;
 }
 
-export interface XmlFault {
-  readonly line: number;
-  readonly detail: string;
-}
-
 /**
  * Called at the end of each element. Returns the number of cells if the element is a row. Returns null otherwise: then the
  * element becomes cells of its parent.
@@ -48,7 +43,7 @@ class Refused extends Error {}
  * @param isCut whether the document may be truncated
  * @returns the fault that ended the reading; null: the document was read to its end
  */
-export async function readXml(input: CsvInput, onEnd: OnEnd, isCut: boolean): Promise<XmlFault | null> {
+export async function readXml(input: CsvInput, onEnd: OnEnd, isCut: boolean) {
   const open: XmlElement[] = [];
   const options = { position: true, strictEntities: true };
   const parser = sax.parser(true, options);

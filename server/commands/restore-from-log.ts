@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { CopyStep } from '../backup/copied-files.ts';
 import { checkMayBeReplaced } from '../backup/put-back.ts';
-import { type BegunFolder, beginFromLog } from '../from-log/begin-from-log.ts';
+import { beginFromLog } from '../from-log/begin-from-log.ts';
 import { StartError } from '../service/start-error.ts';
 import { checkClock, type Environment, readConfig } from '../settings/config.ts';
 import { signingKeys } from '../settings/log-key.ts';
@@ -19,11 +19,6 @@ export interface RestoreFromLogCommand {
   readonly progress: CopyStep;
 }
 
-export interface RestoreFromLogReport extends Omit<BegunFolder, 'proven'> {
-  readonly dataFolder: string;
-  readonly source: string;
-}
-
 /**
  * @throws StartError for a fault that an operator can correct. Then the folder is unchanged, or the next start reports its
  *   state
@@ -31,7 +26,7 @@ export interface RestoreFromLogReport extends Omit<BegunFolder, 'proven'> {
 export async function restoreFromLog(
   environment: Environment,
   { source, replace, seen, forgetNames, timeoutSeconds, progress }: RestoreFromLogCommand,
-): Promise<RestoreFromLogReport> {
+) {
   process.umask(0o077);
   const nowMs = Date.now();
   checkClock(nowMs);

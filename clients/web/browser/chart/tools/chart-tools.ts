@@ -9,12 +9,7 @@ import { framed, seenName } from './chart-frame.ts';
 import { pngOf, svgOf } from './chart-svg.ts';
 import { citationOf } from './citation.ts';
 
-export interface MadeFile {
-  readonly name: string;
-  readonly content: Blob;
-}
-
-export async function seenFile(seen: SeenChart & DrawnChart, form: 'csv' | 'png' | 'svg'): Promise<MadeFile> {
+export async function seenFile(seen: SeenChart & DrawnChart, form: 'csv' | 'png' | 'svg') {
   const name = `${seenName(seen)}.${form}`;
   if (form === 'csv') return { name, content: new Blob([seenCsv(seen)], { type: CSV_TYPE }) };
   const svg = svgOf(seen, framed(seen, publisher()));
