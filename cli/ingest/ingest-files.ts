@@ -10,7 +10,7 @@ import { garbageCollector } from '../../storage/concurrency/garbage-collector.ts
 import type { Client } from '../http/client.ts';
 import { CommandError, endWith } from '../program/exit-codes.ts';
 import { note, printFields, printJson, progressOf } from '../program/output.ts';
-import { Contradictions } from './contradictions.ts';
+import { Contradictions, MarketNames } from './contradictions.ts';
 import { FaultLog, faultLines, firstFault, ReportFile } from './fault-log.ts';
 import type { FileContents } from './file-contents.ts';
 import { type IngestOptions, type IngestRun, type IngestTotals, newTotals, newValuesOf } from './ingest-run.ts';
@@ -70,7 +70,7 @@ export async function ingestFiles(
   if (!process.exitCode) endWith('unfinished');
 }
 
-/** Files are independent: after a refused one, the others are sent. @param ended called after each file */
+/** After a refused file, the others are sent. @param ended called after each file */
 export async function sendFiles(
   client: Client,
   files: readonly NamedFile[],
@@ -83,7 +83,7 @@ export async function sendFiles(
   const progress = progressOf({ ...(json && { json }), ...(quiet && { quiet }) });
   const summaries: FileSummary[] = [];
   const definitions = new Map<string, string>();
-  const contents = asked.complete ?? null;
+  const { complete: contents = null, names = new MarketNames() } = asked;
   try {
     for (const [index, file] of files.entries()) {
       const { path, name, source, past } = file;
@@ -99,6 +99,7 @@ export async function sendFiles(
         faults,
         progress,
         definitions,
+        names,
         totals,
         runId: `${runId}-${index}`,
       };
@@ -191,8 +192,10 @@ const OUTLIERS =
   'own rule: docs/mapping.md, "Values that leap".';
 
 async function ingestFile(run: IngestRun, contents: FileContents | null): Promise<void> {
-  const { input, source, partial, inBatches, dryRun, asserted, totals } = run;
-  const read = readSource(input.bytes, source, asserted);
+  const { input, source, partial, inBatches, dryRun, asserted, totals, names } = run;
+  const rows = readSource(input.bytes, source, asserted);
+  // Records state their slugs themselves: another name is a new name.
+  const read = source.form === 'csv' ? names.read(input.name, rows) : rows;
   const all = countingLosses(inBatches ? withoutEnding(read) : read, totals, dryRun || inBatches === true);
   const records = contents === null ? all : contents.read(all);
   if (dryRun) return await examine(run, records);

@@ -12,6 +12,7 @@ import { type CsvMapping, columnsOfDate } from '../../mapping/declared/csv-mappi
 import { columnsOf } from '../../mapping/values/template.ts';
 import type { ProgressLine } from '../../server/terminal/progress-line.ts';
 import type { Client } from '../http/client.ts';
+import type { MarketNames } from './contradictions.ts';
 import type { FaultLog } from './fault-log.ts';
 import type { FileContents } from './file-contents.ts';
 import { inWordsOfMapping } from './mapping-words.ts';
@@ -38,6 +39,8 @@ export interface IngestOptions {
   readonly publicReason?: string;
   /** The share of the published observations that the file must have before missing ones are withdrawn. Default: none. */
   readonly minimumShare?: number;
+  /** The markets of files that the same command has sent before. Default: none. */
+  readonly names?: MarketNames;
   /** The name of the run. A repeated run with the same name sends the same idempotency keys for the same parts. */
   readonly runId: string;
   /** Seconds to wait for the generation that shows the last records. */
@@ -49,6 +52,7 @@ export interface IngestOptions {
 }
 
 export interface IngestRun extends IngestOptions {
+  readonly names: MarketNames;
   readonly client: Client;
   readonly input: Input;
   readonly source: SourceForm;

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { SOURCES_URL } from '../../contract/files/routes.ts';
 import type { Client } from '../http/client.ts';
 import { isAnswered } from '../http/refusals.ts';
+import { MarketNames } from '../ingest/contradictions.ts';
 import { FileContents } from '../ingest/file-contents.ts';
 import { type FileFlags, fileOptions } from '../ingest/file-options.ts';
 import type { GitFlags } from '../ingest/git-options.ts';
@@ -41,7 +42,7 @@ export async function sendAll(
   options: RunFlags,
 ): Promise<readonly FileSummary[]> {
   const runId = randomBytes(6).toString('hex');
-  const how = { ...fileOptions(options), inBatches: true, wait: 0 } as const;
+  const how = { ...fileOptions(options), inBatches: true, wait: 0, names: new MarketNames() } as const;
   const sent = await sendFiles(client, named, { ...how, runId: `${runId}-named` }, options);
   const { files: folder } = options;
   const complete = options.complete ? new FileContents() : null;

@@ -164,8 +164,8 @@ function draftMarket(draft: Draft, fileName: string, currency: string, quantity:
   const isExact = isList || quantity.all === null;
   const template = /^FILL IN: (\{.*?\}) if/.exec(currency)?.[1];
   const ofCurrency = template === undefined ? '' : `; or ${template}, if a number is the price of it`;
-  // Köln and Koln would be one slug, and in two files of the same mapping nothing would notice it.
-  const hasSpecialLetters = guess.market.match.some(({ distinct }) => /[^\p{ASCII}]/u.test([...distinct].join('')));
+  // Köln and Koln, or gpt-4.1 and gpt-4-1, would be one slug, and in two runs nothing would notice it.
+  const hasSpecialCharacters = guess.market.match.some(({ distinct }) => /[^a-z0-9 -]/i.test([...distinct].join('')));
   const hasCurrency = unitColumn !== undefined && unitColumn === guess.hundredths?.column;
   const unit = {
     quantity: isExact ? 'exact' : String(quantity.all),
@@ -181,7 +181,7 @@ function draftMarket(draft: Draft, fileName: string, currency: string, quantity:
       'Becomes the public address of a market, and cannot change later.',
     ),
     slugDigest:
-      isList || hasSpecialLetters
+      isList || hasSpecialCharacters
         ? new Commented(
             'unless-exact',
             'A name with a dot, a capital or another special character gets eight characters of a digest.',

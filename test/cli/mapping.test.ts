@@ -53,6 +53,21 @@ test('a column of links becomes the source URL of each row, and names no market'
   expect(JSON.parse(await readFile(history, 'utf8')).data[0].sourceUrl).toBe(links[0]);
 });
 
+test.each([
+  ['gpt-4.1', true],
+  ['gpt 4 Turbo', false],
+])(
+  'init suggests digests if a name such as %j has a character that another name may lose, too: %s',
+  async (name, isSuggested) => {
+    const folder = await temporaryFolder();
+    const rows = ['2026-01-01', '2026-01-02'].flatMap((day) => [`${day},${name},2.05\n`, `${day},other,3.05\n`]);
+    await writeFile(join(folder, 'm.csv'), `date,model,price\n${rows.join('')}`);
+    const { output } = await tidemark(['mapping', 'init', 'm.csv'], { cwd: folder });
+    expect(output).toContain('"match": ["model"]');
+    expect(output.includes('"slugDigest": "unless-exact"')).toBe(isSuggested);
+  },
+);
+
 test('init asks whether rates are amounts of the currencies or their prices, and keeps the quantity of each row', async () => {
   const folder = await temporaryFolder();
   const rows = ['2026-11', '2026-12'].map((month) => `${month},JPY,100,0.5101\n${month},USD,1,0.7902\n`);

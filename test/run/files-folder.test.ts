@@ -81,6 +81,39 @@ test.each<[string, (files: string, aside: string) => Promise<void>, string | nul
   expect(await bodyOf('oats')).toMatchObject({ metrics: { price: { amountMinor: 220 } } });
 });
 
+test('two files give one market the same name, or the rows of the later file are refused: no run publishes them', async () => {
+  const { files, run, bodyOf, target } = await serviceOfFiles();
+  const [dot, hyphen] = ['a.csv', 'b.csv'].map((name) => join(files, name)) as [string, string];
+  const put = async (path: string, model: string, price: string, slugDigest = 'never') => {
+    const { market, ...mapping } = mappingOf('m-{provider}-{model}');
+    const named = { ...market, slugDigest, name: '{provider}, {model}' };
+    const text = JSON.stringify({ ...mapping, match: ['provider', 'model'], market: named });
+    await writeFile(path.replace('.csv', '.mapping.jsonc'), text);
+    await writeFile(path, `date,provider,model,price\n2026-01-01,openai,${model},${price}\n`);
+  };
+  await put(dot, 'gpt-4.1', '2.00');
+  await put(hyphen, 'gpt-4-1', '3.00');
+  const { code, errors, report } = await run();
+  expect([code, report.markets, report.observations]).toEqual([codeOf('set-aside'), 1, 1]);
+  expect(errors).toContain(
+    `${hyphen}:2 slug: record.invalid: m-openai-gpt-4-1 is already the slug of "openai, gpt-4.1" in ${dot}, and here it is ` +
+      'that of "openai, gpt-4-1": if these are two markets, make the slug different, such as with "slugDigest": "unless-exact"',
+  );
+  const before = await filesIn(target);
+  expect(await run('--partial')).toMatchObject({ code: codeOf('set-aside'), report: { publicFiles: { written: 0 } } });
+  // A file that is named beside the folder is a file of the run, too. It comes first, and says the same as the folder.
+  expect(await run('--mapping', join(files, 'a.mapping.jsonc'), dot)).toMatchObject({ code: codeOf('set-aside') });
+  expect(await filesIn(target)).toEqual(before);
+  expect(await bodyOf('m-openai-gpt-4-1')).toMatchObject({
+    name: 'openai, gpt-4.1',
+    metrics: { price: { amountMinor: 200 } },
+  });
+  await put(hyphen, 'gpt-4-1', '3.00', 'unless-exact');
+  await cp(dot, join(files, 'c.csv'));
+  await cp(join(files, 'a.mapping.jsonc'), join(files, 'c.mapping.jsonc'));
+  expect(await run()).toMatchObject({ code: 0, report: { markets: 2, observations: 2 } });
+});
+
 test('each file is counted: markets, values, corrections, and rows that stay withdrawn until they are restored', async () => {
   const { folder, files, put, run, bodyOf, target } = await serviceOfFiles();
   const message = join(folder, 'message');
