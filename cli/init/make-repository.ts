@@ -122,11 +122,12 @@ ${recipe === null ? OF_FILES : ofSource(recipe)}
 git init --initial-branch=main
 git add --all
 git commit --message 'A service'
-bash publish.sh
+bash publish.sh --begin
 \`\`\`
 
 \`site/\` now has the public files: any web server shows them, such as \`python3 -m http.server --directory site\`. \`log-key\` is secret, and git
-ignores it: keep a copy elsewhere, because a lost key ends the log. Then let a host do it:
+ignores it: keep a copy elsewhere, because a lost key ends the log. Only the first publication has \`--begin\`: a job that does not find the branch
+\`site\` publishes nothing. Then let a host do it:
 
 ${steps.map((step, index) => `${index + 1}. ${step}`).join('\n')}
 

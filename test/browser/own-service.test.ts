@@ -25,7 +25,7 @@ test('an own service shows the price that its source has, and every link of its 
     ([, commands]) => commands,
   );
   expect(install).toBe('npm install ./tidemark-*.tgz\n');
-  expect(publish).toContain('bash publish.sh\n');
+  expect(publish).toContain('bash publish.sh --begin\n');
   expect(others).toEqual([]);
   await installTidemark(path);
   const env = { ...AUTHOR, TIDEMARK_SOURCE_HOSTS: source.origin, TIDEMARK_CONFIG: NO_CONFIG };

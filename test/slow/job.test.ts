@@ -53,8 +53,6 @@ async function openRepository({ isOfFiles = false } = {}) {
     runTool('bash', ['publish.sh', ...words], { cwd, env: { ...env, ...environment } });
   return {
     ...{ folder, key, env, host, source, git, clone, publish },
-    /** One job, on a new machine. */
-    job: async (words: readonly string[] = []) => await publish(await clone(), words),
     commits: () => Number(git(host, 'rev-list', '--count', 'site')),
     /** The public files, as the host has them. */
     async published() {
@@ -77,7 +75,7 @@ test('files are edited, pushed and published; without an edit, nothing is commit
     expect(await publish(await clone(), words)).toMatchObject({ exitCode: 0 });
   };
   await writeFile(join(author, 'files/tea.mapping.jsonc'), JSON.stringify(mappingOf('tea')));
-  await push(['2026-01-01,5.00']);
+  await push(['2026-01-01,5.00'], '--begin');
   expect(await publish(await clone())).toMatchObject({ exitCode: 0 });
   expect(commits()).toBe(1);
   await push(['2026-01-01,5.10', '2026-01-02,5.20']);
@@ -95,20 +93,65 @@ test('files are edited, pushed and published; without an edit, nothing is commit
 });
 
 test('a source that fails is told by the exit code, and the rest is pushed', async () => {
-  const { folder, job, commits, published } = await openRepository();
+  const { folder, host, clone, publish, git, commits, published } = await openRepository();
   const file = join(folder, 'silver.ndjson');
   const market = { type: 'market', slug: 'silver', name: 'Silver', kind: 'metal', nativeCurrency: 'USD' };
   await writeFile(file, JSON.stringify({ ...market, unit: { quantity: 1, of: 'kilogram' } }));
-  expect(await job([file])).toMatchObject({ exitCode: EXIT_CODES['sources-failed'].code });
+  const path = await clone();
+  git(path, 'remote', 'set-url', 'origin', '../host.git');
+  const failed = { exitCode: EXIT_CODES['sources-failed'].code };
+  expect(await publish(path, ['--begin', file])).toMatchObject(failed);
   expect(commits()).toBe(1);
   expect(await verify(await published())).toMatchObject({ code: 0, output: '' });
+
+  // Also if the push fails, too.
+  await writeFile(join(host, 'hooks/pre-receive'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  await writeFile(file, (await readFile(file, 'utf8')).replaceAll('ilver', 'inc'));
+  expect(await publish(path, [file])).toMatchObject(failed);
+  expect(commits()).toBe(1);
+});
+
+test('a branch that was lost at the host is not begun again, by a new clone or by one with an older log', async () => {
+  const { source, host, clone, publish, commits, published, git } = await openRepository();
+  const gold = ['gold', '2026-11-18', '4129.10'] as const;
+  source.answer = metalsCsv(gold);
+  const ends = { exitCode: 1, output: expect.stringContaining('no branch site at origin') };
+  const [old, newest] = [await clone(), await clone()];
+  expect(await publish(newest)).toMatchObject(ends);
+  expect(await publish(newest, ['--begin'])).toMatchObject({ exitCode: 0 });
+  // A workflow that keeps the option would begin again after a loss.
+  expect(await publish(old, ['--begin'])).toMatchObject({
+    exitCode: 1,
+    output: expect.stringContaining('Leave out'),
+  });
+  expect(await publish(old)).toMatchObject({ exitCode: 0 });
+  source.answer = metalsCsv(gold, ['gold', '2026-11-19', '4130.10']);
+  expect(await publish(newest)).toMatchObject({ exitCode: 0 });
+  git(host, 'update-ref', '-d', 'refs/heads/site');
+  for (const path of [old, newest, await clone()]) expect(await publish(path)).toMatchObject(ends);
+  expect(git(host, 'branch', '--list', 'site')).toBe('');
+  // As the message says.
+  git(newest, 'push', '--quiet', 'origin', 'site');
+  expect(await publish(old)).toMatchObject({ exitCode: 0 });
+  expect(commits()).toBe(2);
+  expect(await verify(await published())).toMatchObject({ code: 0, output: '' });
+});
+
+test('without a host, only the first publication is asked for', async () => {
+  const { source, clone, publish, git } = await openRepository();
+  source.answer = metalsCsv(['gold', '2026-11-18', '4129.10']);
+  const path = await clone();
+  git(path, 'remote', 'remove', 'origin');
+  expect(await publish(path)).toMatchObject({ exitCode: 1, output: expect.stringContaining('no branch site here') });
+  for (const words of [['--begin'], []]) expect(await publish(path, words)).toMatchObject({ exitCode: 0 });
+  expect(git(path, 'rev-list', '--count', 'refs/heads/site')).toBe('1');
 });
 
 test('a host that does not answer begins no second log', async () => {
   const { source, host, clone, publish, commits } = await openRepository();
   source.answer = metalsCsv(['gold', '2026-11-18', '4129.10']);
   const path = await clone();
-  expect(await publish(path)).toMatchObject({ exitCode: 0 });
+  expect(await publish(path, ['--begin'])).toMatchObject({ exitCode: 0 });
   const next = await clone();
   await cp(host, `${host}.away`, { recursive: true });
   await rm(host, { recursive: true });
@@ -122,7 +165,7 @@ test('a job on a new machine goes on with the log; of two jobs at once, the seco
   const { source, host, clone, publish, commits, published, git } = await openRepository();
   source.answer = metalsCsv(['gold', '2026-11-18', '4129.10']);
   const [one, other] = [await clone(), await clone()];
-  expect(await publish(one)).toMatchObject({ exitCode: 0 });
+  expect(await publish(one, ['--begin'])).toMatchObject({ exitCode: 0 });
   expect(git(host, 'log', '-1', '--format=%s', 'site')).toMatch(/^data: generation 1, 1 market, 1 observation$/);
   expect(await publish(other)).toMatchObject({ exitCode: 0 });
   expect(commits()).toBe(1);
@@ -144,7 +187,7 @@ test('a push that failed is set aside after another machine has published; a rew
     metalsCsv(...days.map((day) => ['gold', `2026-11-${day}`, '4129.10'] as const));
   source.answer = gold(18);
   const [one, other] = [await clone(), await clone()];
-  expect(await publish(one)).toMatchObject({ exitCode: 0 });
+  expect(await publish(one, ['--begin'])).toMatchObject({ exitCode: 0 });
   expect(await publish(other)).toMatchObject({ exitCode: 0 });
   git(other, 'remote', 'set-url', '--push', 'origin', '/nowhere');
   source.answer = gold(18, 19);
@@ -169,10 +212,10 @@ test('without the key, nothing is committed; the file log-key has it, too', asyn
   source.answer = metalsCsv(['gold', '2026-11-18', '4129.10']);
   const path = await clone();
   const keyless = { TIDEMARK_LOG_KEY: '' };
-  expect(await publish(path, [], keyless)).toMatchObject({ exitCode: EXIT_CODES.refused.code });
+  expect(await publish(path, ['--begin'], keyless)).toMatchObject({ exitCode: EXIT_CODES.refused.code });
   expect(git(path, 'ls-remote', 'origin', 'refs/heads/site')).toBe('');
   await writeFile(join(path, 'log-key'), `${key}\n`, { mode: 0o600 });
-  expect(await publish(path, [], keyless)).toMatchObject({ exitCode: 0 });
+  expect(await publish(path, ['--begin'], keyless)).toMatchObject({ exitCode: 0 });
   expect(git(path, 'ls-remote', 'origin', 'refs/heads/site')).not.toBe('');
   expect(git(path, 'status', '--short')).toBe('');
 });
@@ -191,8 +234,10 @@ test.each([
   ['cloudflare.yml', ['bash publish.sh', expect.stringContaining('_worker.js')]],
   ['gitlab.yml', expect.arrayContaining(['bash publish.sh', 'mkdir public'])],
 ] as const)('the commands of %s publish', async (file, expected) => {
-  const { source, host, clone, git, env, published } = await openRepository();
+  const { source, host, clone, publish, git, env, commits, published } = await openRepository();
   source.answer = metalsCsv(['gold', '2026-11-18', '4129.10']);
+  expect(await publish(await clone(), ['--begin'])).toMatchObject({ exitCode: 0 });
+  source.answer = metalsCsv(['gold', '2026-11-18', '4129.10'], ['gold', '2026-11-19', '4130.10']);
   const path = await clone();
   // As a host checks out: one commit, which no branch names. The name of the host leads to the folder.
   git(path, 'checkout', '--quiet', '--detach');
@@ -207,6 +252,7 @@ test.each([
     });
     expect(run, command).toMatchObject({ exitCode: 0 });
   }
+  expect(commits()).toBe(2);
   if (file === 'cloudflare.yml')
     expect(await readdir(join(path, 'site'))).toEqual(expect.arrayContaining(['_headers', '_worker.js', '404.html']));
   expect(await verify(file === 'gitlab.yml' ? join(path, 'public') : await published())).toMatchObject({ code: 0 });

@@ -8,17 +8,28 @@
 #   SITE_BRANCH       the name of that branch: `site` by default
 #   TIDEMARK_LOG_KEY  the key of the log, a secret; or its file: TIDEMARK_LOG_KEY_FILE, or ./log-key
 #
-# Arguments are those of `tidemark run`, such as a file to ingest. The exit code is that of the run, but 0 if there was nothing new.
+# The first publication is `bash publish.sh --begin`. Further arguments are those of `tidemark run`, such as a file to ingest.
+# The exit code is that of the run, but 0 if there was nothing new.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
+begins=false
+if [ "${1:-}" = --begin ]; then
+  begins=true
+  shift
+fi
 branch="${SITE_BRANCH:-site}"
 # The base URL for readers, which some files contain.
 export TIDEMARK_READ_BASE_URL="${TIDEMARK_READ_BASE_URL:-}"
 is_hosted=false
-if git remote get-url origin >/dev/null 2>&1; then is_hosted=true; fi
+place=here
+if git remote get-url origin >/dev/null 2>&1; then
+  is_hosted=true
+  place="at origin"
+fi
 
-# A run without the published log would begin a second log with the same key, and readers would see a fork. So a new branch is
-# created only if origin answers that it does not have the branch, which is exit code 2. Any other failure ends the script here.
+# A run without the published log would begin a second log with the same key, and readers would see a fork. A lost branch looks
+# like one that never was, so a person must ask for the first publication. If there is an origin, its branch counts: an old branch
+# of this clone would fork the log, too. Exit code 2 says that origin lacks the branch. Any other failure ends the script here.
 is_published=false
 if $is_hosted; then
   answer=0
@@ -28,6 +39,19 @@ if $is_hosted; then
     2) ;;
     *) exit 1 ;;
   esac
+elif git show-ref --verify --quiet "refs/heads/$branch"; then
+  is_published=true
+fi
+if $begins && $is_published; then
+  echo "There is a branch $branch $place already. Leave out --begin: it is only for the first publication." >&2
+  exit 1
+fi
+if ! $begins && ! $is_published; then
+  echo "There is no branch $branch $place. Nothing was changed." >&2
+  echo "If nothing was published yet: bash publish.sh --begin" >&2
+  echo "If the branch was lost, push it back from the clone that has its newest commit: git push origin $branch" >&2
+  echo "Do not begin again then: a second log with the same key is a fork for all readers." >&2
+  exit 1
 fi
 
 git worktree prune
@@ -44,7 +68,7 @@ if [ ! -e site/.git ]; then
 fi
 # The newest commit that this clone has pushed or fetched.
 known="refs/tidemark/$branch"
-if $is_published; then
+if $is_hosted && $is_published; then
   public="refs/remotes/origin/$branch"
   git fetch --quiet origin "+refs/heads/$branch:$public"
   if ! git -C site merge --quiet --ff-only "$public" 2>/dev/null; then
@@ -84,9 +108,12 @@ if [ ! -s "$message" ]; then exit "$status"; fi
 git -C site add --all
 git -C site diff --cached --quiet || git -C site commit --quiet --file "$message"
 # A push is refused if another run has pushed in the meantime. Then these files were never public, and the next run begins from
-# the pushed ones.
+# the pushed ones. The push is not made in site/, because the URL of origin may be a relative path.
+pushed=0
 if $is_hosted; then
-  git -C site push --quiet origin "HEAD:refs/heads/$branch"
-  git update-ref "$known" "$(git -C site rev-parse HEAD)"
+  newest="$(git -C site rev-parse HEAD)"
+  git push --quiet origin "$newest:refs/heads/$branch" || pushed=$?
+  if [ "$pushed" -eq 0 ]; then git update-ref "$known" "$newest"; fi
 fi
-if [ "$status" -ne 8 ]; then exit "$status"; fi
+if [ "$status" -eq 0 ] || [ "$status" -eq 8 ]; then exit "$pushed"; fi
+exit "$status"
