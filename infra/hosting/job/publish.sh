@@ -49,7 +49,7 @@ fi
 if ! $begins && ! $is_published; then
   echo "There is no branch $branch $place. Nothing was changed." >&2
   echo "If nothing was published yet: bash publish.sh --begin" >&2
-  echo "If the branch was lost, push it back from the clone that has its newest commit: git push origin $branch" >&2
+  echo "If the branch was lost, push it back from a full clone that has its newest commit: git push origin $branch" >&2
   echo "Do not begin again then: a second log with the same key is a fork for all readers." >&2
   exit 1
 fi
