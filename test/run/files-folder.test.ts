@@ -160,7 +160,7 @@ test('each file is counted: markets, values, corrections, and rows that stay wit
   await put('oats', '2026-01-01,2.00', '2026-01-02,2.10');
   const back = await linesOf();
   expect([back.counts, back.body]).toEqual([[{ retracted: 1 }, {}], []]);
-  expect(back.errors).toMatch(/oats\.csv: 1 row gives a value that was withdrawn, .* --reinstate/);
+  expect(back.errors).toMatch(/oats\.csv: 1 row gives a value that was retracted, .* --reinstate/);
   // Only the rows of the named file, although the folder has all.
   await writeFile(join(folder, 'row.csv'), 'date,price\n2026-01-01,2.00\n');
   const words = [join(folder, 'row.csv'), '--mapping', join(files, 'oats.mapping.jsonc'), '--reinstate'];
