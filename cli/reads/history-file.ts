@@ -15,6 +15,8 @@ import { printRaw } from '../program/output.ts';
 export async function printHistoryFile(client: Client, name: string, format: HistoryFormat): Promise<void> {
   const slug = encodeURIComponent(name);
   const { header, line } = HISTORY_FILE_FORMS[format];
+  // A newer service may have more columns than this program knows.
+  const rowsOf = (text: string) => (header === '' ? text : text.slice(text.indexOf('\n') + 1));
   const answer = await client.read(historyFileUrl(slug, format, null), [404, 410]);
   if (answer.status === 200) return await printRaw(answer.text);
   const years = answer.status === 410 ? yearsOf(answer.text) : [];
@@ -23,7 +25,7 @@ export async function printHistoryFile(client: Client, name: string, format: His
   for (const year of years.length === 0 ? [null] : years) {
     const file = year === null ? answer : await client.read(historyFileUrl(slug, format, year), [404, 410]);
     if (file.status === 200) {
-      await printRaw(before + file.text.slice(header.length));
+      await printRaw(before === '' ? rowsOf(file.text) : file.text);
       before = '';
       continue;
     }

@@ -234,6 +234,16 @@ describe('history --csv and --ndjson', () => {
     expect(stub.seen.map((request) => request.url)).toContain(path('/2025.csv'));
   });
 
+  test('print the columns of the files, also those that only a newer service has', async () => {
+    const years = { '2025': 'observedAt,new\r\n1,2\r\n', '2026': 'observedAt,new\r\n3,4\r\n' };
+    const files = Object.entries(years).map(([year, text]): [string, Reply] => [
+      path(`/${year}.csv`),
+      (_, response) => response.end(text),
+    ]);
+    const stub = await serverWith({ [path('.csv')]: tooLong('2025', '2026'), ...Object.fromEntries(files) });
+    expect(await printed(stub.url, '--csv')).toBe('observedAt,new\r\n1,2\r\n3,4\r\n');
+  });
+
   test('say that a market is unknown, and print nothing', async () => {
     const { code, output, errors } = await run('markets', 'history', 'nowhere', '--csv');
     expect([code, output, errors.includes('404 not-found')]).toEqual([3, '', true]);
