@@ -67,7 +67,7 @@ export async function verifyService(
     const bodies = await confirmFindings(reader, { ...asked, nowMs: Date.now() }, pause);
     const log = logCheck && (await verifyTheLog(url, reader, logCheck, { pause }));
     const found = [...bodies.findings, ...(log?.findings ?? [])];
-    return { bodies, log, found, other: await otherRenderer(reader, found) };
+    return { bodies, log, found, other: await otherRenderer(reader, found).catch(() => null) };
   };
   const { bodies, log, found, other } = await check().finally(watched.end);
   const { findings: _, ...report } = bodies;

@@ -79,13 +79,21 @@ const inWords = (skipped: readonly Skipped[]) => skipped.map(({ name, why }) => 
 /** How JSON, gzip and zstd begin. */
 const BEGINNINGS = ['{', '[', '\x1f\x8b', '\x28\xb5\x2f\xfd'];
 
-/** A renamed file of records has no mapping beside it that would name its form. */
+/** A renamed file of records has no mapping beside it that would name its form. A file that cannot be read may be one. */
 function beginsLikeData(path: string): boolean {
-  const file = openSync(path, 'r');
-  const start = Buffer.alloc(4);
-  readSync(file, start);
-  closeSync(file);
-  return BEGINNINGS.some((beginning) => start.toString('latin1').startsWith(beginning));
+  const start = Buffer.alloc(64);
+  try {
+    const file = openSync(path, 'r');
+    readSync(file, start);
+    closeSync(file);
+  } catch {
+    return true;
+  }
+  const text = start
+    .toString('latin1')
+    .replace(/^\xef\xbb\xbf/, '')
+    .trimStart();
+  return BEGINNINGS.some((beginning) => text.startsWith(beginning));
 }
 
 /** Follows links. Null: a broken link, or an entry that cannot be read. */

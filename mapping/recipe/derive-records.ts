@@ -45,7 +45,7 @@ function resultAt(result: MappedRecord | MappedRefusal, url: string): MappedReco
   if (result.kind === 'record') return { ...result, record: atUrl(result.record, url) };
   // The URL is the last part of an identity.
   const { contradicts } = result;
-  return contradicts === undefined ? result : { ...result, contradicts: contradicts.replace(/[^ ]*$/, url) };
+  return contradicts === undefined ? result : { ...result, contradicts: contradicts.replace(/[^ ]*$/, () => url) };
 }
 
 function atUrl(record: MappedRecord['record'], sourceUrl: string): MappedRecord['record'] {

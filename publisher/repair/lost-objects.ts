@@ -1,7 +1,7 @@
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
 import { PUBLIC_PREFIX, publicKey } from '../../contract/files/public-objects.ts';
 import { ndjsonPath, tilePath, tilesOfGrowth } from '../../contract/log/tiles.ts';
-import { listKeys } from '../../storage/ports/objects.ts';
+import { keyPages } from '../../storage/ports/objects.ts';
 import { queryPages, readAll, readMany } from '../../storage/ports/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import { historyPagesOf, publishedHeadsKey } from '../../storage/records/publication.ts';
@@ -22,7 +22,8 @@ export async function findLostObjects(dependencies: PublisherDependencies): Prom
   const { objects } = dependencies;
   const head = await assertSameOrigin(dependencies);
   if (head === null) return [];
-  const present = new Set(await listKeys(objects, `${PUBLIC_PREFIX}/`));
+  const present = new Set<string>();
+  for await (const keys of keyPages(objects, `${PUBLIC_PREFIX}/`)) for (const key of keys) present.add(key);
   const lost: string[] = [];
   for await (const name of publishedNames(dependencies, head)) {
     const key = publicKey(name);

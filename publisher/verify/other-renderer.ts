@@ -22,7 +22,7 @@ export async function otherRenderer(reader: PublicReader, findings: readonly Fin
   const version = status === 200 ? versionIn(body) : null;
   if (version === null || version === RENDERER_VERSION) return null;
   const detail =
-    `the service renders by version ${version}, and this program by version ${RENDERER_VERSION}: contents cannot be compared, and ` +
+    `the service says that it renders by version ${version}, and this program renders by version ${RENDERER_VERSION}: contents cannot be compared, and ` +
     `${findings.length - others.length} findings about them are left out (--json has them). Use the program of the service.`;
   return { finding: { url: OPENAPI_URL, rule: 'file', detail }, others };
 }

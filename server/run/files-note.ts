@@ -15,7 +15,7 @@ import { rendererOf } from '../../publisher/core/bodies/render.ts';
 import type { PublisherDependencies } from '../../publisher/dependencies.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';
 import type { ObjectHead, ObjectStore } from '../../storage/ports/object-store.ts';
-import { listKeys } from '../../storage/ports/objects.ts';
+import { keyPages } from '../../storage/ports/objects.ts';
 import { writeDurably } from '../backup/copied-files.ts';
 import type { PublicTarget } from '../target/target.ts';
 
@@ -79,9 +79,11 @@ async function textOf(rendered: Rendered, headOf: HeadOf): Promise<string> {
 /** The digest of the path and the SHA-256 of every file. */
 async function digestOf(objects: ObjectStore, headOf: (key: string) => ReturnType<HeadOf>): Promise<string> {
   const digest = createHash('sha256');
-  for (const key of await listKeys(objects, `${PUBLIC_PREFIX}/`)) {
-    const head = await headOf(key);
-    digest.update(`${key} ${head?.metadata.contentType} ${head?.etag}\n`);
+  for await (const keys of keyPages(objects, `${PUBLIC_PREFIX}/`)) {
+    for (const key of keys) {
+      const head = await headOf(key);
+      digest.update(`${key} ${head?.metadata.contentType} ${head?.etag}\n`);
+    }
   }
   return digest.digest('base64');
 }

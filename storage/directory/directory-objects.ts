@@ -79,7 +79,6 @@ class DirectoryObjects implements ObjectStore {
   readonly #reader: DirectoryReader;
   /** Folders that exist and whose names are durable. */
   readonly #folders: Set<string>;
-  readonly #folderInTurn = keyQueue();
   readonly #inTurn = keyQueue();
   /** {@link syncFolder}, shared by all calls that wait for the same folder. */
   readonly #sync: (folder: string) => Promise<void>;
@@ -210,9 +209,11 @@ class DirectoryObjects implements ObjectStore {
     const current = this.#index.get(key)?.current ?? null;
     const path = this.#fileOf(key, next);
     if (current?.digest === next.digest && path === this.#fileOf(key, current) && (await this.#holds(key, next))) {
-      // The name may not be durable yet: the file may be from a checkout.
+      // The file may be from a checkout: neither durable, nor readable by a web server.
+      await makeDurable(path, isPublic(key) ? READABLE_FILE : null);
       await this.#sync(dirname(path));
-      return await this.#settle(key, current, next);
+      await this.#settle(key, current, next);
+      return await this.#index.sync();
     }
     const temporary = join(temporaryFolder(this.#root), randomUUID());
     try {
@@ -254,16 +255,28 @@ class DirectoryObjects implements ObjectStore {
     }
   }
 
-  /** A call that finds the folder of another call waits for it, because the folder's name must be durable. */
+  /** Syncs the parent of a folder that exists, too: another call may just have made it, or a process that died then. */
   async #ensureFolder(folder: string, mode?: number): Promise<void> {
     if (this.#folders.has(folder)) return;
     await this.#ensureFolder(dirname(folder), mode);
-    await this.#folderInTurn(folder, () => makeFolder(folder, mode, this.#sync));
+    await makeFolder(folder, mode, async () => undefined);
+    await this.#sync(dirname(folder));
     this.#folders.add(folder);
   }
 
   #alone<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     return this.#inTurn(key, () => translateErrors(join(this.#root, key), work));
+  }
+}
+
+/** Makes a file durable that another program has written. */
+async function makeDurable(path: string, mode: number | null): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    if (mode !== null) await handle.chmod(mode);
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }
 

@@ -41,6 +41,7 @@ export class ObjectIndex {
   /** The descriptor of SQLite's write-ahead log. */
   #log: number | null = null;
   readonly #shared = sharedRuns();
+  #syncFault: unknown = null;
 
   /** @throws an error of SQLite if the file cannot be used, or, with `isReadOnly`, does not exist */
   constructor(path: string, { isReadOnly = false } = {}) {
@@ -127,11 +128,20 @@ export class ObjectIndex {
     return rows.map(({ key }) => key as string);
   }
 
-  /** Makes every entry durable that was put before this call. */
+  /**
+   * Makes every entry durable that was put before this call. After a fault of the disk, all calls reject until the next start:
+   * Linux reports the loss of a page once only, and recovery of the log would end at that page.
+   */
   sync(): Promise<void> {
     return this.#shared(this.#path, async () => {
-      this.#log ??= openSync(`${this.#path}-wal`, 'r+');
-      await promisify(fdatasync)(this.#log);
+      if (this.#syncFault !== null) throw this.#syncFault;
+      try {
+        this.#log ??= openSync(`${this.#path}-wal`, 'r+');
+        await promisify(fdatasync)(this.#log);
+      } catch (error) {
+        this.#syncFault = error;
+        throw error;
+      }
     });
   }
 

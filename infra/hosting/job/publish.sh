@@ -9,7 +9,7 @@
 #   TIDEMARK_LOG_KEY  the key of the log, a secret; or its file: TIDEMARK_LOG_KEY_FILE, or ./log-key
 #
 # The first publication is `bash publish.sh --begin`. Further arguments are those of `tidemark run`, such as a file to ingest.
-# The exit code is that of the run, but 0 if there was nothing new.
+# The exit code is that of a push that failed, or of the run, but 0 if there was nothing new.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 begins=false
@@ -44,6 +44,11 @@ elif git show-ref --verify --quiet "refs/heads/$branch"; then
 fi
 if $begins && $is_published; then
   echo "There is a branch $branch $place already. Leave out --begin: it is only for the first publication." >&2
+  exit 1
+fi
+if $begins && git show-ref --verify --quiet "refs/tidemark/$branch"; then
+  echo "This clone has published before, and the branch $branch is missing $place. Push it back: git push origin $branch" >&2
+  echo "Only if no reader has ever seen that log: git update-ref -d refs/tidemark/$branch" >&2
   exit 1
 fi
 if ! $begins && ! $is_published; then
@@ -115,5 +120,6 @@ if $is_hosted; then
   git push --quiet origin "$newest:refs/heads/$branch" || pushed=$?
   if [ "$pushed" -eq 0 ]; then git update-ref "$known" "$newest"; fi
 fi
-if [ "$status" -eq 0 ] || [ "$status" -eq 8 ]; then exit "$pushed"; fi
+if [ "$pushed" -ne 0 ]; then exit "$pushed"; fi
+if [ "$status" -eq 8 ]; then exit 0; fi
 exit "$status"
