@@ -79,6 +79,7 @@ class DirectoryObjects implements ObjectStore {
   readonly #reader: DirectoryReader;
   /** Folders that exist and whose names are durable. */
   readonly #folders: Set<string>;
+  readonly #folderInTurn = keyQueue();
   readonly #inTurn = keyQueue();
   /** {@link syncFolder}, shared by all calls that wait for the same folder. */
   readonly #sync: (folder: string) => Promise<void>;
@@ -87,7 +88,7 @@ class DirectoryObjects implements ObjectStore {
     this.#root = root;
     this.#index = index;
     this.#reader = new DirectoryReader(root, index);
-    this.#folders = new Set([root]);
+    this.#folders = new Set([root, join(root, PUBLIC_FOLDER), dirname(internalFolder(root)), internalFolder(root)]);
     const shared = sharedRuns();
     this.#sync = (folder) => shared(folder, () => syncFolder(folder));
   }
@@ -255,13 +256,16 @@ class DirectoryObjects implements ObjectStore {
     }
   }
 
-  /** Syncs the parent of a folder that exists, too: another call may just have made it, or a process that died then. */
+  /** Syncs the parent of a folder that exists, too: a process that died then, or whose disk failed, may have made it. */
   async #ensureFolder(folder: string, mode?: number): Promise<void> {
     if (this.#folders.has(folder)) return;
     await this.#ensureFolder(dirname(folder), mode);
-    await makeFolder(folder, mode, async () => undefined);
-    await this.#sync(dirname(folder));
-    this.#folders.add(folder);
+    await this.#folderInTurn(folder, async () => {
+      if (this.#folders.has(folder)) return;
+      await makeFolder(folder, mode, async () => undefined);
+      await this.#sync(dirname(folder));
+      this.#folders.add(folder);
+    });
   }
 
   #alone<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
