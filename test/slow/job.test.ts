@@ -104,10 +104,10 @@ test('a source that fails is told by the exit code, and the rest is pushed', asy
   expect(commits()).toBe(1);
   expect(await verify(await published())).toMatchObject({ code: 0, output: '' });
 
-  // Also if the push fails, too.
+  // The rest is not public if the push fails, too.
   await writeFile(join(host, 'hooks/pre-receive'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
   await writeFile(file, (await readFile(file, 'utf8')).replaceAll('ilver', 'inc'));
-  expect(await publish(path, [file])).toMatchObject(failed);
+  expect(await publish(path, [file])).toMatchObject({ exitCode: 1 });
   expect(commits()).toBe(1);
 });
 
@@ -129,6 +129,8 @@ test('a branch that was lost at the host is not begun again, by a new clone or b
   expect(await publish(newest)).toMatchObject({ exitCode: 0 });
   git(host, 'update-ref', '-d', 'refs/heads/site');
   for (const path of [old, newest, await clone()]) expect(await publish(path)).toMatchObject(ends);
+  const knows = { exitCode: 1, output: expect.stringContaining('This clone has published before') };
+  for (const path of [old, newest]) expect(await publish(path, ['--begin'])).toMatchObject(knows);
   expect(git(host, 'branch', '--list', 'site')).toBe('');
   // As the message says.
   git(newest, 'push', '--quiet', 'origin', 'site');
