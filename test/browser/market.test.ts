@@ -202,6 +202,7 @@ describe('while the page is open', () => {
     const { page } = await openMarket('gold-usd');
     await page.getByRole('button', { name: 'Choose a currency' }).click();
     const select = page.getByRole('combobox', { name: 'Currency' });
+    await select.waitFor();
     const codes = await select.locator('option').evaluateAll((all) => all.map((one) => one.getAttribute('value')));
     expect(codes).toEqual(expect.arrayContaining(['EUR', 'JPY', 'TND']));
     expect(codes).not.toEqual(expect.arrayContaining(['USD']));
