@@ -19,7 +19,8 @@ export const EXIT_CODES = {
   'set-aside': {
     code: 4,
     meaning:
-      'At least one row was refused, or withdrawals of `--retract-missing` were held back. With `--partial`, and in a run of a source, the others are in. Without `--partial`, ' +
+      'At least one row was refused, or withdrawals of `--retract-missing` were held back. ' +
+      'With `--partial`, and in a run of a source, the others are in. Without `--partial`, ' +
       'nothing of its file is stored from the first refused batch on (batches hold up to 1,000 records); other files are stored. ' +
       '`--dry-run` and `mapping check` change nothing.',
   },

@@ -67,7 +67,9 @@ export async function verifyService(
     const bodies = await confirmFindings(reader, { ...asked, nowMs: Date.now() }, pause);
     const log = logCheck && (await verifyTheLog(url, reader, logCheck, { pause }));
     const found = [...bodies.findings, ...(log?.findings ?? [])];
-    return { bodies, log, found, other: await otherRenderer(reader, found).catch(() => null) };
+    // If this explanation cannot be read, the findings are shown without it.
+    const other = await otherRenderer(reader, found).catch(() => null);
+    return { bodies, log, found, other };
   };
   const { bodies, log, found, other } = await check().finally(watched.end);
   const { findings: _, ...report } = bodies;

@@ -209,7 +209,7 @@ async function runOn(
   config: EmbeddedConfig,
   { fromLog, takeIn, step, isDryRun }: RoundOptions,
 ): Promise<RunReport> {
-  // Even the work that a killed run left is done for the comparison only. Its partial uploads are removed.
+  // Even the work that a killed run left is done for the comparison only. Only its partial uploads are removed for good.
   if (isDryRun) opened.data.discardChanges();
   const round = await openRound(opened, state, config, step);
   const { data, ledger, target, logKeys, counts, faults, warnings } = round;

@@ -62,7 +62,7 @@ export interface SqliteLedger extends Ledger {
   removeExpired(beforeMs: number, limit: number): number;
   /** Moves the write-ahead log into the file and empties it. After that, the disk has no copy of deleted items. */
   emptyLog(): void;
-  /** From now on, changes are seen by this ledger only, and `close` discards them. For a dry run. After a failure it is closed. */
+  /** For a dry run: from now on, only this ledger sees its changes, and `close` discards them. A failure closes it. */
   discardChanges(): void;
   /**
    * Commits a change of the file that no reader sees, for health checks.

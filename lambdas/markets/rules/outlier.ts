@@ -146,8 +146,8 @@ function timeBetweenMs(one: Metric, other: Metric): number {
 }
 
 /**
- * For amounts of one sign: whether one is ten times the other or more, but for rounding. It is computed as a distance, so that it also works
- * across zero: WTI fell from 18.27 to −36.98 USD in a day, and that was not a slip.
+ * For amounts of one sign: whether one is ten times the other or more, but for rounding. It is computed as a distance, so that it
+ * also works across zero: WTI fell from 18.27 to −36.98 USD in a day, and that was not a slip.
  */
 function isMoneyLeap(one: number, other: number): boolean {
   const smaller = Math.max(Math.min(Math.abs(one), Math.abs(other)), COARSE_MINOR_UNITS);
