@@ -33,7 +33,7 @@ export async function makeRepository(
   const { key, vkey } = makeLogKey(origin);
   const files: Readonly<Record<string, string>> = {
     ...(source === null ? { 'files/.gitkeep': '' } : { [`sources/${source.name}.json`]: text ?? '' }),
-    'publish.sh': shipped('publish.sh').replace('READ_BASE_URL:-}', `READ_BASE_URL:-https://${origin}}`),
+    'publish.sh': publishScript(origin),
     [workflow]: workflowFor(shipped(`${host}.yml`), needs),
     '.gitignore': 'node_modules/\nsite/\nlog-key\n',
     'package.json': `${JSON.stringify({ private: true }, null, 2)}\n`,
@@ -60,6 +60,18 @@ Next: ${join(folder, 'README.md')}, "Install".
 
 function shipped(file: string): string {
   return readFileSync(new URL(file, JOB), 'utf8');
+}
+
+/** The steps stay in the package, so that an update of the package mends them in every repository. */
+function publishScript(origin: string): string {
+  return `#!/usr/bin/env bash
+# Publishes this repository once. The first time: bash publish.sh --begin. Further arguments are those of \`tidemark run\`. To withdraw
+# deleted rows in each run, add --complete --retract-missing to the end of the last line.
+set -euo pipefail
+cd "$(dirname "\${BASH_SOURCE[0]}")"
+export TIDEMARK_READ_BASE_URL="\${TIDEMARK_READ_BASE_URL:-https://${origin}}"
+exec bash node_modules/tidemark/infra/hosting/job/publish.sh "$@"
+`;
 }
 
 /** The workflow that we ship, with the times, secrets and hosts of the recipe. */

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Publishes once, without a server, into a branch of this repository. A scheduled job runs it; you can run it, too. See
+# Publishes once, without a server, into a branch of the repository whose root is the current folder. The publish.sh that
+# `tidemark init` writes runs this file of the package, so that an update of the package updates it, too. See
 # docs/hosting-static.md, "A job of GitHub or GitLab".
 #
 #   sources/*.json    the recipes: each is fetched in each run
@@ -7,19 +8,17 @@
 #   site/             the worktree of the branch that has the public files
 #   SITE_BRANCH       the name of that branch: `site` by default
 #   TIDEMARK_LOG_KEY  the key of the log, a secret; or its file: TIDEMARK_LOG_KEY_FILE, or ./log-key
+#   TIDEMARK_READ_BASE_URL  the base URL for readers, which some files contain
 #
 # The first publication is `bash publish.sh --begin`. Further arguments are those of `tidemark run`, such as a file to ingest.
 # The exit code is that of a push that failed, or of the run, but 0 if there was nothing new.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")"
 begins=false
 if [ "${1:-}" = --begin ]; then
   begins=true
   shift
 fi
 branch="${SITE_BRANCH:-site}"
-# The base URL for readers, which some files contain.
-export TIDEMARK_READ_BASE_URL="${TIDEMARK_READ_BASE_URL:-}"
 is_hosted=false
 place=here
 if git remote get-url origin >/dev/null 2>&1; then
@@ -98,7 +97,7 @@ inputs=()
 for recipe in sources/*.json; do
   if [ -e "$recipe" ]; then inputs+=(--source "$recipe"); fi
 done
-# Deleted rows stay published. To withdraw them in each run, add here: --complete --retract-missing
+# Deleted rows stay published without --complete --retract-missing.
 if [ -d files ]; then inputs+=(--files files --mode correct); fi
 # Each run begins its ledger from the log: a kept ledger would be outdated as soon as another machine has published.
 work="$(mktemp -d)"
