@@ -148,7 +148,7 @@ ${recipe?.list === undefined ? '' : `${OF_LIST}\n\n`}${recipe === null ? '' : `T
 }
 
 const OF_FILES =
-  'Put CSV files into `files/`, each with its mapping beside it: `prices.csv` and `prices.mapping.jsonc`, which `npx --no-install tidemark mapping init files/prices.csv > files/prices.mapping.jsonc` begins. A new row becomes a new value, and a changed row a correction. A row that you delete stays published, unless you add `--complete --retract-missing`: first look with `bash publish.sh --complete --retract-missing --dry-run`.';
+  'Put CSV files into `files/`, each with its mapping beside it: `prices.csv` and `prices.mapping.jsonc`, which `npx --no-install tidemark mapping init files/prices.csv > files/prices.mapping.jsonc` begins. A new row becomes a new value, and a changed row a correction. `bash publish.sh --dry-run` shows what a run would change. A row that you delete stays published, unless you add `--complete --retract-missing`.';
 
 /** Files need one run a day, which repeats a push whose job has failed. */
 const NEEDS_OF_FILES: JobNeeds = { crons: ['40 15 * * *'], secrets: [], internalHosts: [], isList: false };
