@@ -18,7 +18,6 @@ const before = row(1, '1.00');
 const neighbour = row(2, '9.00', { sourceLabel: 'two', sourceUrl: 'https://two.example/' });
 
 it.each([
-  ['the same', first, [first, before], '2.00'],
   ['no history yet', first, [], '2.00'],
   ['a market that is newer than its history', row(3, '3.00'), [first, before], '3.00'],
   ['a market that has a correction before its history', corrected, [first, before], '2.50'],
@@ -26,8 +25,6 @@ it.each([
   ['a newer value that the market does not have', before, [first, before], '2.00'],
   ['a mistake that the market still has', first, [mistake, replaced, before], '1.00'],
   ['a mistake without another value', first, [mistake, replaced], undefined],
-  ['a first value that the market does not have', null, [first], '2.00'],
-  ['another source that the market does not show', first, [first, neighbour], '2.00'],
 ] as const)('of %s, the page shows one price', (_, price, rows, decimal) => {
   const market = { metrics: { price, volume: null }, bySource: {} } as unknown as Pick<Market, 'metrics' | 'bySource'>;
   const { metrics } = finished(historyView(market, rows, null));

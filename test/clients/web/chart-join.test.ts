@@ -38,7 +38,6 @@ function history(name: string, of: string, prices: Prices, late?: Prices) {
 const gold = history('gold', 'ounce', { 1: '100', 2: '110', 4: '120' });
 const silver = history('silver', 'ounce', { 2: '10', 3: '11' });
 const euro = history('euro', 'EUR', { 2: '2', 4: '3' });
-const wheat = history('wheat', 'tonne', { 2: '7' });
 
 function lines(
   others: readonly (typeof gold)[],
@@ -51,10 +50,6 @@ function lines(
 }
 
 describe('the chart of several markets', () => {
-  it('is that of the market alone without others', () => {
-    expect(lines([]).series.map(({ name }) => name)).toEqual(['own', 'other']);
-  });
-
   it('has all moments, each line its own; of another market only one source', () => {
     const { series, seconds, axisTexts, notes } = lines([silver, euro]);
     expect(seconds).toEqual([1, 2, 3, 4].map(day));
@@ -127,14 +122,6 @@ describe('the chart of several markets', () => {
     expect(lines([], 'index', { main: split })).toMatchObject({
       ...{ axisTexts: ['1 Jan 2026 = 100'], notes: ['other is compared since 20 Jan 2026.'] },
     });
-  });
-
-  it('of more than two units shows changes, and says so', () => {
-    expect(lines([euro, wheat], 'log')).toMatchObject({
-      scale: 'percent',
-      notes: [expect.stringContaining('3 units')],
-    });
-    expect(lines([euro, wheat], 'index')).toMatchObject({ scale: 'index', notes: [] });
   });
 
   it('has at most six markets, each once, by slugs', () => {

@@ -2,19 +2,21 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { exampleSlug } from '../../../clients/web/browser/docs/example-market.ts';
-import { DocsSearch, markedParts } from '../../../clients/web/browser/docs/search.ts';
+import { DocsSearch } from '../../../clients/web/browser/docs/search.ts';
 import { curlOf } from '../../../clients/web/docs/example-shell.ts';
-import { guideOf } from '../../../clients/web/docs/guide-pages.ts';
-import { markdown, markdownParts } from '../../../clients/web/docs/markdown.ts';
+import { markdown } from '../../../clients/web/docs/markdown.ts';
 import { OPERATION_VIEWS, type Schema } from '../../../clients/web/docs/openapi-view.ts';
 import { schemaText } from '../../../clients/web/docs/schema-text.ts';
 import { searchEntries, searchIndex } from '../../../clients/web/docs/search-index.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
 import { ALL_OPERATIONS } from '../../../contract/operations/all-operations.ts';
 import { problemType } from '../../../contract/problems/edge-problems.ts';
 import { PROBLEM_CODES, PROBLEMS } from '../../../contract/problems/problems.ts';
+import { siteObject } from '../../../publisher/site.ts';
+import { routeRead } from '../../../server/edge/route.ts';
 import { SITE_FOLDER, siteFiles } from '../../../tools/build/build-site.ts';
 import { faultsOfHtml } from './html-faults.ts';
 
@@ -78,11 +80,15 @@ it('each link of llms.txt leads somewhere, and it begins with a title and a summ
   const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, href]) => href as string);
   expect(links.length).toBeGreaterThan(10);
   expect(links.filter((href) => isLost('llms.txt', href))).toEqual([]);
+  // A service may not have this market.
+  expect(text).not.toContain('gold');
 });
 
-it('each page is well formed, with one heading of level 1, and no id twice', () => {
+it('each page is well formed, with one heading of level 1, no id twice, no inline script or style, and no other host', () => {
   for (const [path, text] of PAGES) {
     expect(faultsOfHtml(text), path).toEqual([]);
+    expect(text, path).not.toMatch(/<script(?![^>]* src="(?:\.\.\/)*assets\/)|<style|<[^>]+ (?:style|on[a-z]+)=/);
+    expect(text, path).not.toMatch(/<(?:script|link|img|iframe)[^>]+(?:src|href)="(?!(?:\/|(?:\.\.\/)*)[a-z]+[/.])/);
     expect(text.match(/<h1/g)?.length, path).toBe(1);
     expect(text.match(/ id="/g)?.length, path).toBe(IDS.get(path)?.size);
   }
@@ -90,20 +96,16 @@ it('each page is well formed, with one heading of level 1, and no id twice', () 
 
 const choice: Schema = { oneOf: [{ type: 'object', properties: { x: { type: 'string' } } }, { type: 'boolean' }] };
 it.each<[string, Schema, string]>([
-  ['one type', { type: 'string', maxLength: 9 }, '*string, at most 9 characters*'],
-  ['two types', { type: ['string', 'null'] }, '*string or null*'],
   [
     'null as a choice',
     { anyOf: [{ type: 'integer', minimum: 1, maximum: 2 }, { type: 'null' }] },
     '*integer or null, 1 to 2*',
   ],
-  ['a list', { type: 'array', items: { type: 'boolean' }, maxItems: 3 }, '*list of boolean, at most 3 items*'],
   [
     'a map',
     { additionalProperties: { $ref: '#/components/schemas/Slug' } },
     '*map of [Slug](/docs/reference/schemas#Slug)*',
   ],
-  ['a constant', { type: 'string', const: 'x' }, '*always `"x"`*'],
   [
     'an object',
     { properties: { a: { type: 'string', description: 'A.' }, b: { type: 'string', default: '' } }, required: ['a'] },
@@ -114,24 +116,17 @@ it.each<[string, Schema, string]>([
   expect(schemaText(schema).trim()).toBe(words);
 });
 
-it('llms.txt and the search box name no market that a service may not have', () => {
-  expect(FILES.get('llms.txt')).not.toContain('gold');
-  expect(FILES.get('index.html')).not.toMatch(/placeholder="[^"]*Gold/);
-});
-
 const listOf = (slugs: readonly string[], next: string | null = null) => ({
   data: slugs.map((slug) => ({ slug })),
   page: { next },
 });
 it.each<[string, Readonly<Record<string, unknown>>, string]>([
-  ['the documented one, if the service has it', { '/api/v1/markets.json': listOf(['aave', 'gold-usd']) }, 'gold-usd'],
   ['the first one otherwise', { '/api/v1/markets.json': listOf(['rice-usd', 'tea-usd']) }, 'rice-usd'],
   [
     'the documented one of a later page',
     { '/api/v1/markets.json': listOf(['aave'], 'pages/2.json'), '/api/v1/markets/gold-usd.json': {} },
     'gold-usd',
   ],
-  ['the first one, if no later page has it', { '/api/v1/markets.json': listOf(['aave'], 'pages/2.json') }, 'aave'],
   ['the documented one without any market', { '/api/v1/markets.json': listOf([]) }, 'gold-usd'],
 ])('the market of the examples is %s', async (_, files, slug) => {
   expect(await exampleSlug(async (path) => files[path] ?? null)).toBe(slug);
@@ -153,30 +148,13 @@ const SEARCH = new DocsSearch(searchEntries());
 
 it.each([
   ['watchlist', 'listWatchlists|createWatchlist|getWatchlist'],
-  ['getmarkethistory', 'getMarketHistory$'],
   ['getMarketHistory', 'getMarketHistory$'],
-  ['createClaim', 'createClaim'],
-  ['412', 'precondition-failed'],
-  ['idempotency', 'guides/idempotency'],
-  ['429', 'rate-limited'],
   ['If-None-Match', 'guides/caching'],
   ['correct a price', 'guides/corrections'],
-  ['undo', 'guides/corrections'],
-  ['look-ahead', 'guides/as-of'],
-  ['pagination', 'guides/paging'],
   ['zzzz caching', 'guides/caching'],
-  ['zzzz', '^$'],
   ['  ', '^$'],
 ])('the search for %j finds %s first', (query, expected) => {
   expect(SEARCH.find(query)[0]?.entry.href ?? '').toMatch(new RegExp(expected));
-});
-
-it('each result of the search has the sentence with the words, which are marked', () => {
-  const [caching] = SEARCH.find('if-none-match');
-  expect(caching?.sentence).toMatch(/^Send If-None-Match with the ETag/);
-  const marked = markedParts('Send If-None-Match with the matching createMatch, notify', 'if-none-match');
-  expect(marked.filter(({ isMatch }) => isMatch).map(({ text }) => text)).toEqual(['If-None-Match', 'match']);
-  expect(marked.map(({ text }) => text).join('')).toBe('Send If-None-Match with the matching createMatch, notify');
 });
 
 it('the search finds each operation by its name, and each problem by its code and its status', () => {
@@ -195,22 +173,24 @@ it('each result of the search is a section of a page, and the index is small', (
   expect(gzipSync(searchIndex()).length).toBeLessThan(45_000);
 });
 
+it('each script has less than 65 KB, and the documentation less than a megabyte', () => {
+  const scripts = [...FILES].filter(([path]) => path.endsWith('.js'));
+  for (const [path, text] of scripts) expect(brotliCompressSync(text).length, path).toBeLessThan(65_000);
+  const documents = PAGES.filter(([path]) => /^(docs|problems)\//.test(path));
+  expect(documents.reduce((sum, [, text]) => sum + text.length, 0)).toBeLessThan(1_000_000);
+});
+
+it('the router has a URL for each file', () => {
+  const urlOf = (file: string) => `/${file.replace(/(^|\/)index\.html$/, '$1').replace(/\.html$/, '')}`;
+  const byTheirFiles = ['market/index.html', '404.html'];
+  const files = [...FILES.keys()];
+  const routed = files.map((file) => routeRead('GET', byTheirFiles.includes(file) ? `/${file}` : urlOf(file)));
+  expect(routed.map((found) => 'key' in found && found.key)).toEqual(files.map((file) => publicKey(siteObject(file))));
+});
+
 it('HTML in a text is shown, not obeyed', () => {
   expect(markdown('a <script>alert(1)</script> `<b>`').text).toBe(
     '<p>a &lt;script&gt;alert(1)&lt;/script&gt; <code>&lt;b&gt;</code></p>\n',
   );
   expect(markdown('<img src=x onerror=alert(1)>\n').text).toBe('&lt;img src=x onerror=alert(1)&gt;\n');
-});
-
-it('a guide without a title, and code in an unknown language, are refused', () => {
-  expect(() => guideOf('No title.', '/x', '')).toThrow('title');
-  expect(() => markdownParts('B.\n\n```sh\nc\n```\n\n```cobol\nd\n```\n')).toThrow('cobol');
-});
-
-it('the documentation has less than a megabyte', () => {
-  const bytes = PAGES.filter(([path]) => /^(docs|problems)\//.test(path)).reduce(
-    (sum, [, text]) => sum + text.length,
-    0,
-  );
-  expect(bytes).toBeLessThan(1_000_000);
 });
