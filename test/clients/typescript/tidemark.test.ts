@@ -1,6 +1,5 @@
 /** The client against the real edge: its verbs, and the promises of its walks. */
 import { describe, expect, test } from 'vitest';
-import { Tidemark } from '../../../clients/typescript/tidemark.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
 import { readTexts } from '../../publisher/log/test-log.ts';
 import { market, price } from '../../publisher/world.ts';
@@ -70,7 +69,6 @@ describe('history', () => {
 
   test.each([
     [{ from: '2026-01-28' }, ['01-30', '01-29', '01-28'], ['history', 'page']],
-    [{ from: '2026-01-29T00:00:00.001Z' }, ['01-30'], ['history']],
     [
       { from: new Date('2026-01-04T00:00:00Z'), to: '2026-01-05' },
       ['01-05', '01-04'],
@@ -78,7 +76,6 @@ describe('history', () => {
     ],
     [{ to: '2026-01-02T00:00:00Z' }, ['01-02', '01-01'], ['history', 'index', 'page']],
     [{ from: '2026-02-02' }, [], ['history']],
-    [{ to: '2025-12-31' }, [], ['history', 'index', 'page']],
   ])('of %j gives %j, and reads %j', async (range, expected, read) => {
     const served = await serveWorldForTest();
     await served.publish([market('a'), ...days('a', 30)]);
@@ -104,13 +101,9 @@ describe('history', () => {
   });
 
   test.each([
-    { from: '2026-02-30' },
     { from: 'yesterday' },
     { to: '2026-01-01T00:00:00' },
-    { to: new Date(Number.NaN) },
     { asOf: '2026-01-01' },
-    { asOf: '2026-02-30T00:00:00Z' },
-    { asOf: '2026-02-28T24:00:00Z' },
     { asOf: '2100-01-01T00:00:00Z' },
     { from: '2026-02-02', to: '2026-02-01' },
     { byRelease: true },
@@ -118,18 +111,6 @@ describe('history', () => {
     const served = await serveWorldForTest();
     await expect(collected(served.client().history('a', range))).rejects.toThrow(RangeError);
     expect(served.asked).toEqual([]);
-  });
-
-  test.each([
-    'gold',
-    'ftp://data.example',
-    'https://data.example/?a',
-    'https://data.example/#a',
-    'https://me:secret@data.example/',
-    '',
-  ])('refuses %j as the address of a service', (url) => {
-    expect(() => new Tidemark({ url })).toThrow(RangeError);
-    expect(() => new Tidemark({ url: 'https://data.example', writeUrl: url })).toThrow(/^writeUrl (?!.*secret)/);
   });
 
   test('of a slug that is none is not found, whatever the slug is', async () => {
