@@ -14,7 +14,7 @@ import { Superseded } from '../errors.ts';
 
 export type Head = Item<HeadValue>;
 
-interface Draft {
+interface NextHead {
   readonly head: Omit<HeadValue, 'bundle'>;
   readonly asksForRefresh: boolean;
 }
@@ -27,7 +27,7 @@ interface Draft {
 export async function swapHead(
   storage: PublisherStorage,
   before: Head | null,
-  { head, asksForRefresh }: Draft,
+  { head, asksForRefresh }: NextHead,
   bundle: ObjectRef,
 ): Promise<Head> {
   const condition = before === null ? ABSENT : ({ kind: 'revision-is', revision: before.revision } as const);

@@ -60,13 +60,13 @@ export interface DailyReport extends Pick<RoundReport, 'findings'> {
 
 /** Longer than a shared cache keeps a body. */
 const CACHED_MS = (FRESH_SECONDS + 1) * 1000;
-const MOST_LOOKS = 3;
+const MOST_PASSES = 3;
 
 const OFTEN = PROJECTORS.filter(({ daily }) => daily === undefined);
 export const DAILY = PROJECTORS.filter(({ daily }) => daily !== undefined);
 
 /** The result of one pass. Markets that passed are in the copy; all other bodies are on the stage. */
-interface Look {
+interface Pass {
   readonly snapshot: Snapshot;
   readonly findings: readonly Finding[];
   /** Removed markets. Their documents are put after a list without them. */
@@ -81,17 +81,17 @@ interface Look {
  * @param isFull reads everything, even if nothing is new
  */
 export async function copyOnce(world: MirrorWorld, isFull: boolean): Promise<RoundReport> {
-  const look = await lookUntilSure(world, OFTEN, isFull);
-  const { snapshot, copied, confirmed } = look;
-  const isListWhole = await putWhole(world, look);
-  const isRight = look.findings.length === 0 && (snapshot.deferred ?? []).length === 0;
+  const pass = await passUntilSure(world, OFTEN, isFull);
+  const { snapshot, copied, confirmed } = pass;
+  const isListWhole = await putWhole(world, pass);
+  const isRight = pass.findings.length === 0 && (snapshot.deferred ?? []).length === 0;
   const state = isRight ? 'current' : confirmed.length > 0 ? 'faulty' : 'behind';
   return { state, snapshot, copied, findings: confirmed, isListWhole };
 }
 
 /**
  * Runs after the bodies: a daily file that is faulty or does not fit must not delay anything else. Each projection has its own
- * look, so files that do not fit leave out only those of their projection.
+ * pass, so files that do not fit leave out only those of their projection.
  */
 export async function copyDaily(world: MirrorWorld, isFull: boolean): Promise<DailyReport> {
   const report = { isRight: true, findings: [] as Finding[], full: null as MirrorFull | null };
@@ -99,10 +99,10 @@ export async function copyDaily(world: MirrorWorld, isFull: boolean): Promise<Da
     await world.stage.forget();
     if (!isFull && !(await hasNew(world, projector))) continue;
     try {
-      const look = await lookUntilSure(world, [projector], true);
-      await putFiles(world, look, [projector]);
-      report.findings.push(...look.confirmed);
-      if (look.findings.length > 0) report.isRight = false;
+      const pass = await passUntilSure(world, [projector], true);
+      await putFiles(world, pass, [projector]);
+      report.findings.push(...pass.confirmed);
+      if (pass.findings.length > 0) report.isRight = false;
     } catch (error) {
       if (!(error instanceof MirrorFull)) throw error;
       report.full = error;
@@ -122,24 +122,24 @@ async function hasNew({ stage, copy }: MirrorWorld, { leadUrl }: Projector): Pro
   return now.status === 200 && now.headers.get('etag') !== before.headers.get('etag');
 }
 
-async function lookUntilSure(
+async function passUntilSure(
   world: MirrorWorld,
   projectors: readonly Projector[],
   isFull: boolean,
-): Promise<Look & { readonly confirmed: readonly Finding[] }> {
+): Promise<Pass & { readonly confirmed: readonly Finding[] }> {
   const { stage, pause } = world;
   let [before, copied]: [ReadonlySet<string>, number] = [new Set(), 0];
-  for (let looks = 1; ; looks++) {
-    const look = await lookAt(world, projectors, isFull);
-    copied += look.copied;
+  for (let passes = 1; ; passes++) {
+    const pass = await runPass(world, projectors, isFull);
+    copied += pass.copied;
     const seen = new Set<string>();
-    for (const finding of look.findings) {
-      if (!isExcused(look.snapshot, finding))
+    for (const finding of pass.findings) {
+      if (!isExcused(pass.snapshot, finding))
         seen.add(`${finding.rule} ${finding.url} ${await stage.seenAt(finding.url)}`);
     }
-    const confirmed = [...seen].some((each) => before.has(each)) ? look.findings : [];
-    if (look.findings.length === 0 || confirmed.length > 0 || looks === MOST_LOOKS)
-      return { ...look, copied, confirmed };
+    const confirmed = [...seen].some((each) => before.has(each)) ? pass.findings : [];
+    if (pass.findings.length === 0 || confirmed.length > 0 || passes === MOST_PASSES)
+      return { ...pass, copied, confirmed };
     before = seen;
     await pause(CACHED_MS);
     await stage.forget();
@@ -175,33 +175,33 @@ async function isUnchanged({ copy }: MirrorWorld, snapshot: Snapshot, { note }: 
   return (await copy.textAt(SNAPSHOT_URL)) === text && (await copy.textAt(CHECKPOINT_URL)) === note;
 }
 
-async function lookAt(world: MirrorWorld, projectors: readonly Projector[], isFull: boolean): Promise<Look> {
+async function runPass(world: MirrorWorld, projectors: readonly Projector[], isFull: boolean): Promise<Pass> {
   const { stage, log, proven, nowMs } = world;
   const snapshot = await readSnapshot(world);
   const followed = await log.follow(stage);
-  const look = { snapshot, findings: [], removed: new Set<string>(), copied: 0 };
-  if (!isFull && (await isUnchanged(world, snapshot, followed))) return look;
+  const pass = { snapshot, findings: [], removed: new Set<string>(), copied: 0 };
+  if (!isFull && (await isUnchanged(world, snapshot, followed))) return pass;
   const { reader } = stage;
   const found = new Findings();
   // The log does not cover documents, the list's sources and files with manifests. These checks compare them with the bodies.
   const checks = await BodyChecks.open(reader, found, { snapshot, projectors, isKept: true });
-  const keeper = { proven, take: takingInto(look, world) };
+  const keeper = { proven, take: takingInto(pass, world) };
   const settings = { reader, projectors, keeper, onItem: checks.item, nowMs: nowMs() };
   const { findings, list } = await passOver({ ...world, ...followed, ...settings });
   if (list.head !== null) await checks.end(list);
   // Their removals are put only together with a list without them.
-  for (const slug of look.removed) proven.delete(slug);
+  for (const slug of pass.removed) proven.delete(slug);
   const all = [...findings, ...(await log.unknownKeys()), ...found.all];
-  const isDailyLook = projectors !== OFTEN;
-  return { ...look, findings: isDailyLook ? all.filter(({ url }) => isOf(projectors, nameOfUrl(url))) : all };
+  const isDailyPass = projectors !== OFTEN;
+  return { ...pass, findings: isDailyPass ? all.filter(({ url }) => isOf(projectors, nameOfUrl(url))) : all };
 }
 
 /** Copies markets one by one, so that a faulty market does not stop the others. */
 function takingInto(
-  look: { readonly snapshot: Snapshot; readonly removed: Set<string>; copied: number },
+  pass: { readonly snapshot: Snapshot; readonly removed: Set<string>; copied: number },
   { stage, progress }: MirrorWorld,
 ): Keeper['take'] {
-  const { counts } = look.snapshot;
+  const { counts } = pass.snapshot;
   let count = 0;
   return async (slug, check) => {
     const share = Math.min(1, ++count / counts.markets);
@@ -216,10 +216,10 @@ function takingInto(
     const own = new Findings();
     await check(reader, own);
     if (own.all.length > 0) return own.all;
-    if ((await reader(marketUrl(slug))).status === 410) look.removed.add(slug);
+    if ((await reader(marketUrl(slug))).status === 410) pass.removed.add(slug);
     else {
       await stage.put(() => true, slug);
-      look.copied++;
+      pass.copied++;
     }
     return [];
   };
@@ -231,14 +231,14 @@ function takingInto(
  *
  * @returns whether the list was put
  */
-async function putWhole(world: MirrorWorld, look: Look): Promise<boolean> {
+async function putWhole(world: MirrorWorld, pass: Pass): Promise<boolean> {
   const { stage, copy, log } = world;
-  const { findings, removed } = look;
+  const { findings, removed } = pass;
   const isBeside = (name: PublicObjectName | null) =>
     name !== null && (name.kind === 'snapshot' || (!('slug' in name) && isOf(PROJECTORS, name)));
-  if (!faultyIn(look).every(isBeside)) return false;
+  if (!faultyIn(pass).every(isBeside)) return false;
   await stage.put(({ kind }) => kind === 'market-list-page' || kind === 'market-list');
-  await putFiles(world, look, OFTEN);
+  await putFiles(world, pass, OFTEN);
   await putRemovals(world, removed);
   await stage.put(({ kind }) => kind === 'log-vkey');
   const { checkpoint } = log.state;
@@ -248,13 +248,13 @@ async function putWhole(world: MirrorWorld, look: Look): Promise<boolean> {
 }
 
 /** Puts the files of projections without a fault. */
-async function putFiles({ stage }: MirrorWorld, look: Look, projectors: readonly Projector[]): Promise<void> {
-  const faulty = faultyIn(look);
+async function putFiles({ stage }: MirrorWorld, pass: Pass, projectors: readonly Projector[]): Promise<void> {
+  const faulty = faultyIn(pass);
   const whole = projectors.filter((projector) => !faulty.some((name) => isOf([projector], name)));
   await stage.put((name) => isOf(whole, name));
 }
 
-const faultyIn = ({ findings }: Look) =>
+const faultyIn = ({ findings }: Pass) =>
   findings.filter(({ rule }) => rule !== 'unsettled').map(({ url }) => nameOfUrl(url));
 
 /** Puts the document of the removal at each URL of the market that the copy has. */
