@@ -20,7 +20,6 @@ import { removeMarket } from '../remove-market.ts';
 import { setStanding } from '../standing.ts';
 import { createWorld, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
 import { damagedReader, type Edit, type Loose, withBody, withBytes, withHeader, withStatus } from './damaged-reader.ts';
-import { hidingHost } from './hiding-host.ts';
 import { loggedReader, vkeyAnswer } from './logged-reader.ts';
 
 const VKEY = testSigner().vkey;
@@ -172,6 +171,8 @@ const GZIP_HEADER_BYTES = 10;
 const TILE = '/api/v1/log/tile/0/000';
 const withEntry = (from: string, to: string) =>
   withBytes((bytes) => gzipSync(gunzipSync(bytes).toString().replace(from, to)));
+const flip = (at: number) => withBytes((bytes) => bytes.fill(bytes.readUInt8(at) ^ 1, at, at + 1));
+const cut = (from: number, to?: number) => withBytes((bytes) => bytes.subarray(from, to));
 
 describe('damage', () => {
   let size: number;
@@ -186,111 +187,63 @@ describe('damage', () => {
     };
   });
 
-  test('of a body: another value, another market, no market', async () => {
-    const other = damagedReader(reader, { '/api/v1/markets/b': () => reader('/api/v1/markets/c') });
-    expect(await found(other)).toEqual(['not-in-log /api/v1/markets/b']);
-    const lost = damagedReader(reader, { '/api/v1/markets/b': withStatus(404) });
-    expect(await found(lost)).toEqual(['not-in-log /api/v1/markets/b']);
-    const back = damagedReader(reader, { '/api/v1/markets/gone': () => reader('/api/v1/markets/c') });
-    expect(await found(back)).toEqual(['not-in-log /api/v1/markets/gone']);
-    const price = damagedReader(reader, {
-      '/api/v1/markets/c/history': withBody((body) => {
-        body.data[0].sourceLabel = 'another';
-      }),
-    });
-    expect(await found(price)).toEqual(['not-in-log /api/v1/markets/c/history']);
+  const foundIn = (url: string, edit: Edit) => found(damagedReader(reader, { [url]: edit }));
+
+  test('of a body: another market, no market, a market that was removed', async () => {
+    const asC = () => reader('/api/v1/markets/c');
+    expect(await foundIn('/api/v1/markets/b', asC)).toEqual(['not-in-log /api/v1/markets/b']);
+    expect(await foundIn('/api/v1/markets/b', withStatus(404))).toEqual(['not-in-log /api/v1/markets/b']);
+    expect(await foundIn('/api/v1/markets/gone', asC)).toEqual(['not-in-log /api/v1/markets/gone']);
   });
 
   test('of the name of a representative: its digest is in the log', async () => {
-    const edit = (change: (body: Loose) => unknown) =>
-      found(damagedReader(reader, { '/api/v1/markets/d': withBody(change) }));
-    const expected = ['not-in-log /api/v1/markets/d'];
-    expect(await edit((body) => (body.representedBy = 'Council of E'))).toEqual(expected);
-    expect(await edit((body) => (body.representedBySalt = 'cd'.repeat(32)))).toEqual(expected);
-    expect(await edit((body) => delete body.representedBySalt)).toEqual(expected);
-    expect(await edit((body) => (body.representedBy = null))).toEqual(expected);
+    const changes: readonly ((body: Loose) => unknown)[] = [
+      (body) => (body.representedBy = 'Council of E'),
+      (body) => (body.representedBySalt = 'cd'.repeat(32)),
+      (body) => delete body.representedBySalt,
+      (body) => (body.representedBy = null),
+    ];
+    for (const change of changes)
+      expect(await foundIn('/api/v1/markets/d', withBody(change))).toEqual(['not-in-log /api/v1/markets/d']);
   });
 
   test('of the list: a market that is not in the log', async () => {
-    const more = damagedReader(reader, {
-      '/api/v1/markets': withBody((body) => {
-        body.data[0].slug = '0';
-      }),
-    });
-    expect(await found(more)).toEqual(
-      expect.arrayContaining([
-        'digest /api/v1/snapshot',
-        'not-in-log /api/v1/markets/0',
-        'not-in-log /api/v1/markets/a',
-      ]),
+    const more = withBody((body) => (body.data[0].slug = '0'));
+    expect(await foundIn('/api/v1/markets', more)).toEqual(
+      expect.arrayContaining(['not-in-log /api/v1/markets/0', 'not-in-log /api/v1/markets/a']),
     );
   });
 
   test('of the snapshot: another log, other counts', async () => {
-    const edit = (change: (body: Loose) => unknown) => damagedReader(reader, { [SNAPSHOT]: withBody(change) });
-    expect(await found(edit((body) => body.log.size++))).toEqual([`not-in-log ${SNAPSHOT}`]);
-    expect(await found(edit((body) => delete body.log))).toEqual([`not-in-log ${SNAPSHOT}`]);
-    expect(await found(edit((body) => body.counts.observations++))).toEqual([`count ${SNAPSHOT}`]);
+    const edit = (change: (body: Loose) => unknown) => foundIn(SNAPSHOT, withBody(change));
+    expect(await edit((body) => body.log.size++)).toEqual([`not-in-log ${SNAPSHOT}`]);
+    expect(await edit((body) => delete body.log)).toEqual([`not-in-log ${SNAPSHOT}`]);
+    expect(await edit((body) => body.counts.observations++)).toEqual([`count ${SNAPSHOT}`]);
     const unreadable = { [SNAPSHOT]: withStatus(503), '/api/v1/markets/b': withStatus(404) };
     expect(await found(damagedReader(reader, unreadable))).toContain('not-in-log /api/v1/markets/b');
   });
 
-  test('of a file of the log', async () => {
-    const one = (url: string, edit: Edit) => found(damagedReader(reader, { [url]: edit }));
-    const { tile, entries, ndjson } = files;
-    const flip = withBytes((bytes) => bytes.fill(bytes.readUInt8(40) ^ 1, 40, 41));
-    expect(await one(tile, flip)).toEqual([`log ${tile}`]);
-    expect(await one(tile, withStatus(404))).toEqual([`status ${tile}`]);
-    expect(
-      await one(
-        entries,
-        withBytes((bytes) => bytes.subarray(0, -1)),
-      ),
-    ).toEqual([`log ${entries}`]);
-    expect(await one(entries, withHeader('content-type', 'text/html'))).toEqual([`headers ${entries}`]);
+  test.each<[string, () => string, Edit, string]>([
+    ['a hash', () => files.tile, flip(40), 'log'],
+    ['no tile', () => files.tile, withStatus(404), 'status'],
+    ['entries that are cut off', () => files.entries, cut(0, -1), 'log'],
+    ['another media type', () => files.entries, withHeader('content-type', 'text/html'), 'headers'],
     // What may be taken down must not stay in caches.
-    const forEver = withHeader('cache-control', 'public, max-age=31536000, immutable');
-    expect(await one(entries, forEver)).toEqual([`headers ${entries}`]);
-    expect(await one(ndjson, withEntry('Market b', 'Market B'))).toEqual([`log ${ndjson}`]);
-    expect(
-      await one(
-        ndjson,
-        withBytes((bytes) => bytes.subarray(0, -9)),
-      ),
-    ).toEqual([`log ${ndjson}`]);
-    expect(await one(ndjson, withEntry('\n', ''))).toEqual([`log ${ndjson}`]);
-    expect(
-      await one(
-        CHECKPOINT,
-        withBytes((bytes) => bytes.subarray(1)),
-      ),
-    ).toEqual([`signature ${CHECKPOINT}`]);
-    expect(await one(CHECKPOINT, withStatus(404))).toEqual([`status ${CHECKPOINT}`]);
-    expect(
-      await one(
-        VKEYS,
-        withBytes(() => Buffer.from(`${testSigner(2).vkey}\n`)),
-      ),
-    ).toEqual([`signature ${VKEYS}`]);
-    expect(await one(VKEYS, withStatus(404))).toEqual([`signature ${VKEYS}`]);
-  });
-
-  test('a tombstone is no damage of the tree, and hides nothing that the log does not give up', async () => {
-    // Another entry has replaced this one, so only the tombstone shows.
-    const replaced = await check(hidingHost(reader, /^.*"name":"Market b".*$/m));
-    expect(replaced).toMatchObject({ findings: [{ rule: 'not-in-log', url: files.ndjson }], takenDown: 1 });
-    const corrected = hidingHost(reader, /^.*"market":"c".*"type":"observation".*$/m);
-    expect(await found(corrected)).toEqual([
-      `count ${SNAPSHOT}`,
-      'log /api/v1/markets/c',
-      'not-in-log /api/v1/latest/all.csv',
-      'not-in-log /api/v1/latest/all.ndjson',
-      `not-in-log ${files.ndjson}`,
-      'not-in-log /api/v1/markets/c',
-      'not-in-log /api/v1/modified.csv',
-      'not-in-log /api/v1/recent',
-    ]);
-    expect((await check(corrected)).checkpoint).not.toBeNull();
+    [
+      'entries for ever in caches',
+      () => files.entries,
+      withHeader('cache-control', 'public, max-age=31536000, immutable'),
+      'headers',
+    ],
+    ['another line', () => files.ndjson, withEntry('Market b', 'Market B'), 'log'],
+    ['lines that are cut off', () => files.ndjson, cut(0, -9), 'log'],
+    ['a line less', () => files.ndjson, withEntry('\n', ''), 'log'],
+    ['a changed checkpoint', () => CHECKPOINT, cut(1), 'signature'],
+    ['no checkpoint', () => CHECKPOINT, withStatus(404), 'status'],
+    ['keys of somebody else', () => VKEYS, withBytes(() => Buffer.from(`${testSigner(2).vkey}\n`)), 'signature'],
+    ['no keys', () => VKEYS, withStatus(404), 'signature'],
+  ])('of a file of the log: %s', async (_, urlOf, edit, rule) => {
+    expect(await foundIn(urlOf(), edit)).toEqual([`${rule} ${urlOf()}`]);
   });
 
   test('of an entry in all of its files: the signed root is another one', async () => {
@@ -301,7 +254,25 @@ describe('damage', () => {
     });
     expect(await found(both)).toEqual([`log ${CHECKPOINT}`, `log ${files.tile}`]);
   });
+
+  test('of a tile: each is compared, partial ones of all levels too', async () => {
+    const { read } = await smallWorld(market('a'), ...Array.from({ length: 260 }, (_, at) => price('a', -at, 1 + at)));
+    const { size: grown } = await check(read);
+    for (const url of [TILE, `/api/v1/log/tile/0/001.p/${grown - 256}`, '/api/v1/log/tile/1/000.p/1'])
+      expect(await found(damagedReader(read, { [url]: flip(3) }))).toEqual([`log ${url}`]);
+  });
 });
+
+/** A world with a log of these records. `publishMore` takes more of them in. */
+async function smallWorld(...records: readonly IngestRecordInput[]) {
+  const small = createWorld();
+  const publishMore = async (...more: readonly IngestRecordInput[]) => {
+    await small.ingest(more);
+    await publish(withLog(small.dependencies));
+  };
+  await publishMore(...records);
+  return { small, read: loggedReader(small.objects), publishMore };
+}
 
 describe('the key and the past', () => {
   test('of another log are found, and nothing of it is remembered', async () => {
@@ -357,14 +328,9 @@ describe('the key and the past', () => {
   });
 
   test('a checkpoint of an earlier generation is its beginning', async () => {
-    const small = createWorld();
-    const logged = withLog(small.dependencies);
-    const read = loggedReader(small.objects);
-    await small.ingest([market('a'), price('a', 0, 1)]);
-    await publish(logged);
+    const { read, publishMore } = await smallWorld(market('a'), price('a', 0, 1));
     const { checkpoint: seen } = await check(read);
-    await small.ingest([price('a', 1, 2)]);
-    await publish(logged);
+    await publishMore(price('a', 1, 2));
     expect(await check(read, { seen })).toMatchObject({ findings: [], size: 4 });
   });
 });
@@ -383,11 +349,7 @@ test('a log that was switched off is one finding, whether its files are there or
 });
 
 test('what is published meanwhile is no finding: it is looked at again, with the log as it is then', async () => {
-  const small = createWorld();
-  const logged = withLog(small.dependencies);
-  const read = loggedReader(small.objects);
-  await small.ingest([market('a'), market('b'), price('a', 0, 1)]);
-  await publish(logged);
+  const { small, read, publishMore } = await smallWorld(market('a'), market('b'), price('a', 0, 1));
   let days = 0;
   const disturbed = (): PublicReader => {
     let hasRead = false;
@@ -395,69 +357,60 @@ test('what is published meanwhile is no finding: it is looked at again, with the
       if (url === '/api/v1/markets/a' && !hasRead) {
         hasRead = true;
         small.clock.nowMs += 60_000;
-        await small.ingest([price('a', ++days, 2)]);
-        await small.ingest([market(`c-${small.clock.nowMs}`)]);
-        await publish(logged);
+        await publishMore(price('a', ++days, 2), market(`c-${small.clock.nowMs}`));
       }
       return read(url, headers);
     };
   };
   expect((await check(disturbed())).findings).not.toEqual([]);
   let pauses = 0;
-  const pause = async () => {
-    pauses++;
-    return true;
-  };
+  const pause = async () => ++pauses < 20;
   expect((await check(disturbed(), { pause })).findings).toEqual([]);
   expect(pauses).toBe(1);
   // A fault that stays is looked at a few times, and then reported. The limit ends a check that would not.
-  const few = async () => ++pauses < 20;
   const lost = damagedReader(read, { '/api/v1/markets/b': withStatus(404) });
-  expect((await check(lost, { pause: few })).findings).not.toEqual([]);
+  expect((await check(lost, { pause })).findings).not.toEqual([]);
   expect(pauses).toBe(3);
 });
 
-describe('a cache with an earlier checkpoint of the same log is no fork:', () => {
-  async function grownWorld() {
-    const small = createWorld();
-    const logged = withLog(small.dependencies);
-    const read = loggedReader(small.objects);
-    await small.ingest([market('a'), price('a', 0, 1)]);
-    await publish(logged);
-    const earlier = await read(CHECKPOINT, {});
-    await small.ingest([price('a', 1, 2)]);
-    await publish(logged);
-    return { read, earlier };
-  }
+test('nothing is remembered of a log whose files disagree, also if only the second look finds it', async () => {
+  const { read, publishMore } = await smallWorld(market('a'), price('a', 0, 1));
+  let isSecond = false;
+  const reader: PublicReader = async (url, headers) => {
+    const answer = await read(url, headers);
+    if (isSecond && url.includes('/tile/0/')) return await flip(3)(answer);
+    return url === '/api/v1/markets/a' && !isSecond ? await withStatus(503)(answer) : answer;
+  };
+  const pause = async () => {
+    isSecond = true;
+    await publishMore(price('a', 1, 2));
+    return true;
+  };
+  const report = await check(reader, { pause });
+  expect(report.findings.map(({ rule }) => rule)).toContain('log');
+  expect(report.checkpoint).toBeNull();
+});
 
-  test('when another one was seen', async () => {
-    const { read, earlier } = await grownWorld();
-    const { checkpoint: seen } = await check(read);
-    let isWaited = false;
-    const older: PublicReader = async (url, headers) =>
-      url === CHECKPOINT && !isWaited ? earlier : await read(url, headers);
-    expect(await found(older, { seen })).toEqual([`fork ${CHECKPOINT}`]);
-    const pause = async () => {
-      isWaited = true;
-      return true;
-    };
-    expect(await check(older, { seen, pause })).toMatchObject({ findings: [], checkpoint: seen });
-  });
-
-  test('when something is looked at again', async () => {
-    const { read, earlier } = await grownWorld();
-    let isWaited = false;
-    const older: PublicReader = async (url, headers) => {
-      if (url === CHECKPOINT && isWaited) return earlier;
-      return url === '/api/v1/markets/a' && !isWaited
-        ? { ...(await read(url, headers)), status: 503 }
-        : await read(url, headers);
-    };
-    const pause = async () => {
-      isWaited = true;
-      return true;
-    };
-    expect((await check(older, { pause })).findings).toEqual([]);
-    expect(isWaited).toBe(true);
-  });
+test('a cache with an earlier checkpoint of the same log is no fork, at the first look and at the second', async () => {
+  const { read, publishMore } = await smallWorld(market('a'), price('a', 0, 1));
+  const earlier = await read(CHECKPOINT, {});
+  await publishMore(price('a', 1, 2));
+  const { checkpoint: seen } = await check(read);
+  let isWaited = false;
+  const pause = async () => {
+    isWaited = true;
+    return true;
+  };
+  const earlierFirst: PublicReader = async (url, headers) =>
+    url === CHECKPOINT && !isWaited ? earlier : await read(url, headers);
+  expect(await found(earlierFirst, { seen })).toEqual([`fork ${CHECKPOINT}`]);
+  expect(await check(earlierFirst, { seen, pause })).toMatchObject({ findings: [], checkpoint: seen });
+  isWaited = false;
+  const earlierLater: PublicReader = async (url, headers) => {
+    if (url === CHECKPOINT && isWaited) return earlier;
+    const answer = await read(url, headers);
+    return url === '/api/v1/markets/a' && !isWaited ? { ...answer, status: 503 } : answer;
+  };
+  expect((await check(earlierLater, { pause })).findings).toEqual([]);
+  expect(isWaited).toBe(true);
 });
