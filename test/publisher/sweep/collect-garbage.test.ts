@@ -7,16 +7,22 @@ import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
 import { publicMetadata } from '../../../publisher/kernel/files/fenced-put.ts';
 import { type GarbageOptions, PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
 import { publish } from '../../../publisher/publish.ts';
-import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
+import { marketKey } from '../../../storage/records/markets.ts';
 import { GENERATIONS, SUPERSEDED_PAGES, supersededPageKey, WALK_KEY } from '../../../storage/records/publication.ts';
+import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
 import { runs } from '../../runs.ts';
 import { copiesOf } from '../copied-world.ts';
 import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
+import { laggingLedger } from '../lagging-ledger.ts';
 import { loseMarket } from '../lose-market.ts';
 import { Witness } from '../witness.ts';
-import { createWorld, days, dependenciesOn, market, price, type World } from '../world.ts';
+import { createWorld, days, dependenciesOn, market, price, SMALL_PAGES, type World } from '../world.ts';
 
+/** A cursor is valid for a day. These numbers are not imported: readers are promised them. */
+const CURSOR_MS = 24 * 60 * 60 * 1000;
+/** A cache may hand out the body with the cursor this long: while it is fresh, and while the origin fails. */
+const CACHED_MS = (15 + 300) * 1000;
 const RETENTION_MS = PAGE_RETENTION_SECONDS * 1000;
 const HOUR_MS = 60 * 60 * 1000;
 const DRY_RUN = { dryRun: true };
@@ -42,18 +48,18 @@ async function changeHistories(world: World, amountMinor: number): Promise<void>
 }
 
 describe('a sweep removes', () => {
-  test('nothing right after publishing: bundles are removed already', async () => {
+  test('nothing right after publishing, when bundles are removed already, and nothing in an empty store', async () => {
     const world = await publishedWorld();
     expect(keysOf(world).filter((key) => key.startsWith('redo/'))).toEqual([]);
-    const kept = keysOf(world).length;
-    expect(await sweep(world)).toEqual({ removed: [], kept, prunedRecords: 0, unknown: [], endedEarly: false });
+    const nothing = { removed: [], prunedRecords: 0, unknown: [], endedEarly: false };
+    expect(await sweep(world)).toEqual({ ...nothing, kept: keysOf(world).length });
+    expect(await sweep(createWorld())).toEqual({ ...nothing, kept: 0 });
   });
 
-  test('a superseded page when its cursors have expired, and not a moment earlier', async () => {
+  test('a superseded page a day after caches have stopped to hand it out, and not a moment earlier', async () => {
     const world = await publishedWorld();
-    await sweep(world);
     const before = keysOf(world);
-    world.clock.nowMs += RETENTION_MS;
+    world.clock.nowMs += CURSOR_MS + CACHED_MS;
     expect((await sweep(world)).removed).toEqual([]);
     world.clock.nowMs += 1;
     const { removed } = await sweep(world);
@@ -64,56 +70,23 @@ describe('a sweep removes', () => {
     expect((await sweep(world)).removed).toEqual([]);
   });
 
-  test('the bodies of a removed market at once, and its pages when their cursors have expired', async () => {
+  test('the bodies of a removed market at once, also those that a late publisher put again, and its pages later', async () => {
     const world = await publishedWorld();
     await loseMarket(world, 'i');
-    expect(await world.publish()).toMatchObject({ kind: 'published', generation: 3 });
+    await world.publish();
     const ofMarket = () => keysOf(world).filter((key) => /\/i(\.json|\/)/.test(key));
-    const bodies = [publicKey({ kind: 'history', slug: 'i' }), publicKey({ kind: 'market', slug: 'i' })];
+    const names = [{ kind: 'history', slug: 'i' } as const, { kind: 'market', slug: 'i' } as const];
+    const bodies = names.map(publicKey);
     expect(ofMarket()).toEqual(expect.arrayContaining(bodies));
-    expect(await world.findings()).toEqual([]);
-    expect((await collectGarbage(world.dependencies, DRY_RUN)).removed).toEqual(expect.arrayContaining(bodies));
+    expect((await sweep(world)).removed).toEqual(expect.arrayContaining(bodies));
+    for (const name of names)
+      await world.objects.put(publicKey(name), Buffer.from('{}'), publicMetadata(name, 2), { kind: 'absent' });
     expect((await sweep(world)).removed).toEqual(expect.arrayContaining(bodies));
     expect(await world.findings()).toEqual([]);
     expect(ofMarket()).toEqual([expect.stringContaining('/i/history/pages/')]);
-    world.clock.nowMs += RETENTION_MS;
-    await sweep(world);
-    expect(ofMarket()).toHaveLength(1);
-    world.clock.nowMs += 1;
+    world.clock.nowMs += RETENTION_MS + 1;
     await sweep(world);
     expect(ofMarket()).toEqual([]);
-  });
-
-  test('no body of a market that was removed and defined again, even if the old bodies exist', async () => {
-    const world = await publishedWorld();
-    await loseMarket(world, 'i');
-    await world.publish();
-    await world.ingest([market('i'), price('i', 3, 3)]);
-    await world.publish();
-    const bodies = [publicKey({ kind: 'history', slug: 'i' }), publicKey({ kind: 'market', slug: 'i' })];
-    for (const key of bodies) expect((await world.objects.stat(key))?.metadata.generation).toBe(4);
-    const before = keysOf(world);
-    world.clock.nowMs += RETENTION_MS + 1;
-    const { removed } = await sweep(world);
-    expect(removed.some((key) => key.includes('/i/history/pages/'))).toBe(true);
-    expect(keysOf(world)).toEqual(before.filter((key) => !removed.includes(key)));
-    expect(keysOf(world)).toEqual(expect.arrayContaining(bodies));
-    expect(await world.findings()).toEqual([]);
-  });
-
-  test('a body of a removed market that a late publisher put again', async () => {
-    const world = await publishedWorld();
-    await loseMarket(world, 'i');
-    await world.publish();
-    await sweep(world);
-    for (const kind of ['market', 'history'] as const) {
-      const name = { kind, slug: 'i' };
-      await world.objects.put(publicKey(name), Buffer.from('{}'), publicMetadata(name, 2), { kind: 'absent' });
-    }
-    const { removed } = await sweep(world);
-    expect(removed).toEqual(expect.arrayContaining([publicKey({ kind: 'market', slug: 'i' })]));
-    expect(removed).toEqual(expect.arrayContaining([publicKey({ kind: 'history', slug: 'i' })]));
-    expect(await world.findings()).toEqual([]);
   });
 
   test('no unknown object: it is reported', async () => {
@@ -127,41 +100,54 @@ describe('a sweep removes', () => {
     expect(keysOf(world)).toEqual(expect.arrayContaining(unknown));
   });
 
-  test('nothing in an empty store', async () => {
-    const world = createWorld();
-    expect(await sweep(world)).toEqual({ removed: [], kept: 0, prunedRecords: 0, unknown: [], endedEarly: false });
-  });
-
   test('nothing while a committed generation is not applied', async () => {
     const world = await publishedWorld();
     await changeHistories(world, -6);
-    await dieBefore(world, 'objects.put', publicKey({ kind: 'history', slug: 'b' }));
+    await dieBefore(world, `objects.put ${publicKey({ kind: 'history', slug: 'b' })}`);
     world.clock.nowMs += 2 * RETENTION_MS;
     const before = keysOf(world);
-    expect(await sweep(world)).toEqual({ removed: [], kept: 0, prunedRecords: 0, unknown: [], endedEarly: false });
+    expect(await sweep(world)).toMatchObject({ removed: [], kept: 0, prunedRecords: 0 });
     expect(keysOf(world)).toEqual(before);
     await world.publish();
-    expect(await world.findings()).toEqual([]);
     expect((await sweep(world)).removed.length).toBeGreaterThan(0);
+  });
+
+  test('the layout of a list when it has expired, except that of the current list', async () => {
+    const world = await publishedWorld();
+    const [, current] = keysOf(world).filter((key) => key.startsWith('layout/'));
+    world.clock.nowMs += 10 * RETENTION_MS;
+    await sweep(world);
+    expect(keysOf(world).filter((key) => key.startsWith('layout/'))).toEqual([current]);
+  });
+
+  test('the pages that a lost layout named as late as any superseded page, also if the next list is cut without it', async () => {
+    for (const isCutWithout of [false, true]) {
+      const world = await publishedWorld();
+      const pages = () => keysOf(world).filter((key) => key.includes('/markets/pages/2-'));
+      const before = pages();
+      world.clock.nowMs += RETENTION_MS;
+      const loseLayout = async () => await world.lose(keysOf(world).find((key) => key.startsWith('layout/2-')) ?? '');
+      if (isCutWithout) await loseLayout();
+      await changeHistories(world, -6);
+      await world.publish();
+      if (!isCutWithout) await loseLayout();
+      world.clock.nowMs += 1;
+      await sweep(world);
+      expect(pages()).toEqual(before);
+      world.clock.nowMs += RETENTION_MS + 1;
+      await sweep(world);
+      await sweep(world);
+      expect(pages().length).toBeLessThan(before.length);
+      expect(await world.findings()).toEqual([]);
+    }
   });
 });
 
-/** A publisher that dies before its first operation of this kind, on this key if one is given. */
-async function dieBefore(world: World, method: 'ledger.transact' | 'objects.put', key?: string): Promise<void> {
-  const refusing = <Port extends object>(name: string, port: Port): Port =>
-    new Proxy(port, {
-      get: (target, property) => {
-        const call = Reflect.get(target, property) as (...args: unknown[]) => unknown;
-        if (property === 'etagOf') return call;
-        return async (...args: unknown[]) => {
-          const isIt = `${name}.${String(property)}` === method && (key === undefined || args[0] === key);
-          if (isIt) throw new ProcessDied(method);
-          return await call.apply(target, args);
-        };
-      },
-    });
-  const ledger = refusing('ledger', world.ledger);
-  const objects = refusing('objects', world.objects as ObjectStore);
+/** A publisher that dies before its first operation that begins like this. */
+async function dieBefore(world: World, begins: string): Promise<void> {
+  const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', ({ what, run }) =>
+    what.startsWith(begins) ? Promise.reject(new ProcessDied(what)) : run(),
+  );
   await expect(publish(dependenciesOn(ledger, objects, world.clock))).rejects.toThrow(ProcessDied);
 }
 
@@ -170,7 +156,7 @@ test('leftovers of a publisher that died before its commit, once another one has
   await sweep(world);
   const before = new Set(keysOf(world));
   await changeHistories(world, -6);
-  await dieBefore(world, 'ledger.transact');
+  await dieBefore(world, 'ledger.transact ');
   const orphans = keysOf(world).filter((key) => !before.has(key));
   expect(orphans.some((key) => key.includes('/markets/pages/3-'))).toBe(true);
   expect(orphans.some((key) => key.includes('/b/history/pages/3-'))).toBe(true);
@@ -179,21 +165,15 @@ test('leftovers of a publisher that died before its commit, once another one has
   world.clock.nowMs += 2 * RETENTION_MS;
   await sweep(world);
   expect(keysOf(world)).toEqual(expect.arrayContaining(orphans));
-
   await changeHistories(world, -7);
   await world.publish();
-  const { removed } = await sweep(world);
   const pages = orphans.filter((key) => key.includes('/history/pages/'));
-  expect(removed).toEqual(expect.arrayContaining(pages));
-  expect(await world.findings()).toEqual([]);
+  expect((await sweep(world)).removed).toEqual(expect.arrayContaining(pages));
 
   // Retained layouts may name any list page. So unnamed pages are known only when the layouts have expired.
-  world.clock.nowMs += RETENTION_MS;
+  world.clock.nowMs += RETENTION_MS + 1;
   await changeHistories(world, -8);
   await world.publish();
-  await sweep(world);
-  expect(keysOf(world).some((key) => orphans.includes(key) && key.includes('/markets/pages/3-'))).toBe(true);
-  world.clock.nowMs += 1;
   await sweep(world);
   expect(keysOf(world).filter((key) => orphans.includes(key))).toEqual([]);
   expect(await world.findings()).toEqual([]);
@@ -203,7 +183,7 @@ test('leftovers of a publisher that died before its commit, once another one has
 const worldWithGarbage = copiesOf(async (world) => {
   await fillPublished(world);
   await changeHistories(world, -6);
-  await dieBefore(world, 'ledger.transact');
+  await dieBefore(world, 'ledger.transact ');
   await changeHistories(world, -7);
   await loseMarket(world, 'i');
   await world.publish();
@@ -258,15 +238,6 @@ describe('a run that ends early', () => {
     },
   });
 
-  test('without time removes nothing, and the next one removes all', async () => {
-    const world = await worldWithGarbage();
-    const before = keysOf(world);
-    expect(await sweep(world, { hasTime: time(0) })).toMatchObject({ removed: [], kept: 0, endedEarly: true });
-    expect(keysOf(world)).toEqual(before);
-    expect(await sweep(world)).toMatchObject({ endedEarly: false });
-    expect((await sweep(world)).removed).toEqual([]);
-  });
-
   test.each([
     ['time', { hasTime: true }],
     ['objects to walk', { maxWalked: 10 }],
@@ -298,18 +269,6 @@ describe('a run that ends early', () => {
     expect((await sweep(world)).kept).toBe(keysOf(world).length);
   });
 
-  test('in the middle of a history keeps its pages', async () => {
-    const world = await publishedWorld();
-    const pages = () => keysOf(world).filter((key) => key.includes('/b/history/pages/'));
-    expect(pages().length).toBeGreaterThan(2);
-    const before = pages();
-    for (let endedEarly = true; endedEarly; ) {
-      ({ endedEarly } = await collectGarbage(inSmallPages(world, 1), { ...FOR_GOOD, maxWalked: 1 }));
-    }
-    expect(pages()).toEqual(before);
-    expect(await world.findings()).toEqual([]);
-  });
-
   test('as a dry run does not move the place where the next run begins', async () => {
     const world = await worldWithGarbage();
     await collectGarbage(world.dependencies, { ...DRY_RUN, maxWalked: 1 });
@@ -333,21 +292,14 @@ describe('a run costs', () => {
     return Object.fromEntries([...calls].map(([call, some]) => [call, some.length]));
   }
 
-  const slugs = Array.from({ length: 300 }, (_, number) => `m-${String(number).padStart(3, '0')}`);
-
-  /** 300 markets with a closed page each, and nothing to remove: 900 objects, the head of the list and its 99 pages, … */
-  async function largeWorld(): Promise<World> {
+  test('a list request for 1,000 objects, look-ups for 100 records, and two requests for each removal', async () => {
+    const slugs = Array.from({ length: 300 }, (_, number) => `m-${String(number).padStart(3, '0')}`);
     const world = createWorld();
     await world.ingest(slugs.map((slug) => market(slug)));
     for (const slug of slugs) await world.ingest(days(slug, 5));
     await world.publish();
-    return world;
-  }
-
-  test('for its walk a list request for 1,000 objects, a look-up for 100 bodies, and a query for the pages of a history', async () => {
-    const world = await largeWorld();
+    // Each market has two bodies and a closed page. The list has 99 pages beside its head.
     expect(keysOf(world).filter((key) => /m-\d{3}/.test(key))).toHaveLength(900);
-    expect(keysOf(world).length).toBeGreaterThan(1000);
     expect(await costOfSweep(world)).toEqual({
       // HEAD, and the place where the walk begins.
       'ledger.get': 2,
@@ -361,21 +313,13 @@ describe('a run costs', () => {
       // The layout of the list.
       'objects.get': 1,
     });
-  });
-
-  test('for removals two requests an object, and a transaction for 100 records', async () => {
-    const world = await largeWorld();
     for (const slug of slugs) await world.ingest([price(slug, 1, 7)], 'correct');
     await world.publish();
-    await costOfSweep(world);
     world.clock.nowMs += RETENTION_MS + 1;
-    const items = await readAll(world.ledger, SUPERSEDED_PAGES);
-    expect(items.length).toBe(300);
     expect(await costOfSweep(world)).toMatchObject({
       // Pages of 300 histories and 99 of the list, and the layout of the previous list.
       'objects.stat': 400,
       'objects.delete': 400,
-      // The layout of the list.
       'objects.get': 1,
       // The previous generation, 300 superseded pages, the place where the walk begins, and checks that 99 pages of the list have no record.
       'ledger.transact': 1 + 3 + 1 + 1,
@@ -385,35 +329,22 @@ describe('a run costs', () => {
   });
 });
 
-describe('records of what to keep', () => {
-  test('stay for the newest expired generation and all later ones', async () => {
-    const world = await publishedWorld();
-    for (const [day, hours] of [1, 10, 10, 10, 10].entries()) {
-      world.clock.nowMs += hours * HOUR_MS;
-      await world.ingest([price('a', day, 1)]);
-      await world.publish();
-    }
-    expect(await generationsIn(world)).toEqual([1, 2, 3, 4, 5, 6, 7]);
-    // Applied 40, 30, 20, 10 and 0 hours ago: 3 to 7.
-    await sweep(world);
-    expect(await generationsIn(world)).toEqual([4, 5, 6, 7]);
-    await sweep(world);
-    expect(await generationsIn(world)).toEqual([4, 5, 6, 7]);
-  });
-
-  test('stay for each kept page, also if a sweep died between the page and its record', async () => {
-    const world = await worldWithGarbage();
-    const faulty = faultyStorage(world.ledger, world.objects, 40, diesAfter);
-    await collectGarbage(dependenciesOn(faulty.ledger, faulty.objects, world.clock), FOR_GOOD).catch(() => null);
-    await sweep(world);
-    const items = await readAll(world.ledger, SUPERSEDED_PAGES);
-    expect(items.length).toBeGreaterThan(0);
-    const recordsOfKeys = keysOf(world).map((key) => supersededPageKey(key).sort);
-    expect(recordsOfKeys).toEqual(expect.arrayContaining(items.map(({ sort }) => sort)));
-  });
+test('records stay for the newest expired generation and all later ones', async () => {
+  const world = await publishedWorld();
+  for (const [day, hours] of [1, 10, 10, 10, 10].entries()) {
+    world.clock.nowMs += hours * HOUR_MS;
+    await world.ingest([price('a', day, 1)]);
+    await world.publish();
+  }
+  expect(await generationsIn(world)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  // Applied 40, 30, 20, 10 and 0 hours ago: 3 to 7.
+  await sweep(world);
+  expect(await generationsIn(world)).toEqual([4, 5, 6, 7]);
+  await sweep(world);
+  expect(await generationsIn(world)).toEqual([4, 5, 6, 7]);
 });
 
-test('stay for a page that is superseded again while its old record is being removed, and so does the page', async () => {
+test('a record stays for a page that is superseded again while its old record is being removed, and so does the page', async () => {
   const world = await publishedWorld();
   // As after a generation that was given up: superseded, and still in the history.
   const [current] = keysOf(world).filter((key) => key.includes('/b/history/pages/2-'));
@@ -514,98 +445,59 @@ describe('a sweep and a publish at once', () => {
 
   const sweepOnce = (dependencies: PublisherDependencies) => collectGarbage(dependencies, FOR_GOOD);
 
-  test('a whole publish before any operation of a sweep harms no reader', async () => {
+  test.each([
+    ['publish before any operation of a sweep', sweepOnce, publish],
+    ['sweep before any operation of a publish', publish, sweepOnce],
+  ])('a whole %s harms no reader', async (_, outer, inner) => {
     let operations = 0;
-    while (await interleave(operations, sweepOnce, publish)) operations += runs(3, 1);
+    while (await interleave(operations, outer, inner)) operations += runs(3, 1);
     expect(operations).toBeGreaterThan(50);
   });
 
-  test('a whole sweep before any operation of a publish harms no reader', async () => {
-    let operations = 0;
-    while (await interleave(operations, publish, sweepOnce)) operations += runs(3, 1);
-    expect(operations).toBeGreaterThan(50);
-  });
-
-  test('a part of a publish that supersedes 100 pages, before any operation of a sweep, harms no reader', async () => {
-    let operations = 0;
-    for (let reached = true; reached; operations++) {
-      const world = createWorld();
-      const history = Array.from({ length: 405 }, (_, day) => price('h', day - 405, day + 1));
-      await world.ingest([market('a'), market('h'), ...history]);
-      await world.publish();
-      const witness = new Witness(world);
-      await witness.noteGeneration();
-      await world.ingest([price('h', -405, -1)], 'correct');
-      // Three transactions record the generation. The publish stops after each of them in turn.
-      const gate = Promise.withResolvers<void>();
-      const paused = Promise.withResolvers<void>();
-      let transactions = 0;
-      const slow = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
-        if (what.startsWith('ledger.transact') && ++transactions === 3 + (operations % 3)) {
-          paused.resolve();
-          await gate.promise;
-        }
-        return await run();
-      });
-      let published: Promise<unknown> | null = null;
-      const overtaken = faultyStorage(world.ledger, world.objects, operations, async ({ run }) => {
-        published = publish(dependenciesOn(slow.ledger, slow.objects, world.clock));
-        await paused.promise;
-        return await run();
-      });
-      await collectGarbage(dependenciesOn(overtaken.ledger, overtaken.objects, world.clock), FOR_GOOD);
-      reached = published !== null;
-      await witness.expectKept(false);
-      gate.resolve();
-      await published;
-      const superseded = reached ? 101 : 0;
-      expect(await readAll(world.ledger, SUPERSEDED_PAGES)).toHaveLength(superseded);
-      expect(await world.findings()).toEqual([]);
-      await witness.noteGeneration();
-      await witness.expectKept(false);
-      expect(witness.retainedOfHistories()).toBe(superseded);
-    }
-    expect(operations).toBeGreaterThan(10);
-  });
-
-  test('the bodies of a market that is defined again unchanged stay, whenever it is published', async () => {
+  test('the bodies of a market that is defined again stay, at whatever moment it is published unchanged', async () => {
     let operations = 0;
     for (let reached = true; reached; operations++) {
       const world = await publishedWorld();
+      const key = publicKey({ kind: 'market', slug: 'j' });
+      const before = await world.objects.stat(key);
       await loseMarket(world, 'j');
       await world.publish();
-      await world.ingest([market('j')]);
       reached = false;
-      const { ledger, objects } = faultyStorage(world.ledger, world.objects, operations, async ({ run }) => {
+      const { ledger, objects } = faultyStorage(world.ledger, world.objects, operations, async ({ what, run }) => {
         reached = true;
+        // If a delete request is on its way already, the search for lost objects puts the body back.
+        if (what.startsWith('objects.delete')) return await run();
+        await world.ingest([market('j')]);
         await world.publish();
         return await run();
       });
       await collectGarbage(dependenciesOn(ledger, objects, world.clock), FOR_GOOD);
-      if (reached) expect(await world.findings()).toEqual([]);
+      if ((await world.ledger.get(marketKey('j'))) === null) continue;
+      expect((await world.objects.stat(key))?.etag).toBe(before?.etag);
+      expect(await world.findings()).toEqual([]);
     }
     expect(operations).toBeGreaterThan(15);
   });
 
-  test('a body stays if its market is defined again and published unchanged after the sweep has read the ETag', async () => {
-    const world = await publishedWorld();
-    const before = await world.objects.stat(publicKey({ kind: 'market', slug: 'j' }));
-    await loseMarket(world, 'j');
+  test('a page stays while its record as superseded is not visible yet, even if the history is visible without it', async () => {
+    const lag = laggingLedger(openSqliteLedger(':memory:'));
+    const world = createWorld(SMALL_PAGES, lag.writer);
+    await world.ingest([market('a'), market('b'), ...days('a', 9)]);
     await world.publish();
-    let step: 'judging' | 'removing' | 'defined' = 'judging';
-    const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
-      if (what.startsWith('objects.stat') && what.includes('/j.json')) step = 'removing';
-      if (step === 'removing' && what.startsWith('ledger.getMany')) {
-        step = 'defined';
-        await world.ingest([market('j')]);
+    await world.ingest([price('b', 0, 1)]);
+    await world.publish();
+    world.clock.nowMs += RETENTION_MS + 1;
+    await world.ingest([price('a', 1, 1000)], 'correct');
+    lag.hold();
+    // The sweep begins before the commit of the generation. Later all its records are visible but one.
+    const { ledger } = faultyStorage(lag.reader, world.objects, 'all', async ({ what, run }) => {
+      if (what.startsWith('ledger.getMany') && what.includes('published/market/a')) {
         await world.publish();
+        lag.show(({ partition }) => partition !== SUPERSEDED_PAGES.partition);
       }
       return await run();
     });
-    await collectGarbage(dependenciesOn(ledger, objects, world.clock), FOR_GOOD);
-    expect(step).toBe('defined');
-    const after = await world.objects.stat(publicKey({ kind: 'market', slug: 'j' }));
-    expect(after?.etag).toBe(before?.etag);
-    expect(await world.findings()).toEqual([]);
+    const { removed } = await collectGarbage(dependenciesOn(ledger, world.objects, world.clock), FOR_GOOD);
+    expect(removed.filter((key) => key.includes('/a/history/pages/'))).toEqual([]);
   });
 });
