@@ -1,8 +1,9 @@
 /** The log that publishing writes: its entries, their order, and that it only grows. */
 import { describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
+import type { LogCheckpoint } from '../../../contract/log/checkpoint.ts';
 import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
-import { ed25519Signer, privateNoteKey } from '../../../contract/log/notes.ts';
+import { ed25519Signer, type NoteSigner, privateNoteKey } from '../../../contract/log/notes.ts';
 import { LogForked } from '../../../publisher/errors.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { verifyLog } from '../../../publisher/verify/log/verify-log.ts';
@@ -11,7 +12,7 @@ import { removeMarket } from '../remove-market.ts';
 import { setStanding } from '../standing.ts';
 import { createWorld, market, price, SMALL_PAGES, type World } from '../world.ts';
 import { faultsOfLog } from './log-oracle.ts';
-import { brief, readCheckpoint, readLog, readTexts, testSigner, withLog } from './test-log.ts';
+import { brief, LOG_ORIGIN, readCheckpoint, readLog, readTexts, testSigner, withLog } from './test-log.ts';
 
 function loggedWorld(): World {
   const world = createWorld();
@@ -66,7 +67,6 @@ describe('the entries of a generation', () => {
   });
 
   const CASES: readonly { readonly what: string; happen: (world: World) => Promise<unknown>; entries: string[] }[] = [
-    { what: 'nothing', happen: async () => undefined, entries: [] },
     { what: 'known data', happen: (world) => world.ingest([market('a'), price('a', 0, 1)]), entries: [] },
     {
       what: 'a new observation',
@@ -90,11 +90,6 @@ describe('the entries of a generation', () => {
         await world.ingest([price('a', 9, 3)], 'correct');
       },
       entries: ['observation a 2 2026-01-10', 'observation a 3 2026-01-10'],
-    },
-    {
-      what: 'a new name',
-      happen: (world) => world.ingest([{ ...market('a'), name: 'Another' } as IngestRecordInput]),
-      entries: ['market a 2'],
     },
     {
       what: 'one more source, which the definition counts',
@@ -146,87 +141,64 @@ test('a log of several tiles is as if it had been written at once', async () => 
   await world.ingest([market('a')]);
   let day = 0;
   for (const count of [100, 155, 1, 300, 212]) {
-    const some = Array.from({ length: count }, (_, index) => price('a', --day, index + 1));
-    await world.ingest(some);
+    await world.ingest(Array.from({ length: count }, (_, index) => price('a', --day, index + 1)));
     await world.publish();
   }
-  const entries = await readLog(world.objects);
-  expect(entries).toHaveLength(769);
+  expect(await readLog(world.objects)).toHaveLength(769);
+  // The snapshot names the log, and the published record of a market its revision in it.
+  const { size, root } = (await readCheckpoint(world.objects)) as LogCheckpoint;
+  expect(await world.json('/api/v1/snapshot')).toMatchObject({ log: { size, root: root.toString('base64') } });
+  expect((await world.ledger.get(publishedHeadsKey('a')))?.value.logged).toBe(768);
 });
 
-test('the snapshot names the log, and the published record of a market its revision in it', async () => {
-  const world = loggedWorld();
-  await world.ingest([market('a'), price('a', 0, 1)]);
-  await world.publish();
-  const checkpoint = await readCheckpoint(world.objects);
-  const snapshot = await world.objects.get('public/api/v1/snapshot.json');
-  const { log } = JSON.parse(Buffer.from(snapshot.kind === 'found' ? snapshot.body : '').toString('utf8'));
-  expect(log).toEqual({ size: 3, root: checkpoint?.root.toString('base64') });
-  expect((await world.ledger.get(publishedHeadsKey('a')))?.value.logged).toBe(1);
-});
-
-test('a new key is named by an entry in a checkpoint that the old key signs too', async () => {
-  const world = loggedWorld();
-  await world.ingest([market('a')]);
-  await world.publish();
-  const both = withLog(world.dependencies, { origin: 'tidemark.test/log', signers: [testSigner(2), testSigner(1)] });
-  await publish(both);
-  expect((await readLog(world.objects, 1)).at(-1)).toEqual({ format: 1, type: 'key', vkey: testSigner(2).vkey });
-  await readLog(world.objects, 2);
-  expect((await publish(both)).kind).toBe('unchanged');
-  const size = (await readLog(world.objects, 1)).length;
-  // When the old key ends, the same tree is signed by the new one alone.
-  await publish(withLog(world.dependencies, { origin: 'tidemark.test/log', signers: [testSigner(2)] }));
-  expect(await readLog(world.objects, 2)).toHaveLength(size);
-  await expect(readCheckpoint(world.objects, 1)).rejects.toThrow(LogFaultError);
-});
-
-test('a key that will sign elsewhere is announced: after the move, followers of the old key go on', async () => {
-  const world = loggedWorld();
+describe('the keys', () => {
   const [one, two] = [testSigner(1), testSigner(2)];
-  const at = (signers: readonly ReturnType<typeof testSigner>[], announced: readonly string[] = []) =>
-    withLog(world.dependencies, { origin: 'tidemark.test/log', signers, announced });
-  await world.ingest([market('a'), price('a', 0, 1)]);
-  await publish(at([one]));
-  const announcing = at([one], [two.vkey]);
-  await publish(announcing);
-  expect((await readLog(world.objects, 1)).at(-1)).toEqual({ format: 1, type: 'key', vkey: two.vkey });
-  expect((await publish(announcing)).kind).toBe('unchanged');
-  // It does not sign yet.
-  const vkeys = await world.objects.get('public/api/v1/log/vkey');
-  expect(vkeys.kind === 'found' && Buffer.from(vkeys.body).toString()).toBe(`${one.vkey}\n`);
-  const followed = await verifyLog(world.read, { vkeys: [one.vkey], seen: null, pageSizes: SMALL_PAGES });
-  expect(followed).toMatchObject({ findings: [], vkeys: [one.vkey, two.vkey] });
-  // Moved: the ledger has the announcement, and only the other key signs.
-  await world.ingest([price('a', 1, 2)]);
-  await publish(at([two]));
-  const keys = (await readLog(world.objects, 2)).filter(({ type }) => type === 'key');
-  expect(keys).toHaveLength(1);
-  const { vkeys: known, checkpoint: seen } = followed;
-  const moved = await verifyLog(world.read, { vkeys: known, seen, pageSizes: SMALL_PAGES });
-  expect(moved.findings).toEqual([]);
-});
-
-test('a key is announced also by a log that begins', async () => {
-  const world = loggedWorld();
-  const log = { origin: 'tidemark.test/log', signers: [testSigner(1)], announced: [testSigner(2).vkey] };
-  await publish(withLog(world.dependencies, log));
-  expect(await readLog(world.objects, 1)).toEqual([{ format: 1, type: 'key', vkey: testSigner(2).vkey }]);
-});
-
-test('the keys that sign are public, newest first', async () => {
-  const world = loggedWorld();
-  const vkeys = async () => {
-    const found = await world.objects.get('public/api/v1/log/vkey');
-    return found.kind === 'found' ? Buffer.from(found.body).toString('utf8') : null;
+  const keyed = async (signers: readonly NoteSigner[], announced: readonly string[] = []) => {
+    const world = loggedWorld();
+    await world.ingest([market('a'), price('a', 0, 1)]);
+    const publishBy = (now: readonly NoteSigner[], toCome: readonly string[] = []) =>
+      publish(withLog(world.dependencies, { origin: LOG_ORIGIN, signers: now, announced: toCome }));
+    await publishBy(signers, announced);
+    return { world, publishBy };
   };
-  const [one, two] = [testSigner(1), testSigner(2)];
-  for (const signers of [[one], [two, one], [two]]) {
-    const dependencies = withLog(world.dependencies, { origin: 'tidemark.test/log', signers });
-    await publish(dependencies);
-    expect(await vkeys()).toBe(signers.map(({ vkey }) => `${vkey}\n`).join(''));
-    expect((await publish(dependencies)).kind).toBe('unchanged');
-  }
+  const keyEntry = { format: 1, type: 'key', vkey: two.vkey };
+
+  test('that sign are public, newest first; a new one is named by an entry in a checkpoint that the old one signs too', async () => {
+    const { world, publishBy } = await keyed([one]);
+    expect(await world.text('/api/v1/log/vkey')).toBe(`${one.vkey}\n`);
+    await publishBy([two, one]);
+    expect((await readLog(world.objects, 1)).at(-1)).toEqual(keyEntry);
+    const { length } = await readLog(world.objects, 2);
+    expect(await world.text('/api/v1/log/vkey')).toBe(`${two.vkey}\n${one.vkey}\n`);
+    expect((await publishBy([two, one])).kind).toBe('unchanged');
+    // When the old key ends, the same tree is signed by the new one alone.
+    await publishBy([two]);
+    expect(await world.text('/api/v1/log/vkey')).toBe(`${two.vkey}\n`);
+    expect(await readLog(world.objects, 2)).toHaveLength(length);
+    await expect(readCheckpoint(world.objects, 1)).rejects.toThrow(LogFaultError);
+  });
+
+  test('that will sign elsewhere are announced: after the move, followers of the old key go on', async () => {
+    const { world, publishBy } = await keyed([one]);
+    await publishBy([one], [two.vkey]);
+    expect((await readLog(world.objects, 1)).at(-1)).toEqual(keyEntry);
+    expect((await publishBy([one], [two.vkey])).kind).toBe('unchanged');
+    // It does not sign yet.
+    expect(await world.text('/api/v1/log/vkey')).toBe(`${one.vkey}\n`);
+    const followed = await verifyLog(world.read, { vkeys: [one.vkey], seen: null, pageSizes: SMALL_PAGES });
+    expect(followed).toMatchObject({ findings: [], vkeys: [one.vkey, two.vkey] });
+    // Moved: the ledger has the announcement, and only the other key signs.
+    await world.ingest([price('a', 1, 2)]);
+    await publishBy([two]);
+    expect((await readLog(world.objects, 2)).filter(({ type }) => type === 'key')).toHaveLength(1);
+    const { vkeys, checkpoint: seen } = followed;
+    expect((await verifyLog(world.read, { vkeys, seen, pageSizes: SMALL_PAGES })).findings).toEqual([]);
+  });
+
+  test('are announced also by a log that begins', async () => {
+    const { world } = await keyed([one], [two.vkey]);
+    expect(await readLog(world.objects, 1)).toContainEqual(keyEntry);
+  });
 });
 
 test('a log does not continue under another name', async () => {

@@ -20,7 +20,7 @@ import { olderCopy, openLoggedLedger } from '../logged-ledger.ts';
 import { loseMarket } from '../lose-market.ts';
 import { refresh } from '../refresh.ts';
 import { removeMarket } from '../remove-market.ts';
-import { createWorld, dependenciesOn, market, price, SMALL_PAGES, type World } from '../world.ts';
+import { createWorld, days, dependenciesOn, market, price, SMALL_PAGES, type World } from '../world.ts';
 import { faultsOfLog } from './log-oracle.ts';
 import { brief, LOG_ORIGIN, logKey, readCheckpoint, readLog, readTexts, testSigner, withLog } from './test-log.ts';
 
@@ -42,11 +42,6 @@ const filesOfLog = (world: Pick<World, 'objects'>) =>
   new Map(
     [...world.objects.snapshot()].filter(([key]) => key.startsWith(logKey(''))).map(([key, { body }]) => [key, body]),
   );
-
-/** Published until nothing is due. */
-async function settle(dependencies: World['dependencies']): Promise<void> {
-  while ((await publish(dependencies)).isMoreDue);
-}
 
 test('each lost tile is found, and put again', async () => {
   const world = await publishedWorld();
@@ -81,10 +76,10 @@ test('a market that the ledger has lost is taken back; defined again, it is stat
   await world.publish();
   await loseMarket(world, 'b');
   await world.publish();
-  expect((await readLog(world.objects)).slice(-1).map(brief)).toEqual(['reset b']);
   await world.ingest([market('b'), price('b', 7, 1)]);
   await world.publish();
-  expect((await readLog(world.objects)).slice(-2).map(brief)).toEqual(['market b 1', 'observation b 1 2026-01-08']);
+  const entries = ['reset b', 'market b 1', 'observation b 1 2026-01-08'];
+  expect((await readLog(world.objects)).slice(-3).map(brief)).toEqual(entries);
   expect(await faultsOfLog(world.objects)).toEqual([]);
 });
 
@@ -97,7 +92,7 @@ test('an older ledger takes over the newest log of the store, and each market is
   const before = await readTexts(world.objects);
   const older = withLog(dependenciesOn(await olderCopy(world.ledger, count), world.objects, world.clock));
   await restore(older);
-  await settle(older);
+  while ((await publish(older)).isMoreDue);
   const entries = await readLog(world.objects);
   expect((await readTexts(world.objects)).slice(0, before.length)).toEqual(before);
   const after = (await readLog(world.objects, 1, before.length)).map(brief);
@@ -153,11 +148,8 @@ test('while the log is switched off, it does not grow; switched on again, it sta
   await world.ingest([price('a', 1, 2)]);
   await world.ingest([price('a', 0, 7)], 'correct');
   await publish(without);
-  await world.ingest([price('a', 2, 2)]);
-  await publish(without);
   expect((await readCheckpoint(world.objects))?.size).toBe(size);
-  const snapshot = await world.objects.get(publicKey({ kind: 'snapshot' }));
-  expect(JSON.parse(Buffer.from(snapshot.kind === 'found' ? snapshot.body : '').toString())).not.toHaveProperty('log');
+  expect(await world.json('/api/v1/snapshot')).not.toHaveProperty('log');
   await world.ingest([price('b', 1, 2)]);
   await world.publish();
   await refresh(world, ['a', 'b']);
@@ -165,7 +157,6 @@ test('while the log is switched off, it does not grow; switched on again, it sta
   expect((await readLog(world.objects, 1, size)).map(brief).sort()).toEqual([
     'observation a 2 2026-01-02',
     'observation a 3 2026-01-01',
-    'observation a 4 2026-01-03',
     'observation b 2 2026-01-02',
   ]);
   expect(await faultsOfLog(world.objects)).toEqual([]);
@@ -174,17 +165,16 @@ test('while the log is switched off, it does not grow; switched on again, it sta
 test('a deployment that begins its log states everything that stands, and removed markets as removed', async () => {
   const world = loggedWorld();
   const without = dependenciesOn(world.ledger, world.objects, world.clock);
-  await world.ingest([market('a'), market('b'), ...[0, 1, 2, 3, 4, 5, 6, 7, 8].map((day) => price('a', day, 1))]);
+  await world.ingest([market('a'), market('b'), ...days('a', 9)]);
   await world.ingest([price('a', 1, 5)], 'correct');
   await removeMarket(world, 'b');
   await publish(without);
   expect((await world.publish()).asksForRefresh).toBe(true);
   await refresh(world, ['a', 'b']);
   await world.publish();
-  expect(await readLog(world.objects)).toHaveLength(1 + 10 + 1);
-  expect(
-    (await readLog(world.objects)).filter((entry) => 'market' in entry && entry.market === 'b').map(brief),
-  ).toEqual(['removal b 1']);
+  const entries = (await readLog(world.objects)).map(brief);
+  expect(entries).toHaveLength(1 + 10 + 1);
+  expect(entries.filter((entry) => / b /.test(entry))).toEqual(['removal b 1']);
   expect(await faultsOfLog(world.objects)).toEqual([]);
 });
 

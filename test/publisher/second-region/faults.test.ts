@@ -61,19 +61,6 @@ describe('a copy whose round is cut off', () => {
     expect(await regions.faults({ settled: true })).toEqual([]);
   });
 
-  test('is never torn, after each of its writes', async () => {
-    const regions = await changed();
-    const found: string[] = [];
-    let writes = 0;
-    await copyWith(regions, 'all', async ({ what, isWrite, run }) => {
-      const outcome = await run();
-      if (isWrite && writes++ % 3 === 0) found.push(...(await regions.faults()).map((fault) => `${what}: ${fault}`));
-      return outcome;
-    });
-    expect(writes).toBeGreaterThan(20);
-    expect(found).toEqual([]);
-  });
-
   test('leaves the work to the round that has the lease', async () => {
     const regions = await changed();
     await copyWith(regions, 3, diesAfter);
