@@ -152,11 +152,6 @@ describe.each<Alg>(['ES256', 'RS256', 'EdDSA'])('a provider that signs with %s',
     });
   });
 
-  it('gives access tokens to clients', async () => {
-    const { access_token } = await clientTokens();
-    expect(await verifier.verify(access_token)).toMatchObject({ token: { subject: CLIENT } });
-  });
-
   it('gives tokens that are refused: ID tokens, opaque ones, and those for another audience', async () => {
     const { id_token } = await userTokens('alice');
     expect(await verifier.verify(id_token as string)).toHaveProperty('refused');

@@ -7,7 +7,7 @@ export const PARTS: Readonly<Record<string, readonly string[]>> = {
   contract: [
     ...['contract', 'http', 'ingest', 'mapping', 'clients/typescript', 'publisher/compat'],
     ...tests('publisher', 'walk', 'log/publish-log'),
-    ...['bundles/entry-parts.test.ts', 'write-api/audit.test.ts'],
+    ...['bundles/entry-parts.test.ts', 'write-api/audit.test.ts', 'write-api/malformed-requests.test.ts'],
   ],
   'lambdas/markets': [
     'ingest',

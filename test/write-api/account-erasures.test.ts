@@ -167,11 +167,4 @@ describe('erasures of accounts', () => {
     expect((await late.call(call)).status).toBe(status);
     expect(holdersOf(await ledger.dump(), CONTACT)).toEqual([]);
   });
-
-  it('of an erased account do nothing more', async () => {
-    const request = await approvedRequest();
-    await createKey(request);
-    for (const subject of [`account:${request}`, `account:${request}`]) await run((await erase(subject)).json.id);
-    expect(holdersOf(await ledger.dump(), MARK)).toEqual([]);
-  });
 });

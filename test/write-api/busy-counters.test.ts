@@ -1,10 +1,8 @@
 /** The counters of what a feed sends most: on DynamoDB, writes at once take from reserves, and no limit is ever exceeded. */
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readCounters, usedOf } from '../../lambdas/pipeline/counters.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import { usageKey } from '../../storage/records/accounts.ts';
-import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { ModelledTime, openModelledLedger } from '../ingest/modelled-ledger.ts';
 import { market } from '../publisher/world.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
@@ -119,17 +117,6 @@ describe.each(ENGINES)('on %s, a write that takes from a reserve', (_, open) => 
     expect((await send(world, 1)).status).toBe(202);
     expect(await used(world, BATCHES)).toBe(limit + 1);
   });
-});
-
-test('on the ledger of a server, a write counts in the counter alone', async () => {
-  const ledger = openSqliteLedger(':memory:');
-  await send(openApiWorld({ ledger }), 3);
-  const { counter, reserves } = (await readCounters(ledger, ALICE, [ROWS])).get(ROWS) ?? {
-    counter: null,
-    reserves: [],
-  };
-  expect([counter?.value, reserves.filter((item) => item !== null)]).toEqual([3, []]);
-  expect(usedOf({ counter, reserves })).toBe(3);
 });
 
 test('eight writers at once with one credential conflict half as often, and take a third of the time', async () => {

@@ -48,16 +48,6 @@ const isWrite = (id: ApiOperationId): id is WriteOperationId => id in READS;
 describe.each(API_OPERATIONS.filter(isWrite))('%s', (id) => {
   const reads = READS[id];
 
-  it(`costs one transaction, after ${reads.join(', ') || 'no read'}`, async () => {
-    const ledger = watchLedger(openMemoryLedger());
-    const world = openApiWorld({ ledger });
-    await seedWorld(world);
-    const call = { ...(await validCall(world, id)), key: 'one-and-the-same-key' };
-    ledger.calls.splice(0);
-    expect((await world.call(call)).status).toBeLessThan(300);
-    expect(ledger.calls).toEqual([...reads, 'transact']);
-  });
-
   it('costs one read of its credential more, once in 30 seconds, with an API key', async () => {
     const ledger = watchLedger(openMemoryLedger());
     const as = await seedApiKey(ledger, 'account:req_01JD8N5W5XQ6M4T0VZ8R2K7C3A', ALL_SCOPES);
@@ -104,16 +94,6 @@ describe('a write of a subject with a grant', () => {
       expect((await world.call(CREATE)).status).toBe(201);
       expect(ledger.calls).toEqual(calls);
     }
-  });
-
-  it('is decided by the grant as it is at the moment of commit', async () => {
-    const ledger = openMemoryLedger();
-    const world = openApiWorld({ ledger });
-    expect((await world.call(CREATE)).status).toBe(201);
-    await grant(ledger, 'user:alice', { watchlists: 1 });
-    expect((await world.call(CREATE)).json.code).toBe('quota-exceeded');
-    await grant(ledger, 'user:alice', { watchlists: 2 });
-    expect((await world.call(CREATE)).status).toBe(201);
   });
 });
 

@@ -1,7 +1,7 @@
 /** Each write that makes the ledger grow has a limit a day, or a stated reason. A write that changes nothing leaves nothing. */
 import { describe, expect, test } from 'vitest';
 import { operationOf, type WriteOperationId } from '../../contract/operations/operations.ts';
-import { FEATURES, type FeatureDefinition } from '../../contract/values/features.ts';
+import { FEATURES } from '../../contract/values/features.ts';
 import { usageKey } from '../../storage/records/accounts.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { putItem } from '../storage/put-item.ts';
@@ -19,12 +19,6 @@ const dailyOf = (id: WriteOperationId) =>
 
 test.each(writes)('%s has a limit a day, or a reason, and not both', (id) => {
   expect(dailyOf(id).length > 0).toBe(operationOf(id).unlimitedBecause === undefined);
-});
-
-test('a write is counted once by its operation, and never by two features of writes', () => {
-  const counted = (id: WriteOperationId) =>
-    dailyOf(id).filter((feature) => (FEATURES[feature] as FeatureDefinition).eachWrite === true);
-  for (const id of writes) expect(counted(id)).toHaveLength(operationOf(id).unlimitedBecause === undefined ? 1 : 0);
 });
 
 const limited = writes.flatMap((id) => dailyOf(id).map((feature) => [id, feature] as const));

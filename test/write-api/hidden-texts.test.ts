@@ -13,10 +13,7 @@ describe('a text for reviewers', () => {
 
   test.each([
     ['an override of the direction', 'rejected \u202edetpecca'],
-    ['a zero-width space', 'con\u200bfirmed'],
-    ['tags', 'ok\u{e0041}\u{e0042}'],
     ['an escape sequence', '\u001b[2Ja'],
-    ['a letter that shows as nothing', '\u3164'],
   ])('with %s is refused, and not silently changed', async (_, text) => {
     const world = await openClaimWorld({ scopes: {} });
     const body = { assertion: { ...ASSERTIONS.dispute, reason: text }, evidence: [note(text)] };
@@ -140,14 +137,5 @@ describe('a user whose `sub` is an e-mail address', () => {
     expect(await list(`target=entitlements/user:${ADDRESS}/watchlists`)).toEqual([
       ['key:operator', `entitlements/${pseudonym}/watchlists`],
     ]);
-  });
-
-  test('has another pseudonym with another secret, and other users have none', () => {
-    expect(pseudonym).toMatch(/^user:~[0-9a-f]{32}$/);
-    const other = createSecrets(new Uint8Array(32).fill(8));
-    expect(pseudonymised(other, `user:${ADDRESS}`)).not.toBe(pseudonym);
-    for (const same of ['user:alice', 'key:4f8TqLw0ZkXcY2Rb', 'operator', 'watchlist/wl_1']) {
-      expect(pseudonymised(secrets, same)).toBe(same);
-    }
   });
 });

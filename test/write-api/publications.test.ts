@@ -83,14 +83,6 @@ describe('a publication', () => {
     }
   });
 
-  it('does not change correct bodies', async () => {
-    const before = publicObjects(objects);
-    await create({ markets: 'all' });
-    await create({ markets: SLUGS.slice(0, 3) });
-    expect(await publishWorkedOff()).toMatchObject({ kind: 'unchanged', generation: 1 });
-    expect(publicObjects(objects)).toEqual(before);
-  });
-
   it.each([
     ['one market', ['market-00']],
     ['all', 'all'],
@@ -111,7 +103,6 @@ describe('a publication', () => {
 describe('a purge', () => {
   it.each([
     ['nothing without one', { markets: ['market-00'] }, []],
-    ['nothing of all markets without one', { markets: 'all' }, []],
     [
       'the bodies of a market',
       { markets: ['market-00'], purge: true },

@@ -70,10 +70,6 @@ describe('a source', () => {
     expect(await list()).toEqual([]);
   });
 
-  test('that is too large is refused', async () => {
-    expect((await put(recipeWith({ description: 'x'.repeat(131_072) }))).status).toBe(413);
-  });
-
   test.each([
     ['capitals', 'Metals'],
     ['a dot', '..'],

@@ -1,9 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FEATURES } from '../../contract/values/features.ts';
 import { usageKey } from '../../storage/records/accounts.ts';
-import { auditOfTarget } from '../../storage/records/audit.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
-import { deleteItem } from '../storage/put-item.ts';
 import { grant, seedMarkets } from './seeds.ts';
 import { type WatchedLedger, watchLedger } from './watched-ledger.ts';
 import { type Answer, type ApiWorld, type Call, openApiWorld } from './world.ts';
@@ -22,8 +20,6 @@ describe('watchlists', () => {
 
   const create = (name = 'Metals', markets: readonly string[] = ['gold-usd', 'silver-usd'], as = 'alice') =>
     world.call({ method: 'POST', path: URL, body: { name, markets }, as });
-  const remove = (id: string, more: Partial<Call> = {}) =>
-    world.call({ method: 'DELETE', path: `${URL}/${id}`, headers: { 'if-match': '*' }, ...more });
   const replace = (id: string, ifMatch: string | undefined, body: object = { name: 'Tin', markets: ['tin-usd'] }) =>
     world.call({ method: 'PUT', path: `${URL}/${id}`, body, headers: { 'if-match': ifMatch } });
   const market = (method: 'PUT' | 'DELETE', id: string, slug: string, more: Partial<Call> = {}) =>
@@ -41,42 +37,6 @@ describe('watchlists', () => {
     expect([read.json, read.headers.etag]).toEqual([first.json, '"1"']);
     const list = await world.call({ path: URL });
     expect(list.json).toEqual({ data: [second.json, first.json], page: { nextCursor: null } });
-  });
-
-  it('are replaced only with their current revision', async () => {
-    const { json } = await create();
-    expect(code(await replace(json.id, undefined))).toEqual([428, 'precondition-required']);
-    const stale = await replace(json.id, '"7"');
-    expect([...code(stale), stale.headers.etag]).toEqual([412, 'precondition-failed', '"1"']);
-    world.nowMs += 1000;
-    const replaced = await replace(json.id, '"1"');
-    const updatedAt = new Date(world.nowMs).toISOString();
-    expect(replaced.json).toEqual({ ...json, name: 'Tin', markets: ['tin-usd'], revision: 2, updatedAt });
-    expect(replaced.headers.etag).toBe('"2"');
-    expect(code(await replace(json.id, '"1"'))).toEqual([412, 'precondition-failed']);
-    expect((await replace(json.id, '"9", "2"')).json).toMatchObject({ revision: 2, updatedAt });
-    expect((await replace(json.id, '"9", "2"', { name: 'Zinc' })).json).toMatchObject({ revision: 3 });
-    expect((await replace(json.id, '*')).json).toMatchObject({ revision: 4 });
-  });
-
-  it('keep the order of their markets, and may be empty', async () => {
-    const { json } = await create('Ordered', ['tin-usd', 'gold-usd']);
-    expect(json.markets).toEqual(['tin-usd', 'gold-usd']);
-    const without = await world.call({ method: 'POST', path: URL, body: { name: 'Without' } });
-    expect(without.json.markets).toEqual([]);
-  });
-
-  it('take a market at the end, once, and give it up again', async () => {
-    const { id } = (await create('Metals', ['tin-usd'])).json;
-    const steps: [Answer, string[], number][] = [
-      [await market('PUT', id, 'gold-usd'), ['tin-usd', 'gold-usd'], 2],
-      [await market('PUT', id, 'tin-usd'), ['tin-usd', 'gold-usd'], 2],
-      [await market('DELETE', id, 'tin-usd'), ['gold-usd'], 3],
-      [await market('DELETE', id, 'tin-usd'), ['gold-usd'], 3],
-    ];
-    for (const [{ status, json, headers }, markets, revision] of steps) {
-      expect([status, json.markets, json.revision, headers.etag]).toEqual([200, markets, revision, `"${revision}"`]);
-    }
   });
 
   it('lose no market when many are added at once', async () => {
@@ -106,14 +66,6 @@ describe('watchlists', () => {
     expect(await used()).toBe(1);
   });
 
-  it('belong to the account, whichever of its keys is used', async () => {
-    const { json } = await create('Shared', [], 'acme/k1');
-    expect((await world.call({ path: `${URL}/${json.id}`, as: 'acme/k2' })).json).toEqual(json);
-    expect((await market('PUT', json.id, 'gold-usd', { as: 'acme/k2' })).status).toBe(200);
-    const { items } = await ledger.query(auditOfTarget(`watchlist/${json.id}`).partition, { limit: 10 });
-    expect(items.map(({ value }) => (value as { actor: string }).actor).sort()).toEqual(['key:k1', 'key:k2']);
-  });
-
   it('are as many as the quota allows, also when all are created at once', async () => {
     await grant(ledger, 'user:alice', { watchlists: 5 });
     const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => create(`List ${index}`, [])));
@@ -122,33 +74,6 @@ describe('watchlists', () => {
     expect((await world.call({ path: URL })).json.data).toHaveLength(5);
     expect(await used()).toBe(5);
     expect((await create('Of another', [], 'bob')).status).toBe(201);
-  });
-
-  it('have the default limit without a grant', async () => {
-    const { defaultLimit } = FEATURES.watchlists;
-    for (let count = 0; count < defaultLimit; count++) expect((await create('One', [])).status).toBe(201);
-    expect(code(await create('One too many', []))).toEqual([403, 'quota-exceeded']);
-  });
-
-  it('give their place back when they are deleted, and only once', async () => {
-    await grant(ledger, 'user:alice', { watchlists: 1 });
-    const { json } = await create();
-    expect(code(await create())).toEqual([403, 'quota-exceeded']);
-    expect(code(await remove(json.id, { headers: {} }))).toEqual([428, 'precondition-required']);
-    expect(code(await remove(json.id, { headers: { 'if-match': '"2"' } }))).toEqual([412, 'precondition-failed']);
-    const gone = await remove(json.id, { headers: { 'if-match': '"1"' } });
-    expect([gone.status, gone.text, gone.headers.etag]).toEqual([204, '', undefined]);
-    expect(code(await remove(json.id))).toEqual([404, 'not-found']);
-    expect(await used()).toBe(0);
-    expect((await create()).status).toBe(201);
-  });
-
-  it('can be deleted even where the counter has lost count', async () => {
-    const { json } = await create();
-    const key = usageKey('user:alice', 'watchlists', null);
-    await deleteItem(ledger, key);
-    expect((await remove(json.id)).status).toBe(204);
-    expect(await used()).toBe(0);
   });
 
   it('hold as many markets as the limit allows, at the moment of commit', async () => {
