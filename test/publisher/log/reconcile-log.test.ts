@@ -4,13 +4,11 @@ import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { LogCheckpoint } from '../../../contract/log/checkpoint.ts';
 import { ndjsonPath, TILE_WIDTH, tilePath } from '../../../contract/log/tiles.ts';
 import type { Json } from '../../../contract/values/canonical-json.ts';
-import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { BundleLost, ImmutableMismatch, LedgerBehind, LogForked } from '../../../publisher/errors.ts';
 import { publicMetadata } from '../../../publisher/kernel/files/fenced-put.ts';
 import { putTile } from '../../../publisher/kernel/files/put-tile.ts';
 import type { PurgeTargets } from '../../../publisher/notify/purge.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { findLostObjects } from '../../../publisher/repair/lost-objects.ts';
 import { rebuild } from '../../../publisher/repair/rebuild.ts';
 import { restore } from '../../../publisher/repair/restore.ts';
 import { logChunkKey } from '../../../storage/records/log.ts';
@@ -42,17 +40,6 @@ const filesOfLog = (world: Pick<World, 'objects'>) =>
   new Map(
     [...world.objects.snapshot()].filter(([key]) => key.startsWith(logKey(''))).map(([key, { body }]) => [key, body]),
   );
-
-test('each lost tile is found, and put again', async () => {
-  const world = await publishedWorld();
-  const files = filesOfLog(world);
-  for (const key of files.keys()) {
-    await world.lose(key);
-    expect(await findLostObjects(world.dependencies)).toEqual([key]);
-    await rebuild(world.dependencies);
-    expect(filesOfLog(world)).toEqual(files);
-  }
-});
 
 test('a bundle that is lost before it is applied takes its entries with it; they are stated again', async () => {
   const world = await publishedWorld();
@@ -201,19 +188,6 @@ test('tiles of a generation that was given up make way for the log, and caches f
   expect(purged).toEqual([{ tags: ['log'] }]);
   expect(await readCheckpoint(world.objects)).toMatchObject({ size: size + 1 });
   expect(await faultsOfLog(world.objects)).toEqual([]);
-});
-
-test('a sweep removes tiles beyond the end of the log, if their generation is over', async () => {
-  const world = await publishedWorld();
-  const { size } = (await readCheckpoint(world.objects)) as LogCheckpoint;
-  const before = filesOfLog(world);
-  const keys = await leaveTiles(world, size, 1);
-  world.clock.nowMs += 26 * 3_600_000;
-  const { removed } = await collectGarbage(world.dependencies, { dryRun: false });
-  expect(removed).toEqual(expect.arrayContaining(keys));
-  expect(filesOfLog(world)).toEqual(before);
-  await leaveTiles(world, size, 9);
-  expect((await collectGarbage(world.dependencies, { dryRun: false })).removed).toEqual([]);
 });
 
 test('a tile that the checkpoint leads to is never replaced, nor one of a newer generation', async () => {

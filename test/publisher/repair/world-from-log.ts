@@ -5,23 +5,13 @@ import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.
 import { takeOverStore } from '../../../publisher/repair/from-log/known-pages.ts';
 import { type FromLogOptions, ledgerFromLog } from '../../../publisher/repair/from-log/ledger-from-log.ts';
 import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
-import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
+import { Random } from '../../simulator/random.ts';
+import type { MemoryObjects } from '../../storage/memory-objects.ts';
 import { testSigner, withLog } from '../log/test-log.ts';
 import { removeMarket } from '../remove-market.ts';
 import { setStanding } from '../standing.ts';
 import { takeDown } from '../take-down.ts';
 import { createWorld, market, price, type World, worldOn } from '../world.ts';
-
-/** Numbers from 0 to 1, the same for each seed. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 export function loggedWorld(): World {
   const world = createWorld();
@@ -33,9 +23,10 @@ const reasonOf = (step: number) => (step % 2 === 0 ? {} : { publicReason: `For a
 
 /** Everything that can happen to a market, in an order that the seed decides. */
 export async function livedWorld(seed: number): Promise<World> {
-  const random = randomOf(seed);
+  const generator = new Random(seed);
+  const random = () => generator.unit();
   const world = loggedWorld();
-  const pick = <Value>(values: readonly Value[]): Value => values[Math.floor(random() * values.length)] as Value;
+  const pick = <Value>(values: readonly Value[]): Value => generator.pick(values);
   const slugs = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
   const left = new Set(slugs);
   const source = { publisher: 'P', licence: 'CC0-1.0', attribution: null };
@@ -104,16 +95,16 @@ export async function begun(
   { isStoreLater = false, ...options }: Partial<FromLogOptions> & { readonly isStoreLater?: boolean } = {},
 ): Promise<World & { readonly outcome: Awaited<ReturnType<typeof ledgerFromLog>> }> {
   const ledger = openSqliteLedger(':memory:');
-  const world = worldOn({ ledger, objects, clock: lost.clock }, { ...lost.dependencies, ledger, objects });
+  const clock = { nowMs: lost.clock.nowMs };
+  const dependencies = { ...lost.dependencies, ledger, objects, nowMs: () => clock.nowMs };
+  const world = worldOn({ ledger, objects, clock }, dependencies);
   const outcome = await ledgerFromLog({ storage: world.dependencies, reader: lost.read, keys: [OWN_KEY], ...options });
   if (!isStoreLater) await takeOverStore(world.dependencies);
   return { ...world, outcome };
 }
 
 export async function copyOf(objects: MemoryObjects): Promise<MemoryObjects> {
-  const copy = openMemoryObjects();
-  for (const [key, { body, metadata }] of objects.snapshot()) await copy.put(key, body, metadata, { kind: 'absent' });
-  return copy;
+  return objects.copy();
 }
 
 export async function noteOf({ objects }: World): Promise<Uint8Array | null> {

@@ -151,34 +151,6 @@ async function dieBefore(world: World, begins: string): Promise<void> {
   await expect(publish(dependenciesOn(ledger, objects, world.clock))).rejects.toThrow(ProcessDied);
 }
 
-test('leftovers of a publisher that died before its commit, once another one has published that generation', async () => {
-  const world = await publishedWorld();
-  await sweep(world);
-  const before = new Set(keysOf(world));
-  await changeHistories(world, -6);
-  await dieBefore(world, 'ledger.transact ');
-  const orphans = keysOf(world).filter((key) => !before.has(key));
-  expect(orphans.some((key) => key.includes('/markets/pages/3-'))).toBe(true);
-  expect(orphans.some((key) => key.includes('/b/history/pages/3-'))).toBe(true);
-  expect(orphans.some((key) => key.startsWith('redo/3-'))).toBe(true);
-
-  world.clock.nowMs += 2 * RETENTION_MS;
-  await sweep(world);
-  expect(keysOf(world)).toEqual(expect.arrayContaining(orphans));
-  await changeHistories(world, -7);
-  await world.publish();
-  const pages = orphans.filter((key) => key.includes('/history/pages/'));
-  expect((await sweep(world)).removed).toEqual(expect.arrayContaining(pages));
-
-  // Retained layouts may name any list page. So unnamed pages are known only when the layouts have expired.
-  world.clock.nowMs += RETENTION_MS + 1;
-  await changeHistories(world, -8);
-  await world.publish();
-  await sweep(world);
-  expect(keysOf(world).filter((key) => orphans.includes(key))).toEqual([]);
-  expect(await world.findings()).toEqual([]);
-});
-
 /** Garbage of every kind: expired pages, orphans, old bundles, bodies of a removed market. */
 const worldWithGarbage = copiesOf(async (world) => {
   await fillPublished(world);
