@@ -36,5 +36,5 @@ export const PARTS: Readonly<Record<string, readonly string[]>> = {
   'publisher/publish.ts': tests('publisher', 'golden', 'publish-faults', 'put-counts'),
   'publisher/collect-garbage.ts': ['publisher/sweep'],
   'publisher/entry': ['bundles/entry-parts.test.ts', ...tests('publisher', 'kms-signer')],
-  'publisher/verify': ['publisher/verify', ...tests('publisher', 'exports/proven-exports')],
+  'publisher/verify': ['publisher/verify', ...tests('publisher', 'exports/make-export')],
 };

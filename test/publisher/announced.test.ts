@@ -17,8 +17,6 @@ import { nextEffectiveAt } from '../../storage/records/announced-values.ts';
 import { ANNOUNCED_MARKETS, announcedMarketKey, marketKey, observationsOf } from '../../storage/records/markets.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { runs } from '../runs.ts';
-import { readTexts } from './log/test-log.ts';
-import { removeMarket } from './remove-market.ts';
 import { begun, copyOf, loggedWorld, OWN_KEY } from './repair/world-from-log.ts';
 import { damagedReader, withBody, withField } from './verify/damaged-reader.ts';
 import { market, price, publicObjects, SMALL_PAGES, START_MS, type World } from './world.ts';
@@ -133,69 +131,6 @@ describe('a day of hours, half of which are ahead', () => {
     expect(await file('csv')).toHaveLength(3);
     expect((await file('ndjson')).map((line) => JSON.parse(line).announced)).toEqual([undefined, undefined, true]);
   });
-
-  test('leaves markets without announced values as they were', async () => {
-    const world = await powerWorld([hourly(0)]);
-    const body = await shown(world);
-    expect(Object.keys(body)).not.toContain('announced');
-    expect((await readTexts(world.objects)).filter((text) => text.includes('announced'))).toEqual([]);
-  });
-});
-
-describe('what happens before the moment', () => {
-  const CASES: readonly [string, readonly IngestRecordInput[], [string, number | null], [string, number | null]][] = [
-    ['nothing', [], [at(1), 1_001], [at(1), 1_001]],
-    ['a correction', [hourly(1, 7)], [at(1), 7], [at(1), 7]],
-    ['a retraction', [taking(1)], [at(1), null], [at(1), null]],
-    ['a retraction of the kind withdrawn', [taking(1, 'withdrawn')], [at(1), null], [at(1), null]],
-    ['a retraction as a mistake', [taking(1, 'mistake')], [at(2), 1_002], [at(0), 1_000]],
-    ['a value in between', [hourly(0.5, 9)], [at(1), 1_001], [at(1), 1_001]],
-    ['an earlier announcement', [ahead(0.5, 9)], [at(0.5), 9], [at(1), 1_001]],
-    ['the same once more', [ahead(1)], [at(1), 1_001], [at(1), 1_001]],
-  ];
-  test.each(CASES)('%s', async (_, records, announced, effective) => {
-    const world = await powerWorld([ahead(0), ahead(1), ahead(2)]);
-    await world.ingest(records, 'correct');
-    expect(announcedBy(await shown(world))).toEqual(announced);
-    await expectSound(world);
-    world.clock.nowMs += HOUR_MS;
-    await work(world);
-    const market = await shown(world);
-    expect([priceOf(market), announcedBy(market)]).toEqual([effective, [at(2), 1_002]]);
-    await expectSound(world);
-  });
-
-  test('two sources announce a value for one moment, and both are shown by source', async () => {
-    const other = { sourceLabel: 'Other', sourceUrl: 'https://other.example/' };
-    const world = await powerWorld([ahead(0), ahead(1, 5), ahead(1, 6, other)]);
-    expect(announcedBy(await shown(world))?.[0]).toBe(at(1));
-    world.clock.nowMs += HOUR_MS;
-    expect(await work(world)).toBe(2);
-    const { bySource } = await shown(world);
-    expect(bySource.price?.map(amount).sort()).toEqual([5, 6]);
-    await expectSound(world);
-  });
-
-  test('a correction that comes late, before the worker, is effective by itself', async () => {
-    const world = await powerWorld([ahead(0), ahead(1)]);
-    world.clock.nowMs += 2 * HOUR_MS;
-    await world.ingest([hourly(1, 7)], 'correct');
-    expect(priceOf(await shown(world))).toEqual([at(1), 7]);
-    expect(await work(world)).toBe(0);
-    await expectSound(world);
-  });
-
-  test('a value that was taken for effective is announced after all', async () => {
-    const world = await powerWorld([hourly(0), hourly(1, 5)]);
-    expect(priceOf(await shown(world))).toEqual([at(1), 5]);
-    await world.ingest([hourly(1, 6, { announced: true })], 'correct');
-    const market = await shown(world);
-    expect([priceOf(market), announcedBy(market)]).toEqual([
-      [at(0), 1_000],
-      [at(1), 6],
-    ]);
-    await expectSound(world);
-  });
 });
 
 describe('rows', () => {
@@ -231,35 +166,9 @@ describe('the worker', () => {
     world.clock.nowMs += 3 * HOUR_MS;
     const done = await Promise.all([work(world), work(world), work(world)]);
     expect(done.reduce((sum, effective) => sum + effective)).toBe(2);
-    expect(await historyOf(await publishedWorld(world))).toHaveLength(5);
+    await shown(world);
+    expect(await historyOf(world)).toHaveLength(5);
     await expectSound(world);
-  });
-
-  test('takes nothing back if the clock is set back', async () => {
-    const world = await powerWorld([ahead(0), ahead(1), ahead(2)]);
-    world.clock.nowMs += HOUR_MS;
-    await work(world);
-    world.clock.nowMs -= 2 * HOUR_MS;
-    expect(await work(world)).toBe(0);
-    expect(priceOf(await shown(world))).toEqual([at(1), 1_001]);
-    await expectSound(world);
-  });
-
-  test('says when the next value is due, and leaves the rest if it has no time', async () => {
-    const world = await powerWorld([ahead(1), ahead(2)]);
-    const options = { ...world.dependencies, failed: () => {} };
-    expect(await runAnnounced(options)).toEqual({ effective: 0, failed: 0, nextAtMs: START_MS + HOUR_MS });
-    world.clock.nowMs += 2 * HOUR_MS;
-    expect((await runAnnounced({ ...options, hasTime: () => false })).effective).toBe(0);
-    expect(await runAnnounced(options)).toEqual({ effective: 2, failed: 0, nextAtMs: null });
-  });
-
-  test('ends the item of a removed market', async () => {
-    const world = await powerWorld([ahead(0), ahead(1)]);
-    await removeMarket(world, 'power', null);
-    world.clock.nowMs += HOUR_MS;
-    expect(await work(world)).toBe(0);
-    expect(await readAll(world.ledger, ANNOUNCED_MARKETS)).toEqual([]);
   });
 });
 
@@ -341,9 +250,4 @@ async function ledgerState(ledger: Ledger): Promise<unknown> {
     return [sort, version];
   });
   return { others, revision, announced: announced?.map(({ sort }) => sort), stored };
-}
-
-async function publishedWorld(world: World): Promise<World> {
-  await shown(world);
-  return world;
 }

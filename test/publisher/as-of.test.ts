@@ -120,13 +120,6 @@ async function expectSameAsOf(steps: readonly Step[], timeOf: (world: World) => 
   expect((await verify(world.read, { pageSizes: world.dependencies.pageSizes })).findings).toEqual([]);
 }
 
-test('as of any moment, a history shows the observations and the values that were public then', async () => {
-  const property = fc.asyncProperty(stepsWith(fc.nat(3)), (steps) =>
-    expectSameAsOf(steps, async ({ clock }) => new Date(clock.nowMs).toISOString()),
-  );
-  await fc.assert(property, { numRuns: 25 });
-});
-
 test('with clocks that go backwards, a market’s own times never do', async () => {
   const updatedAt = async ({ ledger }: World) => (await ledger.get(marketKey('gold')))?.value.updatedAt ?? '';
   const property = fc.asyncProperty(stepsWith(fc.integer({ min: -3, max: 3 })), (steps) =>

@@ -69,12 +69,6 @@ describe('one changed market of 300 and of 3,000', () => {
       expect([list.objectPuts, list.objectReads]).toEqual([pages, pages]);
     }
   });
-
-  test('costs one more record if the list is not due, with few markets and with many', async () => {
-    const [few, many] = await costsOf(() => 1, { listEverySeconds: () => 60 });
-    expect(differences(few.other, many.other)).toEqual([]);
-    for (const { list } of [few, many]) expect(list).toMatchObject({ objectPuts: 0, objectReads: 0, itemsChanged: 1 });
-  });
 });
 
 describe('a history', () => {
@@ -101,17 +95,5 @@ describe('a history', () => {
       }),
     );
     expect(differences(short as Operations['other'], long as Operations['other'])).toEqual([]);
-  });
-
-  test('that is corrected at its beginning needs a few reads to find that no page is kept, not one for each page', async () => {
-    const [short, long] = await Promise.all(
-      [SHORT, LONG].map(async (length) => {
-        const world = await worldOfHistory(length);
-        await world.ingest([price('b', -length, 6)], 'correct');
-        return (await world.publish()).other.ledgerReads;
-      }),
-    );
-    // There are three times 1,000 observations more to read.
-    expect((long as number) - (short as number)).toBeLessThanOrEqual(Math.ceil(LONG / 1_000));
   });
 });

@@ -33,8 +33,6 @@ const headOf = async ({ ledger }: World) => (await ledger.get(HEAD_KEY))?.value;
 
 test.each([
   ['latest', { list: broken }],
-  ['latest', { finish: broken }],
-  ['latest', { market: broken }],
   ['latest', { ofPage: () => broken }],
   ['history-files', { market: broken }],
   ['history-files', { unmarked: broken }],

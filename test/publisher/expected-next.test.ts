@@ -52,46 +52,16 @@ describe('the next value is expected', () => {
       [['append', defined([source('a test', DAILY)]), value(1), value(4)]],
     ],
     [
-      'in any order of arrival',
-      '2026-01-06T15:00:00Z',
-      [
-        ['append', defined([source('a test', DAILY)]), value(4)],
-        ['append', value(1)],
-      ],
-    ],
-    [
-      'after an unknown value, too',
-      '2026-01-07T15:00:00Z',
-      [
-        [
-          'append',
-          defined([source('a test', DAILY)]),
-          value(4),
-          value(5, { amountMinor: null, unknownReason: 'withheld' }),
-        ],
-      ],
-    ],
-    [
       'after the newest value of all its metrics',
       '2026-01-09T15:00:00Z',
       [['append', defined([source('a test', DAILY)]), value(1), value(7, VOLUME)]],
     ],
-    ['never, without a value', null, [['append', defined([source('a test', DAILY)])]]],
     ['never, without a value of this source', null, [['append', defined([source('another', DAILY)]), value(1)]]],
     ['never, without a cadence', null, [['append', defined([source('a test')]), value(1)]]],
-    ['never, when the cadence is null', null, [['append', defined([source('a test', null)]), value(1)]]],
     [
       'never, in a retired market',
       null,
       [['append', defined([source('a test', DAILY)], { status: 'retired' }), value(1)]],
-    ],
-    [
-      'again, when the market comes back',
-      '2026-01-03T15:00:00Z',
-      [
-        ['append', defined([source('a test', DAILY)], { status: 'retired' }), value(1)],
-        ['append', defined([source('a test', DAILY)])],
-      ],
     ],
     [
       'by a later cadence',
@@ -99,22 +69,6 @@ describe('the next value is expected', () => {
       [
         ['append', defined([source('a test', DAILY)]), value(1)],
         ['append', defined([source('a test', HOURLY)])],
-      ],
-    ],
-    [
-      'never, when a later definition leaves the cadence out',
-      null,
-      [
-        ['append', defined([source('a test', DAILY)]), value(1)],
-        ['append', defined([source('a test')])],
-      ],
-    ],
-    [
-      'as before, when a later definition leaves the sources out',
-      '2026-01-03T15:00:00Z',
-      [
-        ['append', defined([source('a test', DAILY)]), value(1)],
-        ['append', { ...(market('a') as object), name: 'Other' } as never],
       ],
     ],
     [
@@ -131,14 +85,6 @@ describe('the next value is expected', () => {
       [
         ['append', defined([source('a test', DAILY)]), value(1), value(2)],
         ['correct', retraction(2, 'withdrawn')],
-      ],
-    ],
-    [
-      'as before, after a correction of the value',
-      '2026-01-04T15:00:00Z',
-      [
-        ['append', defined([source('a test', DAILY)]), value(2)],
-        ['correct', value(2, { amountMinor: 7 })],
       ],
     ],
   ])('%s', async (_, expected, batches) => {

@@ -56,24 +56,6 @@ test('entries lead to a page that is there; verify finds that it is not', async 
   expect(await world.findings()).toMatchObject([{ url: CHANGES, rule: 'link' }]);
 });
 
-test('a value that is taken back is an entry with the kind of its retraction', async () => {
-  const world = await feedsWorld();
-  world.clock.nowMs += 1000;
-  const { sourceUrl, observedAt } = price('a', 5, 105) as { sourceUrl: string; observedAt: string };
-  const retraction = {
-    type: 'retraction',
-    market: 'a',
-    metric: 'price',
-    observedAt,
-    sourceUrl,
-    kind: 'mistake',
-  } as const;
-  await world.ingest([{ ...retraction, reason: 'a test' } as Parameters<World['ingest']>[0][number]]);
-  await world.publish();
-  expect(await titlesOf(world, CORRECTIONS)).toEqual(['a: 1.05 USD, taken back: mistake (2026-01-06T00:00:00Z)']);
-  expect(await world.findings()).toEqual([]);
-});
-
 test('the entries of a removed market leave, and its removal is one', async () => {
   const world = await feedsWorld(['feeds', 'market-feeds']);
   await world.ingest([price('b', 0, 7)]);
@@ -88,17 +70,19 @@ test('the entries of a removed market leave, and its removal is one', async () =
   expect(await world.findings(['a'])).toEqual([]);
 });
 
-test('a price is for one unit, also where its market quotes a thousand', async () => {
+test('a price is for one unit, also where its market quotes a thousand; names of sources are escaped', async () => {
   const world = await feedsWorld();
   world.clock.nowMs += 1000;
   const unit = { quantity: 1000, of: 'XRP' };
   await world.ingest([{ ...market('c'), unit } as ReturnType<typeof market>, price('c', 0, 148395)]);
   const third = { quantity: 3, of: 'XRP' };
-  await world.ingest([{ ...market('d'), unit: third } as ReturnType<typeof market>, price('d', 0, 100)]);
+  const odd = { ...price('d', 0, 100), sourceLabel: 'A & B <"c">' } as ReturnType<typeof price>;
+  await world.ingest([{ ...market('d'), unit: third } as ReturnType<typeof market>, odd]);
   await world.publish();
   const titles = (await titlesOf(world, CHANGES)).slice(0, 2);
   expect(titles).toEqual(['d: 1.00 USD per 3 (2026-01-01T00:00:00Z)', 'c: 1.48395 USD (2026-01-01T00:00:00Z)']);
   expect(await world.text(CHANGES)).toContain('Value: 1.48395 USD. Unit: XRP. Observed ');
+  expect(await world.text(CHANGES)).toContain('<author><name>A &amp; B &lt;&quot;c&quot;&gt;</name></author>');
   expect(await world.findings()).toEqual([]);
 });
 
@@ -110,15 +94,6 @@ test('a feed has at most 100 entries, and is updated when its newest entry was r
   expect(text.match(/<entry>/g)).toHaveLength(100);
   expect(text).toContain(`\n<updated>${new Date(world.clock.nowMs).toISOString()}</updated>\n`);
   expect((await titlesOf(world, CHANGES))[0]).toBe('b: 3.49 USD (2026-05-30T00:00:00Z)');
-  expect(await world.findings()).toEqual([]);
-});
-
-test('names of sources are escaped', async () => {
-  const world = await feedsWorld();
-  const odd = { ...price('b', 0, 7), sourceLabel: 'A & B <"c">' } as ReturnType<typeof price>;
-  await world.ingest([odd]);
-  await world.publish();
-  expect(await world.text(CHANGES)).toContain('<author><name>A &amp; B &lt;&quot;c&quot;&gt;</name></author>');
   expect(await world.findings()).toEqual([]);
 });
 

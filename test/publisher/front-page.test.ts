@@ -108,22 +108,6 @@ test('it names its feeds, where there are any, and its address, where that is kn
   }
 });
 
-test('another deployment makes it again, and so does a plan after one that failed', async () => {
-  const world = await frontWorld();
-  const next = world.with({ site: withOperator(await readSite(), {}) });
-  expect(await isPut(next)).toBe(true);
-  expect(await pageOf(next)).not.toContain('Grain');
-  expect(await isPut(next)).toBe(false);
-  await next.ingest([price('a', 1, 777)]);
-  const read = () => Promise.reject(new Error('torn'));
-  await next.with({ site: { ...site, read } }).publish();
-  expect(await pageOf(next)).not.toContain('7.77');
-  next.clock.nowMs += 60_000;
-  await next.publish();
-  expect(await pageOf(next)).toContain('7.77');
-  expect(await next.findings()).toEqual([]);
-});
-
 test('verify finds a row that the list does not have, and a rebuild mends it', async () => {
   const world = await frontWorld();
   const right = await pageOf(world);

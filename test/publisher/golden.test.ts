@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { HISTORY_FILE_KINDS, type PublicObjectKind } from '../../contract/files/public-object-names.ts';
-import { PUBLIC_OBJECTS, parsePublicKey } from '../../contract/files/public-objects.ts';
+import type { HISTORY_FILE_KINDS, PublicObjectKind } from '../../contract/files/public-object-names.ts';
+import { parsePublicKey } from '../../contract/files/public-objects.ts';
 import { REDO_PREFIX } from '../../publisher/kernel/bundle.ts';
 import { openDirectoryObjects } from '../../storage/directory/directory-objects.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
   published = await publishGoldenInput(memoryStores());
 });
 
-/** Written only with a projection, or with a built site. Tests of them hold their bytes. */
+/** The kinds of a projection, or of a built site: tests of them hold their bytes. Every other kind has a golden file. */
 type ProjectionKind =
   | (typeof HISTORY_FILE_KINDS)[number]
   | `log-${string}`
@@ -43,11 +43,6 @@ type ProjectionKind =
   | `incidents${string}`
   | `badge${string}`
   | `embed${string}`;
-const isOfProjection = (kind: string) =>
-  /^(log-|export-|compat-|site-|latest|recent|modified|feed|market-feed|market-page|releases|sources|incidents|badge|embed)/.test(
-    kind,
-  ) || (HISTORY_FILE_KINDS as readonly string[]).includes(kind);
-
 type BodyKind = Exclude<PublicObjectKind, ProjectionKind>;
 type GoldenKind = BodyKind | 'bundle' | 'layout';
 
@@ -75,15 +70,7 @@ const CHOSEN: { readonly [Kind in GoldenKind]: (keys: readonly string[]) => stri
   layout: (keys) => keys.find((key) => key.startsWith('layout/2-')),
 };
 
-const kinds = Object.keys(CHOSEN) as (keyof typeof CHOSEN)[];
-
-test('there is a golden file for each kind of public object, for the bundle and for the layout', () => {
-  const bodies = kinds.filter((kind) => kind in PUBLIC_OBJECTS);
-  const expected = Object.keys(PUBLIC_OBJECTS).filter((kind) => !isOfProjection(kind));
-  expect(bodies.sort()).toEqual(expected.sort());
-});
-
-test.each(kinds)('key, metadata and bytes of a %s', (kind) => {
+test.each(Object.keys(CHOSEN) as GoldenKind[])('key, metadata and bytes of a %s', (kind) => {
   const key = CHOSEN[kind](keysOf(kind)) as string;
   const found = { key, ...published.get(key) };
   const file = new URL(`${kind}.json`, FOLDER);
@@ -91,47 +78,12 @@ test.each(kinds)('key, metadata and bytes of a %s', (kind) => {
   expect(found).toEqual(JSON.parse(readFileSync(file, 'utf8')));
 });
 
-test('the golden files show the details that are easily lost', () => {
-  const seen = kinds
-    .map((kind) => readFileSync(new URL(`${kind}.json`, FOLDER), 'utf8'))
-    .join('\n')
-    .replaceAll('\\"', '"');
-  for (const detail of [
-    '"amountMinor":null',
-    '"amountMinor":-3763',
-    '"amountMinor":0,',
-    '"amountMinor":163000,"confidence":"high","currency":"JPY","decimal":"163000","decimalPerUnit":"163"',
-    '"amountMinor":306921,"confidence":"high","currency":"KWD","decimal":"306.921","decimalPerUnit":"0.306921"',
-    '"unknownReason":"not-published"',
-    '"unknownReason":"withheld"',
-    '"rounded":true',
-    '"sourceValue":"16.9375"',
-    '"kind":"scalar"',
-    '"supersedes":"obs_',
-    '"supersededBy":"obs_',
-    '"status":"retired"',
-    '"metrics":{"price":null}',
-    'Bank of Exämple',
-    '"disputed":false,"disputedMetrics":[]',
-    '"disputed":true,"disputedMetrics":["price","tradingVolume"]',
-    '"representedBy":null',
-    `"representedBy":"Bank of Exämple","representedBySalt":"${'a1'.repeat(32)}"`,
-    '"representedBy":null,"representedBySalt":null',
-    '"verification":null',
-    '"cadence":null,"expectedNextAt":null',
-    '"cadence":{"graceSeconds":3600,"holidays":["01-12"],"period":"day","releaseAfterDays":0,"releaseTime":"15:00","weekdays":["tue","mon"]},"expectedNextAt":"2026-01-13T15:00:00Z"',
-    '"verification":{"outcome":"mismatch","subject":"observation","verifiedAt":"2026-01-06T09:30:00Z"}',
-  ]) {
-    expect(seen).toContain(detail);
-  }
-});
-
 describe('the same input gives the same bytes', () => {
   /** Without bundles: they hold sums of histories, which depend on revisions, and so on the batches. */
   const withoutBundles = (all: ReadonlyMap<string, Golden>) =>
     new Map([...all].filter(([key]) => !key.startsWith(REDO_PREFIX)));
 
-  test.each([1, 2, 3, 4, 5, 6, 7, 8])('in any order and in any batches (seed %i)', async (seed) => {
+  test.each([1, 2, 3])('in any order and in any batches (seed %i)', async (seed) => {
     expect(withoutBundles(await publishGoldenInput(memoryStores(), seed))).toEqual(withoutBundles(published));
   });
 

@@ -1,26 +1,12 @@
 /** Histories as files: their bytes, what a change puts, and what is left when they are switched off. */
 import { parse } from 'csv-parse/sync';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FILE_ROWS_MAX, HISTORY_COLUMNS } from '../../contract/bodies/history-rows.ts';
+import { HISTORY_COLUMNS } from '../../contract/bodies/history-rows.ts';
 import { publicKey } from '../../contract/files/public-objects.ts';
-import type { IngestMode } from '../../contract/ingest/ingest-records.ts';
-import { collectGarbage } from '../../publisher/collect-garbage.ts';
-import {
-  FILES_START,
-  HistoryFiles,
-  isFileTooLong,
-  NO_PREFIXES,
-} from '../../publisher/projections/history-files/history-files.ts';
 import { publish } from '../../publisher/publish.ts';
-import { findLostObjects } from '../../publisher/repair/lost-objects.ts';
-import { readAll } from '../../storage/ports/paging.ts';
-import { observationsOf } from '../../storage/records/markets.ts';
 import { faultyStorage } from './faulty-storage.ts';
 import { createFilesWorld, type FilesWorld, old, worldOfTwoYears } from './files-world.ts';
-import { refresh } from './refresh.ts';
-import { removeMarket } from './remove-market.ts';
-import { market, price, publicObjects, SMALL_PAGES } from './world.ts';
+import { market, price, publicObjects } from './world.ts';
 
 const OPEN_YEAR = ['a/history.csv', 'a/history.ndjson', 'a/history/2026.csv', 'a/history/2026.ndjson'];
 const PASSED_YEAR = ['a/history/2025.csv', 'a/history/2025.ndjson'];
@@ -47,24 +33,11 @@ describe('a change puts', () => {
       (world) => world.ingest([old('a', 4, 7)], 'correct'),
       ['a/history.csv', 'a/history.ndjson', ...PASSED_YEAR, INDEX],
     ],
-    ['a correction of the open year', (world) => world.ingest([price('a', 8, 7)], 'correct'), OPEN_YEAR],
-    [
-      'an observation between two others of a passed year',
-      (world) => world.ingest([old('a', 1, 7)]),
-      ['a/history.csv', 'a/history.ndjson', ...PASSED_YEAR, INDEX],
-    ],
-    ['a new name', (world) => world.ingest([{ ...market('a'), name: 'Other' } as never]), []],
     ['nothing', async () => undefined, []],
-    ['the first observation of a market', (world) => world.ingest([price('b', 0, 1)]), []],
     [
       'the second observation of a market',
       (world) => world.ingest([price('b', 0, 1), price('b', 1, 1)]),
       ['b/history.csv', 'b/history.ndjson'],
-    ],
-    [
-      'an observation that begins the second page of a market',
-      (world) => world.ingest([0, 1, 2, 3, 4].map((day) => price('b', day, 1))),
-      ['b/history.csv', 'b/history.ndjson', 'b/history/2026.csv', 'b/history/2026.ndjson', 'b/history/index.json'],
     ],
   ])('%s', async (_, happen, expected) => {
     const world = await worldOfTwoYears();
@@ -153,28 +126,6 @@ describe('the rows', () => {
       expect(JSON.parse(await text(`a/history?cursor=${cursor}`)).data.at(-1).observedAt).toBe(firstObservedAt);
     }
   });
-
-  test('that an index names are there', async () => {
-    const world = await worldOfTwoYears();
-    await world.ingest([0, 1, 2, 3, 4].map((day) => price('b', day, 100)));
-    await world.publish();
-    for (const slug of ['a', 'b']) {
-      const { years, csv, ndjson } = JSON.parse((await world.file(`${slug}/history/index`)).text);
-      for (const file of [csv, ndjson, ...years.flatMap((year: typeof years) => [year.csv, year.ndjson])]) {
-        expect((await world.read(file)).status, file).toBe(200);
-      }
-    }
-    expect(await world.findings()).toEqual([]);
-  });
-
-  test('of a file end before it is too long: then they are only counted', async () => {
-    const world = await worldOfTwoYears();
-    const [item] = await readAll(world.ledger, observationsOf('a'));
-    const files = new HistoryFiles(1, FILES_START, NO_PREFIXES);
-    for (let row = 0; row <= FILE_ROWS_MAX; row++) files.add('2025-01-01', item?.value as never);
-    expect(files.finish()).toMatchObject({ size: { rows: FILE_ROWS_MAX + 1 }, bodies: null });
-    expect(isFileTooLong({ ...files.position.all, rows: FILE_ROWS_MAX })).toBe(false);
-  });
 });
 
 describe('a market', () => {
@@ -191,19 +142,6 @@ describe('a market', () => {
     expect(more - few).toBe(2 * (SLUGS.length - 2));
     expect(await world.findings()).toEqual([]);
   });
-
-  test('whose history becomes one page has no index and no years after a sweep', async () => {
-    const world = await worldOfTwoYears();
-    const long = world.with({ pageSizes: { ...SMALL_PAGES, observations: 64 } });
-    await refresh(world, ['a', 'b']);
-    await long.publish();
-    await world.ingest([market('c')]);
-    await long.publish();
-    await long.sweepLater();
-    expect([...world.files().keys()]).toEqual(['a/history.csv', 'a/history.ndjson']);
-    expect(await findLostObjects(long.dependencies)).toEqual([]);
-    expect(await long.findings()).toEqual([]);
-  });
 });
 
 describe('a published file that is not as recorded', () => {
@@ -218,59 +156,4 @@ describe('a published file that is not as recorded', () => {
     await world.publish();
     expect(await world.findings()).toEqual([]);
   });
-});
-
-describe('switched off', () => {
-  test.each<[string, (world: FilesWorld) => Promise<unknown>, readonly string[]]>([
-    ['a market', async () => undefined, []],
-    ['a removed market', (world) => removeMarket(world, 'a', 'b'), ['a']],
-  ])(
-    'and on again while the sweep removes those that are left: the files of %s are there',
-    async (_, happen, removed) => {
-      const world = await worldOfTwoYears();
-      await happen(world);
-      await world.publish();
-      const off = createFilesWorld(world, []);
-      await refresh(off, ['a', 'b']);
-      await off.publish();
-      await refresh(world, ['a', 'b']);
-      let swept: readonly string[] | null = null;
-      const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
-        // The generation is planned, and HEAD is the one before.
-        if (swept === null && what.startsWith('objects.put redo/')) {
-          swept = [];
-          swept = (await collectGarbage(world.dependencies, { dryRun: false })).removed;
-        }
-        return await run();
-      });
-      await publish({ ...world.dependencies, ledger, objects });
-      expect(swept).toContain(publicKey({ kind: 'history-csv', slug: 'a' }));
-      expect(await findLostObjects(world.dependencies)).toEqual([]);
-      expect(await world.findings(removed)).toEqual([]);
-    },
-  );
-});
-
-test('any changes, published at any moments, give the files of the pages', async () => {
-  const change = fc.record({
-    day: fc.integer({ min: 300, max: 420 }),
-    amount: fc.option(fc.integer({ min: 1, max: 9 })),
-    mode: fc.constantFrom<IngestMode>('append', 'append', 'correct'),
-    isPublished: fc.boolean(),
-  });
-  await fc.assert(
-    fc.asyncProperty(fc.array(change, { minLength: 5, maxLength: 25 }), async (changes) => {
-      const world = createFilesWorld();
-      await world.ingest([market('a')]);
-      for (const { day, amount, mode, isPublished } of changes) {
-        await world.ingest([old('a', day, amount)], mode).catch(() => undefined);
-        if (!isPublished) continue;
-        await world.publish();
-        expect(await world.findings()).toEqual([]);
-      }
-      await world.publish();
-      expect(await world.findings()).toEqual([]);
-    }),
-    { numRuns: 6 },
-  );
 });

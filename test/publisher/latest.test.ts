@@ -1,24 +1,15 @@
 /** The newest value of every market as files: their bytes, their cadence, and what is left when they are switched off. */
 import { describe, expect, test } from 'vitest';
-import { CURSOR_LIFETIME_SECONDS, LATEST_PART_MARKETS_MAX } from '../../contract/files/limits.ts';
+import { CURSOR_LIFETIME_SECONDS } from '../../contract/files/limits.ts';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
-import { digitsFor, latestPartOf } from '../../publisher/projections/latest/parts.ts';
-import { publish } from '../../publisher/publish.ts';
 import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
-import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
 import { latestIndex, latestRows } from './latest-rows.ts';
-import { removeMarket } from './remove-market.ts';
 import { setStanding } from './standing.ts';
 import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, START_MS } from './world.ts';
-
-const KEYS = [
-  ...['public/api/v1/latest/all.csv', 'public/api/v1/latest/all.ndjson'],
-  ...['public/api/v1/recent.json', 'public/api/v1/latest.json'],
-];
 
 /** Three list pages. `b` has no observation, `c` an unknown value. */
 async function latestWorld(): Promise<FilesWorld> {
@@ -32,12 +23,6 @@ async function latestWorld(): Promise<FilesWorld> {
 const textOf = async ({ objects }: FilesWorld, url: string) =>
   Buffer.from((await readerOf(objects)(url)).body).toString();
 const csvOf = async (world: FilesWorld) => (await textOf(world, '/api/v1/latest/all.csv')).split('\r\n');
-
-async function putsOf(world: FilesWorld): Promise<readonly string[]> {
-  world.objects.resetCounts();
-  await world.publish();
-  return world.objects.puts.map(({ key }) => key).filter((key) => KEYS.includes(key));
-}
 
 test('there is a line for each market, by slug', async () => {
   const world = await latestWorld();
@@ -127,43 +112,6 @@ test('a market with other metrics than a price says so in both files, and the CS
   expect(await world.findings()).toEqual([]);
 });
 
-describe('a publication', () => {
-  test('of a market puts each, also if later list pages are kept', async () => {
-    const world = await latestWorld();
-    await world.ingest([price('a', 1, 200)]);
-    expect(await putsOf(world)).toEqual(KEYS);
-    expect((await csvOf(world))[1]).toContain('a,Market a,2.00');
-    expect(await world.findings()).toEqual([]);
-  });
-
-  test('comes with the list, not before', async () => {
-    const world = await latestWorld();
-    const paced = { ...world.dependencies, listEverySeconds: () => 60 };
-    await world.ingest([price('a', 1, 200)]);
-    await publish(paced);
-    expect((await csvOf(world))[1]).toContain('a,Market a,1.05');
-    world.clock.nowMs += 60_000;
-    await publish(paced);
-    expect((await csvOf(world))[1]).toContain('a,Market a,2.00');
-  });
-});
-
-test('a lost page of the list, which the files are made from, is put back after they have failed', async () => {
-  const world = await latestWorld();
-  const page = [...publicObjects(world.objects).keys()]
-    .filter((key) => key.includes('/markets/pages/'))
-    .at(-1) as string;
-  await world.lose(page);
-  await world.damage('public/api/v1/latest.json');
-  await world.ingest([price('a', 1, 200)]);
-  await world.publish();
-  expect((await world.ledger.get(HEAD_KEY))?.value.deferred).toHaveProperty('latest');
-  world.clock.nowMs += 60_000;
-  await world.publish();
-  expect((await world.ledger.get(HEAD_KEY))?.value.deferred).toBeUndefined();
-  expect(await world.findings()).toEqual([]);
-});
-
 describe('of more markets than a part takes', () => {
   const SLUGS = Array.from({ length: 12 }, (_, n) => `m-${n}`);
   const SIZES = { ...SMALL_PAGES, latest: 2 };
@@ -217,27 +165,6 @@ describe('of more markets than a part takes', () => {
     expect(await world.findings()).toEqual([]);
   });
 
-  test('a part without a market leaves the index, and a day later the sweep removes it', async () => {
-    const alone = SLUGS.find((slug) => SLUGS.filter((one) => partOfSlug(one) === partOfSlug(slug)).length === 1) ?? '';
-    const world = await manyMarkets();
-    await removeMarket(world, alone);
-    await world.publish();
-    expect((await latestIndex(world.objects)).some(({ part }) => part === partOfSlug(alone))).toBe(false);
-    expect(await world.findings([alone])).toEqual([]);
-    const swept = async () => (await collectGarbage(world.dependencies, { dryRun: false })).removed;
-    // A cache may still give the index that names it.
-    expect(await swept()).toEqual([]);
-    world.clock.nowMs += CURSOR_LIFETIME_SECONDS * 1000;
-    expect((await swept()).filter((key) => key.includes('latest'))).toEqual(keysOf([partOfSlug(alone)]));
-    const next = Array.from({ length: 500 }, (_, n) => `next-${n}`).find(
-      (one) => partOfSlug(one) === partOfSlug(alone),
-    );
-    await world.ingest([market(next as string)]);
-    await world.publish();
-    expect(partsOf(world)).toEqual(expect.arrayContaining(keysOf([partOfSlug(alone)])));
-    expect(await world.findings([alone])).toEqual([]);
-  });
-
   test('one market more than one part takes cuts all anew; the part before stays for readers of the index before', async () => {
     const world = await manyMarkets(['a', 'b']);
     expect(partsOf(world)).toEqual(keysOf(['all']));
@@ -254,21 +181,6 @@ describe('of more markets than a part takes', () => {
     expect(partsOf(world)).toEqual(parts);
     expect(await world.findings()).toEqual([]);
   });
-
-  test.each(['all of them are made again', 'only the changed part is read'])(
-    'whatever is lost or damaged, a finding names it, and the next change puts it back: %s',
-    async (how) => {
-      const world = await manyMarkets();
-      const part = partOfSlug('m-3');
-      const before = await textOf(world, `/api/v1/latest/${part}.ndjson`);
-      await world.damage(how.startsWith('all') ? 'public/api/v1/latest.json' : keyOf(part, 'ndjson'));
-      expect(await world.findings()).toHaveLength(1);
-      await world.ingest([price('m-3', 1, 777)]);
-      await world.publish();
-      expect(await world.findings()).toEqual([]);
-      expect(await textOf(world, `/api/v1/latest/${part}.ndjson`)).not.toBe(before);
-    },
-  );
 
   test('a part in the place of another, or of an earlier generation, is a finding', async () => {
     const world = await manyMarkets();
@@ -287,71 +199,4 @@ describe('of more markets than a part takes', () => {
     expect(await findingsOf(earlier)).toEqual([`file ${url}`]);
     expect(await findingsOf(await readerOf(world.objects)(path))).toEqual([`file ${url}`]);
   });
-
-  test('an index of an earlier generation is a finding', async () => {
-    const world = await manyMarkets();
-    const earlier = await readerOf(world.objects)('/api/v1/latest');
-    await world.ingest([price('m-3', 1, 777)]);
-    await world.publish();
-    const reader: PublicReader = async (asked, headers) =>
-      asked === '/api/v1/latest' ? earlier : await readerOf(world.objects)(asked, headers);
-    const { findings } = await verify(reader, { pageSizes: SIZES });
-    const part = `/api/v1/latest/${partOfSlug('m-3')}`;
-    expect(findings.map(({ rule, url }) => `${rule} ${url}`)).toEqual([`file ${part}.csv`, `file ${part}.ndjson`]);
-  });
-});
-
-test('rows of an earlier version go with the first list, also if that list comes some generations later', async () => {
-  const world = createFilesWorld(undefined, ['latest']);
-  const paced = { ...world.dependencies, listEverySeconds: () => 3600 };
-  await world.ingest([market('a'), market('b'), market('c'), price('a', 0, 105)]);
-  await publish(paced);
-  const right = await textOf(world, '/api/v1/latest/all.csv');
-  const [part] = await latestIndex(world.objects);
-  // As if that version had shown another price, and no reason for the missing one.
-  const changed = async (key: string, edit: (text: string) => string) => {
-    const found = await world.objects.get(key);
-    if (found.kind !== 'found') throw new Error(`${key} is missing`);
-    const [before, body] = [sha256Hex(found.body), Buffer.from(edit(Buffer.from(found.body).toString()))];
-    await world.objects.put(key, body, found.metadata, { kind: 'matches', etag: found.etag });
-    return [before, sha256Hex(body)] as const;
-  };
-  const ndjson = await changed('public/api/v1/latest/all.ndjson', (text) =>
-    text.replace('"1.05"', '"1.07"').replaceAll('"not-observed"', 'null'),
-  );
-  expect(ndjson[0]).toBe(part?.ndjson.digest);
-  const index = await changed('public/api/v1/latest.json', (text) => text.replace(...ndjson));
-  const head = await world.ledger.get(HEAD_KEY);
-  if (head === null) throw new Error('nothing was published');
-  const value = {
-    ...JSON.parse(JSON.stringify(head.value).replaceAll(...index)),
-    renderer: `0${head.value.renderer}`,
-  };
-  const put = { kind: 'put', key: HEAD_KEY, revision: head.revision, value, if: { kind: 'any' } } as const;
-  await world.ledger.transact([put], { attemptId: 'an earlier version' });
-
-  await publish(paced);
-  const shown = async () =>
-    (await latestRows(world.objects)).map(({ decimal, unknownReason }) => decimal ?? unknownReason);
-  expect(await shown()).toEqual(['1.07', null, null]);
-  world.clock.nowMs += 3_600_000;
-  await world.ingest([price('b', 0, 200)]);
-  await publish(paced);
-  expect(await shown()).toEqual(['1.05', '2.00', 'not-observed']);
-  expect((await csvOf(world))[1]?.split(',').slice(0, -1)).toEqual(right.split('\r\n')[1]?.split(',').slice(0, -1));
-  expect((await world.ledger.get(HEAD_KEY))?.value.projections?.latest).not.toHaveProperty('isOtherwise');
-  expect(await world.findings()).toEqual([]);
-});
-
-test('a part has at most 5,000 markets, and the hashes of slugs fill parts alike', () => {
-  expect([0, 1, 5_000, 5_001, 64_000, 64_001, 1_024_000, 1_024_001].map((markets) => digitsFor(markets))).toEqual([
-    ...[0, 0, 0, 1, 1, 2, 2, 3],
-  ]);
-  const counts = new Map<string, number>();
-  for (let n = 0; n < 64_000; n++) {
-    const part = latestPartOf(`market-${n}`, 1);
-    counts.set(part, (counts.get(part) ?? 0) + 1);
-  }
-  expect(counts.size).toBe(16);
-  expect(Math.max(...counts.values())).toBeLessThan(LATEST_PART_MARKETS_MAX);
 });

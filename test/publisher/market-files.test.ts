@@ -1,7 +1,7 @@
 /** The texts of badges and embeds. */
 import { expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
-import { createWorld, market, price, type World, worldOn } from './world.ts';
+import { createWorld, market, price, type World } from './world.ts';
 
 const READ_BASE_URL = 'https://data.example.com/below';
 const BADGE = ['/badges/a.svg', '/badges/a.json'] as const;
@@ -45,28 +45,16 @@ test('an unknown value names its reason', async () => {
   expect(await world.findings()).toEqual([]);
 });
 
-test('change and line of an embed are of the source of the newest price alone', async () => {
-  const world = await filesWorld();
-  const other = { ...price('b', 0, 1250), sourceLabel: 'another', sourceUrl: 'https://example.org/b' };
-  await world.ingest([other as IngestRecordInput, price('b', 1, 1275)]);
-  await world.publish();
-  expect(await world.text('/embed/b')).toContain('<b>12.75 USD</b>');
-  expect(await world.text('/embed/b')).not.toMatch(/ % since|<polyline/);
-  await world.ingest([price('b', 2, 1300)]);
-  await world.publish();
-  expect(await world.text('/embed/b')).toMatch(
-    /\+1\.96 % since 2 Jan 2026.*>2 prices, .*>as of <time[^>]*>3 Jan 2026</s,
-  );
-  expect(await world.findings()).toEqual([]);
-});
-
-test('an embed shows that a price is provisional, and the text that must be shown with it', async () => {
+test('an embed shows that a price is provisional, and the text that must be shown with it; names are escaped', async () => {
   const world = await filesWorld();
   const source = { label: 'a test', url: 'https://example.com/c', publisher: null, licence: null };
-  const defined = { ...market('c'), sources: [{ ...source, attribution: 'Source: A & B' }] };
+  const named = { ...market('c'), name: 'A & B <"c">' };
+  const defined = { ...named, sources: [{ ...source, attribution: 'Source: A & B' }] };
   await world.ingest([defined, { ...price('c', 0, 100), status: 'provisional' }] as IngestRecordInput[]);
   await world.publish();
   expect(await world.text('/embed/c')).toContain('>a test</a> · provisional · Source: A &amp; B</small></p>');
+  expect(await world.text('/embed/c')).toContain('>A &amp; B &lt;&quot;c&quot;&gt;</a></h1>');
+  expect(await world.text('/badges/c.svg')).toContain('<title>A &amp; B &lt;&quot;c&quot;&gt;: 1.00 USD');
   expect(await world.text(EMBED[0])).toContain('>a test</a></small></p>');
   expect(await world.findings()).toEqual([]);
 });
@@ -97,28 +85,6 @@ test('of a market without a price, the first amount of money of its page is show
     />Market c, batch price<\/a><\/h1>.*<b>2\.50 USD<\/b> <small>per 1M tokens<.*>a test<\/a>/s,
   );
   expect(await world.findings()).toEqual([]);
-});
-
-test('names of markets are escaped', async () => {
-  const world = await filesWorld();
-  const odd = { ...market('c'), name: 'A & B <"c">' } as IngestRecordInput;
-  await world.ingest([odd, price('c', 0, 100)]);
-  await world.publish();
-  expect(await world.text('/badges/c.svg')).toContain('<title>A &amp; B &lt;&quot;c&quot;&gt;: 1.00 USD');
-  expect(await world.text('/embed/c')).toContain('>A &amp; B &lt;&quot;c&quot;&gt;</a></h1>');
-  expect(await world.findings()).toEqual([]);
-});
-
-test.each([
-  [{ quantity: 1000, of: 'EUR' }, 113607, '1.13607 USD (2026-01-01)'],
-  [{ quantity: 10_000_000_000, of: 'token' }, 2_500_000, '2.50 USD per 1M tokens (2026-01-01)'],
-  [{ quantity: 3, of: 'thing' }, 100, '1.00 USD per 3 things (2026-01-01)'],
-  [{ quantity: 1, of: 'barrel' }, -3698, '-36.98 USD (2026-01-01)'],
-])('of %j at %i cents, a badge says %s', async (unit, amountMinor, message) => {
-  const world = await filesWorld();
-  await world.ingest([{ ...market('c'), unit } as IngestRecordInput, price('c', 0, amountMinor)]);
-  await world.publish();
-  expect(await world.json('/badges/c.json')).toMatchObject({ message });
 });
 
 test('an embed shows price, change, day, source and a line, in less than 15 KB and without a script', async () => {
@@ -153,18 +119,4 @@ test('an answer of oEmbed has the fields that a rich one must have, with absolut
   expect(await world.text(EMBED[0])).toContain(
     `<link rel="alternate" type="application/json+oembed" href="${READ_BASE_URL}/embed/a.json">`,
   );
-});
-
-test('without a base URL there is no oEmbed; with another one, all files name that', async () => {
-  const world = await filesWorld();
-  const { readBaseUrl, ...unset } = world.dependencies;
-  const without = worldOn(world, unset);
-  await without.rebuildAll();
-  expect(await world.text(EMBED[0])).not.toContain('oembed');
-  await without.sweepLater();
-  expect((await world.read(EMBED[1])).status).toBe(404);
-  expect(await world.findings()).toEqual([]);
-  await without.with({ readBaseUrl: 'https://other.example' }).rebuildAll();
-  expect(await world.json(EMBED[1])).toMatchObject({ provider_url: 'https://other.example' });
-  expect(await world.findings()).toEqual([]);
 });

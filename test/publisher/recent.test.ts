@@ -1,20 +1,14 @@
 /** The last prices of every market as one file, and when the newest one was recorded: values, reads and limits. */
 
 import { expect, test } from 'vitest';
-import { RecentPrices } from '../../contract/bodies/recent-prices.ts';
-import { RECENT_MARKETS_MAX, RECENT_PRICES_MAX, RECENT_ROWS_MAX } from '../../contract/files/limits.ts';
-import type { Projection } from '../../contract/files/projections.ts';
+import { RECENT_MARKETS_MAX, RECENT_PRICES_MAX } from '../../contract/files/limits.ts';
 import { publicKey } from '../../contract/files/public-objects.ts';
 import { hasRecent } from '../../publisher/projections/latest/plan-latest.ts';
 import { publish } from '../../publisher/publish.ts';
-import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
-import { sha256Hex } from '../../storage/ports/sha256.ts';
-import { HEAD_KEY } from '../../storage/records/publication.ts';
-import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { latestRows } from './latest-rows.ts';
 import { removeMarket } from './remove-market.ts';
-import { createWorld, market, price, SMALL_PAGES, type World } from './world.ts';
+import { createWorld, market, price, type World } from './world.ts';
 
 const BOTH = ['latest', 'recent'] as const;
 
@@ -53,28 +47,10 @@ test('there are the last prices of each market, oldest first, across the pages o
   expect(await world.findings()).toEqual([]);
 });
 
-test('they are all of the source of the newest one, which the market shows', async () => {
-  const world = createWorld().with({ projections: new Set(BOTH) });
-  await world.ingest([market('a'), market('b')]);
-  await world.ingest(from(6).flatMap((day) => [price('a', day, 1250), other('a', day, 1275)]));
-  await world.ingest([other('a', 6, 1276), other('b', 0, 1250), price('b', 1, 1275)]);
-  await world.publish();
-  const [a, b] = await recentOf(world);
-  expect(a.decimal).toEqual([...from(6).map(() => '12.75'), '12.76']);
-  expect(b).toEqual({ slug: 'b', decimal: ['12.75'], observedAt: ['2026-01-02T00:00:00Z'], yearAgo: null });
-  expect((await latestRows(world.objects)).map(({ source }) => source)).toEqual([...['another', 'a test']]);
-  expect(await world.findings()).toEqual([]);
-});
-
 /** Sources with the days of their prices, oldest first; `?`: it is unknown. */
 test.each<[string, string, string, readonly string[]]>([
   ['has no price yet but this one', 'a0 a1 a2 b3', 'a', ['1.00', '1.01', '1.02']],
-  ['has two prices', 'a0 a1 b2 b3', 'b', ['1.02', '1.03']],
   ['has an older one beyond the newest of the other', 'b0 a1 a2 b3', 'b', ['1.00', '1.03']],
-  ['has one known price, and one that is unknown', 'a0 a1 b2? b3', 'a', ['1.00', '1.01']],
-  ['says that its price is unknown', 'a0 a1 b2?', 'a', ['1.00', '1.01']],
-  ['has one price, and so has the other', 'a0 b1', 'b', ['1.01']],
-  ['has one, and the others one or several', 'a0 a1 c2 b3', 'a', ['1.00', '1.01']],
   ['has one, and two others have several', 'a0 c1 a2 c3 b4', 'c', ['1.01', '1.03']],
   ['has one, 31 days after the other', 'a0 a1 b32', 'a', ['1.00', '1.01']],
   ['has one, 32 days after the other', 'a0 a1 b33', 'b', ['1.33']],
@@ -100,32 +76,6 @@ test.each<[string, string, string, readonly string[]]>([
     expect(await world.findings()).toEqual([]);
   },
 );
-
-test('a correction, a retraction and another source of the same moment change them as they change the market', async () => {
-  const world = createWorld().with({ projections: new Set(BOTH) });
-  await world.ingest([market('a'), ...from(3).map((day) => price('a', day, 100 + day))]);
-  await world.publish();
-  world.clock.nowMs += 60_000;
-  await world.ingest([price('a', 0, 555)], 'correct');
-  await world.ingest([other('a', 1, 700), price('a', 3, 103)]);
-  const { market: slug, metric, observedAt, sourceUrl } = price('a', 3, 0) as never;
-  const retraction = {
-    type: 'retraction',
-    kind: 'mistake',
-    market: slug,
-    metric,
-    observedAt,
-    sourceUrl,
-    reason: 'No.',
-  };
-  world.clock.nowMs += 60_000;
-  await world.ingest([retraction as never], 'correct');
-  await world.publish();
-  const [{ decimal }] = await recentOf(world);
-  const { metrics, history } = JSON.parse(await world.text('/api/v1/markets/a'));
-  expect([decimal.length, decimal[0], decimal.at(-1), history.count]).toEqual([3, '5.55', metrics.price.decimal, 7]);
-  expect(await world.findings()).toEqual([]);
-});
 
 test.each([
   [{ kind: 'recent' }],
@@ -176,40 +126,6 @@ test('a list in its cadence shows the changes of the generations before it', asy
   expect(await world.findings()).toEqual([]);
 });
 
-/** Reads of the ledger and of the store by three publications. */
-async function readsWith(projections: readonly Projection[]) {
-  const ledger = openSqliteLedger(':memory:');
-  let reads = 0;
-  const counted = new Proxy(ledger, {
-    get(target, name: keyof Ledger) {
-      if (name !== 'transact') reads++;
-      return target[name].bind(target);
-    },
-  });
-  const world = createWorld(SMALL_PAGES, counted).with({ projections: new Set(projections) });
-  const { objects } = world;
-  await world.ingest(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((slug) => market(slug)));
-  await world.ingest(from(9).map((day) => price('a', day, 1 + day)));
-  const counts: { readonly ledger: number; readonly objects: number }[] = [];
-  for (const record of [null, price('a', 20, 5), price('d', 0, 5)]) {
-    if (record !== null) await world.ingest([record]);
-    reads = 0;
-    objects.resetCounts();
-    await world.publish();
-    counts.push({ ledger: reads, objects: objects.counts.get });
-  }
-  return counts;
-}
-
-test('they cost no read of the ledger, and a few of the store', async () => {
-  const [without, withBoth] = [await readsWith([]), await readsWith(BOTH)];
-  expect(withBoth.map(({ ledger }) => ledger)).toEqual(without.map(({ ledger }) => ledger));
-  // First the later pages of the list for each of both, and the two older pages of one history.
-  // Then each list reads the index, the part and the last prices, and the older pages of the changed history.
-  const more = withBoth.map(({ objects }, index) => objects - (without[index]?.objects ?? 0));
-  expect(more).toEqual([2 * 2 + 2, 3 + 2, 3]);
-});
-
 test('with them is the price of a year before the newest one, until a price, a correction or a source says otherwise', async () => {
   const world = createWorld().with({ projections: new Set(BOTH) });
   const yearsAgo = async () => (await recentOf(world)).map(({ yearAgo }: { yearAgo: object | null }) => yearAgo);
@@ -234,61 +150,6 @@ test('with them is the price of a year before the newest one, until a price, a c
   expect(await world.findings()).toEqual([]);
 });
 
-test('a history with many rows in a year is not read for it', () => {
-  const rowsRead = (perDay: number) => {
-    const prices = new RecentPrices();
-    let rows = 0;
-    for (; rows < 400 * perDay && !prices.isWhole; rows++) {
-      const observedAt = new Date(Date.UTC(2026, 0, 1) - (rows * 86_400_000) / perDay).toISOString();
-      const row = {
-        metric: 'price',
-        observedAt,
-        recordedAt: observedAt,
-        retraction: null,
-        supersededBy: null,
-        supersedes: null,
-      };
-      prices.add({ ...row, id: '', sourceLabel: 'a test' }, () => String(rows));
-    }
-    return [rows, prices.entryWithYear('a').yearAgo?.decimal ?? null];
-  };
-  expect([1, 2, 3, 24].map(rowsRead)).toEqual([
-    [382, '365'],
-    [762, '730'],
-    [64, null],
-    [64, null],
-  ]);
-});
-
-test('only the newest rows of a history are looked at', () => {
-  const prices = new RecentPrices();
-  const row = (metric: string, day: number) => ({
-    ...{ metric, observedAt: `2026-01-0${day}T00:00:00Z`, recordedAt: '2026-02-01T00:00:00.000Z' },
-    ...{ id: '', retraction: null, sourceLabel: 'a test', supersededBy: null, supersedes: null },
-  });
-  for (const _ of from(RECENT_ROWS_MAX - 1)) prices.add(row('volume', 3), () => null);
-  prices.add(row('price', 2), () => '2');
-  prices.add(row('price', 1), () => '1');
-  expect([prices.isComplete, prices.entry('a')]).toEqual([
-    true,
-    { slug: 'a', decimal: ['2'], observedAt: ['2026-01-02T00:00:00Z'] },
-  ]);
-});
-
-test.each([
-  ['1', null],
-  ['2', 'corrected'],
-])('a price of 1 that was announced as %s is marked %s', (before, mark) => {
-  const prices = new RecentPrices();
-  const row = {
-    ...{ metric: 'price', observedAt: '2026-01-01T00:00:00Z', recordedAt: '2026-01-01T00:00:00.000Z' },
-    ...{ retraction: null, sourceLabel: 'a test' },
-  };
-  prices.add({ ...row, id: 'new', supersedes: 'old', supersededBy: null }, () => '1');
-  prices.add({ ...row, id: 'old', supersedes: null, supersededBy: 'new', announced: true }, () => before);
-  expect(prices.markedEntry('a')).toMatchObject({ decimal: ['1'], marks: [mark], mistakes: [] });
-});
-
 test('a service with many markets does not publish them', () => {
   const projections = new Set(BOTH);
   expect([RECENT_MARKETS_MAX, 5_000, 5_001, 100_000].map((markets) => hasRecent({ projections }, markets))).toEqual([
@@ -297,23 +158,4 @@ test('a service with many markets does not publish them', () => {
     false,
     false,
   ]);
-});
-
-test('a value that only an earlier version showed goes with the first generation of this one', async () => {
-  const world = createWorld().with({ projections: new Set(BOTH) });
-  await world.ingest([market('a'), price('a', 0, 105), price('a', 1, 106)]);
-  await world.publish();
-  const before = await recentOf(world);
-  const key = publicKey({ kind: 'recent' });
-  const found = await world.objects.get(key);
-  const head = await world.ledger.get(HEAD_KEY);
-  if (found.kind !== 'found' || head === null) throw new Error('nothing was published');
-  const body = Buffer.from(Buffer.from(found.body).toString().replace('"1.05"', '"1.07"'));
-  await world.objects.put(key, body, found.metadata, { kind: 'matches', etag: found.etag });
-  const stated = JSON.stringify(head.value).replaceAll(sha256Hex(found.body), sha256Hex(body));
-  const value = { ...JSON.parse(stated), renderer: `0${head.value.renderer}` };
-  const put = { kind: 'put', key: HEAD_KEY, revision: head.revision, value, if: { kind: 'any' } } as const;
-  await world.ledger.transact([put], { attemptId: 'an earlier version' });
-  await world.publish();
-  expect(await recentOf(world)).toEqual(before);
 });

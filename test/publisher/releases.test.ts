@@ -1,10 +1,9 @@
 /** The calendar of expected releases: its moments are those of the cadences. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { CALENDAR_PERIODS, WEEKDAYS } from '../../contract/freshness/cadence.ts';
 import { type CalendarCadence, expectedNextAt, releasesBetween } from '../../contract/freshness/expected-next.ts';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
-import { recurrenceOf } from '../../publisher/projections/releases/recurrence.ts';
 import { createWorld, market, price, type World } from './world.ts';
 
 const URL = '/feeds/releases.ics';
@@ -39,43 +38,6 @@ async function calendarWorld(fields: object = {}): Promise<World> {
   await world.publish();
   return world;
 }
-
-describe('a rule', () => {
-  test.each<[string, Partial<CalendarCadence>, string | null]>([
-    ['of every day', {}, 'FREQ=DAILY'],
-    ['of workdays', { weekdays: [...WORKDAYS] }, 'FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR'],
-    ['two days after workdays', { weekdays: [...WORKDAYS], releaseAfterDays: 2 }, 'FREQ=WEEKLY;BYDAY=MO,WE,TH,FR'],
-    ['of weeks', { period: 'week', releaseAfterDays: 9 }, 'FREQ=WEEKLY;BYDAY=WE'],
-    ['of months', { period: 'month', releaseAfterDays: 14 }, 'FREQ=MONTHLY;INTERVAL=1;BYMONTHDAY=15'],
-    [
-      'of quarters, on workdays',
-      { period: 'quarter', releaseAfterDays: 4, weekdays: [...WORKDAYS] },
-      'FREQ=MONTHLY;INTERVAL=3;BYMONTHDAY=5,6,7,8,9,10,11;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=1',
-    ],
-    ['of years', { period: 'year' }, 'FREQ=YEARLY;BYMONTH=1;BYMONTHDAY=1'],
-    ['that a calendar cannot say', { period: 'quarter', releaseAfterDays: 45 }, null],
-  ])('%s', (_, fields, rule) => {
-    expect(recurrenceOf(cadence(fields), 2026).rule).toBe(rule);
-  });
-});
-
-test('holidays are left out, and what they delay is added', () => {
-  const { leftOutMs, addedMs } = recurrenceOf(
-    cadence({ period: 'month', releaseAfterDays: 24, holidays: ['12-25'] }),
-    2026,
-  );
-  expect(leftOutMs).toEqual([]);
-  expect(addedMs.map((ms) => new Date(ms).toISOString())).toContain('2026-12-26T15:00:00.000Z');
-  const daily = recurrenceOf(cadence({ holidays: ['12-25', 'easter-2'] }), 2026);
-  expect(daily.leftOutMs.map((ms) => new Date(ms).toISOString().slice(0, 10))).toEqual([
-    '2026-04-03',
-    '2026-12-25',
-    '2027-03-26',
-    '2027-12-25',
-    '2028-04-14',
-    '2028-12-25',
-  ]);
-});
 
 test('the releases of a cadence are the moments at which its next values are expected', () => {
   const cadences = fc.record({

@@ -109,14 +109,4 @@ describe('the sources of markets', () => {
     ]);
     expect(await world.findings()).toEqual([]);
   });
-
-  test('change their file with the list alone', async () => {
-    const world = await markets();
-    world.clock.nowMs += 1000;
-    await world.ingest([price('b', 1, 200)]);
-    await world.publish();
-    const changed = (await sourcesOf(world)).map(({ lastChangedAt }) => lastChangedAt);
-    expect(changed.map((at) => at === new Date(world.clock.nowMs).toISOString())).toEqual([false, true, true]);
-    expect(await world.findings()).toEqual([]);
-  });
 });

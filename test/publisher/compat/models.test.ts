@@ -78,14 +78,6 @@ test('each day has the numbers of its end, with their exact digits; the newest h
   expect(await world.findings()).toEqual([]);
 });
 
-test('a service without models has none of these files', async () => {
-  const world = compatWorld();
-  await world.ingest([market('gold'), price('gold', 0, 5)]);
-  expect((await world.nextDay()).filter((path) => path.startsWith('/litellm/'))).toEqual([]);
-  expect(await world.file('/litellm/index.json')).toBe('404');
-  expect(await world.findings()).toEqual([]);
-});
-
 describe('a later day', () => {
   const models = (paths: readonly string[]) => paths.filter((path) => path.startsWith('/litellm/'));
 

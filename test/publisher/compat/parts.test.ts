@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
-import { FileTooLarge, Superseded } from '../../../publisher/errors.ts';
+import { FileTooLarge } from '../../../publisher/errors.ts';
 import { makeCompat } from '../../../publisher/projections/compat/make-compat.ts';
 import { partOf } from '../../../publisher/projections/compat/names.ts';
 import { removeMarket } from '../remove-market.ts';
@@ -140,23 +140,6 @@ test('where the decimals for one unit do not end, a comment says so, and the quo
   expect((await world.quotes('bread'))?.quotes.map(({ close }) => close)).toEqual([1 / 3, 1]);
 });
 
-test('of several markets for one pair, the active one with the newest day has its code, the others their slugs', async () => {
-  const world = compatWorld();
-  await world.ingest([
-    ...['eur-usd-b', 'eur-usd-c', 'eur-usd-d'].map((slug) => defined(slug, 1, 'EUR')),
-    { ...defined('eur-usd-a', 1, 'EUR'), status: 'retired' } as IngestRecordInput,
-    ...[price('eur-usd-a', 9, 1), price('eur-usd-b', 1, 1), price('eur-usd-c', 2, 1), price('eur-usd-d', 2, 1)],
-  ]);
-  await world.nextDay();
-  expect(await world.lines('hledger', 'eur-usd-c')).toEqual(['P 2026-01-03 EUR 0.01 USD']);
-  expect(await world.lines('hledger', 'eur-usd-b')).toEqual(['P 2026-01-02 "EUR-USD-B" 0.01 USD']);
-  await world.ingest([price('eur-usd-d', 3, 1)]);
-  await world.nextDay();
-  expect(await world.lines('hledger', 'eur-usd-c')).toEqual(['P 2026-01-03 "EUR-USD-C" 0.01 USD']);
-  expect((await world.lines('hledger', 'eur-usd-d')).at(-1)).toBe('P 2026-01-04 EUR 0.01 USD');
-  expect(await world.findings()).toEqual([]);
-});
-
 describe('what is written', () => {
   test('once a day: only parts of which a market changed', async () => {
     const world = compatWorld();
@@ -174,18 +157,6 @@ describe('what is written', () => {
     }
   });
 
-  test('a run puts as many files as there are parts, however many markets they have', async () => {
-    const world = compatWorld();
-    const slugs = Array.from({ length: 600 }, (_, index) => `m-${index}`);
-    await world.ingest(slugs.flatMap((slug) => [market(slug), price(slug, 0, 1)]));
-    const parts = new Set(slugs.map(partOf)).size;
-    expect(parts).toBeLessThanOrEqual(256);
-    expect(await world.nextDay()).toHaveLength(4 * parts + LEADING.length + 2);
-    await world.ingest([price('m-7', 1, 2)]);
-    expect(await world.nextDay()).toHaveLength(4 + 1);
-    expect(await world.findings()).toEqual([]);
-  });
-
   test('a part that is too large for the store stays as it was, and all others are made', async () => {
     const world = compatWorld();
     await world.ingest([market('a1'), market('b1'), ...[0, 1].map((day) => price('a1', day, 1)), price('b1', 0, 1)]);
@@ -199,23 +170,6 @@ describe('what is written', () => {
     expect(await world.lines('hledger', 'b1')).toHaveLength(1);
     expect((await makeCompat({ storage: world.dependencies })).kind).toBe('made');
     expect(await world.lines('hledger', 'a1')).toHaveLength(302);
-  });
-
-  test('nothing while a generation is being applied, without data, and beyond the time; the next run goes on', async () => {
-    const world = compatWorld();
-    expect((await makeCompat({ storage: world.dependencies })).kind).toBe('no-data');
-    await world.ingest(['a1', 'b1', 'c1', 'd1'].flatMap((slug) => [market(slug), price(slug, 0, 1)]));
-    await world.publish();
-    const times = [true, false];
-    const options = { storage: world.dependencies, hasTime: () => times.shift() ?? true };
-    expect((await makeCompat(options)).kind).toBe('unfinished');
-    const made = async () => {
-      const texts = await Promise.all(['a1', 'b1', 'c1', 'd1'].map((slug) => world.file(PATHS(slug).hledger)));
-      return texts.filter((text) => text !== '404').length;
-    };
-    expect(await made()).toBe(1);
-    expect((await makeCompat(options)).kind).toBe('made');
-    expect(await made()).toBe(4);
   });
 });
 
@@ -232,26 +186,6 @@ test('a removed market leaves its files with the next look, on the same day', as
   expect(await world.fileJson('/parts.json')).toEqual({ b1: partOf('b1') });
   expect(await world.file('/hledger/prices.journal')).toBe(`include ${partOf('b1')}.journal\n`);
   expect(await world.findings()).toEqual([]);
-});
-
-test('a market that is removed while its files are being made leaves them with the next look', async () => {
-  const world = compatWorld();
-  await world.ingest([market('a'), market('b'), price('a', 0, 100), price('b', 0, 200)]);
-  await world.publish();
-  let isRemoved = false;
-  const yieldToEventLoop = async () => {
-    if (isRemoved) return;
-    isRemoved = true;
-    await removeMarket(world, 'a');
-    await world.publish();
-  };
-  const run = () => makeCompat({ storage: world.dependencies, yieldToEventLoop });
-  await run().catch((error: unknown) => expect(error).toBeInstanceOf(Superseded));
-  expect(isRemoved).toBe(true);
-  expect((await run()).kind).toBe('made');
-  expect(await world.fileJson('/parts.json')).toEqual({ b: partOf('b') });
-  expect((await world.file(PATHS('a').quotes)).includes('"a"')).toBe(false);
-  expect(await world.findings(['a'])).toEqual([]);
 });
 
 test('a run that was slow puts no prices in the place of those of a later run, which leave out a removed market', async () => {

@@ -31,11 +31,7 @@ test('finds a lost file of a kept export, and a lost manifest', async () => {
   ]);
 });
 
-test.each([
-  ['.parquet', 'digest'],
-  ['.ndjson.gz', 'digest'],
-  ['.csv.gz', 'digest'],
-])('finds a lost file (%s), and one with other bytes', async (extension, rule) => {
+test.each([['.parquet', 'digest']])('finds a lost file (%s), and one with other bytes', async (extension, rule) => {
   const world = await exportedWorld();
   const [key] = keysOf(world).filter((each) => each.endsWith(extension)) as [string];
   const url = key.slice('public'.length);

@@ -7,11 +7,11 @@ import { readAll } from '../../../storage/ports/paging.ts';
 import { EXPORT_FILES } from '../../../storage/records/exports.ts';
 import { market } from '../world.ts';
 import { DAY_MS, days, exportWorld, keysOf } from './export-world.ts';
-import { readPackage, readResource } from './exported.ts';
+import { readPackage, readResource, rowsOf } from './exported.ts';
 
 type ExportWorld = ReturnType<typeof exportWorld>;
 
-const sweep = (world: ExportWorld, dryRun = false) => collectGarbage(world.options.storage, { dryRun });
+const sweep = (world: ExportWorld) => collectGarbage(world.options.storage, { dryRun: false });
 
 /** Makes an export on each of so many days, with one more observation a day, and sweeps after each. */
 async function live(world: ExportWorld, count: number, from: number): Promise<void> {
@@ -50,22 +50,6 @@ test('36 manifests are kept, with all that they name, and no file of an earlier 
 });
 
 describe('what a sweep finds', () => {
-  test('a dry run names the objects and removes nothing', async () => {
-    const world = exportWorld();
-    await world.ingest([market('a'), ...days('a', 2)]);
-    await world.nextDay();
-    await live(world, 1, 2);
-    world.clock.nowMs += 34 * DAY_MS;
-    await world.nextDay();
-    const before = keysOf(world);
-    const { removed } = await sweep(world, true);
-    expect(removed.filter((key) => key.includes('/exports/')).length).toBeGreaterThan(5);
-    expect(keysOf(world)).toEqual(before);
-    expect((await sweep(world)).removed.filter((key) => key.includes('/exports/'))).toEqual(
-      removed.filter((key) => key.includes('/exports/')),
-    );
-  });
-
   test('a deployment that makes no exports any more: the last ones go too', async () => {
     const world = exportWorld();
     await world.ingest([market('a'), ...days('a', 2)]);
@@ -94,4 +78,40 @@ describe('what a sweep finds', () => {
     await sweep(world);
     expect(keysOf(world)).toEqual([]);
   });
+});
+
+test('who has read a manifest before it was made again can still download its files, for as long as it would be kept', async () => {
+  const world = exportWorld();
+  await world.publishOf([market('a'), ...days('a', 3)]);
+  expect(await makeExport(world.options)).toEqual({ kind: 'made', date: '2026-10-01' });
+  await world.publishOf(days('a', 297, 3));
+  const { resources } = await readPackage(world.read);
+  await makeExport({ ...world.options, again: 'always' });
+  for (const day of [0, 34]) {
+    world.clock.nowMs += day * DAY_MS;
+    await world.publishOf(days('a', 1, 300 + day));
+    await makeExport(world.options);
+    await sweep(world);
+    for (const resource of resources) await readResource(world.read, resource);
+  }
+  world.clock.nowMs += 2 * DAY_MS;
+  await makeExport(world.options);
+  await sweep(world);
+  const left = new Set(keysOf(world).map((key) => key.slice(key.indexOf('/parts/') + 1)));
+  expect(resources.filter(({ path }) => left.has(path))).toEqual([]);
+  expect(await world.findingsOfLog()).toEqual([]);
+});
+
+test('a feed that publishes all the time does not keep the export from being made', async () => {
+  const world = exportWorld();
+  await world.publishOf([market('a'), ...days('a', 300)]);
+  let day = 300;
+  const yieldToEventLoop = async () => {
+    if (day % 2 === 0 && day < 400) await world.publishOf(days('a', 1, day));
+    day++;
+  };
+  expect(await makeExport({ ...world.options, yieldToEventLoop })).toEqual({ kind: 'made', date: '2026-10-01' });
+  expect(day).toBeGreaterThan(302);
+  expect(await rowsOf(world.read, 'observations')).toHaveLength(300);
+  expect(await world.findingsOfLog()).toEqual([]);
 });

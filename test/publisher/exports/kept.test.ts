@@ -6,11 +6,8 @@ import { keepExport } from '../../../publisher/projections/exports/keep-export.t
 import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { remakeKept } from '../../../publisher/projections/exports/remake-kept.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { created, replaced } from '../../../storage/ports/changes.ts';
-import { exportDayKey } from '../../../storage/records/exports.ts';
-import { marketKey } from '../../../storage/records/markets.ts';
-import { marketMarkKey } from '../../../storage/records/publication.ts';
-import { dueTakedownKey, takedownKey } from '../../../storage/records/takedowns.ts';
+import { removeMarket } from '../remove-market.ts';
+import { takeDown } from '../take-down.ts';
 import { market, price } from '../world.ts';
 import { DAY_MS, days, exportWorld, FIRST_DAY, keysOf } from './export-world.ts';
 import { readPackage, rowsOf } from './exported.ts';
@@ -54,10 +51,7 @@ async function strays(world: ExportWorld): Promise<readonly string[]> {
 }
 
 async function lose(world: ExportWorld, isLost = (_key: string) => true): Promise<void> {
-  for (const key of keysOf(world).filter(isLost)) {
-    const etag = (await world.objects.stat(key))?.etag as string;
-    await world.objects.delete(key, etag as never);
-  }
+  for (const key of keysOf(world).filter(isLost)) await world.lose(key);
 }
 
 /** Parts of 256 entries, with corrections across them; later days go on, and correct what the kept one shows. */
@@ -74,32 +68,6 @@ async function keptWorld() {
   return { world, before };
 }
 
-/** Marks and records, as the removal of a market leaves them. */
-async function removeAndTakeDown(world: ExportWorld, slug: string): Promise<void> {
-  const { ledger } = world;
-  const record = await ledger.get(marketKey(slug));
-  if (record === null) throw new Error(`no market ${slug}`);
-  const removal = { reason: 'A court said so.', replacedBy: null, removedAt: '2026-10-03T00:00:00.000Z' };
-  const mark = marketMarkKey(slug);
-  const removed = replaced(record, { ...record.value, removal } as never);
-  const marked = { kind: 'put', key: mark, revision: record.revision + 1, value: null, if: { kind: 'any' } } as never;
-  await ledger.transact([removed, marked], { attemptId: 'removal' });
-  await world.publishOf([]);
-  const value = {
-    market: slug,
-    first: 0,
-    last: null,
-    reason: 'A court said so.',
-    state: 'waiting',
-    entries: 0,
-  } as const;
-  const more = { createdAt: '2026-10-03T00:00:00.000Z', generation: null, next: 0 };
-  await ledger.transact([created(takedownKey('t'), { ...value, ...more }, 1), created(dueTakedownKey('t'), null)], {
-    attemptId: 'takedown',
-  });
-  await world.publishOf([]);
-}
-
 test('it stays, with its files, for as long as it is kept; the newest manifest names it', async () => {
   const { world, before } = await keptWorld();
   await world.publishOf(days('a', 1, 400));
@@ -114,20 +82,10 @@ test('it stays, with its files, for as long as it is kept; the newest manifest n
   expect(await strays(world)).toEqual([]);
 });
 
-test('also if no export is made any more', async () => {
-  const { world, before } = await keptWorld();
-  world.clock.nowMs += 50 * DAY_MS;
-  await world.publishOf(days('a', 1, 500));
-  await sweep(world);
-  expect(await bytesOf(world)).toEqual(before);
-  expect(await remakeKept(world.options)).toEqual([]);
-});
-
 describe('a kept export that the store has lost is made again, byte for byte', () => {
   test.each<[string, (key: string) => boolean]>([
     ['all exports', () => true],
     ['its manifest', (key) => key.includes(`${DATE}/datapackage`)],
-    ['one file', (key) => key.endsWith('.parquet')],
   ])('%s', async (_, isLost) => {
     const { world, before } = await keptWorld();
     await lose(world, isLost);
@@ -178,7 +136,10 @@ test('after a takedown it has no row of the entries that were taken down', async
   const marketsOf = async (table: string) =>
     new Set((await rowsOf(world.read, table, PACKAGE)).map(({ market: slug }) => slug));
   expect(await marketsOf('observations')).toEqual(new Set(['a', 'b']));
-  await removeAndTakeDown(world, 'b');
+  await removeMarket(world, 'b');
+  await world.publishOf([]);
+  await takeDown(world, 'b');
+  await world.publishOf([]);
   expect(await remakeKept(world.options)).toEqual([DATE]);
   for (const table of ['observations', 'markets']) expect(await marketsOf(table)).toEqual(new Set(['a']));
   const after = await bytesOf(world);
@@ -200,25 +161,6 @@ test('after a takedown it has no row of the entries that were taken down', async
 });
 
 describe('what cannot be kept, or made again', () => {
-  test('a day without an export', async () => {
-    const { world } = await keptWorld();
-    expect(await keepExport(world.options.storage, '2026-09-01', { label: null })).toBe('absent');
-  });
-
-  test('an export of an earlier version', async () => {
-    const world = exportWorld();
-    await world.publishOf([market('a'), ...days('a', 5)]);
-    await world.nextDay();
-    const day = await world.ledger.get(exportDayKey(DATE));
-    if (day === null) throw new Error('no export');
-    const { source: _, ...value } = day.value;
-    await world.ledger.transact([{ kind: 'put', key: exportDayKey(DATE), revision: 0, value, if: { kind: 'any' } }], {
-      attemptId: 'older',
-    });
-    expect(await keepExport(world.options.storage, DATE, { label: null })).toBe('of-an-earlier-version');
-    expect(await keepExport(world.options.storage, DATE, null)).toBe('done');
-  });
-
   test('the export of today, while it is kept: readers cite its bytes', async () => {
     const world = exportWorld();
     await world.publishOf([market('a'), ...days('a', 5)]);

@@ -41,12 +41,3 @@ test('an observation that the log states again is one row, of its first entry', 
     ['obs_2', 2, null],
   ]);
 });
-
-test('rows of one moment are ordered by metric, and then by the log', async () => {
-  const of = (id: string, metric: string) => version(id).replace('"price"', `"${metric}"`);
-  expect(await rowsOf(DEFINITION, of('obs_1', 'volume'), of('obs_2', 'price'), of('obs_3', 'price'))).toEqual([
-    ['obs_2', 2, null],
-    ['obs_3', 3, null],
-    ['obs_1', 1, null],
-  ]);
-});

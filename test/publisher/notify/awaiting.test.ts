@@ -1,31 +1,15 @@
 /** Each waiting batch or publication gets, once, the number of a generation that shows its writes, despite all faults. */
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/files/public-objects.ts';
-import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
-import { ingestBatch } from '../../../lambdas/ingest/ingest-batch.ts';
-import { Superseded } from '../../../publisher/errors.ts';
 import type { PurgeTargets } from '../../../publisher/notify/purge.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { marketKey } from '../../../storage/records/markets.ts';
-import { AWAITING_GENERATION } from '../../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
-import { runs } from '../../runs.ts';
 import { diesAfter, type Fault, faultyStorage } from '../faulty-storage.ts';
-import { type LaggingLedger, laggingLedger } from '../lagging-ledger.ts';
+import { laggingLedger } from '../lagging-ledger.ts';
 import { loseMarket } from '../lose-market.ts';
 import { removeMarket } from '../remove-market.ts';
 import { answerTo, wait, waitForPublication, waiting } from '../waiting.ts';
-import {
-  createWorld,
-  dependenciesOn,
-  market,
-  price,
-  publicObjects,
-  SMALL_PAGES,
-  START_MS,
-  type World,
-} from '../world.ts';
+import { createWorld, dependenciesOn, market, price, SMALL_PAGES, START_MS, type World } from '../world.ts';
 
 const at = (offsetMs: number): string => new Date(START_MS + offsetMs).toISOString();
 
@@ -45,22 +29,6 @@ async function publishWithFault(world: World, begins: string, fault: Fault): Pro
 }
 
 describe('a waiting batch gets', () => {
-  test('the number and the time of the generation that publishes it', async () => {
-    const world = await publishedWorld();
-    await world.ingest([price('a', 0, 1)]);
-    await wait(world, 'batch/one', ['a']);
-    await publish(world.dependencies);
-    expect(await answerTo(world, 'batch/one')).toEqual({ generation: 2, publishedAt: at(1_000) });
-    expect(await waiting(world)).toEqual([]);
-  });
-
-  test('the newest generation if nothing had to be published', async () => {
-    const world = await publishedWorld();
-    await wait(world, 'batch/one', ['a']);
-    expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged', generation: 1 });
-    expect(await answerTo(world, 'batch/one')).toEqual({ generation: 1, publishedAt: at(0) });
-  });
-
   test('the generation that a dead publisher committed, with its time', async () => {
     const world = await publishedWorld();
     await world.ingest([price('a', 0, 1)]);
@@ -80,31 +48,9 @@ describe('a waiting batch gets', () => {
     expect(await waiting(world)).toEqual([]);
     for (const name of names) expect(await answerTo(world, name)).toMatchObject({ generation: 1 });
   });
-
-  test('one generation, which does not change when it waits again', async () => {
-    const world = await publishedWorld();
-    await wait(world, 'batch/one', ['a']);
-    await publish(world.dependencies);
-    await world.ingest([price('a', 0, 1)]);
-    await wait(world, 'batch/one', ['a']);
-    await wait(world, 'batch/two', ['a']);
-    await publish(world.dependencies);
-    expect(await answerTo(world, 'batch/one')).toMatchObject({ generation: 1 });
-    expect(await answerTo(world, 'batch/two')).toMatchObject({ generation: 2 });
-    expect(await waiting(world)).toEqual([]);
-  });
 });
 
 describe('a batch waits for the revisions that it has written', () => {
-  /** As the worker does, the transaction that ends the batch also writes the waiting item. */
-  const WRITES: { readonly [what: string]: readonly IngestRecordInput[] } = {
-    'a new market without observations': [market('c')],
-    'a new market': [market('c'), price('c', 0, 1)],
-    'an observation': [price('a', 5, 1)],
-    'observations of two markets': [price('a', 5, 1), price('b', 5, 1)],
-    'another name': [{ ...market('b'), name: 'Another name' } as IngestRecordInput],
-  };
-
   async function laggingWorld() {
     const lag = laggingLedger(openSqliteLedger(':memory:'));
     const world = createWorld(SMALL_PAGES, lag.writer);
@@ -115,94 +61,16 @@ describe('a batch waits for the revisions that it has written', () => {
     return { ...world, lag, dependencies };
   }
 
-  type Place = ReturnType<LaggingLedger['held']>[number];
-  const isAwaiting = ({ partition }: Place) => AWAITING_GENERATION.shards.includes(partition);
-  const isOfBatch = ({ partition }: Place) => /^(batch|work)\//.test(partition);
-  const take = (world: World, records: readonly IngestRecordInput[]) =>
-    ingestBatch(
-      world.dependencies,
-      { id: 'one', subject: 'operator', mode: 'correct', partial: false, dryRun: false },
-      records,
-    );
-
-  /** Whether all records of the batch are public. */
-  async function isPublic(world: World, records: readonly IngestRecordInput[]): Promise<boolean> {
-    const bodies = publicObjects(world.objects);
-    for (const slug of new Set(records.map((record) => ('market' in record ? record.market : record.slug)))) {
-      const item = await world.ledger.get(marketKey(slug));
-      const { revision, name } = JSON.parse(bodies.get(publicKey({ kind: 'market', slug })) ?? '{}');
-      if (revision !== item?.revision || name !== item?.value.name) return false;
-    }
-    return true;
-  }
-
-  test.each(Object.entries(WRITES))(
-    'and gets no answer before they are public, even if its waiting item is visible first: %s',
-    async (_, records) => {
-      const world = await laggingWorld();
-      await take({ ...world, dependencies: { ...world.dependencies, ledger: world.lag.writer } }, records);
-      world.lag.show((place) => isOfBatch(place) || isAwaiting(place));
-      await publish(world.dependencies);
-      expect(await answerTo(world, 'batch/one')).toBeNull();
-      world.lag.show();
-      await publish(world.dependencies);
-      expect(await answerTo(world, 'batch/one')).toMatchObject({ generation: 2 });
-      expect(await isPublic(world, records)).toBe(true);
-    },
-  );
-
-  test('in whatever order its items become visible', async () => {
-    const writes = fc.constantFrom(...Object.values(WRITES));
-    const choices = fc.infiniteStream(fc.nat({ max: 11 }));
-    await fc.assert(
-      fc.asyncProperty(writes, choices, fc.constantFrom(1, 5), async (records, choice, maxMarkedMarkets) => {
-        const world = await laggingWorld();
-        const dependencies = { ...world.dependencies, maxMarkedMarkets };
-        await take({ ...world, dependencies: { ...dependencies, ledger: world.lag.writer } }, records);
-        const publishAndLook = async () => {
-          const { generation } = await publish(dependencies);
-          const told = await answerTo(world, 'batch/one');
-          if (told !== null) expect(await isPublic(world, records)).toBe(true);
-          if (told !== null) expect(told.generation).toBeLessThanOrEqual(generation);
-        };
-        for (world.lag.show(isOfBatch); world.lag.held().length > 0; ) {
-          const held = world.lag.held();
-          const next = held[(choice.next().value as number) % held.length];
-          world.lag.show((item) => item === next);
-          await publishAndLook();
-        }
-        await publishAndLook();
-        expect(await answerTo(world, 'batch/one')).not.toBeNull();
-        expect(await waiting(world)).toEqual([]);
-      }),
-      { numRuns: 30 },
-    );
-  });
-
-  test('and not for a market that was removed before it was ever published', async () => {
+  test('and not for a market that was removed before it was ever published, or that a repair took away', async () => {
     const world = createWorld();
-    await world.ingest([market('a'), market('b')]);
+    await world.ingest(['a', 'b', 'c'].map((slug) => market(slug)));
     await wait(world, 'batch/one', ['a', 'b']);
+    await wait(world, 'batch/two', ['a', 'c']);
     await removeMarket(world, 'b');
-    await publish(world.dependencies);
-    expect(await answerTo(world, 'batch/one')).toMatchObject({ generation: 1 });
-    await world.ingest([market('c')]);
-    await publish(world.dependencies);
-    await wait(world, 'batch/two', ['a']);
-    await removeMarket(world, 'c');
-    await publish(world.dependencies);
-    await wait(world, 'batch/three', ['a']);
-    await publish(world.dependencies);
-    expect(await waiting(world)).toEqual([]);
-  });
-
-  test('and not for a new market that a repair took away, because its record was lost', async () => {
-    const world = await publishedWorld();
-    await world.ingest([market('c'), price('c', 0, 1)]);
-    await wait(world, 'batch/one', ['a', 'c']);
     await loseMarket(world, 'c');
     await publish(world.dependencies);
-    expect(await waiting(world)).toEqual([]);
+    for (const batch of ['one', 'two'])
+      expect(await answerTo(world, `batch/${batch}`)).toMatchObject({ generation: 1 });
   });
 
   test('and a deferred market delays only the batches and publications that wait for it', async () => {
@@ -253,59 +121,6 @@ describe('a publication', () => {
       told.push(['publication/ac', 'publication/all'].filter((what) => !left.includes(what)));
     }
     expect(told).toEqual([[], [], ['publication/ac'], ['publication/ac'], ['publication/ac', 'publication/all']]);
-  });
-});
-
-describe('two publishers, of which one is paused while the other works', () => {
-  /** A publish that pauses before one of its operations. */
-  function pausing(world: World, operation: number) {
-    const gate = Promise.withResolvers<void>();
-    const paused = Promise.withResolvers<boolean>();
-    const { ledger, objects } = faultyStorage(world.ledger, world.objects, operation, async ({ run }) => {
-      paused.resolve(true);
-      await gate.promise;
-      return await run();
-    });
-    const done = publish(dependenciesOn(ledger, objects, world.clock)).catch((error: unknown) => {
-      if (!(error instanceof Superseded)) throw error;
-    });
-    return {
-      /** Whether there was such an operation. */
-      reached: Promise.race([paused.promise, done.then(() => false)]),
-      finish: async () => {
-        gate.resolve();
-        await done;
-      },
-    };
-  }
-
-  test('give no batch the number of a generation that does not show it', async () => {
-    let interleavings = 0;
-    for (let first = 0, firstReached = true; firstReached; first++) {
-      const step = runs(25, 12);
-      for (let second = first % step, secondReached = true; secondReached; second += step) {
-        const world = await publishedWorld();
-        await world.ingest([price('a', 0, 1)]);
-        const slow = pausing(world, first);
-        firstReached = await slow.reached;
-        await world.ingest([market('c')]);
-        await wait(world, 'batch/c', ['c']);
-        const rival = pausing(world, second);
-        secondReached = await rival.reached;
-        await slow.finish();
-        await rival.finish();
-        const shownSince = (await world.objects.stat(publicKey({ kind: 'market', slug: 'c' })))?.metadata.generation;
-        const told = await answerTo(world, 'batch/c');
-        if (told !== null) expect(told.generation).toBeGreaterThanOrEqual(shownSince ?? Number.POSITIVE_INFINITY);
-        await publish(world.dependencies);
-        const inTheEnd = await answerTo(world, 'batch/c');
-        if (told !== null) expect(inTheEnd).toEqual(told);
-        expect(inTheEnd).not.toBeNull();
-        expect(await waiting(world)).toEqual([]);
-        interleavings++;
-      }
-    }
-    expect(interleavings).toBeGreaterThan(runs(100, 250));
   });
 });
 

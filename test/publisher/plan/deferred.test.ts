@@ -1,5 +1,4 @@
 /** A market whose view does not add up is deferred. All others are published. */
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { isDeferredTooLong } from '../../../publisher/kernel/deferred.ts';
@@ -50,116 +49,38 @@ const recorded = async ({ ledger }: World) => await readAll(ledger, DEFERRED);
 const isMark = ({ partition, sort }: Place) => FRESH_MARKS.shards.includes(partition) && sort.startsWith('market/');
 const isHistoryMark = ({ partition, sort }: Place) =>
   FRESH_MARKS.shards.includes(partition) && sort.startsWith('history/');
-const isOfBatch = ({ partition }: Place) => /^(batch|work)\//.test(partition);
 const isRecord = ({ sort }: Place) => sort === 'record';
 const isObservation = ({ partition, sort }: Place) =>
   partition === marketPartition('gold') && sort.startsWith('observation/');
 
-type Write = (world: World) => Promise<unknown>;
-
-/** Each is one transaction. */
-const WRITES: { readonly [what: string]: Write } = {
-  'an append': ({ ingest }) => ingest([price('gold', 50, 1)]),
-  'an append that closes a page': ({ ingest }) => ingest([1, 2, 3].map((day) => price('gold', 50 + day, day))),
-  'an observation on a closed page': ({ ingest }) => ingest([price('gold', 3, 1)]),
-  'a correction on a closed page': ({ ingest }) => ingest([price('gold', 4, 1)], 'correct'),
-  'corrections on two closed pages': ({ ingest }) => ingest([price('gold', 4, 1), price('gold', 12, 2)], 'correct'),
-};
-
 describe('while a part of a transaction is visible', () => {
-  /** The visible part, and the writes for which it matters. */
-  const PARTS: readonly (readonly [string, (place: Place) => boolean, (what: string) => boolean])[] = [
-    ['its mark alone', isMark, () => true],
-    ['its mark and its record', (place) => isMark(place) || isRecord(place), () => true],
-    ['its mark and its observations', (place) => isMark(place) || isObservation(place), () => true],
-    ['all but the mark of closed pages', (place) => !isHistoryMark(place), (what) => /(a|two) closed page/.test(what)],
-  ];
-  const cases = PARTS.flatMap(([part, shows, matters]) =>
-    Object.entries(WRITES)
-      .filter(([what]) => matters(what))
-      .map(([what, write]) => ({ part, shows, what, write })),
-  );
-
-  test.each(cases)(
-    '$part of $what: the market is deferred and keeps its mark, and others are published',
-    async (row) => {
-      const world = await publishedWorld();
-      const before = bodyOf(world, 'gold');
-      await world.ingest([price('tin', 1, 2)]);
-      world.lag.hold();
-      await row.write(world);
-      world.lag.show(row.shows);
-
-      const outcome = await world.publish();
-      expect(outcome).toMatchObject({ kind: 'published', generation: 2, isMoreDue: false });
-      expect(outcome.deferred).toEqual([{ slug: 'gold', sinceMs: world.clock.nowMs, reason: expect.any(String) }]);
-      expect(bodyOf(world, 'gold')).toBe(before);
-      expect(bodyOf(world, 'tin')).toContain('"count":2');
-      expect(await marked(world)).toEqual(['gold']);
-      expect(await world.findings()).toEqual([]);
-
-      world.lag.show();
-      expect(await world.publish()).toMatchObject({ kind: 'published', generation: 3, deferred: [] });
-      expect(bodyOf(world, 'gold')).not.toBe(before);
-      expect(await marked(world)).toEqual([]);
-      expect(await world.findings()).toEqual([]);
-    },
-  );
-
-  test.each([
-    ['with an observation', [market('zinc'), price('zinc', 0, 1)]],
-    ['without any', [market('zinc')]],
-  ])('the mark alone of a new market %s: the market is deferred and keeps its mark', async (_, records) => {
+  test.each<[string, (place: Place) => boolean]>([
+    ['its mark alone', isMark],
+    ['its mark and its record', (place) => isMark(place) || isRecord(place)],
+    ['its mark and its observations', (place) => isMark(place) || isObservation(place)],
+    ['all but the mark of closed pages', (place) => !isHistoryMark(place)],
+  ])('%s: the market is deferred and keeps its mark, and others are published', async (_, shows) => {
     const world = await publishedWorld();
+    const before = bodyOf(world, 'gold');
+    await world.ingest([price('tin', 1, 2)]);
     world.lag.hold();
-    await world.ingest(records);
-    world.lag.show(isMark);
-    expect((await world.publish()).deferred).toMatchObject([{ slug: 'zinc' }]);
-    expect(await marked(world)).toEqual(['zinc']);
+    await world.ingest([price('gold', 4, 1), price('gold', 12, 2)], 'correct');
+    world.lag.show(shows);
+
+    const outcome = await world.publish();
+    expect(outcome).toMatchObject({ kind: 'published', generation: 2, isMoreDue: false });
+    expect(outcome.deferred).toEqual([{ slug: 'gold', sinceMs: world.clock.nowMs, reason: expect.any(String) }]);
+    expect(bodyOf(world, 'gold')).toBe(before);
+    expect(bodyOf(world, 'tin')).toContain('"count":2');
+    expect(await marked(world)).toEqual(['gold']);
+    expect(await world.findings()).toEqual([]);
+
     world.lag.show();
-    expect((await world.publish()).deferred).toEqual([]);
-    expect(bodyOf(world, 'zinc')).toBeDefined();
+    expect(await world.publish()).toMatchObject({ kind: 'published', generation: 3, deferred: [] });
+    expect(bodyOf(world, 'gold')).not.toBe(before);
+    expect(await marked(world)).toEqual([]);
     expect(await world.findings()).toEqual([]);
   });
-});
-
-test('in whatever order items become visible, and whenever it is published, nothing is torn or lost', async () => {
-  const slug = fc.constantFrom('gold', 'tin', 'zinc');
-  const row = fc.tuple(slug, fc.nat({ max: 24 }));
-  const batch = fc.uniqueArray(row, { minLength: 1, maxLength: 4, selector: String });
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.tuple(batch, fc.boolean(), fc.infiniteStream(fc.nat({ max: 7 }))), { minLength: 1, maxLength: 4 }),
-      async (batches) => {
-        const world = await publishedWorld();
-        const calm = await publishedWorld();
-        for (const [index, [rows, isDefinition, choices]] of batches.entries()) {
-          const defined = [...new Set(rows.map(([market]) => market))].map((slug) => market(slug));
-          const prices = rows.map(([market, day]) => price(market, day, index));
-          const records = isDefinition ? defined : [...defined, ...prices];
-          await calm.ingest(records, 'correct');
-          world.lag.hold();
-          await world.ingest(records, 'correct');
-          for (world.lag.show(isOfBatch); world.lag.held().length > 0; ) {
-            const held = world.lag.held();
-            const next = held[(choices.next().value as number) % held.length];
-            world.lag.show((item) => item === next);
-            if ((choices.next().value as number) < 3) continue;
-            await world.publish();
-            expect(await world.findings()).toEqual([]);
-          }
-        }
-        await world.publish();
-        await calm.publish();
-        expect(await world.findings()).toEqual([]);
-        expect(await marked(world)).toEqual([]);
-        expect(await recorded(world)).toEqual([]);
-        const bodies = (of: World) => ['gold', 'tin', 'zinc'].map((slug) => bodyOf(of, slug));
-        expect(bodies(world)).toEqual(bodies(calm));
-      },
-    ),
-    { numRuns: 15 },
-  );
 });
 
 describe('a market that is deferred', () => {
@@ -182,15 +103,6 @@ describe('a market that is deferred', () => {
     const { deferred } = await world.publish();
     expect(deferred).toEqual(before.map(({ sort, value }) => ({ slug: sort, ...value })));
     expect(await recorded(world)).toEqual(before);
-  });
-
-  test('is no longer deferred once it is published, even if more is due', async () => {
-    const world = await worldDeferred();
-    world.lag.show();
-    await world.ingest([price('tin', 1, 2), market('a'), market('zinc')]);
-    const outcome = await publish({ ...world.dependencies, maxMarkedMarkets: 2 });
-    expect(outcome).toMatchObject({ isMoreDue: true, deferred: [] });
-    expect(await recorded(world)).toEqual([]);
   });
 
   test('has been deferred for too long after five minutes, and not before', async () => {

@@ -1,15 +1,11 @@
 /** Refresh marks: markets are rendered from their first observation, and compared with the published bodies. */
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/files/public-objects.ts';
-import { Superseded } from '../../../publisher/errors.ts';
-import type { PurgeTargets } from '../../../publisher/notify/purge.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import { parseMark, REFRESH_MARKS } from '../../../storage/records/publication.ts';
-import { faultyStorage } from '../faulty-storage.ts';
-import { askForEverything, refresh, renameUnmarked } from '../refresh.ts';
-import { answerTo, waiting } from '../waiting.ts';
-import { createWorld, dependenciesOn, market, price, publicObjects, type World } from '../world.ts';
+import { refresh, renameUnmarked } from '../refresh.ts';
+import { createWorld, market, price, publicObjects, type World } from '../world.ts';
 
 /** Market `a` is marked. `b` is not, and its published body differs from the ledger. */
 async function worldWithHiddenChange(): Promise<World> {
@@ -25,12 +21,6 @@ const marked = async ({ ledger }: World) => (await readAll(ledger, REFRESH_MARKS
 const shownSince = async ({ objects }: World, slug: string) =>
   (await objects.stat(publicKey({ kind: 'market', slug })))?.metadata.generation;
 
-function rememberingPurges(world: World) {
-  const purges: PurgeTargets[] = [];
-  const purge = async (targets: PurgeTargets) => void purges.push(targets);
-  return { purges, dependencies: { ...world.dependencies, caches: { purge } } };
-}
-
 describe('a refresh mark', () => {
   test('is cleared after its market was published again, whatever other marks the market has', async () => {
     const world = await worldWithHiddenChange();
@@ -38,26 +28,6 @@ describe('a refresh mark', () => {
     expect(await world.publish()).toMatchObject({ kind: 'published', generation: 2, isMoreDue: false });
     expect(publicObjects(world.objects).get(publicKey({ kind: 'market', slug: 'b' }))).toContain('"Renamed b"');
     expect([await shownSince(world, 'a'), await shownSince(world, 'b')]).toEqual([2, 2]);
-    expect(await marked(world)).toEqual([]);
-    expect(await world.findings()).toEqual([]);
-  });
-
-  test('stays if it is set again meanwhile', async () => {
-    const world = await worldWithHiddenChange();
-    await world.publish();
-    await refresh(world, ['a']);
-    const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
-      if (what.startsWith('ledger.transact')) await refresh(world, ['a']);
-      return await run();
-    });
-    await publish(dependenciesOn(ledger, objects, world.clock));
-    expect(await marked(world)).toEqual(['a']);
-  });
-
-  test('of an unknown market is cleared', async () => {
-    const world = await worldWithHiddenChange();
-    await refresh(world, ['never-was']);
-    await world.publish();
     expect(await marked(world)).toEqual([]);
     expect(await world.findings()).toEqual([]);
   });
@@ -72,35 +42,22 @@ describe('a refresh', () => {
     return world;
   }
 
-  const BODIES = [publicKey({ kind: 'market', slug: 'h' }), publicKey({ kind: 'history', slug: 'h' })];
+  const BODIES = [publicKey({ kind: 'market', slug: 'h' }), publicKey({ kind: 'history', slug: 'h' })] as const;
 
-  test.each(BODIES.flatMap((key) => (['lose', 'damage'] as const).map((harm) => [key, harm] as const)))(
-    'compares with the store, and puts back a missing or altered body: %s %s',
-    async (key, harm) => {
-      const world = await publishedWorld();
-      const before = publicObjects(world.objects).get(key);
-      await world[harm](key);
-      expect(await world.publish()).toMatchObject({ kind: 'unchanged' });
-      await refresh(world, ['h']);
-      expect(await world.publish()).toMatchObject({ kind: 'published' });
-      expect(publicObjects(world.objects).get(key)).toBe(before);
-      expect(await world.findings()).toEqual([]);
-      await refresh(world, ['h']);
-      expect(await world.publish()).toMatchObject({ kind: 'unchanged' });
-    },
-  );
-
-  test('puts each lost closed page back under its name', async () => {
+  test.each([
+    [BODIES[0], 'lose'],
+    [BODIES[1], 'damage'],
+  ] as const)('compares with the store, and puts back a missing or altered body: %s %s', async (key, harm) => {
     const world = await publishedWorld();
-    const before = publicObjects(world.objects);
-    const pages = [...before.keys()].filter((key) => key.includes('/h/history/pages/'));
-    expect(pages).toHaveLength(3);
-    for (const key of pages) await world.lose(key);
-    await refresh(world, ['h']);
-    world.objects.resetCounts();
+    const before = publicObjects(world.objects).get(key);
+    await world[harm](key);
     expect(await world.publish()).toMatchObject({ kind: 'unchanged' });
-    expect(world.objects.puts.map(({ key }) => key).toSorted()).toEqual(pages);
-    expect(publicObjects(world.objects)).toEqual(before);
+    await refresh(world, ['h']);
+    expect(await world.publish()).toMatchObject({ kind: 'published' });
+    expect(publicObjects(world.objects).get(key)).toBe(before);
+    expect(await world.findings()).toEqual([]);
+    await refresh(world, ['h']);
+    expect(await world.publish()).toMatchObject({ kind: 'unchanged' });
   });
 });
 
@@ -118,17 +75,7 @@ describe('fresh and refresh marks in one generation', () => {
   }
 
   test.each<[number, string[], string[], string[][]]>([
-    [
-      3,
-      ['e', 'f'],
-      ['a', 'b', 'c'],
-      [
-        ['a', 'e', 'f'],
-        ['b', 'c'],
-      ],
-    ],
     [2, ['e', 'f'], ['a', 'b', 'c'], [['e', 'f'], ['a', 'b'], ['c']]],
-    [1, [], ['a', 'b', 'c'], [['a'], ['b'], ['c']]],
     [
       2,
       ['d', 'e', 'f'],
@@ -155,60 +102,4 @@ describe('fresh and refresh marks in one generation', () => {
       expect(await world.findings()).toEqual([]);
     },
   );
-});
-
-describe('a publication of all markets', () => {
-  test('is answered by a later generation if the first answer was lost', async () => {
-    const world = await worldWithHiddenChange();
-    await askForEverything(world, ['a', 'b']);
-    const failing = { purge: () => Promise.reject(new Error('the CDN said no')) };
-    await expect(publish({ ...world.dependencies, caches: failing })).rejects.toThrow();
-    expect(await marked(world)).toEqual([]);
-    expect(await waiting(world)).toEqual(['publication/all']);
-    const { purges, dependencies } = rememberingPurges(world);
-    expect(await publish(dependencies)).toMatchObject({ kind: 'unchanged', generation: 2 });
-    expect(await answerTo(world, 'publication/all')).toMatchObject({ generation: 2 });
-    expect(purges).toEqual(['everything']);
-  });
-});
-
-describe('a publication of all markets gets the number of a generation that shows them, when', () => {
-  /** Lets something happen before operation `number` of a publish. Returns whether there was such an operation. */
-  async function publishWithin(world: World, max: number, number: number, happens: () => Promise<void>) {
-    let reached = false;
-    const { ledger, objects } = faultyStorage(world.ledger, world.objects, number, async ({ run }) => {
-      reached = true;
-      await happens();
-      return await run();
-    });
-    const dependencies = { ...dependenciesOn(ledger, objects, world.clock), maxMarkedMarkets: max };
-    await publish(dependencies).catch((error: unknown) => {
-      if (!(error instanceof Superseded)) throw error;
-    });
-    return reached;
-  }
-
-  async function expectToldRightly(world: World): Promise<void> {
-    const told = await answerTo(world, 'publication/all');
-    if (told !== null) expect(told.generation).toBeGreaterThanOrEqual((await shownSince(world, 'b')) as number);
-    if (told !== null) expect(await shownSince(world, 'b')).toBeGreaterThan(1);
-    await world.publish();
-    expect(await answerTo(world, 'publication/all')).not.toBeNull();
-    expect(await waiting(world)).toEqual([]);
-  }
-
-  test.each([
-    [1, 5],
-    [5, 1],
-  ])('%i markets are published, and meanwhile %i by a rival', async (slow, quick) => {
-    let operations = 0;
-    for (let reached = true; reached; operations++) {
-      const world = await worldWithHiddenChange();
-      await askForEverything(world, ['a', 'b']);
-      const rival = { ...world.dependencies, maxMarkedMarkets: quick };
-      reached = await publishWithin(world, slow, operations, async () => void (await publish(rival)));
-      await expectToldRightly(world);
-    }
-    expect(operations).toBeGreaterThan(20);
-  });
 });

@@ -7,12 +7,9 @@ import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { publicMetadata } from '../../../publisher/kernel/files/fenced-put.ts';
 import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { findLostObjects } from '../../../publisher/repair/lost-objects.ts';
-import { rebuild } from '../../../publisher/repair/rebuild.ts';
 import { type Site, siteObject, siteOf, withHosts, withOperator } from '../../../publisher/site.ts';
 import { PUBLISHED_SITE_KEY } from '../../../storage/records/publication.ts';
-import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
-import { createWorld, dependenciesOn, market, publicObjects, type World } from '../world.ts';
+import { createWorld, market, publicObjects, type World } from '../world.ts';
 
 const FILES = {
   'index.html': '<!doctype html>\n<title>Märkte</title>\n',
@@ -103,40 +100,12 @@ test('all files are public from the first generation on, and pages come after wh
   }
 });
 
-test('a release without a change puts nothing, and reads no file', async () => {
-  const world = await publishedWorld();
-  const read = () => Promise.reject(new Error('not needed'));
-  expect(await publishSite(world, { ...site(), read })).toMatchObject({ kind: 'unchanged' });
-  expect(world.objects.puts).toEqual([]);
-});
-
 test('a release puts the files that it changes, and nothing twice', async () => {
   const world = await publishedWorld();
   expect(await publishSite(world, NEXT)).toMatchObject({ kind: 'published', generation: 2 });
   expect(putKeys(world)).toEqual([keyOf('assets/explorer.js'), keyOf('docs/new.html'), 'public/api/v1/snapshot.json']);
-  expect(await publishSite(world, NEXT)).toMatchObject({ kind: 'unchanged' });
-  // Undone: the files that are different now, and the one that is missing from the record.
-  world.objects.resetCounts();
-  await publishSite(world, site());
-  expect(putKeys(world)).toEqual([keyOf('assets/explorer.js'), keyOf('robots.txt'), 'public/api/v1/snapshot.json']);
-  expect(shown(world)).toEqual({ ...FILES, 'docs/new.html': 'new\n' });
-});
-
-test('a publisher without a site leaves the public one as it is, also while it publishes', async () => {
-  const world = await publishedWorld();
-  await world.ingest([market('b')]);
-  expect(await publishSite(world, null)).toMatchObject({ kind: 'published' });
-  expect(shown(world)).toEqual(FILES);
-  expect(await publishSite(world, site())).toMatchObject({ kind: 'unchanged' });
-});
-
-test('a lost file is found, and a rebuild puts all of them', async () => {
-  const world = await publishedWorld();
-  await world.lose(keyOf('index.html'));
-  expect(await findLostObjects(world.dependencies)).toEqual([keyOf('index.html')]);
-  await rebuild({ ...world.dependencies, site: NEXT });
-  expect(await findLostObjects(world.dependencies)).toEqual([]);
-  expect(shown(world)).toMatchObject({ 'index.html': FILES['index.html'], 'docs/new.html': 'new\n' });
+  const read = () => Promise.reject(new Error('no file is read again'));
+  expect(await publishSite(world, { ...NEXT, read })).toMatchObject({ kind: 'unchanged' });
 });
 
 test('the sweep removes files that the release no longer has, and no other; not while it knows of no site', async () => {
@@ -176,31 +145,6 @@ test('a file that a later release has again while the sweep runs is not removed'
   expect(shown(world)['robots.txt']).toBe(FILES['robots.txt']);
 });
 
-test('a release whose process dies at any moment is finished by the next publish', async () => {
-  const release = async (world: World, at: number) => {
-    const faulty = faultyStorage(world.ledger, world.objects, at, diesAfter);
-    const dependencies = { ...dependenciesOn(faulty.ledger, faulty.objects, world.clock), site: NEXT };
-    await publish(dependencies).catch((error: unknown) => {
-      if (!(error instanceof ProcessDied)) throw error;
-    });
-    return faulty.operations.length;
-  };
-  const undisturbed = await publishedWorld();
-  const operations = await release(undisturbed, -1);
-  expect(operations).toBeGreaterThan(15);
-  for (let at = 0; at < operations; at++) {
-    const world = await publishedWorld();
-    await release(world, at);
-    await publishSite(world, NEXT);
-    expect(shown(world)).toEqual(shown(undisturbed));
-    expect((await world.ledger.get(PUBLISHED_SITE_KEY))?.value).toEqual(NEXT.files);
-    expect(await publishSite(world, NEXT)).toMatchObject({ kind: 'unchanged' });
-  }
+test.each(['secret.key', '../x.html', 'x.map', '.html'])('a build with %j is refused', (file) => {
+  expect(() => siteOf(new Map([[file, '']]))).toThrow(RangeError);
 });
-
-test.each(['secret.key', 'a/b/c/d.html', '../x.html', 'Index.html', 'index.html~', 'x.map', '.html'])(
-  'a build with %j is refused',
-  (file) => {
-    expect(() => siteOf(new Map([[file, '']]))).toThrow(RangeError);
-  },
-);
