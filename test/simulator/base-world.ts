@@ -2,15 +2,13 @@
 import { PROJECTIONS, type Projection } from '../../contract/files/projections.ts';
 import { newUlid } from '../../storage/ports/ulid.ts';
 import { openMemoryUploads } from '../storage/memory-uploads.ts';
-import { CALM } from './faults.ts';
 import { LedgerItems } from './ledger-items.ts';
 import { definition, type Expected, KNOWN_SLUGS, Writer } from './model.ts';
-import { AtOnce, BYSTANDER } from './processes.ts';
+import { AtOnce, BYSTANDER, CALM } from './processes.ts';
 import { Random } from './random.ts';
-import { requestOf } from './requests.ts';
 import { SimulatedLedger } from './simulated-ledger.ts';
 import { type ObjectEntries, objectsPortOf } from './simulated-objects.ts';
-import { type Host, PLAIN, type Settings, START_MS, WIRING } from './wiring.ts';
+import { type Host, PLAIN, requestOf, type Settings, START_MS, WIRING } from './wiring.ts';
 
 export interface BaseWorld {
   readonly items: LedgerItems;

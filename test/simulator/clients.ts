@@ -1,4 +1,5 @@
 /** Clients of the write API. Each sends a request, with one Idempotency-Key, until it is answered; then the next. */
+
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
@@ -7,7 +8,7 @@ import { Actor, type Actors } from './actors.ts';
 import { isMarket } from './facts.ts';
 import { type SentBatch, Writer } from './model.ts';
 import type { Random } from './random.ts';
-import { requestOf } from './requests.ts';
+import { requestOf } from './wiring.ts';
 import type { World } from './world.ts';
 
 /** Longer than any fault lasts. */

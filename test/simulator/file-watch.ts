@@ -1,7 +1,6 @@
 /** Checks each change of the files beside the bodies for faults that a reader could see. Part of the store's watch. */
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
 import { publicKey } from '../../contract/files/public-objects.ts';
-import { LIST_KEY, shownHistory } from './published.ts';
 import {
   hasPages,
   idsIn,
@@ -11,8 +10,10 @@ import {
   indexIn,
   isFile,
   isFileInUse,
+  LIST_KEY,
+  shownHistory,
   slugsIn,
-} from './published-files.ts';
+} from './published.ts';
 import type { ObjectEntries, StoredEntry } from './simulated-objects.ts';
 
 export interface WatchedFiles {

@@ -1,7 +1,19 @@
-/** Simulates many seeds on several threads. */
-import { Worker } from 'node:worker_threads';
-import type { Kind } from './simulate.ts';
-import type { Answer } from './thread.ts';
+/** Simulates many seeds on several threads. Each simulates the seeds that it receives, one at a time, and sends the results. */
+import { parentPort, Worker, workerData } from 'node:worker_threads';
+import { type Kind, simulate } from './simulate.ts';
+
+export interface Answer {
+  readonly seed: number;
+  readonly kind: Kind | null;
+  /** Null if all promises hold. */
+  readonly violation: { readonly rule: string; readonly detail: string } | null;
+  readonly operations: number;
+}
+
+interface Asked {
+  readonly seed: number;
+  readonly kind: Kind | undefined;
+}
 
 export interface ManyOptions {
   readonly first: number;
@@ -14,6 +26,8 @@ export interface ManyOptions {
 
 /** Worlds are short-lived. With room for many of them, the garbage collector copies little. */
 const YOUNG_GENERATION_MB = 64;
+/** Given to the threads. */
+const WORK = 'simulate';
 
 /** The results, in order of the seeds. */
 export async function simulateMany({ first, count, threads, kind, onAnswer }: ManyOptions): Promise<readonly Answer[]> {
@@ -21,11 +35,12 @@ export async function simulateMany({ first, count, threads, kind, onAnswer }: Ma
   let next = first;
   const runThread = () =>
     new Promise<void>((resolve, reject) => {
-      const worker = new Worker(new URL('./thread.ts', import.meta.url), {
+      const worker = new Worker(new URL(import.meta.url), {
+        workerData: WORK,
         resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
       });
       const send = (): void => {
-        if (next < first + count) worker.postMessage({ seed: next++, kind });
+        if (next < first + count) worker.postMessage({ seed: next++, kind } satisfies Asked);
         else worker.terminate().then(() => resolve(), reject);
       };
       worker.on('error', reject);
@@ -38,4 +53,19 @@ export async function simulateMany({ first, count, threads, kind, onAnswer }: Ma
     });
   await Promise.all(Array.from({ length: Math.min(threads, count) }, runThread));
   return answers.sort((left, right) => left.seed - right.seed);
+}
+
+async function answer({ seed, kind: asked }: Asked): Promise<Answer> {
+  try {
+    const { kind, violation, operations } = await simulate(seed, asked === undefined ? {} : { kind: asked });
+    return { seed, kind, violation, operations };
+  } catch (error) {
+    return { seed, kind: null, violation: { rule: 'simulator', detail: String(error) }, operations: 0 };
+  }
+}
+
+if (workerData === WORK) {
+  // Injected faults make thousands of errors, whose stacks are not needed.
+  Error.stackTraceLimit = 0;
+  parentPort?.on('message', async (asked: Asked) => parentPort?.postMessage(await answer(asked)));
 }

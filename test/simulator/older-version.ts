@@ -10,7 +10,7 @@ import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { checkFormat } from '../../storage/ports/format.ts';
 import { FORMAT_KEY, LEDGER_FORMAT } from '../../storage/records/formats.ts';
 import { type BaseWorld, baseWorld, hostAtOnce } from './base-world.ts';
-import { FILE_PROJECTIONS } from './published-files.ts';
+import { FILE_PROJECTIONS } from './published.ts';
 import { type Host, type isPassing, PLAIN, WIRING, type Wiring } from './wiring.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

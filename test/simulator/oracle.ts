@@ -7,16 +7,25 @@
  * generation of a file with the newest values; generation and time in the snapshot; and its digest of the list, whose bytes hold a cursor.
  */
 
+import { cursorGeneration } from '../../contract/files/cursors.ts';
 import type { Projection } from '../../contract/files/projections.ts';
 import { LIST_FILE_KINDS } from '../../contract/files/public-object-names.ts';
-import { parsePublicKey } from '../../contract/files/public-objects.ts';
+import { parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
+import { packedGeneration } from '../../publisher/kernel/files/packed-object.ts';
 import { faultsOfLog } from '../publisher/log/log-oracle.ts';
 import { withoutGeneration } from '../publisher/without-generation.ts';
 import { hostAtOnce } from './base-world.ts';
-import { historyIn, isAnswered, isMarket, removedIn, withoutPublication } from './facts.ts';
+import {
+  historyIn,
+  isAnswered,
+  isFileRecorded,
+  isMarket,
+  publishedIn,
+  removedIn,
+  withoutPublication,
+} from './facts.ts';
 import { versionsShown } from './model.ts';
-import { bodyOf, chainOf, shownHistory } from './published.ts';
-import { isFileInUse } from './published-files.ts';
+import { bodyOf, chainOf, isFile, isFileInUse, isGone, isProjected, shownHistory } from './published.ts';
 import type { ObjectEntries } from './simulated-objects.ts';
 import { auditFindingsIn, findingsIn, publishAfresh } from './wiring.ts';
 import type { World } from './world.ts';
@@ -131,4 +140,38 @@ function comparable(
     }
   }
   return texts;
+}
+
+export function checkSwept(world: World): void {
+  const { objects, items } = world;
+  const { generation, layout, projections, isLogDoubtful } = publishedIn(items);
+  const reached = new Set<string>(layout === null ? [] : [layout]);
+  for (const [key, entry] of objects) {
+    const name = parsePublicKey(key);
+    if (name !== null && 'tile' in name) {
+      if (isLogDoubtful || world.watch.log.isTileInUse(key)) reached.add(key);
+      continue;
+    }
+    if (name === null || 'cursor' in name || ('slug' in name && !isMarket(items, name.slug))) continue;
+    // A restore has made the history of a recorded file shorter.
+    const isInUse = isFileInUse(objects, name, projections) || (isFile(name.kind) && isFileRecorded(items, name));
+    if (isGone(entry) ? !isProjected(name.kind, projections) : !isInUse) continue;
+    reached.add(key);
+    for (const page of chainOf(objects, key, entry)) reached.add(page.key);
+  }
+  for (const key of objects.keys()) {
+    if (!reached.has(key) && !mayBeInPreparation(key, generation)) world.fail('never-swept', `${key} is still there`);
+  }
+  const list = publicKey({ kind: 'market-list' });
+  if (!reached.has(list)) world.fail('never-swept', `${list} is gone`);
+}
+
+/**
+ * A sweep cannot tell what a generation has left that was given up from what one in preparation has put. So it waits for
+ * the next commit.
+ */
+function mayBeInPreparation(key: string, newest: number): boolean {
+  const name = parsePublicKey(key);
+  if (name !== null && 'cursor' in name) return cursorGeneration(name.cursor) > newest;
+  return (packedGeneration(key) ?? 0) >= newest;
 }

@@ -1,10 +1,10 @@
 /** Guards that are switched off one at a time. The simulator must find each of these faults. */
+import { HISTORY_FILE_KINDS } from '../../contract/files/public-object-names.ts';
 import { parsePublicKey } from '../../contract/files/public-objects.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import type { Change, Item, Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
-import type { WorkValue } from '../../storage/records/batches.ts';
-import { WORK_QUEUE } from '../../storage/records/batches.ts';
+import { WORK_QUEUE, type WorkValue } from '../../storage/records/batches.ts';
 import { OBSERVATION_PREFIX, slugOfRecordKey } from '../../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,
@@ -14,8 +14,6 @@ import {
   LIST_CHANGES,
   type PublishedHeads,
 } from '../../storage/records/publication.ts';
-import type { Conditions } from './faults.ts';
-import { isBody, isHistory, isHistoryFile, isMarketList, isPage, isTile } from './planted-keys.ts';
 import {
   believing,
   damagingOnce,
@@ -26,9 +24,38 @@ import {
   showing,
   sumOfWhatWasRead,
 } from './planted-ports.ts';
-import { FILE_PROJECTIONS } from './published-files.ts';
-import type { SimulationOptions } from './simulate.ts';
+import type { Conditions } from './processes.ts';
+import { FILE_PROJECTIONS } from './published.ts';
+import { type SimulationOptions, simulate } from './simulate.ts';
 import { WIRING } from './wiring.ts';
+import type { Violation } from './world.ts';
+
+export function isBody(key: string): boolean {
+  const name = parsePublicKey(key);
+  return name !== null && !('cursor' in name);
+}
+
+export function isPage(key: string): boolean {
+  const name = parsePublicKey(key);
+  return name !== null && 'cursor' in name;
+}
+
+export function isTile(key: string): boolean {
+  const name = parsePublicKey(key);
+  return name !== null && 'tile' in name;
+}
+
+export function isMarketList(key: string): boolean {
+  return parsePublicKey(key)?.kind === 'market-list';
+}
+
+export function isHistoryFile(key: string): boolean {
+  return (HISTORY_FILE_KINDS as readonly (string | undefined)[]).includes(parsePublicKey(key)?.kind);
+}
+
+export function isHistory(key: string): boolean {
+  return parsePublicKey(key)?.kind === 'history';
+}
 
 export interface Planted {
   /** The guard that is switched off. */
@@ -394,4 +421,17 @@ function passing(revision: number): number {
 
 function isOfPublished({ key }: Change): boolean {
   return key.partition.startsWith('published/');
+}
+
+export interface Found extends Violation {
+  readonly seed: number;
+}
+
+/** Null if it is not found within the number of seeds in the table. */
+export async function findPlanted({ options, within, butFor }: Planted): Promise<Found | null> {
+  for (let seed = 1; seed <= within; seed++) {
+    const { violation } = await simulate(seed, options);
+    if (violation !== null && violation.rule !== butFor) return { seed, ...violation };
+  }
+  return null;
 }

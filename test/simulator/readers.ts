@@ -7,6 +7,8 @@ import { publishedIn } from './facts.ts';
 import { immortal } from './processes.ts';
 import {
   bodyOf,
+  indexedFiles,
+  indexedPages,
   isGone,
   LIST_KEY,
   type ListedMarket,
@@ -14,7 +16,6 @@ import {
   pageKeyOf,
   type ShownObservation,
 } from './published.ts';
-import { indexedFiles, indexedPages } from './published-files.ts';
 import type { StoredEntry } from './simulated-objects.ts';
 import type { World } from './world.ts';
 

@@ -1,22 +1,16 @@
 /** A whole simulation: the world of a seed, from its beginning to its checks. */
 import type { Projection } from '../../contract/files/projections.ts';
-import { type Actors, startActors } from './actors.ts';
+import { type Actors, Poll, startActors } from './actors.ts';
 import { type BaseWorld, baseWorld } from './base-world.ts';
-import { judgeBusy } from './busy.ts';
 import { askForPublication, Client, removeOne, sendMany, sendUpload, writeBatches } from './clients.ts';
-import { deploy } from './deployment.ts';
-import { judgeEfficiency } from './efficiency.ts';
-import { CALM, type Conditions, drawConditions } from './faults.ts';
+import { deploy, goBack, tearOneTransaction } from './incidents.ts';
 import { Writer } from './model.ts';
-import { checkOthers, judge } from './oracle.ts';
-import { Poll } from './poll.ts';
-import { FILE_PROJECTIONS } from './published-files.ts';
+import { checkOthers, checkSwept, judge } from './oracle.ts';
+import { CALM, type Conditions, drawConditions, Trace } from './processes.ts';
+import { FILE_PROJECTIONS } from './published.ts';
 import { Random } from './random.ts';
 import { edgeReader, followLinks, type Read, storeReader, walkList } from './readers.ts';
-import { goBack } from './restored.ts';
-import { checkSwept } from './swept.ts';
-import { tearOneTransaction } from './torn.ts';
-import { Trace } from './trace.ts';
+import { judgeBusy, judgeEfficiency } from './steady-worlds.ts';
 import { PLAIN, type Settings } from './wiring.ts';
 import { type Alterations, type Violation, World } from './world.ts';
 

@@ -24,9 +24,8 @@ import {
   parseValue,
 } from '../../storage/ports/ledger-rules.ts';
 import { conditionHolds } from '../storage/memory-ledger.ts';
-import type { Conditions } from './faults.ts';
 import { frozen, type LedgerItems } from './ledger-items.ts';
-import { CONTENDED, type Incarnation, type Performer } from './processes.ts';
+import { CONTENDED, type Conditions, type Incarnation, type Performer } from './processes.ts';
 import type { Random } from './random.ts';
 
 /** Longer than the time from the visibility of a transaction to its acknowledgement. */

@@ -1,8 +1,7 @@
 /** The simulator itself: it is repeatable, and finds planted faults. See docs/simulator.md. */
 import { describe, expect, test } from 'vitest';
 import { sampled } from '../runs.ts';
-import { DAMAGED, PLANTED } from './planted.ts';
-import { findPlanted } from './planted-search.ts';
+import { DAMAGED, findPlanted, PLANTED } from './planted.ts';
 import { KINDS, simulate } from './simulate.ts';
 
 /** The slow tests try those after these. */

@@ -14,6 +14,7 @@ import { LogWatch } from './log-watch.ts';
 import {
   bodyOf,
   chainOf,
+  indexedPages,
   isGone,
   LIST_KEY,
   type ListedMarket,
@@ -21,7 +22,6 @@ import {
   SNAPSHOT_KEY,
   shownHistory,
 } from './published.ts';
-import { indexedPages } from './published-files.ts';
 import type { ObjectEntries, StoredEntry, StoreWitness } from './simulated-objects.ts';
 
 /** A cache may hand out a list this late. Its cursors must work for their lifetime from then on. */

@@ -54,7 +54,7 @@ import { type HeadValue, refreshMarkKey } from '../../storage/records/publicatio
 import { TEST_LOG } from '../publisher/log/test-log.ts';
 import { BROWSER_FIELDS } from '../publisher/world.ts';
 import type { LedgerItems } from './ledger-items.ts';
-import { fileProjectionOf } from './published-files.ts';
+import { fileProjectionOf } from './published.ts';
 // The first sweep loads it, and that takes real time.
 import '../../publisher/projections/latest/reachable.ts';
 
@@ -308,5 +308,26 @@ function readerOf(objects: ObjectStore): PublicReader {
     return isCurrent
       ? { status: 304, headers: fields, body: new Uint8Array() }
       : { status: statusOfObject(found.metadata.contentType), headers: fields, body: found.body };
+  };
+}
+
+/** A request of the write API, as the simulated clients send it. */
+export function requestOf(path: string, caller: string, key: string, body: unknown, nowMs: number): HttpEvent {
+  return {
+    version: '2.0',
+    rawPath: path,
+    rawQueryString: '',
+    headers: {
+      authorization: `Bearer ${caller}`,
+      'content-type': 'application/json',
+      'idempotency-key': `simulated-request-${key}`,
+    },
+    requestContext: {
+      http: { method: 'POST', path, sourceIp: '127.0.0.1' },
+      requestId: `request-${key}`,
+      timeEpoch: nowMs,
+    },
+    body: JSON.stringify(body),
+    isBase64Encoded: false,
   };
 }

@@ -7,17 +7,15 @@ import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { openMemoryUploads } from '../storage/memory-uploads.ts';
 import type { BaseWorld } from './base-world.ts';
 import { batchesAnsweredBy, type Due, dueIn, isFileRecorded, isMarket, publishedIn, removedIn } from './facts.ts';
-import { type Conditions, Fates } from './faults.ts';
 import type { LedgerItems } from './ledger-items.ts';
 import { copyOf, type Expected, expectOnly, type SentBatch, versionsShown } from './model.ts';
-import { type Incarnation, Operations } from './processes.ts';
+import { type Conditions, Fates, type Incarnation, Operations, type Trace } from './processes.ts';
 import { shownHistory } from './published.ts';
 import { Random } from './random.ts';
 import { Scheduler } from './scheduler.ts';
 import { type Committed, type LedgerGaps, SimulatedLedger } from './simulated-ledger.ts';
 import { type ObjectEntries, objectsPortOf, type StoreGaps } from './simulated-objects.ts';
 import { StoreWatch } from './store-watch.ts';
-import type { Trace } from './trace.ts';
 import { type Host, isOutdated, type Settings, START_MS, WIRING, type Wiring } from './wiring.ts';
 
 /** A fault, and the rule that it breaks. */

@@ -1,8 +1,7 @@
 /** Many more worlds than the fast tests run, and planted faults that only many seeds find. */
 import { describe, expect, test } from 'vitest';
 import { simulateMany } from '../simulator/many.ts';
-import { PLANTED } from '../simulator/planted.ts';
-import { findPlanted } from '../simulator/planted-search.ts';
+import { findPlanted, PLANTED } from '../simulator/planted.ts';
 
 /** `npm run simulate` runs more. */
 const WORLDS = 160;
