@@ -33,12 +33,8 @@ const LONG = Object.entries({
 const COMPUTING = [
   'client-package',
   'folder-hosting',
-  'ingest-memory',
   'job',
-  'long-files',
-  'mapping-memory',
   'mcp',
-  'mirror',
   'older-versions',
   'scenario',
   'sources-command',

@@ -1,13 +1,12 @@
 /** Backups and restores that end badly, by the command line: what is left can be used, or says that it cannot. */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
 import { openDataFolder } from '../../server/folder/data-folder.ts';
-import { MAIN, tidemark } from '../cli/tidemark.ts';
+import { finished, MAIN, tidemark } from '../cli/tidemark.ts';
 import { createWorld, dependenciesOn, market, price } from '../publisher/world.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 
@@ -71,18 +70,21 @@ test('a restore that is killed before any of its renames: no server starts on a 
   expect(new Set(outcomes)).toEqual(new Set(['as before', 'refused', 'finished']));
 }, 180_000);
 
-test('a restore that fails because the disk is full leaves nothing on it', async () => {
+/** The command, where no file may become larger than so many blocks of 512 bytes. */
+async function withinBlocks(blocks: number, command: string): Promise<readonly [number | null, readonly string[]]> {
+  const script = `ulimit -f ${blocks}; exec '${process.execPath}' '${MAIN}' ${command} '${dir}' --data '${data}'`;
+  const { code, errors } = await finished(spawn('sh', ['-c', script], { env: { PATH: process.env.PATH } }));
+  return [code, errors.split('\n')];
+}
+
+test('a backup or a restore that fails because the disk is full leaves nothing on it', async () => {
   await upload('B', 2_000_000);
+  const isNamed = [1, [expect.stringContaining(idOf('B')), '']];
+  // The ledger is copied, and this upload is not.
+  expect(await withinBlocks(2048, 'backup')).toEqual(isNamed);
+  expect((await names(dir)).filter((name) => name.endsWith('Z'))).toEqual([]);
   expect(await backUp()).toMatchObject({ code: 0 });
   const before = await names(data);
-  // No file may become larger than 1 MB: the ledger is copied, and this upload is not.
-  const script = `ulimit -f 2048; exec '${process.execPath}' '${MAIN}' restore '${dir}' --data '${data}' --replace`;
-  const child = spawn('sh', ['-c', script], { env: { PATH: process.env.PATH } });
-  let errors = '';
-  child.stderr.on('data', (chunk) => {
-    errors += String(chunk);
-  });
-  const [code] = await once(child, 'close');
-  expect([code, errors.split('\n')]).toEqual([1, [expect.stringContaining(idOf('B')), '']]);
+  expect(await withinBlocks(2048, 'restore --replace')).toEqual(isNamed);
   expect(await names(data)).toEqual(before);
 });

@@ -1,4 +1,4 @@
-/** Begins a mapping for a million rows, or checks one, and prints the rows that it saw and the peak of its memory. */
+/** A long CSV file. As a program: begins a mapping for a million rows, or checks one, and prints the rows that it saw, and its memory. */
 import { beginMapping } from '../../mapping/begin/begin-mapping.ts';
 import { checkMapping } from '../../mapping/check/check-mapping.ts';
 
@@ -7,10 +7,10 @@ const ROWS = 1_000_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** In pieces, as from a disk. */
-async function* file(): AsyncGenerator<Uint8Array> {
+export async function* fileOf(rows: number): AsyncGenerator<Uint8Array> {
   const startMs = Date.UTC(1990, 0, 1);
   yield Buffer.from('Date,symbol,Price,ccy\n');
-  for (let row = 0; row < ROWS; row += 1000) {
+  for (let row = 0; row < rows; row += 1000) {
     let text = '';
     for (let each = row; each < row + 1000; each++) {
       const day = each % MARKET_ROWS;
@@ -22,7 +22,7 @@ async function* file(): AsyncGenerator<Uint8Array> {
   }
 }
 
-const MAPPING = {
+export const MAPPING = {
   match: ['symbol'],
   market: { slug: '{symbol}', name: '{symbol}', kind: 'x', nativeCurrency: 'EUR', unit: { quantity: '1', of: 'x' } },
   observation: {
@@ -37,13 +37,15 @@ const MAPPING = {
 };
 
 async function rowsBegun(): Promise<number> {
-  const begun = await beginMapping(file(), 'million.csv');
+  const begun = await beginMapping(fileOf(ROWS), 'million.csv');
   return 'text' in begun ? Number(/its first (\d+) rows/.exec(begun.text)?.[1]) : 0;
 }
 
 async function rowsChecked(): Promise<number> {
-  return (await checkMapping(JSON.stringify(MAPPING), file())).file?.observations.count ?? 0;
+  return (await checkMapping(JSON.stringify(MAPPING), fileOf(ROWS))).file?.observations.count ?? 0;
 }
 
-const rows = process.argv[2] === 'begin' ? await rowsBegun() : await rowsChecked();
-console.info(JSON.stringify({ rows, rss: process.resourceUsage().maxRSS }));
+if (import.meta.main) {
+  const rows = process.argv[2] === 'begin' ? await rowsBegun() : await rowsChecked();
+  console.info(JSON.stringify({ rows, maxRssBytes: process.resourceUsage().maxRSS * 1000 }));
+}
