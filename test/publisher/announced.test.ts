@@ -17,6 +17,7 @@ import { nextEffectiveAt } from '../../storage/records/announced-values.ts';
 import { ANNOUNCED_MARKETS, announcedMarketKey, marketKey, observationsOf } from '../../storage/records/markets.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { runs } from '../runs.ts';
+import { removeMarket } from './remove-market.ts';
 import { begun, copyOf, loggedWorld, OWN_KEY } from './repair/world-from-log.ts';
 import { damagedReader, withBody, withField } from './verify/damaged-reader.ts';
 import { market, price, publicObjects, SMALL_PAGES, START_MS, type World } from './world.ts';
@@ -169,6 +170,14 @@ describe('the worker', () => {
     await shown(world);
     expect(await historyOf(world)).toHaveLength(5);
     await expectSound(world);
+  });
+
+  test('ends the item of a removed market', async () => {
+    const world = await powerWorld([ahead(0), ahead(1)]);
+    await removeMarket(world, 'power', null);
+    world.clock.nowMs += HOUR_MS;
+    expect(await work(world)).toBe(0);
+    expect(await readAll(world.ledger, ANNOUNCED_MARKETS)).toEqual([]);
   });
 });
 

@@ -6,7 +6,6 @@ import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import type { IngestMode } from '../../contract/ingest/ingest-records.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
-import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import type { Change, Item } from '../../storage/ports/ledger.ts';
 import { readAll } from '../../storage/ports/paging.ts';
@@ -14,7 +13,6 @@ import { marketPartition, OBSERVATION_PREFIX } from '../../storage/records/marke
 import { FILES_BEHIND, HEAD_KEY } from '../../storage/records/publication.ts';
 import { faultyStorage } from './faulty-storage.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
-import { removeMarket } from './remove-market.ts';
 import { createWorld, market, price, SMALL_PAGES, type World } from './world.ts';
 
 /** The first file always gets its turn, and no other beside it. */
@@ -101,38 +99,6 @@ describe('while files wait', () => {
     expect(await readAll(world.ledger, FILES_BEHIND)).toEqual([]);
     expect((await world.ledger.get(HEAD_KEY))?.value).not.toHaveProperty('filesBehindSince');
     expect(await world.publish()).toMatchObject({ kind: 'unchanged' });
-  });
-
-  test('those that have waited longest come first, whatever is written meanwhile', async () => {
-    const world = await worldWithNewRows();
-    const turns: (readonly number[])[] = [];
-    for (let day = 7; day < 13; day++) {
-      await world.publish();
-      turns.push(await rows(world));
-      await world.ingest(SLUGS.map((slug) => price(slug, day, 7)));
-    }
-    expect(turns).toEqual([
-      [7, 6, 6],
-      [7, 8, 6],
-      [7, 8, 9],
-      [10, 8, 9],
-      [10, 11, 9],
-      [10, 11, 12],
-    ]);
-    expect(await findingsOf(world)).toEqual([]);
-  });
-
-  test.each([
-    ['a removal', (world: FilesWorld) => removeMarket(world, 'c', 'a'), ['c']],
-    ['a refresh of everything', (world: FilesWorld) => rebuild(world.dependencies), []],
-  ])('%s needs no turn', async (_, happen, removed) => {
-    const world = await worldWithNewRows();
-    await world.publish();
-    await happen(world);
-    await world.publish();
-    expect(await readAll(world.ledger, FILES_BEHIND)).toEqual([]);
-    await world.publishAll();
-    expect(await world.findings(removed)).toEqual([]);
   });
 
   test('a file whose market is deferred when its turn comes waits on, and the snapshot says so', async () => {

@@ -28,21 +28,8 @@ beforeAll(async () => {
 /** The kinds of a projection, or of a built site: tests of them hold their bytes. Every other kind has a golden file. */
 type ProjectionKind =
   | (typeof HISTORY_FILE_KINDS)[number]
-  | `log-${string}`
-  | `export-${string}`
-  | `compat-${string}`
-  | `site-${string}`
-  | `latest${string}`
-  | 'recent'
-  | 'modified'
-  | 'feed'
-  | 'market-feed'
-  | 'market-page'
-  | 'releases'
-  | 'sources'
-  | `incidents${string}`
-  | `badge${string}`
-  | `embed${string}`;
+  | `${'badge' | 'compat-' | 'embed' | 'export-' | 'feed' | 'incidents' | 'latest' | 'log-' | 'market-feed'}${string}`
+  | `${'market-page' | 'modified' | 'recent' | 'releases' | 'site-' | 'sources'}${string}`;
 type BodyKind = Exclude<PublicObjectKind, ProjectionKind>;
 type GoldenKind = BodyKind | 'bundle' | 'layout';
 

@@ -112,20 +112,6 @@ describe('the rows', () => {
         .map((line) => JSON.parse(line)),
     ).toEqual(standing);
   });
-
-  test('of the years are those of the whole history', async () => {
-    const world = await worldOfTwoYears();
-    const text = async (path: string) => (await world.file(path)).text;
-    expect((await text(PASSED_YEAR[1] as string)) + (await text('a/history/2026.ndjson'))).toBe(
-      await text('a/history.ndjson'),
-    );
-    const index = JSON.parse(await text(INDEX));
-    expect(index.years.map(({ year }: { year: string }) => year)).toEqual(['2025', '2026']);
-    expect(index.closedPages.map(({ count }: { count: number }) => count)).toEqual([4, 4]);
-    for (const { cursor, firstObservedAt } of index.closedPages) {
-      expect(JSON.parse(await text(`a/history?cursor=${cursor}`)).data.at(-1).observedAt).toBe(firstObservedAt);
-    }
-  });
 });
 
 describe('a market', () => {

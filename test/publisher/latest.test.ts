@@ -3,8 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { CURSOR_LIFETIME_SECONDS } from '../../contract/files/limits.ts';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
-import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
-import { verify } from '../../publisher/verify/verify.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
 import { latestIndex, latestRows } from './latest-rows.ts';
@@ -180,23 +178,5 @@ describe('of more markets than a part takes', () => {
     expect((await swept()).filter((key) => key.includes('latest'))).toEqual(keysOf(['all']));
     expect(partsOf(world)).toEqual(parts);
     expect(await world.findings()).toEqual([]);
-  });
-
-  test('a part in the place of another, or of an earlier generation, is a finding', async () => {
-    const world = await manyMarkets();
-    const [one, other] = await latestIndex(world.objects);
-    const [url, path] = [`/api/v1/${one?.ndjson.path}`, `/api/v1/${other?.ndjson.path}`];
-    const earlier = await readerOf(world.objects)(url);
-    const slug = (await latestRows(world.objects))[0]?.slug as string;
-    await world.ingest([price(slug, 1, 777)]);
-    await world.publish();
-    const findingsOf = async (answer: typeof earlier) => {
-      const reader: PublicReader = async (asked, headers) =>
-        asked === url ? answer : await readerOf(world.objects)(asked, headers);
-      return (await verify(reader, { pageSizes: SIZES })).findings.map((finding) => `${finding.rule} ${finding.url}`);
-    };
-    expect(await findingsOf(await readerOf(world.objects)(url))).toEqual([]);
-    expect(await findingsOf(earlier)).toEqual([`file ${url}`]);
-    expect(await findingsOf(await readerOf(world.objects)(path))).toEqual([`file ${url}`]);
   });
 });

@@ -124,26 +124,18 @@ test('each market is a Dataset of schema.org, whose files are there', async () =
   expect(await world.findings()).toEqual([]);
 });
 
-test('the terms of a Dataset are those that all its sources have, or those of the operator, who publishes it', async () => {
+test('the terms of a Dataset that its sources do not share are those of the operator, who publishes it', async () => {
   const operated = withOperator(site, { name: 'Grain & "Sons"', licence: 'https://grain.example/a?b&c' });
   const world = await pagesWorld([], null, operated);
-  const source = (label: string, licence: string | null) => ({
-    ...{ label, url: `https://${label}.example/`, publisher: null, licence, attribution: null },
-  });
-  const defined = (slug: string, ...licences: (string | null)[]) =>
-    ({ ...market(slug), sources: licences.map((licence, at) => source(`s${at}`, licence)) }) as IngestRecordInput;
-  await world.ingest([defined('same', 'MIT', 'MIT'), defined('mixed', 'MIT', null)]);
+  const source = { label: 's', url: 'https://s.example/', publisher: null, licence: 'MIT', attribution: null };
+  const sources = [source, { ...source, label: 't', licence: null }];
+  await world.ingest([{ ...market('mixed'), sources } as IngestRecordInput]);
   await world.publish();
-  const [same, mixed] = [datasetIn(await pageOf(world, 'same')), datasetIn(await pageOf(world, 'mixed'))];
-  expect([same.license, mixed.license]).toEqual([
-    { '@type': 'CreativeWork', name: 'MIT' },
-    'https://grain.example/a?b&c',
-  ]);
-  expect(mixed).toMatchObject({
+  expect(datasetIn(await pageOf(world, 'mixed'))).toMatchObject({
+    license: 'https://grain.example/a?b&c',
     publisher: { '@type': 'Organization', name: 'Grain & "Sons"' },
     distribution: [{ contentUrl: '../api/v1/markets/mixed.json' }, {}],
   });
-  expect(mixed).not.toHaveProperty('temporalCoverage');
   expect(await world.findings()).toEqual([]);
 });
 

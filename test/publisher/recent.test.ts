@@ -1,7 +1,8 @@
 /** The last prices of every market as one file, and when the newest one was recorded: values, reads and limits. */
 
 import { expect, test } from 'vitest';
-import { RECENT_MARKETS_MAX, RECENT_PRICES_MAX } from '../../contract/files/limits.ts';
+import { RecentPrices } from '../../contract/bodies/recent-prices.ts';
+import { RECENT_MARKETS_MAX, RECENT_PRICES_MAX, RECENT_ROWS_MAX } from '../../contract/files/limits.ts';
 import { publicKey } from '../../contract/files/public-objects.ts';
 import { hasRecent } from '../../publisher/projections/latest/plan-latest.ts';
 import { publish } from '../../publisher/publish.ts';
@@ -27,7 +28,8 @@ test('there are the last prices of each market, oldest first, across the pages o
   const world = createWorld().with({ projections: new Set(BOTH) });
   await world.ingest(['a', 'b', 'c', 'd'].map((slug) => market(slug)));
   await world.ingest(from(RECENT_PRICES_MAX + 4).map((day) => price('a', day, day === 33 ? null : 100 + day)));
-  await world.ingest([price('c', 0, 7), price('c', 2, 9)]);
+  await world.ingest([price('c', 0, 8), price('c', 2, 9)]);
+  await world.ingest([price('c', 0, 7)], 'correct');
   await world.publish();
   const [a, b, c, d] = await recentOf(world);
   expect([a.slug, a.observedAt.length, a.observedAt[0], a.observedAt.at(-1)]).toEqual([
@@ -148,6 +150,28 @@ test('with them is the price of a year before the newest one, until a price, a c
   await world.publish();
   expect(await yearsAgo()).toEqual([{ ...days, decimal: '5.55' }, null, null, at('2025-09-29T00:00:00Z', '20.08')]);
   expect(await world.findings()).toEqual([]);
+});
+
+test('only the newest rows of a history are looked at', async () => {
+  const world = createWorld().with({ projections: new Set(BOTH) });
+  const others = from(RECENT_ROWS_MAX - 1, 2).map((day) => ({ ...price('a', day, 1), metric: 'outputPrice' }));
+  await world.ingest([market('a'), price('a', 0, 1), price('a', 1, 2), ...others]);
+  await world.publish();
+  expect(await recentOf(world)).toMatchObject([{ decimal: ['0.02'], observedAt: ['2026-01-02T00:00:00Z'] }]);
+});
+
+test('a price that was announced is not marked as corrected, unless its value is another one', () => {
+  const row = {
+    ...{ metric: 'price', observedAt: '2026-01-01T00:00:00Z', recordedAt: '2026-01-01T00:00:00.000Z' },
+    ...{ retraction: null, sourceLabel: 'a test' },
+  };
+  const marksAfter = (before: string) => {
+    const prices = new RecentPrices();
+    prices.add({ ...row, id: 'new', supersedes: 'old', supersededBy: null }, () => '1');
+    prices.add({ ...row, id: 'old', supersedes: null, supersededBy: 'new', announced: true }, () => before);
+    return prices.markedEntry('a').marks;
+  };
+  expect([marksAfter('1'), marksAfter('2')]).toEqual([[null], ['corrected']]);
 });
 
 test('a service with many markets does not publish them', () => {

@@ -5,7 +5,6 @@ import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { keepExport } from '../../../publisher/projections/exports/keep-export.ts';
 import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { remakeKept } from '../../../publisher/projections/exports/remake-kept.ts';
-import { publish } from '../../../publisher/publish.ts';
 import { removeMarket } from '../remove-market.ts';
 import { takeDown } from '../take-down.ts';
 import { market, price } from '../world.ts';
@@ -111,23 +110,6 @@ describe('a kept export that the store has lost is made again, byte for byte', (
     }
     expect(runs).toBeGreaterThan(1);
     expect(await bytesOf(world)).toEqual(before);
-  });
-
-  test('where the list was older than the log', async () => {
-    const world = exportWorld();
-    await world.publishOf([market('a'), ...days('a', 5)]);
-    const storage = { ...world.options.storage, listEverySeconds: () => 1_000_000 };
-    await world.ingest(days('a', 5, 5));
-    await publish(storage as never);
-    expect(await makeExport(world.options)).toEqual({ kind: 'made', date: '2026-10-01' });
-    const { generation, logGeneration } = await readPackage(world.read);
-    expect(logGeneration).toBeGreaterThan(generation as number);
-    await keepExport(storage, '2026-10-01', { label: null });
-    const before = await bytesOf(world, '2026-10-01');
-    world.clock.nowMs += DAY_MS;
-    await lose(world);
-    expect(await remakeKept(world.options)).toEqual(['2026-10-01']);
-    expect(await bytesOf(world, '2026-10-01')).toEqual(before);
   });
 });
 

@@ -4,7 +4,7 @@ import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { PurgeTargets } from '../../../publisher/notify/purge.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
-import { diesAfter, type Fault, faultyStorage } from '../faulty-storage.ts';
+import { diesAfter, faultyStorage } from '../faulty-storage.ts';
 import { laggingLedger } from '../lagging-ledger.ts';
 import { loseMarket } from '../lose-market.ts';
 import { removeMarket } from '../remove-market.ts';
@@ -21,19 +21,15 @@ async function publishedWorld(): Promise<World> {
   return world;
 }
 
-/** Publishes through storage with this fault at the first operation that begins with `begins`. */
-async function publishWithFault(world: World, begins: string, fault: Fault): Promise<void> {
-  const isMeant: Fault = (operation) => (operation.what.startsWith(begins) ? fault(operation) : operation.run());
-  const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', isMeant);
-  await publish(dependenciesOn(ledger, objects, world.clock)).catch(() => null);
-}
-
 describe('a waiting batch gets', () => {
   test('the generation that a dead publisher committed, with its time', async () => {
     const world = await publishedWorld();
     await world.ingest([price('a', 0, 1)]);
     await wait(world, 'batch/one', ['a']);
-    await publishWithFault(world, 'ledger.transact', diesAfter);
+    const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', (operation) =>
+      operation.what.startsWith('ledger.transact') ? diesAfter(operation) : operation.run(),
+    );
+    await publish(dependenciesOn(ledger, objects, world.clock)).catch(() => null);
     expect(await answerTo(world, 'batch/one')).toBeNull();
     world.clock.nowMs += 60_000;
     await publish(world.dependencies);
@@ -51,16 +47,6 @@ describe('a waiting batch gets', () => {
 });
 
 describe('a batch waits for the revisions that it has written', () => {
-  async function laggingWorld() {
-    const lag = laggingLedger(openSqliteLedger(':memory:'));
-    const world = createWorld(SMALL_PAGES, lag.writer);
-    await world.ingest([market('a'), market('b')]);
-    const dependencies = dependenciesOn(lag.reader, world.objects, world.clock);
-    await publish(dependencies);
-    lag.hold();
-    return { ...world, lag, dependencies };
-  }
-
   test('and not for a market that was removed before it was ever published, or that a repair took away', async () => {
     const world = createWorld();
     await world.ingest(['a', 'b', 'c'].map((slug) => market(slug)));
@@ -74,8 +60,12 @@ describe('a batch waits for the revisions that it has written', () => {
   });
 
   test('and a deferred market delays only the batches and publications that wait for it', async () => {
-    const world = await laggingWorld();
-    const { ingest, lag, dependencies } = world;
+    const lag = laggingLedger(openSqliteLedger(':memory:'));
+    const { ingest, objects, clock } = createWorld(SMALL_PAGES, lag.writer);
+    await ingest([market('a'), market('b')]);
+    const dependencies = dependenciesOn(lag.reader, objects, clock);
+    await publish(dependencies);
+    lag.hold();
     await ingest([price('a', 5, 1)]);
     lag.show(({ sort }) => sort === 'market/a');
     await ingest([price('b', 5, 1)]);

@@ -7,7 +7,7 @@ import { publish } from '../../../publisher/publish.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import { WORK_QUEUE } from '../../../storage/records/batches.ts';
-import { HEAD_KEY, REFRESH_MARKS } from '../../../storage/records/publication.ts';
+import { REFRESH_MARKS } from '../../../storage/records/publication.ts';
 import { diesAfter, failsWithoutEffect, faultyStorage } from '../faulty-storage.ts';
 import { createWorld, dependenciesOn, market, price, type World } from '../world.ts';
 
@@ -77,18 +77,4 @@ describe('other page sizes', () => {
       expect(await publish(dependencies)).toMatchObject({ kind: 'unchanged' });
     },
   );
-});
-
-test('another version of the renderer has the same effect', async () => {
-  const world = await publishedWorld();
-  const head = await world.ledger.get(HEAD_KEY);
-  if (head === null) throw new Error('nothing was published');
-  const value = { ...head.value, renderer: `0${head.value.renderer}` };
-  const put = { kind: 'put', key: HEAD_KEY, revision: head.revision, value, if: { kind: 'any' } } as const;
-  await world.ledger.transact([put], { attemptId: 'an older version' });
-  expect(await world.publish()).toMatchObject({ kind: 'published', generation: 2, asksForRefresh: true });
-  expect(await workOf(world)).toHaveLength(1);
-  await markAll(world);
-  await publishAll(world.dependencies);
-  expect(await readAll(world.ledger, REFRESH_MARKS)).toEqual([]);
 });
