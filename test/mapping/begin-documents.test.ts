@@ -1,15 +1,10 @@
-/** Starting mappings for JSON and XML documents, for current lists, and for files of which only the beginning is read. */
-import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { parse } from 'jsonc-parser';
 import { describe, expect, test } from 'vitest';
 import { beginMapping } from '../../mapping/begin/begin-mapping.ts';
-import { closedJson, wholeRows } from '../../mapping/begin/file-head.ts';
-import { checkMapping } from '../../mapping/check/check-mapping.ts';
 import { ecbXml, HMRC_XML } from '../sources/real-forms.ts';
-import { begin, begun, filledIn } from './begin.ts';
+import { begin, begun } from './begin.ts';
 
-const LONG_ROW = (day: string, price: string) => `[${'"",'.repeat(10)}"${day}",${price}]`;
 const MODELS = {
   'gpt-4o': { input_cost: 2.5e-6, output_cost: 1e-5, window: 128000, mode: 'chat' },
   'azure/gpt-4o': { input_cost: 3.75e-8, output_cost: 1e-5, mode: 'chat' },
@@ -49,11 +44,6 @@ describe('a begun mapping has the rows of', () => {
       { json: { rows: '' }, match: [], observation: { value: { column: '1' }, date: { column: '0' } } },
     ],
     [
-      'an array of long arrays',
-      `[${LONG_ROW('2026-01-02', '1.25')},${LONG_ROW('2026-01-03', '1.5')}]`,
-      { observation: { value: { column: '11' }, date: { column: '10' } } },
-    ],
-    [
       'an object of days, as a wide table',
       '{"rates":{"2026-01-02":{"USD":1.1,"JPY":160.5},"2026-01-03":{"USD":1.2,"JPY":161}}}',
       {
@@ -86,11 +76,6 @@ describe('a begun mapping has the rows of', () => {
       { json: { rows: '/series' }, observation: { value: { column: '1' }, date: { format: 'unix-milliseconds' } } },
     ],
     [
-      'the document itself, behind a byte order mark',
-      '\uFEFF{"day":"2026-01-02","price":1.25}',
-      { json: { rows: '' }, observation: { value: { column: 'price' }, date: { column: 'day' } } },
-    ],
-    [
       'a list by name: slugs that never collide, exact quantities, and each price of a row',
       JSON.stringify(MODELS),
       {
@@ -106,7 +91,6 @@ describe('a begun mapping has the rows of', () => {
       },
     ],
     ['the daily document of the ECB, and the day around them', ecbXml(['2026-09-29']), ECB_ROWS],
-    ['that of many days', ecbXml(['2026-09-29', '2026-09-15', '2026-08-31']), ECB_ROWS],
     [
       'elements with children in place of attributes',
       HMRC_XML,
@@ -121,17 +105,6 @@ describe('a begun mapping has the rows of', () => {
   test.each([' ', 'x'.repeat(201)])('numbers beside a date whose name %j no column can have', async (name) => {
     const { document } = await begin(`{"${name}":"2026-01-02","eur":{"usd":1.1,"jpy":160.5}}`);
     expect(document.json).toEqual({ rows: '/eur', name: 'name', value: 'value' });
-  });
-
-  test('the sample’s source: filled in, it gives each value', async () => {
-    const csv = readFileSync(new URL('../../mapping/sample/currency-api.csv', import.meta.url), 'utf8');
-    const rows = csv.split('\n').filter((line) => line.includes(',2026-09-29,eur,'));
-    const members = rows.map((row) => `"${row.split(',')[3]}": ${row.split(',')[4]}`);
-    const text = `{"date": "2026-09-29", "eur": {${members.join(',\n')}}}`;
-    expect(await checkMapping(filledIn((await begin(text)).text), text)).toMatchObject({
-      faults: [],
-      file: { rows: 53, observations: { count: 53 }, refused: { count: 0 } },
-    });
   });
 });
 
@@ -209,21 +182,5 @@ describe('a file of any size is looked at by its beginning:', () => {
     expect(text).toMatch(/its first \d{5} rows/);
     expect(text).not.toContain('not readable');
     expect(parse(text)).toMatchObject(expected);
-  });
-
-  test.each([
-    ['{"a":{"x":1,"y":2},"b":{"x":1,"y":2},"c":{"x":1', '{"a":{"x":1,"y":2},"b":{"x":1,"y":2}}'],
-    ['{"h":1,"rows":[{"x":1},{"x":2},{"x":3},{"x"', '{"h":1,"rows":[{"x":1},{"x":2},{"x":3}]}'],
-    ['[[1,2],[3,4],[5', '[[1,2],[3,4]]'],
-    ['["a,]\\"","b","c', '["a,]\\"","b"]'],
-    ['{"a"', '{"a"'],
-  ])('%s is closed to %s', (text, closed) => {
-    expect(closedJson(text)).toBe(closed);
-  });
-
-  test('CSV ends with a row, whatever its last byte is', () => {
-    expect(Buffer.from(wholeRows(Buffer.from('a\n"b\nc"\n"d\n'))).toString()).toBe('a\n"b\nc"\n');
-    expect(wholeRows(Buffer.from('a,b')).length).toBe(3);
-    expect(wholeRows(Buffer.from('a,b\n', 'utf16le').subarray(0, 7)).length).toBe(6);
   });
 });

@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { checkMapping, type FileCheck } from '../../mapping/check/check-mapping.ts';
-import { FaultGroups } from '../../mapping/check/fault-groups.ts';
-import { type Earlier, IdentitySet } from '../../mapping/declared/identity-set.ts';
 import { exampleMapping, withChange } from './example-mapping.ts';
 import { changed } from './mapped.ts';
 
@@ -62,20 +60,6 @@ describe('a check', () => {
     expect(await check(mapping, `tea,${currency},2,2026-01-05,,actual,`)).toMatchObject({ hasDigests });
   });
 
-  test('counts only markets with an observation that is not refused', async () => {
-    const file = await check(
-      exampleMapping,
-      'tea,yen,x,2026-01-02,,actual,',
-      'coffee,dinar,1,2026-01-02,,actual,',
-      'tea,dinar,x,2026-01-02,,actual,',
-    );
-    expect(file).toMatchObject({
-      markets: { count: 1, first: [{ slug: 'coffee-dinar' }] },
-      observations: { count: 1 },
-      refused: { count: 2 },
-    });
-  });
-
   test('groups refusals, the most frequent first, with the first of each in full', async () => {
     const file = await check(
       exampleMapping,
@@ -115,15 +99,6 @@ describe('a check', () => {
     ]);
   });
 
-  test('takes details that differ in a date or an amount for one, and names the lines', () => {
-    const groups = new FaultGroups();
-    const details = ['0.25 USD of 2026-01-02', '1.5 USD of 2026-01-03', 'no row has "1.5"', 'no row has "2.5"'];
-    for (const [index, detail] of details.entries()) groups.add({ line: index + 2, column: null, code: 'x', detail });
-    expect(groups.groups()).toMatchObject([
-      { count: 4, first: { line: 2 }, lines: [3, 4, 5], others: details.slice(2) },
-    ]);
-  });
-
   test('refuses rows about an earlier observation, and says where it is and whether it says the same', async () => {
     const rows = Array.from({ length: 1500 }, (_, index) => `tea,yen,${index + 1},${day(index)},,actual,`);
     const again = [`tea,yen,1,${day(0)},,actual,`, `tea,yen,7,${day(0)},,actual,`, `tea,yen,8,${day(1)},,actual,`];
@@ -144,27 +119,6 @@ describe('a check', () => {
         },
       ],
     });
-  });
-
-  test('of a file that lacks a column says which one', async () => {
-    const result = await checkMapping(JSON.stringify(exampleMapping), 'item,price\ntea,1\n');
-    expect(result.file).toMatchObject({ rows: 0, values: 0, observations: { count: 0 }, unusedColumns: [] });
-    expect(result.file?.refused.groups.map(({ column }) => column).sort()).toEqual([
-      'currency',
-      'day',
-      'flag',
-      'version',
-    ]);
-  });
-
-  test('of an empty file has one refusal, and no columns', async () => {
-    const { file } = await checkMapping(JSON.stringify(exampleMapping), '');
-    expect(file).toMatchObject({ refused: { count: 1, groups: [{ first: { line: 1 } }] }, unusedColumns: [] });
-  });
-
-  test('of a mapping that is nested without end gives one fault, with its line', async () => {
-    const text = `\n${'['.repeat(100_000)}`;
-    expect((await checkMapping(text, '')).faults).toMatchObject([{ pointer: '', line: 2 }]);
   });
 
   test('of a wide table tells the faults of its columns apart, and uses them all', async () => {
@@ -200,36 +154,7 @@ describe('a check', () => {
       unusedColumns: ['note'],
     });
   });
-
-  test.each<[string, readonly string[]]>([
-    ['https://example.org/{observedDate}?item={item}', []],
-    ['https://example.org/{day}', []],
-    ['https://example.org/{flag}/{note}/{note}', ['flag', 'note']],
-  ])('of the URL %s tells the columns that name no market and are not the date', async (sourceUrl, columns) => {
-    const file = await check(withChange(exampleMapping, '/observation/sourceUrl', sourceUrl));
-    expect(file.looseUrlColumns).toEqual(columns);
-  });
-
-  test('tells its progress', async () => {
-    const lines = Array.from({ length: 2500 }, (_, index) => `tea,yen,${index + 1},2026-01-02,,actual,`);
-    const rows: number[] = [];
-    await checkMapping(JSON.stringify(exampleMapping), [HEADER, ...lines].join('\n'), (count) => rows.push(count));
-    expect(rows).toEqual([1000, 2000, 2500]);
-  });
 });
-
-describe('a set of identities', () => {
-  test('knows 200,000 texts and the lines of their first occurrence', () => {
-    const set = new IdentitySet();
-    const text = (index: number) => `market-${index % 100} price 2026-01-02T00:00:00Z https://example.org/${index}`;
-    const found: (Earlier | null)[] = [];
-    for (let index = 0; index < 200_000; index++) found.push(set.add(text(index), index + 1));
-    expect(found.filter((earlier) => earlier !== null)).toEqual([]);
-    const again = [0, 1, 99_999, 199_999].map((index) => set.add(text(index), 7));
-    expect(again.map((earlier) => earlier?.place)).toEqual([1, 2, 100_000, 200_000]);
-  });
-});
-
 test('the mapping of a shipped list reads its document as a run would', async () => {
   const file = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
   const [recipe, map] = [file('mapping/recipes/litellm.json'), file('test/sources/litellm-map.json')];

@@ -1,8 +1,6 @@
 /** A refusal names the field, the value as it can be seen, and the rule: of a mapping, and of the service. */
 import { describe, expect, test } from 'vitest';
-import { faultLines } from '../../cli/ingest/fault-log.ts';
 import { parseRecord } from '../../lambdas/markets/rules/row-rules.ts';
-import { FaultGroups } from '../../mapping/check/fault-groups.ts';
 import { exampleMapping } from './example-mapping.ts';
 import { changed, mapped } from './mapped.ts';
 
@@ -40,7 +38,6 @@ describe('a mapping refuses', () => {
     ['two words as a kind', { kind: 'hot food' }, '/kind', '"hot food"'],
     ['a zero-width space', { name: ZERO_WIDTH }, '/name', '"Te\\u200ba"'],
     ['a mark of direction', { label: 'a\u202eb' }, '/sourceLabel', '"a\\u202eb"'],
-    ['a long label', { label: 'x'.repeat(201) }, '/sourceLabel', `"${'x'.repeat(60)}…"`],
   ])('%s', async (_, change, pointer, value) => {
     const [refusal] = await results(change);
     expect(refusal).toMatchObject({ kind: 'refusal', line: 2, pointer });
@@ -50,15 +47,6 @@ describe('a mapping refuses', () => {
     const beginning = `${pointer.slice(1).replace('/', '.')} ${value}: `;
     expect(detail.startsWith(beginning)).toBe(true);
     expect(detail.length).toBeGreaterThan(beginning.length + 10);
-  });
-
-  test.each([
-    ['name', '/name'],
-    ['of', '/unit/of'],
-  ])('an empty cell of the column %s, which the market needs', async (column, pointer) => {
-    const [refusal] = await results({ [column]: '' });
-    const detail = expect.stringMatching(/^the cell is empty, but the market’s (name|unit\.of) needs it: /);
-    expect(refusal).toMatchObject({ kind: 'refusal', line: 2, column, pointer, detail });
   });
 
   test('an invisible character by its code and place, and takes the text without it if the mapping says so', async () => {
@@ -84,11 +72,6 @@ describe('the service refuses', () => {
     unit: { quantity: 1, of: 'kg' },
   };
   test.each<[string, object, string, string]>([
-    ['a slug in capitals', { slug: 'Tea' }, '/slug', 'slug "Tea": '],
-    ['an empty name', { name: '' }, '/name', 'name "": '],
-    ['an invisible character', { name: ZERO_WIDTH }, '/name', 'name "Te\\u200ba": '],
-    ['a quantity of zero', { unit: { quantity: 0, of: 'kg' } }, '/unit/quantity', 'unit.quantity 0: '],
-    ['an unknown field', { colour: 'red' }, '/colour', 'colour "red": '],
     // An address is not repeated: reports are stored.
     ['an e-mail address', { name: 'jo@example.org' }, '/name', 'name: '],
   ])('%s', (_, change, pointer, beginning) => {
@@ -111,22 +94,4 @@ describe('the service refuses', () => {
     expect('errors' in parsed && parsed.errors[0]?.pointer).toBe('/sources/0/url');
     expect(JSON.stringify(parsed)).not.toContain('hunter2');
   });
-});
-
-test('at the command line, a rule is said once, with the count, the first lines and some values', () => {
-  const groups = new FaultGroups();
-  for (let line = 2; line < 20_002; line++) {
-    groups.add({
-      line,
-      column: null,
-      code: 'record.invalid',
-      pointer: '/unit/of',
-      detail: `unit.of "${line}€": is no unit`,
-    });
-  }
-  const lines = [...faultLines('prices.csv', groups.groups())];
-  expect(lines).toHaveLength(2);
-  expect(lines[0]).toMatch(/^prices\.csv:2 unit\.of: record\.invalid: /);
-  expect(lines[1]).toMatch(/19999 .*3, 4, 5, 6, 7 .*"3€", "4€"/);
-  expect(lines.join('').match(/is no unit/g)).toHaveLength(1);
 });

