@@ -4,8 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PAGE_HEADERS } from '../../../contract/files/page-headers.ts';
 import type { PublicObjectName, SiteKind } from '../../../contract/files/public-object-names.ts';
 import { PUBLIC_CACHE_CONTROL, PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
-import { NO_RESOURCE_PROBLEM } from '../../../contract/problems/edge-problems.ts';
-import { ask, converse, type Edge, parseReply, startEdge } from './edge-fixture.ts';
+import { ask, type Edge, startEdge } from './edge-fixture.ts';
 
 const FILES: readonly (readonly [SiteKind, string, readonly string[]])[] = [
   ['site-page', 'index.html', ['/', '/index.html', '/?utm_source=letter&x=%3Cscript%3E']],
@@ -98,36 +97,6 @@ describe('the edge', () => {
     expect(policy).toContain("img-src 'self' data:;");
   });
 
-  test.each([
-    '//',
-    '//evil.example/',
-    '/.',
-    '/..',
-    '/assets/../index.html',
-    '/assets/..%2findex.html',
-    '/assets/%2e%2e/index.html',
-    '/assets/%252e%252e/index.html',
-    '/assets/%2e%2e%2findex.html',
-    '/assets\\..\\index.html',
-    '/docs/%2e%2e/',
-    '/docs/../',
-    '/docs/..;/',
-    '/docs//guides/log',
-    '/docs/guides/log%00',
-    '/markets/../index.html',
-    '/markets/%2e%2e',
-    '/assets/',
-    '/assets/none.js',
-    '/site/index.html',
-    '/public/index.html',
-    '/favicon.ico',
-  ])('%s is a 404 in JSON, as every other', async (path) => {
-    const text = await converse(edge, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-    const { status, headers, body } = parseReply(text);
-    expect([status, headers['content-type']]).toEqual([404, 'application/problem+json']);
-    expect(JSON.parse(body.toString())).toEqual(NO_RESOURCE_PROBLEM);
-  });
-
   describe('for a browser', () => {
     const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
     const put = (name: PublicObjectName, body: string, type?: string) => edge.objects.put(name, body, null, type);
@@ -174,11 +143,6 @@ describe('the edge', () => {
         expect([headers['retry-after'], headers.refresh]).toEqual(['2', undefined]);
       }
       await starting.close();
-    });
-
-    test('the API answers browsers as programs', async () => {
-      const got = await ask(edge, '/api/v1/markets/none', browser);
-      expect([got.status, got.headers['content-type']]).toEqual([404, 'application/problem+json']);
     });
 
     test('a market without a page of its own has that of any market; its own one comes first', async () => {
