@@ -20,10 +20,9 @@ const LONG = Object.entries({
   mapping: 'begin-documents',
   run: 'announced bucket-names from-log git run state target',
   scripts: 'command-line',
-  'server/edge-host': 'edge-thread',
   'server/mirror': 'cost',
   server:
-    'backup backup-faults main metrics misspelt-settings operator-key-file restore-command restore-from-log restored-copy restored-keys sample static-host stop vanished-folder write-api',
+    'backup backup-faults main metrics operator-key-file restored-copy restored-keys sample stop vanished-folder write-api',
   sources: 'internal-source secrets',
 }).flatMap(([room, names]) => names.split(' ').map((name) => `test/${room}/${name}.test.ts`));
 /**

@@ -6,6 +6,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
 import { openDataFolder } from '../../server/folder/data-folder.ts';
+import { tidemarkHere } from '../cli/in-process.ts';
 import { finished, MAIN, tidemark } from '../cli/tidemark.ts';
 import { createWorld, dependenciesOn, market, price } from '../publisher/world.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
@@ -18,8 +19,8 @@ const idOf = (letter: string) => `upl_${letter.repeat(26)}`;
 const upload = (letter: string, bytes = 10) =>
   writeFile(join(data, 'uploads', idOf(letter)), letter.repeat(bytes), { mode: 0o600 });
 const uploads = () => names(join(data, 'uploads'));
-const backUp = (...words: readonly string[]) => tidemark(['backup', dir, '--data', data, '--json', ...words]);
-const restore = (...words: readonly string[]) => tidemark(['restore', dir, '--data', data, '--replace', ...words]);
+const backUp = (...words: readonly string[]) => tidemarkHere(['backup', dir, '--data', data, '--json', ...words]);
+const restore = (...words: readonly string[]) => tidemarkHere(['restore', dir, '--data', data, '--replace', ...words]);
 
 beforeEach(async () => {
   data = join(await temporaryFolder(), 'data');
@@ -57,7 +58,7 @@ test('a restore that is killed before any of its renames: no server starts on a 
     const environment = { NODE_OPTIONS: `--import ${hook}`, DIE_AT_RENAME: String(n) };
     const { code } = await tidemark(['restore', dir, '--data', data, '--replace'], { environment });
     // A server opens the folder in the same way.
-    const look = await tidemark(['gc', '--dry-run'], { environment: { TIDEMARK_DATA: data } });
+    const look = await tidemarkHere(['gc', '--dry-run', '--data', data]);
     if (code === 0) outcomes.push('finished');
     else outcomes.push(look.code === 0 ? 'as before' : 'refused');
     if (outcomes.at(-1) === 'as before') {

@@ -144,14 +144,6 @@ test('who asks waits for the generation that is being applied, and is told of a 
   await stopped;
 });
 
-test('a service without exports makes none', async () => {
-  const world = started();
-  const storage = { ...world.options.storage, projections: new Set<Projection>(['compat']) };
-  const loop = startDailyLoop({ storage, yieldToEventLoop: async () => {}, report: () => {}, info: () => {} });
-  expect(await loop.make('exports')).toBeNull();
-  await loop.stop();
-});
-
 test('an export that fails does not stop the files for other programs', async () => {
   const world = started();
   const storage = { ...world.options.storage, projections: new Set<Projection>(['log', 'exports', 'compat']) };

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { type ExpiryDependencies, startExpiryLoop } from '../../server/loops/expiry-loop.ts';
 import type { WakeLoop } from '../../server/loops/wake-loop.ts';
-import { openSqliteLedger, type SqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { openApiWorld, START_MS } from '../write-api/world.ts';
 
@@ -24,22 +24,6 @@ function startLoop(removeExpired: ExpiryDependencies['removeExpired'], nowMs: ()
   return { loop, reports };
 }
 
-/** A ledger with this many items that expired two hours ago, and one that expires now. */
-async function ledgerWithExpired(count: number): Promise<SqliteLedger> {
-  const ledger = openSqliteLedger(':memory:');
-  onTestFinished(() => ledger.close());
-  for (let item = 0; item <= count; item++) {
-    const key = { partition: 'shelf', sort: String(item) };
-    const expiresAtMs = item === count ? START_MS : START_MS - 2 * HOUR_MS;
-    const change = { kind: 'put', key, revision: 0, value: null, expiresAtMs, if: { kind: 'any' } } as const;
-    await ledger.transact([change], { attemptId: 'attempt' });
-  }
-  return ledger;
-}
-
-const sorts = async (ledger: SqliteLedger) =>
-  (await ledger.query('shelf', { limit: 1000 })).items.map(({ sort }) => sort);
-
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
 });
@@ -48,22 +32,6 @@ afterEach(async () => {
   vi.useRealTimers();
   for (const loop of open) await loop.stop();
   open = [];
-});
-
-test('at the start, items that expired more than an hour ago are removed, and no others', async () => {
-  const ledger = await ledgerWithExpired(500);
-  const { reports } = startLoop((beforeMs, limit) => ledger.removeExpired(beforeMs, limit));
-  await expect.poll(() => sorts(ledger)).toEqual(['500']);
-  expect(reports).toEqual([]);
-});
-
-test('an expired item stays for an hour', async () => {
-  const removals: number[] = [];
-  startLoop((beforeMs) => {
-    removals.push(beforeMs);
-    return 0;
-  });
-  await expect.poll(() => removals).toEqual([START_MS - HOUR_MS]);
 });
 
 test('other tasks run between batches', async () => {

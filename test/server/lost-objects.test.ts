@@ -73,16 +73,6 @@ const bodies = ({ objects }: World) =>
   new Map([...publicObjects(objects)].filter(([key]) => !/\/(snapshot|markets)\.json$|\/markets\/pages\//.test(key)));
 
 describe('before the first request', () => {
-  test('the first generation is published', async () => {
-    const world = createWorld();
-    await world.ingest([market('a')]);
-    expect(await publishIfNothingIsShown(world.dependencies, NOT_FILLING)).toMatchObject({
-      generation: 1,
-      applied: true,
-    });
-    await expectVerified(world);
-  });
-
   test('a first generation that was applied in part is completed', async () => {
     const world = createWorld();
     await world.ingest([market('a')]);
@@ -107,33 +97,6 @@ describe('before the first request', () => {
 });
 
 describe('while the server runs', () => {
-  test('a complete store causes no report and no generation', async () => {
-    const world = await publishedWorld();
-    const watched = watch(world.dependencies);
-    expect(await watched.lost.look()).toBe(false);
-    world.objects.resetCounts();
-    await publishAll(world, watched);
-    expect([watched.reports, world.objects.puts]).toEqual([[], []]);
-  });
-
-  test.each([
-    ['a body', (key: string) => key === publicKey({ kind: 'market', slug: 'c' })],
-    ['a page of a history', (key: string) => key.includes('/history/pages/')],
-    ['a page of the list', (key: string) => key.includes('/markets/pages/')],
-    ['everything but the snapshot', (key: string) => key !== snapshotKey],
-  ])('%s is put back in place, unchanged', async (_, isLost) => {
-    const world = await publishedWorld();
-    const before = bodies(world);
-    const keys = await lose(world, isLost);
-    expect(keys).not.toEqual([]);
-    const watched = watch(world.dependencies);
-    expect(await watched.lost.look()).toBe(true);
-    expect(watched.reports).toHaveLength(1);
-    await publishAll(world, watched);
-    expect(bodies(world)).toEqual(before);
-    await expectVerified(world);
-  });
-
   test('a store that is emptied is filled by the next publication, without a search', async () => {
     const world = await publishedWorld();
     const before = bodies(world);
@@ -219,15 +182,6 @@ describe('while the server runs', () => {
     expect(await marked()).toBeGreaterThan(left);
     await publishAll(world, { reports, lost });
     await expectVerified(world);
-  });
-
-  test('no search runs while everything is published again', async () => {
-    const world = await publishedWorld();
-    const watched = watch(world.dependencies);
-    await watched.lost.failed(new BundleLost('once'));
-    await watched.lost.prepare();
-    await lose(world, (key) => key.includes('/history/pages/'));
-    expect(await watched.lost.look()).toBe(false);
   });
 
   test('a failure to mark everything is reported, and tried again ten minutes later', async () => {

@@ -1,16 +1,12 @@
 import { expect, test } from 'vitest';
 import { PROJECTIONS } from '../../contract/files/projections.ts';
 import { misspeltSettings } from '../../server/settings/settings-help.ts';
-import { tidemark } from '../cli/tidemark.ts';
+import { tidemarkHere as tidemark } from '../cli/in-process.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
-import { startServerForTest } from './server-process.ts';
 
 test.each([
-  ['TIDEMARK_PROJECTION', 'TIDEMARK_PROJECTIONS'],
   ['TIDEMARK_SAMPEL', 'TIDEMARK_SAMPLE'],
   ['TIDEMARK_VERIFY_EVERY_HOURS', 'TIDEMARK_VERIFY_HOURS'],
-  ['TIDEMARK_METRICS_PORTS', 'TIDEMARK_METRICS_PORT'],
-  ['TIDEMARK_LOGS', 'TIDEMARK_LOG'],
 ])('%s is taken for %s', (variable, meant) => {
   expect(misspeltSettings({ [variable]: 'x' })).toEqual([expect.stringContaining(`Did you mean ${meant}?`)]);
 });
@@ -30,14 +26,7 @@ test('the help of start names every projection, and no setting that is a misspel
   for (const projection of PROJECTIONS) expect(shown).toContain(projection);
 });
 
-test('the server starts all the same, and says it once', async () => {
-  const environment = { TIDEMARK_DATA: await temporaryFolder(), TIDEMARK_SAMPLE: 'no', TIDEMARK_PROJECTION: 'x' };
-  const server = startServerForTest(environment);
-  await server.started;
-  await expect.poll(server.errors).toContain('Did you mean TIDEMARK_PROJECTIONS?');
-});
-
-test('a run does its work all the same, and says it once', async () => {
+test('a run does its work all the same, and says it once, as a server does in main.test.ts', async () => {
   const environment = { TIDEMARK_DATA: await temporaryFolder(), TIDEMARK_PROJECTION: 'x' };
   const { code, errors } = await tidemark(['run', '--unsigned'], { environment });
   expect([code, errors.split('Did you mean TIDEMARK_PROJECTIONS?').length]).toEqual([0, 2]);

@@ -60,11 +60,3 @@ test('a rate is that of this run, and not of what was done before', () => {
   vi.advanceTimersByTime(1);
   expect(written()).toBe('Copying  75 %, 1,500 markets, 50/s, 10 s left\n');
 });
-
-test('a command that shall print data alone shows none', () => {
-  const { line, written } = openOn(80, true);
-  line.at('Sending', half);
-  vi.advanceTimersByTime(PLAIN_LINE_EVERY_MS);
-  line.clear();
-  expect(written()).toBe('');
-});

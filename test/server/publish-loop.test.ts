@@ -5,11 +5,8 @@ import { type PublishLoop, startPublishLoop } from '../../server/loops/publish-l
 import type { WakeLoop } from '../../server/loops/wake-loop.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Item, Ledger } from '../../storage/ports/ledger.ts';
-import { readAll } from '../../storage/ports/paging.ts';
 import { type MarketRecordValue, marketKey } from '../../storage/records/markets.ts';
-import { HEAD_KEY, REFRESH_MARKS } from '../../storage/records/publication.ts';
-import { askForEverything, renameUnmarked } from '../publisher/refresh.ts';
-import { answerTo } from '../publisher/waiting.ts';
+import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { createWorld, dependenciesOn, market, price, type World } from '../publisher/world.ts';
 
 const MINUTE_MS = 60_000;
@@ -74,32 +71,6 @@ afterEach(async () => {
   vi.useRealTimers();
   for (const loop of open) await loop.stop();
   open = [];
-});
-
-describe('a wake-up', () => {
-  test('publishes marked markets', async () => {
-    const watched = watchedLoop();
-    await watched.world.ingest([market('a')]);
-    watched.loop.wake();
-    await watched.loop.stop();
-    expect(await generation(watched)).toBe(1);
-    expect(watched.reports).toEqual([]);
-  });
-
-  test('publishes everything if a publication asks for it, and answers the publication', async () => {
-    const watched = watchedLoop();
-    const { world, loop } = watched;
-    await world.ingest([market('a'), market('b')]);
-    loop.wake();
-    await expect.poll(() => generation(watched)).toBe(1);
-    await renameUnmarked(world, 'b');
-    await askForEverything(world, ['a', 'b']);
-    loop.wake();
-    await expect.poll(() => answerTo(world, 'publication/all')).toMatchObject({ generation: 2 });
-    await loop.stop();
-    expect(await readAll(world.ledger, REFRESH_MARKS)).toEqual([]);
-    expect(watched.reports).toEqual([]);
-  });
 });
 
 describe('a round that fails', () => {

@@ -2,7 +2,6 @@
  * `npm run restore -- DIR`, `npm run repair` and `npm run verify:audit`, as an operator types them, on the data folder of a
  * stopped server.
  */
-import { spawnSync } from 'node:child_process';
 import { copyFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -18,21 +17,15 @@ import { backUp } from '../../server/commands/backup.ts';
 import { type DataFolder, openDataFolder } from '../../server/folder/data-folder.ts';
 import { readAll } from '../../storage/ports/paging.ts';
 import { observationsOf } from '../../storage/records/markets.ts';
+import { tidemarkHere as tidemark } from '../cli/in-process.ts';
 import { faultsOfLog } from '../publisher/log/log-oracle.ts';
 import { LOG_ORIGIN, withLog } from '../publisher/log/test-log.ts';
 import { createWorld, dependenciesOn, market, price, readerOf } from '../publisher/world.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { openApiWorld } from '../write-api/world.ts';
 
-function run(command: 'restore' | 'repair' | 'verify-audit', dataFolder: string, ...words: readonly string[]) {
-  const main = join(import.meta.dirname, '../../cli/main.ts');
-  const { PATH = '' } = process.env;
-  const { status, stdout, stderr } = spawnSync(process.execPath, [main, command, ...words], {
-    env: { PATH, TIDEMARK_DATA: dataFolder },
-    encoding: 'utf8',
-  });
-  return { code: status, output: stdout, errors: stderr };
-}
+const run = (command: 'restore' | 'repair' | 'verify-audit', data: string, ...words: readonly string[]) =>
+  tidemark([command, ...words, '--data', data]);
 
 let folder: string;
 
@@ -80,24 +73,24 @@ describe('npm run restore', () => {
     await tear();
     const dir = await temporaryFolder();
     await backUp({ TIDEMARK_DATA: folder }, { dir, keep: 1, verify: false, progress: () => {} });
-    run('repair', folder, 'gold');
+    await run('repair', folder, 'gold');
     await take([price('gold', 2, 5), market('zinc')]);
     await take([price('tin', 2, 5)]);
 
-    const { code, output, errors } = run('restore', folder, dir, '--replace');
+    const { code, output, errors } = await run('restore', folder, dir, '--replace');
     expect(code).toBe(0);
     expect(output + errors).not.toContain('The log goes on');
     expect(output).toContain('gold: repaired');
     expect(output).not.toContain('tin');
     await expectPublished(2);
-    expect(run('restore', folder, dir, '--replace')).toMatchObject({ code: 0 });
+    expect(await run('restore', folder, dir, '--replace')).toMatchObject({ code: 0 });
     await expectPublished(2);
     // The backup that it came from is one of it.
     const [name = ''] = await readdir(dir);
     expect(readLastBackup(folder)).toMatchObject({ backup: join(dir, name) });
 
     // Nobody there knows what followers of the log have seen.
-    const elsewhere = run('restore', await temporaryFolder(), dir);
+    const elsewhere = await run('restore', await temporaryFolder(), dir);
     expect(elsewhere).toMatchObject({ code: 0 });
     expect(elsewhere.output + elsewhere.errors).toMatch(
       /The log continues after 6 entries[\s\S]*repeats all standing facts/,
@@ -111,12 +104,12 @@ describe('npm run restore', () => {
     await rm(join(folder, 'log-key'));
     const before = await readdir(folder);
 
-    const { code, output, errors } = run('restore', folder, dir, '--replace');
+    const { code, output, errors } = await run('restore', folder, dir, '--replace');
     expect([code, output]).toEqual([1, '']);
     for (const part of ['other.example/log', LOG_ORIGIN, 'Nothing was changed', '--data'])
       expect(errors).toContain(part);
     expect(await readdir(folder)).toEqual(before);
-    expect(run('restore', join(await temporaryFolder(), 'new'), dir)).toMatchObject({ code: 0 });
+    expect(await run('restore', join(await temporaryFolder(), 'new'), dir)).toMatchObject({ code: 0 });
   });
 
   test('an older ledger that was put in place by hand is refused by publishing, and changes nothing', async () => {
@@ -131,7 +124,7 @@ describe('npm run restore', () => {
 describe('npm run repair', () => {
   test('repairs the named markets, prints each outcome, and fails for an unknown market', async () => {
     await tear();
-    const { code, output, errors } = run('repair', folder, 'gold', 'no-such-market', 'tin');
+    const { code, output, errors } = await run('repair', folder, 'gold', 'no-such-market', 'tin');
     expect(code).toBe(1);
     for (const part of ['gold: repaired', 'tin: adds up already']) expect(output).toContain(part);
     expect(errors).toContain('no-such-market');
@@ -141,10 +134,10 @@ describe('npm run repair', () => {
 
 test('an unusable folder is refused in one line, and nothing is created', async () => {
   const empty = await temporaryFolder();
-  const { code, errors } = run('repair', empty, 'gold');
+  const { code, errors } = await run('repair', empty, 'gold');
   expect([code, errors.trim().split('\n')]).toEqual([1, [expect.stringContaining(empty)]]);
   const inUse = await openDataFolder(folder);
-  const refused = run('repair', folder, 'gold');
+  const refused = await run('repair', folder, 'gold');
   inUse.close();
   expect(refused).toMatchObject({ code: 1, errors: expect.stringContaining('in use') });
 });
@@ -161,8 +154,8 @@ describe('npm run verify:audit', () => {
     }),
   );
 
-  test('says that the audit is as it was written, and the digest of its last seal', () => {
-    const { code, output, errors } = run('verify-audit', folder);
+  test('says that the audit is as it was written, and the digest of its last seal', async () => {
+    const { code, output, errors } = await run('verify-audit', folder);
     expect([code, errors]).toEqual([0, '']);
     for (const part of ['3 audit records in 1 chains', /Sealed to \S+, digest [0-9a-f]{64}/]) {
       expect(output).toMatch(part);
@@ -172,13 +165,13 @@ describe('npm run verify:audit', () => {
   test.each([
     ['altered', "UPDATE items SET value = replace(value, 'user:alice', 'user:mallory')"],
     ['removed', 'DELETE FROM items'],
-  ])('names the records that somebody has %s in the file', (fault, change) => {
+  ])('names the records that somebody has %s in the file', async (fault, change) => {
     const database = new DatabaseSync(join(folder, 'ledger.sqlite'));
     const place = `value LIKE '%"place":2%'`;
     const [second] = database.prepare(`SELECT sort FROM items WHERE partition LIKE 'audit/day/%' AND ${place}`).all();
     database.exec(`${change} WHERE partition LIKE 'audit/%' AND ${place}`);
     database.close();
-    const { code, output, errors } = run('verify-audit', folder);
+    const { code, output, errors } = await run('verify-audit', folder);
     expect([code, errors]).toEqual([1, expect.stringMatching(/\d faults/)]);
     expect(output).toContain(`: ${fault}: `);
     if (fault === 'altered') expect(output).toContain(String(second?.sort));

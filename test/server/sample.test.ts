@@ -8,17 +8,9 @@ import type { Ledger } from '../../storage/ports/ledger.ts';
 import { tidemarkHere as tidemark } from '../cli/in-process.ts';
 import { openRecordedLedger, type RecordedLedger, recordsOf } from '../ingest/recorded-ledger.ts';
 import { ProcessDied } from '../publisher/faulty-storage.ts';
+import { market } from '../publisher/world.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { type ServerProcess, startServerForTest } from './server-process.ts';
-
-const TEA = {
-  type: 'market',
-  slug: 'tea-usd',
-  name: 'Tea, US dollar',
-  kind: 'food',
-  nativeCurrency: 'USD',
-  unit: { quantity: 1, of: 'kilogram' },
-};
 
 async function shown(server: ServerProcess): Promise<{ readonly slugs: readonly string[]; readonly log: string }> {
   const url = await server.started;
@@ -27,24 +19,7 @@ async function shown(server: ServerProcess): Promise<{ readonly slugs: readonly 
   return { slugs: data.map(({ slug }) => slug), log };
 }
 
-test('a folder with own data gets no sample from a later start, which says nothing of a sample', async () => {
-  const folder = await temporaryFolder();
-  const begun = startServerForTest({ TIDEMARK_DATA: folder, TIDEMARK_SAMPLE: 'no' });
-  await begun.started;
-  const file = join(await temporaryFolder(), 'tea.ndjson');
-  await writeFile(file, `${JSON.stringify(TEA)}\n`);
-  expect(await tidemark(['ingest', file, '--data', folder])).toMatchObject({ code: 0 });
-  const before = await shown(begun);
-  expect(before.slugs).toEqual(['tea-usd']);
-  await begun.end('SIGKILL');
-
-  const next = startServerForTest({ TIDEMARK_DATA: folder });
-  expect(await shown(next)).toEqual(before);
-  expect(next.output()).not.toMatch(/sample|gold-usd/i);
-  expect(next.output()).toContain('1 market, 0 observations');
-});
-
-test('a folder that was begun without the sample stays without it while it is empty, and refuses --sample', async () => {
+test('a folder that was begun without the sample refuses it, and stays without it: empty, and with own data', async () => {
   const folder = await temporaryFolder();
   const begun = startServerForTest({ TIDEMARK_DATA: folder, TIDEMARK_SAMPLE: 'no' });
   await begun.started;
@@ -54,7 +29,19 @@ test('a folder that was begun without the sample stays without it while it is em
   expect(await asked.ended).toBe(1);
   expect(asked.errors().trimEnd().split('\n')).toEqual([expect.stringContaining('begun without a sample')]);
 
-  expect(await shown(startServerForTest({ TIDEMARK_DATA: folder }))).toMatchObject({ slugs: [] });
+  const empty = startServerForTest({ TIDEMARK_DATA: folder });
+  expect(await shown(empty)).toMatchObject({ slugs: [] });
+  const file = join(await temporaryFolder(), 'tea.ndjson');
+  await writeFile(file, `${JSON.stringify(market('tea-usd'))}\n`);
+  expect(await tidemark(['ingest', file, '--data', folder])).toMatchObject({ code: 0 });
+  const before = await shown(empty);
+  expect(before.slugs).toEqual(['tea-usd']);
+  await empty.end('SIGKILL');
+
+  const next = startServerForTest({ TIDEMARK_DATA: folder });
+  expect(await shown(next)).toEqual(before);
+  expect(next.output()).not.toMatch(/sample|gold-usd/i);
+  expect(next.output()).toContain('1 market, 0 observations');
 });
 
 test('a folder that was begun with the models has them alone, and refuses the currencies', async () => {

@@ -32,18 +32,3 @@ test.each<[string, Partial<SourceStateValue>, boolean]>([
 ])('a run %s', async (_, state, isMissed) => {
   expect(await healthOf({ ecb: state })).toMatchObject([{ name: 'ecb', isMissed }]);
 });
-
-test('sources come by name, with the moments of their runs', async () => {
-  const lastRun = { id: 'run_1', outcome: 'failed', finishedAt: '2026-10-01T10:00:00.000Z' } as const;
-  expect(await healthOf({ b: { failures: 2, lastRun, lastSuccessAt: '2026-09-30T10:00:00.000Z' }, a: {} })).toEqual([
-    expect.objectContaining({ name: 'a', failures: 0, lastRunMs: null, lastSuccessMs: null }),
-    {
-      name: 'b',
-      failures: 2,
-      lastRunMs: Date.parse('2026-10-01T10:00:00Z'),
-      lastSuccessMs: Date.parse('2026-09-30T10:00:00Z'),
-      nextRunMs: Date.parse('2026-10-02T00:00:00Z'),
-      isMissed: false,
-    },
-  ]);
-});

@@ -2,16 +2,40 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import type { ClientRequest } from 'node:http';
+import { type ClientRequest, type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
-import { begin } from './one-request.ts';
 import { type ServerProcess, startServerForTest } from './server-process.ts';
 
 const BODY = JSON.stringify({ name: 'Metals' });
+
+interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** A request whose body is yet to be written. */
+function begin(
+  method: string,
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+): { readonly sent: ClientRequest; readonly promise: Promise<Reply> } {
+  const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+  const sent = request(url, { method, headers }, (response) => {
+    let text = '';
+    response.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
+    response.on('error', reject);
+  });
+  sent.on('error', reject);
+  return { sent, promise };
+}
 
 /** A service, and a write whose body it has asked for and not got. */
 async function withHeldWrite(): Promise<{
@@ -31,7 +55,7 @@ async function withHeldWrite(): Promise<{
     'idempotency-key': 'held-while-it-stops',
   };
   const more = { 'content-length': String(BODY.length), expect: '100-continue' };
-  const { sent, promise } = begin(undefined, 'POST', `${baseUrl}/api/v1/watchlists`, { ...headers, ...more });
+  const { sent, promise } = begin('POST', `${baseUrl}/api/v1/watchlists`, { ...headers, ...more });
   promise.catch(() => {});
   sent.flushHeaders();
   await once(sent, 'continue');
@@ -49,7 +73,7 @@ test('a write that is being sent is answered, and is there after the next start'
   expect(server.errors()).toBe('');
 
   const next = await startServerForTest(settings).started;
-  const again = begin(undefined, 'POST', `${next}/api/v1/watchlists`, headers);
+  const again = begin('POST', `${next}/api/v1/watchlists`, headers);
   again.sent.end(BODY);
   expect(await again.promise).toMatchObject({ status: 201, text, headers: { 'idempotency-replayed': 'true' } });
 });

@@ -1,19 +1,18 @@
-/** The write API of a real process: its port, its files, and its public effects. */
-import { execFile } from 'node:child_process';
+/** The write API of a real process: its port, its files, and its public effects. Its readers are served by another thread. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Market } from '../../contract/values/market.ts';
 import { httpReader } from '../../publisher/verify/reading/bounded-reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
+import { tidemarkHere as tidemark } from '../cli/in-process.ts';
+import { market, price } from '../publisher/world.ts';
 import { folderForAll } from '../storage/temporary-folder.ts';
 import { senderTo } from './sender.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 import { copySample } from './taken-in-sample.ts';
 
-const MAIN = join(import.meta.dirname, '../../cli/main.ts');
+const GOLD = '/api/v1/markets/gold-usd';
 
 const temporary = folderForAll();
 let data: string;
@@ -40,103 +39,55 @@ interface Sent {
 const send = (method: string, path: string, { as = operatorKey, body, key }: Sent = {}) =>
   senderTo(baseUrl, as)(method, path, body, key === undefined ? {} : { 'idempotency-key': key });
 
-async function token(...args: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, 'token', ...args], {
-    env: { PATH: process.env.PATH, TIDEMARK_DATA: data },
-  });
-  return stdout.trim();
-}
-
-/** Repeats until the condition holds, because publishing happens in the background. */
-async function eventually<Value>(ask: () => Promise<Value>, isSo: (value: Value) => boolean): Promise<Value> {
-  for (let tries = 0; tries < 300; tries++) {
-    const value = await ask();
-    if (isSo(value)) return value;
-    await setTimeout(100);
+test('the files of a data folder are for its owner only, and the output shows no key', async () => {
+  const modeOf = async (name: string) => (await stat(join(data, name))).mode & 0o777;
+  expect(await modeOf('')).toBe(0o700);
+  for (const name of ['operator-key', 'secret', 'issuer-key', 'ledger.sqlite', 'ledger.sqlite-wal']) {
+    expect(await modeOf(name), name).toBe(0o600);
   }
-  throw new Error('it never came about');
-}
-
-const publicMarket = async (slug: string) =>
-  (await (await fetch(`${baseUrl}/api/v1/markets/${slug}`)).json()) as Market;
-
-describe('the first start', () => {
-  test('makes an operator key that only the owner can read, and prints its path', async () => {
-    expect((await stat(join(data, 'operator-key'))).mode & 0o777).toBe(0o600);
-    expect(server.output()).toContain('operator-key');
-    expect(server.output()).not.toContain(operatorKey);
-    expect((await send('GET', '/api/v1/me')).json).toMatchObject({ subject: 'operator', kind: 'api-key' });
-  });
-
-  test.each(['secret', 'issuer-key', 'ledger.sqlite', 'ledger.sqlite-wal'])(
-    'makes %s readable for the owner only',
-    async (name) => {
-      expect((await stat(join(data, name))).mode & 0o777).toBe(0o600);
-    },
-  );
-
-  test('makes the folder accessible for the owner only', async () => {
-    expect((await stat(data)).mode & 0o777).toBe(0o700);
-  });
+  expect(server.output()).toContain('operator-key');
+  expect(server.output()).not.toContain(operatorKey);
+  expect((await send('GET', '/api/v1/me')).json).toMatchObject({ subject: 'operator', kind: 'api-key' });
 });
 
-describe('a development token', () => {
-  test('signs a user in, with the scopes of a user', async () => {
-    const alice = await token('--user', 'alice');
-    expect((await send('GET', '/api/v1/me', { as: alice })).json).toMatchObject({
-      subject: 'user:alice',
-      kind: 'user',
-    });
-    expect((await send('GET', '/api/v1/api-keys', { as: alice })).json.code).toBe('forbidden');
-  });
-
-  test('is refused if a real issuer is configured, or without a data folder', async () => {
-    for (const environment of [
-      { TIDEMARK_DATA: data, TIDEMARK_ISSUER: 'https://issuer.example', TIDEMARK_AUDIENCE: 'tidemark' },
-      { TIDEMARK_DATA: join(temporary.folder, 'elsewhere') },
-    ]) {
-      const run = promisify(execFile)(process.execPath, [MAIN, 'token', '--user', 'alice'], {
-        env: { PATH: process.env.PATH, ...environment },
-      });
-      await expect(run).rejects.toMatchObject({ code: 1, stdout: '' });
-    }
-  });
+test('a development token has the scopes of a user; there is none beside a real issuer, or without a data folder', async () => {
+  const token = (environment: Readonly<Record<string, string>>) =>
+    tidemark(['token', '--user', 'alice'], { environment: { TIDEMARK_DATA: data, ...environment } });
+  const as = (await token({})).output.trim();
+  expect((await send('GET', '/api/v1/me', { as })).json).toMatchObject({ subject: 'user:alice', kind: 'user' });
+  expect((await send('GET', '/api/v1/api-keys', { as })).json.code).toBe('forbidden');
+  for (const environment of [
+    { TIDEMARK_ISSUER: 'https://issuer.example', TIDEMARK_AUDIENCE: 'tidemark' },
+    { TIDEMARK_DATA: join(temporary.folder, 'elsewhere') },
+  ]) {
+    expect(await token(environment)).toMatchObject({ code: 1, output: '' });
+  }
 });
 
 describe('a write', () => {
-  const observation = {
-    type: 'observation',
-    market: 'gold-usd',
-    metric: 'price',
-    amountMinor: 415_000,
-    currency: 'USD',
-    sourceValue: '4150.00',
-    sourceLabel: 'An exchange',
-    sourceUrl: 'https://exchange.example/gold/2026-11-01',
-    observedAt: '2026-11-01T00:00:00Z',
-    confidence: 'high',
-    status: 'final',
-  };
+  test('becomes public: a batch is published, reported with its generation, and seen at once, although the edge has the body of before', async () => {
+    for (const day of [1, 2, 3]) {
+      const records = [...(day === 1 ? [market('tin-usd')] : []), price('tin-usd', day, day)];
+      const sent = await send('POST', '/api/v1/ingest/batches', { body: { records } });
+      expect(sent.status).toBe(202);
+      // The answer about the batch comes over the same link as the news of its objects.
+      const report = async () => (await send('GET', sent.headers.get('location') ?? '')).json;
+      await expect.poll(async () => (await report()).generation).toBeGreaterThan(0);
+      const seen = (await (await fetch(`${baseUrl}/api/v1/markets/tin-usd`)).json()) as Market;
+      expect(seen).toMatchObject({ metrics: { price: { amountMinor: day } } });
+      expect(await report()).toMatchObject({ state: 'applied', counts: { accepted: records.length } });
+    }
+    expect((await verify(httpReader(baseUrl), { settled: false })).findings).toEqual([]);
+  });
 
-  test('becomes public: a batch is accepted, applied, published, and reported with its generation', async () => {
-    const sent = await send('POST', '/api/v1/ingest/batches', {
-      body: { records: [observation] },
-      key: 'first-batch-0001',
-    });
-    expect(sent.status).toBe(202);
-    const location = sent.headers.get('location') ?? '';
-    const report = await eventually(
-      () => send('GET', location),
-      ({ json }) => json.generation !== null,
-    );
-    expect(report.json).toMatchObject({ state: 'applied', counts: { accepted: 1 }, markets: ['gold-usd'] });
-    const market = await eventually(
-      () => publicMarket('gold-usd'),
-      ({ metrics }) => metrics.price?.sourceLabel === 'An exchange',
-    );
-    expect(market.metrics.price).toMatchObject({ amountMinor: 415_000 });
-    const { findings } = await verify(httpReader(baseUrl), { settled: false });
-    expect(findings).toEqual([]);
+  test('that asks for a purge reaches the edge before it is answered', async () => {
+    const cacheStatus = async () => (await fetch(baseUrl + GOLD)).headers.get('cache-status');
+    await cacheStatus();
+    expect(await cacheStatus()).toMatch(/; hit$|; hit;/);
+    const { json } = await send('POST', '/api/v1/publications', { body: { markets: ['gold-usd'], purge: true } });
+    const generation = async () => (await send('GET', `/api/v1/publications/${json.id}`)).json.generation;
+    await expect.poll(generation).not.toBeNull();
+    expect(await cacheStatus()).toContain('fwd=uri-miss');
   });
 
   test('that was acknowledged survives a killed process', async () => {
@@ -153,20 +104,15 @@ describe('a write', () => {
 });
 
 describe('on the wire', () => {
+  const OF_64_KB = '{"name":"Large"}'.padEnd(65_536);
+
   test.each<[string, string, string, Sent, number, string]>([
     ['an unknown path of the write API', 'GET', '/api/v1/watchlists/x/y/z', {}, 404, 'not-found'],
     ['an unsupported method', 'DELETE', '/api/v1/watchlists', {}, 405, 'method-not-allowed'],
     ['a write to a public path', 'POST', '/api/v1/markets', { body: {} }, 405, 'method-not-allowed'],
     ['no credential', 'GET', '/api/v1/watchlists', { as: '' }, 401, 'unauthenticated'],
-    ['a body of more than 64 KB', 'POST', '/api/v1/watchlists', { body: 'x'.repeat(65_537) }, 413, 'content-too-large'],
-    [
-      'a batch of more than 1 MB',
-      'POST',
-      '/api/v1/ingest/batches',
-      { body: 'x'.repeat(1_048_577) },
-      413,
-      'content-too-large',
-    ],
+    ['more than 64 KB', 'POST', '/api/v1/watchlists', { body: `${OF_64_KB} ` }, 413, 'content-too-large'],
+    ['more than 1 MB', 'POST', '/api/v1/ingest/batches', { body: ' '.repeat(1_048_577) }, 413, 'content-too-large'],
     ['an unexpected body', 'DELETE', `/api/v1/api-keys/${'x'.repeat(16)}`, { body: {} }, 400, 'invalid-request'],
     ['a body that is not JSON', 'POST', '/api/v1/watchlists', { body: '{' }, 400, 'malformed-body'],
     ['a credential in the URL', 'GET', '/api/v1/watchlists?access_token=x', {}, 400, 'credential-in-url'],
@@ -177,14 +123,33 @@ describe('on the wire', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  test('a large body without credential is not read', async () => {
-    const body = 'x'.repeat(2 ** 20);
-    const headers = { 'idempotency-key': 'anonymous-key-0001', 'content-type': 'application/json' };
-    const response = await fetch(`${baseUrl}/api/v1/watchlists`, { method: 'POST', headers, body });
-    expect([response.status, response.headers.get('connection')]).toEqual([401, 'close']);
+  test('a body in chunks is taken up to its limit, and refused as soon as it exceeds it, before its end', async () => {
+    const sent = (pieces: readonly string[], ends: boolean) =>
+      fetch(`${baseUrl}/api/v1/watchlists`, {
+        method: 'POST',
+        duplex: 'half',
+        headers: {
+          authorization: `Bearer ${operatorKey}`,
+          'content-type': 'application/json',
+          'idempotency-key': `in-chunks-and-ends-${ends}`,
+        },
+        body: new ReadableStream({
+          start(controller) {
+            for (const piece of pieces) controller.enqueue(Buffer.from(piece));
+            if (ends) controller.close();
+          },
+        }),
+      } as RequestInit);
+    const half = OF_64_KB.length / 2;
+    expect((await sent([OF_64_KB.slice(0, half), OF_64_KB.slice(half)], true)).status).toBe(201);
+    expect((await sent([OF_64_KB, ' '], false)).status).toBe(413);
   });
 
-  test('the output never shows a key', () => {
+  test('a large body without credential is not read', async () => {
+    const headers = { 'idempotency-key': 'anonymous-key-0001', 'content-type': 'application/json' };
+    const body = 'x'.repeat(2 ** 20);
+    const response = await fetch(`${baseUrl}/api/v1/watchlists`, { method: 'POST', headers, body });
+    expect([response.status, response.headers.get('connection')]).toEqual([401, 'close']);
     expect(server.output() + server.errors()).not.toContain(operatorKey);
   });
 });

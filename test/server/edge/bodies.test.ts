@@ -130,20 +130,6 @@ describe('the edge', () => {
       ]);
     });
 
-    test('whose bytes come one by one', async () => {
-      const socket = connect(edge.port, '127.0.0.1').setNoDelay().setEncoding('latin1');
-      let text = '';
-      socket.on('data', (chunk) => {
-        text += chunk;
-      });
-      for (const byte of post('echo', 'abc', CLOSE)) {
-        socket.write(byte);
-        await setImmediate();
-      }
-      await once(socket, 'close');
-      expect(told(text)).toEqual([[201, 'POST abc']]);
-    });
-
     test('before the edge is ready for others', async () => {
       const starting = await open({ isReady: () => false });
       expect(told(await converse(starting, post('echo', 'abc', CLOSE)))).toEqual([[201, 'POST abc']]);
@@ -189,12 +175,6 @@ describe('the edge', () => {
 
   describe('a body that is not read to its end', () => {
     const smuggled = `GET ${GOLD_URL} HTTP/1.1\r\n${H}\r\n`;
-
-    test.each(['refused', 'limited'])('by "%s": the answer is the last of the connection', async (name) => {
-      const bytes = post(name, smuggled.repeat(3));
-      const all = replies(await converse(edge, bytes.slice(0, -1)));
-      expect(all.map(({ status, headers }) => [status, headers.connection])).toEqual([[413, 'close']]);
-    });
 
     test('and nothing is done that comes after it', async () => {
       expect(told(await converse(edge, post('refused', smuggled) + post('echo', 'abc')))).toEqual([[413, 'refused']]);

@@ -3,7 +3,6 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { createObjectCache, type ObjectCache } from '../../../server/edge/cache.ts';
-import type { GetResult } from '../../../storage/ports/object-store.ts';
 import { FakeClock, FaultyObjects } from './edge-fixture.ts';
 
 const GOLD: PublicObjectName = { kind: 'market', slug: 'gold-usd' };
@@ -66,13 +65,6 @@ describe('while the store fails', () => {
     expect(await look()).toBe('unavailable, 0 read');
     clock.advanceSeconds(5);
     expect(await look()).toBe('unavailable, 1 read');
-  });
-
-  test('a "not modified" without a condition is a failure', async () => {
-    const lying = async (): Promise<GetResult> => ({ kind: 'not-modified' });
-    const options = { nowMs: () => clock.nowMs, maxBytes: 1_000, deadlineMs: 20, report: () => {} };
-    const fooled = createObjectCache({ ...options, objects: { get: lying }, view: () => '', sizeOf: () => 0 });
-    expect(await fooled.read(KEY)).toMatchObject({ kind: 'unavailable' });
   });
 });
 
@@ -217,8 +209,6 @@ describe('a change that the cache is told', () => {
 });
 
 describe('dropping', () => {
-  const SILVER: PublicObjectName = { kind: 'market', slug: 'silver-usd' };
-  const _SILVER_KEY = publicKey(SILVER);
   const dropGold = () => cache.drop((key) => key === KEY);
 
   test.each([

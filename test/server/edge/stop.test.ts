@@ -11,7 +11,6 @@ const BODY = '{"slug":"gold-usd"}';
 const LARGE_URL = '/api/v1/snapshot';
 const LARGE_BYTES = 20_000_000;
 const get = (url: string, more = '') => `GET ${url} HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
-const _statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
 
 /** Longer than any limit of these tests. */
 const FOREVER_MS = 20_000;

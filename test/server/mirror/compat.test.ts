@@ -92,30 +92,6 @@ test('a mirror that asks every few minutes has the compat files of a new day', a
   expect(compatIn(copied)).toMatchObject(compatIn(world.objects));
 });
 
-test('killed after any read, the copy keeps its promises, and the next round ends it', async () => {
-  const { world, copied, follow, check } = await mirrored();
-  await follow();
-  await world.ingest([price('a', 2, 102), market('b'), price('b', 0, 1), price('eur', 1, 118)]);
-  await world.nextDay();
-  let reads = 0;
-  let checked = '';
-  const dying: PublicReader = async (url, headers) => {
-    if (--reads < 0) throw new Error('killed');
-    return await world.read(url, headers);
-  };
-  for (let most = 0, isDone = false; !isDone; most++) {
-    reads = most;
-    isDone = await follow(dying).then(
-      () => true,
-      () => false,
-    );
-    const bodies = JSON.stringify([...publicObjects(copied)]);
-    if (bodies !== checked) expect(await check(false)).toEqual([]);
-    checked = bodies;
-  }
-  expect(compatIn(copied)).toEqual(compatIn(world.objects));
-});
-
 test.each<[string, RegExp, string, RegExp, string]>([
   ['a price file with another price', new RegExp(`${PATHS('a').hledger}$`), 'not-in-log', /1\.01/, '1.02'],
   ['quotes that are none', new RegExp(`${PATHS('a').quotes}$`), 'schema', /"quotes"/, '"x"'],

@@ -4,7 +4,6 @@ import { expect, test } from 'vitest';
 import { EXPORT_KEPT_DAYS } from '../../../contract/bodies/export-tables.ts';
 import type { Projection } from '../../../contract/files/projections.ts';
 import { EXPORTS_URL, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
-import { makeCompat } from '../../../publisher/projections/compat/make-compat.ts';
 import { keepExport } from '../../../publisher/projections/exports/keep-export.ts';
 import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { exports } from '../../../publisher/projections/exports/projection.ts';
@@ -169,22 +168,6 @@ test('a service without exports has none in its mirror; one that does not fit is
   await round();
   expect((await copied.get(unreached)).kind).toBe('absent');
   expect(exportsIn(copied).map(([key]) => key)).toEqual([known]);
-});
-
-test('files for other programs are copied although the export does not fit', async () => {
-  const { world, copied, follow } = await mirrored(['compat']);
-  // Without a rate, nothing names the day of the list of currencies.
-  const compatIn = (objects: Objects) =>
-    [...publicObjects(objects)].filter(([key]) => /\/compat\/(?!currency-api\/\d)/.test(key));
-  const bytesOf = (objects: Objects) => {
-    const bodies = [...publicObjects(objects)].filter(([key]) => !key.includes('/exports/'));
-    return bodies.reduce((sum, [, body]) => sum + Buffer.byteLength(body), 0);
-  };
-  await makeCompat({ storage: world.options.storage });
-  await expect(follow(undefined, bytesOf(world.objects) + 500)).rejects.toThrow(MirrorFull);
-  expect(compatIn(copied)).toHaveLength(8);
-  expect(compatIn(copied)).toEqual(compatIn(world.objects));
-  expect(exportsIn(copied)).toEqual([]);
 });
 
 test('a service without exports is asked for them with one GET every ten minutes', async () => {

@@ -11,7 +11,7 @@ import { UpstreamInvalid } from '../../../publisher/verify/reading/bounded-reade
 import type { PublicReader, PublicResponse } from '../../../publisher/verify/reading/reader.ts';
 import { type MirrorLogState, UpstreamForked } from '../../../server/mirror/mirror-log.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
-import { LOG_ORIGIN, readTexts, TEST_LOG, testSigner } from '../../publisher/log/test-log.ts';
+import { LOG_ORIGIN, TEST_LOG, testSigner } from '../../publisher/log/test-log.ts';
 import { createWorld, market, price, readerOf, SMALL_PAGES, type World } from '../../publisher/world.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';
 import {
@@ -33,25 +33,6 @@ async function copyOf(world: World, copied: ObjectStore, logState = FIRST, upstr
   const report = await mirror.follow();
   return { ...report, state: folder.state.log ?? FIRST, outcome: report.state };
 }
-
-test('the copy has the whole log, and its files are those of the service', async () => {
-  const world = await publishedWorld(TEST_LOG);
-  const copied = openMemoryObjects();
-  const first = await copyOf(world, copied);
-  expect(first.outcome).toBe('current');
-  expect(servedBy(copied)).toEqual(servedBy(world.objects));
-  await changeWorld(world);
-  const second = await copyOf(world, copied, first.state);
-  expect([second.outcome, second.copied]).toEqual(['current', 3]);
-  expect(await readTexts(copied)).toEqual(await readTexts(world.objects));
-  for (const [key, body] of servedBy(copied))
-    if (key.includes('/log/')) expect(servedBy(world.objects).get(key)).toBe(body);
-  // Bodies, tiles, checkpoint, snapshot.
-  expect(copied.puts.slice(-2).map(({ key }) => key)).toEqual([
-    'public/api/v1/log/checkpoint',
-    'public/api/v1/snapshot.json',
-  ]);
-});
 
 test('verify --log finds nothing in the copy, and a key that came by no entry is not shown', async () => {
   const world = await publishedWorld(TEST_LOG);
