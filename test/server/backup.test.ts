@@ -1,7 +1,6 @@
 /** `tidemark backup` and `tidemark restore`, as an operator types them: beside a running server, and without one. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import {
   appendFile,
   chmod,
@@ -350,21 +349,6 @@ describe('without a server', () => {
     const history = await folder.ledger.query('market/gold', { limit: 10 });
     folder.close();
     expect(history.items.length).toBeGreaterThan(0);
-  });
-
-  test('a restore that was interrupted keeps every server out until it is repeated', async () => {
-    await made();
-    // As after a crash between two renames.
-    await writeFile(join(data, 'restoring'), 'a name\n');
-    await rename(join(data, 'secret'), join(data, 'secret.moved'));
-    const server = startServerForTest({ TIDEMARK_DATA: data });
-    expect(await server.ended).toBe(1);
-    expect(server.errors()).toContain('tidemark restore');
-    expect(await on(data, 'gc', '--dry-run')).toMatchObject({ code: 1 });
-    await restored(null, false);
-    expect(await readFile(join(data, 'secret'), 'utf8')).toBe('one\n');
-    expect(existsSync(join(data, 'restoring'))).toBe(false);
-    await take([price('gold', 1, 2)]);
   });
 
   const manifestOf = async (change: (manifest: Record<string, unknown>) => unknown) => {

@@ -2,14 +2,13 @@
  * `npm run restore -- DIR`, `npm run repair` and `npm run verify:audit`, as an operator types them, on the data folder of a
  * stopped server.
  */
-import { copyFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { privateNoteKey } from '../../contract/log/notes.ts';
 import { createAuditSealer } from '../../lambdas/review/seal-audit.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
-import { LedgerBehind } from '../../publisher/errors.ts';
 import { publish } from '../../publisher/publish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { readLastBackup } from '../../server/backup/last-backup.ts';
@@ -110,14 +109,6 @@ describe('npm run restore', () => {
       expect(errors).toContain(part);
     expect(await readdir(folder)).toEqual(before);
     expect(await run('restore', join(await temporaryFolder(), 'new'), dir)).toMatchObject({ code: 0 });
-  });
-
-  test('an older ledger that was put in place by hand is refused by publishing, and changes nothing', async () => {
-    const [ledger, copy] = [join(folder, 'ledger.sqlite'), join(folder, 'ledger.copy')];
-    await copyFile(ledger, copy);
-    await take([price('gold', 2, 5)]);
-    await copyFile(copy, ledger);
-    await expect(use((_, dependencies) => publish(dependencies))).rejects.toThrow(LedgerBehind);
   });
 });
 

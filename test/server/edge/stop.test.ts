@@ -61,16 +61,6 @@ describe('the edge', () => {
     return client.waitFor(() => false, FOREVER_MS);
   }
 
-  test('no connection is taken any more, and one that is idle is closed', async () => {
-    const edge = await start();
-    const idle = await connectTo(edge);
-    await idle.send(get(GOLD_URL));
-    await idle.waitFor(() => idle.text.endsWith(BODY));
-    await edge.stop();
-    expect(await isClosed(idle)).toBe(true);
-    await expect(ask(edge, GOLD_URL)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
-  });
-
   test('an answer on its way arrives, says that it is the last, and ends the stop', async () => {
     const edge = await start();
     const { client, answer } = await waiting(edge, get(GOLD_URL));
