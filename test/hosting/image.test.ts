@@ -23,6 +23,11 @@ test('the image has every file of the package that runs, and its own command', (
   expect(needed.filter((file) => !copied.some((path) => path.replace('/build/', '') === file))).toEqual([]);
 });
 
+test('every stage has the pinned Node', () => {
+  const bases = instructions.filter(({ name }) => name === 'FROM').map(({ words }) => words[0]);
+  expect(new Set(bases)).toEqual(new Set([`node:${manifest.dependencies.node}-bookworm-slim`]));
+});
+
 test('the last stage runs without rights, and its build runs nothing of a foreign platform but one command', () => {
   expect(last.find(({ name }) => name === 'USER')?.text).toMatch(/^[1-9]\d*:[1-9]\d*$/);
   expect(last.filter(({ name }) => name === 'RUN')).toHaveLength(1);

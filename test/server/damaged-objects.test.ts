@@ -124,6 +124,20 @@ test('a read that fails has the object put again, with one report; readers get n
   }
 });
 
+test('a lost object and a damaged one that nobody has read keep no other market from being published', async () => {
+  const folder = await publishedFolder();
+  const { store, shown, fileOf, ingest, lost } = folder;
+  await writeFile(fileOf(bodyOf('c')), 'garbage');
+  const present = await store.stat(bodyOf('d'));
+  await store.delete(bodyOf('d'), present?.etag as never);
+  await ingest([price('b', 4, 77)], 'correct');
+  expect(await lost.look()).toBe(true);
+  await publishAll(folder);
+  for (const slug of ['b', 'c', 'd']) expect(await shown.get(bodyOf(slug))).toMatchObject({ kind: 'found' });
+  const history = await store.get(publicKey({ kind: 'history', slug: 'b' }));
+  expect(history.kind === 'found' && Buffer.from(history.body).toString()).toContain('"amountMinor":77');
+});
+
 test('a lost object that nothing publishes any more is absent, after one try', async () => {
   const folder = await publishedFolder();
   const { shown, fileOf, reports, store } = folder;

@@ -65,3 +65,16 @@ test('nothing is known before the first publication; then each page is read once
   await loop.settled();
   expect(loop.current()?.oldest).toBe('2026-01-05T00:00:00.000Z');
 });
+
+test('a store that fails leaves what is known, and is reported', async () => {
+  const { world, reports, start, fail } = await watched();
+  await world.ingest([timed('a'), price('a', 0, 1)]);
+  await publish(world.dependencies);
+  const loop = start();
+  await loop.settled();
+  fail(true);
+  loop.wake();
+  await loop.settled();
+  expect(loop.current()?.oldest).toBe('2026-01-02T00:00:00.000Z');
+  expect(reports).toHaveLength(1);
+});

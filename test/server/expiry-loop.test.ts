@@ -34,6 +34,15 @@ afterEach(async () => {
   open = [];
 });
 
+test('an expired item stays for an hour', async () => {
+  const removals: number[] = [];
+  startLoop((beforeMs) => {
+    removals.push(beforeMs);
+    return 0;
+  });
+  await expect.poll(() => removals).toEqual([START_MS - HOUR_MS]);
+});
+
 test('other tasks run between batches', async () => {
   const order: string[] = [];
   let batches = 0;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { Expectations } from '../../contract/freshness/late-sources.ts';
 import { publish } from '../../publisher/publish.ts';
 import { createHealth, type HealthOptions } from '../../server/service/health.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
@@ -128,6 +129,13 @@ describe('the health of the service', () => {
   ])('does not blame the disk if %s', async (_, cause) => {
     const failure = new StorageUnavailable('the target cannot be used', { cause });
     expect(await (await watch({ publishFailure: () => failure })).health()).toMatchObject({ healthy: true });
+  });
+
+  test('with the number of late sources, once the list was read', async () => {
+    const source = { label: 'a', cadence: { graceSeconds: 0 }, expectedNextAt: '2020-01-01T00:00:00Z' } as never;
+    const { health } = await watch({ expectations: () => new Expectations([{ sources: [source] }]) });
+    expect((await health()).body).toMatchObject({ ...WELL, lateSources: 1 });
+    expect((await (await watch()).health()).body).not.toHaveProperty('lateSources');
   });
 
   test('asked many times in a second, it looks once; and it writes once in five seconds', async () => {

@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { checkpointText } from '../../contract/log/checkpoint.ts';
 import { EMPTY_ROOT } from '../../contract/log/merkle.ts';
 import { type NoteSigner, signNote } from '../../contract/log/notes.ts';
+import { isLogOrigin } from '../../contract/log/origin.ts';
 import { endLogRotation, replaceLostLogKey, rotateLogKey, showLogKeys } from '../../server/commands/log-keys.ts';
 import { openDataFolder } from '../../server/folder/data-folder.ts';
 import { StartError } from '../../server/service/start-error.ts';
@@ -42,6 +43,12 @@ describe('the key', () => {
     }
   });
 
+  test('of a log without a configured name gets a random one', () => {
+    const { origin } = keep();
+    expect(origin).toMatch(/^tidemark\.local\/[0-9a-f]{8}$/);
+    expect(isLogOrigin(origin)).toBe(true);
+  });
+
   test('has signed the published log, alone or with others', async () => {
     const { signers } = keep(ORIGIN);
     expect(keep(null, await signed(signers)).isNew).toBe(false);
@@ -53,6 +60,11 @@ describe('the key', () => {
       randomBytes,
     });
     expect(keep(null, await signed([...witness.signers, ...signers])).isNew).toBe(false);
+  });
+
+  test.each(['', 'no checkpoint', `${ORIGIN}\n1\n`])('%j as the published log is for the publisher to mend', (text) => {
+    const { signers } = keep(ORIGIN);
+    expect(keep(null, text).signers[0].vkey).toBe(signers[0].vkey);
   });
 });
 
@@ -90,6 +102,11 @@ describe('a start is refused, and nothing is changed,', () => {
 
   test.each(['', '\n', 'PRIVATE+KEY+', 'operator', `PRIVATE+KEY+${ORIGIN}+00000000+AQ==`])('if it holds %j', (text) => {
     writeFileSync(file('log-key'), text, { mode: 0o600 });
+    refused(() => keep());
+  });
+
+  test('if its last letter is gone', () => {
+    writeFileSync(file('log-key'), newLogKey(ORIGIN, randomBytes).slice(0, -1), { mode: 0o600 });
     refused(() => keep());
   });
 

@@ -38,6 +38,20 @@ describe('a line', () => {
     expect(lines).toEqual({ output: `1970-01-01T00:00:00.000Z ${expected}\n`, errors: '' });
   });
 
+  test('as JSON', () => {
+    const { log, lines } = written('json');
+    log.info('batch', { id: 'bat_1', accepted: 3, text: `a\n${KEY}` });
+    expect(lines.output.endsWith('}\n')).toBe(true);
+    expect(JSON.parse(lines.output)).toEqual({
+      level: 'info',
+      time: '1970-01-01T00:00:00.000Z',
+      what: 'batch',
+      id: 'bat_1',
+      accepted: 3,
+      text: 'a\n[redacted]',
+    });
+  });
+
   test('of a fault goes to the error stream, on one line', () => {
     const { log, lines } = written('text');
     log.fault('publishing failed', new Error(`no\ndisk for alice@bank.example, ${KEY}`));
@@ -50,6 +64,13 @@ describe('a line', () => {
       cause: 'no\ndisk',
     });
     expect([lines.output, asJson.lines.output]).toEqual(['', '']);
+  });
+
+  test('is left out when quiet, unless it is a fault', () => {
+    const { log, lines } = written('quiet');
+    log.info('batch', { id: 'bat_1' });
+    log.fault('a', 'b');
+    expect(lines).toEqual({ output: '', errors: '1970-01-01T00:00:00.000Z a: b\n' });
   });
 });
 

@@ -73,6 +73,20 @@ const bodies = ({ objects }: World) =>
   new Map([...publicObjects(objects)].filter(([key]) => !/\/(snapshot|markets)\.json$|\/markets\/pages\//.test(key)));
 
 describe('before the first request', () => {
+  test('a first generation that was applied in part is completed', async () => {
+    const world = createWorld();
+    await world.ingest([market('a')]);
+    const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async (operation) => {
+      return operation.what.startsWith('objects.put public/') ? await diesAfter(operation) : await operation.run();
+    });
+    await expect(publish(dependenciesOn(ledger, objects, world.clock))).rejects.toBeInstanceOf(ProcessDied);
+    expect(await publishIfNothingIsShown(world.dependencies, NOT_FILLING)).toMatchObject({
+      generation: 1,
+      applied: true,
+    });
+    await expectVerified(world);
+  });
+
   test('nothing is published if something is public, with any marks', async () => {
     const world = await publishedWorld();
     await world.ingest([price('a', 0, 5)]);

@@ -19,9 +19,15 @@ const get = (address: string, method = 'GET') =>
     asked.on('error', reject).end();
   });
 
-/** By name and labels. test/tools/open-metrics.test.ts judges the form. */
+const WORDS = '# (?:TYPE|UNIT|HELP) \\w+ .+';
+const SAMPLE = '\\w+(?:\\{\\w+="[^"]*"(?:,\\w+="[^"]*")*\\})? -?\\d\\S*';
+const WELL_FORMED = new RegExp(`^(?:(?:${WORDS}|${SAMPLE})\n)+# EOF\n$`);
+
+/** By name and labels. */
 async function scrape(address: string): Promise<Map<string, number>> {
-  const lines = (await get(address)).text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const { text } = await get(address);
+  expect(text).toMatch(WELL_FORMED);
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   const samples = lines.map((line) => /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? []);
   return new Map(
     samples.map(([, name, labels = '', value]) => {

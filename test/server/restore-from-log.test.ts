@@ -140,4 +140,11 @@ describe('tidemark restore --from-log', () => {
     expect(await restore(data, join(data, 'public'), '--replace')).toMatchObject({ code: 0 });
     await use(data);
   });
+
+  test('takes no words that are about backups', async () => {
+    for (const words of [['--keep-keys'], ['--from', 'x'], [await temporaryFolder()]]) {
+      expect(await restore(empty, join(data, 'public'), ...words)).toMatchObject({ code: 2 });
+    }
+    expect(await tidemark(['restore', '--data', empty])).toMatchObject({ code: 2 });
+  });
 });

@@ -112,6 +112,12 @@ test('of a file whose sender has ended not a byte is waited for', async () => {
   expect([reply.status, JSON.parse(reply.body.toString()).code, await left()]).toEqual([403, 'forbidden', []]);
 });
 
+test('a file with another length is refused before its first byte', async () => {
+  const { edge, target } = await serving();
+  const head = put(target).replace(/Content-Length: \d+/, 'Content-Length: 5000000000');
+  expect(parseReply(await converse(edge, head)).status).toBe(422);
+});
+
 test.each<[string, (target: string) => string, number]>([
   ['altered', (target) => target.replace('bytes=', 'bytes=1'), 0],
   ['without its signature', (target) => target.replace(/&signature=.*/, ''), 0],
@@ -214,5 +220,12 @@ describe('a file that cannot be stored', () => {
     failing.with = null;
     expect((await send(target)).status).toBe(412);
     expect(stored).toEqual([ID]);
+  });
+
+  test('because of an internal fault is answered 500', async () => {
+    const { failing, edge, send, target } = await serving();
+    failing.with = new TypeError('a fault');
+    expect(await codeOf(await send(target))).toEqual([500, 'internal-error']);
+    expect(edge.reports).toEqual([failing.with]);
   });
 });

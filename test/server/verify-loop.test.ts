@@ -56,6 +56,14 @@ test('findings that stay are counted and logged', async () => {
   expect(lines.filter(([what]) => what === 'finding of verify')).toHaveLength(loop.last()?.findings as number);
 });
 
+test('a run that gets no answers is a fault, and no result', async () => {
+  const { loop, lines } = watched(() => Promise.reject(new Error('no route')));
+  loop.wake();
+  await loop.settled();
+  expect(loop.last()).toBeNull();
+  expect(lines.map(([what]) => what)).toEqual(['verify failed']);
+});
+
 test('a stop ends a run between two reads, without a fault', async () => {
   const first = Promise.withResolvers<void>();
   let reads = 0;

@@ -46,6 +46,15 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
+test('no round begins before a wake-up or the end of the interval', async () => {
+  const { rounds } = watchedLoop();
+  vi.advanceTimersByTime(INTERVAL_MS - 1);
+  await settle();
+  expect(rounds).toHaveLength(0);
+  vi.advanceTimersByTime(1);
+  expect(rounds).toHaveLength(1);
+});
+
 test('a moment in the past wakes it at once, without a warning', async () => {
   const warnings: unknown[] = [];
   const heard = (warning: unknown) => warnings.push(warning);
@@ -69,6 +78,18 @@ test('rounds never overlap: wake-ups and intervals during a round lead to one mo
   expect(rounds).toHaveLength(2);
   rounds[1]?.end();
   await settle();
+  expect(rounds).toHaveLength(2);
+});
+
+test('a failed round is reported, and repeated at the next interval', async () => {
+  const { loop, rounds, errors } = watchedLoop();
+  const failure = new Error('for a while');
+  loop.wake();
+  rounds[0]?.fail(failure);
+  await settle();
+  expect(errors).toEqual([failure]);
+  expect(rounds).toHaveLength(1);
+  vi.advanceTimersByTime(INTERVAL_MS);
   expect(rounds).toHaveLength(2);
 });
 

@@ -142,7 +142,12 @@ describe('the edge', () => {
     const CHUNKED = 'Transfer-Encoding: chunked\r\n';
     test.each<[string, string, number]>([
       ['a length and chunks', `${POST}Content-Length: 5\r\n${CHUNKED}\r\n0\r\n\r\n`, 400],
+      ['chunks and a length', `${POST}${CHUNKED}Content-Length: 5\r\n\r\n0\r\n\r\n`, 400],
       ['two lengths', `${POST}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`, 400],
+      ['another coding', `${POST}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`, 400],
+      ['two hosts', `${POST}${H}Content-Length: 0\r\n\r\n`, 400],
+      ['no host', 'POST /write/echo HTTP/1.1\r\nContent-Length: 0\r\n\r\n', 400],
+      ['many fields', `${POST}${'X: y\r\n'.repeat(100)}\r\n`, 431],
       ['a GET with a body', `GET /write/echo HTTP/1.1\r\n${H}Content-Length: 1\r\n\r\na`, 413],
       ['a write elsewhere', `POST ${GOLD_URL} HTTP/1.1\r\n${H}Content-Length: 1\r\n\r\na`, 405],
     ])('%s', async (_title, bytes, status) => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../../contract/problems/edge-problems.ts';
-import { ask, type Edge, startEdge } from './edge-fixture.ts';
+import { ask, converse, type Edge, parseReply, startEdge } from './edge-fixture.ts';
 
 const GOLD: PublicObjectName = { kind: 'market', slug: 'gold-usd' };
 const URL = '/api/v1/markets/gold-usd';
@@ -69,6 +69,7 @@ describe('the edge', () => {
     ['several ranges', 'bytes=0-1,4-5'],
     ['many ranges', `bytes=${'0-,'.repeat(1_000)}0-`],
     ['an end before the start', 'bytes=5-2'],
+    ['no number', 'bytes=-'],
     ['nothing', 'bytes='],
     ['an empty field', ''],
     ['another unit', 'items=0-5'],
@@ -80,6 +81,18 @@ describe('the edge', () => {
     const reply = await ask(edge, URL, { range, 'accept-encoding': 'gzip' });
     expect(reply).toMatchObject({ status: 200, headers: { 'content-encoding': 'gzip' } });
     expect(reply.headers['content-range']).toBeUndefined();
+  });
+
+  test('two Range fields: the whole body', async () => {
+    edge.objects.put(GOLD, LARGE);
+    const fields = 'Host: a\r\nRange: bytes=0-1\r\nRange: bytes=3-4\r\nConnection: close';
+    expect(parseReply(await converse(edge, `GET ${URL} HTTP/1.1\r\n${fields}\r\n\r\n`)).status).toBe(200);
+  });
+
+  test('a client that accepts no plain bytes gets the whole body', async () => {
+    edge.objects.put(GOLD, LARGE);
+    const headers = { range: 'bytes=0-1', 'accept-encoding': 'gzip, identity;q=0' };
+    expect(await ask(edge, URL, headers)).toMatchObject({ status: 200, headers: { 'content-encoding': 'gzip' } });
   });
 
   describe('conditions come first', () => {

@@ -210,6 +210,22 @@ test.each(GET_TABLE)('GET and HEAD of %j give %s', (url, expected) => {
   expect(routeRead('HEAD', url)).toEqual(routed);
 });
 
+describe('the request that is passed on', () => {
+  test('has the origin path and no query', () => {
+    const event = viewerEvent('GET', `/api/v1/markets?cursor=${C}`);
+    const passed = handler(event);
+    expect(passed).toBe(event.request);
+    expect(passed).toMatchObject({ method: 'GET', uri: `/api/v1/markets/pages/${C}.json`, querystring: {} });
+  });
+
+  test('may name its only value twice, as CloudFront may for a single one', () => {
+    const event = viewerEvent('GET', '/api/v1/markets');
+    const cursor = { value: C, multiValue: [{ value: C }] };
+    const passed = handler({ ...event, request: { ...event.request, querystring: { cursor } } });
+    expect(passed).toMatchObject({ uri: `/api/v1/markets/pages/${C}.json` });
+  });
+});
+
 describe('answers of the router itself', () => {
   test('404 names the list of resources, and no cursor', () => {
     const routed = routeRead('GET', '/nowhere') as { body: Buffer };

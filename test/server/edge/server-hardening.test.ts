@@ -41,6 +41,18 @@ describe('the edge', () => {
       expect(parseReply(await converse(impatient, '')).status).toBe(408);
     });
 
+    test('after garbage in a pipeline no answer takes the place of one that is owed', async () => {
+      const gate = Promise.withResolvers<void>();
+      edge.objects.gate = gate.promise;
+      edge.clock.advanceSeconds(15);
+      const conversation = converse(edge, `GET ${GOLD_URL} HTTP/1.1\r\n${H}\r\nnonsense\r\n\r\n`);
+      for (let turn = 0; turn < 20; turn++) await setImmediate();
+      edge.objects.gate = null;
+      gate.resolve();
+      const text = await conversation;
+      expect(Array.from(text.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => status)).toEqual(['200', '400']);
+    });
+
     test.each([`GET ${GOLD_URL}`, `GET ${GOLD_URL} HTTP/1.1\r\n${H}\r\nGET ${GOLD_URL}`])(
       '%j, and the client resets the connection',
       async (start) => {
@@ -102,6 +114,7 @@ describe('the edge', () => {
 
   describe('an unusual request is served', () => {
     test.each<[string, string]>([
+      ['HTTP/1.0 without Host', `GET ${GOLD_URL} HTTP/1.0\r\n\r\n`],
       ['an absolute URL in capitals', `GET HTTPS://LOCALHOST:1${GOLD_URL} HTTP/1.1\r\n${H}Connection: close\r\n\r\n`],
       ['an unknown expectation', `GET ${GOLD_URL} HTTP/1.1\r\n${H}Expect: x\r\nConnection: close\r\n\r\n`],
     ])('%s', async (_title, bytes) => {
@@ -169,6 +182,18 @@ describe('the edge', () => {
         get(GOLD_URL, 'Connection: close\r\n'),
       );
       expect(replies(text).map(({ status }) => status)).toEqual(Array(100).fill(200));
+    });
+
+    test('a client that sends one more and does not read is disconnected', async () => {
+      impatient.objects.put({ kind: 'snapshot' }, 'x'.repeat(20_000_000));
+      const accepted = once(impatient.server, 'connection');
+      const socket = connect(impatient.port, '127.0.0.1').on('error', () => {});
+      socket.pause();
+      const url = '/api/v1/snapshot';
+      socket.write(get(url) + get(url));
+      const [connection] = await accepted;
+      await once(connection, 'close');
+      socket.destroy();
     });
   });
 

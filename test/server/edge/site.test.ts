@@ -1,3 +1,5 @@
+/** Pages for people over HTTP: their bytes, their headers, and paths that lead to none of them. */
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PAGE_HEADERS } from '../../../contract/files/page-headers.ts';
 import type { PublicObjectName, SiteKind } from '../../../contract/files/public-object-names.ts';
@@ -61,6 +63,19 @@ describe('the edge', () => {
       expect((await ask(edge, url, {}, 'POST')).status).toBe(405);
     },
   );
+
+  test.each([...PAGES, ...OTHERS])('%s is compressed', async (url) => {
+    const plain = await ask(edge, url);
+    for (const [coding, decode] of [
+      ['br', brotliDecompressSync],
+      ['gzip', gunzipSync],
+    ] as const) {
+      const got = await ask(edge, url, { 'accept-encoding': coding });
+      expect([got.headers['content-encoding'], got.headers.etag]).toEqual([coding, `W/${plain.headers.etag}`]);
+      expect(decode(got.body)).toEqual(plain.body);
+      expect(page(got.headers)).toEqual(page(plain.headers));
+    }
+  });
 
   test.each(PAGES)('%s has the headers that keep a page to its own host', async (url) => {
     expect(page((await ask(edge, url)).headers)).toEqual(PAGE_HEADERS);
@@ -128,6 +143,11 @@ describe('the edge', () => {
         expect([headers['retry-after'], headers.refresh]).toEqual(['2', undefined]);
       }
       await starting.close();
+    });
+
+    test('the API answers browsers as programs', async () => {
+      const got = await ask(edge, '/api/v1/markets/none', browser);
+      expect([got.status, got.headers['content-type']]).toEqual([404, 'application/problem+json']);
     });
 
     test('a market without a page of its own has that of any market; its own one comes first', async () => {

@@ -11,6 +11,7 @@ const BODY = '{"slug":"gold-usd"}';
 const LARGE_URL = '/api/v1/snapshot';
 const LARGE_BYTES = 20_000_000;
 const get = (url: string, more = '') => `GET ${url} HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
+const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
 
 /** Longer than any limit of these tests. */
 const FOREVER_MS = 20_000;
@@ -61,6 +62,16 @@ describe('the edge', () => {
     return client.waitFor(() => false, FOREVER_MS);
   }
 
+  test('no connection is taken any more, and one that is idle is closed', async () => {
+    const edge = await start();
+    const idle = await connectTo(edge);
+    await idle.send(get(GOLD_URL));
+    await idle.waitFor(() => idle.text.endsWith(BODY));
+    await edge.stop();
+    expect(await isClosed(idle)).toBe(true);
+    await expect(ask(edge, GOLD_URL)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
   test('an answer on its way arrives, says that it is the last, and ends the stop', async () => {
     const edge = await start();
     const { client, answer } = await waiting(edge, get(GOLD_URL));
@@ -70,6 +81,17 @@ describe('the edge', () => {
     expect(await isClosed(client)).toBe(true);
     expect(parseReply(client.text)).toMatchObject({ status: 200, headers: { connection: 'close' } });
     expect(client.text.endsWith(BODY)).toBe(true);
+  });
+
+  test('of a pipeline, the requests after it are not begun', async () => {
+    const edge = await start();
+    const { client, answer } = await waiting(edge, get(GOLD_URL).repeat(3));
+    const stopped = edge.stop();
+    answer();
+    await stopped;
+    expect(await isClosed(client)).toBe(true);
+    expect(statuses(client.text)).toEqual([200]);
+    expect(client.text).toContain('Connection: close');
   });
 
   test('bytes that a slow reader has not taken yet arrive', async () => {

@@ -183,6 +183,19 @@ test.each(sampled(FORGERIES, 3))('%s: nothing of it is served', async (_, forge)
   }
 });
 
+test('a snapshot that leaves out kinds of files, which the log says there are, makes no mirror current', async () => {
+  const world = await honestWorld();
+  const origin = await hostileOrigin(readerOf(world.objects));
+  const copy = await followerOf(origin, world.clock);
+  origin.forge = both(
+    on(/latest/, () => null),
+    on('snapshot', (text) => text.replace('"latest",', '')),
+  );
+  for (const _ of [1, 2]) expect(await copy.round()).toBe('faulty');
+  origin.forge = HONEST;
+  expect(await copy.round()).toBe('current');
+});
+
 test.each(['observations-0-ndjson', 'markets-0-ndjson'])(
   'an export with a false price in %s is not copied',
   async (name) => {

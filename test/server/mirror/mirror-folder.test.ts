@@ -8,6 +8,17 @@ import { temporaryFolder } from '../../storage/temporary-folder.ts';
 
 const SERVICE = new URL('https://data.example/');
 
+test('its state is kept', async () => {
+  const path = join(await temporaryFolder(), 'new', 'mirror');
+  const first = await openMirrorFolder(path, SERVICE);
+  first.state = { ...first.state, lastSuccessAt: '2026-11-22T10:00:00.000Z', unreached: { 'public/a': 5 } };
+  first.save();
+  first.close();
+  const second = await openMirrorFolder(path, SERVICE);
+  expect(second.state).toEqual(first.state);
+  second.close();
+});
+
 test('a state of an earlier version is read', async () => {
   const path = await temporaryFolder();
   const log = { vkeys: ['key'], checkpoint: null, bodiesAt: 7 };

@@ -4,10 +4,10 @@ import { LOG_ROOT, PUBLIC_CACHE_CONTROL } from '../../../contract/files/public-o
 import { historyUrl, MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
 import { PROJECTORS } from '../../../publisher/projections.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { UpstreamInvalid } from '../../../publisher/verify/reading/bounded-reader.ts';
+import { UpstreamInvalid, UpstreamUnavailable } from '../../../publisher/verify/reading/bounded-reader.ts';
 import type { PublicReader, PublicResponse } from '../../../publisher/verify/reading/reader.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
-import { MirrorFull } from '../../../server/mirror/copy.ts';
+import { MirrorCopy, MirrorFull } from '../../../server/mirror/copy.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { readTexts } from '../../publisher/log/test-log.ts';
 import { price, readerOf, SMALL_PAGES } from '../../publisher/world.ts';
@@ -59,8 +59,38 @@ test('the files of histories are copied, also those that the service begins to p
   expect(await findingsOf(copied, true, ['d'])).toEqual([]);
 });
 
+test('files and pages from a cache that keeps each for a time of its own are no fault: the round asks again', async () => {
+  const world = await publishedWorld(undefined, ['history-files']);
+  const cached = new Map<string, PublicResponse>();
+  for (const url of [SNAPSHOT_URL, MARKETS_URL, marketUrl('b'), historyUrl('b')])
+    cached.set(url, await readerOf(world.objects)(url));
+  await world.ingest([price('b', 1, 2)]);
+  await publish(world.dependencies);
+  const upstream: PublicReader = async (url, headers) =>
+    cached.get(url) ?? (await readerOf(world.objects)(url, headers));
+  const pauses: number[] = [];
+  const pause = async (durationMs: number) => {
+    pauses.push(durationMs);
+    cached.clear();
+  };
+  const copied = openMemoryObjects();
+  expect(await roundOf(world, copied, { upstream, pause })).toMatchObject({ state: 'current', findings: [] });
+  expect(pauses).toHaveLength(1);
+  expect(await findingsOf(copied, true)).toEqual([]);
+});
+
 describe('the files of the list', () => {
   const PART = 'public/api/v1/latest/all.ndjson';
+  const LATEST = ['public/api/v1/latest.json', PART, 'public/api/v1/latest/all.csv', 'public/api/v1/recent.json'];
+
+  test('are taken over into a copy that has none yet', async () => {
+    const world = await publishedWorld(undefined, ['latest', 'recent']);
+    const copied = openMemoryObjects();
+    await roundOf(world, copied);
+    await new MirrorCopy(copied, 1e9).remove(PART);
+    expect((await roundOf(world, copied)).state).toBe('current');
+    expect([...servedBy(copied).keys()]).toEqual(expect.arrayContaining(LATEST));
+  });
 
   test.each([
     ['of an earlier list, they are asked for again', 1, 'current', 2],
@@ -238,6 +268,20 @@ describe('of a service that breaks its promises, nothing broken is taken over:',
     });
     await expect(roundOf(world, openMemoryObjects(), { upstream })).rejects.toThrow(UpstreamInvalid);
   });
+});
+
+test('a service that stops answering leaves a consistent copy', async () => {
+  const world = await publishedWorld();
+  const copied = openMemoryObjects();
+  await roundOf(world, copied);
+  await changeWorld(world);
+  let asked = 0;
+  const upstream: PublicReader = async (url, headers) => {
+    if (++asked > 6) throw new UpstreamUnavailable('gone');
+    return await readerOf(world.objects)(url, headers);
+  };
+  await expect(roundOf(world, copied, { upstream })).rejects.toThrow(UpstreamUnavailable);
+  expect(await findingsOf(copied, false)).toEqual([]);
 });
 
 test('a copy that is full takes over nothing more', async () => {

@@ -41,6 +41,21 @@ test('superseded pages stay for the lifetime of a cursor', async () => {
   expect(keysOf(copied)).toEqual(both.filter((key) => !unreached.includes(key)));
 });
 
+test('a body that nothing leads to goes after the same time, unless it comes back', async () => {
+  const { world, copied, follow } = await mirrored();
+  await follow();
+  const market = await copied.get('public/api/v1/markets/a.json');
+  if (market.kind !== 'found') throw new Error('it is missing');
+  const put = async () =>
+    void (await copied.put('public/api/v1/markets/z.json', market.body, market.metadata, { kind: 'absent' }));
+  await put();
+  expect(await follow()).toEqual(['public/api/v1/markets/z.json']);
+  await world.ingest([price('z', 0, 1)]).catch(() => undefined);
+  world.clock.nowMs += RETENTION_MS;
+  expect(await follow()).toEqual([]);
+  expect(keysOf(copied)).not.toContain('public/api/v1/markets/z.json');
+});
+
 test('a file that only an earlier version published goes at once', async () => {
   const { copied, follow } = await mirrored();
   await follow();
