@@ -50,6 +50,8 @@ test('after a revocation, a rotation, and other changes', { timeout: STARTS_MS }
 
   await writeFile(file, 'tdm_dev_0000');
   expect(await restarted()).toMatch('does not hold an API key');
+  await writeFile(file, second);
+  expect(await restarted()).toBe('');
 
   // The last one: without another, nobody could write.
   expect((await send('DELETE', `api-keys/${idOf(second)}`, second)).status).toBe(204);

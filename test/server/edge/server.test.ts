@@ -215,6 +215,7 @@ describe('the edge', () => {
       ['gzip;q=0.5, identity', undefined],
       ['identity;q=0.5, gzip;q=0.5', 'gzip'],
       // Weight 0 means not acceptable.
+      ['gzip;Q=0', undefined],
       ['GZIP;Q=0, BR;Q=0.5', 'br'],
       ['br;q=0, *', 'gzip'],
       ['gzip;q=0, br;q=0', undefined],
