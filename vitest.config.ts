@@ -33,6 +33,7 @@ const COMPUTING = [
   'client-package',
   'folder-hosting',
   'job',
+  'killed',
   'mcp',
   'older-versions',
   'scenario',
