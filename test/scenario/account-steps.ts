@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { ACCOUNT_SCOPES } from '../../contract/operations/accounts/api-keys.ts';
 import { fieldOf, refused, succeeded } from './answers.ts';
-import type { Session } from './session.ts';
-import type { Step } from './step.ts';
+import type { Session, Step } from './session.ts';
 
 const KEYS = '/api/v1/api-keys';
 const REQUESTS = '/api/v1/waitlist-requests';

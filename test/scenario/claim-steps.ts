@@ -3,11 +3,9 @@ import assert from 'node:assert/strict';
 import { historyUrl, marketUrl } from '../../contract/files/routes.ts';
 import type { Claim } from '../../contract/operations/accounts/claims.ts';
 import { fieldOf, refused, succeeded } from './answers.ts';
-import { listAll } from './listing.ts';
 import { published } from './operator-steps.ts';
 import { priceOn, SOURCE } from './records.ts';
-import type { Session } from './session.ts';
-import type { Step } from './step.ts';
+import { listAll, type Session, type Step } from './session.ts';
 
 const CLAIMS = '/api/v1/claims';
 const VERIFIED_AT = '2025-07-01T09:30:00Z';

@@ -4,7 +4,7 @@ import { historyUrl, marketUrl } from '../../contract/files/routes.ts';
 import { succeeded } from './answers.ts';
 import { sendBatch } from './ingest-steps.ts';
 import { priceOn, priceRecord, shownPrice } from './records.ts';
-import type { Step } from './step.ts';
+import type { Step } from './session.ts';
 
 const CORRECTED = { day: '2025-06-03', amountMinor: 4320, sourceValue: '4320' } as const;
 

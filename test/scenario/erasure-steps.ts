@@ -2,10 +2,8 @@
 import assert from 'node:assert/strict';
 import { marketUrl } from '../../contract/files/routes.ts';
 import { fieldOf, refused, succeeded } from './answers.ts';
-import { listAll } from './listing.ts';
 import { published } from './operator-steps.ts';
-import { DONE_WITHIN_MS, poll } from './session.ts';
-import type { Step } from './step.ts';
+import { DONE_WITHIN_MS, listAll, poll, type Step } from './session.ts';
 
 const begun: readonly Step[] = [
   {

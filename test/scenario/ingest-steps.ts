@@ -6,8 +6,7 @@ import type { BatchReport, IngestRecordInput } from '../../contract/ingest/inges
 import { NDJSON_TYPE } from '../../contract/operations/ingest.ts';
 import { type Answer, fieldOf, refused, succeeded } from './answers.ts';
 import { FIRST_MARKETS, marketRecord, priceRecord, SOURCE, shownPrice } from './records.ts';
-import { DONE_WITHIN_MS, poll, type Session, type WriteParts } from './session.ts';
-import type { Step } from './step.ts';
+import { DONE_WITHIN_MS, poll, type Session, type Step, type WriteParts } from './session.ts';
 
 const BATCHES = '/api/v1/ingest/batches';
 

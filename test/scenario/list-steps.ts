@@ -3,10 +3,8 @@ import assert from 'node:assert/strict';
 import { MARKETS_URL, marketUrl } from '../../contract/files/routes.ts';
 import type { Market } from '../../contract/values/market.ts';
 import { type Answer, fieldOf, succeeded } from './answers.ts';
-import type { Walk } from './notes.ts';
 import { FIRST_MARKETS } from './records.ts';
-import type { Session } from './session.ts';
-import type { Step } from './step.ts';
+import type { Session, Step, Walk } from './session.ts';
 import { uploadedSlugs } from './upload-steps.ts';
 
 /** Walks from a first page to the last one. */

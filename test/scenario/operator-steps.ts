@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict';
 import { MARKETS_URL, marketUrl } from '../../contract/files/routes.ts';
 import { fieldOf, refused, succeeded } from './answers.ts';
-import { listAll } from './listing.ts';
-import { DONE_WITHIN_MS, poll, type Session } from './session.ts';
-import type { Step } from './step.ts';
+import { DONE_WITHIN_MS, listAll, poll, type Session, type Step } from './session.ts';
 
 const PUBLICATIONS = '/api/v1/publications';
 

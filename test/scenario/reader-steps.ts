@@ -6,8 +6,7 @@ import { ALL_OPERATIONS } from '../../contract/operations/all-operations.ts';
 import type { ProblemCode } from '../../contract/problems/problems.ts';
 import type { AnyOperationId } from '../any-operation.ts';
 import { type Answer, fieldOf, refused, succeeded } from './answers.ts';
-import type { Session } from './session.ts';
-import type { Step } from './step.ts';
+import type { Session, Step } from './session.ts';
 
 const DOCUMENTS = {
   getSnapshot: SNAPSHOT_URL,

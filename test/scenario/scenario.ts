@@ -12,10 +12,10 @@ import { ingestSteps } from './ingest-steps.ts';
 import { listSteps } from './list-steps.ts';
 import { operatorSteps } from './operator-steps.ts';
 import { readerSteps } from './reader-steps.ts';
-import type { Step } from './step.ts';
+import type { Step } from './session.ts';
 import { uploadSteps } from './upload-steps.ts';
 
-export type { Step } from './step.ts';
+export type { Step } from './session.ts';
 
 export const STEPS: readonly Step[] = [
   ...readerSteps,

@@ -1,11 +1,74 @@
 /** One run of the scenario against one deployment: a thin HTTP client, and what earlier steps have left for later ones. */
+
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
+import type { Market } from '../../contract/values/market.ts';
+import type { Observation } from '../../contract/values/metric.ts';
 import { type Answer, heldToContract } from './answers.ts';
-import type { Deployment } from './deployment.ts';
-import type { Notes } from './notes.ts';
+
+export interface Deployment {
+  /** Where the public reads are, e.g. `http://127.0.0.1:8787`, without a slash at the end. */
+  readonly readBaseUrl: string;
+  /** Where the write API is; may be the same. */
+  readonly writeBaseUrl: string;
+  /** An API key with every scope. */
+  readonly operatorKey: string;
+}
+
+/** An account, and the API key that it works with. */
+export interface Account {
+  readonly waitlistRequest: string;
+  /** As the audit and entitlements name it: `account:<waitlist request id>`. */
+  readonly subject: string;
+  readonly keyId: string;
+  readonly key: string;
+}
+
+/** A request that was accepted. */
+export interface SentBatch {
+  readonly id: string;
+  readonly key: string;
+  readonly body: unknown;
+  /** The answer to it. */
+  readonly text: string;
+}
+
+/** A walk through a collection: its first page's ETag, the cursor of its second page, and the bodies after that. */
+export interface Walk {
+  readonly etag: string;
+  readonly cursor: string;
+  readonly laterPages: readonly string[];
+  readonly markets: readonly Market[];
+}
+
+export interface Notes {
+  /** Of the operator's credential, as the audit names it. */
+  readonly operator: string;
+  readonly batch: SentBatch;
+  /** The market that stays unchanged, as it was first read. */
+  readonly untouched: { readonly etag: string; readonly text: string };
+  /** The history of the market that a batch corrects, before that. */
+  readonly yenBefore: readonly Observation[];
+  readonly listBefore: Walk;
+  readonly account: Account;
+  /** A key of the same account that was revoked. */
+  readonly revokedKey: { readonly id: string; readonly key: string };
+  readonly watchlist: string;
+  readonly claims: { readonly correction: string; readonly dispute: string; readonly representation: string };
+  readonly verification: string;
+  readonly upload: string;
+  readonly publication: string;
+  readonly erasure: string;
+}
+
+export interface Step {
+  /** The promise that holds after the step. */
+  readonly says: string;
+  /** Rejects with an `AssertionError` or a `ZodError` where that is not so. */
+  run(session: Session): Promise<void>;
+}
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -161,4 +224,26 @@ function ageMs({ headers }: Answer): number {
 function freshForMs(answer: Answer): number {
   const maxAge = /max-age=(\d+)/.exec(answer.headers.get('cache-control') ?? '')?.[1] ?? '1';
   return Math.max(200, Number(maxAge) * 1000 - ageMs(answer));
+}
+
+interface Page<Item> {
+  readonly data: readonly Item[];
+  readonly page: { readonly nextCursor: string | null };
+}
+
+/** All items of a listing that the operator may read; `filter` is its query without a cursor. */
+export async function listAll<Item>(
+  session: Session,
+  path: string,
+  filter: Readonly<Record<string, string>>,
+  parse: (answer: Answer) => Page<Item>,
+): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const query = new URLSearchParams({ ...filter, ...(cursor === '' ? {} : { cursor }) });
+    const { data, page } = parse(await session.write('GET', `${path}?${query}`));
+    items.push(...data);
+    cursor = page.nextCursor;
+  }
+  return items;
 }

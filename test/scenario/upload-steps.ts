@@ -8,8 +8,7 @@ import type { Observation } from '../../contract/values/metric.ts';
 import { fieldOf, succeeded } from './answers.ts';
 import { ndjson } from './ingest-steps.ts';
 import { marketRecord, priceRecord } from './records.ts';
-import { DONE_WITHIN_MS, poll, type Session } from './session.ts';
-import type { Step } from './step.ts';
+import { DONE_WITHIN_MS, poll, type Session, type Step } from './session.ts';
 
 const UPLOADS = '/api/v1/ingest/uploads';
 

@@ -81,6 +81,8 @@ describe('a published folder', async () => {
   const { folder, remove } = await makeTemporaryFolder();
   let edge: EdgeServer;
   let files: readonly string[];
+  /** A few of each kind: those of the first markets, of which one is removed. */
+  let some: readonly string[];
   let port: number;
   const running = new Map<string, ReverseProxy>();
 
@@ -117,6 +119,8 @@ describe('a published folder', async () => {
       after = page.next;
     }
     files = keys.map((key) => key.slice('public'.length));
+    const kinds = Map.groupBy(files, (path) => parsePublicKey(`public${path}`)?.kind);
+    some = [...kinds.values()].flatMap((ofKind) => ofKind.slice(0, 4));
     for (const host of installed) {
       await start(host, 'beside', port);
       await start(host, 'alone', null);
@@ -152,11 +156,11 @@ describe('a published folder', async () => {
       expect(found, `no file for ${anyOperationOf(id).path}`).toBeDefined();
       return new RegExp(`^${template}$`).test(found as string) ? (found as string) : (found as string).slice(0, -5);
     });
-    const pages = files.flatMap((path) => {
+    const pages = some.flatMap((path) => {
       const match = /^(.+)\/pages\/([^/]+)\.json$/.exec(path);
       return match === null ? [] : [`${match[1]}?cursor=${match[2]}`];
     });
-    const aliases = files.flatMap((path) => [
+    const aliases = some.flatMap((path) => [
       path.replace('/exports/parts/', '/exports/2026-01-01/parts/'),
       path.replace('/currency-api/', '/currency-api@'),
       path.replace(/(\/currency-api\/.+)\.json$/, '$1.min.json'),
@@ -195,7 +199,7 @@ describe('a published folder', async () => {
       return { status: answer.status, field, all: () => [], names: [...answer.headers.keys()], body };
     };
     const lines: string[] = [];
-    for (const [path, asked = {}] of [...[...files, ...contractUrls()].map((path) => [path] as const), ...REQUESTS]) {
+    for (const [path, asked = {}] of [...[...some, ...contractUrls()].map((path) => [path] as const), ...REQUESTS]) {
       lines.push(...(await differences('cloudflare', path, asked, ask)));
     }
     expect(lines).toEqual([]);
@@ -219,7 +223,7 @@ describe('a published folder', async () => {
       test('each file at its own path, and each public read, is as our server sends it', async () => {
         const lines: string[] = [];
         // Without a service, which could help out.
-        for (const path of [...files, ...contractUrls()]) lines.push(...(await compare(path, {}, 'alone')));
+        for (const path of [...some, ...contractUrls()]) lines.push(...(await compare(path, {}, 'alone')));
         expect(lines).toEqual([]);
       });
 

@@ -12,7 +12,7 @@ import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import type { FunctionName } from '../../../infra/deployment/permissions.ts';
 import { buildLambdas } from '../../../tools/build/build-lambdas.ts';
 import { openKms } from '../../bundles/kms-answers.ts';
-import type { Deployment } from '../../scenario/deployment.ts';
+import type { Deployment } from '../../scenario/session.ts';
 import { makeRunFolder, removeRunFolder } from '../engines/run-folder.ts';
 import { serveBucketEvents } from './bucket-events.ts';
 import { openCdn } from './cdn.ts';
