@@ -16,9 +16,7 @@ import { temporaryFolder } from '../storage/temporary-folder.ts';
 
 const namesIn = async (folder: string) => await readdir(folder).catch(() => [] as string[]);
 
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await sleep(2);
-}
+const until = (holds: () => Promise<boolean>) => expect.poll(holds, { interval: 2 }).toBe(true);
 
 async function kill(child: ChildProcess): Promise<void> {
   child.kill('SIGKILL');
