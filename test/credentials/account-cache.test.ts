@@ -4,7 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { CREDENTIAL_CACHE_SECONDS } from '../../lambdas/credentials/account-cache.ts';
 import { formatApiKey, hashSecret, newApiKey } from '../../lambdas/credentials/api-key-format.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
-import { type CredentialWorld, credentialWorld, START_MS } from './credential-world.ts';
+import type { Item } from '../../storage/ports/ledger.ts';
+import { type EntitlementsValue, entitlementsKey } from '../../storage/records/accounts.ts';
+import { type CredentialWorld, credentialWorld, newSigningKey, START_MS, tokenOf } from './credential-world.ts';
 
 const revoked = { revokedAt: new Date(START_MS).toISOString() };
 
@@ -43,6 +45,18 @@ describe('a change to a key takes effect within CREDENTIAL_CACHE_SECONDS', () =>
     expect(await isAccepted(world, formatApiKey(later))).toBe(true);
   });
 
+  it('even in constant use', async () => {
+    const world = await credentialWorld({ signingKeys: [] });
+    expect(await isAccepted(world)).toBe(true);
+    await world.putKey(world.key.keyId, revoked);
+    for (let second = 1; second < CREDENTIAL_CACHE_SECONDS; second++) {
+      world.clock.nowMs += 1000;
+      await isAccepted(world);
+    }
+    world.clock.nowMs += 1000;
+    expect(await isAccepted(world)).toBe(false);
+  });
+
   it('but the new secret of a rotation within a second, in use or not', async () => {
     const world = await credentialWorld({ signingKeys: [] });
     expect(await isAccepted(world)).toBe(true);
@@ -70,6 +84,14 @@ describe('a change to a key takes effect within CREDENTIAL_CACHE_SECONDS', () =>
 });
 
 describe('a key that this process has changed', () => {
+  it('takes effect at once', async () => {
+    const world = await credentialWorld({ signingKeys: [] });
+    expect(await isAccepted(world)).toBe(true);
+    await world.putKey(world.key.keyId, revoked);
+    world.authenticator.forget(world.key.keyId);
+    expect(await isAccepted(world)).toBe(false);
+  });
+
   it('takes effect at once, although a read of it is under way that began before', async () => {
     const world = await credentialWorld({ signingKeys: [] });
     const { promise: gate, resolve: answer } = Promise.withResolvers<void>();
@@ -132,5 +154,56 @@ describe('when the ledger cannot be reached', () => {
     expect(await isAccepted(world)).toBe(true);
     world.clock.nowMs += CREDENTIAL_CACHE_SECONDS * 1000;
     await expect(isAccepted(world)).rejects.toBeInstanceOf(StorageUnavailable);
+  });
+
+  it('users are accepted', async () => {
+    const key = newSigningKey('EdDSA', 'ed-1');
+    const world = await credentialWorld({ signingKeys: [key] });
+    world.storage.down = true;
+    expect(await isAccepted(world, tokenOf(key))).toBe(true);
+  });
+});
+
+describe('entitlements', () => {
+  const features = { watchlists: { limit: 7, revision: 3, grantedAt: '2031-01-01T00:00:00.000Z', expiresAt: null } };
+  const item = (revision: number): Item<EntitlementsValue> => ({
+    ...entitlementsKey('account:req_1'),
+    revision,
+    attemptId: 'attempt',
+    expiresAtMs: null,
+    value: { features },
+  });
+  const NONE = { revision: null, features: {} };
+
+  async function believed(world: CredentialWorld): Promise<unknown> {
+    const answer = await world.authenticator.authenticate(`Bearer ${world.keyText}`);
+    return 'principal' in answer && answer.principal.entitlements;
+  }
+
+  it.each<readonly [name: string, learnt: readonly (Item<EntitlementsValue> | null)[], expected: unknown]>([
+    ['are empty until an item is learnt', [], NONE],
+    ['are those of the learnt item', [item(3)], { revision: 3, features }],
+    ['are those of the item that was learnt last', [item(3), item(4)], { revision: 4, features }],
+    ['may have been deleted and made again', [item(4), item(1)], { revision: 1, features }],
+    ['are empty again when the item is gone', [item(3), null], NONE],
+  ])('%s', async (_, learnt, expected) => {
+    const world = await credentialWorld({ signingKeys: [] });
+    for (const each of learnt) world.authenticator.learn('account:req_1', each);
+    expect(await believed(world)).toEqual(expected);
+    expect(world.counts.reads).toBe(1);
+  });
+
+  it("of another subject are not one's own", async () => {
+    const world = await credentialWorld({ signingKeys: [] });
+    world.authenticator.learn('account:req_2', item(3));
+    expect(await believed(world)).toEqual(NONE);
+  });
+
+  it('of a user are those of the user', async () => {
+    const key = newSigningKey('EdDSA', 'ed-1');
+    const world = await credentialWorld({ signingKeys: [key] });
+    world.authenticator.learn('user:alice', item(3));
+    const answer = await world.authenticator.authenticate(`Bearer ${tokenOf(key)}`);
+    expect(answer).toMatchObject({ principal: { entitlements: { revision: 3, features } } });
   });
 });

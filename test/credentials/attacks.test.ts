@@ -1,7 +1,7 @@
 /** Every way in that must be shut, beside the ways in that must be open. */
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type ApiKeyParts, formatApiKey, hashSecret, newApiKey } from '../../lambdas/credentials/api-key-format.ts';
 import type { ApiKeyValue } from '../../storage/records/accounts.ts';
 import {
@@ -11,6 +11,7 @@ import {
   encode,
   goodClaims,
   headerOf,
+  ISSUER,
   newSigningKey,
   publicJwk,
   START_MS,
@@ -48,7 +49,10 @@ function withoutKid(): string {
 describe('tokens that are accepted', () => {
   it.each([
     ['of type at+jwt, signed with ES256', good],
+    ['signed with RS256', tokenOf(rsa)],
+    ['signed with EdDSA', tokenOf(ed)],
     ['of type application/at+jwt', tokenOf(ec, {}, { typ: 'application/at+jwt' })],
+    ['of type AT+JWT, since media types have no case', tokenOf(ec, {}, { typ: 'AT+JWT' })],
     [
       "of Cognito: no aud, the client's id, token_use access",
       tokenOf(ec, { aud: undefined, client_id: AUDIENCE, token_use: 'access' }, { typ: undefined }),
@@ -62,6 +66,7 @@ describe('tokens that are accepted', () => {
       'with jwk, jku and x5u, which are ignored',
       tokenOf(ec, {}, { jwk: publicJwk(strange), jku: 'https://evil.test/', x5u: 'https://evil.test/' }),
     ],
+    ['with the longest subject', tokenOf(ec, { sub: 'a'.repeat(255) })],
   ])('%s', async (_, token) => {
     const world = await credentialWorld({ signingKeys: [rsa, ec, ed] });
     const answer = await world.authenticator.authenticate(`Bearer ${token}`);
@@ -90,6 +95,12 @@ describe('tokens that are accepted', () => {
     const answer = await world.authenticator.authenticate(`Bearer ${token}`);
     expect(answer).toMatchObject({ principal: { scopes: new Set(['audit:read']) } });
   });
+
+  it('give no scope without the claim', async () => {
+    const world = await credentialWorld({ signingKeys: [ec] });
+    const answer = await world.authenticator.authenticate(`Bearer ${tokenOf(ec, { scope: undefined })}`);
+    expect(answer).toMatchObject({ principal: { scopes: new Set() } });
+  });
 });
 
 /** Fetches of the issuer's keys: most attacks are seen through before anything is fetched. */
@@ -99,25 +110,43 @@ const tokenAttacks: readonly (readonly [name: string, token: string, fetches?: n
     'alg none with a signature',
     `${encode({ alg: 'none', typ: 'at+jwt', kid: 'ec-1' })}.${goodPayload}.${goodSignature}`,
   ],
+  ['alg None', `${encode({ alg: 'None', typ: 'at+jwt', kid: 'ec-1' })}.${goodPayload}.${goodSignature}`],
   ['no alg', tokenOf(ec, {}, { alg: undefined })],
+  ['an alg that is a list', tokenOf(ec, {}, { alg: ['ES256'] })],
   [
     'HS256 with the public key as the secret',
     signWithSharedSecret(rsaPem, headerOf(rsa, { alg: 'HS256' }), goodClaims()),
   ],
+  [
+    "HS256 with the public key's modulus as the secret",
+    signWithSharedSecret(
+      Buffer.from(publicJwk(rsa).n as string, 'base64url'),
+      headerOf(rsa, { alg: 'HS256' }),
+      goodClaims(),
+    ),
+  ],
   ['an algorithm that is not pinned', tokenOf(rsa, {}, { alg: 'RS512' })],
   ["another key's algorithm", tokenOf(rsa, {}, { alg: 'ES256' }), 1],
   ['another audience', tokenOf(ec, { aud: 'https://other.test' })],
+  ['other audiences', tokenOf(ec, { aud: ['https://other.test', `${AUDIENCE}/`] })],
   ['an audience that only begins like ours', tokenOf(ec, { aud: `${AUDIENCE}.evil.test` })],
   ['no audience', tokenOf(ec, { aud: undefined })],
   ['no audience, the client id in its place, but no token_use', tokenOf(ec, { aud: undefined, client_id: AUDIENCE })],
   ["another client's Cognito token", tokenOf(ec, { aud: undefined, client_id: 'other', token_use: 'access' })],
+  [
+    'our client id, but another audience',
+    tokenOf(ec, { aud: 'https://other.test', client_id: AUDIENCE, token_use: 'access' }),
+  ],
   ['another issuer', tokenOf(ec, { iss: 'https://evil.test' })],
+  ['our issuer with a slash more', tokenOf(ec, { iss: `${ISSUER}/` })],
+  ['no issuer', tokenOf(ec, { iss: undefined })],
   ['a kid that the issuer does not have', tokenOf(strange), 1],
   ['a kid that is a path', tokenOf(ec, {}, { kid: '../../dev/null' }), 1],
   ['a kid that every object has', tokenOf(ec, {}, { kid: 'constructor' }), 1],
   ['no kid', withoutKid()],
   ['an empty kid', tokenOf(ec, {}, { kid: '' })],
   ['no exp', tokenOf(ec, { exp: undefined })],
+  ['an exp that is text', tokenOf(ec, { exp: String(second(3600)) })],
   [
     'an exp beyond all numbers',
     signToken(ec, headerOf(ec), JSON.stringify(goodClaims()).replace(/"exp":\d+/, '"exp":1e999')),
@@ -129,11 +158,17 @@ const tokenAttacks: readonly (readonly [name: string, token: string, fetches?: n
   ['an nbf in the future', tokenOf(ec, { nbf: second(31) })],
   ['a lifetime that is too long', tokenOf(ec, { exp: second(24 * 3600 + 1) })],
   ['no sub', tokenOf(ec, { sub: undefined })],
+  ['an empty sub', tokenOf(ec, { sub: '' })],
+  ['a sub with a newline', tokenOf(ec, { sub: 'alice\nadmin' })],
   ['a sub that ends in a newline', tokenOf(ec, { sub: 'alice\n' })],
+  ['a sub with NUL', tokenOf(ec, { sub: 'alice\0' })],
+  ['a sub with a slash', tokenOf(ec, { sub: 'alice/../bob' })],
   ['a sub with a space', tokenOf(ec, { sub: 'alice bob' })],
   ['a sub beyond ASCII', tokenOf(ec, { sub: 'аlice' })],
   ['a sub that is too long', tokenOf(ec, { sub: 'a'.repeat(256) })],
+  ['a sub that is a number', tokenOf(ec, { sub: 7 })],
   ['an ID token', tokenOf(ec, {}, { typ: 'JWT' })],
+  ['an ID token without a type', tokenOf(ec, {}, { typ: undefined })],
   ['an ID token of Cognito', tokenOf(ec, { token_use: 'id' }, { typ: undefined })],
   ['an ID token that calls itself at+jwt', tokenOf(ec, { token_use: 'id' })],
   ['a refresh token of Cognito', tokenOf(ec, { token_use: 'refresh' }, { typ: undefined })],
@@ -156,17 +191,33 @@ const tokenAttacks: readonly (readonly [name: string, token: string, fetches?: n
   ['a header that was changed', `${encode(headerOf(ec, { x: 1 }))}.${goodPayload}.${goodSignature}`, 1],
   ["another token's signature", `${goodHeader}.${goodPayload}.${tokenOf(ec, { sub: 'bob' }).split('.')[2]}`, 1],
   ['a signature that was cut', `${goodHeader}.${goodPayload}.${goodSignature.slice(0, 40)}`, 1],
+  ['a signature of zeros', `${goodHeader}.${goodPayload}.${Buffer.alloc(64).toString('base64url')}`, 1],
+  [
+    'a signature in DER',
+    `${goodHeader}.${goodPayload}.${Buffer.from('3006020101020101', 'hex').toString('base64url')}`,
+    1,
+  ],
   ['no signature', `${goodHeader}.${goodPayload}.`],
   ['two parts', `${goodHeader}.${goodPayload}`],
+  ['four parts', `${good}.${goodSignature}`],
   ['five parts, as if encrypted', `${goodHeader}.${goodPayload}.${goodPayload}.${goodPayload}.${goodSignature}`],
+  ['a dot at the end', `${good}.`],
+  ['a dot at the beginning', `.${good}`],
+  ['nothing but dots', '..'],
   ['padding', `${good}==`],
   ['characters of plain base64', `${goodHeader}.${goodPayload}.+/${goodSignature.slice(2)}`],
   ['another spelling of the same signature', withStrayBits(good)],
   ['a crit header', tokenOf(ec, {}, { crit: ['exp'] })],
+  ['a crit header that is empty', tokenOf(ec, {}, { crit: [] })],
   ['an unencoded payload (b64)', tokenOf(ec, {}, { b64: false, crit: ['b64'] })],
   ['a claim twice', signToken(ec, headerOf(ec), `{"sub":"mallory",${JSON.stringify(goodClaims()).slice(1)}`)],
+  [
+    'a claim twice, escaped',
+    signToken(ec, headerOf(ec), `{"\\u0073ub":"mallory",${JSON.stringify(goodClaims()).slice(1)}`),
+  ],
   ['a header parameter twice', signToken(ec, `{"alg":"none",${JSON.stringify(headerOf(ec)).slice(1)}`, goodClaims())],
   ['claims that are a list', signToken(ec, headerOf(ec), [goodClaims()])],
+  ['claims that are null', signToken(ec, headerOf(ec), 'null')],
   ['claims that are no JSON', signToken(ec, headerOf(ec), 'sub=alice')],
   ['a header that is no JSON', signToken(ec, 'alg=ES256', goodClaims())],
   ['claims nested 2,500 deep', signToken(ec, headerOf(ec), '['.repeat(2500) + ']'.repeat(2500))],
@@ -204,10 +255,16 @@ describe('headers that are refused', () => {
     ['a token as DPoP', () => `DPoP ${good}`],
     ['two keys', ({ keyText }) => `Bearer ${keyText} ${keyText}`],
     ['two headers, as a gateway joins them', ({ keyText }) => `Bearer ${keyText},Bearer ${keyText}`],
+    ['two headers, joined with a space', ({ keyText }) => `Bearer ${keyText}, Bearer ${good}`],
+    ['a space before', ({ keyText }) => ` Bearer ${keyText}`],
     ['a space after', ({ keyText }) => `Bearer ${keyText} `],
     ['two spaces', ({ keyText }) => `Bearer  ${keyText}`],
+    ['a tab', ({ keyText }) => `Bearer\t${keyText}`],
     ['a line break after', ({ keyText }) => `Bearer ${keyText}\n`],
+    ['NUL after', ({ keyText }) => `Bearer ${keyText}\0`],
+    ['quotes', ({ keyText }) => `Bearer "${keyText}"`],
     ['a letter beyond ASCII', ({ keyText }) => `Bearer ${keyText}é`],
+    ['a space of another kind', ({ keyText }) => `Bearer\u00a0${keyText}`],
     ['a key among 8 KB', ({ keyText }) => `Bearer ${keyText}${'='.repeat(8192)}`],
   ])('%s', async (_, header) => {
     const world = await credentialWorld({ signingKeys: [ec] });
@@ -260,10 +317,16 @@ describe('API keys that are refused', () => {
   /** A header, and the number of ledger reads that it may cause. */
   const attacks: readonly (readonly [name: string, text: (good: KeyCase) => string, reads: number])[] = [
     ['with a wrong checksum', ({ keyText }) => keyText.slice(0, -1) + (keyText.endsWith('a') ? 'b' : 'a'), 0],
+    ['truncated by a character', ({ keyText }) => keyText.slice(0, -1), 0],
+    ['truncated to the prefix', () => 'tdm_', 0],
     ['without the checksum', ({ keyText }) => keyText.slice(0, -6), 0],
+    ['with a character more', ({ keyText }) => `${keyText}a`, 0],
+    ['with padding', ({ keyText }) => `${keyText}=`, 0],
     ['with the checksum of another key', ({ keyText }) => keyText.slice(0, -6) + otherKey.slice(-6), 0],
     ['in capitals', ({ keyText }) => keyText.toUpperCase(), 0],
     ['of another environment', ({ parts }) => formatApiKey({ ...parts, env: 'live' }), 0],
+    ['of an environment that does not exist', ({ keyText }) => keyText.replace('_test_', '_prod_'), 0],
+    ['with the key id alone and an empty secret', ({ parts }) => `tdm_test_${parts.keyId}_`, 0],
     ['unknown', () => otherKey, 1],
     ['with a wrong secret', ({ parts }) => formatApiKey({ ...newApiKey('test', randomBytes), keyId: parts.keyId }), 1],
     [
@@ -293,12 +356,28 @@ describe('API keys that are refused', () => {
   ])('%s', async (_name, changes, secret) => {
     const world = await credentialWorld({ signingKeys: [] });
     await world.putKey(world.key.keyId, changes);
-    const header = `Bearer ${formatApiKey({ ...world.key, secret: secret ?? world.key.secret })}`;
-    await expectRefused(world, header);
+    await expectRefused(world, `Bearer ${formatApiKey({ ...world.key, secret: secret ?? world.key.secret })}`);
     expect(world.counts.reads).toBe(1);
-    // One answer for all reasons, so that a guess learns nothing.
-    const { authenticator } = world;
-    expect(await authenticator.authenticate(header)).toEqual(await authenticator.authenticate(`Bearer ${otherKey}`));
+  });
+
+  describe('with one answer for all reasons', () => {
+    let world: CredentialWorld;
+    beforeAll(async () => {
+      world = await credentialWorld({ signingKeys: [] });
+    });
+
+    it.each<readonly [name: string, changes: Partial<ApiKeyValue> | null, parts: Partial<ApiKeyParts>]>([
+      ['wrong secret', {}, { secret: PREVIOUS }],
+      ['revoked', { revokedAt: isoAt(-60) }, {}],
+      ['expired', { expiresAt: isoAt(-60) }, {}],
+      ['rotated out', rotated(isoAt(-60)), { secret: PREVIOUS }],
+      ['another environment', null, { env: 'live' }],
+    ])('%s', async (_, changes, parts) => {
+      const fresh = newApiKey('test', randomBytes);
+      const unknown = await world.authenticator.authenticate(`Bearer ${formatApiKey(newApiKey('test', randomBytes))}`);
+      if (changes !== null) await world.putKey(fresh.keyId, { secretHash: hashSecret(fresh.secret), ...changes });
+      expect(await world.authenticator.authenticate(`Bearer ${formatApiKey({ ...fresh, ...parts })}`)).toEqual(unknown);
+    });
   });
 });
 

@@ -4,7 +4,7 @@ import { ALL_SCOPES, type Scope } from '../../contract/operations/scopes.ts';
 import { formatApiKey, hashSecret, newApiKey, parseApiKey } from '../../lambdas/credentials/api-key-format.ts';
 import { registerFirstKey } from '../../lambdas/credentials/operator-key.ts';
 import { createAuthenticator } from '../../lambdas/credentials/principal.ts';
-import { usageKey } from '../../storage/records/accounts.ts';
+import { type ApiKeyValue, apiKeyKey, usageKey } from '../../storage/records/accounts.ts';
 import { type DumpedLedger, holdersOf, openDumpedLedger } from './dumped-ledger.ts';
 import { heldToSchemas } from './held-to-schemas.ts';
 import { overtakenLedger } from './overtaken-ledger.ts';
@@ -76,6 +76,26 @@ describe('API keys', () => {
     return { actor, subject, scopes: [...scopes] };
   }
 
+  it('are issued to operators by operators only, without a request and with every scope', async () => {
+    const operator = { waitlistRequest: null, scopes: [...ALL_SCOPES] };
+    const { status, json } = await create(operator);
+    expect([status, json.subject, json.scopes]).toEqual([201, 'operator', [...ALL_SCOPES].sort()]);
+    for (const as of ['issuer', 'alice']) {
+      const refused = await create({ waitlistRequest: null, scopes: ['claims:read'] }, { as });
+      expect([refused.status, refused.json.code]).toEqual([403, 'forbidden']);
+    }
+    const missing = await world.call({
+      method: 'POST',
+      path: URL,
+      body: { label: 'Chart', scopes: ['claims:read'] },
+      as: 'operator',
+    });
+    expect([missing.status, missing.json.errors]).toEqual([
+      422,
+      [expect.objectContaining({ pointer: '/waitlistRequest' })],
+    ]);
+  });
+
   it('are issued to the account of an approved waitlist request, and work', async () => {
     const { status, json } = await create({ scopes: ['watchlists:write', 'claims:read'] });
     expect(status).toBe(201);
@@ -141,6 +161,13 @@ describe('API keys', () => {
     expect([status, json.errors]).toEqual([422, [expect.objectContaining({ pointer: '/scopes/0' })]]);
   });
 
+  it('can have every scope that concerns only their own account', () => {
+    expect(ADMIN_SCOPES).toEqual([
+      ...['claims:review', 'entitlements:admin', 'recipes:read', 'recipes:write', 'publications:write'],
+      ...['log:takedown', 'waitlist:admin', 'keys:admin', 'audit:read'],
+    ]);
+  });
+
   it('count at the commit against the quota of their account, not of the issuer', async () => {
     const answers = await Promise.all([create(), create(), create()]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 403]);
@@ -150,6 +177,11 @@ describe('API keys', () => {
     expect((await create()).status).toBe(201);
     expect((await create()).json.code).toBe('quota-exceeded');
     expect((await create({ waitlistRequest: await approvedRequest() })).status).toBe(201);
+  });
+
+  it('are not issued to an account with a limit of 0', async () => {
+    await grant(0);
+    expect((await create()).json.code).toBe('quota-exceeded');
   });
 
   it.each([
@@ -208,13 +240,20 @@ describe('API keys', () => {
     expect(await opens(fourth.json.key)).not.toBeNull();
   });
 
+  it.each([
+    ['less than nothing', { overlapSeconds: -1 }, 422],
+    ['more than a week', { overlapSeconds: 604_801 }, 422],
+  ])('are not rotated with %s', async (_, body, status) => {
+    const { json } = await create();
+    expect((await rotate(json.id, body)).status).toBe(status);
+  });
+
   it('are revoked permanently: refused, still listed, given back to the quota once', async () => {
     const first = await create();
     const second = await create();
     const rotated = await rotate(first.json.id);
     world.nowMs += 1;
-    const revoked = await Promise.all([1, 2, 3].map(() => revoke(first.json.id)));
-    expect(revoked.map(({ status }) => status)).toEqual([204, 204, 204]);
+    expect((await revoke(first.json.id)).status).toBe(204);
     expect([await opens(first.json.key), await opens(rotated.json.key)]).toEqual([null, null]);
     expect(await opens(second.json.key)).not.toBeNull();
     expect(await usedKeys()).toBe(1);
@@ -222,7 +261,8 @@ describe('API keys', () => {
     expect(shown).toMatchObject({ revokedAt: '2026-11-20T12:00:00.001Z', previousSecretValidUntil: null });
 
     world.nowMs += 1;
-    expect((await revoke(first.json.id)).status).toBe(204);
+    const again = await Promise.all([revoke(first.json.id), revoke(first.json.id)]);
+    expect(again.map(({ status }) => status)).toEqual([204, 204]);
     expect(await usedKeys()).toBe(1);
     expect((await list()).json.data).toContainEqual(shown);
     expect((await rotate(first.json.id)).json.code).toBe('state-transition');
@@ -248,6 +288,14 @@ describe('API keys', () => {
     expect((await use()).status).toBe(401);
   });
 
+  it('are given back once by however many revoke them at once', async () => {
+    const { json } = await create();
+    await create();
+    const answers = await Promise.all([revoke(json.id), revoke(json.id), revoke(json.id)]);
+    expect(answers.map(({ status }) => status)).toEqual([204, 204, 204]);
+    expect(await usedKeys()).toBe(1);
+  });
+
   it('are revoked although the count of them has been lost', async () => {
     const { json } = await create();
     const lost = { kind: 'count', key: usageKey(`account:${request}`, 'api-keys', null), by: -1 } as const;
@@ -255,5 +303,27 @@ describe('API keys', () => {
     expect((await revoke(json.id)).status).toBe(204);
     expect(await usedKeys()).toBe(0);
     expect(await opens(json.key)).toBeNull();
+  });
+
+  it('of the operator, which have no waitlist request, are rotated and revoked too', async () => {
+    const value: ApiKeyValue = {
+      id: 'operatorOperator',
+      subject: 'operator',
+      label: 'First operator key',
+      scopes: [...ALL_SCOPES],
+      secretHash: '00',
+      previousSecret: null,
+      createdAt: '2026-11-20T12:00:00.000Z',
+      expiresAt: null,
+      revokedAt: null,
+    };
+    await ledger.transact([{ kind: 'put', key: apiKeyKey(value.id), revision: 1, value, if: { kind: 'absent' } }], {
+      attemptId: 'seed',
+    });
+    expect((await rotate(value.id, {}, 'issuer')).json.code).toBe('forbidden');
+    const rotated = await rotate(value.id);
+    expect(await opens(rotated.json.key)).toMatchObject({ subject: 'operator' });
+    expect((await revoke(value.id)).status).toBe(204);
+    expect(await opens(rotated.json.key)).toBeNull();
   });
 });

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { workOff } from '../ingest/work-off.ts';
 import { market, price } from '../publisher/world.ts';
+import { ASSERTIONS, filed, openClaimWorld } from './claim-world.ts';
 import { type ApiWorld, openApiWorld } from './world.ts';
 
 const BATCHES = '/api/v1/ingest/batches';
@@ -52,6 +53,15 @@ test('a batch of several transactions is in the audit of each of its markets', a
   for (const slug of slugs) expect(await ofMarket(world, slug)).toEqual([['key:feed', 'system:ingest', batch]]);
 });
 
+test('a market of several transactions has a record of each', async () => {
+  const world = openApiWorld();
+  const days = Array.from({ length: 300 }, (_, day) => price('gold-usd', day, 6117));
+  const batch = await send(world, 'acme/feed', [market('gold-usd'), ...days]);
+  const records = await ofMarket(world, 'gold-usd');
+  expect(records.length).toBeGreaterThan(1);
+  expect(new Set(records.map(String))).toEqual(new Set([String(['key:feed', 'system:ingest', batch])]));
+});
+
 test('a part of a file names the credential that announced the file', async () => {
   const world = openApiWorld();
   const text = [market('gold-usd'), price('gold-usd', 0, 6117)].map((record) => `${JSON.stringify(record)}\n`).join('');
@@ -62,4 +72,23 @@ test('a part of a file names the credential that announced the file', async () =
   await queueUpload({ ...dependencies, newAttemptId: () => 'arrived' }, json.id);
   await workOff(dependencies);
   expect(await ofMarket(world, 'gold-usd')).toEqual([['key:feed', 'system:ingest', expect.stringMatching(/^bat_/)]]);
+});
+
+test('an accepted claim is in the audit of the market, and a claim that is filed is not', async () => {
+  const world = await openClaimWorld({ scopes: { rita: ['claims:review'] } });
+  const before = await ofMarket(world, 'gold-usd');
+  const id = await filed(world, ASSERTIONS.retraction);
+  const act = (part: string, ifMatch: string, body: object) =>
+    world.call({
+      method: 'POST',
+      path: `/api/v1/claims/${id}/${part}`,
+      headers: { 'if-match': ifMatch },
+      body,
+      as: 'rita',
+    });
+  await act('review', '"1"', { action: 'start' });
+  expect(await ofMarket(world, 'gold-usd')).toEqual(before);
+  world.nowMs += 1;
+  expect((await act('decision', '"2"', { outcome: 'accepted', note: 'seen' })).status).toBe(200);
+  expect(await ofMarket(world, 'gold-usd')).toEqual([['user:rita', 'decideClaim', expect.any(String)], ...before]);
 });

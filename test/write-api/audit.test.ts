@@ -50,6 +50,22 @@ describe('audit records', () => {
     });
   });
 
+  it('are listed by target, with all actors', async () => {
+    const grant = (as: string, ifMatch: string | undefined, limit = 1) =>
+      world.call({
+        method: 'PUT',
+        path: '/api/v1/entitlements/user:carol/watchlists',
+        body: { limit },
+        headers: ifMatch === undefined ? { 'if-none-match': '*' } : { 'if-match': ifMatch },
+        as,
+      });
+    await grant('operator', undefined);
+    world.nowMs += 1;
+    await grant('alice', '"1"', 2);
+    const { json } = await list('target=entitlements/user:carol/watchlists');
+    expect(json.data.map(({ actor }: { actor: string }) => actor)).toEqual(['user:alice', 'key:operator']);
+  });
+
   it('are listed by day: today without a filter, newest first', async () => {
     const first = await createWatchlist('alice');
     const second = await createWatchlist('bob');
@@ -82,7 +98,10 @@ describe('audit records', () => {
   it.each([
     ['a day with a target', 'day=2026-11-20&target=a', 'invalid-request'],
     ['a day that does not exist', 'day=2026-02-30', 'invalid-request'],
+    ['a day with a time', 'day=2026-11-20T00:00:00Z', 'invalid-request'],
+    ['an empty actor', 'actor=', 'invalid-request'],
     ['a target with a space', 'target=a%20b', 'invalid-request'],
+    ['a target longer than any', `target=${'a'.repeat(513)}`, 'invalid-request'],
   ])('refuse %s', async (_, query, code) => {
     const { status, json } = await list(query);
     expect([status, json.code]).toEqual([400, code]);

@@ -60,6 +60,18 @@ async function expectNothingKept(): Promise<void> {
 describe('a batch that is accepted', () => {
   const records = [market('gold-usd'), price('gold-usd', 0, 412345)];
 
+  it('is queued, with a report that can be read again', async () => {
+    const answer = await send({ records });
+    const { id } = answer.json;
+    expect(answer.status).toBe(202);
+    expect(answer.headers.location).toBe(`${URL}/${id}`);
+    expect(answer.json).toMatchObject({ state: 'queued', records: 2, mode: 'append', dryRun: false, partial: false });
+    const read = await world.call({ path: `${URL}/${id}` });
+    expect(read.status).toBe(200);
+    expect(read.json).toEqual(answer.json);
+    expect(batchReportSchema.parse(read.json)).toEqual(read.json);
+  });
+
   it('is kept as it came, with its digest, and is on the queue and in the audit', async () => {
     const text = ` { "records" : ${JSON.stringify(records)}\n}`;
     const { json } = await send(text);
@@ -102,7 +114,9 @@ describe('a batch that is accepted', () => {
   });
 
   it.each([
+    ['LF', '\n', ''],
     ['LF at the end too', '\n', '\n'],
+    ['CRLF', '\r\n', '\r\n'],
     ['CRLF, with blank lines at the end', '\r\n', '\r\n\r\n'],
   ])('may be lines that end with %s', async (_, between, end) => {
     const { json } = await sendLines(records.map((record) => JSON.stringify(record)).join(between) + end);
@@ -287,5 +301,17 @@ describe('the rows of a day', () => {
     await send(rows(3), { as: 'acme/k2' });
     expect(await countedRows('account:acme')).toBe(5);
     expect(await countedRows()).toBe(0);
+  });
+});
+
+describe('the report on a batch', () => {
+  it.each([
+    ['alice', 'alice', 200],
+    ['alice', 'operator', 200],
+    ['acme/k1', 'acme/k2', 200],
+  ])('that %s has sent is answered to %s with %i', async (sender, reader, status) => {
+    const { json } = await send({ records: [0] }, { as: sender });
+    const answer = await world.call({ path: `${URL}/${json.id}`, as: reader });
+    expect(answer.status).toBe(status);
   });
 });

@@ -25,6 +25,11 @@ describe('the owner of a claim', () => {
     const { status, json } = await act(world, id, 'add-evidence');
     expect([status, json.code]).toEqual([409, 'conflict']);
   });
+
+  it('a withdrawal has no body', async () => {
+    const { status } = await act(world, await filed(world), 'withdraw', { body: { note: 'n' } });
+    expect(status).toBe(400);
+  });
 });
 
 describe('a reviewer of a claim', () => {
@@ -40,6 +45,16 @@ describe('a reviewer of a claim', () => {
     }
   });
 
+  it.each([
+    ['a request for evidence that does not say for what', 'review', { action: 'request-evidence' }],
+    ['a decision with a blank word', 'decision', { outcome: 'accepted', note: ' \n' }],
+  ])('%s is refused', async (_, part, body) => {
+    const id = await filedIn(world, 'under-review');
+    const path = `${CLAIMS}/${id}/${part}`;
+    const { status, json } = await world.call({ method: 'POST', path, as: 'rita', body, headers: { 'if-match': '*' } });
+    expect([status, json.code]).toEqual([422, 'validation-failed']);
+  });
+
   it('shows the requested evidence on the claim, until the next request', async () => {
     const id = await filedIn(world, 'needs-evidence');
     expect((await read(id)).reviewNote).toBe(REQUESTS['request-evidence'].body.note);
@@ -47,5 +62,14 @@ describe('a reviewer of a claim', () => {
     expect(answered.json.reviewNote).toBe(REQUESTS['request-evidence'].body.note);
     const again = await act(world, id, 'request-evidence', { body: { action: 'request-evidence', note: 'more' } });
     expect(again.json.reviewNote).toBe('more');
+  });
+
+  it.each([
+    ['accept', 'accepted'],
+    ['reject', 'rejected'],
+  ] as const)('a decision to %s shows on the claim', async (action, outcome) => {
+    const id = await filedIn(world, 'under-review');
+    const { json } = await act(world, id, action);
+    expect(json.decision).toEqual({ outcome, note: REQUESTS[action].body.note, decidedAt: json.updatedAt });
   });
 });

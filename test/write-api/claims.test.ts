@@ -14,10 +14,13 @@ import {
   file,
   filed,
   goldRecord,
+  ingest,
   interfere,
   KEY,
+  KEY_SUBJECT,
   openClaimWorld,
   priceOn,
+  priceRecord,
 } from './claim-world.ts';
 import { grant } from './seeds.ts';
 import type { Answer, ApiWorld } from './world.ts';
@@ -55,6 +58,11 @@ describe('filing a claim', () => {
     expect((await world.call({ path: headers.location as string })).json).toEqual(json);
     expect(await goldRecord(world.ledger)).toEqual(before);
     expect(await dirtyMarks(world.ledger)).toEqual([]);
+  });
+
+  it('by a key makes it its account’s', async () => {
+    const { json } = await file(world, undefined, KEY);
+    expect(json.subject).toBe(KEY_SUBJECT);
   });
 
   it.each([
@@ -99,6 +107,12 @@ describe('filing a claim', () => {
     const answer = await file(world, correction(corrected));
     expect([answer.status, answer.json.code]).toEqual([422, 'validation-failed']);
     expect(codesOf(answer)).toContainEqual([pointer, code]);
+  });
+
+  it('to correct to a currency that ended before the observation is refused', async () => {
+    const volume = { metric: 'volume', observedAt: '2026-11-18T00:00:00Z', sourceUrl: 'https://exchange.example/' };
+    const answer = await file(world, correction({ amountMinor: 1, currency: 'HRK' }, volume));
+    expect(codesOf(answer)).toEqual([['/assertion/corrected/currency', 'currency.retired']]);
   });
 
   it.each([
@@ -177,9 +191,15 @@ describe('listing claims', () => {
     expect(headers['www-authenticate']).toContain(`scope="${scope}"`);
   });
 
+  it('refuses an unknown state', async () => {
+    const { status, json } = await list('rita', 'state=open');
+    expect([status, json.code]).toEqual([400, 'invalid-request']);
+  });
+
   /** Lambda answers with at most 6 MB, in which the body is a JSON string. */
   it.each([
     ['three bytes', '金'],
+    ['four bytes', '😀'],
     ['escapes', '"'],
   ])('gives a page of the longest claims, all of %s, in less than 4 MB', async (_, character) => {
     const text = (length: number) => character.repeat(length / character.length);
@@ -210,4 +230,9 @@ describe('reading a claim', () => {
     const read = async (as: string, name = id) => (await world.call({ path: `${CLAIMS}/${name}`, as })).status;
     expect(await Promise.all(['alice', 'rita', 'bob', KEY].map((as) => read(as)))).toEqual([200, 200, 404, 404]);
   });
+});
+
+it('a claim about an observation that was corrected since it was first published is taken', async () => {
+  await ingest(world.ledger, [priceRecord(18, 412911)]);
+  expect((await file(world, ASSERTIONS.correction)).status).toBe(201);
 });

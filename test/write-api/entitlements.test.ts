@@ -198,4 +198,24 @@ describe('entitlements', () => {
     const answers = await Promise.all([6, 7, 8].map((limit) => put('watchlists', { limit }, ifMatch(1))));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412]);
   });
+
+  it('below the present use remove nothing, and allow nothing more until the use has dropped', async () => {
+    const first = await createWatchlist();
+    const second = await createWatchlist();
+    const { json } = await put('watchlists', { limit: 1 });
+    expect(json).toMatchObject({ limit: 1, used: 2, remaining: 0 });
+    expect((await createWatchlist()).json.code).toBe('quota-exceeded');
+    for (const { headers, json } of [first, second]) {
+      const path = `/api/v1/watchlists/${json.id}`;
+      await world.call({ method: 'DELETE', path, headers: { 'if-match': headers.etag } });
+    }
+    expect((await createWatchlist()).status).toBe(201);
+  });
+
+  it('can be changed by their own subject, with the scope', async () => {
+    const path = `${URL}/operator/watchlists`;
+    const answer = await world.call({ method: 'PUT', path, body: { limit: 1 }, headers: CREATE, as: 'operator' });
+    expect(answer.status).toBe(200);
+    expect(await shown('watchlists', '', 'operator')).toMatchObject({ limit: 1, source: 'granted' });
+  });
 });

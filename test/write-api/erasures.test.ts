@@ -165,6 +165,10 @@ describe('erasures', () => {
     expect(audit.json.data).toMatchObject([{ actor: 'key:operator', action: 'createErasure' }]);
   });
 
+  it('that are unknown are not run', async () => {
+    await expect(run('era_1')).rejects.toThrow('era_1');
+  });
+
   it('leave nothing in the ledger that a user has written, and everything of others', async () => {
     await seedUser();
     expect(holdersOf(await ledger.dump(), MARK).length).toBeGreaterThan(8);
@@ -183,6 +187,18 @@ describe('erasures', () => {
       expect(await itemsOf(partition)).toEqual([]);
     }
     expect(await itemsOf(auditOfActor('user:jo').partition)).toHaveLength(3);
+  });
+
+  it('let a returning user start again, with an unused revision of entitlements', async () => {
+    await seedUser();
+    const { json } = await erase('user:jo');
+    await run(json.id);
+    const lists = await world.call({ path: '/api/v1/watchlists', as: 'jo' });
+    expect(lists.json.data).toEqual([]);
+    const { entitlements } = (await world.call({ path: '/api/v1/entitlements', as: 'jo' })).json;
+    expect(entitlements[0]).toMatchObject({ limit: 20, used: 0, source: 'default' });
+    expect((await grant('user:jo', 7)).json.revision).toBe(3);
+    expect((await createWatchlist('jo', 'New')).status).toBe(201);
   });
 
   it.each(Object.entries(CLAIM_TRANSITIONS))(
@@ -238,7 +254,6 @@ describe('erasures', () => {
     expect((market?.value as MarketRecordValue | undefined)?.standing?.representedBy).toEqual(expected);
     expect(market?.revision).toBe(expected === null ? 6 : 5);
     expect((await ledger.get(marketMarkKey('gold-usd'))) !== null).toBe(expected === null);
-    expect(await auditsOf('market/gold-usd')).toHaveLength(expected === null ? 1 : 0);
   });
 
   it('leave an audit record of each claim and each market that they change, and of nothing else', async () => {
@@ -254,6 +269,14 @@ describe('erasures', () => {
     const byActor = await itemsOf(auditOfActor('system:erasure').partition);
     expect(byActor).toHaveLength(4);
     expect(JSON.stringify(byActor)).not.toContain(MARK);
+  });
+
+  it('leave no audit record of a market whose representative has changed', async () => {
+    await seedClaim('claim_1', { assertion: representation }, MARK);
+    await representedMarket(OTHER, 'claim_2');
+    await run((await erase('user:jo')).json.id);
+    expect(await auditsOf('claim/claim_1')).toHaveLength(1);
+    expect(await auditsOf('market/gold-usd')).toEqual([]);
   });
 
   it('include additions to a claim during its erasure', async () => {
@@ -308,5 +331,14 @@ describe('erasures', () => {
       overtakenLedger(ledger, () => grant('user:jo', 3, 'api-keys'), isEntitlements),
     );
     expect(await ledger.get(entitlementsKey('user:jo'))).toMatchObject({ revision: 3, value: { features: {} } });
+  });
+
+  it('have the same effect with several workers as with one', async () => {
+    await seedUser();
+    const { json } = await erase('user:jo');
+    await Promise.all([run(json.id), run(json.id), run(json.id)]);
+    expect(holdersOf(await ledger.dump(), MARK)).toEqual([]);
+    expect((await read(json.id)).json.state).toBe('finished');
+    expect((await ledger.get(marketKey('gold-usd')))?.revision).toBe(6);
   });
 });

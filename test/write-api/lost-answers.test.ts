@@ -58,6 +58,17 @@ describe.each(ENGINES)('on %s', (_engine, open) => {
 });
 
 describe('a write', () => {
+  it.each<readonly Fate[][]>([[[LOST_REQUEST, LOST_ANSWER]], [[LOST_ANSWER, LOST_REQUEST]]])(
+    'is done once and acknowledged after two tries: %j',
+    async (list) => {
+      const ledger = watchLedger(openMemoryLedger(), { fateOf: fates('transact', ...list) });
+      const world = openApiWorld({ ledger });
+      const answer = await world.call({ ...CREATE, body: { name: 'Metals' } });
+      expect([answer.status, answer.headers['idempotency-replayed']]).toEqual([201, undefined]);
+      expect(await effects(world)).toEqual([1, 1, 1, 1]);
+    },
+  );
+
   it.each([
     ['The disk of the service is full.', { code: 'ERR_SQLITE_ERROR', errcode: 13 }],
     ['The disk of the service is read-only.', { code: 'EROFS' }],
@@ -84,6 +95,15 @@ describe('a write', () => {
     expect((await world.call(call)).status).toBe(503);
     expect(broken.commits).toHaveLength(0);
     expect((await world.call(call)).json.markets).toEqual(['gold-usd', 'silver-usd']);
+  });
+
+  it('whose answer the client did not receive is answered again', async () => {
+    const world = openApiWorld({ ledger: openMemoryLedger() });
+    const call = { ...CREATE, body: { name: 'Heard twice' }, key: KEY };
+    const unheard = await world.send(world.eventOf(call));
+    const heard = await world.call(call);
+    expect(heard.text).toBe(unheard.body);
+    expect(heard.headers).toMatchObject({ etag: unheard.headers.etag, 'idempotency-replayed': 'true' });
   });
 
   it('that is always overtaken ends with 409, records nothing, and can be sent again', async () => {

@@ -5,7 +5,8 @@ import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts'
 import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
 import { publish } from '../../publisher/publish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { marketKey } from '../../storage/records/markets.ts';
+import { readAll } from '../../storage/ports/paging.ts';
+import { marketKey, observationsOf } from '../../storage/records/markets.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { workOff } from '../ingest/work-off.ts';
 import { dependenciesOn, market, price, readerOf, SMALL_PAGES } from '../publisher/world.ts';
@@ -97,6 +98,14 @@ describe('a removed market', () => {
     expect((await bodyOf(SNAPSHOT_URL)).json.counts).toEqual({ markets: 4, observations: 1, unknownValues: 1 });
     await expectVerified('b');
     expect(await publish(dependencies)).toMatchObject({ kind: 'unchanged' });
+  });
+
+  it('keeps its history in the ledger', async () => {
+    const before = await readAll(world.ledger, observationsOf('b'));
+    await remove('b');
+    await publish(dependencies);
+    expect(await readAll(world.ledger, observationsOf('b'))).toEqual(before);
+    expect((await world.ledger.get(marketKey('b')))?.value).toMatchObject({ observations: 9, name: 'Market b' });
   });
 
   it('leaves its pages to readers who are on their way through its history', async () => {
@@ -227,6 +236,19 @@ describe('what people have on a removed market', () => {
     };
     const answer = await world.call({ method: 'POST', path: '/api/v1/source-verifications', as: 'operator', body });
     expect(answer).toMatchObject({ status: 422, json: { errors: [{ pointer: '/market', code: 'market.removed' }] } });
+  });
+
+  it('a publication of it changes nothing', async () => {
+    await remove('b');
+    await publish(dependencies);
+    const body = { markets: ['b'] };
+    const { json } = await world.call({ method: 'POST', path: '/api/v1/publications', as: 'operator', body });
+    await workOff({ ledger: world.ledger, nowMs: () => world.nowMs });
+    const { kind, generation } = await publish(dependencies);
+    expect(kind).toBe('unchanged');
+    const told = await world.call({ path: `/api/v1/publications/${json.id}`, as: 'operator' });
+    expect(told.json).toMatchObject({ state: 'published', generation });
+    await expectVerified('b');
   });
 });
 

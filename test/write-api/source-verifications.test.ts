@@ -119,6 +119,14 @@ describe('recording a source verification', () => {
     expect(codesOf(answer)).toEqual([['/subject', 'source.unknown']]);
   });
 
+  it('gives every fault at once', async () => {
+    const answer = await record({ market: 'no-market', verifiedAt: '1999-12-31T23:59:59Z' });
+    expect(codesOf(answer)).toEqual([
+      ['/verifiedAt', 'date.implausible'],
+      ['/market', 'market.unknown'],
+    ]);
+  });
+
   it.each([
     ['within the 5 minutes that clocks may differ', '2026-11-20T12:05:00Z'],
     ['at the beginning of 2000', '2000-01-01T00:00:00Z'],
@@ -139,6 +147,15 @@ describe('the public verification of a source', () => {
     expect((await dirtyMarks(world.ledger)).map(({ sort }) => sort)).toEqual([marketMarkKey('gold-usd').sort]);
   });
 
+  it('each source has its own', async () => {
+    await recorded({ subject: WHOLE_DESK, outcome: 'gone' });
+    await recorded({ subject: VOLUME, outcome: 'moved', verifiedAt: at('09') });
+    expect((await standing()).verifications).toEqual({
+      [DESK.url]: { outcome: 'gone', verifiedAt: at('11'), subject: 'source' },
+      [EXCHANGE.url]: { outcome: 'moved', verifiedAt: at('09'), subject: 'observation' },
+    });
+  });
+
   it('the latest by verifiedAt shows; an older one is recorded, and the market is not touched', async () => {
     await recorded({ verifiedAt: at('10') });
     const before = await goldRecord(world.ledger);
@@ -155,6 +172,19 @@ describe('the public verification of a source', () => {
     await recorded({ outcome: 'confirmed' });
     await recorded({ outcome: 'inconclusive' });
     expect((await standing()).verifications[DESK.url]).toMatchObject({ outcome: 'inconclusive' });
+  });
+
+  it('shows a mismatch with a value that has been corrected since', async () => {
+    await ingest(world.ledger, [priceRecord(18, 500000)]);
+    await recorded({ outcome: 'mismatch' });
+    expect((await standing()).verifications[DESK.url]).toMatchObject({ outcome: 'mismatch' });
+  });
+
+  it.each(OUTCOMES)('is not changed by %s of the same time', async (outcome) => {
+    await recorded({ outcome });
+    const before = await goldRecord(world.ledger);
+    await recorded({ outcome });
+    expect(await goldRecord(world.ledger)).toEqual(before);
   });
 });
 
@@ -307,5 +337,10 @@ describe('listing source verifications', () => {
     expect(ids(await list('market=gold-usd'))).toEqual([first]);
     expect(ids(await list('market=tin-usd'))).toEqual([second]);
     expect(ids(await list('market=no-market'))).toEqual([]);
+  });
+
+  it('does not show who verified', async () => {
+    const id = await recorded();
+    expect((await list()).text + (await world.call({ path: `${PATH}/${id}`, as: 'vera' })).text).not.toContain('user:');
   });
 });

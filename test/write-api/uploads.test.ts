@@ -37,6 +37,16 @@ function dependencies() {
 }
 
 describe('announcing a file', () => {
+  test('answers where to put it, and where to read of it', async () => {
+    const answer = await announce();
+    const { id } = answer.json;
+    expect(answer.status).toBe(201);
+    expect(answer.headers.location).toBe(`/api/v1/ingest/uploads/${id}`);
+    expect(answer.json).toMatchObject({ ...BODY, mode: 'append', state: 'awaiting-content', refusedIn: [] });
+    expect(answer.json.put).toEqual(await world.uploads.presign(id, BODY));
+    expect((await get(id)).json).toEqual(answer.json);
+  });
+
   test('is forgotten after 30 days without the file, and never with it', async () => {
     const [{ json: waiting }, { json: arrived }] = [await announce(), await announce()];
     world.uploads.put(arrived.id, Buffer.from(TEXT));
@@ -45,6 +55,14 @@ describe('announcing a file', () => {
     const days30 = 30 * 24 * 60 * 60 * 1000;
     expect(await expiryOf(waiting.id)).toBe(Date.parse(waiting.createdAt) + days30);
     expect(await expiryOf(arrived.id)).toBeNull();
+  });
+
+  test.each([
+    ['records', { ...BODY, records: 1_000_001 }],
+    ['bytes', { ...BODY, bytes: 2 ** 30 + 1 }],
+  ])('is bounded by the %s of a day', async (_, body) => {
+    expect(await announce({ body })).toMatchObject({ status: 429, json: { code: 'daily-quota-exceeded' } });
+    expect((await announce()).status).toBe(201);
   });
 });
 
