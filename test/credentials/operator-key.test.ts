@@ -29,7 +29,7 @@ test.each(['no key yet', 'a revoked key'])(
   'of two that are made at once where there is %s, one counts',
   async (before) => {
     const ledger = openSqliteLedger(':memory:');
-    if (before !== 'none yet') {
+    if (before !== 'no key yet') {
       await register(ledger, 'old');
       await revoke(ledger, 'old');
     }

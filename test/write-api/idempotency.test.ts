@@ -122,6 +122,17 @@ describe('an idempotency key', () => {
     expect(isReplay(await sendWithoutTrace(batch('dryRun=true')))).toBe(true);
   });
 
+  it('is another key for the same bytes of another media type', async () => {
+    const batch = (type: string): Call => ({
+      ...{ method: 'POST', path: '/api/v1/ingest/batches', key: KEY, headers: { 'content-type': type } },
+      body: '{"records":[{"type":"market"}]}\n',
+    });
+    expect((await world.call(batch('application/json'))).status).toBe(202);
+    expect(await sendWithoutTrace(batch('application/x-ndjson'))).toMatchObject({
+      json: { code: 'idempotency-key-reused' },
+    });
+  });
+
   it('is another key for the same condition in another field', async () => {
     const put = (field: string): Call => ({
       ...{ method: 'PUT', path: '/api/v1/entitlements/user:bob/watchlists', body: { limit: 1 }, key: KEY },
