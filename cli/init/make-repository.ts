@@ -70,7 +70,12 @@ function publishScript(origin: string): string {
 set -euo pipefail
 cd "$(dirname "\${BASH_SOURCE[0]}")"
 export TIDEMARK_READ_BASE_URL="\${TIDEMARK_READ_BASE_URL:-https://${origin}}"
-exec bash node_modules/tidemark/infra/hosting/job/publish.sh "$@"
+steps=node_modules/tidemark/infra/hosting/job/publish.sh
+if [ ! -e "$steps" ]; then
+  echo 'The package tidemark is not installed here. Run npm ci, or the first time the command under "Install" in README.md.' >&2
+  exit 1
+fi
+exec bash "$steps" "$@"
 `;
 }
 

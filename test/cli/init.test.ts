@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { recipeWith } from '../sources/example-recipe.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
+import { runTool } from '../tools/run-tool.ts';
 import { tidemarkHere as tidemark } from './in-process.ts';
 
 async function repositoryOf(parts: Parameters<typeof recipeWith>[0], host = 'github') {
@@ -54,6 +55,14 @@ test.each(['github', 'cloudflare', 'gitlab'])('secrets and internal hosts are na
   }
   expect(readme).toContain('TIDEMARK_SOURCE_HOSTS');
   if (host === 'gitlab') expect(readme).toContain('`25 6 * * *`');
+});
+
+test('without the package, publish.sh changes nothing, and says how to install it', async () => {
+  const folder = join(await temporaryFolder(), 'made');
+  await tidemark(['init', folder, '--origin', 'init.test.example/prices']);
+  const { exitCode, output } = await runTool('bash', [join(folder, 'publish.sh'), '--begin'], { cwd: folder });
+  expect([exitCode, output]).toEqual([1, expect.stringContaining('npm ci')]);
+  expect(existsSync(join(folder, 'site'))).toBe(false);
 });
 
 test('of a list it says that a job does not notice what vanishes, and of nothing else', async () => {
