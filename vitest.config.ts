@@ -15,14 +15,14 @@ const SETS = ['slow', 'aws', 'tools', 'browser'];
 const LONG = Object.entries({
   bench: 'costs',
   bundles: 'bundles',
-  cli: 'doctor exports failures freshness hostile ingest ingest-git init machine mapping mirror-stop missing-rows new-log operations reads settings undo',
+  cli: 'doctor exports failures freshness hostile ingest ingest-git init machine mapping mirror-codes mirror-stop missing-rows new-log operations reads settings undo',
   docs: 'following key-of-a-feed operator-guide readme',
   mapping: 'begin-documents',
   run: 'announced bucket-names from-log git run state target',
   scripts: 'command-line',
   'server/mirror': 'cost',
   server:
-    'backup backup-faults main metrics operator-key-file restored-copy restored-keys sample stop vanished-folder write-api',
+    'backup backup-faults main metrics operator-key-file restored-copy restored-keys sample static-host stop vanished-folder write-api',
   sources: 'internal-source secrets',
 }).flatMap(([room, names]) => names.split(' ').map((name) => `test/${room}/${name}.test.ts`));
 /**

@@ -1,7 +1,6 @@
 /** `npm run simulate`: runs the service in simulated worlds, each of which follows from its seed. docs/simulator.md. */
 import { availableParallelism } from 'node:os';
-import type { Answer } from '../../test/simulator/many.ts';
-import { simulateMany } from '../../test/simulator/many.ts';
+import { type Answer, simulateMany } from '../../test/simulator/many.ts';
 import { KINDS, type Kind, simulate } from '../../test/simulator/simulate.ts';
 import { readCommandLine, refuseArguments, wholeNumber } from './command-line.ts';
 
