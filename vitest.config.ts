@@ -35,6 +35,7 @@ const COMPUTING = [
   'job',
   'killed',
   'mcp',
+  'memory',
   'older-versions',
   'scenario',
   'sources-command',
@@ -56,8 +57,8 @@ export default defineConfig({
     // the many small files. Hence no fast test mocks a module, and each restores what it changes in its process; mocks,
     // variables of the environment and the umask are restored here.
     isolate: set !== null,
-    // Half of the time of the longest fast tests is waiting, for a server's next round or for a process.
-    ...(set === null ? { maxWorkers: Math.ceil(availableParallelism() * 1.5) } : {}),
+    // More than half of the time of the longest fast tests is waiting, for a server's next round or for a process.
+    ...(set === null ? { maxWorkers: Math.ceil(availableParallelism() * 2.5) } : {}),
     ...(set === 'tools' ? { maxWorkers: '100%' } : {}),
     globalSetup: [
       'test/files-in-memory.ts',
