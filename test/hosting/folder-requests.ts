@@ -47,6 +47,9 @@ export const REQUESTS: readonly (readonly [path: string, asked?: Asked])[] = [
   [`${GONE}/history.csv`],
   [`${GONE}.gone.json`],
   ['/errors/404.json'],
+  // A folder that git has made has more than what is published.
+  ['/.git/config'],
+  ['/%2egit/config'],
   ['/'],
   ['/?utm_source=letter'],
   ['/markets'],

@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -97,6 +97,8 @@ describe('a published folder', async () => {
     const umask = process.umask(0o077);
     const objects = await publishInto(folder);
     process.umask(umask);
+    await mkdir(join(folder, 'public/.git'));
+    await writeFile(join(folder, 'public/.git/config'), 'url = https://publish:token@host.example/');
     edge = createEdgeServer({
       objects,
       nowMs: Date.now,
