@@ -6,6 +6,7 @@
  */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pMap from 'p-map';
 import { ENGINES_VARIABLE } from '../../test/aws/engines/engine.ts';
 import { makeRunFolder } from '../../test/aws/engines/run-folder.ts';
 import { startEngines } from '../../test/aws/engines/start-engines.ts';
@@ -64,8 +65,10 @@ const [slowOthers, slowComputing] = ['others', 'computing'].map(
     run: (onProgress) => runVitest('slow', [], { TIDEMARK_SLOW: part }, onProgress),
   }),
 ) as [Step, Step];
-/** Rounds run one after the other, and the steps of a round at the same time: most of them wait for processes half of their time. */
+/** Rounds run one after the other. Within a round, {@link LANES} steps run at the same time, the longest first. */
 const rounds: Step[][] = [];
+/** The tests on engines mostly wait, for a build first, and the slow ones run one at a time, so four lanes share two cores. */
+const LANES = 4;
 if (values.aws) rounds.push([onEngines()]);
 else if (values.tools) rounds.push([byTools()]);
 else if (values.browser) rounds.push([inBrowser]);
@@ -85,7 +88,7 @@ let passed = 0;
 let failed = 0;
 const skipped: string[] = [];
 const failures: string[] = [];
-for (const round of rounds) await Promise.all(round.map(take));
+for (const round of rounds) await pMap(round, take, { concurrency: LANES });
 for (const line of skippedLines(skipped)) console.log(line);
 // Printed again, because a truncated log keeps its end.
 for (const failure of failures) console.log(`failed: ${failure}`);
