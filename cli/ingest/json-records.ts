@@ -1,6 +1,6 @@
 /** The records of a JSON document, each as its original text. */
-import { findNodeAtLocation, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
-import { tooDeepAt } from '../../mapping/declared/parse-jsonc.ts';
+import { findNodeAtLocation, type ParseError, parseTree } from 'jsonc-parser';
+import { syntaxFault, tooDeepAt } from '../../mapping/declared/parse-jsonc.ts';
 import { wholeText } from '../../mapping/input/csv-input.ts';
 import { JSON_DOCUMENT_CHARACTERS } from '../../mapping/input/json-document.ts';
 import type { TextLine } from './lines.ts';
@@ -27,8 +27,7 @@ export async function* readJsonRecords(bytes: AsyncIterable<Uint8Array>): AsyncG
   const tree = parseTree(text, errors, { disallowComments: true });
   const [first] = errors;
   if (first !== undefined) {
-    const why = printParseErrorCode(first.error);
-    return yield faultAt(lineAt(first.offset), `is not JSON (${why}): is the file complete?`);
+    return yield faultAt(lineAt(first.offset), `${syntaxFault(text, first)}: is the file complete?`);
   }
   const records = tree?.type === 'object' ? findNodeAtLocation(tree, ['records']) : tree;
   if (records?.type !== 'array') return yield faultAt(1, 'has no records: write an array, or an object with "records"');

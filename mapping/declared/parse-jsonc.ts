@@ -34,11 +34,9 @@ export function readJsonc<Good extends object>(
   }
   const errors: ParseError[] = [];
   const tree = parseTree(text.replace(/^\uFEFF/, ' '), errors, { allowTrailingComma: true });
-  const faults = errors.map(({ error, offset }): MappingFault => {
-    const detail = `is not JSON: ${printParseErrorCode(error)}`;
-    return { pointer: '', detail, line: lineAt(text, offset) };
-  });
-  if (isFaulty(faults)) return { faults };
+  const [error] = errors;
+  if (error !== undefined)
+    return { faults: [{ pointer: '', detail: syntaxFault(text, error), line: lineAt(text, error.offset) }] };
   if (tree === undefined) return { faults: [{ pointer: '', detail: 'is empty', line: 1 }] };
   const result = read(getNodeValue(tree));
   if (!('faults' in result)) return result;
@@ -48,6 +46,15 @@ export function readJsonc<Good extends object>(
     line: lineAt(text, nearestNode(tree, fault.pointer).offset),
   });
   return { faults: [placed(first), ...others.map(placed)] };
+}
+
+/** The first fault in words, with the text where the parser noticed it. Later ones mostly follow from it. */
+export function syntaxFault(text: string, { error, offset }: ParseError): string {
+  const words = printParseErrorCode(error)
+    .replaceAll(/\B[A-Z]/g, ' $&')
+    .toLowerCase();
+  const [rest = ''] = text.slice(offset, offset + 40).split(/[\r\n]/, 1);
+  return `is not JSON (${words} at ${rest.trim() === '' ? 'the end of the line' : rest})`;
 }
 
 /** The places where a person must decide, and the faults of all other places. */

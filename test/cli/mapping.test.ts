@@ -156,7 +156,7 @@ test('check takes a recipe for its mapping, and names the faults of both', async
   expect(faulty.errors).toMatch(/a\.json:5 \/hosts\/0: .*\n.*a\.json:\d+ \/mapping\/match: /);
 });
 
-test('a file that is nested too deeply is one fault with its line; brackets in texts and comments are none', async () => {
+test('a file that is no JSON, or nested too deeply, is one fault with its line; brackets in texts and comments are none', async () => {
   const folder = await temporaryFolder();
   await writeFile(join(folder, 'deep.json'), `[\n${'['.repeat(200_000)}`);
   const fault = /^ *deep\.json:2 \/: is nested too deeply: at most 32 levels\n$/m;
@@ -168,6 +168,11 @@ test('a file that is nested too deeply is one fault with its line; brackets in t
     expect(run).toMatchObject({ code: 2, output: '', errors: expect.stringMatching(fault) });
     expect(run.errors.trim().split('\n')).toHaveLength(2);
   }
+  await writeFile(join(folder, 'cut.json'), '{\n  "csv": {}\n  "match": FILL\n');
+  const cut = await tidemark(['mapping', 'check', 'cut.json', '-'], { cwd: folder, input: '' });
+  expect(cut.errors.trim().split('\n').slice(1)).toEqual([
+    expect.stringMatching(/cut\.json:3 \/: is not JSON \(comma expected at "match": FILL\)$/),
+  ]);
   const brackets = '['.repeat(50);
   await writeFile(join(folder, 'flat.json'), `// ${brackets}\n${'[],'.repeat(50)}{"${brackets}": "${brackets}"}`);
   const flat = await tidemark(['mapping', 'check', 'flat.json', '-'], { cwd: folder, input: '' });
