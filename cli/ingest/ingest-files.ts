@@ -32,6 +32,8 @@ export interface FileSummary extends IngestTotals, Partial<MissingRows> {
   readonly past?: NamedFile['past'];
   readonly dryRun: boolean;
   readonly newValues: number;
+  /** In a dry run and in `tidemark run`, the first value in words (see `FirstValue`). Left out if the file does not define its market. */
+  readonly first?: string;
   readonly faults: readonly (Omit<FaultGroup, 'first'> & { readonly first: string })[];
 }
 
@@ -101,6 +103,7 @@ export async function sendFiles(
         definitions,
         names,
         totals,
+        first: new FirstValue(),
         runId: `${runId}-${index}`,
       };
       let missing: Partial<MissingRows> | null = null;
@@ -125,6 +128,7 @@ export async function sendFiles(
         ...(past && { past }),
         dryRun: run.dryRun,
         ...totals,
+        ...(run.first.text !== null && { first: run.first.text }),
         newValues: newValuesOf(totals),
         ...missing,
         faults: faults.groups().map((group) => ({ ...group, first: firstFault(input.name, group.first) })),
@@ -192,11 +196,11 @@ const OUTLIERS =
   'own rule: docs/mapping.md, "Values that leap".';
 
 async function ingestFile(run: IngestRun, contents: FileContents | null): Promise<void> {
-  const { input, source, partial, inBatches, dryRun, asserted, totals, names } = run;
+  const { input, source, partial, inBatches, dryRun, asserted, names } = run;
   const rows = readSource(input.bytes, source, asserted);
   // Records state their slugs themselves: another name is a new name.
   const read = source.form === 'csv' ? names.read(input.name, rows) : rows;
-  const all = countingLosses(inBatches ? withoutEnding(read) : read, totals, dryRun || inBatches === true);
+  const all = countingLosses(run, inBatches ? withoutEnding(read) : read);
   const records = contents === null ? all : contents.read(all);
   if (dryRun) return await examine(run, records);
   if (!partial) return await sendBatches(run, collecting(cutIntoParts(records, false)));
@@ -225,18 +229,14 @@ async function* withoutEnding(
 }
 
 async function* countingLosses(
+  { totals, first, dryRun, inBatches }: IngestRun,
   records: AsyncGenerator<SourceRecord | SourceFault>,
-  totals: IngestTotals,
-  findsFirst: boolean,
 ): AsyncGenerator<SourceRecord | SourceFault> {
-  const first = new FirstValue();
+  const findsFirst = dryRun || inBatches === true;
   for await (const record of records) {
     if (record.kind === 'record' && record.defines !== null) totals.definitions += 1;
     if (record.kind === 'record' && record.isRounded) totals.rounded += 1;
-    if (record.kind === 'record' && findsFirst && first.isOpen) {
-      first.add(JSON.parse(record.text));
-      if (first.text !== null) totals.first = first.text;
-    }
+    if (record.kind === 'record' && findsFirst && first.isOpen) first.add(JSON.parse(record.text), record.line);
     yield record;
   }
 }

@@ -8,6 +8,7 @@ import {
   type ShownCorrection,
 } from '../../contract/ingest/row-counts.ts';
 import type { FileFault } from '../../mapping/check/fault-groups.ts';
+import type { FirstValue } from '../../mapping/check/first-value.ts';
 import { type CsvMapping, columnsOfDate } from '../../mapping/declared/csv-mapping.ts';
 import { columnsOf } from '../../mapping/values/template.ts';
 import type { ProgressLine } from '../../server/terminal/progress-line.ts';
@@ -61,6 +62,7 @@ export interface IngestRun extends IngestOptions {
   /** The market definitions of earlier files, for a dry run in batches. */
   readonly definitions: Map<string, string>;
   readonly totals: IngestTotals;
+  readonly first: FirstValue;
 }
 
 export interface IngestTotals {
@@ -93,8 +95,6 @@ export interface IngestTotals {
   besides: number;
   /** The first of them. Null: none. */
   firstBeside: ShownBeside | null;
-  /** In a dry run and in `tidemark run`, the first value in words (see `FirstValue`). Left out if the file does not define its market. */
-  first?: string;
   /** The ids of the batches or of the upload, for `tidemark undo`. Empty in a dry run. */
   readonly sentAs: string[];
   /** The generation that shows the stored records. Null: not published yet, or nothing was stored. */
@@ -146,8 +146,11 @@ export function newValuesOf({ accepted, newMarkets, changedMarkets, corrected, r
 }
 
 /** Counts each row once, however many faults it has. */
-export function addRowFaults({ faults, totals }: IngestRun, rows: readonly FileFault[]): void {
-  for (const fault of rows) faults.add(fault, null);
+export function addRowFaults({ faults, totals, first }: IngestRun, rows: readonly FileFault[]): void {
+  for (const fault of rows) {
+    faults.add(fault, null);
+    first.refuse(fault.line);
+  }
   const count = new Set(rows.map(({ line, row = 0 }) => `${line} ${row}`)).size;
   totals.refused += count;
   totals.withoutRecord += count;
@@ -165,7 +168,7 @@ export function shareOf({ sizeBytes, position }: Input): number | null {
  * @returns the number of refused records that are repeated definitions, which were counted in their original part
  */
 export function addReportFaults(
-  { faults, source }: IngestRun,
+  { faults, source, first }: IngestRun,
   { id, errors }: BatchReport,
   lineOf: (line: number) => number | null,
 ): number {
@@ -174,7 +177,10 @@ export function addReportFaults(
     const place = lineOf(line ?? index + 1);
     const detail = source.form === 'csv' ? inWordsOfMapping(code, error.detail) : error.detail;
     if (place === null) repeated.add(index);
-    else faults.add({ line: place, column: columnAt(pointer, source), code, detail, pointer }, id);
+    else {
+      faults.add({ line: place, column: columnAt(pointer, source), code, detail, pointer }, id);
+      first.refuse(place);
+    }
   }
   return repeated.size;
 }

@@ -4,6 +4,7 @@
  */
 
 import type { RetractionRecord } from '../../contract/ingest/ingest-records.ts';
+import { FirstValue } from '../../mapping/check/first-value.ts';
 import { endWith } from '../program/exit-codes.ts';
 import { note } from '../program/output.ts';
 import { allVersions, hasHistory } from '../reads/walk.ts';
@@ -68,7 +69,14 @@ export async function withdrawMissing(
   // Without anything to withdraw, the histories are read only once.
   if (dryRun || missing === left) return { missing, returned, withdrawn: missing - left, isHeldBack: kept.size > 0 };
   const faults = new FaultLog(`${input.name} (withdrawals)`, report);
-  const withdrawals = { ...run, partial: true, faults, totals: newTotals(), runId: `${runId}-withdraw` };
+  const withdrawals = {
+    ...run,
+    partial: true,
+    faults,
+    totals: newTotals(),
+    first: new FirstValue(),
+    runId: `${runId}-withdraw`,
+  };
   const rows = missingOf(run, contents, null, newCount(), kept);
   await sendBatches(withdrawals, cutIntoParts(rows, false));
   for (const line of faultLines(`${input.name} (withdrawals)`, faults.groups())) note(line);

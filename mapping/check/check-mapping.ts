@@ -104,7 +104,7 @@ async function checkFile(
     values += row.values;
     leftOut += row.leftOut;
     for (const result of row.results) {
-      if (result.kind === 'record') first.add(result.record);
+      if (result.kind === 'record') first.add(result.record, rows);
       if (result.kind === 'refusal') {
         refusals.add(result);
       } else if (result.record.type === 'market') {

@@ -9,25 +9,35 @@ import { quantityText, scalarUnit, shownQuantity } from '../../contract/values/s
 
 /** The largest number of records that are examined, because a file of observations alone defines no market. */
 const RECORDS_MAX = 10_000;
+/** Of these lines, one was hopefully not refused. */
+const LINES_MAX = 100;
 
-/** Takes the records of a file in their order, until it has a known value whose market was defined before it. */
+/** Takes the records of a file in their order, until it has enough known values whose markets were defined before them. */
 export class FirstValue {
   readonly #units = new Map<string, Unit>();
-  #text: string | null = null;
+  /** By line: the service may still refuse it. */
+  readonly #texts = new Map<number, string>();
   #records = 0;
+  #lines = 0;
 
   /** `model-1 0.10 USD per token, 1 Oct 2026`. Null: no such value so far. */
   get text(): string | null {
-    return this.#text;
+    const [first = null] = this.#texts.values();
+    return first;
   }
 
   /** Whether further records may give it. */
   get isOpen(): boolean {
-    return this.#text === null && this.#records < RECORDS_MAX;
+    return this.#lines < LINES_MAX && this.#records < RECORDS_MAX;
   }
 
-  add(record: unknown): void {
-    if (!this.isOpen) return;
+  /** The value of a refused line is not the first one. */
+  refuse(line: number): void {
+    this.#texts.delete(line);
+  }
+
+  add(record: unknown, line: number): void {
+    if (!this.isOpen || this.#texts.has(line)) return;
     this.#records += 1;
     const market = marketRecordSchema.safeParse(record);
     if (market.success) {
@@ -40,7 +50,8 @@ export class FirstValue {
     const value = valueText(data, unit);
     if (value === null) return;
     const metric = data.metric === 'price' ? '' : ` ${data.metric}`;
-    this.#text = `${data.market}${metric} ${value}, ${shortMomentText(data.observedAt)}`;
+    this.#texts.set(line, `${data.market}${metric} ${value}, ${shortMomentText(data.observedAt)}`);
+    this.#lines += 1;
   }
 }
 

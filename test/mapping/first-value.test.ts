@@ -26,10 +26,12 @@ test.each<[string, object, object]>([
   ['a context 2000 tokens, 1 Oct 2026', market(1, 'token'), { metric: 'context', value: '2000', unit: 'token' }],
 ])('%s', (text, defined, value) => {
   const first = new FirstValue();
-  first.add(observation({ amountMinor: 1, currency: 'USD', market: 'undefined' }));
-  first.add(defined);
-  first.add(observation({ amountMinor: null, currency: 'USD', unknownReason: 'withheld' }));
-  first.add(observation(value));
-  first.add(observation({ amountMinor: 1, currency: 'USD' }));
+  first.add(observation({ amountMinor: 1, currency: 'USD', market: 'undefined' }), 1);
+  first.add(defined, 2);
+  first.add(observation({ amountMinor: null, currency: 'USD', unknownReason: 'withheld' }), 3);
+  first.add(observation({ amountMinor: 7, currency: 'USD' }), 4);
+  first.add(observation(value), 5);
+  first.add(observation({ amountMinor: 1, currency: 'USD' }), 6);
+  first.refuse(4);
   expect(first.text?.replace('2,000', '2000')).toBe(text);
 });
