@@ -277,9 +277,11 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     },
     publicObjects: {
       read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS],
+      // For putting back what was published again while its delete request was on its way.
+      put: [PUBLIC_OBJECTS],
       delete: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS],
     },
-    secondObjects: { read: [PUBLIC_OBJECTS], delete: [PUBLIC_OBJECTS] },
+    secondObjects: { read: [PUBLIC_OBJECTS], put: [PUBLIC_OBJECTS], delete: [PUBLIC_OBJECTS] },
   },
   // It reads the log, the definitions of markets, and public bodies. It can put only exports and files for other programs.
   export: {

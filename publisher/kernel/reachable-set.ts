@@ -199,11 +199,15 @@ export class ReachableSet {
     return logSize !== null && isTileBeyond(key, logSize);
   }
 
-  /** Whether this tile, file or market body is in use now, even if it was not when it was judged. */
-  async isInUseAgain(key: string): Promise<boolean> {
+  /** Whether it is a tile, a file or a market body: a later generation can put it with the same bytes. */
+  mayBeUsedAgain(key: string): boolean {
     const { kind } = this.#classOf(key);
+    return this.#isStray(key) || kind === 'owned' || kind === 'body';
+  }
+
+  /** Whether such an object is in use now, even if it was not when it was judged. */
+  async isInUseAgain(key: string): Promise<boolean> {
     const isStray = this.#isStray(key);
-    if (!isStray && kind !== 'owned' && kind !== 'body') return false;
     const before = await this.#storage.ledger.get(HEAD_KEY);
     if (before === null || isStray) return before?.revision !== this.generation;
     const { unreachable } = await this.judge([key], before.value);

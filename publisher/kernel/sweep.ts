@@ -10,7 +10,8 @@
  * and bundles are never used again. So nothing of a generation in preparation is removed. A head body is deleted only
  * with the ETag that was seen together with such an old generation, and only if the ledger, read after that, does not
  * list the market. A market that is defined again may at any moment be published with the same bytes, and so with the
- * same ETag.
+ * same ETag. If that happens while the delete request is on its way, the sweep puts the body back at once. If the sweep dies
+ * before it has done so, or its delete request lands after its answer was lost, the search for lost objects does it.
  *
  * Safety of pages: a page that is unreachable stays unreachable, whatever is published during the sweep and however
  * long the sweep takes. A page is in one of three states: in use, as the records said that were read; newer than HEAD
@@ -22,8 +23,8 @@
  * before the page: a walk finds the page.
  *
  * Safety of tiles: a partial tile that the log has outgrown never comes back. A tile beyond the end of the log is of a
- * generation that was given up. It is removed unless HEAD has moved. A later generation could put it with the same
- * bytes, and so with the same ETag, while the delete request is on its way; a rebuild puts the tile back then.
+ * generation that was given up. It is removed unless HEAD has moved. If HEAD moves while the delete request is on its way,
+ * the sweep puts the tile back, as it does with a body.
  *
  * After a restore, the ledger does not know which pages readers hold cursors of. Nothing is removed until the published
  * state is known again, and no walk begins until the generation that ended the doubt has expired. Tiles stay until a
@@ -33,7 +34,9 @@ import pMap from 'p-map';
 import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/files/limits.ts';
 import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
 import { removed } from '../../storage/ports/changes.ts';
+import { StorageCorrupt } from '../../storage/ports/errors.ts';
 import type { Item } from '../../storage/ports/ledger.ts';
+import type { ETag, StoredObject } from '../../storage/ports/object-store.ts';
 import { queryPages } from '../../storage/ports/paging.ts';
 import {
   GENERATIONS,
@@ -232,8 +235,10 @@ class Sweep {
     const isRemoved = async (key: string): Promise<boolean> => {
       const present = await objects.stat(key);
       if (present === null || present.metadata.generation > this.#list.generation) return false;
-      if (await reach?.isInUseAgain(key)) return false;
-      return this.#options.dryRun || (await objects.delete(key, present.etag)) === 'deleted';
+      if (reach === undefined || !reach.mayBeUsedAgain(key)) {
+        return this.#options.dryRun || (await objects.delete(key, present.etag)) === 'deleted';
+      }
+      return await this.#removeUnused(reach, key, present.etag);
     };
     const gone = new Set<string>();
     const remove = async (key: string) => (await isRemoved(key)) && gone.add(key);
@@ -242,6 +247,31 @@ class Sweep {
       await pMap(some, remove, { concurrency: OBJECT_CONCURRENCY });
     }
     for (const key of keys) if (gone.has(key)) this.#removed.add(key);
+  }
+
+  /**
+   * Removes an object that a later generation may put again with the same bytes. If it has done so while the request was on
+   * its way, the object is put back, as one of its earlier generation: no newer object is replaced.
+   */
+  async #removeUnused(reach: ReachableSet, key: string, etag: ETag): Promise<boolean> {
+    const { objects } = this.#storage;
+    const present = await this.#readUnlessDamaged(key);
+    if ((present !== null && present.etag !== etag) || (await reach.isInUseAgain(key))) return false;
+    if (this.#options.dryRun) return true;
+    if ((await objects.delete(key, etag)) === 'refused') return false;
+    if (!(await reach.isInUseAgain(key))) return true;
+    if (present !== null) await objects.put(key, present.body, present.metadata, { kind: 'absent' });
+    return false;
+  }
+
+  async #readUnlessDamaged(key: string): Promise<StoredObject | null> {
+    try {
+      const found = await this.#storage.objects.get(key);
+      return found.kind === 'found' ? found : null;
+    } catch (error) {
+      if (error instanceof StorageCorrupt) return null;
+      throw error;
+    }
   }
 
   /** Removes records. One that was written again since it was read stays. Returns whether all are removed. */

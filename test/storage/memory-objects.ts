@@ -53,9 +53,9 @@ function isImmutable(key: string): boolean {
 
 interface Stored {
   readonly entries: Map<string, Entry>;
-  /** By key, kept for ever: the bytes of deleted pages, and the generations of deleted heads. */
+  /** By key, kept for ever: the bytes of deleted pages, and the generations and bytes of deleted heads. */
   readonly immutableETags: Map<string, ETag>;
-  readonly newestGenerations: Map<string, number>;
+  readonly newestGenerations: Map<string, { readonly generation: number; readonly etag: ETag }>;
 }
 
 export function openMemoryObjects(): MemoryObjects {
@@ -121,11 +121,15 @@ function objectsOf({ entries, immutableETags, newestGenerations }: Stored): Memo
       if (isImmutable(key)) {
         immutableETags.set(key, etag);
       } else {
-        const newest = newestGenerations.get(key) ?? metadata.generation;
-        if (metadata.generation < newest) {
-          throw new ObjectStoreMisuse(`${key} of generation ${newest} put by the older ${metadata.generation}`);
+        const newest = newestGenerations.get(key);
+        // The sweep puts back what it has deleted too late: the same bytes, so readers see nothing older.
+        const isPutBack = current === undefined && etag === newest?.etag;
+        if (newest !== undefined && metadata.generation < newest.generation && !isPutBack) {
+          throw new ObjectStoreMisuse(
+            `${key} of generation ${newest.generation} put by the older ${metadata.generation}`,
+          );
         }
-        newestGenerations.set(key, metadata.generation);
+        if (!isPutBack) newestGenerations.set(key, { generation: metadata.generation, etag });
       }
       entries.set(key, { etag, body: new Uint8Array(body), metadata: { ...metadata } });
       puts.push({ key, sizeBytes: body.byteLength });

@@ -1,5 +1,6 @@
 /** The copy in a second region shows what the first has published: all of it, and no more than it costs. */
 import { describe, expect, test } from 'vitest';
+import { publicKey } from '../../../contract/files/public-objects.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { eachDaily } from '../../../publisher/daily.ts';
 import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
@@ -7,6 +8,7 @@ import { deletingInBoth } from '../../../publisher/second-region/delete-in-both.
 import { changedStore } from '../../../storage/ports/changed-store.ts';
 import { StorageUnavailable } from '../../../storage/ports/errors.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
+import { loseMarket } from '../lose-market.ts';
 import { removeMarket } from '../remove-market.ts';
 import { takeDown } from '../take-down.ts';
 import { market, price } from '../world.ts';
@@ -57,6 +59,27 @@ describe('a copy in a second region', () => {
     }
     await regions.copy();
     await expectCopied(regions);
+  });
+
+  test('keeps a body that is published again unchanged while the sweep deletes it', async () => {
+    const regions = await begun();
+    await regions.copy();
+    const key = publicKey({ kind: 'market', slug: 'a' });
+    await loseMarket(regions, 'a');
+    await regions.publishAll();
+    const first = changedStore(regions.objects, {
+      async delete(deleted, etag) {
+        if (deleted === key) {
+          await regions.ingest([market('a')]);
+          await regions.publishAll();
+        }
+        return await regions.objects.delete(deleted, etag);
+      },
+    });
+    await sweepBoth(regions, first);
+    await regions.copy();
+    expect([...bytesOf(regions.objects).keys()]).toContain(key);
+    expect(bytesOf(regions.second).get(key)).toEqual(bytesOf(regions.objects).get(key));
   });
 
   test('follows appended, corrected, removed and new markets, and takedowns', async () => {
