@@ -8,6 +8,7 @@ import { deletingInBoth } from '../../../publisher/second-region/delete-in-both.
 import { changedStore } from '../../../storage/ports/changed-store.ts';
 import { StorageUnavailable } from '../../../storage/ports/errors.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
+import { marketKey } from '../../../storage/records/markets.ts';
 import { loseMarket } from '../lose-market.ts';
 import { removeMarket } from '../remove-market.ts';
 import { takeDown } from '../take-down.ts';
@@ -61,24 +62,29 @@ describe('a copy in a second region', () => {
     await expectCopied(regions);
   });
 
-  test('keeps a body that is published again unchanged while the sweep deletes it', async () => {
+  test.each([
+    ['unchanged', market('a')],
+    ['with other bytes', { ...market('a'), name: 'Another name' }],
+  ])('keeps a body that is published again %s, and copied, just before the sweep deletes it', async (_, again) => {
     const regions = await begun();
     await regions.copy();
     const key = publicKey({ kind: 'market', slug: 'a' });
     await loseMarket(regions, 'a');
     await regions.publishAll();
-    const first = changedStore(regions.objects, {
+    const both = deletingInBoth(regions.objects, regions.second);
+    const objects = changedStore(both, {
       async delete(deleted, etag) {
         if (deleted === key) {
-          await regions.ingest([market('a')]);
+          await regions.ingest([again]);
           await regions.publishAll();
+          await regions.copy();
         }
-        return await regions.objects.delete(deleted, etag);
+        return await both.delete(deleted, etag);
       },
     });
-    await sweepBoth(regions, first);
-    await regions.copy();
-    expect([...bytesOf(regions.objects).keys()]).toContain(key);
+    await collectGarbage({ ...regions.dependencies, objects }, { dryRun: false });
+    expect(await regions.ledger.get(marketKey('a'))).not.toBeNull();
+    expect(bytesOf(regions.objects).get(key)).toBeDefined();
     expect(bytesOf(regions.second).get(key)).toEqual(bytesOf(regions.objects).get(key));
   });
 
