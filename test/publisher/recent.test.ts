@@ -160,6 +160,15 @@ test('only the newest rows of a history are looked at', async () => {
   expect(await recentOf(world)).toMatchObject([{ decimal: ['0.02'], observedAt: ['2026-01-02T00:00:00Z'] }]);
 });
 
+test('of two prices that one source states for one moment, the last prices have one', async () => {
+  const world = createWorld().with({ projections: new Set(BOTH) });
+  const elsewhere = { ...price('a', 1, 3), sourceUrl: 'https://example.org/elsewhere' };
+  await world.ingest([market('a'), price('a', 0, 1), price('a', 1, 2), elsewhere]);
+  await world.publish();
+  const [{ observedAt }] = await recentOf(world);
+  expect(observedAt).toEqual(['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z']);
+});
+
 test('a price that was announced is not marked as corrected, unless its value is another one', () => {
   const row = {
     ...{ metric: 'price', observedAt: '2026-01-01T00:00:00Z', recordedAt: '2026-01-01T00:00:00.000Z' },
