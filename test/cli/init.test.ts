@@ -1,5 +1,5 @@
 /** `tidemark init`: the workflow and the README have what the recipe needs. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -63,6 +63,16 @@ test('without the package, publish.sh changes nothing, and says how to install i
   const { exitCode, output } = await runTool('bash', [join(folder, 'publish.sh'), '--begin'], { cwd: folder });
   expect([exitCode, output]).toEqual([1, expect.stringContaining('npm ci')]);
   expect(existsSync(join(folder, 'site'))).toBe(false);
+});
+
+test('it allows the same install scripts as the package itself', async () => {
+  const folder = join(await temporaryFolder(), 'made');
+  await tidemark(['init', folder, '--origin', 'init.test.example/prices']);
+  const [made, own] = [folder, join(import.meta.dirname, '../..')].map((root) => {
+    const { allowScripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    return Object.entries(allowScripts).map(([name, isAllowed]) => [name.replace(/@.*/, ''), isAllowed]);
+  });
+  expect(made).toEqual(own);
 });
 
 test('of a list it says that a job does not notice what vanishes, and of nothing else', async () => {
