@@ -33,8 +33,6 @@ describe('an amount in minor units', () => {
   test.each<Case>([
     ['agrees with its source', { amountMinor: 150, sourceValue: '1.5' }, '150 (1.5)'],
     ['has a decimal too few', { amountMinor: 15, sourceValue: '1.5' }, DISAGREES],
-    ['has a decimal too few in dinar', { amountMinor: 31, sourceValue: '0.307' }, DISAGREES, '1 KWD'],
-    ['has decimals that yen have not', { amountMinor: 1_234_500, sourceValue: '12345' }, DISAGREES, '1 JPY'],
     ['has another sign', { amountMinor: 3698, sourceValue: '-36.98' }, DISAGREES],
     ['is rounded and does not say so', { amountMinor: 4130, sourceValue: '41.29999', rounded: false }, LIES],
     ['is not rounded and says so', { amountMinor: 4130, sourceValue: '41.300', rounded: true }, LIES],
@@ -42,33 +40,25 @@ describe('an amount in minor units', () => {
     ['is truncated', { amountMinor: 4129, sourceValue: '41.29999', rounded: true }, DISAGREES],
     ['is half rounded up, as in some sources', { amountMinor: 3, sourceValue: '0.025', rounded: true }, '~3 (0.025)'],
     ['is half rounded to even', { amountMinor: 2, sourceValue: '0.025', rounded: true }, '~2 (0.025)'],
-    ['without digits of the source is taken', { amountMinor: 15, sourceValue: null }, '15 (null)'],
     ['is unknown', { amountMinor: null, unknownReason: 'withheld', sourceValue: '1.5' }, 'null (1.5)'],
     ['may have digits for one', { amountMinor: 3_669_000, sourceValue: '366.9' }, '3669000 (366.9)', '100 HUF'],
-    ['may have digits for all', { amountMinor: 3_669_000, sourceValue: '36690' }, '3669000 (36690)', '100 HUF'],
     ['may not have digits for others', { amountMinor: 366_900, sourceValue: '366.9' }, DISAGREES, '100 HUF'],
     ['is for what it names', { amountMinor: 36_690, sourceValue: '366.9', quotedQuantity: 1 }, DISAGREES, '100 HUF'],
-    ['may be for more', { amountMinor: 5, sourceValue: '0.5', quotedQuantity: 1000 }, '5 (0.5)', '100 HUF'],
     ['keeps the exponent', { amountMinor: 16, sourceValue: '1.6e-05', quotedQuantity: 1 }, '16 (1.6e-05)', '10000 USD'],
-    ['has another exponent', { amountMinor: 16, sourceValue: '1.6e-06', quotedQuantity: 1 }, DISAGREES, '10000 USD'],
     ['has an exponent that nothing can hold', { amountMinor: 1, sourceValue: '1e999' }, DISAGREES],
     ['may be for 10^15', { amountMinor: 1, sourceValue: '1e-17', quotedQuantity: 1 }, '1 (1e-17)', `${10 ** 15} USD`],
     ['not for more', { amountMinor: 1, sourceValue: '1', quotedQuantity: 1e15 + 1 }, 'record.invalid /quotedQuantity'],
-    ['of a source that is out of range', { amountMinor: 1, sourceValue: '9'.repeat(20) }, DISAGREES],
   ])('that %s', async (...row) => await expectOutcome(row));
 });
 
 describe('a decimal instead of minor units', () => {
   test.each<Case>([
-    ['exactly', { value: '36.69' }, '3669 (36.69)', '1 HUF'],
     ['with an exponent, which is kept', { value: '1.6e-05', quotedQuantity: 1 }, '16 (1.6e-05)', '10000 USD'],
     ['of an exponent and of plain digits', { value: '1.5', sourceValue: '15e-1' }, '150 (15e-1)'],
     ['as a zero with an exponent', { value: '0e5' }, 'amount.zero-unasserted /value'],
     ['in yen, rounded', { value: '162.675' }, '~163 (162.675)', '1 JPY'],
     ['in dinar', { value: '0.307' }, '307 (0.307)', '1 KWD'],
     ['for one, of 1,000', { value: '162.67516375', quotedQuantity: 1 }, '~162675 (162.67516375)', '1000 JPY'],
-    ['for 100, in a market for one', { value: '36690', quotedQuantity: 100 }, '36690 (36690)', '1 HUF'],
-    ['with the same digits as source', { value: '1.50', sourceValue: '1.5' }, '150 (1.5)'],
     ['as unknown', { value: null, unknownReason: 'not-published' }, 'null (null)'],
     ['as an asserted zero', { value: '0.00', zeroAsserted: true }, '0 (0.00)'],
     ['of an unnamed quantity', { value: '162.7' }, 'provenance.incomplete /quotedQuantity', '1000 JPY'],

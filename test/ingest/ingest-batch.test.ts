@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import type { Observation } from '../../contract/values/metric.ts';
-import { type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
 import { readAll } from '../../storage/ports/paging.ts';
 import {
   type MarketRecordValue,
@@ -16,7 +16,6 @@ import { market, price, START_MS } from '../publisher/world.ts';
 import { type IngestOptions, type IngestReport, ingest } from './ingest.ts';
 import { type LedgerDump, openRecordedLedger, type RecordedLedger, recordsOf } from './recorded-ledger.ts';
 
-const CORRECT: IngestOptions = { mode: 'correct' };
 const PARTIAL: IngestOptions = { partial: true };
 
 let attempts = 0;
@@ -44,26 +43,7 @@ async function dirtySlugs(ledger: Ledger): Promise<string[]> {
   return (await readAll(ledger, FRESH_MARKS)).map(({ sort }) => sort.slice(FRESH_MARKS.prefix.length));
 }
 
-function days(slug: string, count: number): IngestRecordInput[] {
-  return Array.from({ length: count }, (_, day) => price(slug, day, day + 1));
-}
-
-describe('the report', () => {
-  test('of an empty batch is empty', async () => {
-    const report = await apply(openRecordedLedger(), []);
-    expect(report).toEqual({ taken: true, accepted: 0, unchanged: 0, faults: [], markets: [] });
-  });
-});
-
 describe('batches that do not fit one transaction', () => {
-  test('many corrections of one market, which take two changes each', async () => {
-    const ledger = await ledgerWith([market('a'), ...days('a', 130)]);
-    const corrections = days('a', 130).map((record) => ({ ...record, amountMinor: -1 }));
-    expect(await apply(ledger, corrections, CORRECT)).toMatchObject({ accepted: 130, unchanged: 0, markets: ['a'] });
-    expect(await observationsOf(ledger, 'a')).toHaveLength(260);
-    expect(Math.max(...ledger.transactions)).toBeLessThanOrEqual(MAX_TRANSACT_CHANGES);
-  });
-
   test('a few rows each of many markets share transactions', async () => {
     const slugs = Array.from({ length: 230 }, (_, index) => `m-${index}`);
     const ledger = await ledgerWith(slugs.flatMap((slug) => [market(slug), price(slug, 0, 1)]));
@@ -73,25 +53,6 @@ describe('batches that do not fit one transaction', () => {
     expect([stored, opened]).toEqual([2, 17]);
     const strands = [...Array.from({ length: 6 }, () => 1 + 15 * 5), ...Array.from({ length: 10 }, () => 1 + 14 * 5)];
     expect(rest).toEqual([...strands, 19, 1]);
-  });
-
-  test('markets with long records, of which few fit', async () => {
-    const [label, attribution] = ['漢'.repeat(200), '漢'.repeat(500)];
-    const source = {
-      label,
-      attribution,
-      publisher: label,
-      licence: null,
-      url: `https://example.com/${'x'.repeat(2000)}`,
-    };
-    const sources = Array.from({ length: 20 }, () => source);
-    const slugs = Array.from({ length: 60 }, (_, index) => `m-${index}`);
-    const ledger = await ledgerWith(slugs.map((slug) => ({ ...market(slug), sources }) as IngestRecordInput));
-    const report = await apply(
-      ledger,
-      slugs.map((slug) => ({ ...market(slug), sources, name: 'Other' })),
-    );
-    expect(report).toMatchObject({ accepted: 60, markets: [...slugs].sort() });
   });
 });
 

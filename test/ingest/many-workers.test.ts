@@ -29,11 +29,6 @@ const numbers = [0, 1, 2];
 
 const LOADS: readonly WorkLoad[] = [
   {
-    name: 'batches of one subject',
-    markets: definitions,
-    batches: numbers.map((number) => ({ subject: 'alice', records: rows(slugsOf(0), number) })),
-  },
-  {
     name: 'batches of several subjects for different markets',
     markets: definitions,
     batches: numbers.flatMap((number) =>
@@ -51,13 +46,6 @@ const LOADS: readonly WorkLoad[] = [
     ),
   },
   { name: 'one upload', markets: definitions, uploads: [numbers.flatMap((number) => rows(slugsOf(0), number))] },
-  {
-    name: 'several uploads for the same markets',
-    markets: definitions,
-    uploads: subjects.map((subject) =>
-      numbers.flatMap((number) => rows(slugsOf(0), subject * numbers.length + number)),
-    ),
-  },
 ];
 
 describe.each(LOADS)('$name', (load) => {

@@ -33,7 +33,6 @@ const NEGATIVE = [price('a', 1, -500), price('a', 3, -900), price('a', 5, -700)]
 describe('prices that cross zero', () => {
   test.each([
     ['with the rule of the documents', { factor: 20, neighbours: 50 }],
-    ['with five neighbours', RULE],
     ['with the guard off', 'off'],
   ] as const)('are taken in whole by a market %s, in one file and day by day', async (_, rule) => {
     expect(await sender()([ruled(rule), ...series(...POWER)])).toEqual([]);
@@ -75,12 +74,6 @@ describe('prices that cross zero', () => {
     const send = sender();
     expect(await send([market('a'), ...calm(30), ...wrong.map((amount, index) => at(60 + index, amount))])).toEqual([]);
     expect(await send([at(70, 8050), at(72, 82_000), at(74, 795)])).toEqual(['1 outlier', '2 outlier']);
-  });
-
-  test('negative values of long ago make no difference to a market that is calm since', async () => {
-    const send = sender();
-    expect(await send([market('a'), ...NEGATIVE, ...calm(150).slice(3)])).toEqual([]);
-    expect(await send([at(300, 210)])).toEqual(['0 outlier']);
   });
 });
 
@@ -148,11 +141,6 @@ test.each([
   ['a reason with the rule of the service', { outliers: null, outliersReason: 'Because.' }],
 ])('a rule with %s is refused', async (_, fields) => {
   expect(await sender()([{ ...market('a'), ...fields } as IngestRecordInput])).toEqual(['0 record.invalid']);
-});
-
-test('rows are decided in the order of time, the definition first, however they are sent', async () => {
-  const rows = [market('a'), ...calm(30), at(60, 800_000)];
-  expect(await sender()(rows.toReversed())).toEqual(['0 outlier']);
 });
 
 test('faults are in the order of their rows, whenever they were found', async () => {

@@ -1,23 +1,13 @@
 /** A market's record fits the ledger, with any rows and any standing. */
 import { describe, expect, test } from 'vitest';
 import { MARKET_METRICS_MAX } from '../../contract/files/limits.ts';
-import type { IngestRecord, IngestRecordInput, ObservationRecord } from '../../contract/ingest/ingest-records.ts';
+import type { IngestRecordInput, ObservationRecord } from '../../contract/ingest/ingest-records.ts';
 import type { Source } from '../../contract/values/market.ts';
-import type { Observation } from '../../contract/values/metric.ts';
 import { readReport } from '../../lambdas/ingest/read-report.ts';
 import { runBatch } from '../../lambdas/ingest/run-batch.ts';
-import { decideMarket } from '../../lambdas/markets/decide.ts';
-import type { KnownObservation } from '../../lambdas/markets/market-decision.ts';
-import { rowOf } from '../../lambdas/markets/rows.ts';
 import { disputedByClaim, standingOf, verified } from '../../lambdas/markets/rules/standing.ts';
-import type { PutChange } from '../../storage/ports/ledger.ts';
 import { MAX_ITEM_BYTES } from '../../storage/ports/ledger-rules.ts';
-import {
-  type MarketRecordValue,
-  type MarketStanding,
-  marketKey,
-  OBSERVATION_PREFIX,
-} from '../../storage/records/markets.ts';
+import { type MarketRecordValue, type MarketStanding, marketKey } from '../../storage/records/markets.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
 import { openDesk } from './desk.ts';
 import { queueBatch, queuedWork } from './queued-batch.ts';
@@ -65,86 +55,22 @@ test('a market with the most of everything that rows may bring is accepted, and 
   expect(Buffer.byteLength(JSON.stringify({ ...value, standing }))).toBeLessThan(MAX_ITEM_BYTES - 50_000);
 });
 
-/** The ledger's limit holds for the sum of all rows, not only for each row. */
-describe('a record that would be too large', () => {
-  const sources = (count: number, characters: number) =>
-    Array.from({ length: count }, (_, number) => longSource(number, () => wide(characters)));
-  /** 16 sources of more than 18 KB each: 295 KB, with a standing within its limit. */
-  const nearlyFull = longMarket(sources(16, 1_350));
-  const tooMuch = longMarket(sources(16, 1_600));
-  const observation = longObservation('volume', { sourceLabel: wide(4_000), observedAt: '2026-01-02T00:00:00Z' });
+describe('a row that would make the record too large is refused and changes nothing,', () => {
+  const later = { observedAt: '2027-01-01T00:00:00Z', announced: true };
+  const newest = metricNames.map((name) => longObservation(name));
+  const announced = metricNames.map((name) => longObservation(name, later));
 
-  interface Given {
-    readonly before?: readonly IngestRecordInput[];
-    readonly standing?: MarketStanding;
-  }
-
-  function decide(record: IngestRecordInput, { before = [], standing }: Given = {}) {
-    const input = { slug: 'a', mode: 'correct', recordedAt: '2026-10-01T12:00:00.000Z' } as const;
-    const rowsOf = (records: readonly IngestRecordInput[]) =>
-      records.map((each, index) => rowOf(index, each as IngestRecord));
-    const first = decideMarket({ ...input, market: null, known: new Map(), rows: rowsOf(before) });
-    const { record: put } = first;
-    const value = put && { ...put.value, ...(standing && { standing }) };
-    const market = put && value && { ...put.key, revision: 0, attemptId: 'x', expiresAtMs: null, value };
-    const known = new Map<string, KnownObservation>();
-    for (const { key, revision, value } of first.changes as readonly PutChange[]) {
-      if (!key.sort.startsWith(OBSERVATION_PREFIX)) continue;
-      const observation = value as Observation;
-      known.set(key.sort.slice(OBSERVATION_PREFIX.length), {
-        first: observation,
-        newest: observation,
-        stated: observation,
-        ordinal: 0,
-        revision,
-      });
-    }
-    const { changes, outcomes } = decideMarket({ ...input, market, known, rows: rowsOf([record]) });
-    const [outcome] = outcomes.values();
-    return { changes, outcome: outcome?.kind === 'refused' ? outcome.error.code : outcome?.kind };
-  }
-
-  test.each<[string, IngestRecordInput, Given]>([
-    ['a definition', tooMuch, {}],
-    ['another definition', tooMuch, { before: [longMarket([])] }],
-    ['an observation of a new metric', observation, { before: [nearlyFull] }],
-    [
-      'a newer observation of a metric',
-      observation,
-      { before: [nearlyFull, longObservation('volume', { sourceLabel: 'short' })] },
-    ],
-    [
-      'an older observation of another source',
-      observation,
-      {
-        before: [nearlyFull, longObservation('volume', { sourceLabel: 'short', observedAt: '2026-01-03T00:00:00Z' })],
-      },
-    ],
-    [
-      'a correction of the latest observation',
-      observation,
-      { before: [nearlyFull, { ...observation, sourceLabel: 'short' } as IngestRecordInput] },
-    ],
-  ])('%s that causes it is refused and changes nothing', (_, record, given) => {
-    expect(decide(record, given)).toEqual({ outcome: 'record.invalid', changes: [] });
-  });
-
-  const later = { ...observation, sourceLabel: 'short', observedAt: '2026-01-03T00:00:00Z' } as IngestRecordInput;
-  const older = { ...observation, sourceLabel: 'short', unit: wide(4_000) } as IngestRecordInput;
-
-  test.each<[string, IngestRecordInput, Given]>([
-    ['an older observation, which is not in the record', older, { before: [nearlyFull, later] }],
-    ['a shorter text', { ...observation, sourceLabel: wide(100) } as IngestRecordInput, { before: [nearlyFull] }],
-    ['a shorter definition', longMarket(sources(16, 1_000)), { before: [nearlyFull] }],
-  ])('is not caused by %s', (_, record, given) => {
-    expect(decide(record, given).outcome).toBe('accepted');
-  });
-
-  test('is not caused by the standing of the market', () => {
-    const name = wide(20_000);
-    const standing = { ...standingOf({}), representedBy: { name, claim: 'claim_1' } };
-    const record = { ...observation, sourceLabel: wide(100) } as IngestRecordInput;
-    expect(decide(record, { before: [nearlyFull], standing }).outcome).toBe('accepted');
+  test.each<[string, (readonly unknown[])[], unknown]>([
+    ['a definition', [[longMarket([]), ...newest, ...announced]], longMarket(twenty)],
+    ['a newest value', [[longMarket(twenty), ...announced], newest], newest.at(-1)],
+    ['an announced value', [[longMarket(twenty), ...newest, ...announced]], announced.at(-1)],
+  ])('%s', async (_, batches, row) => {
+    const desk = openDesk();
+    for (const records of batches) await desk.send(records, { partial: true });
+    const before = await desk.record();
+    expect(await desk.outcome(row)).toBe('record.invalid');
+    expect(await desk.record()).toEqual(before);
+    expect(await desk.outcome(longMarket([], { name: 'Short' }))).toBe('accepted');
   });
 });
 
@@ -172,19 +98,5 @@ describe('the verifications of sources, when the market is defined again', () =>
   ])('stay %s', async (_, sources, left) => {
     const verifications = Object.fromEntries(left.map(({ url }) => [url, shown]));
     expect(await standingAfter(standing(), longMarket(sources))).toEqual(standing({ verifications }));
-  });
-
-  test('leave no standing if it becomes empty', async () => {
-    expect(await standingAfter(standing({ representedBy: null }), longMarket([]))).toBeUndefined();
-  });
-
-  test('do not accumulate, however often sources change', async () => {
-    const desk = openDesk();
-    for (let round = 0; round < 50; round++) {
-      const source = longSource(round);
-      await desk.send([longMarket([source])]);
-      await desk.give(verified(standingOf(await desk.record()), { id: 'v', source, metrics: [], shown }));
-    }
-    expect(Object.keys((await desk.record()).standing?.verifications ?? {})).toHaveLength(1);
   });
 });

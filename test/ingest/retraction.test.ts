@@ -82,12 +82,6 @@ describe('a retraction', () => {
     expect(await desk.record()).toMatchObject({ observations: 3, lastObservedAt: '2026-01-02T00:00:00Z' });
   });
 
-  test('of the kind mistake of the only value: nobody looked', async () => {
-    const desk = await deskWith(sourced);
-    await desk.outcome(retractionOf(sourced, { kind: 'mistake' }));
-    expect((await desk.record()).latest).toEqual({});
-  });
-
   const scalar = { ...price('a', 0, 1), ...{ amountMinor: undefined, currency: undefined } } as object;
   const volume = { ...scalar, metric: 'volume', value: '12.5', unit: 'tonne' } as IngestRecordInput;
 
@@ -109,14 +103,11 @@ describe('after a retraction, a row', () => {
     ['that retracts a mistake again', [retract('mistake'), retract('mistake')], 'unchanged', 6117],
     ['that withdraws it again', [retract('withdrawn'), retract('withdrawn')], 'unchanged', null],
     ['that says the kind', [retract(), retract('mistake')], 'accepted', 6117],
-    ['that says the other kind', [retract(), retract('withdrawn')], 'accepted', null],
     ['that changes the kind', [retract('withdrawn'), retract('mistake')], 'accepted', 6117],
     ['that changes it the other way', [retract('mistake'), retract('withdrawn')], 'accepted', null],
     ['without a kind says nothing new of a mistake', [retract('mistake'), retract()], 'unchanged', 6117],
-    ['without a kind says nothing new of another', [retract('withdrawn'), retract()], 'unchanged', null],
     ['that its source goes on giving stays a mistake', [retract('mistake'), wrong, wrong], 'unchanged', 6117],
     ['that its source goes on giving stays withdrawn', [retract('withdrawn'), wrong, wrong], 'unchanged', null],
-    ['stays so after several kinds', [retract('withdrawn'), retract('mistake'), wrong], 'unchanged', 6117],
     ['that is reinstated shows again', [retract('mistake'), reinstated(wrong)], 'accepted', 999],
     ['with another value needs no such word', [retract('mistake'), price('a', 1, 6210)], 'accepted', 6210],
     ['that is unknown for the same reason shows it', [retract('mistake'), notApplicable], 'accepted', null],
@@ -173,7 +164,6 @@ describe('a dispute about a metric', () => {
     ['a newer observation', price('a', 2, 102), 'append'],
     ['a correction of an older one', price('a', 0, 99), 'correct'],
     ['an unchanged row', price('a', 1, 101), 'correct'],
-    ['a new name', { ...market('a'), name: 'Other' }, 'append'],
   ])('is not changed by %s', async (_, record, mode) => {
     expect(await standingAfter(standing(), record, mode)).toEqual(standing());
   });

@@ -49,23 +49,19 @@ const ROWS: { readonly [group: string]: readonly Row[] } = {
   'is accepted:': [
     ['an amount', append(but({}))],
     ['a new market', NEW],
-    ['a market in a currency of the past', append(defined({ nativeCurrency: 'HRK' }))],
     ['a scalar', append(scalar())],
     ['WTI on 2020-04-20', append(but({ amountMinor: -3698, observedAt: '2020-04-20T00:00:00Z' }))],
     ['an asserted zero', append(but({ amountMinor: 0, zeroAsserted: true }))],
-    ['an asserted scalar zero', append(scalar({ value: '0.00', zeroAsserted: true }))],
     ['an unknown amount with a reason', append(but({ amountMinor: null, unknownReason: 'withheld' }))],
     ['an unknown scalar with a reason', append(scalar({ value: null, unknownReason: 'not-published' }))],
     ['another metric in another currency', append(but({ metric: 'margin', currency: 'EUR' }))],
     ['tomorrow, which has begun in Kiribati', append(but({ observedAt: '2026-10-02T12:00:00Z' }))],
     ['a confirmed date before 1900', append(but({ observedAt: '1861-01-01T00:00:00Z', dateConfirmed: true }))],
-    ['January 1970', append(but({ observedAt: '1970-01-01T00:00:00Z' }))],
     ['the largest amount', append(but({ amountMinor: Number.MAX_SAFE_INTEGER }))],
     [
       'another price of the same day from another source',
       append({ ...price('a', 0, 2), sourceUrl: 'https://b.example' }),
     ],
-    ['another metric of the same day', append(scalar({ observedAt: '2026-01-01T00:00:00Z' }))],
     ['a correction', CORRECTED],
     [
       'a retraction of an unknown value',
@@ -73,7 +69,6 @@ const ROWS: { readonly [group: string]: readonly Row[] } = {
     ],
     ['a correction without an earlier version: it is the first one', correct(but({}))],
     ['a correction back to an earlier value', [CORRECTED, correct(price('a', 0, 1))]],
-    ['a new name', [NEW, append(defined({ name: 'Other' }))]],
     ['a new name of a market with observations', append({ ...market('a'), name: 'Other' })],
     ['a definition and its prices in one batch', append(market('b'), price('b', 0, 1), price('a', 1, 2))],
     ['an observation before the definition of its market', append(price('b', 0, 1), market('b'))],
@@ -90,37 +85,26 @@ const ROWS: { readonly [group: string]: readonly Row[] } = {
       append({ ...price('a', 0, 1), observedAt: '2026-01-01T00:00:00Z' }),
       '0 unchanged',
     ],
-    ['a correction to the known value', correct(price('a', 0, 1)), '0 unchanged'],
     ['the appended row again, after a correction', [CORRECTED, append(price('a', 0, 1))], '0 unchanged'],
     ['the corrected value, appended', [CORRECTED, append(price('a', 0, 2))], '0 unchanged'],
     ['a retraction once more', [append(retraction()), append(retraction())], '0 unchanged'],
-    ['the retracted row again', [append(retraction()), append(price('a', 0, 1))], '0 unchanged'],
   ],
   'is refused by its shape:': [
     ['no object', append(7), '0 record.invalid '],
-    ['an array', append([but({})]), '0 record.invalid '],
-    ['no type', append(but({ type: undefined })), '0 record.invalid /type'],
     ['an unknown type', append(but({ type: 'trade' })), '0 record.invalid /type'],
     ['no value at all', append(but(withoutValue)), '0 record.invalid '],
     ['a fraction of a cent', append(but({ amountMinor: 61.17 })), '0 amount.not-integral /amountMinor'],
     ['2^53', append(but({ amountMinor: 2 ** 53 })), '0 amount.out-of-range /amountMinor'],
     ['an amount as text', append(but({ amountMinor: '6117' })), '0 record.invalid /amountMinor'],
-    ['no amount', append(but({ amountMinor: undefined })), '0 record.invalid /amountMinor'],
     ['pence', append(but({ currency: 'GBp' })), '0 currency.minor-unit-alias /currency'],
-    ['lower case', append(but({ currency: 'usd' })), '0 currency.unknown /currency'],
-    ['no currency', append(but({ currency: undefined })), '0 record.invalid /currency'],
-    ['an unknown field', append(but({ amout: 1 })), '0 record.invalid /amout'],
     ['an unknown field with a slash', append(but({ 'a/b~c': 1 })), '0 record.invalid /a~1b~0c'],
     ['two values', append(but({ value: '1', unit: 'x' })), '0 record.invalid /value', '0 record.invalid /unit'],
     ['a scalar that is not a decimal', append(scalar({ value: '4e+06' })), '0 record.invalid /value'],
-    ['a float for a scalar', append(scalar({ value: 0.1 })), '0 record.invalid /value'],
     ['no time', append(but({ observedAt: undefined })), '0 provenance.incomplete /observedAt'],
     ['an empty label', append(but({ sourceLabel: '' })), '0 provenance.incomplete /sourceLabel'],
     ['no confidence', append(but({ confidence: undefined })), '0 provenance.incomplete /confidence'],
-    ['no URL', append(but({ sourceUrl: undefined })), '0 source.url-missing /sourceUrl'],
     ['a null URL', append(but({ sourceUrl: null })), '0 source.url-missing /sourceUrl'],
     ['a market quoted in gold', append(defined({ nativeCurrency: 'XAU' })), '0 currency.unknown /nativeCurrency'],
-    ['one in pence', append(defined({ nativeCurrency: 'GBX' })), '0 currency.minor-unit-alias /nativeCurrency'],
     ['a quantity of 0', append(defined({ unit: { quantity: 0, of: 'barrel' } })), '0 record.invalid /unit/quantity'],
     [
       'a source with a relative URL',
@@ -144,15 +128,11 @@ const ROWS: { readonly [group: string]: readonly Row[] } = {
       '0 currency.minor-unit-alias /currency',
     ],
     ['a retraction without a reason', append(retraction({ reason: undefined })), '0 record.invalid /reason'],
-    ['one with a blank reason', append(retraction({ reason: '  ' })), '0 record.invalid /reason'],
     [
       'one with a reason of 501 characters',
       append(retraction({ reason: 'x'.repeat(501) })),
       '0 record.invalid /reason',
     ],
-    ['one with a value', append(retraction({ amountMinor: 1 })), '0 record.invalid /amountMinor'],
-    ['one of no metric', append(retraction({ metric: undefined })), '0 record.invalid /metric'],
-    ['one of another kind', append(retraction({ kind: 'typo' })), '0 record.invalid /kind'],
   ],
   'is refused by a rule:': [
     [
@@ -164,11 +144,6 @@ const ROWS: { readonly [group: string]: readonly Row[] } = {
       'gold as money',
       append(but({ currency: 'XAU' })),
       ...['0 currency.unknown /currency', '0 currency.not-native /currency'],
-    ],
-    [
-      'pence in capitals',
-      append(but({ currency: 'GBX' })),
-      ...['0 currency.minor-unit-alias /currency', '0 currency.not-native /currency'],
     ],
     ['another currency than the market’s', append(but({ currency: 'EUR' })), '0 currency.not-native /currency'],
     [
@@ -189,7 +164,6 @@ const ROWS: { readonly [group: string]: readonly Row[] } = {
       '0 date.future /observedAt',
     ],
     ['a spreadsheet’s zero', append(but({ observedAt: '1899-12-30T00:00:00Z' })), '0 date.implausible /observedAt'],
-    ['the year 26', append(but({ observedAt: '0026-09-30T00:00:00Z' })), '0 date.implausible /observedAt'],
     ['an announcement of a past moment', append(but({ announced: true })), '0 date.past /announced'],
     ['an empty URL', append(but({ sourceUrl: '  ' })), '0 source.url-missing /sourceUrl'],
     ['a relative URL', append(but({ sourceUrl: '/wti.csv' })), '0 source.url-not-absolute /sourceUrl'],
@@ -200,7 +174,6 @@ const ROWS: { readonly [group: string]: readonly Row[] } = {
       '0 source.url-not-public /sourceUrl',
     ],
     ['null without a reason', append(but({ amountMinor: null })), '0 provenance.incomplete /unknownReason'],
-    ['a scalar null without one', append(scalar({ value: null })), '0 provenance.incomplete /unknownReason'],
     ['a reason with a value', append(but({ unknownReason: 'withheld' })), '0 provenance.incomplete /unknownReason'],
     ['a price that is not money', append(scalar({ metric: 'price' })), '0 currency.not-native /unit'],
     [
@@ -229,9 +202,7 @@ const ROWS: { readonly [group: string]: readonly Row[] } = {
     ],
     ['an undefined market, whatever the currency', append(price('nowhere', 0, 1, 'EUR')), '0 market.unknown /market'],
     ['the definition of a removed market', append(market('gone')), '0 market.removed /slug'],
-    ['another definition of it', append({ ...market('gone'), name: 'Back' }), '0 market.removed /slug'],
     ['a price of it', append(price('gone', 1, 1)), '0 market.removed /market'],
-    ['a known price of it', append(price('gone', 0, 1)), '0 market.removed /market'],
     ['a correction of it', correct(price('gone', 0, 7)), '0 market.removed /market'],
     ['a retraction of it', append(retraction({ market: 'gone', sourceUrl: GONE })), '0 market.removed /market'],
     ['a retraction of an unknown observation', append(retraction({ metric: 'margin' })), '0 observation.unknown '],
@@ -375,12 +346,4 @@ test('each code of a refused row has an example', () => {
 test('1e400 is out of range', () => {
   const parsed = parseRecord(but({ amountMinor: JSON.parse('1e400') }));
   expect('errors' in parsed && parsed.errors.map(({ code }) => code)).toEqual(['amount.out-of-range']);
-});
-
-test('null stays null, and defaults are filled in', async () => {
-  const { sourceValue, zeroAsserted, outlierConfirmed, ...record } = price('a', 1, null) as Record<string, unknown>;
-  const defaults = { sourceValue: null, rounded: false, zeroAsserted: false, dateConfirmed: false };
-  expect(parseRecord(record)).toEqual({
-    record: { ...record, ...defaults, outlierConfirmed: false, reinstated: false },
-  });
 });

@@ -15,7 +15,6 @@ import {
   marketPartition,
   OBSERVATION_PREFIX,
 } from '../../storage/records/markets.ts';
-import { awaitingGenerationKey, generationOfKey } from '../../storage/records/publication.ts';
 import {
   diesAfter,
   type Fault,
@@ -71,87 +70,7 @@ async function amountsOf(ledger: Ledger, slug: string): Promise<(number | null)[
 }
 
 describe('the report', () => {
-  test('of a new batch says that it is queued', async () => {
-    const ledger = openRecordedLedger();
-    await queueBatch(ledger, 'b', [market('a')]);
-    expect(await reportOn(ledger, 'b')).toMatchObject({
-      state: 'queued',
-      counts: { accepted: 0, unchanged: 0, refused: 0 },
-      errors: [],
-      markets: [],
-      finishedAt: null,
-      generation: null,
-    });
-  });
-
-  test.each<[string, readonly unknown[], BatchOptions, string]>([
-    [
-      'several records of each kind',
-      [price('a', 1, 2), price('a', 2, 2), 'no record', 'no record'],
-      { partial: true },
-      '2 records are stored, and 0 were known already. 2 of 4 records were set aside: correct them by "errors" and send them again, changed ones in a batch with "mode": "correct".',
-    ],
-    ['everything stored', [price('a', 0, 1), price('a', 1, 2)], {}, '1 record is stored, and 1 was known already.'],
-    [
-      'rows set aside',
-      [price('a', 1, 2), 'no record'],
-      { partial: true, mode: 'correct' },
-      '1 record is stored, and 0 were known already. 1 of 2 records was set aside: correct it by "errors" and send it again.',
-    ],
-    [
-      'a refused batch',
-      [price('a', 1, 2), 'no record'],
-      {},
-      'Nothing is stored, because 1 of 2 records was refused: correct it by "errors" and send it again with the others, or send the batch with "partial".',
-    ],
-    [
-      'a dry run',
-      [price('a', 1, 2), 'no record'],
-      { partial: true, dryRun: true },
-      'A dry run: 1 record would be stored, and 0 are known already. 1 of 2 records would be set aside: correct it by "errors" and send it again.',
-    ],
-  ])('says in one line what became of %s', async (_, records, options, summary) => {
-    const ledger = openRecordedLedger();
-    await take(ledger, [market('a'), price('a', 0, 1)]);
-    expect((await take(ledger, records, options)).summary).toBe(summary);
-  });
-
-  test('of an unknown batch is null', async () => {
-    expect(await readReport(openRecordedLedger(), 'nowhere')).toBeNull();
-  });
-
-  test('of an applied batch counts its records and names its markets, and the work item is gone', async () => {
-    const ledger = openRecordedLedger();
-    await take(ledger, [market('a'), price('a', 0, 1)]);
-    const report = await take(ledger, [price('b', 0, 1), market('b'), price('a', 0, 1)]);
-    expect(report).toMatchObject({
-      state: 'applied',
-      records: 3,
-      counts: { accepted: 2, unchanged: 1, refused: 0 },
-      errors: [],
-      markets: ['b'],
-      finishedAt: '2026-10-01T12:00:00.000Z',
-    });
-    expect(await queuedWork(ledger)).toEqual([]);
-  });
-
-  test('names the generation of the batch, once it is known', async () => {
-    const ledger = openRecordedLedger();
-    const { id } = await take(ledger, [market('a')]);
-    expect(await ledger.get(awaitingGenerationKey(`batch/${id}`))).not.toBeNull();
-    const value = { generation: 7, publishedAt: '2026-10-01T12:00:05Z' };
-    await putItem(ledger, generationOfKey(`batch/${id}`), value);
-    expect(await reportOn(ledger, id)).toMatchObject(value);
-  });
-
   const wrong = [market('a'), { ...price('a', 0, 1), amountMinor: 0.5 }, price('nowhere', 0, 1)];
-
-  test('points into the request’s body if it was JSON', async () => {
-    expect((await take(openRecordedLedger(), wrong)).errors).toMatchObject([
-      { index: 1, line: null, pointer: '/records/1/amountMinor', code: 'amount.not-integral' },
-      { index: 2, line: null, pointer: '/records/2/market', code: 'market.unknown' },
-    ]);
-  });
 
   test('names lines if the body was NDJSON; blank lines count', async () => {
     const report = await take(openRecordedLedger(), wrong, { mediaType: 'application/x-ndjson' });
@@ -180,40 +99,6 @@ describe('the report', () => {
   });
 });
 
-describe('a batch that takes in nothing writes only its report', () => {
-  const bad = [market('b'), price('b', 0, 7), price('nowhere', 0, 1)];
-  test.each<[string, readonly unknown[], BatchOptions, object]>([
-    ['refused', bad, {}, { state: 'refused', counts: { accepted: 0, unchanged: 0, refused: 1 }, markets: [] }],
-    [
-      'a dry run',
-      bad.slice(0, 2),
-      { dryRun: true },
-      { state: 'examined', counts: { accepted: 2, unchanged: 0, refused: 0 }, markets: ['b'] },
-    ],
-    [
-      'a dry run that would be refused',
-      [...bad, price('a', 0, 1)],
-      { dryRun: true },
-      { state: 'refused', counts: { accepted: 0, unchanged: 1, refused: 1 }, markets: [] },
-    ],
-    [
-      'a dry run in part',
-      bad,
-      { dryRun: true, partial: true },
-      { state: 'examined', counts: { accepted: 2, unchanged: 0, refused: 1 }, markets: ['b'] },
-    ],
-  ])('%s', async (_, records, options, expected) => {
-    const ledger = openRecordedLedger();
-    await take(ledger, [market('a'), price('a', 0, 1)]);
-    const before = await ledger.dump();
-    const report = await take(ledger, records, options);
-    expect(report).toMatchObject(expected);
-    const { id } = report;
-    const after = [...(await ledger.dump())].filter(([name]) => !name.startsWith(`batch/${id} `));
-    expect(new Map(after)).toEqual(before);
-  });
-});
-
 describe('a batch with more than one transaction', () => {
   test('has the effect of one batch for each market', async () => {
     const markets = Array.from({ length: 70 }, (_, index) => market(`m-${index}`));
@@ -226,22 +111,6 @@ describe('a batch with more than one transaction', () => {
     for (const record of markets) await take(apart, [record]);
     expect(recordsOf(await whole.dump())).toEqual(recordsOf(await apart.dump()));
     expect(Math.max(...whole.transactions)).toBeLessThanOrEqual(MAX_TRANSACT_CHANGES);
-  });
-
-  test('needs only one if it is small', async () => {
-    const ledger = openRecordedLedger();
-    await take(ledger, [market('a'), price('a', 0, 1)]);
-    // One of the request, and one of the batch.
-    expect(ledger.transactions).toHaveLength(2);
-  });
-
-  test('reports refused records once, also if a second worker continues', async () => {
-    const ledger = openRecordedLedger();
-    const records = [...days('a', 150), price('a', 3, 1), market('a'), leap('a', 155)];
-    expect(await take(ledger, records, { partial: true })).toMatchObject({
-      counts: { accepted: 150, unchanged: 0, refused: 3 },
-      errors: [{ code: 'duplicate.in-batch' }, { code: 'duplicate.in-batch' }, { code: 'outlier' }],
-    });
   });
 });
 
@@ -282,7 +151,6 @@ describe('a damaged stored batch', () => {
   test.each<[string, (ledger: Ledger) => Promise<unknown>]>([
     ['another part', (ledger) => putItem(ledger, rawPartKey('b', 0), 'H4sIAAAAAAAAAwMAAAAAAAAAAAA=')],
     ['a part that is not gzip', (ledger) => putItem(ledger, rawPartKey('b', 0), 'AAAA')],
-    ['a part that is not text', (ledger) => putItem(ledger, rawPartKey('b', 0), 7 as never)],
     ['no part', (ledger) => deleteItem(ledger, rawPartKey('b', 0))],
     ['no record', (ledger) => deleteItem(ledger, batchKey('b'))],
   ])('%s: nothing is applied, and the batch is refused', async (_, damage) => {

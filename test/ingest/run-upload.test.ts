@@ -1,6 +1,5 @@
 /** A large file is applied like batches of its lines, each line once, wherever workers stop or die. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { idSchema } from '../../contract/operations/resources.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { readReport } from '../../lambdas/ingest/read-report.ts';
 import { createUploadRunner, type UploadDependencies } from '../../lambdas/ingest/run-upload.ts';
@@ -160,11 +159,6 @@ describe('an upload', () => {
     expect(await upload()).toMatchObject(DONE);
   });
 
-  test('that was not announced is not queued', async () => {
-    await queueUpload(dependenciesOn(contentOf(FILE)), ID);
-    expect(await queuedWork(ledger)).toEqual([]);
-  });
-
   test('is marked as ended once its last part is taken in, and not before', async () => {
     await createUpload(FILE);
     const content = contentOf(FILE);
@@ -191,14 +185,6 @@ describe('an upload', () => {
     expect(await upload()).toMatchObject(DONE);
   });
 
-  test('that is stopped is marked, too', async () => {
-    await createUpload(FILE, { records: 2 });
-    const content = contentOf(FILE);
-    await queueUpload(dependenciesOn(content), ID);
-    expect(await runUpload(dependenciesOn(content), ID)).toBe('done');
-    expect([(await upload()).state, content.isEnded, await queuedWork(ledger)]).toEqual(['stopped', true, []]);
-  });
-
   test('is applied in parts, each a batch with its own report', async () => {
     await createUpload(FILE);
     await queueUpload(dependenciesOn(contentOf(FILE)), ID);
@@ -215,15 +201,6 @@ describe('an upload', () => {
     expect(refused).toEqual({ batch: partBatchId(ID, 3), firstLine: 10, refused: 1 });
     const report = await readReport(ledger, refused?.batch ?? '');
     expect(report).toMatchObject({ state: 'applied', partial: true, errors: [{ line: 10, code: 'market.unknown' }] });
-  });
-
-  test('names the lines of the file, blank lines included', async () => {
-    await createUpload(SPACED);
-    await runUpload(dependenciesOn(contentOf(SPACED)), ID);
-    const [refused] = (await upload()).refusedIn;
-    const report = await readReport(ledger, refused?.batch ?? '');
-    const line = SPACED.split('\n').findIndex((text) => text.includes('"unknown"')) + 1;
-    expect(report?.errors).toMatchObject([{ line, code: 'market.unknown' }]);
   });
 
   test('refuses lines that are not records, and skips blank lines', async () => {
@@ -273,14 +250,6 @@ describe('an upload', () => {
     expect((await ledger.get(uploadKey(other)))?.value).toMatchObject({ ...DONE, accepted: 0, unchanged: 9 });
   });
 
-  test('that is applied does not change', async () => {
-    await createUpload(FILE);
-    await runUpload(dependenciesOn(contentOf(FILE)), ID);
-    const before = await upload();
-    expect(await runUpload(dependenciesOn(contentOf(FILE)), ID)).toBe('done');
-    expect(await upload()).toEqual(before);
-  });
-
   test.each([
     ['is not there', { head: async () => null }],
     ['has another length', { head: async () => ({ bytes: 3 }) }],
@@ -308,16 +277,6 @@ describe('an upload', () => {
       expect(await observations()).toBe(8);
     },
   );
-
-  test('that was not announced is reported to an operator', async () => {
-    await expect(runUpload(dependenciesOn(contentOf(FILE)), ID)).rejects.toThrow(StorageCorrupt);
-  });
-
-  test('gives its parts different ids of the form of batch ids', () => {
-    const ids = Array.from({ length: 5_000 }, (_, part) => partBatchId(ID, part));
-    expect(new Set(ids).size).toBe(ids.length);
-    expect(ids.filter((id) => !idSchema('bat').safeParse(id).success)).toEqual([]);
-  });
 });
 
 describe('wherever a worker fails', () => {
@@ -347,7 +306,6 @@ describe('wherever a worker fails', () => {
   });
 
   test.each<[string, Partial<PartLimits>, Partial<UploadValue>]>([
-    ['fewer lines', { maxLines: 2 }, { accepted: 9 }],
     ['more lines', { maxLines: 7 }, { accepted: 9 }],
     ['fewer bytes', { maxBytes: 400 }, { accepted: 9 }],
     ['shorter lines, which refuses the rest,', { maxLineBytes: 20 }, {}],
@@ -372,34 +330,6 @@ describe('wherever a worker fails', () => {
     }
   });
 
-  test('before its end, the next worker does not wait', async () => {
-    await createUpload(FILE);
-    const content = contentOf(FILE);
-    async function* breaking(_: string, fromByte: number) {
-      let chunks = 0;
-      for await (const chunk of content.read(ID, fromByte)) {
-        if (chunks++ === 30) throw new StorageUnavailable('the connection broke');
-        yield chunk;
-      }
-    }
-    await expect(runUpload(dependenciesOn({ ...content, read: breaking }), ID)).rejects.toThrow(StorageUnavailable);
-    expect(await upload()).toMatchObject({ state: 'applying', partsDone: 1 });
-    expect(await runUpload(dependenciesOn(content), ID)).toBe('done');
-    expect(await upload()).toMatchObject(DONE);
-  });
-
-  test('repeatedly, the run of the queue fails, without a delay', async () => {
-    await createUpload(FILE);
-    const content = contentOf(FILE);
-    await queueUpload(dependenciesOn(content), ID);
-    async function* breaking(_: string, fromByte: number) {
-      yield* content.read(ID, fromByte);
-      throw new StorageUnavailable('the connection broke');
-    }
-    const running = workOff(dependenciesOn({ ...content, read: breaking }));
-    await expect(running).rejects.toThrow(StorageUnavailable);
-  });
-
   test('with a permanent failure, that part is refused, and the next run continues after it', async () => {
     await createUpload(FILE);
     const content = contentOf(FILE);
@@ -419,14 +349,6 @@ describe('wherever a worker fails', () => {
     expect(await upload()).toMatchObject({ state: 'applying', partsDone: 2, accepted: 3, refused: 3 });
     expect(await workOff({ ...dependenciesOn(content), failed })).toMatchObject({ done: 1, failed: 0 });
     expect(await upload()).toMatchObject({ state: 'applied', accepted: 6, refused: 4 });
-  });
-
-  test('two workers at once apply it once', async () => {
-    await createUpload(FILE);
-    const outcomes = await Promise.all([1, 2].map(() => runUpload(dependenciesOn(contentOf(FILE)), ID)));
-    expect(outcomes).toContain('done');
-    expect(await upload()).toMatchObject(DONE);
-    expect(await observations()).toBe(8);
   });
 
   test('a worker that finds other lines stored for a part leaves the part to the worker that stored them', async () => {

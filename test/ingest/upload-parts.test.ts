@@ -31,14 +31,8 @@ const linesOf = async (text: string | Uint8Array, limits?: PartLimits) =>
 
 describe('a file', () => {
   test.each<[string, string, readonly (readonly string[])[]]>([
-    ['without a byte', '', []],
-    ['of one line', '{"a":1}', [['{"a":1}']]],
-    ['with an end to its last line', '1\n2\n', [['1', '2']]],
-    ['with as many lines as a part has', '1\n2\n3\n', [['1', '2', '3']]],
     ['with one more', '1\n2\n3\n4', [['1', '2', '3'], ['4']]],
-    ['with as many bytes as a part has', '1234567\n1234567\n1234567\n', [['1234567', '1234567', '1234567']]],
     ['with one more', '12345678\n1234567\n1234567\n', [['12345678', '1234567'], ['1234567']]],
-    ['with other line ends', '1\r\n2\r\n', [['1', '2']]],
     ['with blank lines', '\n1\n \t\r\n2', [['', '1', ''], ['2']]],
     ['with a line of the greatest length', '1234567890\n', [['1234567890']]],
     ['with a longer line', '12345678901\n1', [[UNREADABLE, '1']]],
