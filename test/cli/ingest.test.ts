@@ -194,6 +194,32 @@ describe('a dry run', () => {
   });
 });
 
+test('many new markets: two requests a part, and no wait for a generation before the last part', async () => {
+  const [markets, parts, generation] = [4_000, 8, 7];
+  const input = Array.from({ length: markets }, (_, index) => [
+    { type: 'market', slug: `m-${index}` },
+    { type: 'observation', market: `m-${index}` },
+  ]).flat();
+  // Every report is finished at its first reading. Nothing is published before the reports of all parts were read.
+  const read = new Set<string>();
+  let sent = 0;
+  const { url: stub, seen } = await stubServer((request, response) => {
+    const isRead = request.method === 'GET';
+    const id = isRead ? (request.url.split('/').at(-1) as string) : `b-${++sent}`;
+    const report = { id, state: 'applied', records: 1_000, errors: [], finishedAt: 'now' };
+    const counts = { accepted: 1_000, unchanged: 0, refused: 0 };
+    json({ ...report, counts, generation: read.has(`b-${parts}`) ? generation : null })(request, response);
+    if (isRead) read.add(id);
+  });
+  const environment = { TIDEMARK_KEY: 'k' };
+  const run = await tidemark(['ingest', '-', '--json', '--url', stub], { environment, input: lines(input) });
+  expect(JSON.parse(run.output)).toMatchObject([{ accepted: 2 * markets, refused: 0, generation }]);
+  expect(seen.map(({ body }) => body).join('')).toBe(lines(input));
+  const eachPart = Array.from({ length: parts }, (_, part) => ['POST batches', `GET b-${part + 1}`]).flat();
+  const asked = seen.map(({ method, url }) => `${method} ${url.replace(/\?.*/, '').split('/').at(-1)}`);
+  expect(asked).toEqual([...eachPart, `GET b-${parts}`]);
+});
+
 test.each([
   ['records', ['--format', 'ndjson'], ''],
   ['records', ['--format', 'json'], '[]'],

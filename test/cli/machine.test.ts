@@ -10,7 +10,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { testAuthority } from '../sources/test-certificates.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { json, type Reply, stubServer } from './stub-server.ts';
-import { finished, MAIN, type Run, spawnTidemark, tidemark } from './tidemark.ts';
+import { finished, MAIN, type Run, spawnTidemark, tidemark, tidemarkOnTerminal } from './tidemark.ts';
 
 const KEY = { TIDEMARK_KEY: 'key' };
 
@@ -155,6 +155,15 @@ describe('a server of a newer version', () => {
 });
 
 describe('Ctrl-C', () => {
+  test('ends a command whose server never answers; on a terminal, it says how far it is after two seconds', async () => {
+    const { url } = await stubServer(() => {});
+    const path = join(await temporaryFolder(), 'records.ndjson');
+    await writeFile(path, observations(1));
+    const words = ['ingest', path, '--url', url, '--timeout', '600'];
+    const run = await tidemarkOnTerminal(words, { environment: KEY, keys: ['Sending [', '\u0003'] });
+    expect(run.output).toContain('Sending [');
+  });
+
   /** Waits until the command has printed this. */
   async function printed(child: ChildProcess, part: string): Promise<void> {
     let text = '';

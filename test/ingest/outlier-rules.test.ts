@@ -75,6 +75,12 @@ describe('prices that cross zero', () => {
     expect(await send([market('a'), ...calm(30), ...wrong.map((amount, index) => at(60 + index, amount))])).toEqual([]);
     expect(await send([at(70, 8050), at(72, 82_000), at(74, 795)])).toEqual(['1 outlier', '2 outlier']);
   });
+
+  test('negative values of long ago make no difference to a market that is calm since', async () => {
+    const send = sender();
+    expect(await send([market('a'), ...NEGATIVE, ...calm(150).slice(3)])).toEqual([]);
+    expect(await send([at(300, 210)])).toEqual(['0 outlier']);
+  });
 });
 
 describe('a calm series', () => {

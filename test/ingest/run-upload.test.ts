@@ -185,6 +185,14 @@ describe('an upload', () => {
     expect(await upload()).toMatchObject(DONE);
   });
 
+  test('that is stopped is marked, too', async () => {
+    await createUpload(FILE, { records: 2 });
+    const content = contentOf(FILE);
+    await queueUpload(dependenciesOn(content), ID);
+    expect(await runUpload(dependenciesOn(content), ID)).toBe('done');
+    expect([(await upload()).state, content.isEnded, await queuedWork(ledger)]).toEqual(['stopped', true, []]);
+  });
+
   test('is applied in parts, each a batch with its own report', async () => {
     await createUpload(FILE);
     await queueUpload(dependenciesOn(contentOf(FILE)), ID);
