@@ -99,6 +99,28 @@ describe('the report', () => {
   });
 });
 
+describe('a batch that takes in nothing writes only its report', () => {
+  const bad = [market('b'), price('b', 0, 7), price('nowhere', 0, 1)];
+  test.each<[string, readonly unknown[], BatchOptions, object]>([
+    ['refused', bad, {}, { state: 'refused', counts: { accepted: 0, unchanged: 0, refused: 1 }, markets: [] }],
+    [
+      'a dry run that would be refused',
+      [...bad, price('a', 0, 1)],
+      { dryRun: true },
+      { state: 'refused', counts: { accepted: 0, unchanged: 1, refused: 1 }, markets: [] },
+    ],
+  ])('%s', async (_, records, options, expected) => {
+    const ledger = openRecordedLedger();
+    await take(ledger, [market('a'), price('a', 0, 1)]);
+    const before = await ledger.dump();
+    const report = await take(ledger, records, options);
+    expect(report).toMatchObject(expected);
+    const { id } = report;
+    const after = [...(await ledger.dump())].filter(([name]) => !name.startsWith(`batch/${id} `));
+    expect(new Map(after)).toEqual(before);
+  });
+});
+
 describe('a batch with more than one transaction', () => {
   test('has the effect of one batch for each market', async () => {
     const markets = Array.from({ length: 70 }, (_, index) => market(`m-${index}`));
