@@ -189,9 +189,15 @@ export function draftQuoted(
   const isSure = first.isSure && others.length === 0 && all.every(({ quantity }) => quantity != null);
   if (isSure) {
     const why = first.hundredths == null ? '' : ` ${inWholes(first)}`;
-    return new Commented(String(first.quantity), `The column ${first.name} says so.${why}`);
+    const saying =
+      names.length === 1
+        ? `The column ${first.name} says so.`
+        : `The columns ${names.join(', ')} say so. Each entry of "also" needs its own.`;
+    return new Commented(String(first.quantity), saying + why);
   }
-  const which = [...named.values()].map(({ quantity, name }) => `${quantity} (${name})`).join(' or ');
+  const saying = (quantity: number | undefined) =>
+    all.filter((each) => each.quantity === quantity).map(({ name }) => name);
+  const which = [...named.keys()].map((quantity) => `${quantity} (${saying(quantity).join(', ')})`).join(' or ');
   const doubt =
     inHundredths === undefined
       ? ''

@@ -356,6 +356,17 @@ describe('numbers', () => {
     expect(document.observation.value).toEqual({ column: 'price', rounding: 'refuse' });
   });
 
+  test.each(['1m_tokens', '1m'])(
+    'of which several may be the price name all columns that say the quantity (%s)',
+    async (of) => {
+      const names = ['input', 'cached'].map((name) => `${name}_usd_per_${of}`);
+      const { text } = await begin(
+        `model,${names},date\na,1.5,0.1,2026-01-01\nb,1,0.1,2026-01-01\nc,1,0.2,2026-01-01\n`,
+      );
+      expect(text).toContain(names.join(', '));
+    },
+  );
+
   test('of two columns of a list keep the quantity that each name says', async () => {
     const list = {
       a: { input_per_mtok: 2.5, output_per_1k_tokens: 1.25 },
