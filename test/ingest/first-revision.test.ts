@@ -1,7 +1,10 @@
 /** A superseded version keeps the revision of the transaction that wrote it, and readers never see that field. */
 import { expect, test } from 'vitest';
 import { historyUrl } from '../../contract/files/routes.ts';
-import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
+import { type IngestRecordInput, ingestRecordSchema } from '../../contract/ingest/ingest-records.ts';
+import { decideInParts } from '../../lambdas/markets/decide.ts';
+import { readMarkets } from '../../lambdas/markets/read-markets.ts';
+import { groupByMarket, rowOf } from '../../lambdas/markets/rows.ts';
 import { publish } from '../../publisher/publish.ts';
 import { mendedVersions } from '../../publisher/repair/recount.ts';
 import { repairOne } from '../../publisher/repair/repair-market.ts';
@@ -40,6 +43,24 @@ test('it is set when a version is superseded, and then stays', async () => {
   const { market: slug, metric, observedAt, sourceUrl } = price('gold', 0, 3) as Record<string, string>;
   await world.ingest([{ type: 'retraction', market: slug, metric, observedAt, sourceUrl, reason: 'x' } as never]);
   expect((await revisionsOf(world))[2]).toEqual([5, 4]);
+});
+
+test('a version that the same transaction supersedes has the revision of its item; one of an earlier part keeps its own', async () => {
+  for (const [maxChanges, expected] of [
+    [100, [undefined, undefined, undefined]],
+    [5, [1, 2, undefined]],
+  ] as const) {
+    const world = createWorld();
+    await world.ingest([market('gold')]);
+    const records = [1, 2, 3].map((amount, index) => rowOf(index, ingestRecordSchema.parse(price('gold', 0, amount))));
+    const [state] = await readMarkets(world.ledger, groupByMarket(records));
+    if (state === undefined) throw new Error('the rows are of one market');
+    const parts = decideInParts({ ...state, mode: 'correct', recordedAt: '2026-10-01T12:00:00.000Z' }, maxChanges);
+    for (const { changes } of parts) {
+      expect((await world.ledger.transact(changes, { attemptId: 'of-a-test' })).committed).toBe(true);
+    }
+    expect((await stored(world)).map(({ value }) => value.firstRevision)).toEqual(expected);
+  }
 });
 
 test('no public body has it, of money or of a scalar', async () => {

@@ -149,6 +149,11 @@ test.each([
   expect(await sender()([{ ...market('a'), ...fields } as IngestRecordInput])).toEqual(['0 record.invalid']);
 });
 
+test('rows are decided in the order of time, the definition first, however they are sent', async () => {
+  const rows = [market('a'), ...calm(30), at(60, 800_000)];
+  expect(await sender()(rows.toReversed())).toEqual(['0 outlier']);
+});
+
 test('faults are in the order of their rows, whenever they were found', async () => {
   const send = sender();
   await send([market('a'), ...calm(30)]);
