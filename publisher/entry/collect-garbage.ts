@@ -1,6 +1,6 @@
 /**
  * Garbage collection as a Lambda function, on a schedule. It is the only function with permission to delete public objects:
- * the publisher can delete only bundles. Invoked by hand with `{ "dryRun": true }`, it removes nothing.
+ * the publisher can delete only bundles. It can also put them, for a body that it has removed a moment too late. Invoked by hand with `{ "dryRun": true }`, it removes nothing.
  */
 import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
 import { logLine } from '../../storage/aws/log-line.ts';
@@ -25,8 +25,8 @@ const objects =
 const formatIsOurs = retriedOnce(() => checkFormat(storage.ledger));
 
 /**
- * The time of one batch of 1,000 objects, with room for retries. If all of them are removed, that is 2,000 requests, 16
- * at once: 4 s at 30 ms each. These numbers are estimated, not measured on an account:
+ * The time of one batch of 1,000 objects, with room for retries. If all of them are removed, that is 2,000 requests (3,000
+ * for bodies of markets), 16 at once: 4 s at 30 ms each. These numbers are estimated, not measured on an account:
  *
  * - Removing: some 250 objects a second, so 200,000 in the fifteen minutes of a run. The busiest deployment, with a
  *   generation every 6 s, makes 75,000 a day: 13 s of an hourly run.

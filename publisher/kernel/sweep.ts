@@ -10,8 +10,9 @@
  * and bundles are never used again. So nothing of a generation in preparation is removed. A head body is deleted only
  * with the ETag that was seen together with such an old generation, and only if the ledger, read after that, does not
  * list the market. A market that is defined again may at any moment be published with the same bytes, and so with the
- * same ETag. If that happens while the delete request is on its way, the sweep puts the body back at once. If the sweep dies
- * before it has done so, or its delete request lands after its answer was lost, the search for lost objects does it.
+ * same ETag. If that happens while the delete request is on its way, the sweep puts the body back at once. If it is too large
+ * for that, if the sweep dies before, or if its delete request lands after its answer was lost, the search for lost objects
+ * does it.
  *
  * Safety of pages: a page that is unreachable stays unreachable, whatever is published during the sweep and however
  * long the sweep takes. A page is in one of three states: in use, as the records said that were read; newer than HEAD
@@ -36,7 +37,7 @@ import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objec
 import { removed } from '../../storage/ports/changes.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';
 import type { Item } from '../../storage/ports/ledger.ts';
-import type { ETag, StoredObject } from '../../storage/ports/object-store.ts';
+import type { ObjectHead, StoredObject } from '../../storage/ports/object-store.ts';
 import { queryPages } from '../../storage/ports/paging.ts';
 import {
   GENERATIONS,
@@ -86,6 +87,9 @@ const DEFAULT_MAX_REMOVALS = 10_000;
  * hour in a small store, half a day among 3,000,000 objects, and longer while runs end at their cap or their time.
  */
 const DEFAULT_MAX_WALKED = 250_000;
+
+/** Larger objects, such as parts of exports, are not held in memory while they are removed. */
+const HELD_BYTES_MAX = 2 ** 20;
 
 /** A page is kept this long after its generation was replaced, because a cache may serve an old list until then. */
 export const PAGE_RETENTION_SECONDS = CURSOR_LIFETIME_SECONDS + FRESH_SECONDS + STALE_IF_ERROR_SECONDS;
@@ -238,7 +242,7 @@ class Sweep {
       if (reach === undefined || !reach.mayBeUsedAgain(key)) {
         return this.#options.dryRun || (await objects.delete(key, present.etag)) === 'deleted';
       }
-      return await this.#removeUnused(reach, key, present.etag);
+      return await this.#removeUnused(reach, key, present);
     };
     const gone = new Set<string>();
     const remove = async (key: string) => (await isRemoved(key)) && gone.add(key);
@@ -253,14 +257,14 @@ class Sweep {
    * Removes an object that a later generation may put again with the same bytes. If it has done so while the request was on
    * its way, the object is put back, as one of its earlier generation: no newer object is replaced.
    */
-  async #removeUnused(reach: ReachableSet, key: string, etag: ETag): Promise<boolean> {
+  async #removeUnused(reach: ReachableSet, key: string, { etag, sizeBytes }: ObjectHead): Promise<boolean> {
     const { objects } = this.#storage;
-    const present = await this.#readUnlessDamaged(key);
-    if ((present !== null && present.etag !== etag) || (await reach.isInUseAgain(key))) return false;
+    const held = sizeBytes <= HELD_BYTES_MAX ? await this.#readUnlessDamaged(key) : null;
+    if ((held !== null && held.etag !== etag) || (await reach.isInUseAgain(key))) return false;
     if (this.#options.dryRun) return true;
     if ((await objects.delete(key, etag)) === 'refused') return false;
     if (!(await reach.isInUseAgain(key))) return true;
-    if (present !== null) await objects.put(key, present.body, present.metadata, { kind: 'absent' });
+    if (held !== null) await objects.put(key, held.body, held.metadata, { kind: 'absent' });
     return false;
   }
 

@@ -7,6 +7,7 @@ import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
 import { publicMetadata } from '../../../publisher/kernel/files/fenced-put.ts';
 import { type GarbageOptions, PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
 import { publish } from '../../../publisher/publish.ts';
+import type { ObjectHead } from '../../../storage/ports/object-store.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import { marketKey } from '../../../storage/records/markets.ts';
 import { GENERATIONS, SUPERSEDED_PAGES, supersededPageKey, WALK_KEY } from '../../../storage/records/publication.ts';
@@ -470,6 +471,29 @@ describe('a sweep and a publish at once', () => {
     const { removed } = await collectGarbage(dependenciesOn(ledger, world.objects, world.clock), FOR_GOOD);
     expect(removed.filter((key) => key.includes('/a/history/pages/'))).toEqual([]);
   });
+});
+
+test('a body of more than a mebibyte is removed without being read', async () => {
+  const world = await publishedWorld();
+  const key = publicKey({ kind: 'market', slug: 'j' });
+  const { etag, metadata } = (await world.objects.stat(key)) as ObjectHead;
+  await loseMarket(world, 'j');
+  await world.publish();
+  for (const [sizeBytes, reads] of [
+    [2 ** 20, 1],
+    [2 ** 20 + 1, 0],
+  ] as const) {
+    const present = (await world.objects.stat(key)) as ObjectHead | null;
+    const condition = present === null ? ({ kind: 'absent' } as const) : ({ kind: 'matches', etag } as const);
+    await world.objects.put(key, Buffer.alloc(sizeBytes), metadata, condition);
+    const asked: string[] = [];
+    const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
+      if (what.startsWith('objects.get') && what.includes('/j.json')) asked.push(what);
+      return await run();
+    });
+    const { removed } = await collectGarbage(dependenciesOn(ledger, objects, world.clock), FOR_GOOD);
+    expect([removed.includes(key), asked.length]).toEqual([true, reads]);
+  }
 });
 
 test('a body stays if its market is defined again and published unchanged after the sweep has read the ETag', async () => {
