@@ -1,6 +1,7 @@
 /**
  * Garbage collection as a Lambda function, on a schedule. It is the only function with permission to delete public objects:
- * the publisher can delete only bundles. It can also put them, for a body that it has removed a moment too late. Invoked by hand with `{ "dryRun": true }`, it removes nothing.
+ * the publisher can delete only bundles. It can also put them, for a body that it has removed a moment too late. Invoked by
+ * hand with `{ "dryRun": true }`, it removes nothing.
  */
 import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
 import { logLine } from '../../storage/aws/log-line.ts';
