@@ -53,8 +53,8 @@ export function syntaxFault(text: string, { error, offset }: ParseError): string
   const words = printParseErrorCode(error)
     .replaceAll(/\B[A-Z]/g, ' $&')
     .toLowerCase();
-  const [rest = ''] = text.slice(offset, offset + 40).split(/[\r\n]/, 1);
-  return `is not JSON (${words} at ${rest.trim() === '' ? 'the end of the line' : rest})`;
+  const [rest] = text.slice(offset).match(/.{0,40}/) as RegExpMatchArray;
+  return `is not JSON (${words} at ${rest.trim() || 'the end of the line'})`;
 }
 
 /** The places where a person must decide, and the faults of all other places. */

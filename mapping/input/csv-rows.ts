@@ -137,7 +137,7 @@ function headerFaults(line: number, header: readonly string[]): CsvFault[] {
 
 function rowFaults(line: number, record: readonly string[], header: readonly string[], encoding: string): CsvFault[] {
   if (record.length !== header.length) {
-    const detail = `has ${record.length} ${record.length === 1 ? 'field' : 'fields'}, but the header has ${header.length}: is a delimiter missing, or a field with a delimiter not quoted?`;
+    const detail = `fields: ${record.length}, but the header has ${header.length}: is a delimiter missing, or a field with a delimiter not quoted?`;
     return [fault(line, null, detail, false)];
   }
   const damaged = record.findIndex((field) => field.includes('\uFFFD'));
