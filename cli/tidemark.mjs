@@ -45,7 +45,7 @@ function findPinnedNode() {
   console.error(
     'The package `node`, which holds the Node that Tidemark runs on, is not completely installed.\n' +
       'Allow its install script, and run it: `npm install-scripts approve node && npm rebuild node`. ' +
-      'With an npm before 11: `npm config set ignore-scripts false`, and install Tidemark again.',
+      'If npm does not know that command: `npm config set ignore-scripts false`, and install Tidemark again.',
   );
   return process.exit(2);
 }

@@ -36,7 +36,7 @@ export async function makeRepository(
     'publish.sh': publishScript(origin),
     [workflow]: workflowFor(shipped(`${host}.yml`), needs),
     '.gitignore': 'node_modules/\nsite/\nlog-key\n',
-    // npm 12 runs no other install scripts; that of `node` fetches the Node that Tidemark runs on.
+    // npm warns of other install scripts, and may not run them. That of `node` fetches the Node that Tidemark runs on.
     'package.json': `${JSON.stringify({ private: true, allowScripts: { node: true, esbuild: false } }, null, 2)}\n`,
     'README.md': readme(basename(resolve(folder)), recipe, origin, stepsFor(steps, needs)),
     'log-key': `${key}\n`,

@@ -189,11 +189,11 @@ export function draftQuoted(
   const isSure = first.isSure && others.length === 0 && all.every(({ quantity }) => quantity != null);
   if (isSure) {
     const why = first.hundredths == null ? '' : ` ${inWholes(first)}`;
-    const saying =
+    const columns =
       names.length === 1
         ? `The column ${first.name} says so.`
         : `The columns ${names.join(', ')} say so. Each entry of "also" needs its own.`;
-    return new Commented(String(first.quantity), saying + why);
+    return new Commented(String(first.quantity), columns + why);
   }
   const saying = (quantity: number | undefined) =>
     all.filter((each) => each.quantity === quantity).map(({ name }) => name);

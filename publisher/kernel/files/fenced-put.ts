@@ -12,9 +12,9 @@
  * object is read.
  *
  * One exception is a market that is removed and then defined again exactly as before. A publisher's request from before
- * could then put the body from before the removal. The market's next change or a rebuild puts the right body back. (A delete
- * request of the sweep from before is mended by the sweep: sweep.ts.) Files of histories that are switched off and on
- * again are such bodies too.
+ * could then put the body from before the removal. The market's next change or a rebuild puts the right body back. The
+ * sweep itself mends a late delete request (sweep.ts). Files of histories that are switched off and on again are such
+ * bodies too.
  *
  * Another exception is a static body that comes back when a deployment is undone, and a file that shows the same data as
  * before but does not name the generation that changed it last (contract/files/file-generation.ts explains why files do). A
