@@ -259,9 +259,9 @@ class Sweep {
    */
   async #removeUnused(reach: ReachableSet, key: string, { etag, sizeBytes }: ObjectHead): Promise<boolean> {
     const { objects } = this.#storage;
+    if (this.#options.dryRun) return !(await reach.isInUseAgain(key));
     const held = sizeBytes <= HELD_BYTES_MAX ? await this.#readUnlessDamaged(key) : null;
     if ((held !== null && held.etag !== etag) || (await reach.isInUseAgain(key))) return false;
-    if (this.#options.dryRun) return true;
     if ((await objects.delete(key, etag)) === 'refused') return false;
     if (!(await reach.isInUseAgain(key))) return true;
     if (held !== null) await objects.put(key, held.body, held.metadata, { kind: 'absent' });
