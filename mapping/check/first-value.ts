@@ -9,7 +9,7 @@ import { quantityText, scalarUnit, shownQuantity } from '../../contract/values/s
 
 /** The largest number of records that are examined, because a file of observations alone defines no market. */
 const RECORDS_MAX = 10_000;
-/** Of these lines, one was hopefully not refused. */
+/** The number of lines whose value is kept, because the service may refuse the first ones. */
 const LINES_MAX = 100;
 
 /** Takes the records of a file in their order, until it has enough known values whose markets were defined before them. */
@@ -37,7 +37,7 @@ export class FirstValue {
   }
 
   add(record: unknown, line: number): void {
-    if (!this.isOpen || this.#texts.has(line)) return;
+    if (!this.isOpen) return;
     this.#records += 1;
     const market = marketRecordSchema.safeParse(record);
     if (market.success) {
@@ -48,7 +48,7 @@ export class FirstValue {
     const unit = data && this.#units.get(data.market);
     if (data === undefined || unit === undefined) return;
     const value = valueText(data, unit);
-    if (value === null) return;
+    if (value === null || this.#texts.has(line)) return;
     const metric = data.metric === 'price' ? '' : ` ${data.metric}`;
     this.#texts.set(line, `${data.market}${metric} ${value}, ${shortMomentText(data.observedAt)}`);
     this.#lines += 1;
