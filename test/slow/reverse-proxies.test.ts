@@ -219,14 +219,16 @@ describe.each(['nginx', 'caddy'])('%s in front of tidemark start', (program) => 
       ['GZIP', 'gzip', gunzipSync],
       ['gzip;q=0, br;q=0.0', undefined, (body) => body],
     ])('with Accept-Encoding %j sends %s, compressed once, twice', async (accepted, coding, decode) => {
-      const plain = await ask(LIST);
+      // No test writes to this market. Of a body that is replaced meanwhile, the cache may have another version in each coding.
+      const path = `${LIST}/silver-usd/history`;
+      const plain = await ask(path);
       for (let time = 0; time < 2; time++) {
-        const got = await ask(LIST, { headers: { 'Accept-Encoding': accepted } });
+        const got = await ask(path, { headers: { 'Accept-Encoding': accepted } });
         expect([got.field('content-encoding'), decode(got.body)]).toEqual([coding, plain.body]);
         const etag = got.field('etag') as string;
         expect(etag.replace('W/', '')).toBe(plain.field('etag'));
         const headers = { 'Accept-Encoding': accepted, 'If-None-Match': etag };
-        expect((await ask(LIST, { headers })).status).toBe(304);
+        expect((await ask(path, { headers })).status).toBe(304);
       }
     });
 
