@@ -56,11 +56,11 @@ export async function filesOf(folder: string, isComplete: boolean): Promise<read
     }
   }
   if (skipped.length > 0) note(`${folder}: skipped ${inWords(skipped)}.`);
-  const [fault] = faults;
-  if (fault !== undefined) {
+  if (faults.length > 0) {
     const unsent =
       files.length === 0 ? '' : ` The other files were not sent either: ${files.map(({ path }) => path).join(', ')}.`;
-    throw new CommandError('usage', `${faults.map(({ message }) => message).join(' ')}${unsent}`, fault.hint);
+    const hints = [...new Set(faults.map(({ hint }) => hint))].join('\n') || null;
+    throw new CommandError('usage', `${faults.map(({ message }) => message).join(' ')}${unsent}`, hints);
   }
   const lost = skipped.filter(({ isData }) => isData);
   if (isComplete && lost.length > 0) {

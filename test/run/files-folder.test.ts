@@ -42,6 +42,9 @@ test('each file is read by its own mapping; a changed row is a correction; uncha
   expect([code, errors]).toEqual([codeOf('usage'), expect.stringContaining('oats.mapping.jsonc')]);
   // The good file is named, because it is not sent either.
   expect(errors).toContain(join(files, 'tea.csv'));
+  await writeFile(join(files, 'oats.mapping.jsonc'), '{}');
+  await writeFile(join(files, 'tea.mapping.jsonc'), '{}');
+  expect((await run()).errors).toMatch(/oats\.mapping\.jsonc:1 \/market: .*tea\.mapping\.jsonc:1 \/market: /s);
 });
 
 test.each<[string, (files: string, aside: string) => Promise<void>, string | null]>([
