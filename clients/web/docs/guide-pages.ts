@@ -6,7 +6,7 @@ import type { DocsPage } from './docs-page.ts';
 /** Each file without its extension, and the sentence that introduces it. */
 const FILES = {
   caching: 'Poll often, and download only changes.',
-  paging: 'Walk through a collection that changes meanwhile.',
+  paging: 'Pagination: walk through a collection that changes meanwhile.',
   money: 'Exact amounts, per quantity, and numbers that nobody knows.',
   'as-of': 'The past as it was known, without look-ahead.',
   log: 'Every change, in one order, signed.',
