@@ -84,7 +84,6 @@ export const createApiKey = writeHandler<'createApiKey'>()({
       revokedAt: null,
     };
     return {
-      kind: 'commit',
       target: targetOf(value.id),
       changes: [
         created(apiKeyKey(value.id), value, 1),
@@ -113,7 +112,6 @@ export const rotateApiKey = writeHandler<'rotateApiKey'>()({
       previousSecret: body.overlapSeconds === 0 ? null : { hash: before.secretHash, validUntil },
     };
     return {
-      kind: 'commit',
       target: targetOf(params.id),
       changes: [replaced(item, value)],
       response: {
@@ -137,10 +135,10 @@ export const revokeApiKey = writeHandler<'revokeApiKey'>()({
     if (refused !== null) return refused;
     const target = targetOf(params.id);
     if (value.revokedAt !== null) {
-      return { kind: 'commit', isUnchanged: true, target, changes: [], response: { body: null } };
+      return { isUnchanged: true, target, changes: [], response: { body: null } };
     }
     const changes = [replaced(key, revoked(value, now)), ...takenFromAccount(value, application, nowMs, found)];
-    return { kind: 'commit', target, changes, response: { body: null } };
+    return { target, changes, response: { body: null } };
   },
 });
 

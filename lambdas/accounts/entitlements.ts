@@ -67,7 +67,6 @@ export const putEntitlement = writeHandler<'putEntitlement'>()({
       return unchanged(targetOf(params), item, { body, revision: before.revision });
     }
     return {
-      kind: 'commit',
       target: targetOf(params),
       changes: [putGrants(params.subject, item, { ...features, [params.feature]: grant })],
       response: { body: toEntitlement(params.feature, grant, counter, nowMs), revision: grant.revision },
@@ -86,7 +85,6 @@ export const deleteEntitlement = writeHandler<'deleteEntitlement'>()({
     if (refused !== null) return refused;
     const { [params.feature]: _, ...others } = features;
     return {
-      kind: 'commit',
       target: targetOf(params),
       changes: [putGrants(params.subject, item, others)],
       response: { body: null },

@@ -32,7 +32,6 @@ export const createErasure = writeHandler<'createErasure'>()({
     const id = newId('era');
     const value: ErasureValue = { id, subject, requestedAt: now, finishedAt: null };
     return {
-      kind: 'commit',
       target: `erasure/${id}`,
       changes: erasureChanges(value, account, { now, nowMs }, found),
       response: { body: toErasure(value), location: `/api/v1/erasures/${id}` },

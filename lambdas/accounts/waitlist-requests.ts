@@ -37,7 +37,6 @@ export const createWaitlistRequest = writeHandler<'createWaitlistRequest'>()({
       decidedAt: null,
     };
     return {
-      kind: 'commit',
       target: targetOf(id),
       changes: [created(waitlistRequestKey(id), value, 1)],
       response: { body: withoutContact(value) },
@@ -56,7 +55,6 @@ export const decideWaitlistRequest = writeHandler<'decideWaitlistRequest'>()({
     }
     const value: WaitlistRequestValue = { ...before, state: body.outcome, note: body.note, decidedAt: now };
     return {
-      kind: 'commit',
       target: targetOf(params.id),
       changes: [replaced(item, value)],
       response: { body: withoutContact(value) },

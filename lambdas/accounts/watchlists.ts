@@ -21,6 +21,7 @@ import {
 } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
 import { checkIfMatch, unchanged } from '../pipeline/preconditions.ts';
+import { limitOf } from '../pipeline/quota.ts';
 
 export const listWatchlists: ReadHandler<'listWatchlists'> = {
   answer: (request, tools) =>
@@ -44,7 +45,6 @@ export const createWatchlist = writeHandler<'createWatchlist'>()({
     const value: WatchlistValue = { name, markets, updatedAt: request.now };
     return (
       refusedMarkets(request, markets, found) ?? {
-        kind: 'commit',
         target: targetOf(id),
         changes: [created(watchlistKey(request.principal.subject, id), value, 1), ...markets.map(mustExist)],
         uses: [{ feature: 'watchlists', amount: 1 }],
@@ -73,7 +73,6 @@ export const deleteWatchlist = writeHandler<'deleteWatchlist'>()({
     if (isRefused(item)) return item;
     const { revision } = item;
     return {
-      kind: 'commit',
       target: targetOf(item.sort),
       changes: [{ kind: 'delete', key: keyOf(request), if: { kind: 'revision-is', revision } }],
       uses: [{ feature: 'watchlists', amount: -1 }],
@@ -134,7 +133,6 @@ function changed<Id extends 'replaceWatchlist' | MarketOfWatchlist>(
   const revision = item.revision + 1;
   const value: WatchlistValue = { ...content, updatedAt: request.now };
   return {
-    kind: 'commit',
     target: targetOf(item.sort),
     changes: [replaced(item, value), ...added.map(mustExist)],
     response: { body: toWatchlist(item.sort, revision, value), revision } as never,
@@ -157,7 +155,7 @@ function refusedMarkets(
   found: ConflictItems,
   checkedMarkets: readonly string[] = markets,
 ): Refused | null {
-  const limit = request.limitOf('watchlist-items');
+  const limit = limitOf({ ...request.principal, nowMs: request.nowMs }, 'watchlist-items');
   if (markets.length > limit) {
     return refuse('quota-exceeded', `A watchlist of yours may hold ${limit} markets, not ${markets.length}.`);
   }

@@ -21,24 +21,16 @@ export interface Principal {
   readonly entitlements: Entitlements;
 }
 
-export interface Unauthenticated {
-  readonly code: 'unauthenticated';
+/** `rate-limited`: the sender's network has failed too often, and the credential was not checked. */
+export interface RefusedCredential {
+  readonly code: 'unauthenticated' | 'rate-limited';
   /** The fault. It repeats no part of the credential. */
   readonly detail: string;
-  /** The value of `WWW-Authenticate` (RFC 6750, section 3). */
-  readonly challenge: string;
+  /** `WWW-Authenticate` (RFC 6750, section 3), or `Retry-After`. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The sender's network has failed too often: the credential was not checked. */
-export interface TooManyFailures {
-  readonly code: 'rate-limited';
-  readonly detail: string;
-  readonly retryAfterSeconds: number;
-}
-
-export type Authentication =
-  | { readonly principal: Principal }
-  | { readonly refused: Unauthenticated | TooManyFailures };
+export type Authentication = { readonly principal: Principal } | { readonly refused: RefusedCredential };
 
 export interface Authenticator {
   /**
@@ -112,7 +104,10 @@ export function createAuthenticator({ tokenIssuer, ...options }: AuthenticatorOp
       const token = BEARER.exec(authorization)?.[1];
       if (token === undefined) return NO_CREDENTIAL;
       const retryAfterSeconds = address === '' ? 0 : failures.waitSeconds(token, address);
-      if (retryAfterSeconds > 0) return { refused: { code: 'rate-limited', detail: TOO_MANY, retryAfterSeconds } };
+      if (retryAfterSeconds > 0) {
+        const headers = { 'retry-after': String(retryAfterSeconds) };
+        return { refused: { code: 'rate-limited', detail: TOO_MANY, headers } };
+      }
       const result = await (token.startsWith(API_KEY_PREFIX) ? authenticateKey(token) : authenticateUser(token));
       if ('principal' in result) failures.succeeded(token);
       else if (address !== '') failures.failed(address);
@@ -146,11 +141,11 @@ const NO_CREDENTIAL: Authentication = {
   refused: {
     code: 'unauthenticated',
     detail: 'Send "Authorization: Bearer <token>" once, with an access token or an API key.',
-    challenge: REALM,
+    headers: { 'www-authenticate': REALM },
   },
 };
 
 function refused(detail: string): Authentication {
   const challenge = `${REALM}, error="invalid_token", error_description="${detail}"`;
-  return { refused: { code: 'unauthenticated', detail, challenge } };
+  return { refused: { code: 'unauthenticated', detail, headers: { 'www-authenticate': challenge } } };
 }

@@ -1,7 +1,7 @@
 /** The body of a request as bytes and text, after checks of size, coding, media type and characters. */
 import { isUtf8 } from 'node:buffer';
-import { type Problem, problem } from '../../contract/problems/problems.ts';
 import type { HttpEvent } from './event.ts';
+import { refusedRequest } from './refused-request.ts';
 
 export interface Body {
   /** As the client sent them. */
@@ -12,53 +12,43 @@ export interface Body {
   readonly mediaType: string;
 }
 
-export interface BodyRules {
-  /** The limit of the decoded body. */
-  readonly maxBytes: number;
-  /**
-   * Lower case, without parameters. Structured suffixes do not match: `application/json` does not admit
-   * `application/x+json`.
-   */
-  readonly mediaTypes: readonly string[];
-}
-
 /** A media type (RFC 9110, section 8.3.1). The only parameter is charset, which must be UTF-8 (RFC 8259, 8.1). */
 const CONTENT_TYPE = /^([\w!#$&^.+-]+\/[\w!#$&^.+-]+)(?:[ \t]*;[ \t]*charset=(?:utf-8|"utf-8"))?$/i;
 
 /**
  * Reads the body of an operation that has one. Problems: `malformed-body` if the body is missing or not UTF-8,
  * `unsupported-media-type`, `content-too-large`.
+ *
+ * @param maxBytes the limit of the decoded body
+ * @param mediaTypes lower case, without parameters. Structured suffixes do not match: `application/json` does not admit
+ *   `application/x+json`
  */
-export function readBody(event: HttpEvent, rules: BodyRules): { readonly body: Body } | { readonly problem: Problem } {
+export function readBody(event: HttpEvent, maxBytes: number, mediaTypes: readonly string[]): Body {
   const { body = '', headers } = event;
-  if (body === '') return { problem: problem('malformed-body', 'The body is missing.') };
+  if (body === '') throw refusedRequest('malformed-body', 'The body is missing.');
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-  if (coding !== 'identity') {
-    return { problem: problem('unsupported-media-type', 'Send the body without Content-Encoding.') };
-  }
+  if (coding !== 'identity') throw refusedRequest('unsupported-media-type', 'Send the body without Content-Encoding.');
   const mediaType = CONTENT_TYPE.exec(headers['content-type']?.trim() ?? '')?.[1]?.toLowerCase();
-  if (mediaType === undefined || !rules.mediaTypes.includes(mediaType)) {
-    const detail = `Content-Type must be ${rules.mediaTypes.join(' or ')}; the only parameter may be charset=utf-8.`;
-    return { problem: problem('unsupported-media-type', detail) };
+  if (mediaType === undefined || !mediaTypes.includes(mediaType)) {
+    const detail = `Content-Type must be ${mediaTypes.join(' or ')}; the only parameter may be charset=utf-8.`;
+    throw refusedRequest('unsupported-media-type', detail);
   }
-  if (sizeOf(event) > rules.maxBytes) {
-    return { problem: problem('content-too-large', `The body may have at most ${rules.maxBytes} bytes.`) };
+  if (sizeOf(event) > maxBytes) {
+    throw refusedRequest('content-too-large', `The body may have at most ${maxBytes} bytes.`);
   }
   const bytes = Buffer.from(body, event.isBase64Encoded ? 'base64' : 'utf8');
   // Decoding skips invalid characters. So only encoding the bytes again shows whether the body was valid.
   if (event.isBase64Encoded ? bytes.toString('base64') !== body : !body.isWellFormed()) {
-    return { problem: problem('malformed-body', 'The body was damaged in transit: send it again.') };
+    throw refusedRequest('malformed-body', 'The body was damaged in transit: send it again.');
   }
-  if (!isUtf8(bytes) || wasDecodedOtherwise(event)) {
-    return { problem: problem('malformed-body', 'The body must be UTF-8.') };
-  }
-  return { body: { bytes, text: event.isBase64Encoded ? bytes.toString('utf8') : body, mediaType } };
+  if (!isUtf8(bytes) || wasDecodedOtherwise(event)) throw refusedRequest('malformed-body', 'The body must be UTF-8.');
+  return { bytes, text: event.isBase64Encoded ? bytes.toString('utf8') : body, mediaType };
 }
 
 /** Refuses a body for operations without one: it would be ignored silently otherwise. */
-export function refuseBody(event: HttpEvent): Problem | null {
-  if ((event.body ?? '') === '') return null;
-  return problem('invalid-request', 'This operation takes no body: send the request without one.');
+export function refuseBody(event: HttpEvent): void {
+  if ((event.body ?? '') === '') return;
+  throw refusedRequest('invalid-request', 'This operation takes no body: send the request without one.');
 }
 
 /**

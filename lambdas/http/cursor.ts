@@ -12,37 +12,32 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** The cursor is bound to all of these. */
-export interface CursorContext {
+interface CursorContext {
   readonly actor: string;
   readonly operation: string;
-  /** The query without the cursor. The order of names does not matter; an undefined value counts as absent. */
+  /** Path and query without the cursor. The order of names does not matter; an undefined value counts as absent. */
   readonly filter: Readonly<Record<string, string | undefined>>;
 }
 
-export interface CursorPosition {
-  /** The sort key after which the next page begins. */
-  readonly after: string;
-  readonly expiresAtMs: number;
-}
-
-export type OpenedCursor = { readonly after: string } | 'malformed' | 'expired';
-
 export interface Cursors {
-  /** @throws RangeError if the sort key is so long that {@link open} would refuse the cursor */
-  sign(cursor: CursorContext & CursorPosition): string;
+  /**
+   * @param cursor `after`: the sort key after which the next page begins
+   * @throws RangeError if the sort key is so long that {@link open} would refuse the cursor
+   */
+  sign(cursor: CursorContext & { readonly after: string; readonly expiresAtMs: number }): string;
   /** A cursor of another actor or filter is `malformed`, like any other text, so that its existence stays hidden. */
-  open(text: string, request: CursorContext & { readonly nowMs: number }): OpenedCursor;
+  open(
+    text: string,
+    request: CursorContext & { readonly nowMs: number },
+  ): { readonly after: string } | 'malformed' | 'expired';
 }
 
 const VERSION = 1;
 const MAC_BYTES = 16;
 const MAX_CHARACTERS = 512;
-const MIN_KEY_BYTES = 32;
 
-/** `key` must be used for cursors only (see pipeline/secrets.ts). @throws RangeError if it is too short */
+/** `key` must be used for cursors only (see pipeline/secrets.ts). */
 export function createCursors(key: Uint8Array): Cursors {
-  if (key.length < MIN_KEY_BYTES) throw new RangeError(`the key of cursors needs at least ${MIN_KEY_BYTES} bytes`);
-
   function macOf({ actor, operation, filter }: CursorContext, payload: string): Buffer {
     const names = Object.keys(filter).filter((name) => filter[name] !== undefined);
     const filters = names.sort().map((name) => [name, filter[name]]);

@@ -3,31 +3,28 @@
  * these fields may hold a comma.
  */
 import { hash } from 'node:crypto';
-import { type Problem, problem } from '../../contract/problems/problems.ts';
 import type { HttpEvent } from './event.ts';
+import { refusedRequest } from './refused-request.ts';
 
 type Headers = HttpEvent['headers'];
-type Refusal = { readonly problem: Problem };
 
 /** Bare, or as the string of a structured field (RFC 9651, section 3.3.3). Both forms are the same key. */
 const IDEMPOTENCY_KEY = /^(?:([\w-]{16,64})|"([\w-]{16,64})")$/;
 
 /** Reads `Idempotency-Key`. Problems: `idempotency-key-missing`, `idempotency-key-malformed`. */
-export function readIdempotencyKey(headers: Headers): { readonly key: string } | Refusal {
+export function readIdempotencyKey(headers: Headers): string {
   const field = headers['idempotency-key'];
   if (field === undefined) {
     const detail =
       'Every write needs an Idempotency-Key: use a new key for a new request, and the same key to send a request ' +
       'again.';
-    return { problem: problem('idempotency-key-missing', detail) };
+    throw refusedRequest('idempotency-key-missing', detail);
   }
   const [, bare, quoted] = IDEMPOTENCY_KEY.exec(field) ?? [];
   const key = bare ?? quoted;
-  if (key === undefined) {
-    const detail = 'Idempotency-Key must be one value of 16 to 64 letters, digits, hyphens and underscores.';
-    return { problem: problem('idempotency-key-malformed', detail) };
-  }
-  return { key };
+  if (key !== undefined) return key;
+  const detail = 'Idempotency-Key must be one value of 16 to 64 letters, digits, hyphens and underscores.';
+  throw refusedRequest('idempotency-key-malformed', detail);
 }
 
 /** The ETag of a revision: strong, e.g. `"7"`. */
@@ -52,27 +49,23 @@ const LIST_MEMBER = /[ \t]*(?:((?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(,|$)
  * The revisions that `If-Match` names (RFC 9110, section 13.1.1); `any` for `*`; null without the field. The comparison
  * is strong. A weak tag or a tag that is not ours names no revision, so the list may be empty and then never matches.
  */
-export function readIfMatch(headers: Headers): { readonly ifMatch: readonly number[] | 'any' | null } | Refusal {
+export function readIfMatch(headers: Headers): readonly number[] | 'any' | null {
   const field = headers['if-match'];
-  if (field === undefined) return { ifMatch: null };
-  if (field.trim() === '*') return { ifMatch: 'any' };
+  if (field === undefined) return null;
+  if (field.trim() === '*') return 'any';
   const tags = readTags(field);
   if (tags === null) {
-    return {
-      problem: problem('invalid-request', 'If-Match must be "*", or ETags as they were received, with quotes.'),
-    };
+    throw refusedRequest('invalid-request', 'If-Match must be "*", or ETags as they were received, with quotes.');
   }
   const revisions = tags.map((tag) => Number(tag.slice(1, -1)));
-  return {
-    ifMatch: revisions.filter((revision, index) => Number.isSafeInteger(revision) && etagOf(revision) === tags[index]),
-  };
+  return revisions.filter((revision, index) => Number.isSafeInteger(revision) && etagOf(revision) === tags[index]);
 }
 
 /** Whether the request has `If-None-Match: *` (RFC 9110, section 13.1.2). Writes do not support its other form. */
-export function readIfNoneMatch(headers: Headers): { readonly mustCreate: boolean } | Refusal {
+export function readIfNoneMatch(headers: Headers): boolean {
   const field = headers['if-none-match'];
-  if (field === undefined || field.trim() === '*') return { mustCreate: field !== undefined };
-  return { problem: problem('invalid-request', 'If-None-Match can only be "*" here: it means create, never replace.') };
+  if (field === undefined || field.trim() === '*') return field !== undefined;
+  throw refusedRequest('invalid-request', 'If-None-Match can only be "*" here: it means create, never replace.');
 }
 
 /** Null if the text is not a list with at least one tag. */

@@ -7,7 +7,14 @@ import { created } from '../../storage/ports/changes.ts';
 import type { PutChange } from '../../storage/ports/ledger.ts';
 import { type BatchValue, batchKey, type WorkValue, workKey } from '../../storage/records/batches.ts';
 import { OPERATOR_SUBJECT } from '../credentials/operator-key.ts';
-import { type OperationRequest, type ReadHandler, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';
+import {
+  isRefused,
+  type OperationRequest,
+  type ReadHandler,
+  type Refused,
+  refuse,
+  writeHandler,
+} from '../pipeline/handler.ts';
 import { affectedMarkets } from '../worker/affected-markets.ts';
 import { authorityOf, refusedMode } from './authority.ts';
 import { readReport, reportOf } from './read-report.ts';
@@ -17,7 +24,7 @@ import { newBatch } from './stored-batch.ts';
 export const createIngestBatch = writeHandler<'createIngestBatch'>()({
   decide(request) {
     const read = readBatch(request);
-    if ('kind' in read) return read;
+    if (isRefused(read)) return read;
     const refused = refusedMode(request.principal, read.mode);
     if (refused !== null) return refused;
     const { touches, ...sent } = read;
@@ -36,7 +43,6 @@ export const createIngestBatch = writeHandler<'createIngestBatch'>()({
     const { batch, changes } = newBatch(described, bytes);
     const [record, ...parts] = changes;
     return {
-      kind: 'commit',
       target: `batch/${id}`,
       changes: [
         record as PutChange,

@@ -34,7 +34,6 @@ export const removeMarket = writeHandler<'removeMarket'>()({
     }
     const removal = { reason, replacedBy, removedAt: now };
     return {
-      kind: 'commit',
       target: `market/${slug}`,
       changes: [
         ...changedMarket(slug, market, { removal }, now),

@@ -31,7 +31,6 @@ export const createPublication = writeHandler<'createPublication'>()({
     const { markets, purge } = request.body;
     const value: PublicationValue = { id, markets: markets === 'all' ? null : markets, purge, createdAt: request.now };
     return {
-      kind: 'commit',
       target: `publication/${id}`,
       changes: [
         created(publicationKey(id), value),

@@ -39,7 +39,6 @@ export const createTakedown = writeHandler<'createTakedown'>()({
       next: first,
     };
     return {
-      kind: 'commit',
       target: `takedown/${id}`,
       changes: [created(takedownKey(id), value, 1), created(dueTakedownKey(id), null)],
       response: { body: toTakedown(id, value), location: '/api/v1/takedowns' },

@@ -36,7 +36,6 @@ export const createIngestUpload = writeHandler<'createIngestUpload'>()({
       createdAt: now,
     });
     return {
-      kind: 'commit',
       target: `upload/${id}`,
       // Later states have no expiry: `replaced` puts the item without one.
       changes: [{ ...created(uploadKey(id), upload), expiresAtMs: nowMs + UPLOAD_AWAITED_MS }],

@@ -36,6 +36,7 @@ import { auditChanges } from '../review/audit-changes.ts';
 import { areAsRead, type Counters, counterKey, hasRefused, readCounters, reserveOf, usedOf } from './counters.ts';
 import {
   type Commit,
+  isRefused,
   type OperationRequest,
   type Refused,
   refuse,
@@ -53,7 +54,6 @@ import {
   type Taking,
   unchangedLimits,
 } from './quota.ts';
-import type { RequestFactory } from './request.ts';
 import { pseudonymised, SEAL_IV_BYTES, type Secrets } from './secrets.ts';
 
 const IDEMPOTENCY_LIFETIME_MS = 72 * 60 * 60 * 1000;
@@ -111,13 +111,13 @@ export interface Committed {
  */
 export async function commitWrite<Id extends WriteOperationId>(
   dependencies: CommitDependencies,
-  makeRequest: RequestFactory<Id>,
+  asked: OperationRequest<Id>,
   handler: WriteHandler<Id, unknown>,
   identity: WriteIdentity,
 ): Promise<Committed | Refused> {
   const { ledger, uploads = null } = dependencies;
   const lastBeginMs = dependencies.nowMs() + LAST_BEGIN_MS;
-  let request = makeRequest();
+  let request = asked;
   const { kind, subject, actor } = request.principal;
   // The actor of a user may be a pseudonym. So a user's answers are stored, and erased, by subject.
   const idempotency = idempotencyKey(kind === 'user' ? subject : actor, identity.idempotencyKey);
@@ -126,9 +126,9 @@ export async function commitWrite<Id extends WriteOperationId>(
     reserve: dependencies.usesReserves ? reserveOf(identity.idempotencyKey) : null,
     counters: new Map(),
   };
-  const learnt = (entitlements: Item<EntitlementsValue> | null) => {
-    dependencies.learn(request.principal.subject, entitlements);
-    return makeRequest(knownEntitlements(entitlements));
+  const learnt = (item: Item<EntitlementsValue> | null): OperationRequest<Id> => {
+    dependencies.learn(subject, item);
+    return { ...request, principal: { ...request.principal, entitlements: knownEntitlements(item) } };
   };
   const readAgain = async (uses: readonly QuotaUse[]) => {
     const features = [...taking.counters.keys(), ...uses.map(({ feature }) => feature)];
@@ -142,7 +142,7 @@ export async function commitWrite<Id extends WriteOperationId>(
       return refuse('forbidden', `This API key may not write to the market ${outside}. Use a key that may.`);
     }
     const decision = handler.decide(request, view, found);
-    if (decision.kind === 'refused') {
+    if (isRefused(decision)) {
       // The decision may be refused because an earlier copy of this request has changed the state. So the idempotency record is
       // read after the decision, never before.
       const [earlier, granted] = await ledger.getMany([idempotency, entitlementsOf(request)]);
@@ -278,8 +278,8 @@ function entitlementsOf({ principal }: OperationRequest): ItemKey<EntitlementsVa
   return entitlementsKey(principal.subject);
 }
 
-function quotaOf({ principal: { subject, actor, entitlements }, nowMs }: OperationRequest): Quota {
-  return { subject, actor, entitlements, nowMs };
+function quotaOf({ principal, nowMs }: OperationRequest): Quota {
+  return { ...principal, nowMs };
 }
 
 /** Adds one use of each daily limit that counts every write of the operation. */

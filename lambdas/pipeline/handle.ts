@@ -17,6 +17,7 @@ import { type Problem, problem } from '../../contract/problems/problems.ts';
 import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
 import { matchesIfNoneMatch } from '../../contract/values/etags.ts';
 import { redact } from '../../contract/values/redact.ts';
+import { idsBy } from '../../storage/aws/runtime.ts';
 import { diskFault } from '../../storage/ports/disk-fault.ts';
 import type { Change } from '../../storage/ports/ledger.ts';
 import { API_KEYS } from '../../storage/records/accounts.ts';
@@ -29,23 +30,16 @@ import type { Body } from '../http/body.ts';
 import type { Cursors } from '../http/cursor.ts';
 import type { HttpEvent, HttpResult } from '../http/event.ts';
 import { entityTag, readIdempotencyKey } from '../http/headers.ts';
-import { readQuery } from '../http/query.ts';
+import { refuseCredentialsIn } from '../http/query.ts';
 import { type RateLimiter, rateLimitFields } from '../http/rate-limit.ts';
+import { RefusedRequest, refusedRequest } from '../http/refused-request.ts';
 import { AuditChains } from '../review/audit-chains.ts';
 import { isRetryable } from '../worker/contended.ts';
 import { type CommitDependencies, type Committed, commitWrite } from './commit.ts';
-import {
-  type OperationRequest,
-  type ReadHandler,
-  RefusedRequest,
-  refuse,
-  refuseScopes,
-  type WriteHandler,
-} from './handler.ts';
-import { type RequestFactory, requestFactory } from './request.ts';
+import { isRefused, type OperationRequest, type ReadHandler, refuseScopes, type WriteHandler } from './handler.ts';
 import { route } from './route.ts';
 import { pseudonymised } from './secrets.ts';
-import { validate } from './validate.ts';
+import { type Validated, validate } from './validate.ts';
 
 /** The log line of a request. It never contains a credential, or any content of the request. */
 export interface RequestLog {
@@ -136,7 +130,7 @@ async function answer(
   const { rawPath, headers } = head;
 
   const routed = route(method, rawPath);
-  if (routed.kind === 'unknown') throw new RefusedRequest(problem('not-found', 'No such resource.'));
+  if (routed.kind === 'unknown') throw refusedRequest('not-found', 'No such resource.');
   if (routed.kind === 'other-method') {
     if (method === 'OPTIONS') return readResult(preflightResult(routed.allow));
     const allow = routed.allow.join(', ');
@@ -147,10 +141,7 @@ async function answer(
   const definition = operationOf(operation);
 
   // Checked first: a client with a credential in the URL may send no other one, and must learn that it has leaked.
-  const parameters = readQuery(head.rawQueryString);
-  if ('problem' in parameters && parameters.problem.code === 'credential-in-url') {
-    throw new RefusedRequest(parameters.problem);
-  }
+  refuseCredentialsIn(head.rawQueryString);
   const authenticated = await authenticate(dependencies, headers.authorization, http.sourceIp);
   const principal = { ...authenticated, actor: pseudonymised(dependencies.secrets, authenticated.actor) };
   trace.actor = principal.actor;
@@ -159,35 +150,35 @@ async function answer(
   // From here on the sender is authenticated. The bodies of other senders are never read.
   const event = await receive({ operation: definition, actor: principal.actor });
   const validated = validate(event, definition, params);
-  const requestOf = requestFactory(
-    { operation, principal, ...validated },
-    {
-      nowMs: dependencies.nowMs(),
-      randomBytes: dependencies.randomBytes,
-      environment: dependencies.environment,
-    },
-  );
+  const request = requestOf(dependencies, { operation, principal, ...validated });
+  if (method === 'GET') return readResult(await answerRead(dependencies, request, headers['if-none-match']));
 
-  if (method === 'GET') return readResult(await answerRead(dependencies, requestOf(), headers['if-none-match']));
-
-  const key = readIdempotencyKey(headers);
-  if ('problem' in key) throw new RefusedRequest(key.problem);
+  const idempotencyKey = readIdempotencyKey(headers);
   const committed = await commitWrite(
     {
       ...dependencies,
       learn: dependencies.authenticator.learn,
       onCommitted: (changes) => forgetKeys(dependencies, changes),
     },
-    requestOf as RequestFactory<WriteOperationId>,
+    request as OperationRequest<WriteOperationId>,
     (await handlerOf(operation)) as WriteHandler<WriteOperationId, unknown>,
     {
-      idempotencyKey: key.key,
+      idempotencyKey,
       fingerprint: fingerprintOf(dependencies, event, validated.raw),
       requestId: event.requestContext.requestId,
     },
   );
-  if ('problem' in committed) throw new RefusedRequest(committed.problem, committed.headers);
+  if (isRefused(committed)) throw new RefusedRequest(committed.problem, committed.headers);
   return writeResult(committed);
+}
+
+function requestOf(
+  { nowMs: now, randomBytes, environment }: WriteApiDependencies,
+  parts: Pick<OperationRequest, 'operation' | 'principal'> & Validated,
+): OperationRequest {
+  const nowMs = now();
+  const newId = idsBy({ nowMs: () => nowMs, randomBytes });
+  return { ...parts, nowMs, now: new Date(nowMs).toISOString(), newId, randomBytes, environment };
 }
 
 async function authenticate(
@@ -197,13 +188,8 @@ async function authenticate(
 ): Promise<Principal> {
   const result = await authenticator.authenticate(authorization, address);
   if ('principal' in result) return result.principal;
-  const { refused } = result;
-  throw new RefusedRequest(
-    problem(refused.code, refused.detail),
-    refused.code === 'rate-limited'
-      ? { 'retry-after': String(refused.retryAfterSeconds) }
-      : { 'www-authenticate': refused.challenge },
-  );
+  const { code, detail, headers } = result.refused;
+  throw new RefusedRequest(problem(code, detail), headers);
 }
 
 /** Takes one request from the credential's rate. Returns the header fields with its state. */
@@ -217,12 +203,12 @@ function takeFromRate({ rateLimiter }: WriteApiDependencies, { actor }: Principa
 
 function authorise({ scopes, marketLimit }: WriteApiOperation, principal: Principal): void {
   if (scopes.length > 0 && !scopes.some((scope) => principal.scopes.has(scope))) {
-    const { problem, headers } = refuseScopes(scopes, `This needs a credential with the scope ${scopes.join(' or ')}.`);
-    throw new RefusedRequest(problem, headers);
+    const refused = refuseScopes(scopes, `This needs a credential with the scope ${scopes.join(' or ')}.`);
+    throw new RefusedRequest(refused.problem, refused.headers);
   }
   if (principal.markets === null || marketLimit !== 'refused-for-limited-keys') return;
   const detail = 'A key that is limited to markets cannot use this operation. Use a key without that limit.';
-  throw new RefusedRequest(refuse('forbidden', detail).problem);
+  throw refusedRequest('forbidden', detail);
 }
 
 async function answerRead(
@@ -237,7 +223,7 @@ async function answerRead(
     uploads,
     pseudonymOf: (text) => pseudonymised(secrets, text),
   });
-  if ('problem' in answer) throw new RefusedRequest(answer.problem, answer.headers);
+  if (isRefused(answer)) throw new RefusedRequest(answer.problem, answer.headers);
   const body = canonicalJson(answer.body as Json);
   const etag = entityTag(answer.revision, body);
   const isCurrent = ifNoneMatch !== undefined && matchesIfNoneMatch(ifNoneMatch, etag);

@@ -15,7 +15,6 @@ import type {
   WriteOperationId,
 } from '../../contract/operations/operations.ts';
 import { type Problem, type ProblemCode, type ProblemError, problem } from '../../contract/problems/problems.ts';
-import type { Feature } from '../../contract/values/features.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import type { ConflictItems } from '../../storage/ports/conflict-items.ts';
 import type { Change, LedgerReader } from '../../storage/ports/ledger.ts';
@@ -44,8 +43,6 @@ export interface OperationRequest<Id extends OperationId = OperationId> extends 
   readonly now: string;
   /** The environment of new API keys. */
   readonly environment: ApiKeyEnvironment;
-  /** The subject's cached limit of a feature. The transaction checks it. */
-  readonly limitOf: (feature: Feature) => number;
 }
 
 /** The answer; its status is that of the operation's row. */
@@ -58,7 +55,6 @@ export interface Response<Id extends OperationId> {
 }
 
 export interface Refused {
-  readonly kind: 'refused';
   readonly problem: Problem;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -71,7 +67,6 @@ export function refuse(
 ): Refused {
   const { errors, headers } = more;
   return {
-    kind: 'refused',
     problem: problem(code, detail, errors && { errors }),
     ...(headers === undefined ? {} : { headers }),
   };
@@ -92,21 +87,7 @@ export function refuseScopes(scopes: readonly string[], detail: string): Refused
   return refuse('forbidden', detail, { headers: { 'www-authenticate': challenge } });
 }
 
-/** Ends a request before its decision. Thrown by the steps of the pipeline, never by handlers. */
-export class RefusedRequest extends Error {
-  override readonly name = 'RefusedRequest';
-  readonly problem: Problem;
-  readonly headers: Readonly<Record<string, string>>;
-
-  constructor(problem: Problem, headers: Readonly<Record<string, string>> = {}) {
-    super(problem.detail);
-    this.problem = problem;
-    this.headers = headers;
-  }
-}
-
 export interface Commit<Id extends WriteOperationId> {
-  readonly kind: 'commit';
   /** The target in the audit, e.g. `watchlist/wl_01JD…`. */
   readonly target: string;
   /** The mutation with its conditions, and the marks of everything public that it changes. */

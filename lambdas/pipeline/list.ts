@@ -4,8 +4,7 @@ import type { ReadOperationId } from '../../contract/operations/operations.ts';
 import { LISTING_PAGE_SIZE } from '../../contract/operations/resources.ts';
 import type { Item } from '../../storage/ports/ledger.ts';
 import { type AnyRange, type PagingOptions, readPage } from '../../storage/ports/paging.ts';
-import type { OperationRequest, ReadTools, Refused } from './handler.ts';
-import { refuse } from './handler.ts';
+import { type OperationRequest, type ReadTools, type Refused, refuse } from './handler.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -16,8 +15,6 @@ export interface Listing<Stored, Value> {
   readonly range: AnyRange<Stored>;
   /** Lists from the beginning. Default: from the end, newest first. */
   readonly isAscending?: boolean;
-  /** The filter of the listing: a cursor of another filter is refused. */
-  readonly filter?: Readonly<Record<string, string>>;
   /** Returns the values of a page's items, in order. May leave some out. */
   readonly valuesOf: (items: readonly Item<Stored>[]) => Promise<readonly Value[]> | readonly Value[];
 }
@@ -26,13 +23,14 @@ export interface ListingPage<Value> {
   readonly body: { data: Value[]; page: { nextCursor: string | null } };
 }
 
-/** Lists a range page by page. Refuses a cursor of another listing. */
+/** Lists a range page by page. Refuses a cursor of another listing, or of another path or query. */
 export async function paginate<Stored, Value>(
   request: OperationRequest<ReadOperationId>,
   { reader, cursors }: ReadTools,
-  { range, isAscending = false, filter = {}, valuesOf }: Listing<Stored, Value>,
+  { range, isAscending = false, valuesOf }: Listing<Stored, Value>,
 ): Promise<ListingPage<Value> | Refused> {
-  const { cursor } = (request.query ?? {}) as { readonly cursor?: string };
+  const given = { ...(request.params ?? {}), ...(request.query ?? {}) };
+  const { cursor, ...filter } = given as Readonly<Record<string, string | undefined>>;
   const binding = { actor: request.principal.actor, operation: request.operation, filter };
   const opened = cursor === undefined ? null : cursors.open(cursor, { ...binding, nowMs: request.nowMs });
   if (opened === 'expired') {

@@ -41,5 +41,5 @@ export function unchanged<Id extends WriteOperationId>(
   response: Response<Id>,
 ): Commit<Id> {
   const check = { kind: 'check', key: { partition, sort }, if: { kind: 'revision-is', revision } } as const;
-  return { kind: 'commit', isUnchanged: true, target, changes: [check], response };
+  return { isUnchanged: true, target, changes: [check], response };
 }

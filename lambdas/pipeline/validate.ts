@@ -1,7 +1,7 @@
 /** Checks a request against the operation's row. Finds every fault at once, each with a JSON Pointer. */
 import type * as z from 'zod';
 import { DEFAULT_BODY_BYTES, type OperationDefinition } from '../../contract/operations/operation.ts';
-import { type Problem, type ProblemCode, type ProblemError, problem } from '../../contract/problems/problems.ts';
+import type { ProblemCode } from '../../contract/problems/problems.ts';
 import { parseJson } from '../../contract/values/strict-json.ts';
 import { flattenIssues, pointerOf } from '../../contract/values/zod-pointers.ts';
 import { plainWords } from '../../contract/values/zod-words.ts';
@@ -9,7 +9,8 @@ import { readBody, refuseBody } from '../http/body.ts';
 import type { HttpEvent } from '../http/event.ts';
 import { readIfMatch, readIfNoneMatch } from '../http/headers.ts';
 import { readQuery } from '../http/query.ts';
-import { type OperationRequest, RefusedRequest } from './handler.ts';
+import { refusedRequest } from '../http/refused-request.ts';
+import type { OperationRequest } from './handler.ts';
 
 /** Enough to notice that a request has a body that its operation does not take. */
 const UNWANTED_BODY_BYTES = 1024;
@@ -31,24 +32,22 @@ export function validate(
   operation: OperationDefinition,
   pathParams: Readonly<Record<string, string>>,
 ): Validated {
-  const params = checked(operation.params, pathParams);
+  const params = operation.params?.safeParse(pathParams);
   // A path parameter that cannot be an id belongs to no resource.
-  if ('errors' in params) throw refusal('not-found', 'No such resource.');
+  if (params?.success === false) throw refusedRequest('not-found', 'No such resource.');
   const query = readParameters(event, operation);
   const preconditions = readPreconditions(event, operation);
-  return { params: params.value, query, ...preconditions, ...readRequestBody(event, operation) } as Validated;
+  return { params: params?.data, query, ...preconditions, ...readRequestBody(event, operation) } as Validated;
 }
 
 function readParameters(event: HttpEvent, { query: schema }: OperationDefinition): unknown {
-  const { query } = orThrow(readQuery(event.rawQueryString));
+  const query = readQuery(event.rawQueryString);
   const known = Object.keys(schema?.shape ?? {});
   if (Object.keys(query).some((name) => !known.includes(name))) {
     const allowed = known.length === 0 ? 'no query parameter' : `only ${known.join(', ')}`;
-    throw refusal('unknown-query-parameter', `This resource takes ${allowed}: leave out everything else.`);
+    throw refusedRequest('unknown-query-parameter', `This resource takes ${allowed}: leave out everything else.`);
   }
-  const result = checked(schema, query);
-  if ('errors' in result) throw refusal('invalid-request', 'The query does not fit its schema.', result.errors);
-  return result.value;
+  return schema && checked(schema, query, 'invalid-request', 'The query does not fit its schema.');
 }
 
 function readPreconditions(
@@ -57,20 +56,20 @@ function readPreconditions(
 ): Pick<Validated, 'ifMatch' | 'mustCreate'> {
   // On a read, both fields are conditions on the answer, not on the change.
   if (method === 'GET') return { ifMatch: null, mustCreate: false };
-  const { ifMatch } = orThrow(readIfMatch(headers));
-  const { mustCreate } = orThrow(readIfNoneMatch(headers));
+  const ifMatch = readIfMatch(headers);
+  const mustCreate = readIfNoneMatch(headers);
   // A condition that is not checked must not appear to be true (RFC 9110, sections 13.1.1 and 13.1.2).
   if (precondition === undefined && ifMatch !== null) {
-    throw refusal('invalid-request', 'This operation takes no If-Match: leave it out.');
+    throw refusedRequest('invalid-request', 'This operation takes no If-Match: leave it out.');
   }
   if (precondition !== 'if-match-or-none-match' && mustCreate) {
-    throw refusal('invalid-request', 'This operation takes no If-None-Match: leave it out.');
+    throw refusedRequest('invalid-request', 'This operation takes no If-None-Match: leave it out.');
   }
   if (precondition === 'if-match' && ifMatch === null) {
-    throw refusal('precondition-required', 'Send the ETag of the version that you have seen as If-Match.');
+    throw refusedRequest('precondition-required', 'Send the ETag of the version that you have seen as If-Match.');
   }
   if (precondition === 'if-match-or-none-match' && (ifMatch === null) !== mustCreate) {
-    throw refusal(
+    throw refusedRequest(
       'precondition-required',
       'To change, send the ETag that you have seen as If-Match; to create, send If-None-Match: *. Send only one ' +
         'of them.',
@@ -82,44 +81,29 @@ function readPreconditions(
 function readRequestBody(event: HttpEvent, operation: OperationDefinition): { body: unknown; raw: Validated['raw'] } {
   const { body: schema, mediaTypes = ['application/json'] } = operation;
   if (schema === undefined) {
-    const problem = refuseBody(event);
-    if (problem !== null) throw new RefusedRequest(problem);
+    refuseBody(event);
     return { body: undefined, raw: null };
   }
-  const { body: raw } = orThrow(readBody(event, { maxBytes: maxBodyBytesOf(operation), mediaTypes }));
+  const raw = readBody(event, maxBodyBytesOf(operation), mediaTypes);
   // The lines of an NDJSON body have no common schema: the operation parses them.
   if (raw.mediaType !== 'application/json') return { body: undefined, raw };
   const parsed = parseJson(raw.text);
   if ('faults' in parsed) {
-    throw refusal('malformed-body', 'The body is not valid I-JSON (RFC 7493).', parsed.faults);
+    throw refusedRequest('malformed-body', 'The body is not valid I-JSON (RFC 7493).', parsed.faults);
   }
-  const result = checked(schema, parsed.value);
-  if ('errors' in result) throw refusal('validation-failed', 'The body does not fit its schema.', result.errors);
-  return { body: result.value, raw };
+  return { body: checked(schema, parsed.value, 'validation-failed', 'The body does not fit its schema.'), raw };
 }
-
-function orThrow<Value extends object>(read: Value | { readonly problem: Problem }): Value {
-  if ('problem' in read) throw new RefusedRequest(read.problem);
-  return read;
-}
-
-function refusal(code: ProblemCode, detail: string, errors?: readonly ProblemError[]): RefusedRequest {
-  return new RefusedRequest(problem(code, detail, errors && { errors }));
-}
-
-type Checked = { readonly value: unknown } | { readonly errors: readonly ProblemError[] };
 
 /** The limit of reported faults: more would not help the sender. */
 const MAX_ERRORS = 100;
 
-function checked(schema: z.ZodType | undefined, value: unknown): Checked {
-  if (schema === undefined) return { value: undefined };
+function checked(schema: z.ZodType, value: unknown, code: ProblemCode, detail: string): unknown {
   const result = schema.safeParse(value, { error: plainWords });
-  if (result.success) return { value: result.data };
+  if (result.success) return result.data;
   const errors = flattenIssues(result.error.issues, MAX_ERRORS).map(({ path, code, message }) => ({
     pointer: pointerOf(path),
     code: code === 'unrecognized_keys' ? 'unknown-field' : 'invalid',
     detail: message,
   }));
-  return { errors };
+  throw refusedRequest(code, detail, errors);
 }

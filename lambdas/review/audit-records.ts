@@ -10,7 +10,6 @@ export const listAuditRecords: ReadHandler<'listAuditRecords'> = {
     const [actor, target] = [request.query.actor, request.query.target].map((name) => name && tools.pseudonymOf(name));
     return paginate(request, tools, {
       range: rangeOf({ day, actor, target }, request.now),
-      filter: { ...(day && { day }), ...(actor && { actor }), ...(target && { target }) },
       valuesOf: (items) =>
         items
           .filter(({ value }) => actor === undefined || value.actor === actor)

@@ -58,7 +58,7 @@ export function changedClaim(claim: Item<ClaimValue>, patch: ClaimPatch, updated
     changes.push(listed(claimInStateKey(value.state, value.id)));
   }
   const response = { body: toClaimResource({ revision, value }), revision };
-  return { kind: 'commit', target: claimTarget(value.id), changes, response } as const;
+  return { target: claimTarget(value.id), changes, response } as const;
 }
 
 function listed(key: ItemKey<null>): Change {

@@ -21,7 +21,7 @@ import {
   writeHandler,
 } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
-
+import { limitOf } from '../pipeline/quota.ts';
 import { claimTarget, createdClaim, isOwn, readClaim, toClaimResource } from './claim-record.ts';
 import { correctionOf } from './correction.ts';
 
@@ -35,7 +35,6 @@ export const listClaims: ReadHandler<'listClaims'> = {
     }
     return paginate(request, tools, {
       range: state === undefined ? claimsOfSubject(request.principal.subject) : claimsInState(state),
-      ...(state === undefined ? {} : { filter: { state } }),
       async valuesOf(items) {
         const claims = await tools.reader.getMany(items.map(({ sort }) => claimKey(sort)));
         // A claim may have moved to another queue since the page was read.
@@ -65,7 +64,7 @@ export const createClaim = writeHandler<'createClaim'>()({
   markets: ({ body: { assertion } }) => [assertion.market],
   decide(request, market, found) {
     const { principal, now } = request;
-    if (request.limitOf('claims') === 0) {
+    if (limitOf({ ...principal, nowMs: request.nowMs }, 'claims') === 0) {
       return refuse('quota-exceeded', 'You are not entitled to file claims: ask for the feature "claims".');
     }
     const refused = refusedAssertion(request, market, found);
@@ -85,7 +84,6 @@ export const createClaim = writeHandler<'createClaim'>()({
       updatedAt: now,
     };
     return {
-      kind: 'commit',
       target: claimTarget(id),
       changes: [...createdClaim(value), ...mustExist(assertion)],
       response: { body: toClaimResource({ revision: 1, value }), revision: 1, location: `/api/v1/claims/${id}` },

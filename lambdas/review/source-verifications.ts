@@ -24,7 +24,6 @@ export const listSourceVerifications: ReadHandler<'listSourceVerifications'> = {
     const { market } = request.query;
     return paginate(request, tools, {
       range: market === undefined ? VERIFICATIONS : verificationsOfMarket(market),
-      ...(market === undefined ? {} : { filter: { market } }),
       valuesOf: (items) => items.map(({ value }) => toResource(value)),
     });
   },
@@ -67,7 +66,6 @@ export const createSourceVerification = writeHandler<'createSourceVerification'>
     };
     const shown = { outcome, verifiedAt, subject: subject.type };
     return {
-      kind: 'commit',
       target: `source-verification/${id}`,
       changes: [
         ...verificationKeys(value).map((key) => created(key, value)),

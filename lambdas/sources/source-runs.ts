@@ -19,7 +19,6 @@ export const listSourceRuns: ReadHandler<'listSourceRuns'> = {
     const { name } = request.params;
     const page = await paginate(request, tools, {
       range: runsOfSource(name),
-      filter: { name },
       valuesOf: (items) => items.map((item) => shownRun(name, item)),
     });
     const isKnown = isRefused(page) || page.body.data.length > 0 || (await tools.reader.get(sourceKey(name))) !== null;
@@ -50,7 +49,6 @@ export const createSourceRun = writeHandler<'createSourceRun'>()({
     const id = newId('run');
     const run = newRun({ cause: 'request', createdAt: now, attempt: value.failures + 1, ...body });
     return {
-      kind: 'commit',
       target: targetOf(name, id),
       changes: [replaced(state, { ...value, run: id }), ...newRunChanges(name, id, run)],
       response: { body: shownRun(name, { sort: id, value: run }), location: urlOf(name, id) },
@@ -71,7 +69,6 @@ export const replaySourceRun = writeHandler<'replaySourceRun'>()({
     const archived = { url, sha256, bytes, recipeSha256, date, lastModified, ...ofList };
     const run: RunValue = { ...newRun({ cause: 'replay', createdAt: now, attempt: 1 }), ...archived, replayOf };
     return {
-      kind: 'commit',
       target: targetOf(name, id),
       changes: newRunChanges(name, id, run),
       response: { body: shownRun(name, { sort: id, value: run }), location: urlOf(name, id) },

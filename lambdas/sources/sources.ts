@@ -73,7 +73,6 @@ export const putSource = writeHandler<'putSource'>()({
       };
       const key = sourceKey(params.name);
       return {
-        kind: 'commit',
         target: targetOf(request),
         changes: [created(key, value, 1), created(sourceStateKey(params.name), { nextRunAt, ...NO_RUNS }, 1)],
         response: { body: toRecipe({ ...key, revision: 1, value }), revision: 1 },
@@ -98,7 +97,7 @@ export const deleteSource = writeHandler<'deleteSource'>()({
     const changes = [item, ...(state === null ? [] : [state])].map(({ partition, sort, revision }): Change => {
       return { kind: 'delete', key: { partition, sort }, if: { kind: 'revision-is', revision } };
     });
-    return { kind: 'commit', target: targetOf(request), changes, response: { body: null } };
+    return { target: targetOf(request), changes, response: { body: null } };
   },
 });
 
@@ -158,7 +157,6 @@ function changed<Id extends OneSource>(
   const value: SourceValue = { ...source.value, ...change, updatedAt: request.now };
   const revision = source.revision + 1;
   return {
-    kind: 'commit',
     target: targetOf(request),
     changes: [replaced(source, value), replaced(state, { ...state.value, nextRunAt })],
     response: { body: toRecipe({ ...source, revision, value }), revision } as never,

@@ -4,7 +4,7 @@
  */
 import type { MessagePort, Worker } from 'node:worker_threads';
 import type { Problem } from '../../contract/problems/problems.ts';
-import { RefusedRequest } from '../../lambdas/pipeline/handler.ts';
+import { RefusedRequest } from '../../lambdas/http/refused-request.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import { StartError } from '../service/start-error.ts';
 

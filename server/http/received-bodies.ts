@@ -6,7 +6,7 @@
 import type { IncomingMessage } from 'node:http';
 import { problem } from '../../contract/problems/problems.ts';
 import { networkOf } from '../../lambdas/http/network.ts';
-import { RefusedRequest } from '../../lambdas/pipeline/handler.ts';
+import { RefusedRequest } from '../../lambdas/http/refused-request.ts';
 import { withTimeout } from '../../storage/concurrency/with-timeout.ts';
 
 export interface BodyLimits {

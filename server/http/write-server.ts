@@ -5,8 +5,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { problem } from '../../contract/problems/problems.ts';
 import type { HttpEvent, HttpResult } from '../../lambdas/http/event.ts';
+import { RefusedRequest } from '../../lambdas/http/refused-request.ts';
 import type { Handled, HandleWrite } from '../../lambdas/pipeline/handle.ts';
-import { RefusedRequest } from '../../lambdas/pipeline/handler.ts';
 import { maxBodyBytesOf } from '../../lambdas/pipeline/validate.ts';
 import { isWritePath } from '../../lambdas/pipeline/write-paths.ts';
 import type { DivertedHandler } from '../edge/bodies.ts';

@@ -275,7 +275,9 @@ describe('headers that are refused', () => {
   it('no credential: the challenge names no error', async () => {
     const world = await credentialWorld({ signingKeys: [ec] });
     const answer = await world.authenticator.authenticate(undefined);
-    expect(answer).toMatchObject({ refused: { code: 'unauthenticated', challenge: 'Bearer realm="tidemark"' } });
+    expect(answer).toMatchObject({
+      refused: { code: 'unauthenticated', headers: { 'www-authenticate': 'Bearer realm="tidemark"' } },
+    });
   });
 });
 
@@ -419,7 +421,8 @@ async function expectRefused({ authenticator }: CredentialWorld, header: string)
   if (!('refused' in answer)) throw new Error('A credential was accepted that must not be.');
   expect(Object.keys(answer)).toEqual(['refused']);
   if (answer.refused.code !== 'unauthenticated') throw new Error('It is limited.');
-  const { detail, challenge } = answer.refused;
+  const { detail, headers } = answer.refused;
+  const challenge = headers['www-authenticate'] ?? '';
   expect(challenge).toMatch(CHALLENGE);
   const pieces = header.split(/[^A-Za-z0-9]/).filter((piece) => piece.length > 8);
   expect(pieces.filter((piece) => detail.includes(piece) || challenge.includes(piece))).toEqual([]);

@@ -45,7 +45,7 @@ export function handlersCannotWrite(): unknown {
   ];
 }
 
-const deleted = { kind: 'commit', target: 'watchlist/wl_1', changes: [], response: { body: null } } as const;
+const deleted = { target: 'watchlist/wl_1', changes: [], response: { body: null } } as const;
 const { target: _target, ...withoutTarget } = deleted;
 const { changes: _changes, ...withoutChanges } = deleted;
 const { response: _response, ...withoutResponse } = deleted;

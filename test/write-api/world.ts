@@ -160,7 +160,10 @@ function namedAuthenticator(
   return {
     async authenticate(authorization) {
       const name = authorization?.replace(/^Bearer /, '');
-      if (!name) return { refused: { code: 'unauthenticated', detail: 'no credential', challenge: 'Bearer' } };
+      if (!name)
+        return {
+          refused: { code: 'unauthenticated', detail: 'no credential', headers: { 'www-authenticate': 'Bearer' } },
+        };
       const [account, key] = name.split('/');
       const isOperator = account === 'operator';
       const subject = isOperator ? account : key === undefined ? `user:${name}` : `account:${account}`;
