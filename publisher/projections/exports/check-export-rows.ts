@@ -14,13 +14,7 @@ import { DAILY_MS, PastMarket } from '../../verify/log/past-market.ts';
 import type { CheckContext, LogOfCheck } from '../../verify/projection-check.ts';
 import { BadRows, linesIn } from './export-lines.ts';
 import { marketRows } from './market-rows.ts';
-import {
-  inExportOrder,
-  type ObservationFacts,
-  type ObservationRow,
-  observationRow,
-  type SupersededAt,
-} from './observation-rows.ts';
+import { inExportOrder, type ObservationRow, observationRow, type SupersededAt } from './observation-rows.ts';
 import { csvTexts, ndjsonLine } from './write-texts.ts';
 
 export type ReadManifest = z.infer<typeof exportManifestSchema>;
@@ -212,9 +206,7 @@ function expectedObservations(fold: LogFold, slug: string, size: number): readon
   return [...stated.values()]
     .map((each) => ({ ...each.entry, ...each, observedAt: millisecondInstant(each.entry.observedAt) }))
     .sort(inExportOrder)
-    .map(({ index, entry }) =>
-      observationRow(index, entry as unknown as ObservationFacts, quantity, superseded.get(entry.id) ?? null),
-    );
+    .map(({ index, entry }) => observationRow(index, entry, quantity, superseded.get(entry.id) ?? null));
 }
 
 /** The provable part of a row whose market has a takedown. */

@@ -1,40 +1,9 @@
 /** Turns entries of the log into the rows of one part of the observations. */
 import type { ExportRow } from '../../../contract/bodies/export-tables.ts';
+import type { LogEntry, ObservationEntry } from '../../../contract/log/entries.ts';
 import { millisecondInstant } from '../../../contract/values/instants.ts';
-import { approximateMoney, moneyTexts } from '../../../contract/values/money/money-texts.ts';
-
-/** The members of an entry that a row is made from. The log's code checked them when the entry was written. */
-export interface ObservationFacts {
-  readonly type: 'observation';
-  /** An announced value has no row: readers of a table would take it for a price. */
-  readonly announced?: true;
-  readonly market: string;
-  readonly id: string;
-  readonly metric: string;
-  readonly kind: 'money' | 'scalar';
-  readonly amountMinor: number | null;
-  readonly currency: string;
-  readonly value: string | null;
-  readonly unit: string;
-  readonly observedAt: string;
-  readonly recordedAt: string;
-  readonly releasedAt: string | null;
-  readonly retraction: string | null;
-  readonly supersedes: string | null;
-  readonly status: string;
-  readonly confidence: string;
-  readonly rounded: boolean;
-  readonly sourceValue: string | null;
-  readonly sourceLabel: string;
-  readonly sourceUrl: string;
-  readonly unknownReason: string | null;
-}
-
-type Facts =
-  | ObservationFacts
-  | { readonly type: 'market'; readonly market: string; readonly unit: { readonly quantity: number } }
-  | { readonly type: 'reset'; readonly market: string }
-  | { readonly type?: 'source' | 'standing' | 'removal' | 'takedown' | 'key' | 'service' };
+import { moneyTexts } from '../../../contract/values/money/money-texts.ts';
+import { valueCells } from './market-rows.ts';
 
 export interface SupersededAt {
   /** The index in the log of the superseding entry. */
@@ -104,8 +73,9 @@ export class PartRows {
 
   #add(text: string, entry: Pick<Place, 'index' | 'tile' | 'start' | 'end'>): void {
     const { index } = entry;
-    const facts = JSON.parse(text) as Facts;
+    const facts = JSON.parse(text) as LogEntry;
     if (facts.type === 'observation') {
+      // An announced value has no row: readers of a table would take it for a price.
       if (facts.announced) return;
       const { supersedes, id, recordedAt, observedAt } = facts;
       const [market, metric] = [this.#once(facts.market), this.#once(facts.metric)];
@@ -165,7 +135,7 @@ export class PartRows {
     for (let start = 0; start < places.length; start += ROWS_IN_A_STRETCH) {
       yield places.slice(start, start + ROWS_IN_A_STRETCH).map(({ index, tile, start: from, end, id, market }) => {
         const quantity = this.#quantities.get(market) ?? quantities.get(market) ?? null;
-        const facts = JSON.parse(tile.toString('utf8', from, end)) as ObservationFacts;
+        const facts = JSON.parse(tile.toString('utf8', from, end)) as ObservationEntry;
         return observationRow(index, facts, quantity, supersededAt(id, market));
       });
     }
@@ -190,64 +160,34 @@ export function inExportOrder(one: Order, other: Order): number {
   return one.index - other.index;
 }
 
-/** The columns in the order of the table. */
+/** The columns in the order of the table. @param quantity the quantity that one price buys. Null: unknown */
 export function observationRow(
   logIndex: number,
-  facts: ObservationFacts,
+  entry: ObservationEntry,
   quantity: number | null,
   superseded: Pick<SupersededAt, 'by' | 'at'> | null,
 ): ObservationRow {
-  const money = facts.kind === 'money' ? moneyCells(facts.amountMinor, facts.currency, quantity) : NO_MONEY;
-  const scalar = facts.kind === 'scalar' ? scalarCells(facts.value, facts.unit) : NO_SCALAR;
+  const value =
+    entry.kind === 'money' ? { ...entry, ...moneyTexts(entry.amountMinor, entry.currency, quantity ?? 1) } : entry;
   return {
-    market: facts.market,
-    observedAt: facts.observedAt,
-    metric: facts.metric,
-    kind: facts.kind,
-    amountMinor: money.amountMinor,
-    currency: money.currency,
-    minorDigits: money.minorDigits,
-    decimal: money.decimal,
-    decimalPerUnit: money.decimalPerUnit,
-    value: scalar.value,
-    unit: scalar.unit,
-    approximateValue: money.approximate ?? scalar.approximate,
-    status: facts.status,
-    confidence: facts.confidence,
-    rounded: facts.rounded,
-    sourceValue: facts.sourceValue,
-    unknownReason: facts.unknownReason,
-    sourceLabel: facts.sourceLabel,
-    sourceUrl: facts.sourceUrl,
-    releasedAt: facts.releasedAt,
-    recordedAt: facts.recordedAt,
+    market: entry.market,
+    observedAt: entry.observedAt,
+    metric: entry.metric,
+    ...valueCells(value, quantity),
+    status: entry.status,
+    confidence: entry.confidence,
+    rounded: entry.rounded,
+    sourceValue: entry.sourceValue,
+    unknownReason: entry.unknownReason,
+    sourceLabel: entry.sourceLabel,
+    sourceUrl: entry.sourceUrl,
+    releasedAt: entry.releasedAt,
+    recordedAt: entry.recordedAt,
     supersededAt: superseded?.at ?? null,
     supersededBy: superseded?.by ?? null,
-    supersedes: facts.supersedes,
-    retraction: facts.retraction,
-    id: facts.id,
+    supersedes: entry.supersedes,
+    retraction: entry.retraction,
+    id: entry.id,
     logIndex,
   };
-}
-
-const NO_MONEY = {
-  amountMinor: null,
-  currency: null,
-  minorDigits: null,
-  decimal: null,
-  decimalPerUnit: null,
-  approximate: null,
-};
-const NO_SCALAR = { value: null, unit: null, approximate: null };
-
-function moneyCells(amountMinor: number | null, currency: string, quantity: number | null) {
-  const { minorDigits, decimal, decimalPerUnit } = moneyTexts(amountMinor, currency, quantity ?? 1);
-  if (quantity === null)
-    return { amountMinor, currency, minorDigits, decimal, decimalPerUnit: null, approximate: null };
-  const approximate = approximateMoney(decimal, decimalPerUnit, quantity);
-  return { amountMinor, currency, minorDigits, decimal, decimalPerUnit, approximate };
-}
-
-function scalarCells(value: string | null, unit: string) {
-  return { value, unit, approximate: value === null ? null : Number(value) };
 }
