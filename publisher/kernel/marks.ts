@@ -1,9 +1,15 @@
 /** The marks of markets that are due for publication: selecting those of a generation, and clearing them. */
 import { removed } from '../../storage/ports/changes.ts';
 import type { Item, Ledger } from '../../storage/ports/ledger.ts';
-import { queryPages } from '../../storage/ports/paging.ts';
+import { queryPages, readEach } from '../../storage/ports/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
-import { FRESH_MARKS, parseMark, REFRESH_MARKS } from '../../storage/records/publication.ts';
+import {
+  FRESH_MARKS,
+  type PublishedHeads,
+  parseMark,
+  publishedHeadsKey,
+  REFRESH_MARKS,
+} from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { changeMany } from './change-many.ts';
 
@@ -101,6 +107,14 @@ export async function knownSlugs(ledger: Ledger): Promise<Set<string>> {
     for await (const items of queryPages(ledger, lane)) for (const mark of items) slugs.add(parseMark(mark).slug);
   }
   return slugs;
+}
+
+/** The published state of each market that the index lists. */
+export async function* publishedHeads(ledger: Ledger): AsyncGenerator<readonly [slug: string, heads: PublishedHeads]> {
+  for await (const items of queryPages(ledger, MARKET_INDEX)) {
+    const found = await readEach(ledger, items, ({ sort }) => publishedHeadsKey(sort));
+    for (const [{ sort }, heads] of found) if (heads !== null) yield [sort, heads.value];
+  }
 }
 
 /** If a mark was set again since it was read, it stays, and the next generation takes it. */

@@ -8,7 +8,7 @@ import { cursorGeneration } from '../../contract/files/cursors.ts';
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
 import { parsePublicKey } from '../../contract/files/public-objects.ts';
 import type { Change, Item, ItemKey } from '../../storage/ports/ledger.ts';
-import { queryPages, readAll, readMany } from '../../storage/ports/paging.ts';
+import { queryPages, readAll, readEach } from '../../storage/ports/paging.ts';
 import { marketIndexKey } from '../../storage/records/markets.ts';
 import {
   GENERATIONS,
@@ -172,12 +172,9 @@ export class ReachableSet {
   /** Those of the unused pages whose cursors have expired. */
   async #unretained(lostPages: readonly string[]): Promise<readonly string[]> {
     // These are read after the layouts: a page that a layout has dropped in between is recorded as superseded by now.
-    const records = await readMany(this.#storage.ledger, lostPages.map(supersededPageKey));
-    const expired = lostPages.filter((_, index) => {
-      const record = records[index] ?? null;
-      return record !== null && this.isExpired(record);
-    });
-    const unrecorded = lostPages.filter((_, index) => records[index] === null);
+    const records = await readEach(this.#storage.ledger, lostPages, supersededPageKey);
+    const expired = records.flatMap(([key, record]) => (record !== null && this.isExpired(record) ? [key] : []));
+    const unrecorded = records.flatMap(([key, record]) => (record === null ? [key] : []));
     return [...expired, ...(await this.#neverSuperseded(unrecorded))];
   }
 
@@ -263,9 +260,8 @@ export class ReachableSet {
   async #withoutMarket(bodies: readonly Body[]): Promise<readonly Body[]> {
     let left = bodies;
     for (const keyOf of [publishedHeadsKey, marketIndexKey, listChangeKey]) {
-      const keys = left.map(({ slug }): ItemKey<unknown> => keyOf(slug));
-      const found = await readMany(this.#storage.ledger, keys);
-      left = left.filter((_, index) => found[index] === null);
+      const found = await readEach(this.#storage.ledger, left, ({ slug }): ItemKey<unknown> => keyOf(slug));
+      left = found.flatMap(([body, item]) => (item === null ? [body] : []));
     }
     return left;
   }

@@ -15,7 +15,7 @@
  */
 import { created, removed } from '../../storage/ports/changes.ts';
 import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
-import { inBatches, queryPages, readAll, readMany } from '../../storage/ports/paging.ts';
+import { inBatches, queryPages, readAll, readEach, readMany } from '../../storage/ports/paging.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,
@@ -65,14 +65,12 @@ export async function answerAwaiting(
     if (!isPublication(item) && (await isPublished(dependencies, item, coverage))) batches.push(item);
   }
   await answerAll(dependencies, generation, batches, () => publishedAt);
-  const asking = awaiting.filter(isPublication);
-  const ids = asking.map(({ sort }) => sort.slice(PUBLICATION_PREFIX.length));
-  const asked = await readMany(dependencies.ledger, ids.map(publicationKey));
+  const keyOf = ({ sort }: Item) => publicationKey(sort.slice(PUBLICATION_PREFIX.length));
   /** The value is undefined if the ledger lacks the record of a waiting publication. */
   const covered = new Map<Item, PublicationValue | undefined>();
-  for (const [index, item] of asking.entries()) {
-    const publication = asked[index]?.value;
-    if (await isRefreshed(dependencies.ledger, publication?.markets ?? null, coverage)) covered.set(item, publication);
+  for (const [item, publication] of await readEach(dependencies.ledger, awaiting.filter(isPublication), keyOf)) {
+    if (await isRefreshed(dependencies.ledger, publication?.value.markets ?? null, coverage))
+      covered.set(item, publication?.value);
   }
   const targets = purgeTargets(covered.values());
   if (targets !== null) await dependencies.caches.purge(targets);
@@ -92,12 +90,8 @@ async function isPublished(storage: PublisherStorage, item: Awaiting, coverage: 
     // A market without observations has revision 0.
     ([slug, revision]) => (coverage.planned.get(slug) ?? -1) < revision,
   );
-  const heads = await readMany(
-    storage.ledger,
-    waited.map(([slug]) => publishedHeadsKey(slug)),
-  );
-  for (const [index, [slug, revision]] of waited.entries()) {
-    const published = heads[index]?.value.revision ?? null;
+  for (const [[slug, revision], heads] of await readEach(storage.ledger, waited, ([slug]) => publishedHeadsKey(slug))) {
+    const published = heads?.value.revision ?? null;
     if (published !== null && published < revision) return false;
     if (published === null && !(await isRemoved(storage, item, slug))) return false;
   }

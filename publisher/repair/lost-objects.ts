@@ -2,11 +2,11 @@ import type { PublicObjectName } from '../../contract/files/public-object-names.
 import { PUBLIC_PREFIX, publicKey } from '../../contract/files/public-objects.ts';
 import { ndjsonPath, tilePath, tilesOfGrowth } from '../../contract/log/tiles.ts';
 import { keyPages } from '../../storage/ports/objects.ts';
-import { queryPages, readAll, readMany } from '../../storage/ports/paging.ts';
-import { MARKET_INDEX } from '../../storage/records/markets.ts';
-import { historyPagesOf, publishedHeadsKey } from '../../storage/records/publication.ts';
+import { readAll } from '../../storage/ports/paging.ts';
+import { historyPagesOf } from '../../storage/records/publication.ts';
 import type { PublisherDependencies } from '../dependencies.ts';
 import { readLayout } from '../kernel/list/list-layout.ts';
+import { publishedHeads } from '../kernel/marks.ts';
 import { stateOf } from '../kernel/projection.ts';
 import type { Head } from '../kernel/swap-head.ts';
 import { assertSameOrigin } from '../kernel/text/same-origin.ts';
@@ -40,19 +40,11 @@ async function* publishedNames(storage: PublisherDependencies, head: Head): Asyn
   for (const projector of PROJECTORS) {
     yield* projector.reachable?.published?.(storage, stateOf(projector, head.value)) ?? [];
   }
-  for await (const items of queryPages(ledger, MARKET_INDEX)) {
-    const slugs = items.map(({ sort }) => sort);
-    for (const [index, heads] of (await readMany(ledger, slugs.map(publishedHeadsKey))).entries()) {
-      if (heads === null) continue;
-      const slug = slugs[index] as string;
-      if (heads.value.closedPages > 0) {
-        for (const { value } of await readAll(ledger, historyPagesOf(slug))) {
-          yield { kind: 'history-page', slug, cursor: value.cursor };
-        }
-      }
-      yield { kind: 'history', slug };
-      yield { kind: 'market', slug };
-    }
+  for await (const [slug, { closedPages }] of publishedHeads(ledger)) {
+    const pages = closedPages > 0 ? await readAll(ledger, historyPagesOf(slug)) : [];
+    for (const { value } of pages) yield { kind: 'history-page', slug, cursor: value.cursor };
+    yield { kind: 'history', slug };
+    yield { kind: 'market', slug };
   }
   const layout = await readLayout(objects, head.value.list);
   for (const { cursor } of layout?.pages ?? []) yield { kind: 'market-list-page', cursor };

@@ -4,7 +4,7 @@
  */
 import { removed } from '../../storage/ports/changes.ts';
 import type { Change, Ledger } from '../../storage/ports/ledger.ts';
-import { queryPages, readMany } from '../../storage/ports/paging.ts';
+import { queryPages, readEach } from '../../storage/ports/paging.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import { AWAITING_GENERATION } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
@@ -59,10 +59,8 @@ async function forgetTorn({ ledger, newAttemptId }: PublisherStorage): Promise<v
  * revisions would begin below the awaited one.
  */
 async function checkOfBehind(ledger: Ledger, revisions: { readonly [slug: string]: number }): Promise<Change | null> {
-  const waitedFor = Object.entries(revisions);
-  const keys = waitedFor.map(([slug]) => marketKey(slug));
-  for (const [index, record] of (await readMany(ledger, keys)).entries()) {
-    const [slug, revision] = waitedFor[index] as [string, number];
+  const records = await readEach(ledger, Object.entries(revisions), ([slug]) => marketKey(slug));
+  for (const [[slug, revision], record] of records) {
     if (record !== null && record.revision >= revision) continue;
     const { partition, sort } = marketKey(slug);
     const asRead =

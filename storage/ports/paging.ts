@@ -161,6 +161,17 @@ export async function readMany<Value>(
   return found as readonly (Item<Value> | null)[];
 }
 
+/** Each of these with the item of its key, or with null, in order. */
+export async function readEach<Some, Value>(
+  ledger: Pick<Ledger, 'getMany'>,
+  all: readonly Some[],
+  keyOf: (one: Some) => ItemKey<Value>,
+): Promise<readonly (readonly [Some, Item<Value> | null])[]> {
+  const keys = all.map((one) => keyOf(one));
+  const found = await readMany(ledger, keys);
+  return all.map((one, index) => [one, found[index] ?? null]);
+}
+
 /** Splits into batches, in order. All batches have `size` items, except the last. */
 export function inBatches<Some>(all: readonly Some[], size: number): readonly (readonly Some[])[] {
   return Array.from({ length: Math.ceil(all.length / size) }, (_, index) =>

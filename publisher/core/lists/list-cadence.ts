@@ -3,7 +3,7 @@ import pMap from 'p-map';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { statusOfObject } from '../../../contract/problems/edge-problems.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
-import { readAll, readMany } from '../../../storage/ports/paging.ts';
+import { readAll, readEach } from '../../../storage/ports/paging.ts';
 import {
   type HeadValue,
   LIST_CHANGES,
@@ -133,11 +133,8 @@ async function rememberListChanges(
   const changed = [...changedItems].map(([slug, { joined }]) => ({ slug, wasShown: wasListed(list, joined) }));
   // A market that has joined since the last list may also have left since then: then its change is already recorded.
   const joined = changed.filter(({ wasShown }) => !wasShown);
-  const known = await readMany(
-    ledger,
-    joined.map(({ slug }) => listChangeKey(slug)),
-  );
-  const isKnown = new Set(known.map((item) => item?.sort));
+  const known = await readEach(ledger, joined, ({ slug }) => listChangeKey(slug));
+  const isKnown = new Set(known.map(([, item]) => item?.sort));
   for (const { slug, wasShown } of changed) {
     if (isKnown.has(slug)) continue;
     await bundle.add({ kind: 'record', key: listChangeKey(slug), value: { wasListed: wasShown } });
@@ -154,12 +151,12 @@ async function takeListChanges(
   const changes = new Map<string, ListChange>();
   const remembered = await readAll(ledger, LIST_CHANGES);
   for (const { sort: slug } of remembered) await bundle.add({ kind: 'record', key: listChangeKey(slug), value: null });
-  const slugs = remembered.map(({ sort }) => sort);
-  const heads = await readMany(ledger, slugs.map(publishedHeadsKey));
-  for (const [index, { sort: slug, value }] of remembered.entries()) {
+  for (const [{ sort: slug, value }, heads] of await readEach(ledger, remembered, ({ sort }) =>
+    publishedHeadsKey(sort),
+  )) {
     changes.set(slug, {
       wasListed: value.wasListed,
-      isListed: isListed(heads[index]?.value ?? null),
+      isListed: isListed(heads?.value ?? null),
       item: () => readPublishedBody(objects, slug),
     });
   }

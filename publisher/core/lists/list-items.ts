@@ -5,12 +5,11 @@ import { publicKey } from '../../../contract/files/public-objects.ts';
 import { statusOfObject } from '../../../contract/problems/edge-problems.ts';
 import { StorageCorrupt } from '../../../storage/ports/errors.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
-import { inBatches, queryPages, readMany } from '../../../storage/ports/paging.ts';
+import { inBatches } from '../../../storage/ports/paging.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
-import { MARKET_INDEX } from '../../../storage/records/markets.ts';
-import { publishedHeadsKey } from '../../../storage/records/publication.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
 import { HOW_TO_REBUILD } from '../../errors.ts';
+import { publishedHeads } from '../../kernel/marks.ts';
 import type { ListedItem } from '../../kernel/projection.ts';
 import { isListed } from '../bodies/plan-market.ts';
 import { collectionItems } from '../bodies/render.ts';
@@ -105,12 +104,8 @@ export async function piecesOfBodies(
   const digests = new Map<string, string | null>();
   for (const [slug, { isListed }] of changes) if (isListed) digests.set(slug, null);
   // The index is read only once, because it may change at any moment.
-  for await (const items of queryPages(ledger, MARKET_INDEX)) {
-    const others = items.map(({ sort }) => sort).filter((slug) => !changes.has(slug));
-    for (const [index, item] of (await readMany(ledger, others.map(publishedHeadsKey))).entries()) {
-      const slug = others[index] as string;
-      if (item !== null && isListed(item.value)) digests.set(slug, isDue(slug) ? null : item.value.marketDigest);
-    }
+  for await (const [slug, heads] of publishedHeads(ledger)) {
+    if (!changes.has(slug) && isListed(heads)) digests.set(slug, isDue(slug) ? null : heads.marketDigest);
   }
   const slugs = [...digests.keys()].sort();
   let begin = 0;

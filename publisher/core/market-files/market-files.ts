@@ -3,7 +3,7 @@
  * contents; planning, checking and sweeping are shared.
  */
 import type { Projection } from '../../../contract/files/projections.ts';
-import { readMany } from '../../../storage/ports/paging.ts';
+import { readEach } from '../../../storage/ports/paging.ts';
 import { publishedHeadsKey } from '../../../storage/records/publication.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { NO_PART, NO_PLAN, type OwnedObject, type Projector } from '../../kernel/projection.ts';
@@ -58,9 +58,6 @@ export async function unreachableOfMarkets(
   // A command without the deployment's settings does not know which kinds are off, so it removes no file of a published
   // market.
   const isOff = projections?.has(name) === false;
-  const heads = await readMany(
-    ledger,
-    files.map(({ slug }) => publishedHeadsKey(slug)),
-  );
-  return files.flatMap(({ key, kind }, index) => (isOff || isUnneeded(kind) || heads[index] === null ? [key] : []));
+  const heads = await readEach(ledger, files, ({ slug }) => publishedHeadsKey(slug));
+  return heads.flatMap(([{ key, kind }, published]) => (isOff || isUnneeded(kind) || published === null ? [key] : []));
 }

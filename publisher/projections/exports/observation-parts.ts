@@ -11,7 +11,7 @@ import { OBSERVATIONS_TABLE } from '../../../contract/bodies/export-tables.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { TILE_WIDTH } from '../../../contract/log/tiles.ts';
 import type { Item } from '../../../storage/ports/ledger.ts';
-import { readMany } from '../../../storage/ports/paging.ts';
+import { readEach } from '../../../storage/ports/paging.ts';
 import type { ExportPartValue } from '../../../storage/records/exports.ts';
 import { marketKey } from '../../../storage/records/markets.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
@@ -89,8 +89,8 @@ async function updatePart(
 
 /** A market that the ledger has lost is missing. A later reset in the log cancels its observations. */
 async function quantitiesOf({ ledger }: PublisherStorage, slugs: readonly string[]): Promise<Map<string, number>> {
-  const found = await readMany(ledger, slugs.map(marketKey));
-  return new Map(found.flatMap((item, index) => (item ? [[slugs[index] as string, item.value.unit.quantity]] : [])));
+  const found = await readEach(ledger, slugs, marketKey);
+  return new Map(found.flatMap(([slug, item]) => (item ? [[slug, item.value.unit.quantity]] : [])));
 }
 
 /** Changes the newest parts first, because most corrections are of young observations. */

@@ -7,7 +7,7 @@
 import { EXPORT_KEPT_DAYS } from '../../../contract/bodies/export-tables.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { Item } from '../../../storage/ports/ledger.ts';
-import { readAll, readMany } from '../../../storage/ports/paging.ts';
+import { readAll, readEach } from '../../../storage/ports/paging.ts';
 import {
   dateOfExportDay,
   EXPORT_DAYS,
@@ -82,19 +82,13 @@ async function unreachable(
   const dated = objects.flatMap(({ key, name }) =>
     name !== null && 'date' in name && name.date < cutoff ? [{ key, date: name.date }] : [],
   );
-  const days = await readMany(
-    ledger,
-    dated.map(({ date }) => exportDayKey(date)),
-  );
-  const old = dated.filter((_, index) => !days[index]?.value.kept).map(({ key }) => key);
+  const days = await readEach(ledger, dated, ({ date }) => exportDayKey(date));
+  const old = days.flatMap(([{ key }, day]) => (day?.value.kept ? [] : [key]));
   const files = objects.flatMap(({ key, name }) =>
     name !== null && 'file' in name && name.kind !== 'export-schema' ? [{ key, file: name.file }] : [],
   );
-  const records = await readMany(
-    ledger,
-    files.map(({ file }) => exportFileKey(file)),
-  );
-  return [...old, ...files.filter((_, index) => records[index] === null).map(({ key }) => key)];
+  const records = await readEach(ledger, files, ({ file }) => exportFileKey(file));
+  return [...old, ...records.flatMap(([{ key }, record]) => (record === null ? [key] : []))];
 }
 
 export const reachableExports: Reachability = { unreachable, expired };

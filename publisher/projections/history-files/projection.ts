@@ -3,8 +3,7 @@ import { HISTORY_FORMATS } from '../../../contract/bodies/history-rows.ts';
 import { HISTORY_FILE_KINDS, type PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import type { Json } from '../../../contract/values/canonical-json.ts';
 import type { Ledger } from '../../../storage/ports/ledger.ts';
-import { queryPages, readAll, readMany } from '../../../storage/ports/paging.ts';
-import { MARKET_INDEX } from '../../../storage/records/markets.ts';
+import { readAll, readEach } from '../../../storage/ports/paging.ts';
 import {
   type HeadValue,
   type PublishedFiles,
@@ -14,6 +13,7 @@ import {
   yearOf,
 } from '../../../storage/records/publication.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
+import { publishedHeads } from '../../kernel/marks.ts';
 import {
   type MarketContext,
   type MarketPart,
@@ -104,32 +104,22 @@ function wasInDoubt({ list, knownSince = 0 }: HeadValue): boolean {
 /** Files that no record names: of unpublished markets, or of a kind that was switched off. */
 async function unreachable({ ledger }: PublisherStorage, objects: readonly OwnedObject[]): Promise<readonly string[]> {
   const files = objects.flatMap(({ key, name }) => (name !== null && 'slug' in name ? [{ key, name }] : []));
-  const heads = await readMany(
-    ledger,
-    files.map(({ name }) => publishedHeadsKey(name.slug)),
-  );
+  const heads = await readEach(ledger, files, ({ name }) => publishedHeadsKey(name.slug));
   const years = files.flatMap(({ key, name }) =>
     'year' in name ? [{ key, record: publishedYearKey(name.slug, name.year) }] : [],
   );
-  const recorded = await readMany(
-    ledger,
-    years.map(({ record }) => record),
-  );
-  const recordedYears = new Set(years.filter((_, index) => recorded[index] !== null).map(({ key }) => key));
-  return files.flatMap(({ key, name }, index) => {
-    const published = heads[index]?.value.files;
+  const recorded = await readEach(ledger, years, ({ record }) => record);
+  const recordedYears = new Set(recorded.flatMap(([{ key }, year]) => (year === null ? [] : [key])));
+  return heads.flatMap(([{ key, name }, item]) => {
+    const published = item?.value.files;
     const isThere = 'year' in name || name.kind === 'history-index' ? published?.index != null : published?.all != null;
     return isThere && (!('year' in name) || recordedYears.has(key)) ? [] : [key];
   });
 }
 
 async function* published({ ledger }: PublisherStorage): AsyncGenerator<PublicObjectName> {
-  for await (const items of queryPages(ledger, MARKET_INDEX)) {
-    const slugs = items.map(({ sort }) => sort);
-    for (const [index, heads] of (await readMany(ledger, slugs.map(publishedHeadsKey))).entries()) {
-      const files = heads?.value.files;
-      if (files !== undefined) yield* namesOf(ledger, slugs[index] as string, files);
-    }
+  for await (const [slug, { files }] of publishedHeads(ledger)) {
+    if (files !== undefined) yield* namesOf(ledger, slug, files);
   }
 }
 

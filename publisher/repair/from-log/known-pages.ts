@@ -11,7 +11,7 @@ import { parsePublicKey, publicKey } from '../../../contract/files/public-object
 import type { Item } from '../../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { listKeys } from '../../../storage/ports/objects.ts';
-import { queryPages, readMany } from '../../../storage/ports/paging.ts';
+import { queryPages, readEach } from '../../../storage/ports/paging.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { MARKET_INDEX, type MarketRecordValue, marketKey, observationsOf } from '../../../storage/records/markets.ts';
 import { HEAD_KEY, historyPageKey, type ObjectRef, publishedHeadsKey } from '../../../storage/records/publication.ts';
@@ -41,10 +41,9 @@ async function keepKnownPages(storage: PublisherStorage): Promise<void> {
   if (head === null || head.revision === 0) return;
   const writer = new LedgerWriter(storage);
   for await (const items of queryPages(ledger, MARKET_INDEX)) {
-    const slugs = items.map(({ sort }) => sort);
-    for (const [index, record] of (await readMany(ledger, slugs.map(marketKey))).entries()) {
+    for (const [{ sort: slug }, record] of await readEach(ledger, items, ({ sort }) => marketKey(sort))) {
       if (record === null || record.value.observations <= pageSizes.observations) continue;
-      await keepPagesOf(storage, writer, slugs[index] as string, record);
+      await keepPagesOf(storage, writer, slug, record);
     }
   }
   const layout = await layoutOfStore(storage, head.revision, head.value.list.markets);
