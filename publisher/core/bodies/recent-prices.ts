@@ -1,12 +1,10 @@
 /** The last prices of a market, starting with the newest page of its history. Does not read the ledger. */
 
 import { RecentPrices } from '../../../contract/bodies/recent-prices.ts';
-import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
-import { publicKey } from '../../../contract/files/public-objects.ts';
-import type { PublicObservation } from '../../../contract/values/metric.ts';
 import { moneyTexts } from '../../../contract/values/money/money-texts.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import type { HistoryPlan } from '../../kernel/market-view.ts';
+import { storedHistory } from './stored-history.ts';
 
 /** Prices of the newest page, and the cursor of the page before it, which the store has. */
 export interface NewestPrices {
@@ -37,20 +35,12 @@ export async function readRecentPrices(
   hasYear = false,
 ): Promise<RecentPrices> {
   const prices = known?.prices ?? new RecentPrices();
-  const pageAt = (cursor: string): PublicObjectName => ({ kind: 'history-page', slug, cursor });
-  let next: PublicObjectName | null =
-    known === null ? { kind: 'history', slug } : known.nextCursor === null ? null : pageAt(known.nextCursor);
-  while (next !== null && !(hasYear ? prices.isWhole : prices.isComplete)) {
-    const found = await objects.get(publicKey(next));
-    if (found.kind !== 'found') throw new Error(`${publicKey(next)} is missing: it is put back by a refresh`);
-    const { data, page } = JSON.parse(Buffer.from(found.body).toString()) as HistoryPage;
-    for (const row of data) prices.add(row, () => (row.kind === 'money' ? row.decimal : null));
-    next = page.nextCursor === null ? null : pageAt(page.nextCursor);
+  const isDone = () => (hasYear ? prices.isWhole : prices.isComplete);
+  if (isDone()) return prices;
+  const missing = (key: string) => new Error(`${key} is missing: it is put back by a refresh`);
+  for await (const rows of storedHistory(objects, slug, known?.nextCursor, missing)) {
+    for (const row of rows) prices.add(row, () => (row.kind === 'money' ? row.decimal : null));
+    if (isDone()) break;
   }
   return prices;
-}
-
-interface HistoryPage {
-  readonly data: readonly PublicObservation[];
-  readonly page: { readonly nextCursor: string | null };
 }

@@ -9,6 +9,7 @@ import { inBatches } from '../../../storage/ports/paging.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
 import { HOW_TO_REBUILD } from '../../errors.ts';
+import { storedText } from '../../kernel/files/stored-digest.ts';
 import { publishedHeads } from '../../kernel/marks.ts';
 import type { ListedItem } from '../../kernel/projection.ts';
 import { isListed } from '../bodies/plan-market.ts';
@@ -81,10 +82,9 @@ export function pieceOfPage(objects: ObjectStore, name: PublicObjectName, digest
 
 /** @throws ListPageLost if the page is missing or damaged */
 export async function readListPage(objects: ObjectStore, name: PublicObjectName, digest: string): Promise<string> {
-  const key = publicKey(name);
-  const found = await objects.get(key);
-  if (found.kind !== 'found' || sha256Hex(found.body) !== digest) throw new ListPageLost(key);
-  return Buffer.from(found.body).toString();
+  const text = await storedText(objects, name, digest);
+  if (text === null) throw new ListPageLost(publicKey(name));
+  return text;
 }
 
 /**

@@ -1,12 +1,11 @@
 /** Reads the published list as a whole, from one generation. */
 import pMap from 'p-map';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
-import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { Market } from '../../../contract/values/market.ts';
-import { bodyDigest } from '../../../storage/ports/object-rules.ts';
 import type { ListState } from '../../../storage/records/publication.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { Superseded } from '../../errors.ts';
+import { storedText } from '../../kernel/files/stored-digest.ts';
 import { readLayout } from '../../kernel/list/list-layout.ts';
 
 const PAGES_AT_ONCE = 8;
@@ -25,10 +24,10 @@ export async function publishedMarkets(
   const digest = list.digest;
   if (layout === null || digest === null) throw new Superseded('the published list is not known');
   const read = async (name: PublicObjectName, expected: string): Promise<readonly Market[]> => {
-    const found = await objects.get(publicKey(name));
+    const text = await storedText(objects, name, expected);
     // The first page is the only one that changes.
-    if (found.kind !== 'found' || bodyDigest(found.body) !== expected) throw new Superseded('the list has changed');
-    return (JSON.parse(Buffer.from(found.body).toString('utf8')) as { data: Market[] }).data;
+    if (text === null) throw new Superseded('the list has changed');
+    return (JSON.parse(text) as { data: Market[] }).data;
   };
   const first = await read({ kind: 'market-list' }, digest);
   const { pages: others } = layout;

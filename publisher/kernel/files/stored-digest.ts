@@ -20,6 +20,16 @@ export async function storedDigest(
   return isRight ? sha256Hex(found.body) : null;
 }
 
+/** The text of the body with this digest. Null: the store lacks it, or has other bytes. */
+export async function storedText(
+  objects: Pick<ObjectStore, 'get'>,
+  name: PublicObjectName,
+  digest: string,
+): Promise<string | null> {
+  const found = await objects.get(publicKey(name));
+  return found.kind === 'found' && sha256Hex(found.body) === digest ? Buffer.from(found.body).toString() : null;
+}
+
 /**
  * Compares a body with the stored one. A store that derives ETags from the bytes needs no read of the body.
  *

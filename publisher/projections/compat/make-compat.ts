@@ -30,17 +30,18 @@ import {
   partOfRecord,
 } from '../../../storage/records/compat.ts';
 import { HEAD_KEY } from '../../../storage/records/publication.ts';
+import { storedHistory } from '../../core/bodies/stored-history.ts';
 import { publishedMarkets } from '../../core/lists/published-list.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { FileTooLarge, Superseded } from '../../errors.ts';
 import { putDailyFile } from '../../kernel/files/put-daily-file.ts';
 import type { DailyContext, DailyOutcome } from '../../kernel/projection.ts';
+import { DayPrices } from './day-prices.ts';
 import { genaiText } from './genai-prices.ts';
 import { isModel, type ModelMarket, ModelPrices } from './model-prices.ts';
 import { GENAI_PRICES, modelsName, PARTS, partNames, partOf } from './names.ts';
 import { Pairs } from './pairs.ts';
 import { rateFiles } from './rates.ts';
-import { publishedHistory, readDays } from './read-days.ts';
 import { includeFiles, type PartSection, partFiles, sectionOf } from './sections.ts';
 
 export type CompatOptions = Pick<DailyContext, 'storage'> & Partial<DailyContext>;
@@ -151,13 +152,22 @@ async function updatePart(
   if (record?.shows === shows && (await isInPlace(storage, part, record.generation))) return;
   const sections = new Map<string, PartSection>();
   for (const market of markets) {
-    const days = await readDays(storage, market.slug, partDays(markets.length), yieldToEventLoop);
+    const prices = new DayPrices(partDays(markets.length));
+    for await (const page of historyOf(storage, market.slug)) {
+      await yieldToEventLoop();
+      if (!prices.addAll(page)) break;
+    }
+    const { days } = prices;
     sections.set(market.slug, sectionOf({ market, days, isFirst: isFirst(market), markets: markets.length }));
   }
   for (const file of partFiles(part, sections)) await putDailyFile(storage, file, generation);
   const value: CompatPartValue = { shows, generation };
   await commit(storage, [{ kind: 'put', key: compatPartKey(part), revision: 0, value, if: { kind: 'any' } } as Change]);
 }
+
+/** @throws Superseded if a page is gone: the market has just changed, or was removed */
+const historyOf = ({ objects }: PublisherStorage, slug: string) =>
+  storedHistory(objects, slug, undefined, (key) => new Superseded(`${key} is not there any more`));
 
 /** Whether the files of a part are stored. A file of a later generation was put before a restore. */
 async function isInPlace({ objects }: PublisherStorage, part: string, generation: number): Promise<boolean> {
@@ -196,7 +206,7 @@ async function makeModels(
   const prices = new ModelPrices();
   for (const market of markets) {
     const rows = [];
-    for await (const page of publishedHistory(storage, market.slug)) rows.push(...page);
+    for await (const page of historyOf(storage, market.slug)) rows.push(...page);
     prices.add(market, rows);
     await yieldToEventLoop();
   }

@@ -10,7 +10,7 @@ import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import type { HeadPut } from '../../kernel/bundle.ts';
 import { addFileIfChanged } from '../../kernel/files/add-file.ts';
-import { storedDigest } from '../../kernel/files/stored-digest.ts';
+import { storedDigest, storedText } from '../../kernel/files/stored-digest.ts';
 import type { MarketContext, MarketPart, MarketStep, PlanContext, ProjectionPlan } from '../../kernel/projection.ts';
 import { NO_PART } from '../../kernel/projection.ts';
 import { NO_ORIGIN } from '../../kernel/text/atom.ts';
@@ -79,10 +79,8 @@ export async function planFeeds(context: PlanContext): Promise<ProjectionPlan> {
 
 /** The published entries. Empty if the feed differs from the recorded one. */
 async function readPublished(objects: ObjectStore, of: FeedOf, digest: string | undefined) {
-  if (digest === undefined) return [];
-  const found = await objects.get(publicKey(feedObject(of)));
-  if (found.kind !== 'found' || sha256Hex(found.body) !== digest) return [];
-  return readFeed(of, Buffer.from(found.body).toString('utf8'))?.entries ?? [];
+  const text = digest === undefined ? null : await storedText(objects, feedObject(of), digest);
+  return (text === null ? null : readFeed(of, text)?.entries) ?? [];
 }
 
 /** The feed of one market, or the problem document that replaces it. */

@@ -7,10 +7,10 @@ import { LATEST_FILES, type LatestEntry, type LatestFormat } from '../../../cont
 import { type FileAt, jsonFileAt } from '../../../contract/files/file-generation.ts';
 import { LATEST_PART_MARKETS_MAX } from '../../../contract/files/limits.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
-import { publicKey } from '../../../contract/files/public-objects.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
+import { storedText } from '../../kernel/files/stored-digest.ts';
 
 export const LATEST_FORMATS = Object.keys(LATEST_FILES) as readonly LatestFormat[];
 
@@ -59,12 +59,6 @@ export function indexText(parts: readonly LatestPart[]): FileAt {
 
 /** Null: the index is not the one with this digest. */
 export async function readIndex(objects: ObjectStore, digest: string): Promise<readonly LatestPart[] | null> {
-  const text = await readText(objects, { kind: 'latest' }, digest);
+  const text = await storedText(objects, { kind: 'latest' }, digest);
   return text === null ? null : (JSON.parse(text) as { readonly data: readonly LatestPart[] }).data;
-}
-
-/** Null: the file is missing, or has another digest. */
-export async function readText(objects: ObjectStore, name: PublicObjectName, digest: string): Promise<string | null> {
-  const found = await objects.get(publicKey(name));
-  return found.kind === 'found' && sha256Hex(found.body) === digest ? Buffer.from(found.body).toString() : null;
 }

@@ -18,7 +18,7 @@ import type { Market } from '../../../contract/values/market.ts';
 import { type NewestPrices, newestPrices } from '../../core/bodies/recent-prices.ts';
 import { DEFAULT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
 import { rendered } from '../../kernel/files/rendered.ts';
-import { storedDigest } from '../../kernel/files/stored-digest.ts';
+import { storedDigest, storedText } from '../../kernel/files/stored-digest.ts';
 import {
   type ListedItem,
   type NewList,
@@ -26,7 +26,7 @@ import {
   type PlanContext,
   type ProjectionPlan,
 } from '../../kernel/projection.ts';
-import { digitsFor, entriesIn, indexText, latestPartOf, partName, partPath, readIndex, readText } from './parts.ts';
+import { digitsFor, entriesIn, indexText, latestPartOf, partName, partPath, readIndex } from './parts.ts';
 import { ShownPrices } from './shown-prices.ts';
 
 type Wanted = Pick<PublisherStorage, 'projections'>;
@@ -133,7 +133,7 @@ async function addLatest({ context, list, before, isTrusted, prices }: LatestPla
 /** The histories of markets with a change are read; those of all markets only if the file before is not known. */
 async function addRecent({ context, list, before, isTrusted, prices }: LatestPlan): Promise<PlacedFile> {
   const { objects, concurrency = DEFAULT_CONCURRENCY } = context.dependencies;
-  const text = isTrusted && before.recent ? await readText(objects, { kind: 'recent' }, before.recent.digest) : null;
+  const text = isTrusted && before.recent ? await storedText(objects, { kind: 'recent' }, before.recent.digest) : null;
   const known = text === null ? null : (JSON.parse(text) as { readonly data: readonly RecentEntry[] }).data;
   const entries = new Map(known?.map((entry) => [entry.slug, entry]));
   const changed: string[] = [];
@@ -190,7 +190,7 @@ async function placedInStore(
 ): Promise<PlacedFile | undefined> {
   if (before?.list.isDoubtful !== true) return undefined;
   const digest = await storedDigest(objects, name);
-  const text = digest === null ? null : await readText(objects, name, digest);
+  const text = digest === null ? null : await storedText(objects, name, digest);
   const generation = text === null ? null : generationOfFile(text);
   return digest === null || generation === null ? undefined : { digest, generation };
 }
@@ -273,7 +273,7 @@ async function partsOfList(
 
 /** Null: the part is not as it was recorded. */
 async function readEntries({ dependencies: { objects } }: FileContext, { part, ndjson }: LatestPart) {
-  const text = await readText(objects, partName(part, 'ndjson'), ndjson.digest);
+  const text = await storedText(objects, partName(part, 'ndjson'), ndjson.digest);
   return text === null ? null : entriesIn(text);
 }
 
