@@ -3,8 +3,10 @@ import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import type * as z from 'zod';
 import { PUBLIC_CACHE_CONTROL } from '../../contract/files/public-objects.ts';
+import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
 import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
+import { type Snapshot, snapshotSchema } from '../../contract/values/market.ts';
 import { INTERNAL_FIELDS, NEVER_PUBLIC, readableForms } from '../../contract/values/public-text.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import type { PublicReader, PublicResponse } from './reading/reader.ts';
@@ -55,6 +57,11 @@ export async function checkBody<Value>(
   isExcused?: Excuse,
 ): Promise<Checked<Value> | null> {
   return checkAnswer(findings, url, await reader(url), schema, isExcused && { isExcused });
+}
+
+/** The snapshot, like {@link checkBody}. Default: its findings are dropped. */
+export async function readSnapshot(reader: PublicReader, findings = new Findings()): Promise<Checked<Snapshot> | null> {
+  return await checkBody(reader, findings, SNAPSHOT_URL, snapshotSchema);
 }
 
 /** Checks an answer that was already read, like {@link checkBody}. */

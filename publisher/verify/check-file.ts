@@ -5,6 +5,15 @@ import { checkHeaders } from './check-body.ts';
 import type { MarketBodies } from './projection-check.ts';
 import type { PublicResponse } from './reading/reader.ts';
 
+/** The value of a text that may not be JSON. Null: it is not. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
 type FileCheck = Pick<MarketBodies, 'findings' | 'rule'>;
 
 export const bodyText = ({ body }: Pick<PublicResponse, 'body'>): string => Buffer.from(body).toString('utf8');

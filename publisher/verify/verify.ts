@@ -5,12 +5,12 @@
 import pMap from 'p-map';
 import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import { canonicalJson } from '../../contract/values/canonical-json.ts';
-import { type Market, marketSchema, snapshotSchema } from '../../contract/values/market.ts';
+import { type Market, marketSchema } from '../../contract/values/market.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
 import type { Projector } from '../kernel/projection.ts';
 import { PROJECTORS } from '../projections.ts';
-import { BodyChecks } from './body-checks.ts';
-import { type Checked, checkAnswer, checkBody, Findings } from './check-body.ts';
+import { openBodyChecks } from './body-checks.ts';
+import { type Checked, checkAnswer, Findings, readSnapshot } from './check-body.ts';
 import { checkHistory } from './check-history.ts';
 import { checkRemoved } from './log/check-removed.ts';
 import { checkPublishedAt, checkTransport } from './reading/check-transport.ts';
@@ -60,9 +60,9 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   const totals = { observations: 0, unknownValues: 0, pages: 0, missingValues: 0 };
   // The list has a cadence, so it may be behind its markets. Findings of this read are dropped; the snapshot is checked
   // when it is read again below.
-  const before = await checkBody(reader, new Findings(), SNAPSHOT_URL, snapshotSchema);
+  const before = await readSnapshot(reader);
   const asked = { projectors, share, snapshot: before?.value ?? null, isKept: withoutMarkets };
-  const checks = await BodyChecks.open(reader, findings, asked);
+  const checks = await openBodyChecks(reader, findings, asked);
   const list = new ListWalk(reader, findings, pageSizes.markets, checks.item);
   const isListCurrent = before === null || before.value.listGeneration === before.value.generation;
   let firstSlug: string | null = null;
@@ -97,7 +97,7 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
 
   // The snapshot is put last, so it is read last. It may be older than the list only while something is being
   // published.
-  const snapshot = await checkBody(reader, findings, SNAPSHOT_URL, snapshotSchema);
+  const snapshot = await readSnapshot(reader, findings);
   if (snapshot !== null && nowMs !== undefined) checkPublishedAt(findings, snapshot.value.publishedAt, nowMs);
   if (settled && snapshot !== null && list.head !== null) {
     const { counts, filesGeneration, listDigest } = snapshot.value;

@@ -17,7 +17,7 @@ import { canonicalJson, type Json } from '../../contract/values/canonical-json.t
 import { type Snapshot, snapshotSchema } from '../../contract/values/market.ts';
 import type { Projector } from '../../publisher/kernel/projection.ts';
 import { PROJECTORS } from '../../publisher/projections.ts';
-import { BodyChecks } from '../../publisher/verify/body-checks.ts';
+import { openBodyChecks } from '../../publisher/verify/body-checks.ts';
 import { checkAnswer, Findings } from '../../publisher/verify/check-body.ts';
 import { CHECKPOINT_URL } from '../../publisher/verify/log/log-files.ts';
 import { type Keeper, type LogPass, type ProvenMarket, passOver } from '../../publisher/verify/log/log-pass.ts';
@@ -184,7 +184,7 @@ async function runPass(world: MirrorWorld, projectors: readonly Projector[], isF
   const { reader } = stage;
   const found = new Findings();
   // The log does not cover documents, the list's sources and files with manifests. These checks compare them with the bodies.
-  const checks = await BodyChecks.open(reader, found, { snapshot, projectors, isKept: true });
+  const checks = await openBodyChecks(reader, found, { snapshot, projectors, isKept: true });
   const keeper = { proven, take: takingInto(pass, world) };
   const settings = { reader, projectors, keeper, onItem: checks.item, nowMs: nowMs() };
   const { findings, list } = await passOver({ ...world, ...followed, ...settings });

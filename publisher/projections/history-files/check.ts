@@ -14,13 +14,12 @@ import {
   type HistoryFormat,
 } from '../../../contract/bodies/history-rows.ts';
 import { PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
-import { historyFileUrl, historyIndexUrl, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
+import { historyFileUrl, historyIndexUrl } from '../../../contract/files/routes.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import { millisecondInstant } from '../../../contract/values/instants.ts';
-import { snapshotSchema } from '../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
-import { checkAnswer, checkBody, Findings } from '../../verify/check-body.ts';
-import { bodyText, checkFile, checkGone } from '../../verify/check-file.ts';
+import { checkAnswer, Findings, readSnapshot } from '../../verify/check-body.ts';
+import { bodyText, checkFile, checkGone, jsonIn } from '../../verify/check-file.ts';
 import type { MarketBodies } from '../../verify/projection-check.ts';
 import type { PublicReader } from '../../verify/reading/reader.ts';
 import type { ShownMarket } from '../../verify/shown-market.ts';
@@ -118,18 +117,12 @@ function checkTooLong({ findings }: Parameters<FileOf>[0], url: string, answer: 
 
 /** Whether the snapshot says that files wait for a later generation, or could not be made. */
 async function areFilesBehind(reader: PublicReader): Promise<boolean> {
-  const snapshot = await checkBody(reader, new Findings(), SNAPSHOT_URL, snapshotSchema);
+  const snapshot = await readSnapshot(reader);
   const { filesGeneration, deferred = [] } = snapshot?.value ?? {};
   return filesGeneration !== undefined || deferred.includes('history-files');
 }
 
-function isIndex(text: string): boolean {
-  try {
-    return historyIndexSchema.safeParse(JSON.parse(text)).success;
-  } catch {
-    return false;
-  }
-}
+const isIndex = (text: string): boolean => historyIndexSchema.safeParse(jsonIn(text)).success;
 
 /**
  * Whether a waiting file shows an earlier state of the history: rows that were public together, each as it was public then,

@@ -8,7 +8,7 @@ import { PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
 import { LATEST_URL, latestPartUrl, RECENT_URL } from '../../../contract/files/routes.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
-import { bodyText } from '../../verify/check-file.ts';
+import { bodyText, jsonIn } from '../../verify/check-file.ts';
 import type { CheckContext } from '../../verify/projection-check.ts';
 import {
   checkRowFiles,
@@ -86,7 +86,7 @@ const PART_FILES: RowFiles = {
 
 /** Null: it is no index, which is a finding. */
 function partsIn({ findings, rule }: RowContext, text: string): readonly LatestPart[] | null {
-  const index = latestSchema.safeParse(jsonOf(text)).data;
+  const index = latestSchema.safeParse(jsonIn(text)).data;
   const parts = index?.data ?? [];
   const [first] = parts;
   const isRight = ({ part, csv, ndjson }: LatestPart, place: number): boolean =>
@@ -97,14 +97,6 @@ function partsIn({ findings, rule }: RowContext, text: string): readonly LatestP
   if (index !== undefined && parts.every(isRight) && indexText(parts)(index.generation ?? null) === text) return parts;
   findings.add(LATEST_URL, rule, 'has another form than the index of parts');
   return null;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 async function readFormat(context: RowContext, parts: readonly LatestPart[], format: LatestFormat): Promise<ReadRows> {

@@ -13,7 +13,7 @@ import { entryText } from '../../../contract/log/entries.ts';
 import { takenDownLine } from '../../../contract/log/entry-bundle.ts';
 import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
 import { openNote, type VerifierKey } from '../../../contract/log/notes.ts';
-import { type Snapshot, snapshotSchema } from '../../../contract/values/market.ts';
+import type { Snapshot } from '../../../contract/values/market.ts';
 import { readPage } from '../../../storage/ports/paging.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { MARKET_INDEX } from '../../../storage/records/markets.ts';
@@ -25,7 +25,7 @@ import { chunkRecords } from '../../core/log/log-chunks.ts';
 import { hashRecords } from '../../core/log/log-edge.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import type { BundleLine } from '../../kernel/bundle.ts';
-import { checkBody, Findings } from '../../verify/check-body.ts';
+import { Findings, readSnapshot } from '../../verify/check-body.ts';
 import { isNamed, representativeOf } from '../../verify/log/check-folded.ts';
 import { keysOf, LogFileError, LogFiles, openSigned, seenCheckpoint, VKEY_URL } from '../../verify/log/log-files.ts';
 import { checkTakedowns, type LogPass } from '../../verify/log/log-pass.ts';
@@ -120,7 +120,7 @@ async function fill({
   const files = new LogFiles(reader);
   // Read before the checkpoint: it is published later than the checkpoint, so it never names a longer log than the one read
   // next.
-  const snapshot = await readSnapshot(reader);
+  const snapshot = await snapshotOf(reader);
   const note = await files.checkpointNote();
   const signed = keysOf(await vkeysOf(files, keys), VKEY_URL);
   const checkpoint = openSigned(note, signed);
@@ -183,11 +183,11 @@ async function vkeysOf(files: LogFiles, keys: readonly OwnKey[]): Promise<readon
 }
 
 /** The snapshot is not signed. Its generation only has to be later than any that readers know. Null: the copy has no snapshot. */
-async function readSnapshot(reader: PublicReader): Promise<Snapshot | null> {
+async function snapshotOf(reader: PublicReader): Promise<Snapshot | null> {
   const { status } = await reader(SNAPSHOT_URL);
   if (status === 404) return null;
   const findings = new Findings();
-  const snapshot = await checkBody(reader, findings, SNAPSHOT_URL, snapshotSchema);
+  const snapshot = await readSnapshot(reader, findings);
   if (snapshot !== null && snapshot.value.generation <= GENERATION_MAX) return snapshot.value;
   const detail = findings.all[0]?.detail ?? `names generation ${snapshot?.value.generation}`;
   throw new LogUnusable(`${SNAPSHOT_URL}: ${detail}`);

@@ -16,6 +16,7 @@ import type { Folded, LogFold } from '../../core/log/fold.ts';
 import type { FoldedMarket, PublicRepresentative } from '../../core/log/folded-market.ts';
 import { PROJECTORS } from '../../projections.ts';
 import type { Findings } from '../check-body.ts';
+import { jsonIn } from '../check-file.ts';
 import type { MarketBodies } from '../projection-check.ts';
 import type { PublicReader } from '../reading/reader.ts';
 import { shownByLog } from '../shown-market.ts';
@@ -143,10 +144,6 @@ function nextCursorOf(text: string): string | null {
 }
 
 function objectOf(text: string): { readonly [name: string]: unknown } {
-  try {
-    const json = JSON.parse(text) as unknown;
-    return typeof json === 'object' && json !== null ? (json as { readonly [name: string]: unknown }) : {};
-  } catch {
-    return {};
-  }
+  const json = jsonIn(text);
+  return typeof json === 'object' && json !== null ? (json as { readonly [name: string]: unknown }) : {};
 }

@@ -14,7 +14,7 @@ import type { FoldedMarket } from '../../core/log/folded-market.ts';
 import { defaultListEverySeconds } from '../../dependencies.ts';
 import type { Projector } from '../../kernel/projection.ts';
 import type { Findings } from '../check-body.ts';
-import type { CheckContext, LogOfCheck, ProjectionCheck } from '../projection-check.ts';
+import type { CheckContext } from '../projection-check.ts';
 import type { PublicReader } from '../reading/reader.ts';
 import { ALL_MARKETS } from '../reading/share.ts';
 import type { ListWalk } from '../reading/walk-pages.ts';
@@ -36,89 +36,76 @@ export interface LaterOptions {
   readonly isKept: boolean;
 }
 
-export class LaterFiles {
-  readonly listed: ReadonlyMap<string, ListedItem>;
-  readonly #findings: Findings;
-  readonly #log: LogOfCheck;
-  #checks: readonly ProjectionCheck[] = [];
+export async function readLaterFiles(reader: PublicReader, findings: Findings, options: LaterOptions) {
+  const { walk, list, snapshot, projectors, nowMs, isKept } = options;
+  const listed = new Map<string, ListedItem>();
+  for await (const item of list.itemsOf(ALL_MARKETS)) listed.set(item.slug, listedItem(item));
+  const { service } = walk.fold;
+  const listSeconds =
+    service?.listSeconds ?? Math.max(LIST_SECONDS_MIN, defaultListEverySeconds(walk.fold.slugs().length));
+  // Two intervals: the list may have been published just before the market changed.
+  const lateness = { nowMs, mostMs: 2 * listSeconds * 1000 + SLACK_MS };
+  const isStated = (kind: Projection) => service?.projections.includes(kind) ?? null;
   /** Files that were missing although they were due, with their kinds. */
-  readonly #missing = new Map<string, Projection>();
+  const missing = new Map<string, Projection>();
   /** Whether the log has a market that is older than the delay of such files. */
-  #isOld = false;
+  let isOld = false;
+  const context: CheckContext = {
+    ...{ reader, findings, snapshot, isStated, rule: 'not-in-log', share: ALL_MARKETS },
+    log: { ...options, listed: listed.size, lateness },
+    async read(kind, url, _contentType, isDue = true) {
+      if (isKept && isStated(kind) === false) return null;
+      const answer = await reader(url);
+      if (answer.status === 200) return answer;
+      if (isDue && isStated(kind)) missing.set(url, kind);
+      return null;
+    },
+  };
+  const inLog = projectors.filter(({ isInLog }) => isInLog);
+  const opened = await Promise.all(inLog.map(({ check }) => check?.(context)));
+  const checks = opened.filter((check) => check !== undefined);
 
-  static async read(reader: PublicReader, findings: Findings, options: LaterOptions): Promise<LaterFiles> {
-    const { walk, list, snapshot, projectors, nowMs } = options;
-    const listed = new Map<string, ListedItem>();
-    for await (const item of list.itemsOf(ALL_MARKETS)) listed.set(item.slug, listedItem(item));
-    const { service } = walk.fold;
-    const listSeconds =
-      service?.listSeconds ?? Math.max(LIST_SECONDS_MIN, defaultListEverySeconds(walk.fold.slugs().length));
-    // Two intervals: the list may have been published just before the market changed.
-    const lateness = { nowMs, mostMs: 2 * listSeconds * 1000 + SLACK_MS };
-    const log = { ...options, listed: listed.size, lateness };
-    const later = new LaterFiles(listed, findings, log);
-    const isStated = (kind: Projection) => service?.projections.includes(kind) ?? null;
-    const context: CheckContext = {
-      ...{ reader, findings, snapshot, log, isStated, rule: 'not-in-log', share: ALL_MARKETS },
-      async read(kind, url, _contentType, isDue = true) {
-        if (log.isKept && isStated(kind) === false) return null;
-        const answer = await reader(url);
-        if (answer.status === 200) return answer;
-        if (isDue && isStated(kind)) later.#missing.set(url, kind);
-        return null;
-      },
-    };
-    const inLog = projectors.filter(({ isInLog }) => isInLog);
-    later.#checks = (await Promise.all(inLog.map(({ check }) => check?.(context)))).filter(
-      (check) => check !== undefined,
-    );
-    return later;
-  }
+  return {
+    listed: listed as ReadonlyMap<string, ListedItem>,
 
-  private constructor(listed: ReadonlyMap<string, ListedItem>, findings: Findings, log: LogOfCheck) {
-    this.listed = listed;
-    this.#findings = findings;
-    this.#log = log;
-  }
+    /** The list item and the files' data about a market as one text. Equal texts show the same data. */
+    shownOf: (slug: string): string =>
+      [listed.get(slug)?.digest, ...checks.map((check) => check.shown?.(slug))].join(' '),
 
-  /** The list item and the files' data about a market as one text. Equal texts show the same data. */
-  shownOf(slug: string): string {
-    return [this.listed.get(slug)?.digest, ...this.#checks.map((check) => check.shown?.(slug))].join(' ');
-  }
+    /** Call it instead of `market` if none of the market's data has changed since an earlier pass. */
+    skip(slug: string, isShown: boolean): void {
+      isOld ||= isShown;
+      for (const check of checks) check.skip?.(slug, isShown);
+    },
 
-  /** Call it instead of {@link market} if none of the market's data has changed since an earlier pass. */
-  skip(slug: string, isShown: boolean): void {
-    this.#isOld ||= isShown;
-    for (const check of this.#checks) check.skip?.(slug, isShown);
-  }
+    /**
+     * Call it once for each market of the log.
+     *
+     * @returns whether the list shows the market's current revision
+     */
+    async market(past: PastMarket, folded: Folded): Promise<boolean> {
+      const { slug } = past;
+      const current = folded.kind === 'shown' ? folded : null;
+      const item = listed.get(slug);
+      isOld ||= past.isLateIfMissing(lateness);
+      if (item !== undefined) checkItem(findings, item, past, current, lateness);
+      else if (current !== null && past.isLateIfMissing(lateness))
+        findings.add(marketUrl(slug), 'not-in-log', 'is in the log, and not in the list');
+      const isCurrent = item?.revision === current?.revision;
+      const shown = current && shownByLog(slug, current);
+      const removal = folded.kind === 'removed' ? folded.removal : null;
+      const ofList = () => (item === undefined ? [] : isCurrent && shown ? [shown] : past.at(item.revision));
+      for (const check of checks) await check.market?.({ slug, shown, removal, listed: ofList, past });
+      return isCurrent;
+    },
 
-  /**
-   * Call it once for each market of the log.
-   *
-   * @returns whether the list shows the market's current revision
-   */
-  async market(past: PastMarket, folded: Folded): Promise<boolean> {
-    const { slug } = past;
-    const { lateness } = this.#log;
-    const current = folded.kind === 'shown' ? folded : null;
-    const item = this.listed.get(slug);
-    this.#isOld ||= past.isLateIfMissing(lateness);
-    if (item !== undefined) checkItem(this.#findings, item, past, current, lateness);
-    else if (current !== null) checkMissing(this.#findings, past, lateness);
-    const isCurrent = item?.revision === current?.revision;
-    const shown = current && shownByLog(slug, current);
-    const removal = folded.kind === 'removed' ? folded.removal : null;
-    const listed = () => (item === undefined ? [] : isCurrent && shown ? [shown] : past.at(item.revision));
-    for (const check of this.#checks) await check.market?.({ slug, shown, removal, listed, past });
-    return isCurrent;
-  }
-
-  /** Call it after all markets. */
-  async end(list: ListWalk): Promise<void> {
-    for (const check of this.#checks) await check.end?.({ head: list.head, entries: list.latest });
-    for (const [url, kind] of this.#isOld ? this.#missing : [])
-      this.#findings.add(url, 'not-in-log', `is missing, and the log says that ${kind} is published`);
-  }
+    /** Call it after all markets. */
+    async end(): Promise<void> {
+      for (const check of checks) await check.end?.({ head: list.head, entries: list.latest });
+      for (const [url, kind] of isOld ? missing : [])
+        findings.add(url, 'not-in-log', `is missing, and the log says that ${kind} is published`);
+    },
+  };
 }
 
 // Compares the items of the list with the log. The list has a cadence, so an item may show a market at an earlier revision,
@@ -158,10 +145,4 @@ function checkItem(
   } else if (shown !== current && past.isLate(revision, shown.record(null).updatedAt, lateness)) {
     findings.add(MARKETS_URL, 'time', `still shows revision ${revision} of ${slug}`);
   }
-}
-
-/** Reports a market that the list lacks, if the log has had it for too long. */
-function checkMissing(findings: Findings, past: PastMarket, lateness: Lateness): void {
-  if (past.isLateIfMissing(lateness))
-    findings.add(marketUrl(past.slug), 'not-in-log', 'is in the log, and not in the list');
 }

@@ -4,6 +4,7 @@ import { removedMarketSchema } from '../../../contract/files/removed-market.ts';
 import { historyUrl, marketUrl } from '../../../contract/files/routes.ts';
 import type { PageSizes } from '../../dependencies.ts';
 import { checkAnswer, Findings } from '../check-body.ts';
+import { bodyText, jsonIn } from '../check-file.ts';
 import type { PublicReader } from '../reading/reader.ts';
 import { ALL_MARKETS } from '../reading/share.ts';
 import { ListWalk } from '../reading/walk-pages.ts';
@@ -61,19 +62,11 @@ async function checkReplacement(
     seen.add(next);
     const { status, body } = await reader(marketUrl(next));
     if (status === 200) return;
-    const parsed = status === 410 ? removedMarketSchema.safeParse(parseOrNull(body)) : undefined;
+    const parsed = status === 410 ? removedMarketSchema.safeParse(jsonIn(bodyText({ body }))) : undefined;
     if (parsed?.success !== true) {
       findings.add(url, 'removed', `is replaced by ${next}, which answers ${status}`);
       return;
     }
     next = parsed.data.replacedBy;
-  }
-}
-
-function parseOrNull(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(body).toString('utf8'));
-  } catch {
-    return null;
   }
 }

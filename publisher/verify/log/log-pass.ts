@@ -10,15 +10,15 @@ import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
 import { openNote } from '../../../contract/log/notes.ts';
 import { ndjsonPath, TILE_WIDTH, widthOfTile } from '../../../contract/log/tiles.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
-import { type Market, type Snapshot, snapshotSchema } from '../../../contract/values/market.ts';
+import type { Market, Snapshot } from '../../../contract/values/market.ts';
 import type { PageSizes } from '../../dependencies.ts';
 import type { Projector } from '../../kernel/projection.ts';
-import { checkBody, checkEntityTag, Findings } from '../check-body.ts';
+import { checkEntityTag, Findings, readSnapshot } from '../check-body.ts';
 import type { PublicReader } from '../reading/reader.ts';
 import { ListWalk } from '../reading/walk-pages.ts';
 import type { Finding } from '../report.ts';
 import { checkFolded, type FoldedCounts, foldedMarket } from './check-folded.ts';
-import { LaterFiles } from './check-later.ts';
+import { readLaterFiles } from './check-later.ts';
 import { keysOf, LogFileError, type LogFiles, VKEY_URL } from './log-files.ts';
 import type { LogWalk } from './log-walk.ts';
 import { DAILY_MS, PastMarket } from './past-market.ts';
@@ -74,13 +74,13 @@ export async function passOver(pass: LogPass, again?: readonly Finding[]): Promi
   const { fold } = walk;
   const wanted = again && new Set(again.map(({ url }) => marketOfUrl(url)));
   // Read right after the checkpoint. The later these are read, the more often they belong to a later generation.
-  const snapshot = await checkBody(reader, findings, SNAPSHOT_URL, snapshotSchema);
+  const snapshot = await readSnapshot(reader, findings);
   const list = new ListWalk(reader, findings, pageSizes.markets, pass.onItem);
   const isLeftOut = ({ leadUrl }: Projector) =>
     leadUrl !== undefined && wanted !== undefined && !again?.some(({ url }) => url.startsWith(dirname(leadUrl)));
   const projectors = pass.projectors.filter((projector) => !isLeftOut(projector));
   const isKept = keeper !== undefined;
-  const later = await LaterFiles.read(reader, findings, {
+  const later = await readLaterFiles(reader, findings, {
     ...pass,
     ...{ list, projectors, isKept, snapshot: snapshot?.value ?? null },
   });
@@ -141,7 +141,7 @@ export async function passOver(pass: LogPass, again?: readonly Finding[]): Promi
       keeper?.proven.set(slug, { lastIndex, counts: ofMarket, shown: isWhole && !isDaily ? shownLater : null });
   };
   await pMap(fold.slugs(), market, { concurrency: MARKETS_AT_ONCE });
-  await later.end(list);
+  await later.end();
   checkTakedowns(pass, findings);
   await checkKeys(pass, findings);
   await checkDocuments(pass, findings);

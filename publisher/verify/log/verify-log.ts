@@ -7,10 +7,9 @@ import { SNAPSHOT_URL } from '../../../contract/files/routes.ts';
 import type { LogCheckpoint } from '../../../contract/log/checkpoint.ts';
 import type { ServiceEntry } from '../../../contract/log/entries.ts';
 import type { VerifierKey } from '../../../contract/log/notes.ts';
-import { snapshotSchema } from '../../../contract/values/market.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../../dependencies.ts';
 import { PROJECTORS } from '../../projections.ts';
-import { checkBody, Findings } from '../check-body.ts';
+import { Findings, readSnapshot } from '../check-body.ts';
 import type { PublicReader } from '../reading/reader.ts';
 import type { Finding } from '../report.ts';
 import { CHECKPOINT_URL, keysOf, LogFileError, LogFiles, openSigned, seenCheckpoint, VKEY_URL } from './log-files.ts';
@@ -94,7 +93,7 @@ export async function verifyLog(reader: PublicReader, options: VerifyLogOptions)
 
 /** Whether the snapshot says that the log has ended. Then its entries are right, but some are missing. */
 async function isSwitchedOff(reader: PublicReader): Promise<boolean> {
-  const snapshot = await checkBody(reader, new Findings(), SNAPSHOT_URL, snapshotSchema);
+  const snapshot = await readSnapshot(reader);
   if (snapshot === null) return false;
   const { log, projections = [] } = snapshot.value;
   return log === undefined && !projections.includes('log');

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { OBSERVATIONS_PAGE_SIZE } from '../../../contract/files/limits.ts';
-import { SNAPSHOT_URL } from '../../../contract/files/routes.ts';
-import { type Snapshot, slugSchema, snapshotSchema } from '../../../contract/values/market.ts';
+import { type Snapshot, slugSchema } from '../../../contract/values/market.ts';
 import { PROJECTORS } from '../../projections.ts';
+import { readSnapshot } from '../check-body.ts';
 import type { PublicReader } from './reader.ts';
 import { assertShare, type Share } from './share.ts';
 
@@ -37,20 +37,10 @@ export function sharesFor({ counts, projections = [] }: Pick<Snapshot, 'counts' 
  * @param everyHours the interval at which `verify` runs
  */
 export async function shareDue(reader: PublicReader, nowMs: number, everyHours: number): Promise<Share> {
+  // If there is no readable snapshot, `verify` itself reports that fault.
   const snapshot = await readSnapshot(reader);
-  const of = snapshot === null ? SHARES_OF_THE_UNKNOWN : sharesFor(snapshot);
+  const of = snapshot === null ? SHARES_OF_THE_UNKNOWN : sharesFor(snapshot.value);
   return { index: Math.floor(nowMs / (everyHours * HOUR_MS)) % of, of };
-}
-
-/** Null if there is no readable snapshot: `verify` itself reports that fault. */
-async function readSnapshot(reader: PublicReader): Promise<Snapshot | null> {
-  const { status, body } = await reader(SNAPSHOT_URL);
-  if (status !== 200) return null;
-  try {
-    return snapshotSchema.parse(JSON.parse(Buffer.from(body).toString('utf8')));
-  } catch {
-    return null;
-  }
 }
 
 const eventSchema = z.strictObject({

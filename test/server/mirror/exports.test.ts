@@ -8,7 +8,7 @@ import { keepExport } from '../../../publisher/projections/exports/keep-export.t
 import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { exports } from '../../../publisher/projections/exports/projection.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { BodyChecks } from '../../../publisher/verify/body-checks.ts';
+import { openBodyChecks } from '../../../publisher/verify/body-checks.ts';
 import { Findings } from '../../../publisher/verify/check-body.ts';
 import type { PublicReader } from '../../../publisher/verify/reading/reader.ts';
 import { MirrorFull } from '../../../server/mirror/copy.ts';
@@ -37,7 +37,7 @@ async function mirrored(more: readonly Projection[] = []) {
   const check = async () => {
     const findings = new Findings();
     const asked = { snapshot: null, projectors: [exports], isKept: false };
-    const checks = await BodyChecks.open(readerOf(copied), findings, asked);
+    const checks = await openBodyChecks(readerOf(copied), findings, asked);
     await checks.end({ head: null, latest: [] });
     return findings.all;
   };
