@@ -213,12 +213,12 @@ async function planView(
   const { objects, pageSizes } = dependencies;
   const { record, isRefresh } = view;
   const pageSize = pageSizes.observations;
-  const steps = await projections.market({ dependencies, bundle, generation, view, isRefresh });
+  const steps = await projections.market({ dependencies, bundle, generation, view });
   if (steps === null) return null;
   const facts = log === null ? null : new MarketEntries(view);
   const entries = new EntrySpool(objects, generation);
   await entries.add(facts?.opening() ?? []);
-  const history = await cutHistory(objects, view, generation, { pageSize, isRefresh, steps, facts, entries });
+  const history = await cutHistory(objects, view, generation, { pageSize, steps, facts, entries });
   await entries.add(facts?.closing() ?? []);
   // A closed page without one of its observations would stay published for ever. The sweep removes the pages that this plan
   // has put.
@@ -252,7 +252,6 @@ function findTooLarge(dependencies: PublisherDependencies, { body, lines, gone }
 
 interface CutOptions {
   readonly pageSize: number;
-  readonly isRefresh: boolean;
   readonly steps: MarketSteps;
   readonly facts: MarketEntries | null;
   readonly entries: EntrySpool;
@@ -261,9 +260,9 @@ interface CutOptions {
 /** Puts each new page when it is cut, so that only some pages of a history are in memory. */
 async function cutHistory(
   objects: ObjectStore,
-  { slug, record, keptPages, publishedPages, observations }: MarketView,
+  { slug, record, isRefresh, keptPages, publishedPages, observations }: MarketView,
   generation: number,
-  { pageSize, isRefresh, steps, facts, entries }: CutOptions,
+  { pageSize, steps, facts, entries }: CutOptions,
 ): Promise<HistoryPlan> {
   const quantity = record?.value.unit.quantity ?? 1;
   const cutter = new HistoryCutter({ generation, pageSize, quantity, keptPages, publishedPages, reader: steps });

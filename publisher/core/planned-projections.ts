@@ -47,16 +47,18 @@ type ForPlan = Pick<PlanContext, 'dependencies' | 'generation' | 'before' | 'isR
 
 export class PlannedProjections {
   readonly #context: ForPlan;
+  readonly #bundle: BundleWriter;
   readonly #opened: Opened[] = [];
   /** The reason, by name. */
   readonly #faults = new Map<string, string>();
 
-  private constructor(context: ForPlan) {
+  private constructor(context: ForPlan, bundle: BundleWriter) {
     this.#context = context;
+    this.#bundle = bundle;
   }
 
   static async open(projections: readonly Projector[], context: ForPlan, bundle: BundleWriter) {
-    const planned = new PlannedProjections(context);
+    const planned = new PlannedProjections(context, bundle);
     for (const projection of projections) {
       const { before, dependencies } = context;
       const state = stateOf(projection, before);
@@ -144,7 +146,7 @@ export class PlannedProjections {
       await this.#try(opened, async () => {
         if (opened.plan === null) return;
         const end = await opened.plan.finish(left);
-        await opened.files.join();
+        await this.#bundle.addFiles(opened.files);
         state = end.state;
         isCurrent = end.isCurrent !== false;
         // After a fault, another generation at once would fail in the same way.

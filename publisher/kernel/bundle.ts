@@ -87,7 +87,7 @@ export class BundleWriter {
     return this.#isEmpty;
   }
 
-  /** Puts lines as a separate part, which joins the bundle by {@link addPart}. The sweep removes a part that never joins. */
+  /** Puts lines as a separate part, which joins the bundle later. The sweep removes a part that never joins. */
   async putPart(lines: readonly BundleLine[]): Promise<ObjectRef> {
     return await this.#put(
       [],
@@ -101,10 +101,11 @@ export class BundleWriter {
     this.#isEmpty = false;
   }
 
-  /** The part is applied after all lines so far. */
-  async appendPart(part: ObjectRef): Promise<void> {
-    if (this.#lines.length > 0) this.#parts.push(await this.#flush([]));
-    this.addPart(part);
+  /** The files are applied after all lines so far. */
+  async addFiles({ parts, lines }: PlannedFiles): Promise<void> {
+    if (parts.length > 0 && this.#lines.length > 0) this.#parts.push(await this.#flush([]));
+    for (const part of parts) this.addPart(part);
+    for (const line of lines) await this.add(line);
   }
 
   /** @throws FileTooLarge */
@@ -192,19 +193,20 @@ export function assertFits(
 }
 
 /**
- * The files of one projection in one generation. They join the bundle only when the plan of the projection is complete, so
+ * The files of one projection, in one generation or of one market. They join the bundle only when their plan is complete, so
  * a plan that throws adds nothing to the bundle. At most one part is in memory; the sweep removes parts of a failed plan.
  *
  * Sizes are checked when a file is added: a file that is too large makes this plan fail, not the generation.
  */
 export class PlannedFiles {
   readonly #storage: PublisherStorage;
-  readonly #bundle: BundleWriter;
-  readonly #parts: ObjectRef[] = [];
-  #lines: BundleLine[] = [];
+  readonly #bundle: Pick<BundleWriter, 'putPart'>;
+  /** Parts that are stored already, to be applied before the lines. */
+  readonly parts: ObjectRef[] = [];
+  lines: BundleLine[] = [];
   #characters = 0;
 
-  constructor(storage: PublisherStorage, bundle: BundleWriter) {
+  constructor(storage: PublisherStorage, bundle: Pick<BundleWriter, 'putPart'>) {
     this.#storage = storage;
     this.#bundle = bundle;
   }
@@ -212,17 +214,11 @@ export class PlannedFiles {
   /** @throws FileTooLarge */
   async add(line: BundleLine): Promise<void> {
     assertFits(this.#storage, line);
-    this.#lines.push(line);
+    this.lines.push(line);
     this.#characters += line.kind === 'record' ? JSON.stringify(line).length : line.body.length;
     if (this.#characters < BUNDLE_PART_BYTES) return;
-    this.#parts.push(await this.#bundle.putPart(this.#lines));
-    this.#lines = [];
+    this.parts.push(await this.#bundle.putPart(this.lines));
+    this.lines = [];
     this.#characters = 0;
-  }
-
-  /** Call it once, when the plan is complete. */
-  async join(): Promise<void> {
-    for (const part of this.#parts) await this.#bundle.appendPart(part);
-    for (const line of this.#lines) await this.#bundle.add(line);
   }
 }

@@ -39,7 +39,10 @@ export interface MarketView {
   readonly published: PublishedHeads | null;
   /** The log states all facts of the market again: see {@link LogState}. */
   readonly isReset: boolean;
-  /** Render from the first observation on, because the records of the published state may be wrong. */
+  /**
+   * Render from the first observation on, and compare bodies with the stored ones, because the records of the published
+   * state may be wrong.
+   */
   readonly isRefresh: boolean;
   /** Whether the history's files are due. */
   readonly hasFiles: boolean;

@@ -191,8 +191,6 @@ export interface MarketContext {
   readonly dependencies: PublisherDependencies;
   readonly generation: number;
   readonly view: MarketView;
-  /** Whether bodies are compared with the stored bodies, not with the records of them. */
-  readonly isRefresh: boolean;
   readonly bundle: Pick<BundleWriter, 'putPart'>;
 }
 

@@ -45,41 +45,24 @@ export interface ClosedPage extends CutPage {
  * generation, and so does every newer page, because each page names the one before it.
  */
 export class HistoryCutter {
-  readonly #generation: number;
-  readonly #pageSize: number;
-  readonly #quantity: number;
-  readonly #keptPages: number;
+  readonly #input: HistoryInput;
   /** Published pages by index. A page that is cut again unchanged is removed from this map. */
   readonly #published: Map<number, IndexedPage>;
   readonly #pages: CutPage[] = [];
   readonly #sum: HistorySum;
-  readonly #reader: RowReader | undefined;
-  readonly #cursorOf: NonNullable<HistoryInput['cursorOf']>;
   #open: OrderedObservation[] = [];
   #nextCursor: string | null;
 
   /** @throws RangeError if the newest kept page is not among the published ones, or its sum is unknown */
-  constructor({
-    generation,
-    pageSize,
-    quantity,
-    keptPages,
-    publishedPages,
-    reader,
-    cursorOf = () => undefined,
-  }: HistoryInput) {
-    this.#generation = generation;
-    this.#pageSize = pageSize;
-    this.#quantity = quantity;
-    this.#keptPages = keptPages;
+  constructor(input: HistoryInput) {
+    const { keptPages, publishedPages } = input;
+    this.#input = input;
     this.#published = new Map(publishedPages.map((entry) => [entry.index, entry]));
     const kept = keptPages === 0 ? null : this.#published.get(keptPages - 1)?.page;
     if (kept === undefined || (kept !== null && kept.sum === undefined)) {
       throw new RangeError(`closed page ${keptPages - 1} is kept, but its record was not given, or has no sum`);
     }
     this.#nextCursor = kept?.cursor ?? null;
-    this.#reader = reader;
-    this.#cursorOf = cursorOf;
     this.#sum = new HistorySum(kept?.sum ?? EMPTY_SUM);
   }
 
@@ -88,43 +71,45 @@ export class HistoryCutter {
     const closed: ClosedPage[] = [];
     for (const entry of observations) {
       // The newest page stays open even when it is full. The next observation closes it.
-      if (this.#open.length === this.#pageSize) closed.push(this.#close());
+      if (this.#open.length === this.#input.pageSize) closed.push(this.#close());
       this.#open.push(entry);
       this.#sum.add(entry.order, entry.revision);
-      this.#reader?.read(entry);
+      this.#input.reader?.read(entry);
     }
     return closed;
   }
 
   /** Call it once, after the last observation. */
   finish(): HistoryPlan {
+    const { keptPages, pageSize, quantity } = this.#input;
     const newest = observationsOf(this.#open);
-    const head = rendered(historyPageBody(newest, this.#nextCursor, this.#quantity, NEXT_OF_HISTORY));
+    const head = rendered(historyPageBody(newest, this.#nextCursor, quantity, NEXT_OF_HISTORY));
     return {
       head: { ...head, nextCursor: this.#nextCursor },
       newest,
       pages: this.#pages,
-      superseded: [...this.#published.values()].filter((entry) => entry.index >= this.#keptPages),
-      closedPages: this.#keptPages + this.#pages.length,
+      superseded: [...this.#published.values()].filter((entry) => entry.index >= keptPages),
+      closedPages: keptPages + this.#pages.length,
       sum: this.#sum.text,
-      rendered: this.#pages.length * this.#pageSize + this.#open.length,
+      rendered: this.#pages.length * pageSize + this.#open.length,
     };
   }
 
   #close(): ClosedPage {
-    const index = this.#keptPages + this.#pages.length;
+    const { generation, keptPages, quantity, reader, cursorOf } = this.#input;
+    const index = keptPages + this.#pages.length;
     const nextCursor = this.#nextCursor;
     const covered = this.#open;
-    const text = historyPageBody(observationsOf(covered), nextCursor, this.#quantity, NEXT_OF_PAGE);
+    const text = historyPageBody(observationsOf(covered), nextCursor, quantity, NEXT_OF_PAGE);
     const { body, digest } = rendered(text);
     const before = this.#published.get(index)?.page;
     const isNew = before?.digest !== digest;
     // If the rows were not read by a projection, the recorded position of an unchanged page is still right.
-    const files = this.#reader?.position ?? (isNew ? undefined : before?.files);
+    const files = reader?.position ?? (isNew ? undefined : before?.files);
     if (!isNew) this.#published.delete(index);
-    const known = before === undefined || isNew ? this.#cursorOf(digest) : before.cursor;
+    const known = before === undefined || isNew ? cursorOf?.(digest) : before.cursor;
     const page: PublishedPage = {
-      cursor: known ?? pageCursor(this.#generation, digest),
+      cursor: known ?? pageCursor(generation, digest),
       digest,
       first: covered[0]?.order ?? '',
       last: covered.at(-1)?.order ?? '',

@@ -15,10 +15,10 @@ import { type FileSettings, type FilesOfMarkets, type MarketFileKind, nameOfFile
 export async function planMarketFiles(
   { kinds, load, nameRevision, needBaseUrl = [] }: FilesOfMarkets,
   settings: FileSettings,
-  { dependencies: { objects }, view, isRefresh }: MarketContext,
+  { dependencies: { objects }, view }: MarketContext,
   history: HistoryPlan,
 ): Promise<MarketPart> {
-  const { slug, record, published, isShown } = view;
+  const { slug, record, published, isShown, isRefresh } = view;
   const changed = async (kind: MarketFileKind, text: string, isGone: boolean): Promise<readonly HeadPut[]> => {
     const { body } = rendered(text);
     const name = nameOfFile(kind, slug);

@@ -85,7 +85,7 @@ async function readPublished(objects: ObjectStore, of: FeedOf, digest: string | 
 
 /** The feed of one market, or the problem document that replaces it. */
 async function planMarketFeed(
-  { dependencies: { objects }, view: { slug, record, published, isShown }, isRefresh }: MarketContext,
+  { dependencies: { objects }, view: { slug, record, published, isShown, isRefresh } }: MarketContext,
   origin: string,
   { changes }: MarketEvents,
 ): Promise<MarketPart> {

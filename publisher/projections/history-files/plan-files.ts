@@ -17,7 +17,6 @@ import {
   type FilesPosition,
   historyPagesOf,
   indexOfPage,
-  type ObjectRef,
   type PublishedFile,
   type PublishedFiles,
   type PublishedPage,
@@ -26,7 +25,7 @@ import {
   yearOf,
 } from '../../../storage/records/publication.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
-import { assertFits, BUNDLE_PART_BYTES, type BundleLine, type HeadPut } from '../../kernel/bundle.ts';
+import { type BundleLine, type HeadPut, PlannedFiles } from '../../kernel/bundle.ts';
 import { etagsOf, rendered } from '../../kernel/files/rendered.ts';
 import { storedDigest } from '../../kernel/files/stored-digest.ts';
 import type { HistoryPlan } from '../../kernel/market-view.ts';
@@ -48,8 +47,8 @@ export async function openFiles(
   context: MarketContext,
   mayHaveMore: boolean,
 ): Promise<MarketPart | MarketFiles | null> {
-  const { dependencies, generation, view, isRefresh } = context;
-  const { slug, record, published } = view;
+  const { dependencies, generation, view } = context;
+  const { slug, record, published, isRefresh } = view;
   const before = published?.files;
   const isOn = hasHistoryFiles(dependencies);
   if (!isOn && before === undefined && !isRefresh) return NO_PART;
@@ -95,9 +94,7 @@ export class MarketFiles {
   /** Years before this one are unchanged. */
   readonly #fromYear: string;
   readonly #current: Set<string>;
-  readonly #parts: ObjectRef[] = [];
-  #lines: BundleLine[] = [];
-  #bytes = 0;
+  readonly #files: PlannedFiles;
   #hasShrunk = false;
 
   constructor(
@@ -113,6 +110,7 @@ export class MarketFiles {
     this.#mayHaveMore = mayHaveMore;
     this.#years = years;
     this.#fromYear = fromYear;
+    this.#files = new PlannedFiles(context.dependencies, context.bundle);
     this.#current = new Set([...years.keys()].filter((year) => year < fromYear));
   }
 
@@ -131,7 +129,8 @@ export class MarketFiles {
       const recorded = this.#years.get(year) ?? null;
       this.#hasShrunk ||= hasShrunk(file);
       const planned = await this.#plan(file, recorded);
-      if (canonicalJson(planned) !== canonicalJson(recorded)) this.#lines.push(yearLine(this.#slug, year, planned));
+      if (canonicalJson(planned) !== canonicalJson(recorded))
+        await this.#files.add(yearLine(this.#slug, year, planned));
     }
   }
 
@@ -143,10 +142,10 @@ export class MarketFiles {
     if (this.#hasShrunk || hasShrunk(file)) return null;
     const all = hasWhole ? await this.#plan(file, this.#before?.all ?? null) : null;
     const lost = [...this.#years.keys()].filter((year) => year >= this.#fromYear && !this.#current.has(year));
-    for (const year of lost) this.#lines.push(yearLine(this.#slug, year, null));
+    for (const year of lost) await this.#files.add(yearLine(this.#slug, year, null));
     const index = hasYears ? await this.#planIndex(history) : null;
     const files: PublishedFiles = { sum: history.sum, all, index, bytes: bytesOfAppend(this.rows.position) };
-    return { lines: this.#lines, parts: this.#parts, gone: [], files };
+    return { lines: this.#files.lines, parts: this.#files.parts, gone: [], files };
   }
 
   /**
@@ -186,10 +185,10 @@ export class MarketFiles {
     const tooLong = (format: HistoryFormat) =>
       canonicalJson(historyTooLongDocument(this.#slug, format, year, [...this.#current].sort()));
     const texts = bodies ?? { csv: tooLong('csv'), ndjson: tooLong('ndjson') };
-    const { view, isRefresh, dependencies } = this.#context;
+    const { view, dependencies } = this.#context;
     for (const format of HISTORY_FORMATS) {
       const etag = view.published === null ? null : known?.etags?.[format];
-      const put = { isGone: bodies === null, ...(!isRefresh && etag !== undefined && { replaces: etag }) };
+      const put = { isGone: bodies === null, ...(!view.isRefresh && etag !== undefined && { replaces: etag }) };
       const name = historyFileName(this.#slug, format, year);
       digests[format] = await this.#put(name, texts[format], known?.[format] ?? null, put);
     }
@@ -200,13 +199,13 @@ export class MarketFiles {
 
   /** Rendered only if a page or a year has changed. */
   async #planIndex({ pages, superseded }: HistoryPlan): Promise<string> {
-    const { dependencies, view, isRefresh } = this.#context;
+    const { dependencies, view } = this.#context;
     const known = this.#before?.index ?? null;
     const years = [...this.#current].sort();
     const wasBehind = this.#before?.behindSince !== undefined;
     const isChanged =
       wasBehind || pages.some(({ isNew }) => isNew) || superseded.length > 0 || !this.#hasSameYears(years);
-    if (known !== null && !isRefresh && !isChanged) return known;
+    if (known !== null && !view.isRefresh && !isChanged) return known;
     const kept: readonly PublishedPage[] =
       view.keptPages === 0
         ? []
@@ -234,21 +233,12 @@ export class MarketFiles {
     known: string | null,
     put: Pick<HeadPut, 'isGone' | 'replaces'> & { readonly isGone: boolean },
   ): Promise<string> {
-    const { dependencies, isRefresh, bundle } = this.#context;
+    const { dependencies, view } = this.#context;
     const digest = sha256Hex(body);
-    const shown =
-      isRefresh && known !== null ? await storedDigest(dependencies.objects, name, null, put.isGone) : known;
-    if (digest === shown) return digest;
-    const line: BundleLine = { kind: 'put', key: publicKey(name), body: body.toString(), nextCursor: null, ...put };
-    assertFits(dependencies, line);
-    this.#lines.push(line);
-    this.#bytes += body.length;
-    // A file may be large, so the lines are stored before the next file is rendered.
-    if (this.#bytes >= BUNDLE_PART_BYTES) {
-      this.#parts.push(await bundle.putPart(this.#lines));
-      this.#lines = [];
-      this.#bytes = 0;
-    }
+    const isDoubtful = view.isRefresh && known !== null;
+    const shown = isDoubtful ? await storedDigest(dependencies.objects, name, null, put.isGone) : known;
+    if (digest !== shown)
+      await this.#files.add({ kind: 'put', key: publicKey(name), body: body.toString(), nextCursor: null, ...put });
     return digest;
   }
 }
@@ -274,11 +264,11 @@ function instantOf(order: string): string {
  * sweep because the history has become too short for them.
  */
 async function removedFiles(
-  { dependencies, view, isRefresh }: MarketContext,
+  { dependencies, view }: MarketContext,
   years: ReadonlyMap<string, PublishedFile>,
   removal: Removal,
 ): Promise<MarketPart> {
-  const { slug, published } = view;
+  const { slug, published, isRefresh } = view;
   const { body, digest } = rendered(canonicalJson(removedMarketDocument(removal)));
   const gone: HeadPut[] = [];
   const put = async (name: PublicObjectName, known: string | null | undefined): Promise<boolean> => {

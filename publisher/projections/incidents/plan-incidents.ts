@@ -179,7 +179,7 @@ class Waits {
   }
 
   /** A market that is not published yet, or only rendered again, does not count: its readers have not waited. */
-  market({ view: { slug, record, published, isShown }, isRefresh }: MarketContext): MarketStep | undefined {
+  market({ view: { slug, record, published, isShown, isRefresh } }: MarketContext): MarketStep | undefined {
     if (record === null || published === null || !isShown || isRefresh || this.#deferred.has(slug)) return undefined;
     if (record.revision <= published.revision) return undefined;
     let sinceMs = Number.POSITIVE_INFINITY;
