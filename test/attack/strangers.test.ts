@@ -79,6 +79,9 @@ test('all addresses of an IPv6 customer count as one', async () => {
   for (let tries = 0; tries < FAILURES_A_MINUTE; tries++) await me(world, guess(), `2001:db8:1:2::${tries}`);
   expect((await me(world, guess(), '2001:db8:1:2:ffff::1')).status).toBe(429);
   expect((await me(world, guess(), '2001:db8:1:3::1')).status).toBe(401);
+  // IPv4 in the form of IPv6 is IPv4.
+  await failOften(world, `::ffff:${HERE}`);
+  expect((await me(world, guess(), HERE)).status).toBe(429);
 });
 
 test('a request without a credential is no failed one', async () => {

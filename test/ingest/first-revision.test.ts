@@ -1,25 +1,16 @@
 /** A superseded version keeps the revision of the transaction that wrote it, and readers never see that field. */
 import { expect, test } from 'vitest';
-import { historyUrl } from '../../contract/files/routes.ts';
-import { type IngestRecordInput, ingestRecordSchema } from '../../contract/ingest/ingest-records.ts';
+import { ingestRecordSchema } from '../../contract/ingest/ingest-records.ts';
 import { decideInParts } from '../../lambdas/markets/decide.ts';
 import { readMarkets } from '../../lambdas/markets/read-markets.ts';
 import { groupByMarket, rowOf } from '../../lambdas/markets/rows.ts';
-import { publish } from '../../publisher/publish.ts';
 import { mendedVersions } from '../../publisher/repair/recount.ts';
 import { repairOne } from '../../publisher/repair/repair-market.ts';
-import { verify } from '../../publisher/verify/verify.ts';
 import { readAll } from '../../storage/ports/paging.ts';
 import { observationKey, observationsOf, orderOfObservation } from '../../storage/records/markets.ts';
 import { metricPart } from '../../storage/records/newest-values.ts';
-import { createWorld, market, price, readerOf, type World } from '../publisher/world.ts';
+import { createWorld, market, price, type World } from '../publisher/world.ts';
 import { deleteItem } from '../storage/put-item.ts';
-
-const volume = (value: string): IngestRecordInput => ({
-  ...(price('gold', 0, 1) as object as IngestRecordInput & { amountMinor: unknown; currency: unknown }),
-  ...({ amountMinor: undefined, currency: undefined, zeroAsserted: undefined } as object),
-  ...({ metric: 'volume', value, unit: 'tonne' } as object),
-});
 
 const stored = ({ ledger }: World) => readAll(ledger, observationsOf('gold'));
 
@@ -61,21 +52,6 @@ test('a version that the same transaction supersedes has the revision of its ite
     }
     expect((await stored(world)).map(({ value }) => value.firstRevision)).toEqual(expected);
   }
-});
-
-test('no public body has it, of money or of a scalar', async () => {
-  const world = createWorld();
-  await world.ingest([market('gold'), price('gold', 0, 1), volume('5')]);
-  await world.ingest([price('gold', 0, 2), volume('6')], 'correct');
-  expect((await stored(world)).filter(({ value }) => value.firstRevision === 2)).toHaveLength(2);
-  await publish(world.dependencies);
-  const history = await readerOf(world.objects)(historyUrl('gold'));
-  const { data } = JSON.parse(Buffer.from(history.body).toString());
-  expect(data).toHaveLength(4);
-  for (const { body } of world.objects.snapshot().values()) {
-    expect(Buffer.from(body).toString()).not.toContain('firstRevision');
-  }
-  expect((await verify(readerOf(world.objects), { pageSizes: world.dependencies.pageSizes })).findings).toEqual([]);
 });
 
 test('a repair gives items another revision, and each keeps the one at which its version was written', async () => {

@@ -43,14 +43,6 @@ async function marked(ledger: Ledger): Promise<readonly string[]> {
 const isWaiting = async (ledger: Ledger) => (await ledger.get(awaitingGenerationKey(`publication/${ID}`))) !== null;
 
 describe('refresh work', () => {
-  test('marks every market', async () => {
-    const ledger = await ledgerWith();
-    expect(await workOff({ ledger })).toMatchObject({ done: 1 });
-    expect(await marked(ledger)).toEqual(SLUGS);
-    expect(await isWaiting(ledger)).toBe(true);
-    expect(await queuedWork(ledger)).toEqual([]);
-  });
-
   test('marks the markets that were asked for', async () => {
     const ledger = await ledgerWith({ markets: ['market-007', 'market-003'] } as Partial<WorkValue>);
     await workOff({ ledger });

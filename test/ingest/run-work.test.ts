@@ -90,15 +90,6 @@ async function leased(ledger: Ledger): Promise<number> {
 }
 
 describe('a run of the queue', () => {
-  test('does all work, and each lane in order', async () => {
-    const { ledger, runs, dependencies } = bench();
-    await queue(ledger, 'alice/b', 'alice/c', 'bob/d', 'alice/a', 'era');
-    expect(await runWork(dependencies)).toEqual({ ...DONE, done: 5 });
-    expect(runs.filter((id) => 'abc'.includes(id))).toEqual(['a', 'b', 'c']);
-    expect(runs.toSorted()).toEqual(['a', 'b', 'c', 'd', 'era']);
-    expect(await queuedWork(ledger)).toEqual([]);
-  });
-
   test('says how long batches have waited, by the time in their ids; other ids hold nothing up', async () => {
     const { ledger, clock, worker } = bench();
     await queue(ledger, `alice/bat_${ulid(clock.nowMs - 60_000)}`, 'bob/b', 'era');
@@ -119,29 +110,11 @@ describe('a run of the queue', () => {
     expect([runs.length, await leased(ledger)]).toEqual([1, 0]);
   });
 
-  test('without work does nothing', async () => {
-    expect(await runWork(bench().dependencies)).toEqual(DONE);
-  });
-
-  test('reads more than one page of the queue', async () => {
-    const { ledger, runs, dependencies } = bench();
-    await queue(ledger, ...Array.from({ length: 230 }, (_, index) => `alice/${String(index).padStart(3, '0')}`));
-    expect(await runWork(dependencies)).toEqual({ ...DONE, done: 230 });
-    expect(runs).toEqual(runs.toSorted());
-  });
-
   test('does work that is queued while it runs, also in earlier places of the queue', async () => {
     const { ledger, runs, dependencies } = bench((id) => (id === 'b' ? queue(ledger, 'alice/a', 'bob/z') : null));
     await queue(ledger, 'alice/b');
     await runWork(dependencies);
     expect(runs.toSorted()).toEqual(['a', 'b', 'z']);
-  });
-
-  test('takes lanes in turn: a hundred batches of one subject delay another subject by one batch', async () => {
-    const { ledger, runs, dependencies } = bench();
-    await queue(ledger, ...Array.from({ length: 100 }, (_, index) => `alice/a${index}`), 'bob/z');
-    await runWork(dependencies);
-    expect(runs.indexOf('z')).toBeLessThanOrEqual(1);
   });
 
   test.each([
@@ -277,30 +250,6 @@ describe('large work', () => {
     await runWork(worker('one'));
     expect(runs.slice(0, 10).filter((id) => id === 'upl')).toHaveLength(2);
   });
-
-  test('takes its lease once, and keeps it between two parts', async () => {
-    const { ledger, dependencies } = bench(parts(5));
-    await queue(ledger, 'upl');
-    const before = attempts;
-    await runWork(dependencies);
-    expect(attempts - before).toBe(2);
-  });
-
-  test('is left to other workers between two parts if there is more of it', async () => {
-    const others = new Set<string>();
-    const { ledger, runs, worker }: Bench = bench(async (id, run) => {
-      if (runs.length === 2) {
-        const seen = (item: WorkItem) => Promise.resolve(void others.add(workIdOf(item))).then(() => 'later' as const);
-        const runners = { ingest: seen, erasure: seen, refresh: seen, upload: seen };
-        await runWork(worker('two', { runners }));
-      }
-      return parts(4)(id, run);
-    });
-    await queue(ledger, 'upl-1', 'upl-2');
-    await runWork(worker('one'));
-    expect([...others]).toEqual(['upl-1', 'upl-2'].filter((id) => id !== runs[0]));
-    expect(runs).toHaveLength(8);
-  });
 });
 
 describe('an item that fails', () => {
@@ -349,14 +298,6 @@ describe('an item that fails', () => {
       expect(await runWork(dependencies)).toEqual({ ...DONE, done: 2 });
       expect(runs.slice(4)).toEqual(['b', 'c']);
     });
-  });
-
-  test('because storage does not answer ends the run, which rejects', async () => {
-    const busy = new StorageUnavailable('busy');
-    const { ledger, failures, dependencies } = bench((id) => (id === 'a' ? busy : null));
-    await queue(ledger, 'alice/a', 'bob/b');
-    await expect(runWork(dependencies)).rejects.toBe(busy);
-    expect(failures).toEqual([]);
   });
 
   test('because other writers are busy is reported, and the other lanes are done', async () => {
@@ -418,16 +359,6 @@ describe('several workers', () => {
     }
   });
 
-  test('leave a lane alone if another worker has its first item, and come back when that lease ends', async () => {
-    const { ledger, runs, worker } = bench(async (id) => {
-      if (id === 'a') expect(await runWork(worker('two'))).toEqual({ ...DONE, done: 1, nextAtMs: START_MS + LEASE_MS });
-      return null;
-    });
-    await queue(ledger, 'alice/a', 'alice/b', 'bob/c');
-    await runWork(worker('one'));
-    expect(runs).toEqual(['a', 'c', 'b']);
-  });
-
   test('take a lane whose worker has died, once its lease has ended', async () => {
     const died = new Error('died');
     const { ledger, clock, runs, worker } = bench();
@@ -451,15 +382,6 @@ describe('several workers', () => {
     clock.nowMs += 1;
     expect(await runWork(worker('two'))).toEqual({ ...DONE, done: 2 });
     expect(runs).toEqual(['a', 'b']);
-  });
-
-  test('with the same name share leases, so that a restarted process does not wait', async () => {
-    const { ledger, runs, worker } = bench();
-    const lease = { owner: 'embedded', untilMs: START_MS + LEASE_MS };
-    const value: WorkValue = { kind: 'ingest', batch: 'a', lane: 'alice', lease };
-    await putItem(ledger, workKey('a', 'alice'), value, 1);
-    expect(await runWork(worker('embedded'))).toEqual({ ...DONE, done: 1 });
-    expect(runs).toEqual(['a']);
   });
 
   test('renew a lease before its end, so that no other worker takes the work between two parts', async () => {
@@ -494,26 +416,6 @@ describe('several workers', () => {
       await queueBroad(ledger, 'bob/b', ...second);
       expect((await runWork(worker('one'))).done).toBe(isTaken ? 1 : 2);
       expect(runs).toEqual(['a', 'b']);
-    });
-
-    test('also if all begin at the same time: one does all the work, and the others do not wait', async () => {
-      const active = new Set<string>();
-      const { ledger, runs, worker } = bench(async (id) => {
-        active.add(id);
-        for (let turn = 0; turn < 50; turn++) await Promise.resolve();
-        expect(active.size).toBe(1);
-        active.delete(id);
-        return null;
-      });
-      for (const lane of ['a', 'b', 'c', 'd', 'e']) {
-        for (let index = 0; index < 4; index++) await queueBroad(ledger, `${lane}/${lane}${index}`, 'gold');
-      }
-      const outcomes = await Promise.all(
-        [0, 0.2, 0.4, 0.6, 0.8].map((chance, number) => runWork(worker(`worker-${number}`, { random: () => chance }))),
-      );
-      expect(outcomes.map(({ done }) => done).toSorted((left, right) => left - right)).toEqual([0, 0, 0, 0, 20]);
-      expect(runs).toHaveLength(20);
-      expect(await queuedWork(ledger)).toEqual([]);
     });
 
     test('where the parts of an upload tell its markets', async () => {

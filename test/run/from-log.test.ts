@@ -44,21 +44,6 @@ test('each run goes on with the log of the one before, and a correction too', as
   expect(await verify(target)).toMatchObject({ code: 0, output: '' });
 });
 
-test('a run without news changes no file', async () => {
-  const { run, runOnce, records, target } = await jobs();
-  const before = await filesIn(target);
-  for (const words of [[], [await records('a.ndjson', { gold: [1000, 1001, 1002], silver: [20] })]]) {
-    expect(await run(words)).toMatchObject({ code: codeOf('unchanged'), report: { observations: 4 } });
-    expect(await filesIn(target)).toEqual(before);
-  }
-  // The data folder is kept this time.
-  expect(await runOnce(['--to', target])).toMatchObject({ code: codeOf('unchanged') });
-  expect(await filesIn(target)).toEqual(before);
-  const news = await records('b.ndjson', { gold: [1000, 1001, 1002, 1003] });
-  expect(await runOnce([news, '--to', target])).toMatchObject({ code: 0, report: { observations: 5 } });
-  expect(await verify(target)).toMatchObject({ code: 0, output: '' });
-});
-
 test('a run with news writes, and counts, only the files whose bytes change', async () => {
   const { run, records, target } = await jobs();
   const before = await filesIn(target);

@@ -337,24 +337,6 @@ async function leaveBatch(folder: string, lines: readonly string[]): Promise<voi
   });
 }
 
-test('a first run whose file is refused publishes nothing; with --partial, the other rows', async () => {
-  const world = await openRunWorld();
-  const path = await world.records('a.ndjson', { gold: [1000] });
-  await writeFile(path, `${await readFile(path, 'utf8')}{"type":"observation","market":"none"}\n`);
-  const words = [path, '--to', world.target];
-  const refused = await world.run(words);
-  expect(refused).toMatchObject({
-    code: codeOf('set-aside'),
-    report: { outcome: 'rows-refused', generation: 0, markets: 0, publicFiles: { written: 0 } },
-  });
-  expect(refused.errors).toContain('nothing from line 1 on was stored');
-  expect([...(await filesIn(world.target)).keys()]).toEqual([]);
-  expect(await world.run([...words, '--partial'])).toMatchObject({
-    code: codeOf('set-aside'),
-    report: { outcome: 'rows-refused', generation: 1, markets: 1, observations: 1 },
-  });
-});
-
 test('it publishes unsigned if it is told to, with a key or without one, and makes none', async () => {
   const world = await openRunWorld();
   const file = await world.records('a.ndjson', { gold: [1000] });
@@ -426,16 +408,6 @@ describe('two runs at once', () => {
     const codes = (await Promise.all([world.run([file], hooks), world.run([file], hooks)])).map(({ code }) => code);
     expect(codes.sort()).toEqual([0, codeOf('unchanged')]);
     expect(await verify(join(world.data, 'public'))).toMatchObject({ code: 0, output: '' });
-  });
-
-  test('or ends with a code of its own', async () => {
-    const world = await openRunWorld();
-    const first = await world.blocked();
-    expect(await world.run(['--wait', '0'])).toMatchObject({ code: codeOf('busy'), report: { outcome: 'busy' } });
-    await first.end();
-    expect(await world.run([await world.records('a.ndjson', { gold: [1000] }), '--wait', '0'])).toMatchObject({
-      code: 0,
-    });
   });
 });
 

@@ -49,29 +49,6 @@ async function jobs() {
   };
 }
 
-test('each job goes on with the ledger of the one before', async () => {
-  const { job, records, checkpoint, expectWhole } = await jobs();
-  const seen = await checkpoint();
-  expect(await job([await records('b.ndjson', { gold: [1000, 1001, 1002, 1003], copper: [5] })])).toMatchObject({
-    code: 0,
-    report: { generation: 2, markets: 3, observations: 6, state: 'written', faults: [], warnings: [] },
-  });
-  expect(await job([await records('c.ndjson', { silver: [21] }), '--mode', 'correct'])).toMatchObject({ code: 0 });
-  await expectWhole(seen);
-});
-
-test('a job without news changes no file', async () => {
-  const { job, records, target } = await jobs();
-  const before = await filesIn(target);
-  for (const words of [[], [await records('a.ndjson', { gold: [1000, 1001, 1002], silver: [20] })]]) {
-    expect(await job(words)).toMatchObject({
-      code: codeOf('unchanged'),
-      report: { generation: 1, state: 'unchanged', publicFiles: { written: 0, removed: 0 } },
-    });
-    expect(await filesIn(target)).toEqual(before);
-  }
-});
-
 test('sources are kept, also those that published nothing; a source without news changes no file', async () => {
   const { job, folder, target } = await jobs();
   const source = await startSource(folder);

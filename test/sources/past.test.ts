@@ -112,16 +112,6 @@ describe('the past of a list', () => {
     });
   });
 
-  test('leaves out versions that cannot be read, and says which', async () => {
-    const opened = await world();
-    const documents = [DOCUMENTS[0], '{"a": ', {}, { a: { other: 1 } }, DOCUMENTS[1]] as Document[];
-    expect(await take(opened, pastOf(documents))).toMatchObject({
-      ...{ versions: 2, passedOver: 3 },
-      faults: [{ version: 'v1' }, { version: 'v2' }, { version: 'v3' }],
-    });
-    expect(await history(opened, 'b')).toEqual(OF_B.slice(0, 2));
-  });
-
   test('older than what was fetched already leaves the next comparison as it is', async () => {
     const opened = await world();
     opened.answers = [ok(bytesOf({ a: { in: 70, out: 5 } }))];

@@ -56,16 +56,6 @@ test('slow sources do not hold up another one, and are asked once', async () => 
   expect(world.failures).toEqual([]);
 });
 
-test('a round without patience ends with its runs', async () => {
-  await world.add();
-  world.answers = [ok(DAY)];
-  world.api.nowMs = DUE;
-  const pool = new RunPool();
-  await world.round({}, pool);
-  expect(pool.size).toBe(0);
-  expect(world.requests).toHaveLength(1);
-});
-
 describe('the archive', () => {
   const answer = (number: number) => ok(metalsCsv(['gold', '2026-11-18', `4129.${10 + number}`]));
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { BATCH_RECORDS_MAX, batchReportSchema } from '../../contract/ingest/ingest-records.ts';
+import { batchReportSchema } from '../../contract/ingest/ingest-records.ts';
 import { operationOf } from '../../contract/operations/operations.ts';
 import type { Feature } from '../../contract/values/features.ts';
 import { unpackRaw } from '../../lambdas/ingest/stored-batch.ts';
@@ -125,29 +125,12 @@ describe('a batch that is accepted', () => {
     expect((await world.call({ path: `${URL}/${json.id}` })).json).toMatchObject({ state: 'applied', errors: [] });
   });
 
-  it(`may hold ${BATCH_RECORDS_MAX} records`, async () => {
-    const { status, json } = await send({ records: Array.from({ length: BATCH_RECORDS_MAX }, () => 0) });
-    expect(status).toBe(202);
-    expect(json.records).toBe(BATCH_RECORDS_MAX);
-    expect(await countedRows()).toBe(BATCH_RECORDS_MAX);
-  });
-
   it('may have the size of the limit, and be such that it cannot be compressed', async () => {
     const noise = randomBytes(MAX_BODY_BYTES).toString('base64url');
     const text = JSON.stringify({ records: [noise] });
     const body = JSON.stringify({ records: [noise.slice(0, noise.length - (text.length - MAX_BODY_BYTES))] });
     expect(body).toHaveLength(MAX_BODY_BYTES);
     expect((await send(body)).status).toBe(202);
-  });
-
-  it('is not examined: faults of its records are in the report', async () => {
-    const { status, json } = await send({ records: [{ type: 'wish' }, 7, price('gold-usd', 0, 1)] });
-    expect(status).toBe(202);
-    await work();
-    const { json: report } = await world.call({ path: `${URL}/${json.id}` });
-    expect(report).toMatchObject({ state: 'refused', counts: { accepted: 0, refused: 3 } });
-    expect(new Set(report.errors.map(({ index }: { index: number }) => index))).toEqual(new Set([0, 1, 2]));
-    expect(batchReportSchema.parse(report)).toEqual(report);
   });
 
   it('comes out in a generation, which its report names', async () => {
@@ -282,19 +265,6 @@ describe('the bytes of a day', () => {
 
 describe('the rows of a day', () => {
   const rows = (count: number) => ({ records: Array.from({ length: count }, () => 0) });
-
-  it('are counted by record, up to the limit, and begin again at midnight', async () => {
-    await grant(10, 1);
-    expect((await send(rows(6))).status).toBe(202);
-    const refused = await send(rows(5));
-    expect(refused.json).toMatchObject({ status: 429, code: 'daily-quota-exceeded' });
-    expect(refused.headers['retry-after']).toBe(String(12 * 60 * 60));
-    expect((await send(rows(4))).status).toBe(202);
-    expect((await send(rows(1))).status).toBe(429);
-    expect((await send({ ...rows(1), dryRun: true })).status).toBe(429);
-    world.nowMs += 12 * 60 * 60 * 1000;
-    expect((await send(rows(10))).status).toBe(202);
-  });
 
   it('are of the subject, not of the credential', async () => {
     await send(rows(2), { as: 'acme/k1' });

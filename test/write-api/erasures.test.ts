@@ -144,13 +144,7 @@ describe('erasures', () => {
   it('are accepted, and read until they have finished', async () => {
     const accepted = await erase('user:jo');
     expect([accepted.status, accepted.headers.location]).toEqual([202, `${URL}/${accepted.json.id}`]);
-    expect(accepted.json).toEqual({
-      id: expect.stringMatching(/^era_/),
-      subject: 'user:jo',
-      state: 'running',
-      requestedAt: '2026-11-20T12:00:00.000Z',
-      finishedAt: null,
-    });
+    expect(accepted.json).toMatchObject({ subject: 'user:jo', state: 'running', finishedAt: null });
     const { id } = accepted.json;
     expect((await read(id)).json).toEqual(accepted.json);
     expect(await readAll(ledger, WORK_QUEUE)).toMatchObject([

@@ -127,7 +127,15 @@ describe.each(LISTINGS)('%s %j', (id, { by, query = '', otherQuery = 'market=tin
     for (const other of others)
       expect([other, ...refusal(await page(nextCursor, other))]).toEqual([other, 400, 'invalid-cursor']);
     const last = nextCursor.endsWith('A') ? 'Q' : 'A';
-    for (const cursor of [`${nextCursor.slice(0, -1)}${last}`, nextCursor.slice(0, -4), `${nextCursor}AAAA`, 'x']) {
+    // A decoder that is not strict does not see this change, if the last character has unused bits.
+    const next = String.fromCharCode(nextCursor.charCodeAt(nextCursor.length - 1) + 1);
+    for (const cursor of [
+      `${nextCursor.slice(0, -1)}${last}`,
+      `${nextCursor.slice(0, -1)}${next}`,
+      nextCursor.slice(0, -4),
+      `${nextCursor}AAAA`,
+      'x',
+    ]) {
       expect(refusal(await page(cursor))).toEqual([400, 'invalid-cursor']);
     }
     world.nowMs += 25 * 60 * 60 * 1000;

@@ -27,28 +27,6 @@ describe('watchlists', () => {
   const used = async (subject = 'user:alice') => (await ledger.get(usageKey(subject, 'watchlists', null)))?.value ?? 0;
   const code = ({ status, json }: Answer) => [status, json?.code];
 
-  it('are created, read back and listed newest first', async () => {
-    const first = await create();
-    expect(first.status).toBe(201);
-    expect(first.headers).toMatchObject({ etag: '"1"', location: `${URL}/${first.json.id}` });
-    world.nowMs += 1;
-    const second = await create('Empty', []);
-    const read = await world.call({ path: `${URL}/${first.json.id}` });
-    expect([read.json, read.headers.etag]).toEqual([first.json, '"1"']);
-    const list = await world.call({ path: URL });
-    expect(list.json).toEqual({ data: [second.json, first.json], page: { nextCursor: null } });
-  });
-
-  it('lose no market when many are added at once', async () => {
-    const slugs = Array.from({ length: 6 }, (_, index) => `metal-${index}`);
-    await seedMarkets(ledger, ...slugs);
-    const { id } = (await create('Many', [])).json;
-    const answers = await Promise.all(slugs.map((slug) => market('PUT', id, slug)));
-    expect(answers.map(({ status }) => status)).toEqual(slugs.map(() => 200));
-    const { json } = await world.call({ path: `${URL}/${id}` });
-    expect([json.markets.toSorted(), json.revision]).toEqual([slugs, 7]);
-  });
-
   it('hold only markets that exist, and say which do not', async () => {
     const { id } = (await create()).json;
     const markets = ['gold-usd', 'brent-usd', 'tin-usd', 'wti-usd'];
@@ -64,31 +42,6 @@ describe('watchlists', () => {
     const added = await market('PUT', id, 'brent-usd');
     expect([...code(added), pointers(added)]).toEqual([422, 'validation-failed', ['']]);
     expect(await used()).toBe(1);
-  });
-
-  it('are as many as the quota allows, also when all are created at once', async () => {
-    await grant(ledger, 'user:alice', { watchlists: 5 });
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => create(`List ${index}`, [])));
-    const refused = answers.filter(({ status }) => status !== 201);
-    expect(refused.map(code)).toEqual(Array.from({ length: 15 }, () => [403, 'quota-exceeded']));
-    expect((await world.call({ path: URL })).json.data).toHaveLength(5);
-    expect(await used()).toBe(5);
-    expect((await create('Of another', [], 'bob')).status).toBe(201);
-  });
-
-  it('hold as many markets as the limit allows, at the moment of commit', async () => {
-    const { json } = await create('Two', ['gold-usd', 'silver-usd']);
-    await grant(ledger, 'user:alice', { 'watchlist-items': 1 });
-    expect(code(await create('Two', ['gold-usd', 'silver-usd']))).toEqual([403, 'quota-exceeded']);
-    expect(code(await market('PUT', json.id, 'tin-usd'))).toEqual([403, 'quota-exceeded']);
-    expect(code(await replace(json.id, '"1"', { name: 'Two', markets: ['tin-usd', 'gold-usd'] }))[1]).toBe(
-      'quota-exceeded',
-    );
-    // A reduction is always allowed.
-    expect((await market('DELETE', json.id, 'gold-usd')).json.markets).toEqual(['silver-usd']);
-    expect((await replace(json.id, '"2"')).status).toBe(200);
-    await grant(ledger, 'user:alice', { 'watchlist-items': 2 });
-    expect((await market('PUT', json.id, 'gold-usd')).json.markets).toEqual(['tin-usd', 'gold-usd']);
   });
 
   it('can be as long as the largest limit, in one transaction', async () => {
