@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { registerFirstKey } from '../../lambdas/credentials/operator-key.ts';
 import { fetchSecretText, masterSecretOf } from '../../lambdas/entry/deployment-secret.ts';
 import { MASTER_SECRET_BYTES } from '../../lambdas/pipeline/secrets.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
@@ -16,13 +15,9 @@ import { defaultProvider } from '../../storage/aws/environment-credentials.ts';
 import { readLambdaEnvironment, type VariableName } from '../../storage/aws/lambda-environment.ts';
 import { logLine } from '../../storage/aws/log-line.ts';
 import { ENVIRONMENT } from '../../storage/aws/names.ts';
-import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { retriedOnce } from '../../storage/concurrency/retried-once.ts';
-import { handleStreamEvent } from '../../storage/dynamodb/table-stream.ts';
 import { faultText } from '../../storage/ports/fault-text.ts';
-import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { createWorld, market, readerOf } from '../publisher/world.ts';
-import { SCHEDULE_EVENT, STREAM_EVENT } from './recorded-events.ts';
 
 describe('the environment of a function', () => {
   test.each<[VariableName, string, string]>([
@@ -64,24 +59,6 @@ describe('the environment of a function', () => {
     const read = () => readLambdaEnvironment({ TIDEMARK_ISSUER: 'x' }, { required: ['tableName', 'issuer'] });
     expect(read).toThrow(ENVIRONMENT.tableName);
     expect(read).toThrow(ENVIRONMENT.issuer);
-  });
-});
-
-describe('a stream trigger', () => {
-  const fails = async () => {
-    throw new Error('unreachable');
-  };
-
-  test('has no record of the stream sent again, and reports the failure', async () => {
-    const failed = vi.fn();
-    expect(await handleStreamEvent(STREAM_EVENT, fails, failed)).toEqual({ batchItemFailures: [] });
-    expect(failed).toHaveBeenCalledExactlyOnceWith(new Error('unreachable'));
-  });
-
-  test.each([SCHEDULE_EVENT, {}, null, 'event'])('fails where the stream did not trigger it: %j', async (event) => {
-    const failed = vi.fn();
-    await expect(handleStreamEvent(event, fails, failed)).rejects.toThrow('unreachable');
-    expect(failed).not.toHaveBeenCalled();
   });
 });
 
@@ -147,15 +124,6 @@ describe('the credentials of a function', () => {
   test('are reported as missing', async () => {
     vi.stubEnv('AWS_ACCESS_KEY_ID', '');
     await expect(defaultProvider()()).rejects.toThrow('AWS_ACCESS_KEY_ID');
-  });
-});
-
-describe('the first key', () => {
-  test('is distinguished from a late one', async () => {
-    const dependencies = { ...systemRuntime, ledger: openSqliteLedger(':memory:') };
-    const key = (keyId: string) => ({ keyId, secret: 's' });
-    expect(await registerFirstKey(dependencies, key('first'))).toBe(true);
-    expect(await registerFirstKey(dependencies, key('second'))).toBe(false);
   });
 });
 

@@ -1,12 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createTurns, MAX_STRETCH_MS, yieldingLedger } from '../../server/service/yielding-ledger.ts';
-import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { ItemsOf, Ledger } from '../../storage/ports/ledger.ts';
-import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 
 const KEY = { partition: 'p', sort: 's' };
 const PUT = { kind: 'put', key: KEY, revision: 1, value: 'stored', if: { kind: 'absent' } } as const;
-const ITEM = { ...KEY, revision: 1, attemptId: 'a', expiresAtMs: null, value: 'stored' };
 
 /** The number of the current turn of the event loop. */
 let turn = 0;
@@ -45,18 +42,6 @@ const CALLS: readonly [string, (ledger: Ledger) => Promise<unknown>][] = [
   ['getMany', (ledger) => ledger.getMany([KEY])],
   ['query', (ledger) => ledger.query('p', { limit: 1 })],
 ];
-
-test('it behaves as the ledger that it wraps', async () => {
-  const kept = openSqliteLedger(':memory:');
-  const ledger = yieldingLedger(kept);
-  expect(await ledger.transact([PUT], { attemptId: 'a' })).toEqual({ committed: true });
-  expect(await ledger.transact([PUT], { attemptId: 'b' })).toMatchObject({ committed: false });
-  expect(await ledger.get(KEY)).toEqual(ITEM);
-  expect(await ledger.getMany([KEY])).toEqual([ITEM]);
-  expect(await ledger.query('p', { limit: 1 })).toEqual({ items: [ITEM], next: null });
-  kept.close();
-  for (const [, call] of CALLS) await expect(call(ledger)).rejects.toBeInstanceOf(StorageUnavailable);
-});
 
 const ofCalls = (callMs: number) =>
   yieldingLedger(

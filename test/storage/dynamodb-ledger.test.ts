@@ -77,31 +77,6 @@ describe('a transaction is sent as', () => {
     expect(inputs().at(-1)).toEqual({ TransactItems: [expected] });
   }
 
-  const bound = (name: string, value: object) => ({ ExpressionAttributeValues: { [name]: value } });
-  it.each<[Condition, string, object?]>([
-    // A check of nothing must still be one.
-    [{ kind: 'any' }, 'attribute_exists(pk) OR attribute_not_exists(pk)'],
-    [{ kind: 'absent' }, 'attribute_not_exists(pk)'],
-    [{ kind: 'present' }, 'attribute_exists(pk)'],
-    [{ kind: 'revision-is', revision: 6 }, 'revision = :revision', bound(':revision', { N: '6' })],
-    [{ kind: 'written-by', attemptId: 'theirs' }, 'attemptId = :writer', bound(':writer', { S: 'theirs' })],
-    [
-      { kind: 'absent-or-expired', atMs: 1000 },
-      'attribute_not_exists(pk) OR expiresAtMs < :at',
-      bound(':at', { N: '1000' }),
-    ],
-  ])('a check, a deletion and a put on the condition %j', async (condition, ConditionExpression, values) => {
-    const checked = { ConditionExpression, ...values };
-    const own = condition.kind === 'any' ? {} : checked;
-    const Item = { ...PK_SK, ...written, value: { S: 'null' } };
-    await expectSent(
-      { kind: 'check', key: KEY, if: condition },
-      { ConditionCheck: { ...PLACE, Key: PK_SK, ...checked } },
-    );
-    await expectSent({ kind: 'delete', key: KEY, if: condition }, { Delete: { ...PLACE, Key: PK_SK, ...own } });
-    await expectSent({ ...base, if: condition }, { Put: { ...PLACE, Item, ...own } });
-  });
-
   it.each<[string, object, object]>([
     ['JSON', { value: { b: 1, a: 'é' } }, { value: { S: '{"a":"é","b":1}' } }],
     [
@@ -113,53 +88,6 @@ describe('a transaction is sent as', () => {
   ])('a put of %s', async (_what, fields, stored) => {
     await expectSent({ ...base, ...fields }, { Put: { ...PLACE, Item: { ...PK_SK, ...written, ...stored } } });
   });
-
-  it.each<[string, Change, object]>([
-    [
-      'a count, with a limit on the old count',
-      count(),
-      {
-        Update: {
-          ...PLACE,
-          Key: PK_SK,
-          UpdateExpression:
-            'SET #value = if_not_exists(#value, :zero) + :by, revision = :zero, attemptId = :attemptId REMOVE expiresAtMs, #ttl',
-          ConditionExpression: 'attribute_not_exists(pk) OR (#value >= :low AND #value <= :high)',
-          ExpressionAttributeNames: { '#value': 'value', '#ttl': 'ttl' },
-          ExpressionAttributeValues: {
-            ':by': { N: '2' },
-            ':low': { N: '-2' },
-            ':high': { N: '3' },
-            ':zero': { N: '0' },
-            ':attemptId': { S: 'mine' },
-          },
-        },
-      },
-    ],
-    [
-      'a count that cannot start at zero, with an expiry, and bounds that numbers cannot hold',
-      count({ by: 1 - Number.MAX_SAFE_INTEGER, atMost: Number.MAX_SAFE_INTEGER, expiresAtMs: 1000 }),
-      {
-        Update: {
-          ...PLACE,
-          Key: PK_SK,
-          UpdateExpression:
-            'SET #value = if_not_exists(#value, :zero) + :by, revision = :zero, attemptId = :attemptId, expiresAtMs = :expiresAtMs, #ttl = :ttl',
-          ConditionExpression: '#value >= :low AND #value <= :high',
-          ExpressionAttributeNames: { '#value': 'value', '#ttl': 'ttl' },
-          ExpressionAttributeValues: {
-            ':by': { N: '-9007199254740990' },
-            ':low': { N: '9007199254740990' },
-            ':high': { N: '18014398509481981' },
-            ':zero': { N: '0' },
-            ':attemptId': { S: 'mine' },
-            ':expiresAtMs': { N: '1000' },
-            ':ttl': { N: '86401' },
-          },
-        },
-      },
-    ],
-  ])('%s', async (_what, change, expected) => await expectSent(change, expected));
 
   it.each<[string, () => Promise<unknown>]>([
     ['a transaction', () => transact(ABSENT, ABSENT)],

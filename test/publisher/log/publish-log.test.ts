@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import type { LogCheckpoint } from '../../../contract/log/checkpoint.ts';
 import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
-import { ed25519Signer, type NoteSigner, privateNoteKey } from '../../../contract/log/notes.ts';
-import { LogForked } from '../../../publisher/errors.ts';
+import type { NoteSigner } from '../../../contract/log/notes.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { verifyLog } from '../../../publisher/verify/log/verify-log.ts';
 import { publishedHeadsKey } from '../../../storage/records/publication.ts';
@@ -199,14 +198,4 @@ describe('the keys', () => {
     const { world } = await keyed([one], [two.vkey]);
     expect(await readLog(world.objects, 1)).toContainEqual(keyEntry);
   });
-});
-
-test('a log does not continue under another name', async () => {
-  const world = loggedWorld();
-  await world.publish();
-  await world.ingest([market('a')]);
-  const other = ed25519Signer(privateNoteKey('other.test', Buffer.alloc(32, 1)));
-  const renamed = withLog(world.dependencies, { origin: 'other.test', signers: [other] });
-  await expect(publish(renamed)).rejects.toThrow(LogForked);
-  expect((await world.publish()).kind).toBe('published');
 });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
-import { type PublishOutcome, publish } from '../../../publisher/publish.ts';
+import { publish } from '../../../publisher/publish.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import { FRESH_MARKS, HEAD_KEY, parseMark, REFRESH_MARKS } from '../../../storage/records/publication.ts';
 import { refresh, renameUnmarked } from '../refresh.ts';
@@ -20,26 +20,6 @@ async function worldWith(markets: number): Promise<World> {
 const capped = ({ dependencies }: World, maxMarkedMarkets: number): PublisherDependencies => ({
   ...dependencies,
   maxMarkedMarkets,
-});
-
-/** Publishes until no more is due, and returns the outcomes. Checks after each that readers see a whole generation. */
-async function publishAll(world: World, max: number): Promise<readonly PublishOutcome[]> {
-  const outcomes: PublishOutcome[] = [];
-  do {
-    outcomes.push(await publish(capped(world, max)));
-    expect(await world.findings()).toEqual([]);
-  } while (outcomes.at(-1)?.isMoreDue);
-  return outcomes;
-}
-
-describe('a publish with a limit on its markets', () => {
-  test.each([
-    [3, 7, [true, true, false]],
-    [6, 7, [true, false]],
-  ])('of %i, with %i marked, says whether more is due', async (max, markets, more) => {
-    const expected = more.map((isMoreDue, index) => ({ kind: 'published', generation: index + 1, isMoreDue }));
-    expect(await publishAll(await worldWith(markets), max)).toMatchObject(expected);
-  });
 });
 
 describe('while more markets are marked all the time than one generation takes', () => {
@@ -98,34 +78,6 @@ describe('a refresh mark', () => {
     expect([await shownSince(world, 'a'), await shownSince(world, 'b')]).toEqual([2, 2]);
     expect(await marked(world)).toEqual([]);
     expect(await world.findings()).toEqual([]);
-  });
-});
-
-describe('a refresh', () => {
-  /** `h` has 13 observations: three closed pages and a head. */
-  async function publishedWorld(): Promise<World> {
-    const world = createWorld();
-    await world.ingest([market('g'), market('h'), ...Array.from({ length: 13 }, (_, day) => price('h', day, day + 1))]);
-    await world.publish();
-    return world;
-  }
-
-  const BODIES = [publicKey({ kind: 'market', slug: 'h' }), publicKey({ kind: 'history', slug: 'h' })] as const;
-
-  test.each([
-    [BODIES[0], 'lose'],
-    [BODIES[1], 'damage'],
-  ] as const)('compares with the store, and puts back a missing or altered body: %s %s', async (key, harm) => {
-    const world = await publishedWorld();
-    const before = publicObjects(world.objects).get(key);
-    await world[harm](key);
-    expect(await world.publish()).toMatchObject({ kind: 'unchanged' });
-    await refresh(world, ['h']);
-    expect(await world.publish()).toMatchObject({ kind: 'published' });
-    expect(publicObjects(world.objects).get(key)).toBe(before);
-    expect(await world.findings()).toEqual([]);
-    await refresh(world, ['h']);
-    expect(await world.publish()).toMatchObject({ kind: 'unchanged' });
   });
 });
 

@@ -287,33 +287,6 @@ describe('when the bundle of a committed generation is lost before it was applie
       await expectVerified(damaged.objects);
     }
   });
-
-  test('the publisher may be alive, have read its bundle before, and finish during the rebuild', async () => {
-    for (let at = 0; at < 30; at += runs(3, 1)) {
-      const world = await changedWorld();
-      const gate = Promise.withResolvers<void>();
-      const paused = Promise.withResolvers<void>();
-      const slow = faultyStorage(world.ledger, world.objects, inTheMiddle, async ({ run }) => {
-        paused.resolve();
-        await gate.promise;
-        return await run();
-      });
-      const slowPublish = publish(dependenciesOn(slow.ledger, slow.objects, world.clock)).catch(giveWay);
-      await paused.promise;
-      await world.loseBundles();
-
-      const { ledger, objects } = faultyStorage(world.ledger, world.objects, at, async ({ run }) => {
-        gate.resolve();
-        await slowPublish;
-        return await run();
-      });
-      await rebuild(dependenciesOn(ledger, objects, world.clock)).catch(giveWay);
-      gate.resolve();
-      await slowPublish;
-      await rebuild(world.dependencies);
-      await expectVerified(world.objects);
-    }
-  });
 });
 
 test('with another publisher at any moment of a rebuild, one of them stops, and nothing is lost', async () => {

@@ -495,25 +495,3 @@ test('a body of more than a mebibyte is removed without being read', async () =>
     expect([removed.includes(key), asked.length]).toEqual([true, reads]);
   }
 });
-
-test('a body stays if its market is defined again and published unchanged after the sweep has read the ETag', async () => {
-  const world = await publishedWorld();
-  const before = await world.objects.stat(publicKey({ kind: 'market', slug: 'j' }));
-  await loseMarket(world, 'j');
-  await world.publish();
-  let step: 'judging' | 'removing' | 'defined' = 'judging';
-  const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
-    if (what.startsWith('objects.stat') && what.includes('/j.json')) step = 'removing';
-    if (step === 'removing' && what.startsWith('ledger.getMany')) {
-      step = 'defined';
-      await world.ingest([market('j')]);
-      await world.publish();
-    }
-    return await run();
-  });
-  await collectGarbage(dependenciesOn(ledger, objects, world.clock), FOR_GOOD);
-  expect(step).toBe('defined');
-  const after = await world.objects.stat(publicKey({ kind: 'market', slug: 'j' }));
-  expect(after?.etag).toBe(before?.etag);
-  expect(await world.findings()).toEqual([]);
-});

@@ -17,7 +17,7 @@ export function loggedReader(objects: ObjectStore, ...vkeys: readonly string[]):
   };
 }
 
-export function vkeyAnswer(...vkeys: readonly string[]): PublicResponse {
+function vkeyAnswer(...vkeys: readonly string[]): PublicResponse {
   const headers = new Map([
     ['content-type', 'text/plain; charset=utf-8'],
     ['cache-control', PUBLIC_CACHE_CONTROL],

@@ -92,29 +92,6 @@ test('a mirror that asks every few minutes has the compat files of a new day', a
   expect(compatIn(copied)).toMatchObject(compatIn(world.objects));
 });
 
-test.each<[string, RegExp, string, RegExp, string]>([
-  ['a price file with another price', new RegExp(`${PATHS('a').hledger}$`), 'not-in-log', /1\.01/, '1.02'],
-  ['quotes that are none', new RegExp(`${PATHS('a').quotes}$`), 'schema', /"quotes"/, '"x"'],
-  ['a rate that is not that of its price', /latest\/v1\/currencies\/eur\.json$/, 'amount', /1\.17/, '1.18'],
-  ['rates of another day', /\d\/v1\/currencies\/eur\.json$/, 'not-in-log', /"date":"\d+/, '"date":"2001'],
-  ['currencies that are none', /latest\/v1\/currencies\.json$/, 'schema', /"eur"/, '"euro"'],
-])('%s: not put, and told', async (_, where, rule, from, to) => {
-  const { world, copied, follow, pauses } = await mirrored();
-  const upstream: PublicReader = async (url, headers) => {
-    const answer = await world.read(url, headers);
-    if (!where.test(url)) return answer;
-    return { ...answer, body: Buffer.from(Buffer.from(answer.body).toString('utf8').replace(from, to)) };
-  };
-  const isOfPart = /hledger|quotes/.test(where.source);
-  const findings = await follow(upstream);
-  expect(findings.map((finding) => finding.rule)).toContain(rule);
-  expect(Object.keys(compatIn(copied)).filter((key) => where.test(key))).toEqual([]);
-  const leading = isOfPart ? '/parts.json' : '/v1/currencies.json';
-  const led = Object.keys(compatIn(copied)).filter((key) => key.endsWith(leading));
-  expect(led.length).toBeLessThan(Object.keys(compatIn(world.objects)).filter((key) => key.endsWith(leading)).length);
-  expect(pauses).toEqual([16_000]);
-});
-
 test('files of a removed market are gone, and its currency has no old rate', async () => {
   const { world, copied, follow, check } = await mirrored();
   await follow();

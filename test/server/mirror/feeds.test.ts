@@ -2,9 +2,8 @@
 import { expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { publish } from '../../../publisher/publish.ts';
-import type { PublicReader } from '../../../publisher/verify/reading/reader.ts';
 import { TEST_LOG } from '../../publisher/log/test-log.ts';
-import { market, price, readerOf } from '../../publisher/world.ts';
+import { market, price } from '../../publisher/world.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';
 import { changeWorld, publishedWorld, roundOf, servedBy } from './mirrored-world.ts';
 
@@ -42,33 +41,4 @@ test('files follow the list', async () => {
     for (const key of [...FILES, ...OF_MARKET])
       expect(servedBy(copied).get(key), key).toBe(servedBy(world.objects).get(key));
   }
-});
-
-/** Answers otherwise at one place. */
-function lying(honest: PublicReader, key: string, from: string | RegExp, to: string): PublicReader {
-  return async (url, headers) => {
-    const answer = await honest(url, headers);
-    if (`public${url}` !== key) return answer;
-    return { ...answer, body: Buffer.from(Buffer.from(answer.body).toString().replace(from, to)) };
-  };
-}
-
-test.each([OF_MARKET[0], OF_MARKET[1], OF_MARKET[3]] as string[])('a false %s is not taken over', async (key) => {
-  const world = await followed();
-  const copied = openMemoryObjects();
-  const upstream = lying(readerOf(world.objects), key, 'Market s', 'Market t');
-  expect(await roundOf(world, copied, { upstream })).toMatchObject({ state: 'faulty' });
-  expect(servedBy(copied).has(key)).toBe(false);
-});
-
-test.each([
-  [MODIFIED, /,\d+,/, ',99,'],
-  [CHANGES, / USD/g, ' EUR'],
-] as const)('a false %s is not taken over, and keeps the list not back', async (key, from, to) => {
-  const world = await followed();
-  const upstream = lying(readerOf(world.objects), key, from, to);
-  const copied = openMemoryObjects();
-  expect(await roundOf(world, copied, { upstream })).toMatchObject({ state: 'faulty' });
-  expect(servedBy(copied).has(key)).toBe(false);
-  expect(servedBy(copied).has('public/api/v1/markets.json')).toBe(true);
 });

@@ -153,6 +153,10 @@ const FORGERIES: readonly (readonly [string, Forge])[] = [
   ],
   ['a false rate', on(/currencies\/eur/, (text) => text.replaceAll('1.17', '77.77'))],
   ['quotes with a false price', on(`compat${PATHS('b').quotes}`, (text) => text.replaceAll('0.02', '77.77'))],
+  ...[/^\/badges\/b\.svg$/, /^\/badges\/b\.json$/, /^\/embed\/b\.html$/, /^\/feeds\/changes\.atom$/].map(
+    (path) => [`${path} with a false price`, on(path, (text) => text.replaceAll('0.02', '77.77'))] as const,
+  ),
+  ['a false order of changes', on('modified.csv', (text) => text.replace(/\nb,\d+/, '\nb,7777'))],
 ];
 
 const auditOf = async (read: PublicReader) =>

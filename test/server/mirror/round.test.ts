@@ -7,7 +7,7 @@ import { publish } from '../../../publisher/publish.ts';
 import { UpstreamInvalid, UpstreamUnavailable } from '../../../publisher/verify/reading/bounded-reader.ts';
 import type { PublicReader, PublicResponse } from '../../../publisher/verify/reading/reader.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
-import { MirrorCopy, MirrorFull } from '../../../server/mirror/copy.ts';
+import { MirrorFull } from '../../../server/mirror/copy.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { readTexts } from '../../publisher/log/test-log.ts';
 import { price, readerOf, SMALL_PAGES } from '../../publisher/world.ts';
@@ -77,48 +77,6 @@ test('files and pages from a cache that keeps each for a time of its own are no 
   expect(await roundOf(world, copied, { upstream, pause })).toMatchObject({ state: 'current', findings: [] });
   expect(pauses).toHaveLength(1);
   expect(await findingsOf(copied, true)).toEqual([]);
-});
-
-describe('the files of the list', () => {
-  const PART = 'public/api/v1/latest/all.ndjson';
-  const LATEST = ['public/api/v1/latest.json', PART, 'public/api/v1/latest/all.csv', 'public/api/v1/recent.json'];
-
-  test('are taken over into a copy that has none yet', async () => {
-    const world = await publishedWorld(undefined, ['latest', 'recent']);
-    const copied = openMemoryObjects();
-    await roundOf(world, copied);
-    await new MirrorCopy(copied, 1e9).remove(PART);
-    expect((await roundOf(world, copied)).state).toBe('current');
-    expect([...servedBy(copied).keys()]).toEqual(expect.arrayContaining(LATEST));
-  });
-
-  test.each([
-    ['of an earlier list, they are asked for again', 1, 'current', 2],
-    ['that differ from the list are not taken over', 9, 'faulty', 1],
-  ])('%s', async (_, wrong, state, value) => {
-    const world = await publishedWorld(undefined, ['latest']);
-    const copied = openMemoryObjects();
-    await roundOf(world, copied);
-    const url = '/api/v1/latest/all.ndjson';
-    const { body: earlier } = await readerOf(world.objects)(url);
-    await changeWorld(world);
-    let asked = 0;
-    const upstream: PublicReader = async (one) => {
-      const answer = await readerOf(world.objects)(one);
-      return one === url && asked++ < wrong ? { ...answer, body: earlier } : answer;
-    };
-    expect((await roundOf(world, copied, { upstream })).state).toBe(state);
-    expect(servedBy(copied).get(PART)?.split('\n')[1]).toContain(`"decimal":"0.0${value}"`);
-  });
-
-  test('that are missing are a finding', async () => {
-    const world = await publishedWorld(undefined, ['latest']);
-    const missing: PublicReader = async (url) =>
-      url === '/api/v1/latest' ? { status: 404, headers: new Map(), body: Buffer.of() } : readerOf(world.objects)(url);
-    const { state, findings } = await roundOf(world, openMemoryObjects(), { upstream: missing });
-    expect(state).toBe('faulty');
-    expect(findings.map(({ url, rule }) => `${rule} ${url}`)).toContain('status /api/v1/latest');
-  });
 });
 
 test('a round without a change asks for the snapshot and the checkpoint, and puts nothing', async () => {
