@@ -17,6 +17,7 @@ import { nextEffectiveAt } from '../../storage/records/announced-values.ts';
 import { ANNOUNCED_MARKETS, announcedMarketKey, marketKey, observationsOf } from '../../storage/records/markets.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { runs } from '../runs.ts';
+import { deleteItem } from '../storage/put-item.ts';
 import { removeMarket } from './remove-market.ts';
 import { begun, copyOf, loggedWorld, OWN_KEY } from './repair/world-from-log.ts';
 import { damagedReader, withBody, withField } from './verify/damaged-reader.ts';
@@ -198,8 +199,7 @@ test.each([
 test('a repair puts back the item without which nobody would notice the moment', async () => {
   const world = await powerWorld([ahead(0), ahead(1)]);
   const [item] = await readAll(world.ledger, ANNOUNCED_MARKETS);
-  const gone = { kind: 'delete', key: item as NonNullable<typeof item>, if: { kind: 'any' } } as const;
-  await world.ledger.transact([gone], { attemptId: 'lost' });
+  await deleteItem(world.ledger, item as NonNullable<typeof item>);
   expect(await repairMarket(world.dependencies, 'power')).toBe('repaired');
   expect(await repairMarket(world.dependencies, 'power')).toBe('unchanged');
   world.clock.nowMs += HOUR_MS;

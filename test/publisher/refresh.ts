@@ -1,16 +1,12 @@
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import { refreshMarkKey } from '../../storage/records/publication.ts';
+import { putItem } from '../storage/put-item.ts';
 import { waitForPublication } from './waiting.ts';
 
-let attempts = 0;
-
-/** Sets refresh marks for up to 100 markets, as the worker and the handler of publications do. */
+/** Sets refresh marks, as the worker and the handler of publications do. */
 export async function refresh({ ledger }: { readonly ledger: Ledger }, slugs: readonly string[]): Promise<void> {
-  const marks = slugs.map((slug) => {
-    return { kind: 'put', key: refreshMarkKey(slug), revision: 0, value: null, if: { kind: 'any' } } as const;
-  });
-  await ledger.transact(marks, { attemptId: `refresh-${++attempts}` });
+  for (const slug of slugs) await putItem(ledger, refreshMarkKey(slug), null);
 }
 
 /** Asks for all markets and for a purge. The publication waits from the moment when all of them are marked. */
@@ -26,9 +22,5 @@ export async function askForEverything(
 export async function renameUnmarked({ ledger }: { readonly ledger: Ledger }, slug: string): Promise<void> {
   const item = await ledger.get(marketKey(slug));
   if (item === null) throw new Error(`there is no market ${slug}`);
-  const value = { ...item.value, name: `Renamed ${slug}` };
-  await ledger.transact(
-    [{ kind: 'put', key: marketKey(slug), revision: item.revision + 1, value, if: { kind: 'any' } }],
-    { attemptId: `rename-${++attempts}` },
-  );
+  await putItem(ledger, marketKey(slug), { ...item.value, name: `Renamed ${slug}` }, item.revision + 1);
 }

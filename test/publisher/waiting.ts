@@ -1,6 +1,6 @@
 /** Batches and publications that wait for the number of their generation. */
 
-import type { Change, Ledger } from '../../storage/ports/ledger.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
 import { readAll } from '../../storage/ports/paging.ts';
 import { MARKET_INDEX, marketKey } from '../../storage/records/markets.ts';
 import {
@@ -13,10 +13,9 @@ import {
   publicationKey,
   refreshMarkKey,
 } from '../../storage/records/publication.ts';
+import { putItem } from '../storage/put-item.ts';
 
 type Waiting = { readonly ledger: Ledger };
-
-let attempts = 0;
 
 /**
  * Begins to wait, or begins again.
@@ -27,9 +26,7 @@ export async function wait({ ledger }: Waiting, what: string, markets: readonly 
   const revisions: { [slug: string]: number } = {};
   for (const slug of markets ?? []) revisions[slug] = (await ledger.get(marketKey(slug)))?.revision ?? 0;
   const value: AwaitingGenerationValue = markets === null ? null : { revisions };
-  await ledger.transact([{ kind: 'put', key: awaitingGenerationKey(what), revision: 0, value, if: { kind: 'any' } }], {
-    attemptId: `wait-${++attempts}`,
-  });
+  await putItem(ledger, awaitingGenerationKey(what), value);
 }
 
 /** Asks for a publication of these markets (null: all of them), as the worker does, and waits for it. */
@@ -42,13 +39,8 @@ export async function waitForPublication(
 ): Promise<void> {
   const value: PublicationValue = { id, markets, purge, createdAt };
   const slugs = markets ?? (await readAll(ledger, MARKET_INDEX)).map(({ sort }) => sort);
-  const puts: readonly Change[] = [
-    { kind: 'put', key: publicationKey(id), revision: 0, value, if: { kind: 'absent' } },
-    ...slugs.map((slug): Change => {
-      return { kind: 'put', key: refreshMarkKey(slug), revision: 0, value: null, if: { kind: 'any' } };
-    }),
-  ];
-  await ledger.transact(puts, { attemptId: `publication-${++attempts}` });
+  await putItem(ledger, publicationKey(id), value);
+  for (const slug of slugs) await putItem(ledger, refreshMarkKey(slug), null);
   await wait({ ledger }, `publication/${id}`, null);
 }
 

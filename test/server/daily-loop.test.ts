@@ -2,12 +2,13 @@ import { expect, test } from 'vitest';
 import type { Projection } from '../../contract/files/projections.ts';
 import { publish } from '../../publisher/publish.ts';
 import { startDailyLoop } from '../../server/loops/daily-loop.ts';
-import type { Change, Item } from '../../storage/ports/ledger.ts';
+import type { Item } from '../../storage/ports/ledger.ts';
 import { logChunkKey } from '../../storage/records/log.ts';
 import { HEAD_KEY, type HeadValue } from '../../storage/records/publication.ts';
 import { DAY_MS, days, exportWorld, keysOf } from '../publisher/exports/export-world.ts';
 import { rowsOf } from '../publisher/exports/exported.ts';
 import { market } from '../publisher/world.ts';
+import { deleteItem, putItem } from '../storage/put-item.ts';
 
 function started(yieldToEventLoop = async () => {}) {
   const world = exportWorld();
@@ -71,7 +72,6 @@ test('nothing without data; a stop ends an export at once, and the next start ma
 });
 
 const MINUTE_MS = 60_000;
-let attempts = 0;
 
 /** A server that has made its first export, of 3 rows. */
 async function firstDay() {
@@ -127,9 +127,7 @@ test('who asks waits for the generation that is being applied, and is told of a 
   const { ledger } = options.storage;
   const setApplied = async (applied: boolean) => {
     const head = (await ledger.get(HEAD_KEY)) as Item<HeadValue>;
-    const value = { ...head.value, applied };
-    const change = { kind: 'put', key: HEAD_KEY, revision: head.revision, value, if: { kind: 'any' } } as Change;
-    await ledger.transact([change], { attemptId: `test-${++attempts}` });
+    await putItem(ledger, HEAD_KEY, { ...head.value, applied }, head.revision);
   };
   await setApplied(false);
   const asked = loop.make('exports');
@@ -149,8 +147,7 @@ test('an export that fails does not stop the files for other programs', async ()
   const storage = { ...world.options.storage, projections: new Set<Projection>(['log', 'exports', 'compat']) };
   await world.ingest([market('a'), ...days('a', 3)]);
   await publish(storage as never);
-  const chunk = logChunkKey(0, 0);
-  await world.ledger.transact([{ kind: 'delete', key: chunk, if: { kind: 'any' } }], { attemptId: 'test-lost' });
+  await deleteItem(world.ledger, logChunkKey(0, 0));
   const faults: unknown[] = [];
   const report = (_: string, cause: unknown) => faults.push(cause);
   const loop = startDailyLoop({ storage, yieldToEventLoop: async () => {}, report, info: () => {} });

@@ -5,6 +5,7 @@ import { openDataFolder } from '../../server/folder/data-folder.ts';
 import { StartError } from '../../server/service/start-error.ts';
 import { FORMAT_KEY, LEDGER_FORMAT, OLDEST_FORMAT } from '../../storage/records/formats.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
+import { putItem } from '../storage/put-item.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 
 const key = { partition: 'a', sort: 'b' };
@@ -84,8 +85,7 @@ describe('a folder of another format is refused in one line that names both, and
     const folder = await temporaryFolder();
     const value = { format };
     const ledger = openSqliteLedger(join(folder, 'ledger.sqlite'));
-    const other = { kind: 'put', key: FORMAT_KEY, revision: format, value, if: { kind: 'any' } } as const;
-    await ledger.transact([other], { attemptId: 'another version' });
+    await putItem(ledger, FORMAT_KEY, value, format);
     ledger.close();
     const before = await readdir(folder);
     await expectRefused(folder, format);

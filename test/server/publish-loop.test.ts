@@ -8,6 +8,7 @@ import type { Item, Ledger } from '../../storage/ports/ledger.ts';
 import { type MarketRecordValue, marketKey } from '../../storage/records/markets.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { createWorld, dependenciesOn, market, price, type World } from '../publisher/world.ts';
+import { putItem } from '../storage/put-item.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -103,9 +104,7 @@ test('markets that are deferred for too long are reported once a round, with any
   await world.ingest(slugs.map((slug) => market(slug)));
   for (const slug of slugs) {
     const { revision, value } = (await world.ledger.get(marketKey(slug))) as Item<MarketRecordValue>;
-    const torn = { ...value, sum: 'f'.repeat(32) };
-    const put = { kind: 'put', key: marketKey(slug), revision, value: torn, if: { kind: 'any' } } as const;
-    await world.ledger.transact([put], { attemptId: `torn-${slug}` });
+    await putItem(world.ledger, marketKey(slug), { ...value, sum: 'f'.repeat(32) }, revision);
   }
   await publish(world.dependencies);
   world.clock.nowMs += 6 * MINUTE_MS;

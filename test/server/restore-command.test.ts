@@ -20,6 +20,7 @@ import { tidemarkHere as tidemark } from '../cli/in-process.ts';
 import { faultsOfLog } from '../publisher/log/log-oracle.ts';
 import { LOG_ORIGIN, withLog } from '../publisher/log/test-log.ts';
 import { createWorld, dependenciesOn, market, price, readerOf } from '../publisher/world.ts';
+import { deleteItem } from '../storage/put-item.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { openApiWorld } from '../write-api/world.ts';
 
@@ -51,8 +52,7 @@ const tear = () =>
   use(async ({ ledger }) => {
     const [newest] = (await readAll(ledger, observationsOf('gold'))).slice(-1);
     if (newest === undefined) throw new Error('there is no observation');
-    const key = { partition: newest.partition, sort: newest.sort };
-    await ledger.transact([{ kind: 'delete', key, if: { kind: 'any' } }], { attemptId: 'a tear' });
+    await deleteItem(ledger, newest);
   });
 
 const expectPublished = (observations: number) =>

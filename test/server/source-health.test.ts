@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { readSourceHealth } from '../../server/loops/source-health.ts';
 import { type SourceStateValue, sourceStateKey } from '../../storage/records/sources.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
+import { putItem } from '../storage/put-item.ts';
 
 const NOW_MS = Date.parse('2026-10-01T12:00:00Z');
 const IDLE: SourceStateValue = {
@@ -16,10 +17,8 @@ const IDLE: SourceStateValue = {
 
 async function healthOf(states: Readonly<Record<string, Partial<SourceStateValue>>>) {
   const ledger = openSqliteLedger(':memory:');
-  for (const [name, state] of Object.entries(states)) {
-    const change = { kind: 'put', key: sourceStateKey(name), revision: 1, value: { ...IDLE, ...state } } as const;
-    await ledger.transact([{ ...change, if: { kind: 'absent' } }], { attemptId: name });
-  }
+  for (const [name, state] of Object.entries(states))
+    await putItem(ledger, sourceStateKey(name), { ...IDLE, ...state }, 1);
   return await readSourceHealth(ledger, NOW_MS);
 }
 

@@ -86,6 +86,7 @@ test.each<[string, string]>([
   ['is longer', `${TEXT} `],
   ['is shorter', TEXT.slice(1)],
   ['has another digest', TEXT.toUpperCase()],
+  ['is empty', ''],
 ])('a file that %s is refused', async (_, body) => {
   const { stored, left, send, target } = await serving();
   expect(await codeOf(await send(target, { body }))).toEqual([422, 'validation-failed']);
@@ -119,7 +120,10 @@ test('a file with another length is refused before its first byte', async () => 
 });
 
 test.each<[string, (target: string) => string, number]>([
-  ['altered', (target) => target.replace('bytes=', 'bytes=1'), 0],
+  ['for another length', (target) => target.replace('bytes=', 'bytes=1'), 0],
+  ['for another digest', (target) => target.replace(CONTENT.sha256, sha256Hex('')), 0],
+  ['for another time', (target) => target.replace('expires=', 'expires=1'), 0],
+  ['of another upload', (target) => target.replace(ID, `${ID.slice(0, -1)}B`), 0],
   ['without its signature', (target) => target.replace(/&signature=.*/, ''), 0],
   ['without all', (target) => target.replace(/\?.*/, ''), 0],
   ['expired', (target) => target, 60 * MINUTE_MS],
@@ -170,10 +174,11 @@ describe('a slow file', () => {
   });
 
   test('is refused if it stops, and nothing is left', async () => {
-    const { stored, left, reports, edge, target } = await serving(LIMITS);
+    const { stored, left, reports, edge, send, target } = await serving(LIMITS);
     expect(await converse(edge, put(target) + TEXT.slice(1))).toBe('');
     while ((await left()).length > 0) await setImmediate();
     expect([stored, reports, edge.reports]).toEqual([[], [], []]);
+    expect((await send(target)).status).toBe(204);
   });
 
   test.each<[string, number, number]>([

@@ -9,6 +9,7 @@ import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { queueBatch, queuedWork } from '../ingest/queued-batch.ts';
 import { market } from '../publisher/world.ts';
 import { openMemoryUploads } from '../storage/memory-uploads.ts';
+import { putItem } from '../storage/put-item.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -87,13 +88,8 @@ test('the loop comes back for work when it becomes due', async () => {
   const lease = { owner: null, untilMs: dueAtMs };
   const work: WorkValue = { kind: 'erasure', erasure: id, lane: id, lease };
   const erasure = { id, subject: 'user:alice', requestedAt: new Date().toISOString(), finishedAt: null };
-  await ledger.transact(
-    [
-      { kind: 'put', key: erasureKey(id), revision: 1, value: erasure, if: { kind: 'absent' } },
-      { kind: 'put', key: workKey(id), revision: 0, value: work, if: { kind: 'absent' } },
-    ],
-    { attemptId: 'request' },
-  );
+  await putItem(ledger, erasureKey(id), erasure, 1);
+  await putItem(ledger, workKey(id), work);
   const onErased = vi.fn();
   start(ledger, { onErased }).loop.wake();
   await vi.advanceTimersByTimeAsync(34_999);
@@ -107,9 +103,7 @@ test('the loop comes back for work when it becomes due', async () => {
 test('failed work is reported with its id', async () => {
   const ledger = openSqliteLedger(':memory:');
   const value = { kind: 'newer', lane: 'x', lease: null } as unknown as WorkValue;
-  await ledger.transact([{ kind: 'put', key: workKey('x'), revision: 0, value, if: { kind: 'any' } }], {
-    attemptId: 'newer',
-  });
+  await putItem(ledger, workKey('x'), value);
   const { loop, reports } = start(ledger);
   loop.wake();
   await expect.poll(() => reports).toEqual([['work x failed', expect.any(Error)]]);

@@ -8,9 +8,9 @@ import { supersededPageKey } from '../../storage/records/publication.ts';
 import { faultyStorage } from '../publisher/faulty-storage.ts';
 import { openMemoryLedger } from './memory-ledger.ts';
 import { openMemoryObjects } from './memory-objects.ts';
+import { putItem } from './put-item.ts';
 
 const newAttemptId = () => 'an attempt';
-const anyway = { kind: 'any' } as const;
 
 test('an empty ledger has the format of this version from its first use on', async () => {
   const ledger = openMemoryLedger();
@@ -42,7 +42,7 @@ test.each([
   ['that states a later one', stated(LEDGER_FORMAT + 1), FormatTooNew],
 ])('a ledger %s is refused, and left as it is', async (_, item, refusal) => {
   const ledger = openMemoryLedger();
-  await ledger.transact([{ kind: 'put', ...item, if: anyway }], { attemptId: 'another version' });
+  await putItem(ledger, item.key, item.value as never, item.revision);
   await expect(checkFormat(ledger)).rejects.toThrow(refusal);
   await expect(claimFormat({ ledger, newAttemptId })).rejects.toThrow(refusal);
   const { items } = await ledger.query(item.key.partition, { limit: 9 });

@@ -55,14 +55,7 @@ async function sourceWorld() {
     attemptId: 'count',
   });
   for (let index = 0; index < 250; index += 1) {
-    const change = {
-      kind: 'put',
-      key: { partition: 'many', sort: `${index}` },
-      revision: 1,
-      value: index,
-      if: { kind: 'any' },
-    } as const;
-    await ledger.transact([change], { attemptId: `many-${index}` });
+    await putItem(ledger, { partition: 'many', sort: `${index}` }, index, 1);
   }
   await publish(world.dependencies);
   ledger.emptyLog();
@@ -176,14 +169,7 @@ describe('an import', () => {
     const source = inMemory();
     await claimFormat({ ...systemRuntime, ledger: source });
     for (let index = 0; index < 15; index += 1) {
-      const change = {
-        kind: 'put',
-        key: { partition: 'big', sort: `${index}` },
-        revision: 0,
-        value: 'ü'.repeat(190_000),
-        if: { kind: 'any' },
-      } as const;
-      await source.transact([change], { attemptId: `${index}` });
+      await putItem(source, { partition: 'big', sort: `${index}` }, 'ü'.repeat(190_000));
     }
     const target = inMemory();
     await importLedger({ source, partitions: ['big', 'format'], digest: 'd'.repeat(64), progress: () => {}, target });

@@ -9,6 +9,7 @@ import { readAll } from '../../../storage/ports/paging.ts';
 import { marketIndexKey, marketPartition } from '../../../storage/records/markets.ts';
 import { DEFERRED, FRESH_MARKS, parseMark } from '../../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
+import { deleteItem } from '../../storage/put-item.ts';
 import { faultyStorage } from '../faulty-storage.ts';
 import { type LaggingLedger, laggingLedger } from '../lagging-ledger.ts';
 import { refresh } from '../refresh.ts';
@@ -150,8 +151,7 @@ describe('a market that is deferred', () => {
     const world = await publishedWorld();
     await world.ingest([market('zinc')]);
     const { ledger, dependencies } = world;
-    const lost = { kind: 'delete', key: marketIndexKey('zinc'), if: { kind: 'any' } } as const;
-    await ledger.transact([lost], { attemptId: 'a copy that has lost it' });
+    await deleteItem(ledger, marketIndexKey('zinc'));
     expect((await publish(dependencies)).deferred).toMatchObject([{ slug: 'zinc' }]);
     expect(bodyOf(world, 'zinc')).toBeUndefined();
     await repairOne(dependencies, 'zinc');

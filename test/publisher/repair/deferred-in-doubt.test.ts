@@ -10,6 +10,7 @@ import { verify } from '../../../publisher/verify/verify.ts';
 import { marketKey } from '../../../storage/records/markets.ts';
 import { WALK_KEY } from '../../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
+import { putItem } from '../../storage/put-item.ts';
 import { laggingLedger } from '../lagging-ledger.ts';
 import { removeMarket } from '../remove-market.ts';
 import { createWorld, dependenciesOn, market, price, publicObjects, readerOf, SMALL_PAGES } from '../world.ts';
@@ -33,14 +34,7 @@ async function restoredWorld({ isRemovedLater = false } = {}) {
   const record = await older.ledger.get(marketKey('gold'));
   if (record === null) throw new Error('gold is gone');
   const torn = { ...record.value, sum: 'f'.repeat(32) };
-  const put = {
-    kind: 'put',
-    key: marketKey('gold'),
-    revision: record.revision,
-    value: torn,
-    if: { kind: 'any' },
-  } as const;
-  await older.ledger.transact([put], { attemptId: 'torn' });
+  await putItem(older.ledger, marketKey('gold'), torn, record.revision);
   const world = { ...older, objects: later.objects, clock: older.clock };
   const dependencies = dependenciesOn(older.ledger, later.objects, older.clock);
   await resume(dependencies);

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { publish } from '../../../publisher/publish.ts';
 import { restore } from '../../../publisher/repair/restore.ts';
 import { awaitingGenerationKey } from '../../../storage/records/publication.ts';
+import { putItem } from '../../storage/put-item.ts';
 import { answerTo, wait, waiting } from '../waiting.ts';
 import { createWorld, market, price } from '../world.ts';
 
@@ -13,9 +14,7 @@ test('a batch that waits for a lost revision stops waiting without an answer; al
   await publish(dependencies);
   await world.ingest([price('b', 1, 2)]);
   await wait(world, 'batch/whole', ['a', 'b']);
-  const key = awaitingGenerationKey('batch/torn');
-  const value = { revisions: { a: 2, b: 2 } };
-  await ledger.transact([{ kind: 'put', key, revision: 0, value, if: { kind: 'any' } }], { attemptId: 'torn' });
+  await putItem(ledger, awaitingGenerationKey('batch/torn'), { revisions: { a: 2, b: 2 } });
   await restore(dependencies);
   expect((await waiting(world)).filter((what) => what.startsWith('batch/torn'))).toEqual([]);
   await publish(dependencies);
