@@ -89,6 +89,15 @@ describe('a transaction is sent as', () => {
     await expectSent({ ...base, ...fields }, { Put: { ...PLACE, Item: { ...PK_SK, ...written, ...stored } } });
   });
 
+  it.each<[object, RegExp, object]>([
+    [{}, / REMOVE expiresAtMs, #ttl$/, {}],
+    [{ expiresAtMs: 1000 }, /, expiresAtMs = :expiresAtMs, #ttl = :ttl$/, { ':ttl': { N: '86401' } }],
+  ])('a count that leaves no earlier expiry: %j', async (more, UpdateExpression, values) => {
+    const ExpressionAttributeValues = expect.objectContaining(values);
+    const Update = { UpdateExpression: expect.stringMatching(UpdateExpression), ExpressionAttributeValues };
+    await expectSent(count(more), { Update: expect.objectContaining(Update) });
+  });
+
   it.each<[string, () => Promise<unknown>]>([
     ['a transaction', () => transact(ABSENT, ABSENT)],
     ['a read', () => ledger.get({ partition: '', sort: 's' })],

@@ -23,8 +23,9 @@ import { TEST_LOG, testSigner, withLog } from '../../publisher/log/test-log.ts';
 import { removeMarket } from '../../publisher/remove-market.ts';
 import { market, price, readerOf, SMALL_PAGES, type World } from '../../publisher/world.ts';
 import { sampled } from '../../runs.ts';
+import { openMemoryObjects } from '../../storage/memory-objects.ts';
 import { type Forge, followerOf, HONEST, hostileOrigin } from './hostile-origin.ts';
-import { fillPublished } from './mirrored-world.ts';
+import { fillPublished, servedBy } from './mirrored-world.ts';
 
 const SHOWN = PROJECTIONS.filter((name) => name !== 'exports');
 
@@ -43,7 +44,8 @@ const honestWorld = copiesOf(
     await makeCompat({ storage: world.dependencies });
   },
   (world) => {
-    const dependencies = { ...withLog(world.dependencies, TEST_LOG), projections: new Set(SHOWN) };
+    const projections = new Set(SHOWN);
+    const dependencies = { ...withLog(world.dependencies, TEST_LOG), projections, readBaseUrl: 'https://data.example' };
     return { ...world, dependencies };
   },
 );
@@ -260,13 +262,16 @@ test('a list without a market of the log is not taken over', async () => {
   expect(Buffer.from((await copy.read(MARKETS_URL)).body).toString('utf8')).toBe(oldPage);
 });
 
-test('an honest mirror that begins after a removal answers 410, as the log says', async () => {
+test('an honest mirror that begins after a removal has every file, and answers 410, as the log says', async () => {
   const world = await honestWorld();
   await removeMarket(world, 'd', 'e');
   await publishAll(world);
   const origin = await hostileOrigin(readerOf(world.objects));
-  const copy = await followerOf(origin, world.clock);
+  const objects = openMemoryObjects();
+  const copy = await followerOf(origin, world.clock, { objects });
   expect(await copy.round()).toBe('current');
+  const [own, its] = [servedBy(objects), servedBy(world.objects)];
+  for (const key of its.keys()) if (!/\/pages\/|\.p\//.test(key)) expect(own.get(key), key).toBe(its.get(key));
   for (const url of ['/api/v1/markets/d', '/api/v1/markets/d/history']) {
     const [own, its] = [await copy.read(url), await readerOf(world.objects)(url)];
     expect([own.status, Buffer.from(own.body).toString()]).toEqual([410, Buffer.from(its.body).toString()]);
