@@ -218,10 +218,7 @@ describe('the chart', () => {
   });
 
   it('credits each source with its terms: on the page, on a narrow picture, and in a comparison with the name of its market', async () => {
-    const { page } = await openPage({
-      baseURL: inject('changedUrl'),
-      viewport: { width: 360, height: 740 },
-    });
+    const { page } = await openPage({ baseURL: inject('changedUrl'), viewport: { width: 360, height: 740 } });
     await page.goto('/markets/wheat-eur#compare=gold-usd');
     const credits = page.locator('.chart-credits p');
     await expect.poll(() => credits.count()).toBe(3);

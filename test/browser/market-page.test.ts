@@ -51,11 +51,7 @@ test.each([
 ])(
   'at %i px and a quarter of the speed, the script moves nothing that is seen, and brings no larger text than the price',
   async (width, height) => {
-    const { page } = await openPage({
-      viewport: { width, height },
-      hasTouch: width < 400,
-      isMobile: width < 400,
-    });
+    const { page } = await openPage({ viewport: { width, height }, hasTouch: width < 400, isMobile: width < 400 });
     await slowAndMeasured(page);
     await page.addInitScript(`
     largest = [];

@@ -286,9 +286,7 @@ describe('refused rows', () => {
   test('of CSV are named by column, those of the mapping and those of the service', async () => {
     const mapping = JSON.parse(
       await readFile(join(import.meta.dirname, '../../mapping/sample/mapping.json'), 'utf8'),
-    ) as {
-      observation: { value: { column: string }; date: { column: string } };
-    };
+    ) as { observation: { value: { column: string }; date: { column: string } } };
     const csv = await readFile(join(import.meta.dirname, '../../mapping/sample/currency-api.csv'), 'utf8');
     const [header = '', first = ''] = csv.split('\n');
     const { value, date } = mapping.observation;

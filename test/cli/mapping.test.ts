@@ -119,11 +119,7 @@ test('check tells what a mapping makes of a file', async () => {
   await writeFile(join(folder, 'a.csv'), csv);
   const words = ['mapping', 'check', join(SAMPLE, 'mapping.json')];
   const fine = await tidemark([...words, 'a.csv'], { cwd: folder });
-  expect(fine).toMatchObject({
-    code: 0,
-    output: expect.stringMatching(/observations\t3\n/),
-    errors: '',
-  });
+  expect(fine).toMatchObject({ code: 0, output: expect.stringMatching(/observations\t3\n/), errors: '' });
   expect(fine.output).toContain('columns not used\tnone\n');
   const swapped = await tidemark(['mapping', 'check', 'a.csv', join(SAMPLE, 'mapping.json')], { cwd: folder });
   expect(swapped).toEqual(fine);

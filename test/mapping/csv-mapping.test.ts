@@ -172,12 +172,7 @@ describe('a mapping as text', () => {
     const lines = text.split('\n');
     const shape = parseMappingText(text);
     expect(shape).toMatchObject({
-      faults: [
-        {
-          pointer: '/observation/value/rounding',
-          line: lines.findIndex((line) => line.includes('"up"')) + 1,
-        },
-      ],
+      faults: [{ pointer: '/observation/value/rounding', line: lines.findIndex((line) => line.includes('"up"')) + 1 }],
     });
     expect(parseMappingText(TEXT.replace('"food"', '"{day}"'))).toMatchObject({
       faults: [{ pointer: '/market/kind', line: lines.findIndex((line) => line.includes('"{day}"')) + 1 }],

@@ -217,9 +217,7 @@ test('a row that is refused sets its file aside; the rest is published', async (
       ingested: [{ refused: 0 }, { records: 4, accepted: 0, unchanged: 2, refused: 1 }],
     },
   });
-  const shown = await tidemark(['run', bad, '--data', world.data], {
-    environment: { TIDEMARK_LOG_KEY: world.key },
-  });
+  const shown = await tidemark(['run', bad, '--data', world.data], { environment: { TIDEMARK_LOG_KEY: world.key } });
   const words = /^file\t.*b\.ndjson: 2 records known, 1 refused, 1 not stored because of a refused one$/m;
   expect(shown.output).toMatch(words);
 });

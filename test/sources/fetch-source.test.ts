@@ -47,11 +47,7 @@ describe('an answer', () => {
     const answer = await askFor((response) => {
       response.writeHead(200, { etag: '"v1"', 'last-modified': 'Fri, 02 Jan 2026 15:00:00 GMT' }).end(BODY);
     });
-    expect(answer).toMatchObject({
-      kind: 'answer',
-      etag: '"v1"',
-      lastModified: 'Fri, 02 Jan 2026 15:00:00 GMT',
-    });
+    expect(answer).toMatchObject({ kind: 'answer', etag: '"v1"', lastModified: 'Fri, 02 Jan 2026 15:00:00 GMT' });
     expect('bytes' in answer && Buffer.from(answer.bytes).toString()).toBe(BODY);
   });
 

@@ -100,9 +100,7 @@ export const MODELS_DEV = JSON.stringify({
       },
     },
   },
-  vercel: {
-    ...{ id: 'vercel', env: [], npm: '@ai-sdk/gateway', name: 'Vercel', models: {} },
-  },
+  vercel: { ...{ id: 'vercel', env: [], npm: '@ai-sdk/gateway', name: 'Vercel', models: {} } },
   groq: {
     ...{
       id: 'groq',

@@ -51,10 +51,7 @@ export async function judge(
   const { exitCode, output } = await runTool(
     python,
     ['-c', start, 'run', document, '--url', baseUrl, ...report, ...options],
-    {
-      cwd,
-      env: { SCHEMATHESIS_HOOKS: 'schemathesis_hooks', TIDEMARK_CREDENTIALS: credentials.join(',') },
-    },
+    { cwd, env: { SCHEMATHESIS_HOOKS: 'schemathesis_hooks', TIDEMARK_CREDENTIALS: credentials.join(',') } },
   );
   const text = await readFile(join(cwd, 'report.json'), 'utf8').catch(() => assert.fail(output));
   return { exitCode, output, report: JSON.parse(text) as SchemathesisReport };

@@ -94,11 +94,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     at: CONDITIONS,
     because: 'entity tags are opaque: one of another form matches no version; a range of another form is ignored',
   },
-  {
-    rule: 'owasp:api4:2023-string-restricted',
-    at: LINES,
-    because: 'contentSchema says what a line is',
-  },
+  { rule: 'owasp:api4:2023-string-restricted', at: LINES, because: 'contentSchema says what a line is' },
   {
     rule: 'owasp:api8:2023-define-cors-origin',
     at: /\/put\/headers$|\/put\/anyOf\/0\/properties\/headers$/,
@@ -109,19 +105,11 @@ export const EXCEPTIONS: readonly Exception[] = [
     at: /^\/paths\/.*\/security\/\d+\/(userToken|apiKey)\/0$/,
     because: 'OpenAPI 3.1 allows scopes with every kind of scheme; the rule knows those of OAuth 2 alone',
   },
-  {
-    rule: 'info-contact',
-    at: /^\/info$/,
-    because: 'each deployment has an address of its own, at /api/v1/waitlist',
-  },
+  { rule: 'info-contact', at: /^\/info$/, because: 'each deployment has an address of its own, at /api/v1/waitlist' },
   {
     rule: 'license-url',
     at: /^\/info\/license$/,
     because: 'the licence has its SPDX identifier, and OpenAPI 3.1 allows no URL beside it',
   },
-  {
-    rule: 'openapi-tags-alphabetical',
-    at: /^\/tags$/,
-    because: 'the order is the one in which to read about them',
-  },
+  { rule: 'openapi-tags-alphabetical', at: /^\/tags$/, because: 'the order is the one in which to read about them' },
 ];

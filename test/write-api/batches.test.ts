@@ -146,11 +146,7 @@ describe('a batch that is accepted', () => {
     const dependencies = dependenciesOn(world.ledger, openMemoryObjects(), world);
     const { generation } = await publish(dependencies);
     const published = await world.call({ path: `${URL}/${json.id}` });
-    expect(published.json).toEqual({
-      ...applied.json,
-      generation,
-      publishedAt: new Date(world.nowMs).toISOString(),
-    });
+    expect(published.json).toEqual({ ...applied.json, generation, publishedAt: new Date(world.nowMs).toISOString() });
     expect(published.headers.etag).not.toBe(applied.headers.etag);
   });
 

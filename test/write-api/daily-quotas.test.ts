@@ -56,11 +56,7 @@ describe('a write that changes nothing', () => {
     [
       'a grant that is as it is',
       'PUT',
-      () => ({
-        path: 'entitlements/user:bob/watchlists',
-        body: { limit: 7 },
-        headers: { 'if-match': '*' },
-      }),
+      () => ({ path: 'entitlements/user:bob/watchlists', body: { limit: 7 }, headers: { 'if-match': '*' } }),
     ],
   ])('%s: leaves only an answer for replays, which expires', async (_, method, of) => {
     const ledger = watchLedger(openMemoryLedger());

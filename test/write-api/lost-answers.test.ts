@@ -120,13 +120,7 @@ describe('a write', () => {
     };
     const ledger = watchLedger(memory, { delay: overtake });
     const world = openApiWorld({ ledger });
-    const call: Call = {
-      method: 'PUT',
-      path: url,
-      body: { name: 'Slower' },
-      headers: { 'if-match': '*' },
-      key: KEY,
-    };
+    const call: Call = { method: 'PUT', path: url, body: { name: 'Slower' }, headers: { 'if-match': '*' }, key: KEY };
     const answer = await world.call(call);
     expect(answer).toMatchObject({ status: 409, json: { code: 'contention' } });
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);

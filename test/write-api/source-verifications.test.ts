@@ -25,12 +25,7 @@ const QUIET = OUTCOMES.filter((outcome) => outcome !== 'mismatch' && outcome !==
 
 const LATEST_PRICE = { type: 'observation', ...priceOn(18) };
 const OLDER_PRICE = { type: 'observation', ...priceOn(17) };
-const VOLUME = {
-  type: 'observation',
-  metric: 'volume',
-  observedAt: '2026-11-18T00:00:00Z',
-  sourceUrl: EXCHANGE.url,
-};
+const VOLUME = { type: 'observation', metric: 'volume', observedAt: '2026-11-18T00:00:00Z', sourceUrl: EXCHANGE.url };
 const SPREAD = { ...LATEST_PRICE, metric: 'spread' };
 const SPREAD_OF_DESK: IngestRecordInput = {
   ...SPREAD,

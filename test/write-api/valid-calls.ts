@@ -150,10 +150,7 @@ const PREPARE: { readonly [Id in ApiOperationId]: Prepare } = {
     return { body: { market: REMOVAL.params.slug, reason: 'Order of a court.' } };
   },
   getEntitlements: () => ({}),
-  putEntitlement: () => ({
-    params: { subject: 'user:bob', feature: 'watchlists' },
-    headers: { 'if-none-match': '*' },
-  }),
+  putEntitlement: () => ({ params: { subject: 'user:bob', feature: 'watchlists' }, headers: { 'if-none-match': '*' } }),
   deleteEntitlement: async (made) => {
     const params = { subject: 'user:carol', feature: 'watchlists' };
     await made.make('putEntitlement', { params, headers: { 'if-none-match': '*' } });

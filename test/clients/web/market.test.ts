@@ -361,11 +361,7 @@ describe('reading a history', () => {
 
   async function read(served: ReturnType<typeof host>, hasFiles = true) {
     const store = new ObservationStore();
-    const reader = new HistoryReader({
-      answers: new PublicAnswers(served.ask, BASE),
-      slug: 'gold-usd',
-      store,
-    });
+    const reader = new HistoryReader({ answers: new PublicAnswers(served.ask, BASE), slug: 'gold-usd', store });
     const end = await reader.readAll({ onPart: () => {}, signal: new AbortController().signal, hasFiles });
     return { store, reader, end };
   }
