@@ -54,6 +54,6 @@ interface OpenApi {
 /** Adds the paths of projections that are not in the table of operations, and the version for `verify`. */
 function withPathItems(openapi: Json, projectors: readonly Projector[]): Json {
   const { paths = {}, ...rest } = openapi as { readonly paths?: { readonly [path: string]: Json } };
-  const added = projectors.map(({ describe }) => describe.pathItems ?? {});
+  const added = projectors.map(({ describe }) => describe ?? {});
   return { ...rest, paths: Object.assign({}, paths, ...added), [RENDERER_MEMBER]: RENDERER_VERSION };
 }

@@ -23,7 +23,6 @@ import {
   type PlanContext,
   type ProjectionPlan,
   type Projector,
-  type RowReader,
   stateOf,
 } from '../kernel/projection.ts';
 
@@ -82,15 +81,80 @@ export class PlannedProjections {
     this.#working.some((opened) => this.#ask(opened, (plan) => plan.wantsRows?.(...market)) === true);
 
   /** Opens the share of one market. Null: the market must be refreshed. */
-  async market(context: MarketContext): Promise<MarketSteps | null> {
-    const hadFaults = this.#faults.size > 0;
-    const steps = new MarketSteps(context, (error, opened) => this.#missed(error, opened, context), hadFaults);
+  async market(context: MarketContext) {
+    const steps = new Map<Opened, MarketStep>();
+    const parts: MarketPart[] = [];
+    let hasFailed = this.#faults.size > 0;
+    const fail = (error: unknown, opened: Opened): void => {
+      hasFailed = true;
+      steps.delete(opened);
+      parts.push(this.#missed(error, opened, context));
+    };
+    /** Runs the work. Undefined: it has failed. */
+    const guard = async <Result>(opened: Opened, work: () => Promise<Result> | undefined) => {
+      try {
+        return await work();
+      } catch (error) {
+        fail(error, opened);
+        return undefined;
+      }
+    };
     for (const opened of this.#working) {
-      const step = await steps.guard(opened, () => opened.plan.market?.(context));
+      const step = await guard(opened, () => opened.plan.market?.(context));
       if (step === null) return null;
-      if (step !== undefined) steps.add(step, opened);
+      if (step !== undefined) steps.set(opened, step);
     }
-    return steps;
+    return {
+      /** Whether a projection has missed the market: then it keeps its marks. */
+      get hasFailed(): boolean {
+        return hasFailed;
+      },
+
+      get position(): FilesPosition | undefined {
+        for (const { position } of steps.values()) if (position !== undefined) return position;
+        return undefined;
+      },
+
+      read(row: OrderedObservation): void {
+        for (const [opened, step] of steps) {
+          try {
+            step.read?.(row);
+          } catch (error) {
+            fail(error, opened);
+          }
+        }
+      },
+
+      async flush(): Promise<void> {
+        for (const [opened, step] of steps) await guard(opened, () => step.flush?.());
+      },
+
+      /** Call it once. Null: the market must be refreshed. */
+      async finish(history: HistoryPlan): Promise<MarketPart | null> {
+        for (const [opened, step] of steps) {
+          const part = await guard(opened, async () => {
+            const planned = await step.finish(history);
+            for (const line of [...(planned?.lines ?? []), ...(planned?.gone ?? [])])
+              assertFits(context.dependencies, line);
+            return planned;
+          });
+          if (part === null) return null;
+          if (part !== undefined) parts.push(part);
+        }
+        // The published files of a projection whose plan was dropped stay in the record.
+        const known = hasFailed ? context.view.published?.files : undefined;
+        const files = parts.find((part) => part.files !== undefined)?.files ?? known;
+        return {
+          lines: parts.flatMap(({ lines }) => lines),
+          parts: parts.flatMap((part) => part.parts),
+          gone: parts.flatMap(({ gone }) => gone),
+          ...(files === undefined ? {} : { files }),
+          taken: () => {
+            for (const { taken } of parts) taken?.();
+          },
+        };
+      },
+    };
   }
 
   /** Handles a fault in the share of one market. Returns the part that is recorded instead. */
@@ -223,83 +287,4 @@ function reasons(deferred: { readonly [name: string]: DeferredProjection }) {
 }
 
 /** The shares of all projections in one market. */
-export class MarketSteps implements RowReader {
-  readonly #context: MarketContext;
-  readonly #missed: (error: unknown, opened: Opened) => MarketPart;
-  readonly #steps = new Map<Opened, MarketStep>();
-  readonly #parts: MarketPart[] = [];
-  /** Whether a projection has missed the market: then it keeps its marks. */
-  hasFailed: boolean;
-
-  constructor(context: MarketContext, missed: (error: unknown, opened: Opened) => MarketPart, hasFailed: boolean) {
-    this.#context = context;
-    this.#missed = missed;
-    this.hasFailed = hasFailed;
-  }
-
-  add(step: MarketStep, opened: Opened): void {
-    this.#steps.set(opened, step);
-  }
-
-  /** Runs the work. Undefined: it has failed. */
-  async guard<Result>(opened: Opened, work: () => Promise<Result> | undefined): Promise<Result | undefined> {
-    try {
-      return await work();
-    } catch (error) {
-      this.#fail(error, opened);
-      return undefined;
-    }
-  }
-
-  read(row: OrderedObservation): void {
-    for (const [opened, step] of this.#steps) {
-      try {
-        step.read?.(row);
-      } catch (error) {
-        this.#fail(error, opened);
-      }
-    }
-  }
-
-  get position(): FilesPosition | undefined {
-    for (const { position } of this.#steps.values()) if (position !== undefined) return position;
-    return undefined;
-  }
-
-  async flush(): Promise<void> {
-    for (const [opened, step] of this.#steps) await this.guard(opened, () => step.flush?.());
-  }
-
-  /** Call it once. Null: the market must be refreshed. */
-  async finish(history: HistoryPlan): Promise<MarketPart | null> {
-    for (const [opened, step] of this.#steps) {
-      const part = await this.guard(opened, async () => {
-        const planned = await step.finish(history);
-        for (const line of [...(planned?.lines ?? []), ...(planned?.gone ?? [])]) {
-          assertFits(this.#context.dependencies, line);
-        }
-        return planned;
-      });
-      if (part === null) return null;
-      if (part !== undefined) this.#parts.push(part);
-    }
-    // The published files of a projection whose plan was dropped stay in the record.
-    const known = this.hasFailed ? this.#context.view.published?.files : undefined;
-    const files = this.#parts.find((part) => part.files !== undefined)?.files ?? known;
-    return {
-      lines: this.#parts.flatMap(({ lines }) => lines),
-      parts: this.#parts.flatMap(({ parts }) => parts),
-      gone: this.#parts.flatMap(({ gone }) => gone),
-      ...(files === undefined ? {} : { files }),
-      taken: () => {
-        for (const { taken } of this.#parts) taken?.();
-      },
-    };
-  }
-
-  #fail(error: unknown, opened: Opened): void {
-    this.hasFailed = true;
-    this.#steps.delete(opened);
-    this.#parts.push(this.#missed(error, opened));
-  }
-}
+export type MarketSteps = NonNullable<Awaited<ReturnType<PlannedProjections['market']>>>;

@@ -45,8 +45,8 @@ export interface Projector {
   readonly filesOfMarket?: number;
   /** The URL of the body that changes whenever another of its files changes. Absent: it has no such body. */
   readonly leadUrl?: string;
-  /** For the OpenAPI document and docs/. */
-  readonly describe: Description;
+  /** Path items of the OpenAPI document for its paths that are not in the table of operations. */
+  readonly describe?: { readonly [path: string]: Json };
   /** The fields of the snapshot that show its state. */
   readonly shownOf?: (state: Json) => Partial<Snapshot>;
 }
@@ -97,15 +97,6 @@ export interface Kept {
  * - `of-an-earlier-version`: its record lacks data that are needed to make it again from the log.
  */
 export type KeepOutcome = 'done' | 'absent' | 'of-an-earlier-version';
-
-export interface Description {
-  /** The projection in one sentence. */
-  readonly what: string;
-  /** Its paths in the OpenAPI document. */
-  readonly paths: readonly string[];
-  /** Path items of the OpenAPI document for paths that are not in the table of operations. */
-  readonly pathItems?: { readonly [path: string]: Json };
-}
 
 /** An object of a projection. `name` is null for a file that is not in the table of public objects. */
 export interface OwnedObject {

@@ -158,12 +158,7 @@ test('a kind of files that cannot be made is one until it is made again', async 
     if (isBroken) throw new Error('it is broken');
     return { state: undefined };
   };
-  const broken: Projector = {
-    name: 'broken',
-    kinds: [],
-    describe: { what: '', paths: [] },
-    plan: async () => ({ finish }),
-  };
+  const broken: Projector = { name: 'broken', kinds: [], plan: async () => ({ finish }) };
   const publishIn = async (minutes: number) => {
     world.clock.nowMs += minutes * MINUTE;
     await publish(world.dependencies, [...PROJECTORS, broken]);

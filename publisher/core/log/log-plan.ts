@@ -197,12 +197,8 @@ export class LogPlan {
   }
 
   async #addEntries(entries: readonly string[], tile: number): Promise<void> {
-    await this.#addChunks(entries, tile);
-    for (const made of entryTiles(tile, entries.length, async () => entries)) await this.#addTile(made);
-  }
-
-  async #addChunks(entries: readonly string[], tile: number): Promise<void> {
     for (const record of chunkRecords(tile, entries, this.#newFrom)) await this.#bundle.add(record);
+    for (const made of entryTiles(tile, entries.length, async () => entries)) await this.#addTile(made);
   }
 
   async #addHashes(tiles: readonly HashTile[]): Promise<void> {

@@ -40,9 +40,6 @@ export interface FilesOfMarkets {
   /** The setting that switches them on, and the name of the projection. */
   readonly name: Projection;
   readonly kinds: readonly MarketFileKind[];
-  readonly what: string;
-  /** Their paths in the OpenAPI document. */
-  readonly paths: readonly string[];
   /** Loaded when a generation or a check needs it. */
   readonly load: () => Promise<FileForms>;
   /** The page of the site into which the contents of these files are inserted. */

@@ -16,7 +16,7 @@ interface State {
 
 /** The projection of these files. */
 export function marketFiles(files: FilesOfMarkets): Projector {
-  const { name, kinds, what, paths, frameFile, needBaseUrl = [] } = files;
+  const { name, kinds, frameFile, needBaseUrl = [] } = files;
   const isUnneeded = (kind: string, state: State | undefined) =>
     state?.readBaseUrl === null && needBaseUrl.some((other) => other === kind);
   return {
@@ -41,7 +41,6 @@ export function marketFiles(files: FilesOfMarkets): Projector {
       unreachable: async (storage, objects, state) =>
         await unreachableOfMarkets(storage, name, objects, (kind) => isUnneeded(kind, state as State | undefined)),
     },
-    describe: { what, paths },
   };
 }
 

@@ -11,8 +11,7 @@ import { ImmutableMismatch } from '../../errors.ts';
 /** `redo/`: the bundles of generations. `layout/`: the layouts of the market list. */
 export type PackedPrefix = 'redo/' | 'layout/';
 
-/** Bundles of format 1 were not compressed. They are never read; the sweep removes them like others. */
-const PATTERN = /^(?:redo|layout)\/([1-9][0-9]{0,14})-[0-9a-f]{32}\.(?:json\.zst|ndjson)$/;
+const PATTERN = /^(?:redo|layout)\/([1-9][0-9]{0,14})-[0-9a-f]{32}\.json\.zst$/;
 
 /** Attempts when a put finds an existing object that is gone at the next read. */
 const ROUNDS = 3;

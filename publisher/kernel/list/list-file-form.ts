@@ -6,7 +6,6 @@ import type { Projector } from '../projection.ts';
 export interface ListFile<Row, Beside> {
   readonly kind: 'modified' | 'releases' | 'sources';
   readonly url: string;
-  readonly what: string;
   /** Checks the rows by the log, if the log proves them. A check by the bodies renders the whole file again from the list. */
   readonly checkByLog?: NonNullable<Projector['check']>;
   /** Loaded when a generation or a check needs it. */

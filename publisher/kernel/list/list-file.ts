@@ -24,7 +24,7 @@ interface State {
 const isThere = (state: Json | undefined): boolean => (state as State | undefined)?.digest !== undefined;
 
 export function listFile<Row, Beside>(file: ListFile<Row, Beside>): Projector {
-  const { kind, url, what, checkByLog } = file;
+  const { kind, checkByLog } = file;
   return {
     name: kind,
     kinds: [kind],
@@ -41,7 +41,6 @@ export function listFile<Row, Beside>(file: ListFile<Row, Beside>): Projector {
         if (isThere(state)) yield { kind };
       },
     },
-    describe: { what, paths: [url] },
   };
 }
 

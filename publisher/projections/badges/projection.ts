@@ -4,7 +4,5 @@ import { marketFiles } from '../../core/market-files/market-files.ts';
 export const badges = marketFiles({
   name: 'badges',
   kinds: ['badge', 'badge-json'],
-  what: 'The newest price of each market as a badge.',
-  paths: ['/badges/{slug}.svg', '/badges/{slug}.json'],
   load: async () => ({ textsOf: (await import('./badge.ts')).badgeTexts }),
 });

@@ -6,8 +6,6 @@ import { COMPAT_AGAIN_KEY } from '../../../storage/records/compat.ts';
 import { type MarketContext, type MarketStep, NO_PART, type Projector } from '../../kernel/projection.ts';
 import { unreachableCompat } from './reachable.ts';
 
-const RATES = '/api/v1/compat/currency-api/{date}/v1/currencies';
-
 export const compat: Projector = {
   name: 'compat',
   kinds: ['compat-json', 'compat-text'],
@@ -18,20 +16,6 @@ export const compat: Projector = {
   daily: async (context) => {
     if (context.storage.projections?.has('compat') !== true) return null;
     return await (await import('./make-compat.ts')).makeCompat(context);
-  },
-  describe: {
-    what: 'Prices for beancount and hledger, quotes, rates of currencies, and prices of language models.',
-    paths: [
-      '/api/v1/compat/parts.json',
-      ...['{part}', 'prices'].map((file) => `/api/v1/compat/beancount/${file}.beancount`),
-      ...['{part}', 'prices'].map((file) => `/api/v1/compat/hledger/${file}.journal`),
-      '/api/v1/compat/genai-prices/latest.json',
-      '/api/v1/compat/litellm/{date}.json',
-      '/api/v1/compat/litellm/index.json',
-      '/api/v1/compat/quotes/{part}.json',
-      `${RATES}.json`,
-      `${RATES}/{code}.json`,
-    ],
   },
   reachable: { unreachable: unreachableCompat },
   plan: async () => ({ market: askAgain, finish: async () => ({ state: undefined }) }),

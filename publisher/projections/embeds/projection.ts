@@ -4,8 +4,6 @@ import { marketFiles } from '../../core/market-files/market-files.ts';
 export const embeds = marketFiles({
   name: 'embeds',
   kinds: ['embed', 'embed-json'],
-  what: 'The newest price of each market for the frames of other sites, with oEmbed.',
-  paths: ['/embed/{slug}.json'],
   async load() {
     const { embedTexts, embedSettingsIn } = await import('./embed.ts');
     return { textsOf: embedTexts, settingsIn: embedSettingsIn };

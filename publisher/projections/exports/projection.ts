@@ -19,13 +19,5 @@ export const exports: Projector = {
   },
   keep: async (...asked) => await (await import('./keep-export.ts')).keepExport(...asked),
   leadUrl: EXPORTS_URL,
-  describe: {
-    what: 'All observations as files for analysis, once a day.',
-    paths: [
-      '/api/v1/exports/latest',
-      '/api/v1/exports/{date}/datapackage.json',
-      ...['parquet', 'ndjson.gz', 'csv.gz'].map((end) => `/api/v1/exports/parts/{file}.${end}`),
-    ],
-  },
   reachable: reachableExports,
 };

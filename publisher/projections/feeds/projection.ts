@@ -1,6 +1,5 @@
 /** Changes for feed readers: one feed for all markets, and, if the deployment wants it, one for each market. */
 import { FEED_NAMES } from '../../../contract/files/public-object-names.ts';
-import { CHANGES_FEED_URL, CORRECTIONS_FEED_URL } from '../../../contract/files/routes.ts';
 import { unreachableOfMarkets } from '../../core/market-files/market-files.ts';
 import { NO_PLAN, type OwnedObject, type Projector } from '../../kernel/projection.ts';
 
@@ -23,10 +22,6 @@ export const feeds: Projector = {
     async *published(_storage, state) {
       if (state !== undefined) for (const file of FEED_NAMES) yield { kind: 'feed', file };
     },
-  },
-  describe: {
-    what: 'New values, corrections, retractions and removals, for feed readers.',
-    paths: [CHANGES_FEED_URL, CORRECTIONS_FEED_URL, '/feeds/markets/{slug}.atom'],
   },
 };
 

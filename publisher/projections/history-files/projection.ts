@@ -36,16 +36,6 @@ export const historyFiles: Projector = {
   // With two years: an index, and three files in two formats.
   filesOfMarket: 7,
   checkMarket: async (bodies) => await (await import('./check.ts')).checkHistoryFiles(bodies),
-  describe: {
-    what: 'Histories as files: whole, and by year with an index where there is more than one page, in CSV and NDJSON.',
-    paths: [
-      '/api/v1/markets/{slug}/history.csv',
-      '/api/v1/markets/{slug}/history.ndjson',
-      '/api/v1/markets/{slug}/history/{year}.csv',
-      '/api/v1/markets/{slug}/history/{year}.ndjson',
-      '/api/v1/markets/{slug}/history/index',
-    ],
-  },
   plan,
   reachable: { unreachable, published },
   shownOf: (state) => ({ filesGeneration: (state as State).behindSince - 1 }),

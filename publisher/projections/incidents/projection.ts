@@ -1,5 +1,3 @@
-/** Past incidents of the service, as a file and as a feed. */
-import { INCIDENTS_FEED_URL, INCIDENTS_FILE_URL } from '../../../contract/files/routes.ts';
 import { NO_PLAN, type Projector } from '../../kernel/projection.ts';
 
 export const incidents: Projector = {
@@ -17,9 +15,5 @@ export const incidents: Projector = {
       yield { kind: 'incidents' };
       yield { kind: 'incidents-feed' };
     },
-  },
-  describe: {
-    what: 'When publication or a source was late, and for how long.',
-    paths: [INCIDENTS_FILE_URL, INCIDENTS_FEED_URL],
   },
 };

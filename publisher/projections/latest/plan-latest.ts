@@ -15,7 +15,8 @@ import type { PublicObjectName } from '../../../contract/files/public-object-nam
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
-import { type NewestPrices, newestPrices } from '../../core/bodies/recent-prices.ts';
+import type { ObjectStore } from '../../../storage/ports/object-store.ts';
+import { type NewestPrices, newestPrices, readRecentPrices } from '../../core/bodies/recent-prices.ts';
 import { DEFAULT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
 import { rendered } from '../../kernel/files/rendered.ts';
 import { storedDigest, storedText } from '../../kernel/files/stored-digest.ts';
@@ -27,7 +28,6 @@ import {
   type ProjectionPlan,
 } from '../../kernel/projection.ts';
 import { digitsFor, entriesIn, indexText, latestPartOf, partName, partPath, readIndex } from './parts.ts';
-import { ShownPrices } from './shown-prices.ts';
 
 type Wanted = Pick<PublisherStorage, 'projections'>;
 
@@ -53,7 +53,7 @@ interface LatestPlan {
   readonly before: LatestState;
   /** Whether `before` is the published state, and markets without a change look the same as before. */
   readonly isTrusted: boolean;
-  readonly prices: ShownPrices;
+  readonly pricesOf: PricesReader;
 }
 
 export async function planPrices(context: PlanContext): Promise<ProjectionPlan> {
@@ -87,7 +87,7 @@ export async function planPrices(context: PlanContext): Promise<ProjectionPlan> 
       const isRecent = hasRecent(dependencies, list.markets);
       const plan = {
         ...{ context, list, before: known, isTrusted },
-        prices: new ShownPrices(objects, newest, isRecent),
+        pricesOf: pricesReader(objects, newest, isRecent),
       };
       next = {
         ...(hasLatest(dependencies) && (await addLatest(plan))),
@@ -98,6 +98,37 @@ export async function planPrices(context: PlanContext): Promise<ProjectionPlan> 
       state: Object.keys(next).length === 0 ? undefined : ({ ...next } as unknown as Json),
       isCurrent: isPlanned || !isBehind,
     }),
+  };
+}
+
+interface ShownPrices {
+  readonly recordedAt: string | null;
+  /** Null: it is not asked for. */
+  readonly recent: RecentEntry | null;
+}
+
+type PricesReader = (slug: string) => Promise<ShownPrices>;
+
+/**
+ * Gives what files of prices show of a market besides its body: from the newest rows of its history.
+ *
+ * @param newest of markets that this generation renders: their histories may not be in the store yet
+ * @param isRecent whether the last prices are published. Then two files show the same market, and there are few markets
+ */
+function pricesReader(
+  objects: ObjectStore,
+  newest: ReadonlyMap<string, NewestPrices>,
+  isRecent: boolean,
+): PricesReader {
+  const known = new Map<string, Promise<ShownPrices>>();
+  const read = async (slug: string): Promise<ShownPrices> => {
+    const prices = await readRecentPrices(objects, slug, newest.get(slug) ?? null, isRecent);
+    return { recordedAt: prices.recordedAt, recent: isRecent ? prices.entryWithYear(slug) : null };
+  };
+  return async (slug) => {
+    const prices = known.get(slug) ?? read(slug);
+    if (isRecent) known.set(slug, prices);
+    return await prices;
   };
 }
 
@@ -114,13 +145,13 @@ function isRight(
   return !(isLatest || isRecent) || !isOtherwise;
 }
 
-async function addLatest({ context, list, before, isTrusted, prices }: LatestPlan): Promise<LatestState> {
+async function addLatest({ context, list, before, isTrusted, pricesOf }: LatestPlan): Promise<LatestState> {
   const { dependencies } = context;
   const index = before.latest;
   const digits = digitsFor(list.markets, dependencies.pageSizes.latest);
   const isCutAlike = isTrusted && index?.digits === digits;
   const known = isCutAlike ? await readIndex(dependencies.objects, index.digest) : null;
-  const parts = await planParts({ context, list, digits, known, prices });
+  const parts = await planParts({ context, list, digits, known, pricesOf });
   const present = known === null ? await placedInStore(context, { kind: 'latest' }) : index;
   const placed = { ...(await place(context, { kind: 'latest' }, indexText(parts), present)), digits };
   const named = new Set(parts.map(({ part }) => part));
@@ -131,7 +162,7 @@ async function addLatest({ context, list, before, isTrusted, prices }: LatestPla
 }
 
 /** The histories of markets with a change are read; those of all markets only if the file before is not known. */
-async function addRecent({ context, list, before, isTrusted, prices }: LatestPlan): Promise<PlacedFile> {
+async function addRecent({ context, list, before, isTrusted, pricesOf }: LatestPlan): Promise<PlacedFile> {
   const { objects, concurrency = DEFAULT_CONCURRENCY } = context.dependencies;
   const text = isTrusted && before.recent ? await storedText(objects, { kind: 'recent' }, before.recent.digest) : null;
   const known = text === null ? null : (JSON.parse(text) as { readonly data: readonly RecentEntry[] }).data;
@@ -146,7 +177,7 @@ async function addRecent({ context, list, before, isTrusted, prices }: LatestPla
     if (isListed) changed.push(slug);
     else entries.delete(slug);
   }
-  const recentOf = async (slug: string) => (await prices.of(slug)).recent as RecentEntry;
+  const recentOf = async (slug: string) => (await pricesOf(slug)).recent as RecentEntry;
   for (const entry of await pMap(changed, recentOf, { concurrency: concurrency.objects }))
     entries.set(entry.slug, entry);
   const data = [...entries.values()].sort((one, other) => (one.slug < other.slug ? -1 : 1));
@@ -204,7 +235,7 @@ interface PartsPlan {
   readonly digits: number;
   /** Null: not known. All parts are made again. */
   readonly known: readonly LatestPart[] | null;
-  readonly prices: ShownPrices;
+  readonly pricesOf: PricesReader;
 }
 
 /** Adds the parts that have changed. @returns all of them, by name */
@@ -242,7 +273,7 @@ function groups(markets: number, digits: number): readonly ((part: string) => bo
 
 /** Makes parts from the pages of the list, and from all histories of their markets. */
 async function partsOfList(
-  { context, list, digits, prices }: PartsPlan,
+  { context, list, digits, pricesOf }: PartsPlan,
   isWanted: (part: string) => boolean,
 ): Promise<readonly LatestPart[]> {
   const byPart = new Map<string, LatestEntry[]>();
@@ -259,7 +290,7 @@ async function partsOfList(
   const parts: LatestPart[] = [];
   for (const part of [...byPart.keys()].sort()) {
     const withRecordedAt = async (entry: LatestEntry) => {
-      const { recordedAt } = await prices.of(entry.slug);
+      const { recordedAt } = await pricesOf(entry.slug);
       return { ...entry, recordedAt };
     };
     const entries = await pMap(byPart.get(part) ?? [], withRecordedAt, { concurrency: concurrency.objects });
@@ -278,7 +309,7 @@ async function readEntries({ dependencies: { objects } }: FileContext, { part, n
 }
 
 async function withChanges(
-  { context, prices }: PartsPlan,
+  { context, pricesOf }: PartsPlan,
   before: readonly LatestEntry[],
   changed: readonly (readonly [slug: string, change: ListedItem])[],
 ): Promise<readonly LatestEntry[]> {
@@ -287,7 +318,7 @@ async function withChanges(
   for (const [slug] of changed) entries.delete(slug);
   const listed = changed.filter(([, { isListed }]) => isListed);
   const entryOf = async ([slug, { item }]: (typeof changed)[number]): Promise<LatestEntry> => {
-    const [body, { recordedAt }] = await Promise.all([item(), prices.of(slug)]);
+    const [body, { recordedAt }] = await Promise.all([item(), pricesOf(slug)]);
     return latestEntry(JSON.parse(body) as Market, recordedAt);
   };
   for (const entry of await pMap(listed, entryOf, { concurrency: concurrency.objects })) entries.set(entry.slug, entry);

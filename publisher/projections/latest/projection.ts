@@ -1,7 +1,7 @@
 /** The newest price of every market, and its last ones, as files of the list's cadence. */
 import { LIST_FILE_KINDS } from '../../../contract/files/public-object-names.ts';
 import { PUBLIC_PREFIX } from '../../../contract/files/public-objects.ts';
-import { LATEST_URL, latestPartUrl, RECENT_URL } from '../../../contract/files/routes.ts';
+import { LATEST_URL } from '../../../contract/files/routes.ts';
 import type { Projector } from '../../kernel/projection.ts';
 
 export const latest: Projector = {
@@ -11,10 +11,6 @@ export const latest: Projector = {
   keys: [`${PUBLIC_PREFIX}${LATEST_URL}.csv`],
   check: async (context) => await (await import('./check.ts')).checkPrices(context),
   isInLog: true,
-  describe: {
-    what: 'The newest price of every market, and its last ones.',
-    paths: [LATEST_URL, latestPartUrl('{part}', 'csv'), latestPartUrl('{part}', 'ndjson'), RECENT_URL],
-  },
   plan: async (context) => await (await import('./plan-latest.ts')).planPrices(context),
   reachable: {
     unreachable: async (...asked) => await (await import('./reachable.ts')).unreachableLatest(...asked),

@@ -5,8 +5,6 @@ import { marketFiles } from '../../core/market-files/market-files.ts';
 export const marketPages = marketFiles({
   name: 'market-pages',
   kinds: ['market-page'],
-  what: 'Each market as a page for people, which reads without a script.',
-  paths: [],
   nameRevision: true,
   frameFile: ANY_MARKET_PAGE.slice(1),
   async load() {

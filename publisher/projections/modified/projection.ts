@@ -6,7 +6,6 @@ import { listFile } from '../../kernel/list/list-file.ts';
 export const modified = listFile<ModifiedRow, '' | null>({
   kind: 'modified',
   url: MODIFIED_URL,
-  what: 'The markets that have changed last.',
   checkByLog: async (context) => await (await import('./check.ts')).checkModified(context),
   load: async () => ({
     rowsOf: (markets) => markets.map(({ slug, revision, updatedAt }) => ({ slug, revision, updatedAt })),

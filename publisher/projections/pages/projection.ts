@@ -14,10 +14,6 @@ export const pages: Projector = {
     const { checkSite } = await import('./check-site.ts');
     return { end: async (list) => await checkSite(reader, findings, list) };
   },
-  describe: {
-    what: 'The pages for people.',
-    paths: [],
-  },
   plan: async (context) => await (await import('./plan-pages.ts')).planPages(context),
   reachable: {
     async unreachable({ ledger }, objects) {

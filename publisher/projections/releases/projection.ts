@@ -5,6 +5,5 @@ import { listFile } from '../../kernel/list/list-file.ts';
 export const releases = listFile({
   kind: 'releases',
   url: RELEASES_URL,
-  what: 'When each source is expected next.',
   load: async () => (await import('./calendar.ts')).CALENDAR,
 });

@@ -5,6 +5,5 @@ import { listFile } from '../../kernel/list/list-file.ts';
 export const sources = listFile({
   kind: 'sources',
   url: SOURCES_FILE_URL,
-  what: 'The sources of all markets, and when each was fetched.',
   load: async () => (await import('./source-rows.ts')).SOURCES_FILE,
 });

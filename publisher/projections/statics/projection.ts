@@ -1,7 +1,6 @@
 /** The bodies that depend on no record: they change with a deployment or its configuration. */
 import { STATIC_KINDS, type StaticKind } from '../../../contract/files/public-object-names.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
-import { OPENAPI_URL, WAITLIST_URL } from '../../../contract/files/routes.ts';
 import type { Projector } from '../../kernel/projection.ts';
 
 /** The SHA-256 of each body, in hex. A body whose published bytes are unknown is left out. */
@@ -13,10 +12,6 @@ export const statics: Projector = {
   check: async ({ reader, findings }) => ({
     end: async () => await (await import('./check-documents.ts')).checkDocuments(reader, findings),
   }),
-  describe: {
-    what: 'Documents of the deployment: the OpenAPI document, problems, the waiting list.',
-    paths: [WAITLIST_URL, OPENAPI_URL],
-  },
   plan: async ({ dependencies: { staticBodies }, state, files }) => ({
     async finish() {
       const known = (state ?? {}) as State;

@@ -69,10 +69,7 @@ test('the OpenAPI document has its path', () => {
   expect(Object.keys(JSON.parse(body.body).paths)).toContain(NAMES_URL);
 });
 
-test('each projection describes paths that the OpenAPI document has, and each kind has one owner', () => {
-  const { paths } = openApiDocument() as { readonly paths: object };
-  const known = Object.keys(paths);
-  for (const { describe } of PROJECTORS) expect(known).toEqual(expect.arrayContaining([...describe.paths]));
+test('each kind has one owner', () => {
   const kinds = PROJECTORS.flatMap((projector) => projector.kinds);
   expect(new Set(kinds).size).toBe(kinds.length);
 });
