@@ -2,7 +2,6 @@
 import { PROJECTIONS } from '../../contract/files/projections.ts';
 import { publicKey } from '../../contract/files/public-objects.ts';
 import type { Snapshot } from '../../contract/values/market.ts';
-import type { Item } from '../../storage/ports/ledger.ts';
 import type { HeadValue, LogState } from '../../storage/records/publication.ts';
 import { MAX_MARKED_MARKETS, type PublisherDependencies } from '../dependencies.ts';
 import { BundleWriter } from '../kernel/bundle.ts';
@@ -16,7 +15,7 @@ import { type MarketsPlan, planMarkets } from './plan-markets.ts';
 import { PlannedProjections } from './planned-projections.ts';
 
 /** A generation that is rendered and not yet committed. */
-export interface GenerationPlan {
+export interface GenerationPlan extends Pick<MarketsPlan, 'marks' | 'keptMarks' | 'planned' | 'deferred'> {
   /** The HEAD that will be committed, without the bundle. */
   readonly head: Omit<HeadValue, 'bundle'>;
   readonly bundle: BundleWriter;
@@ -24,13 +23,6 @@ export interface GenerationPlan {
   readonly isEmpty: boolean;
   /** Whether all markets must be rendered again, because another renderer rendered them. */
   readonly asksForRefresh: boolean;
-  /** The marks that the plan covers, as they were read. Cleared unless they were set again since. */
-  readonly marks: readonly Item[];
-  /** Those marks that stay, because a projection has missed their markets. */
-  readonly keptMarks: ReadonlySet<Item>;
-  readonly planned: MarketsPlan['planned'];
-  /** The reason, by slug. */
-  readonly deferred: ReadonlyMap<string, string>;
   readonly isFreshLeft: boolean;
   readonly isRefreshLeft: boolean;
   /** Whether files of projections are left for the next generation. */

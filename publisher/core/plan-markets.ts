@@ -32,7 +32,7 @@ export interface ChangedItem {
 export interface MarketsPlan {
   /** The markets whose bodies differ from the published ones, by slug. */
   readonly changedItems: ReadonlyMap<string, ChangedItem>;
-  /** The marks that this plan covers. */
+  /** The marks that this plan covers, as they were read. Cleared unless they were set again since. */
   readonly marks: readonly Item[];
   /** Those marks that stay, because a projection has missed their markets. */
   readonly keptMarks: ReadonlySet<Item>;

@@ -8,6 +8,7 @@ import {
   STATIC_KINDS,
 } from '../../contract/files/public-object-names.ts';
 import { parsePublicKey } from '../../contract/files/public-objects.ts';
+import { dropped, put } from '../../storage/ports/changes.ts';
 import { type Change, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
 import { removeObject } from '../../storage/ports/objects.ts';
 import type { ObjectRef } from '../../storage/records/publication.ts';
@@ -15,7 +16,7 @@ import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { type Concurrency, DEFAULT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { Superseded } from '../errors.ts';
 import { type BundleLine, type HeadPut, readBundle, type TilePut } from './bundle.ts';
-import { batchesOf } from './change-many.ts';
+import { batchesOf, commit } from './change-many.ts';
 import { countPublished } from './files/count-published.ts';
 import { fencedPut } from './files/fenced-put.ts';
 import { putTile } from './files/put-tile.ts';
@@ -102,10 +103,10 @@ export async function putBodies(
   lines: readonly BundleLine[],
 ): Promise<void> {
   const tiles = lines.filter((line) => line.kind === 'tile');
-  const put = (tile: TilePut) =>
+  const putOne = (tile: TilePut) =>
     putTile(objects, generation, { ...tile, body: Buffer.from(tile.body, 'base64') }, mayBeNewer);
   // A cache may hold a 404 for a tile that was not in the log yet, or a tile whose text is now taken down.
-  if ((await pMap(tiles, put, { concurrency })).includes(true)) await caches?.purge({ tags: ['log'] });
+  if ((await pMap(tiles, putOne, { concurrency })).includes(true)) await caches?.purge({ tags: ['log'] });
   const puts = lines.filter((line) => line.kind === 'put');
   const byPlace = Map.groupBy(puts, putPlace);
   for (const place of PUT_ORDER.keys()) {
@@ -116,27 +117,18 @@ export async function putBodies(
 
 /** @throws Superseded if HEAD has moved on from the generation */
 export async function writeRecords(
-  { ledger, newAttemptId }: Pick<PublisherStorage, 'ledger' | 'newAttemptId'>,
+  storage: Pick<PublisherStorage, 'ledger' | 'newAttemptId'>,
   generation: number,
   lines: readonly BundleLine[],
 ): Promise<void> {
   const records = lines.filter((line) => line.kind === 'record');
   // Each batch checks HEAD, so that a late batch cannot overwrite the records of a newer generation.
   const guard: Change = { kind: 'check', key: HEAD_KEY, if: { kind: 'revision-is', revision: generation } };
-  const changes = records.map((line) => recordChange(line, generation));
+  const changes = records.map(({ key, value }) => (value === null ? dropped(key) : put(key, generation, value)));
   for (const batch of batchesOf(changes, MAX_TRANSACT_CHANGES - 1)) {
-    const result = await ledger.transact([guard, ...batch], { attemptId: newAttemptId() });
-    if (!result.committed) throw new Superseded(`HEAD has moved on from generation ${generation}`);
+    if (!(await commit(storage, [guard, ...batch])))
+      throw new Superseded(`HEAD has moved on from generation ${generation}`);
   }
-}
-
-type RecordLine = Extract<BundleLine, { kind: 'record' }>;
-
-function recordChange(line: RecordLine, generation: number): Change {
-  const any = { kind: 'any' } as const;
-  return line.value === null
-    ? { kind: 'delete', key: line.key, if: any }
-    : { kind: 'put', key: line.key, revision: generation, value: line.value, if: any };
 }
 
 /** If the process dies here, the sweep removes the remaining parts. */

@@ -23,6 +23,14 @@ export async function changeMany(
   return (await pMap(inBatches(changes, MAX_TRANSACT_CHANGES), changeBatch, { concurrency: BATCHES_AT_ONCE })).flat();
 }
 
+/** Makes all of these changes, or none. Returns whether they are made. */
+export async function commit(
+  { ledger, newAttemptId }: Pick<PublisherStorage, 'ledger' | 'newAttemptId'>,
+  changes: readonly Change[],
+): Promise<boolean> {
+  return (await ledger.transact(changes, { attemptId: newAttemptId() })).committed;
+}
+
 /** Well below the ledger's limit on a transaction, 4 MiB: records of the log's entries may be large. */
 const BATCH_CHARACTERS = 1024 * 1024;
 

@@ -2,7 +2,7 @@
  * Deferred markets: since when, and why. Each generation decides again which markets it defers. These records are for
  * operators: a market that stays deferred needs a repair.
  */
-import { created } from '../../storage/ports/changes.ts';
+import { created, dropped } from '../../storage/ports/changes.ts';
 import type { Change } from '../../storage/ports/ledger.ts';
 import { readAll } from '../../storage/ports/paging.ts';
 import { DEFERRED, deferredKey, type HeadValue } from '../../storage/records/publication.ts';
@@ -71,9 +71,7 @@ export async function recordDeferred(
   const added = [...deferred].flatMap(([slug, reason]) => (known.has(slug) ? [] : [{ slug, sinceMs, reason }]));
   await changeMany(storage, [
     ...added.map(({ slug, ...value }): Change => created(deferredKey(slug), value)),
-    ...before
-      .filter(isDone)
-      .map(({ slug }): Change => ({ kind: 'delete', key: deferredKey(slug), if: { kind: 'any' } })),
+    ...before.filter(isDone).map(({ slug }) => dropped(deferredKey(slug))),
   ]);
   return [...before.filter((market) => !isDone(market)), ...added];
 }

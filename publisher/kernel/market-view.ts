@@ -7,7 +7,7 @@
  * `plan-markets.ts`).
  */
 import type { Item, Ledger } from '../../storage/ports/ledger.ts';
-import { queryPages, readAll } from '../../storage/ports/paging.ts';
+import { queryPages, readAll, readPage } from '../../storage/ports/paging.ts';
 import {
   type MarketRecordValue,
   marketIndexKey,
@@ -149,11 +149,7 @@ const PAGES_AT_ONCE = 100;
 /** Usually the newest page is kept, so a first read of one page is enough. */
 async function* newestPagesFirst(ledger: Ledger, slug: string): AsyncGenerator<Item<PublishedPage>> {
   const range = historyPagesOf(slug);
-  let newest: Item<PublishedPage> | undefined;
-  for await (const items of queryPages(ledger, range, { descending: true, limit: 1 })) {
-    [newest] = items;
-    break;
-  }
+  const [newest] = (await readPage(ledger, range, { descending: true, limit: 1 })).items;
   if (newest === undefined) return;
   yield newest;
   const older = { descending: true, after: newest.sort, limit: PAGES_AT_ONCE };

@@ -34,21 +34,15 @@
 import pMap from 'p-map';
 import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/files/limits.ts';
 import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
-import { removed } from '../../storage/ports/changes.ts';
+import { put, removed } from '../../storage/ports/changes.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';
 import type { Item } from '../../storage/ports/ledger.ts';
 import type { ObjectHead, StoredObject } from '../../storage/ports/object-store.ts';
 import { queryPages } from '../../storage/ports/paging.ts';
-import {
-  GENERATIONS,
-  type GenerationValue,
-  SUPERSEDED_PAGES,
-  WALK_KEY,
-  type WalkValue,
-} from '../../storage/records/publication.ts';
+import { GENERATIONS, type GenerationValue, SUPERSEDED_PAGES, WALK_KEY } from '../../storage/records/publication.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { REDO_PREFIX } from './bundle.ts';
-import { changeMany } from './change-many.ts';
+import { changeMany, commit } from './change-many.ts';
 import { LAYOUT_PREFIX } from './list/list-layout.ts';
 import type { Projector } from './projection.ts';
 import { type NewestExpired, ReachableSet, readSettledList, type SettledList } from './reachable-set.ts';
@@ -197,15 +191,11 @@ class Sweep {
   }
 
   async #walk(reach: ReachableSet): Promise<void> {
-    const { ledger, newAttemptId } = this.#storage;
     const { dryRun, maxWalked } = this.#options;
-    const begin = (await ledger.get(WALK_KEY))?.value.after ?? '';
+    const begin = (await this.#storage.ledger.get(WALK_KEY))?.value.after ?? '';
     const end = await this.#removeListed(reach, `${PUBLIC_PREFIX}/`, begin, maxWalked);
     if (dryRun) return;
-    const value: WalkValue = { after: end ?? '' };
-    await ledger.transact([{ kind: 'put', key: WALK_KEY, revision: 0, value, if: { kind: 'any' } }], {
-      attemptId: newAttemptId(),
-    });
+    await commit(this.#storage, [put(WALK_KEY, 0, { after: end ?? '' })]);
   }
 
   /** Walks the objects with this prefix, after a key. Returns the last examined key; null at the end. */

@@ -32,6 +32,7 @@ import {
 } from '../../storage/records/publication.ts';
 import type { GenerationPlan } from '../core/plan-generation.ts';
 import type { PublisherDependencies, PublisherStorage } from '../dependencies.ts';
+import { commit } from '../kernel/change-many.ts';
 import type { PurgeTargets } from './purge.ts';
 
 type Awaiting = Item<AwaitingGenerationValue>;
@@ -99,17 +100,12 @@ async function isPublished(storage: PublisherStorage, item: Awaiting, coverage: 
 }
 
 /** A missing record alone proves nothing: the record may belong to the waiting transaction and not be visible yet. */
-async function isRemoved(
-  { ledger, newAttemptId }: PublisherStorage,
-  { sort, attemptId }: Awaiting,
-  slug: string,
-): Promise<boolean> {
-  if ((await ledger.get(marketKey(slug))) !== null) return false;
-  const checks: readonly Change[] = [
+async function isRemoved(storage: PublisherStorage, { sort, attemptId }: Awaiting, slug: string): Promise<boolean> {
+  if ((await storage.ledger.get(marketKey(slug))) !== null) return false;
+  return await commit(storage, [
     { kind: 'check', key: awaitingGenerationKey(sort), if: { kind: 'written-by', attemptId } },
     { kind: 'check', key: marketKey(slug), if: { kind: 'absent' } },
-  ];
-  return (await ledger.transact(checks, { attemptId: newAttemptId() })).committed;
+  ]);
 }
 
 /**

@@ -15,8 +15,8 @@ import { leafOf } from '../../contract/log/entry-bundle.ts';
 import { verifierKey } from '../../contract/log/notes.ts';
 import { TILE_WIDTH, widthOfTile } from '../../contract/log/tiles.ts';
 import { LogTree } from '../../contract/log/tree.ts';
+import { dropped } from '../../storage/ports/changes.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';
-import type { Change, Item } from '../../storage/ports/ledger.ts';
 import { keyPages, removeObject } from '../../storage/ports/objects.ts';
 import { type KeyRange, queryPages, readPage } from '../../storage/ports/paging.ts';
 import { LOG_HASHES, logChunksIn } from '../../storage/records/log.ts';
@@ -156,14 +156,10 @@ async function markLogged(storage: PublisherStorage, { log, isWhole, size }: Arr
 async function forgetLog(storage: PublisherStorage): Promise<void> {
   const { ledger, objects } = storage;
   for (const range of [LOG_HASHES, ...(await chunkRanges(storage))] as KeyRange<unknown>[]) {
-    for await (const items of queryPages(ledger, range)) await changeMany(storage, items.map(removedAnyhow));
+    for await (const items of queryPages(ledger, range)) await changeMany(storage, items.map(dropped));
   }
   for await (const keys of keyPages(objects, `${PUBLIC_PREFIX}${LOG_ROOT}/`))
     await pMap(keys, (key) => removeObject(objects, key), { concurrency: OBJECT_CONCURRENCY });
-}
-
-function removedAnyhow({ partition, sort }: Item<unknown>): Change {
-  return { kind: 'delete', key: { partition, sort }, if: { kind: 'any' } };
 }
 
 async function chunkRanges({ ledger }: PublisherStorage) {

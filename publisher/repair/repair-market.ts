@@ -7,6 +7,7 @@
  * not be completely visible yet. So each repaired market is examined again, until nothing is left to repair.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { dropped, put } from '../../storage/ports/changes.ts';
 import { type Change, type ItemKey, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
 import { inBatches, queryPages, readAll } from '../../storage/ports/paging.ts';
 import { nextEffectiveAt } from '../../storage/records/announced-values.ts';
@@ -26,6 +27,7 @@ import {
   refreshMark,
 } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
+import { commit } from '../kernel/change-many.ts';
 import { knownSlugs } from '../kernel/marks.ts';
 import { lastChangeOf, mendedVersions, type Recount, recountOf, type StoredObservation } from './recount.ts';
 
@@ -56,7 +58,7 @@ export async function repairMarket(storage: Repair, slug: string): Promise<Repai
  */
 export async function repairOne(storage: Repair, slug: string): Promise<RepairOutcome> {
   const outcome = await repairMarket(storage, slug);
-  if (outcome !== 'unknown') await transact(storage, [refreshMark(slug)]);
+  if (outcome !== 'unknown') await commit(storage, [refreshMark(slug)]);
   return outcome;
 }
 
@@ -117,7 +119,7 @@ async function tryRepair(storage: Repair, slug: string): Promise<RepairOutcome |
   const mended = new Map(versions.map(({ from, item }) => [from, { ...item, revision }]));
   const now = observations.map((item) => mended.get(item.sort) ?? item);
   for (const batch of inBatches(changesOf(mended), MAX_TRANSACT_CHANGES - 1)) {
-    if (!(await transact(storage, [{ kind: 'check', key: marketKey(slug), if: asRead }, ...batch]))) return null;
+    if (!(await commit(storage, [{ kind: 'check', key: marketKey(slug), if: asRead }, ...batch]))) return null;
   }
   const recount = recountOf(now);
   const updatedAt = lastChangeOf(observations, record.value.updatedAt);
@@ -125,11 +127,11 @@ async function tryRepair(storage: Repair, slug: string): Promise<RepairOutcome |
   const dueAt = nextEffectiveAt(value);
   const due = dueAt === null ? [] : [announcedMarketKey(dueAt, slug)];
   const marks = [marketMarkKey(slug), historyMarkKey(slug, ''), marketIndexKey(slug), ...due];
-  const isDone = await transact(storage, [
+  const isDone = await commit(storage, [
     { kind: 'put', key: marketKey(slug), revision, value, if: asRead },
-    ...marks.map((key): Change => ({ kind: 'put', key, revision, value: null, if: ANY })),
+    ...marks.map((key) => put(key, revision, null)),
     // The market no longer needs to be deferred.
-    { kind: 'delete', key: deferredKey(slug), if: ANY },
+    dropped(deferredKey(slug)),
   ]);
   return isDone ? 'repaired' : null;
 }
@@ -138,9 +140,10 @@ async function tryRepair(storage: Repair, slug: string): Promise<RepairOutcome |
 function changesOf(mended: ReadonlyMap<string, StoredObservation>): readonly Change[] {
   const places = new Set([...mended.values()].map(({ sort }) => sort));
   return [...mended].flatMap(([from, { partition, sort, revision, value, attemptId }]): Change[] => {
-    const unchanged = sort === from ? ({ kind: 'written-by', attemptId } as const) : ANY;
-    const put: Change = { kind: 'put', key: { partition, sort }, revision, value, if: unchanged };
-    return places.has(from) ? [put] : [put, { kind: 'delete', key: { partition, sort: from }, if: ANY }];
+    const moved = { kind: 'put', key: { partition, sort }, revision, value } as const;
+    if (sort === from) return [{ ...moved, if: { kind: 'written-by', attemptId } }];
+    const here: Change = { ...moved, if: { kind: 'any' } };
+    return places.has(from) ? [here] : [here, dropped({ partition, sort: from })];
   });
 }
 
@@ -181,14 +184,7 @@ async function removeTorn(
   const gone = [...observations, ...(await readAll(storage.ledger, historyMarksOf(slug))), ...marks];
   const absent: Change = { kind: 'check', key: marketKey(slug), if: { kind: 'absent' } };
   for (const batch of inBatches<ItemKey<unknown>>(gone, MAX_TRANSACT_CHANGES - 2)) {
-    const deletes = batch.map(({ partition, sort }): Change => ({ kind: 'delete', key: { partition, sort }, if: ANY }));
-    if (!(await transact(storage, [absent, refreshMark(slug), ...deletes]))) return null;
+    if (!(await commit(storage, [absent, refreshMark(slug), ...batch.map(dropped)]))) return null;
   }
   return 'removed';
-}
-
-const ANY = { kind: 'any' } as const;
-
-async function transact({ ledger, newAttemptId }: Repair, changes: readonly Change[]): Promise<boolean> {
-  return (await ledger.transact(changes, { attemptId: newAttemptId() })).committed;
 }

@@ -8,6 +8,7 @@ import { queryPages, readEach } from '../../storage/ports/paging.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import { AWAITING_GENERATION } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
+import { commit } from '../kernel/change-many.ts';
 import { type RepairOutcome, repairMarkets } from './repair-market.ts';
 import { type ResumeOptions, resume } from './resume.ts';
 
@@ -44,11 +45,12 @@ export async function restore(
  * Safety: the deletion has the condition that the market's revision is unchanged. So an item stays if the rest of its
  * transaction only becomes visible later.
  */
-async function forgetTorn({ ledger, newAttemptId }: PublisherStorage): Promise<void> {
+async function forgetTorn(storage: PublisherStorage): Promise<void> {
+  const { ledger } = storage;
   for await (const items of queryPages(ledger, AWAITING_GENERATION)) {
     for (const item of items) {
       const isBehind = await checkOfBehind(ledger, item.value?.revisions ?? {});
-      if (isBehind !== null) await ledger.transact([removed(item), isBehind], { attemptId: newAttemptId() });
+      if (isBehind !== null) await commit(storage, [removed(item), isBehind]);
     }
   }
 }

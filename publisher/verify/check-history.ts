@@ -17,6 +17,7 @@ import { moneyTexts } from '../../contract/values/money/money-texts.ts';
 import { isShowable } from '../../contract/values/showable.ts';
 import { observationKey, orderKey } from '../../storage/records/markets.ts';
 import { marketBody } from '../core/bodies/render.ts';
+import { publicStanding } from '../core/log/folded-market.ts';
 import { recountOf } from '../repair/recount.ts';
 import type { Findings } from './check-body.ts';
 import type { PageSpan } from './projection-check.ts';
@@ -167,14 +168,7 @@ function bodyByHistory({ announced: _, ...market }: Market, observations: readon
   return marketBody(slug, revision, {
     ...market,
     ...recountOf(stored),
-    standing: {
-      representedBy: name === null ? null : { name, claim: '', ...(salt !== null && { salt }) },
-      disputes: Object.fromEntries(disputedMetrics.map((metric) => [metric, ''])),
-      comparisons: {},
-      verifications: Object.fromEntries(
-        sources.flatMap(({ url, verification }) => (verification === null ? [] : [[url, verification]])),
-      ),
-    },
+    standing: publicStanding(name === null ? null : { name, salt }, disputedMetrics, sources),
   });
 }
 

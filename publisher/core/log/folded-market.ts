@@ -91,13 +91,7 @@ export function recordOf(
       ...recount(),
       ...secondFormatOf(market),
       sources: standingSources.map(sourcePart),
-      standing: {
-        // The ids of claims stay in the ledger, and rendering does not use them.
-        representedBy: representative === null ? null : representedBy(representative),
-        disputes: Object.fromEntries(disputedMetrics.map((metric) => [metric, ''])),
-        comparisons: {},
-        verifications: verificationsOf(standingSources),
-      },
+      standing: publicStanding(representative, disputedMetrics, standingSources),
     }),
   };
 }
@@ -117,12 +111,19 @@ function sourcePart({ label, url, publisher, licence, attribution, cadence }: So
   return { label, url, publisher, licence, attribution, cadence };
 }
 
-function verificationsOf(sources: readonly SourceEntry[]): { [url: string]: SourceVerification } {
-  return Object.fromEntries(
-    sources.flatMap(({ url, verification }) => (verification === null ? [] : [[url, verification]])),
-  );
-}
-
-function representedBy({ name, salt }: PublicRepresentative) {
-  return { name, claim: '', ...(salt === null ? {} : { salt }) };
+/** The standing that gives these public facts. The ids of claims stay in the ledger, and rendering does not use them. */
+export function publicStanding(
+  representative: PublicRepresentative | null,
+  disputedMetrics: readonly string[],
+  sources: readonly { readonly url: string; readonly verification: SourceVerification | null }[],
+): NonNullable<MarketRecordValue['standing']> {
+  const { name, salt } = representative ?? {};
+  return {
+    representedBy: name === undefined ? null : { name, claim: '', ...(salt != null && { salt }) },
+    disputes: Object.fromEntries(disputedMetrics.map((metric) => [metric, ''])),
+    comparisons: {},
+    verifications: Object.fromEntries(
+      sources.flatMap(({ url, verification }) => (verification === null ? [] : [[url, verification]])),
+    ),
+  };
 }

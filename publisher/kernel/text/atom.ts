@@ -36,6 +36,11 @@ export function atomFeed({ origin, title, path, base, updated }: AtomFeed, entri
   ].join('\n');
 }
 
+const ORIGIN = /\n<author><name>([^<\n]*)<\/name><\/author>\n/;
+
+/** The name of the service in a feed, as it stands there. Undefined: it has none. */
+export const originIn = (feed: string): string | undefined => ORIGIN.exec(feed)?.[1];
+
 /** A UUID (version 8 of RFC 9562) from origin and name: ids of entries must be unique among all services. */
 export function uuidOf(origin: string, name: string): string {
   const hex = sha256Hex(`${origin}\n${name}`);

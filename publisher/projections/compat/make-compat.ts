@@ -17,7 +17,7 @@ import { COMPAT_MARKETS_MAX, MODELS_MAX, partDays } from '../../../contract/bodi
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
-import { removed } from '../../../storage/ports/changes.ts';
+import { put, removed } from '../../../storage/ports/changes.ts';
 import type { Change } from '../../../storage/ports/ledger.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
@@ -34,6 +34,7 @@ import { storedHistory } from '../../core/bodies/stored-history.ts';
 import { publishedMarkets } from '../../core/lists/published-list.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { FileTooLarge, Superseded } from '../../errors.ts';
+import { commit } from '../../kernel/change-many.ts';
 import { putDailyFile } from '../../kernel/files/put-daily-file.ts';
 import type { DailyContext, DailyOutcome } from '../../kernel/projection.ts';
 import { DayPrices } from './day-prices.ts';
@@ -116,10 +117,9 @@ export async function makeCompat({
     await putDailyFile(storage, file, head.generation);
   await makeModels({ storage, generation: head.generation, yieldToEventLoop }, models);
   if (fault !== null) throw fault;
-  const value = { date, codes: [...rates.codes] };
-  const done = { kind: 'put', key: COMPAT_DAY_KEY, revision: 0, value, if: { kind: 'any' } } as const;
+  const done = put(COMPAT_DAY_KEY, 0, { date, codes: [...rates.codes] });
   // If a market was removed in the meantime, its request has another revision, and this deletion is refused.
-  await commit(storage, [done as Change, ...(again === null ? [] : [removed(again)])]);
+  await commitAlone(storage, [done, ...(again === null ? [] : [removed(again)])]);
   return { kind: 'made', date };
 }
 
@@ -161,8 +161,7 @@ async function updatePart(
     sections.set(market.slug, sectionOf({ market, days, isFirst: isFirst(market), markets: markets.length }));
   }
   for (const file of partFiles(part, sections)) await putDailyFile(storage, file, generation);
-  const value: CompatPartValue = { shows, generation };
-  await commit(storage, [{ kind: 'put', key: compatPartKey(part), revision: 0, value, if: { kind: 'any' } } as Change]);
+  await commitAlone(storage, [put(compatPartKey(part), 0, { shows, generation })]);
 }
 
 /** @throws Superseded if a page is gone: the market has just changed, or was removed */
@@ -175,9 +174,9 @@ async function isInPlace({ objects }: PublisherStorage, part: string, generation
   return present.every((head) => head !== null && head.metadata.generation <= generation);
 }
 
-async function commit({ ledger, newAttemptId }: PublisherStorage, changes: readonly Change[]): Promise<void> {
-  const { committed } = await ledger.transact(changes, { attemptId: newAttemptId() });
-  if (!committed) throw new Superseded('another process makes the same files, or a market was removed meanwhile');
+async function commitAlone(storage: PublisherStorage, changes: readonly Change[]): Promise<void> {
+  if (await commit(storage, changes)) return;
+  throw new Superseded('another process makes the same files, or a market was removed meanwhile');
 }
 
 interface ModelOptions {

@@ -13,7 +13,7 @@ import {
 } from '../../../contract/bodies/export-tables.ts';
 import type { ExportFileKind, PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
-import { created } from '../../../storage/ports/changes.ts';
+import { created, put } from '../../../storage/ports/changes.ts';
 import type { Change, Item } from '../../../storage/ports/ledger.ts';
 import { bodyDigest } from '../../../storage/ports/object-rules.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
@@ -27,6 +27,7 @@ import {
 } from '../../../storage/records/exports.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { Superseded } from '../../errors.ts';
+import { commit } from '../../kernel/change-many.ts';
 import { publicMetadata } from '../../kernel/files/fenced-put.ts';
 import { putDailyFile } from '../../kernel/files/put-daily-file.ts';
 import { dataPackage, type ExportManifest, schemaFile, tableSchema } from './manifest.ts';
@@ -89,7 +90,7 @@ export class ExportWriter {
     await this.#commit([
       { kind: 'put', key, revision: 0, value, if: guard },
       ...this.#fileChanges(before?.value.files ?? null, files),
-    ] as Change[]);
+    ]);
   }
 
   /** Removes the record of a part that must be made again, or that no longer exists. */
@@ -140,9 +141,8 @@ export class ExportWriter {
     const { contentDigest, bodies } = await written.end();
     const file = `${table.name}-${partDigits(part)}-${contentDigest.slice(0, 32)}`;
     if (before?.file === file && (await this.#isComplete(file))) return before;
-    const pending = created(exportFileKey(file), { unusedFrom: this.#date });
     // Refused if the file already has a record.
-    await this.#storage.ledger.transact([pending] as Change[], { attemptId: this.#storage.newAttemptId() });
+    await commit(this.#storage, [created(exportFileKey(file), { unusedFrom: this.#date })]);
     const formats: ExportFiles['formats'] = {};
     for (const [extension, name] of objectsOfFile(file)) {
       formats[extension] = await this.#put(name, bodies[extension]);
@@ -158,17 +158,13 @@ export class ExportWriter {
   #fileChanges(before: ExportFiles | null, after: ExportFiles | null): Change[] {
     // Only its manifest names the files of a kept export: see reachable.ts.
     if (this.#again !== null || before?.file === after?.file) return [];
-    const put = (file: string, unusedFrom: string | null): Change =>
-      ({ kind: 'put', key: exportFileKey(file), revision: 0, value: { unusedFrom }, if: { kind: 'any' } }) as Change;
     return [
-      ...(before === null ? [] : [put(before.file, this.#date)]),
-      ...(after === null ? [] : [put(after.file, null)]),
+      ...(before === null ? [] : [put(exportFileKey(before.file), 0, { unusedFrom: this.#date })]),
+      ...(after === null ? [] : [put(exportFileKey(after.file), 0, { unusedFrom: null })]),
     ];
   }
 
   async #commit(changes: readonly Change[]): Promise<void> {
-    const { ledger, newAttemptId } = this.#storage;
-    const result = await ledger.transact(changes, { attemptId: newAttemptId() });
-    if (!result.committed) throw new Superseded('another export changes the same part');
+    if (!(await commit(this.#storage, changes))) throw new Superseded('another export changes the same part');
   }
 }

@@ -7,11 +7,11 @@
 import type { KeptExport } from '../../../contract/bodies/export-manifest.ts';
 import { PUBLIC_PREFIX, publicKey } from '../../../contract/files/public-objects.ts';
 import { EXPORT_ROOT } from '../../../contract/files/routes.ts';
-import type { Change } from '../../../storage/ports/ledger.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import { dateOfExportDay, EXPORT_DAYS, type ExportDayValue, exportDayKey } from '../../../storage/records/exports.ts';
 import { HEAD_KEY } from '../../../storage/records/publication.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
+import { commit } from '../../kernel/change-many.ts';
 import type { KeepOutcome, Kept } from '../../kernel/projection.ts';
 import { ExportWriter } from './export-files.ts';
 import { withKept } from './manifest.ts';
@@ -32,18 +32,17 @@ export async function keepExport(storage: PublisherStorage, date: string, kept: 
 
 /** @param change gives the new record from the present one; null: nothing is changed */
 export async function changeDay(
-  { ledger, newAttemptId }: Pick<PublisherStorage, 'ledger' | 'newAttemptId'>,
+  storage: Pick<PublisherStorage, 'ledger' | 'newAttemptId'>,
   date: string,
   change: (day: ExportDayValue | null) => ExportDayValue | null,
 ): Promise<void> {
   const key = exportDayKey(date);
   for (;;) {
-    const day = await ledger.get(key);
+    const day = await storage.ledger.get(key);
     const value = change(day?.value ?? null);
     if (value === null) return;
     const guard = day === null ? ABSENT : ({ kind: 'written-by', attemptId: day.attemptId } as const);
-    const put: Change = { kind: 'put', key, revision: 0, value, if: guard };
-    if ((await ledger.transact([put], { attemptId: newAttemptId() })).committed) return;
+    if (await commit(storage, [{ kind: 'put', key, revision: 0, value, if: guard }])) return;
   }
 }
 

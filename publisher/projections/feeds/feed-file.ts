@@ -5,7 +5,7 @@
  */
 import { ANY_MARKET_PAGE } from '../../../contract/files/object-paths.ts';
 import { FEED_TITLES, type FeedName, type PublicObjectName } from '../../../contract/files/public-object-names.ts';
-import { atomFeed, uuidOf } from '../../kernel/text/atom.ts';
+import { atomFeed, originIn, uuidOf } from '../../kernel/text/atom.ts';
 import { xmlText } from '../../kernel/text/xml-text.ts';
 import {
   type Candidate,
@@ -26,7 +26,6 @@ export interface FeedEntry extends Pick<FeedEvent, 'slug' | 'kind' | 'id' | 'rec
 
 const ENTRY =
   /^<entry><id>[^<]*<\/id><title>[^<]* \(([^ ()<]*)\)<\/title><updated>([^<]*)<\/updated><author><name>[^<]*<\/name><\/author><category term="([a-z-]+)"\/><link rel="alternate" type="text\/html" href="\.\.\/market\/index\.html\?slug=([a-z0-9-]+)"\/><link rel="related" type="application\/json" href="[^"#]*#([a-z0-9_]+)"\/>/;
-const ORIGIN = /\n<author><name>([^<\n]*)<\/name><\/author>\n/;
 
 export function feedObject(of: FeedOf): PublicObjectName {
   return 'all' in of ? { kind: 'feed', file: of.all } : { kind: 'market-feed', slug: of.slug };
@@ -63,7 +62,7 @@ export interface ReadFeed {
 /** Null: the text is not one that {@link feedText} writes for ordered entries. */
 export function readFeed(of: FeedOf, text: string): ReadFeed | null {
   const entries = text.split('\n').flatMap((line) => readEntry(line) ?? []);
-  const origin = ORIGIN.exec(text)?.[1];
+  const origin = originIn(text);
   if (origin === undefined || entries.length > FEED_ENTRIES_MAX || feedText(of, origin, entries) !== text) return null;
   const keys = entries.map(keyOfEvent);
   const isOrdered = keys.every((key, index) => index === 0 || key < (keys[index - 1] as string));

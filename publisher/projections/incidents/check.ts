@@ -2,13 +2,12 @@
 import { incidentsSchema } from '../../../contract/bodies/incidents.ts';
 import { PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
 import { INCIDENTS_FEED_URL, INCIDENTS_FILE_URL } from '../../../contract/files/routes.ts';
+import { originIn } from '../../kernel/text/atom.ts';
 import { checkAnswer, Findings } from '../../verify/check-body.ts';
 import { bodyText } from '../../verify/check-file.ts';
 import type { CheckContext, ProjectionCheck } from '../../verify/projection-check.ts';
 import { incidentsFeed } from './feed.ts';
 import { readIncidents } from './incident.ts';
-
-const ORIGIN = /\n<author><name>([^<\n]*)<\/name><\/author>\n/;
 
 /** If the file was replaced while the feed was read, there is no finding, and the next walk checks again. */
 export function checkIncidents({ reader, findings, read, isStated }: CheckContext): ProjectionCheck {
@@ -31,6 +30,6 @@ export function checkIncidents({ reader, findings, read, isStated }: CheckContex
 }
 
 function isFeedOf({ since, incidents }: NonNullable<ReturnType<typeof readIncidents>>, text: string): boolean {
-  const origin = ORIGIN.exec(text)?.[1];
+  const origin = originIn(text);
   return origin !== undefined && incidentsFeed(origin, since, incidents) === text;
 }

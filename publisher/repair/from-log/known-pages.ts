@@ -8,6 +8,7 @@
  */
 import { cursorGeneration, isCursorOf } from '../../../contract/files/cursors.ts';
 import { parsePublicKey, publicKey } from '../../../contract/files/public-objects.ts';
+import { put } from '../../../storage/ports/changes.ts';
 import type { Item } from '../../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { listKeys } from '../../../storage/ports/objects.ts';
@@ -21,7 +22,7 @@ import type { PublisherStorage } from '../../dependencies.ts';
 import { type ListedPage, putLayout } from '../../kernel/list/list-layout.ts';
 import { orderedObservation } from '../../kernel/market-view.ts';
 import { resume } from '../resume.ts';
-import { LedgerWriter, put } from './ledger-writer.ts';
+import { LedgerWriter } from './ledger-writer.ts';
 
 /**
  * Prepares a ledger that was begun from a log for its first publication. Does nothing for any other ledger. May be

@@ -14,6 +14,7 @@ import { takenDownLine } from '../../../contract/log/entry-bundle.ts';
 import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
 import { openNote, type VerifierKey } from '../../../contract/log/notes.ts';
 import type { Snapshot } from '../../../contract/values/market.ts';
+import { put } from '../../../storage/ports/changes.ts';
 import { readPage } from '../../../storage/ports/paging.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { MARKET_INDEX } from '../../../storage/records/markets.ts';
@@ -32,7 +33,7 @@ import { checkTakedowns, type LogPass } from '../../verify/log/log-pass.ts';
 import { type LogSink, LogWalk } from '../../verify/log/log-walk.ts';
 import { PastMarket } from '../../verify/log/past-market.ts';
 import type { PublicReader } from '../../verify/reading/reader.ts';
-import { LedgerWriter, put } from './ledger-writer.ts';
+import { LedgerWriter } from './ledger-writer.ts';
 import { recordsOfRemoved, recordsOfShown } from './market-records.ts';
 
 /** The log cannot be used: another key, another past, a missing or wrong file, or contradicting entries. */

@@ -1,6 +1,5 @@
 /** Fills a ledger that nothing else uses, in the largest possible transactions. */
-import type { Json } from '../../../contract/values/canonical-json.ts';
-import { type Change, type ItemKey, MAX_TRANSACT_CHANGES } from '../../../storage/ports/ledger.ts';
+import { type Change, MAX_TRANSACT_CHANGES } from '../../../storage/ports/ledger.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { batchesOf } from '../../kernel/change-many.ts';
 
@@ -23,9 +22,4 @@ export class LedgerWriter {
       await ledger.transact(batch, { attemptId: newAttemptId() });
     }
   }
-}
-
-/** A put without a condition. */
-export function put<Value extends Json>(key: ItemKey<Value>, revision: number, value: Value): Change {
-  return { kind: 'put', key, revision, value, if: { kind: 'any' } };
 }

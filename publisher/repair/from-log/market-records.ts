@@ -7,6 +7,7 @@
 
 import { historyFilesDue } from '../../../contract/bodies/history-files.ts';
 import type { Removal } from '../../../contract/files/removed-market.ts';
+import { put } from '../../../storage/ports/changes.ts';
 import type { Change } from '../../../storage/ports/ledger.ts';
 import { nextEffectiveAt } from '../../../storage/records/announced-values.ts';
 import { EMPTY_SUM } from '../../../storage/records/history-sum.ts';
@@ -26,7 +27,6 @@ import {
 } from '../../../storage/records/publication.ts';
 import type { FoldedMarket, PublicRepresentative } from '../../core/log/folded-market.ts';
 import { MarketEntries } from '../../core/log/market-entries.ts';
-import { put } from './ledger-writer.ts';
 
 const NO_HISTORY = {
   ...{ latest: {}, observations: 0, unknownValues: 0, sum: EMPTY_SUM },
