@@ -87,6 +87,23 @@ export function disputedMetricsOf(standing: MarketRecordValue['standing']): stri
   return [...new Set([...Object.keys(disputes), ...mismatches])].sort();
 }
 
+/** The standing that gives these public facts. The ids of claims stay in the ledger, and rendering does not use them. */
+export function publicStanding(
+  representative: { readonly name: string; readonly salt: string | null } | null,
+  disputedMetrics: readonly string[],
+  sources: readonly { readonly url: string; readonly verification: SourceVerification | null }[],
+): NonNullable<MarketRecordValue['standing']> {
+  const { name, salt } = representative ?? {};
+  return {
+    representedBy: name === undefined ? null : { name, claim: '', ...(salt != null && { salt }) },
+    disputes: Object.fromEntries(disputedMetrics.map((metric) => [metric, ''])),
+    comparisons: {},
+    verifications: Object.fromEntries(
+      sources.flatMap(({ url, verification }) => (verification === null ? [] : [[url, verification]])),
+    ),
+  };
+}
+
 function publicSource(
   source: Source,
   { latest, status }: MarketRecordValue,

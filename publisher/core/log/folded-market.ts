@@ -10,10 +10,11 @@ import {
 } from '../../../contract/log/entries.ts';
 import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
 import { laterInstant } from '../../../contract/values/instants.ts';
-import type { Source, SourceVerification } from '../../../contract/values/market.ts';
+import type { Source } from '../../../contract/values/market.ts';
 import { type MarketRecordValue, observationKey } from '../../../storage/records/markets.ts';
 import type { OrderedObservation } from '../../kernel/market-view.ts';
 import { type Recount, recountOf } from '../../repair/recount.ts';
+import { publicStanding } from '../bodies/render.ts';
 
 /** The standing entries of a market, except its observations. */
 export interface MarketFacts {
@@ -109,21 +110,4 @@ function secondFormatOf(market: MarketEntry): Pick<MarketRecordValue, 'attribute
 
 function sourcePart({ label, url, publisher, licence, attribution, cadence }: SourceEntry): Source {
   return { label, url, publisher, licence, attribution, cadence };
-}
-
-/** The standing that gives these public facts. The ids of claims stay in the ledger, and rendering does not use them. */
-export function publicStanding(
-  representative: PublicRepresentative | null,
-  disputedMetrics: readonly string[],
-  sources: readonly { readonly url: string; readonly verification: SourceVerification | null }[],
-): NonNullable<MarketRecordValue['standing']> {
-  const { name, salt } = representative ?? {};
-  return {
-    representedBy: name === undefined ? null : { name, claim: '', ...(salt != null && { salt }) },
-    disputes: Object.fromEntries(disputedMetrics.map((metric) => [metric, ''])),
-    comparisons: {},
-    verifications: Object.fromEntries(
-      sources.flatMap(({ url, verification }) => (verification === null ? [] : [[url, verification]])),
-    ),
-  };
 }

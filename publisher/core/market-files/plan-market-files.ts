@@ -4,7 +4,6 @@ import { removedMarketDocument } from '../../../contract/files/removed-market.ts
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { HeadPut } from '../../kernel/bundle.ts';
-import { rendered } from '../../kernel/files/rendered.ts';
 import { compareWithStored } from '../../kernel/files/stored-digest.ts';
 import type { HistoryPlan } from '../../kernel/market-view.ts';
 import { type MarketContext, type MarketPart, NO_PART } from '../../kernel/projection.ts';
@@ -19,8 +18,7 @@ export async function planMarketFiles(
   history: HistoryPlan,
 ): Promise<MarketPart> {
   const { slug, record, published, isShown, isRefresh } = view;
-  const changed = async (kind: MarketFileKind, text: string, isGone: boolean): Promise<readonly HeadPut[]> => {
-    const { body } = rendered(text);
+  const changed = async (kind: MarketFileKind, body: string, isGone: boolean): Promise<readonly HeadPut[]> => {
     const name = nameOfFile(kind, slug);
     const other = await compareWithStored(objects, name, Buffer.from(body), isGone);
     if (other === null) return [];

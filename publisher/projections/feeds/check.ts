@@ -12,7 +12,7 @@ import { millisecondInstant } from '../../../contract/values/instants.ts';
 import { marketSchema } from '../../../contract/values/market.ts';
 import { checkAnswer, Findings } from '../../verify/check-body.ts';
 import { bodyText, checkFile, checkGone } from '../../verify/check-file.ts';
-import type { CheckContext, CheckedMarket, MarketBodies, ProjectionCheck } from '../../verify/projection-check.ts';
+import type { CheckContext, MarketBodies, ProjectionCheck } from '../../verify/projection-check.ts';
 import type { ShownMarket } from '../../verify/shown-market.ts';
 import { eventOf, FEED_ENTRIES_MAX, keyOfEvent, MarketEvents, type NewestEvents, noEvents } from './feed-events.ts';
 import { entriesOf, entryOf, type FeedEntry, feedText, type ReadFeed, readFeed } from './feed-file.ts';
@@ -43,135 +43,41 @@ export async function checkMarketFeed(bodies: MarketBodies): Promise<void> {
   checkFile(bodies, url, answer, contentType, expected ?? null);
 }
 
-export async function checkFeeds(context: CheckContext): Promise<ProjectionCheck> {
-  const walk = new FeedWalk(context);
-  // The log was read before the feeds. Without a log, histories are read before their feeds.
-  if (context.log !== null) await walk.readFeeds();
-  return walk;
-}
-
 interface NamedFeed extends ReadFeed {
   readonly url: string;
   /** The name of the feed: it decides which events the feed shows. */
   readonly name: FeedName;
 }
 
-/** The events of the markets that were read. */
-class FeedWalk implements ProjectionCheck {
-  readonly #context: CheckContext;
-  readonly #events: NewestEvents = noEvents();
+async function readFeeds({ read, findings, rule }: CheckContext): Promise<readonly NamedFeed[]> {
+  const feeds: NamedFeed[] = [];
+  for (const name of FEED_NAMES) {
+    const url = URLS[name];
+    const answer = await read('feeds', url, contentType);
+    const feed = answer && readFeed({ all: name }, bodyText(answer));
+    if (feed !== null) feeds.push({ ...feed, url, name });
+    else if (answer !== null) findings.add(url, rule, 'has another form than a feed of entries, newest first');
+  }
+  return feeds;
+}
+
+export async function checkFeeds(context: CheckContext): Promise<ProjectionCheck> {
+  const { reader, findings, rule, log, share } = context;
+  /** The events of the markets that were read. */
+  const known: NewestEvents = noEvents();
   /** When each market changed last, as far as it was read. */
-  readonly #updatedAt = new Map<string, string>();
-  readonly #unread = new Set<string>();
-  #feeds: readonly NamedFeed[] = [];
-  /** Whether the removal of a market may have removed entries from the feeds. */
-  #hasRemovals = false;
-
-  constructor(context: CheckContext) {
-    this.#context = context;
-  }
-
-  async readFeeds(): Promise<void> {
-    const feeds: NamedFeed[] = [];
-    for (const name of FEED_NAMES) {
-      const url = URLS[name];
-      const answer = await this.#context.read('feeds', url, contentType);
-      const feed = answer && readFeed({ all: name }, bodyText(answer));
-      if (feed !== null) feeds.push({ ...feed, url, name });
-      else if (answer !== null) this.#add(url, 'has another form than a feed of entries, newest first');
-    }
-    this.#feeds = feeds;
-    this.#hasRemovals = feeds.some(({ entries }) => entries.some(({ kind }) => kind === 'removal'));
-  }
-
-  readonly shown = (slug: string): string =>
-    this.#feeds
-      .flatMap(({ entries }) => entries.flatMap((entry) => (entry.slug === slug ? [entry.line] : [])))
-      .join('\n');
-
-  readonly market = async ({ slug, shown, removal }: CheckedMarket): Promise<void> => {
-    const events = shown === null ? new MarketEvents(slug, { quantity: 1, of: '' }) : eventsOf(shown);
-    if (removal !== null) events.remove(removal);
-    const updatedAt = removal?.removedAt ?? shown?.market.updatedAt ?? '1970-01-01T00:00:00Z';
-    this.#updatedAt.set(slug, millisecondInstant(updatedAt));
-    if (shown !== null) {
-      this.#events.changes.addAll(events.changes);
-      this.#events.corrections.addAll(events.corrections);
-    }
-    // With the log, the feeds are read already. Comparing market by market lets a second pass check only markets with
-    // findings.
-    for (const feed of this.#feeds) await this.#compare(feed, events, (other) => other === slug);
-  };
-
-  /** A market whose history was not read again. */
-  readonly skip = (slug: string): void => {
-    this.#unread.add(slug);
-  };
-
-  readonly end = async (): Promise<void> => {
-    const { log } = this.#context;
-    if (log === null) {
-      await this.readFeeds();
-      await this.#checkPage();
-      for (const feed of this.#feeds) await this.#compare(feed, this.#events, (slug) => this.#updatedAt.has(slug));
-    }
-    for (const feed of this.#feeds) await this.#compareRest(feed);
-  };
-
-  /** All entries link to the same page. A service without pages has no such page. */
-  async #checkPage(): Promise<void> {
-    const { reader } = this.#context;
-    const first = this.#feeds.find(({ entries }) => entries.length > 0);
-    if (first === undefined || (await reader(ANY_MARKET_PAGE)).status === 200 || (await reader('/')).status !== 200)
-      return;
-    this.#context.findings.add(first.url, 'link', `has entries that lead to ${ANY_MARKET_PAGE}, which is not there`);
-  }
-
-  /** Compares the entries of some markets with the events of these markets. */
-  async #compare(
-    { url, name, origin, entries }: NamedFeed,
-    events: NewestEvents,
-    isOwn: (slug: string) => boolean,
-  ): Promise<void> {
-    const own = new Map(entries.filter(({ slug }) => isOwn(slug)).map((entry) => [keyOfEvent(entry), entry]));
-    // A removal takes a market's entries out, and older entries do not come back. So the feed may be incomplete.
-    const last = entries.at(-1);
-    const isFromFirst = !this.#hasRemovals && entries.length < FEED_ENTRIES_MAX;
-    const oldest = isFromFirst ? '' : last === undefined ? '\uffff' : keyOfEvent(last);
-    if (own.size === 0 && events[name].newestKey <= oldest) return;
-    const expected = new Map(entriesOf(events[name], origin).map((entry) => [keyOfEvent(entry), entry]));
-    for (const [key, entry] of own) {
-      const known = expected.get(key);
-      const isRight = known === undefined ? await this.#isOfMarket(entry, origin) : known.line === entry.line;
-      if (!isRight) this.#add(url, `shows an event (${entry.kind}) of ${entry.slug} that its history does not give`);
-    }
-    for (const [key, { slug, kind }] of expected) {
-      // Removals before the feed's beginning are in no feed.
-      if (kind !== 'removal' && key > oldest && !own.has(key)) this.#add(url, `lacks an event (${kind}) of ${slug}`);
-    }
-  }
-
-  /** Checks the entries of markets that were not read. */
-  async #compareRest({ url, origin, entries }: NamedFeed): Promise<void> {
-    // Without histories, only the form of the feed can be checked.
-    if (this.#updatedAt.size === 0 && this.#unread.size === 0) return;
-    for (const entry of entries) {
-      if (this.#updatedAt.has(entry.slug) || (await this.#isOfMarket(entry, origin))) continue;
-      this.#add(url, `shows an event (${entry.kind}) of ${entry.slug}, which has none`);
-    }
-  }
-
-  #add(url: string, detail: string): void {
-    this.#context.findings.add(url, this.#context.rule, detail);
-  }
+  const updatedAt = new Map<string, string>();
+  /** Markets whose histories were not read again. */
+  const unread = new Set<string>();
+  // The log was read before the feeds. Without a log, histories are read before their feeds.
+  let feeds = log === null ? [] : await readFeeds(context);
+  const add = (url: string, detail: string) => findings.add(url, rule, detail);
 
   /** Whether an unknown event may be newer than the market's history as it was read. */
-  async #isOfMarket(entry: FeedEntry, origin: string): Promise<boolean> {
-    const { reader, share } = this.#context;
-    const { slug, kind, recordedAt, line } = entry;
-    const updatedAt = this.#updatedAt.get(slug);
-    if (updatedAt === undefined && (share.of > 1 || this.#unread.has(slug))) return true;
-    if (updatedAt !== undefined && millisecondInstant(recordedAt) <= updatedAt) return false;
+  const isOfMarket = async ({ slug, kind, recordedAt, line }: FeedEntry, origin: string): Promise<boolean> => {
+    const readAt = updatedAt.get(slug);
+    if (readAt === undefined && (share.of > 1 || unread.has(slug))) return true;
+    if (readAt !== undefined && millisecondInstant(recordedAt) <= readAt) return false;
     const url = marketUrl(slug);
     const answer = await reader(url);
     if (answer.status === 200) {
@@ -181,5 +87,79 @@ class FeedWalk implements ProjectionCheck {
     const removal = checkAnswer(new Findings(), url, answer, removedMarketSchema, { status: 410 })?.value;
     if (removal === undefined) return false;
     return kind !== 'removal' || entryOf(eventOf({ slug, removal }), origin).line === line;
-  }
+  };
+
+  /** Compares the entries of some markets with the events of these markets. */
+  const compare = async (
+    { url, name, origin, entries }: NamedFeed,
+    events: NewestEvents,
+    isOwn: (slug: string) => boolean,
+  ): Promise<void> => {
+    const own = new Map(entries.filter(({ slug }) => isOwn(slug)).map((entry) => [keyOfEvent(entry), entry]));
+    const last = entries.at(-1);
+    const oldest = isFromFirst(entries) ? '' : last === undefined ? '\uffff' : keyOfEvent(last);
+    if (own.size === 0 && events[name].newestKey <= oldest) return;
+    const expected = new Map(entriesOf(events[name], origin).map((entry) => [keyOfEvent(entry), entry]));
+    for (const [key, entry] of own) {
+      const right = expected.get(key);
+      const isRight = right === undefined ? await isOfMarket(entry, origin) : right.line === entry.line;
+      if (!isRight) add(url, `shows an event (${entry.kind}) of ${entry.slug} that its history does not give`);
+    }
+    for (const [key, { slug, kind }] of expected) {
+      // Removals before the feed's beginning are in no feed.
+      if (kind !== 'removal' && key > oldest && !own.has(key)) add(url, `lacks an event (${kind}) of ${slug}`);
+    }
+  };
+
+  /** Whether a feed has all events. A removal takes a market's entries out, and older entries do not come back. */
+  const isFromFirst = (entries: readonly FeedEntry[]): boolean =>
+    entries.length < FEED_ENTRIES_MAX && !feeds.some((feed) => feed.entries.some(({ kind }) => kind === 'removal'));
+
+  /** Checks the entries of markets that were not read. */
+  const compareRest = async ({ url, origin, entries }: NamedFeed): Promise<void> => {
+    // Without histories, only the form of the feed can be checked.
+    if (updatedAt.size === 0 && unread.size === 0) return;
+    for (const entry of entries) {
+      if (updatedAt.has(entry.slug) || (await isOfMarket(entry, origin))) continue;
+      add(url, `shows an event (${entry.kind}) of ${entry.slug}, which has none`);
+    }
+  };
+
+  /** All entries link to the same page. A service without pages has no such page. */
+  const checkPage = async (): Promise<void> => {
+    const first = feeds.find(({ entries }) => entries.length > 0);
+    if (first === undefined || (await reader(ANY_MARKET_PAGE)).status === 200 || (await reader('/')).status !== 200)
+      return;
+    findings.add(first.url, 'link', `has entries that lead to ${ANY_MARKET_PAGE}, which is not there`);
+  };
+
+  return {
+    shown: (slug) =>
+      feeds.flatMap(({ entries }) => entries.flatMap((entry) => (entry.slug === slug ? [entry.line] : []))).join('\n'),
+
+    async market({ slug, shown, removal }) {
+      const events = shown === null ? new MarketEvents(slug, { quantity: 1, of: '' }) : eventsOf(shown);
+      if (removal !== null) events.remove(removal);
+      const changedAt = removal?.removedAt ?? shown?.market.updatedAt ?? '1970-01-01T00:00:00Z';
+      updatedAt.set(slug, millisecondInstant(changedAt));
+      if (shown !== null) {
+        known.changes.addAll(events.changes);
+        known.corrections.addAll(events.corrections);
+      }
+      // With the log, the feeds are read already. Comparing market by market lets a second pass check only markets with
+      // findings.
+      for (const feed of feeds) await compare(feed, events, (other) => other === slug);
+    },
+
+    skip: (slug) => unread.add(slug),
+
+    async end() {
+      if (log === null) {
+        feeds = await readFeeds(context);
+        await checkPage();
+        for (const feed of feeds) await compare(feed, known, (slug) => updatedAt.has(slug));
+      }
+      for (const feed of feeds) await compareRest(feed);
+    },
+  };
 }
