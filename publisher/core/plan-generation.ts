@@ -5,7 +5,7 @@ import type { Snapshot } from '../../contract/values/market.ts';
 import type { HeadValue, LogState } from '../../storage/records/publication.ts';
 import { MAX_MARKED_MARKETS, type PublisherDependencies } from '../dependencies.ts';
 import { BundleWriter } from '../kernel/bundle.ts';
-import { type DueMarkets, type MarkedMarket, readDue } from '../kernel/marks.ts';
+import { type DueMarkets, type LeftMarks, type MarkedMarket, readDue } from '../kernel/marks.ts';
 import type { PlanContext, Projector } from '../kernel/projection.ts';
 import { rendererOf, snapshotBody } from './bodies/render.ts';
 import { mayPublishList, planListIfDue } from './lists/list-cadence.ts';
@@ -15,7 +15,7 @@ import { type MarketsPlan, planMarkets } from './plan-markets.ts';
 import { PlannedProjections } from './planned-projections.ts';
 
 /** A generation that is rendered and not yet committed. */
-export interface GenerationPlan extends Pick<MarketsPlan, 'marks' | 'keptMarks' | 'planned' | 'deferred'> {
+export interface GenerationPlan extends LeftMarks, Pick<MarketsPlan, 'marks' | 'keptMarks' | 'planned' | 'deferred'> {
   /** The HEAD that will be committed, without the bundle. */
   readonly head: Omit<HeadValue, 'bundle'>;
   readonly bundle: BundleWriter;
@@ -23,8 +23,6 @@ export interface GenerationPlan extends Pick<MarketsPlan, 'marks' | 'keptMarks' 
   readonly isEmpty: boolean;
   /** Whether all markets must be rendered again, because another renderer rendered them. */
   readonly asksForRefresh: boolean;
-  readonly isFreshLeft: boolean;
-  readonly isRefreshLeft: boolean;
   /** Whether files of projections are left for the next generation. */
   readonly areFilesLeft: boolean;
   /** Whether a takedown has entries left. */
@@ -148,9 +146,7 @@ function consistentSince(
   return before?.knownSince === undefined ? {} : { knownSince: before.knownSince };
 }
 
-interface RemainingMarks {
-  readonly isFreshLeft: boolean;
-  readonly isRefreshLeft: boolean;
+interface RemainingMarks extends LeftMarks {
   /** The slug of the last examined fresh mark. */
   readonly takenTo: string;
 }

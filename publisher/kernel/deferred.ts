@@ -8,18 +8,17 @@ import { readAll } from '../../storage/ports/paging.ts';
 import { DEFERRED, deferredKey, type HeadValue } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { changeMany } from './change-many.ts';
+import type { LeftMarks } from './marks.ts';
 
 /** After this time an alarm is raised. */
 const DEFERRED_TOO_LONG_MS = 5 * 60 * 1000;
 
 const MARKETS_SHOWN = 3;
 
-interface Planned {
+interface Planned extends LeftMarks {
   readonly planned: Pick<ReadonlySet<string>, 'has'>;
   /** The reason, by slug. */
   readonly deferred: ReadonlyMap<string, string>;
-  readonly isFreshLeft: boolean;
-  readonly isRefreshLeft: boolean;
 }
 
 export interface Deferred {

@@ -24,12 +24,15 @@ export interface MarkedMarket {
   readonly marks: readonly Item[];
 }
 
-export interface DueMarkets {
-  /** Fresh marks first, then refresh marks. */
-  readonly markets: readonly MarkedMarket[];
-  /** Whether fresh marks are left for the next generation. */
+/** Whether a generation leaves marks for the next one. */
+export interface LeftMarks {
   readonly isFreshLeft: boolean;
   readonly isRefreshLeft: boolean;
+}
+
+export interface DueMarkets extends LeftMarks {
+  /** Fresh marks first, then refresh marks. */
+  readonly markets: readonly MarkedMarket[];
 }
 
 /**

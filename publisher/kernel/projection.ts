@@ -18,7 +18,7 @@ import type { CheckContext, MarketBodies, ProjectionCheck } from '../verify/proj
 import type { BundleLine, BundleWriter, HeadPut, PlannedFiles } from './bundle.ts';
 import type { Deferred } from './deferred.ts';
 import type { HistoryPlan, MarketView, OrderedObservation } from './market-view.ts';
-import type { MarkedMarket } from './marks.ts';
+import type { LeftMarks, MarkedMarket } from './marks.ts';
 
 export interface Projector {
   /** Its folder, its state in HEAD, and its name in alarms. */
@@ -162,11 +162,9 @@ export interface ProjectionPlan {
 }
 
 /** The work that a generation leaves to the next one. */
-export interface LeftMarkets {
+export interface LeftMarkets extends LeftMarks {
   /** Markets that this generation defers. */
   readonly deferred: Pick<ReadonlySet<string>, 'has'>;
-  readonly isFreshLeft: boolean;
-  readonly isRefreshLeft: boolean;
 }
 
 export interface PlanEnd {

@@ -20,7 +20,7 @@ import {
 import type { BundleWriter } from '../../kernel/bundle.ts';
 import { storedDigest } from '../../kernel/files/stored-digest.ts';
 import { putLayout } from '../../kernel/list/list-layout.ts';
-import type { LeftMarkets } from '../../kernel/projection.ts';
+import type { LeftMarks } from '../../kernel/marks.ts';
 import { isListed } from '../bodies/plan-market.ts';
 import type { MarketsPlan } from '../plan-markets.ts';
 import type { PlannedProjections } from '../planned-projections.ts';
@@ -40,9 +40,6 @@ interface ListContext {
 function dueAtMsOf({ listEverySeconds = defaultListEverySeconds }: PublisherDependencies, list: ListState): number {
   return list.publishedAtMs + listEverySeconds(list.markets) * 1000;
 }
-
-/** Marks that the generation leaves for the next one. */
-type LeftMarks = Pick<LeftMarkets, 'isFreshLeft' | 'isRefreshLeft'>;
 
 /** A doubtful list must wait until no market has a refresh pending, because its items come from the published bodies. */
 function isBlocked({ isDoubtful }: ListState, { isFreshLeft, isRefreshLeft }: LeftMarks): boolean {

@@ -12,6 +12,28 @@ export interface ListFile<Row, Beside> {
   readonly load: () => Promise<ListFileForm<Row, Beside>>;
 }
 
+/**
+ * One row for each key, sorted by key.
+ *
+ * @param join the row of two rows with the same key, in their order
+ * @param most the most rows: the first ones
+ */
+export function rowsByKey<Row>(
+  rows: Iterable<Row>,
+  keyOf: (row: Row) => string,
+  join: (one: Row, other: Row) => Row,
+  most: number,
+): readonly Row[] {
+  const byKey = new Map<string, Row>();
+  for (const row of rows) {
+    const key = keyOf(row);
+    const known = byKey.get(key);
+    byKey.set(key, known === undefined ? row : join(known, row));
+  }
+  const sorted = [...byKey].sort(([one], [other]) => (one < other ? -1 : 1));
+  return sorted.slice(0, most).map(([, row]) => row);
+}
+
 export interface ListFileForm<Row, Beside> {
   /** The rows for the markets of one page. */
   readonly rowsOf: (markets: readonly Market[]) => readonly Row[];

@@ -4,7 +4,7 @@ import type { CalendarCadence } from '../../../contract/freshness/expected-next.
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
-import type { ListFileForm } from '../../kernel/list/list-file-form.ts';
+import { type ListFileForm, rowsByKey } from '../../kernel/list/list-file-form.ts';
 import { recurrenceOf } from './recurrence.ts';
 
 /** The most events of the calendar: the first ones by name. Most services have fewer sources. */
@@ -20,39 +20,19 @@ interface Release {
   readonly year: number;
 }
 
-/** Collects the sources of many markets that have an expected value. */
-class Releases {
-  /** Releases by label and cadence. */
-  readonly #releases = new Map<string, Release>();
-
-  constructor(releases: Iterable<Release> = []) {
-    for (const release of releases) this.#add(release);
-  }
-
-  add({ sources }: Pick<Market, 'sources'>): void {
-    for (const { label, cadence, expectedNextAt } of sources) {
-      if (!cadence || !expectedNextAt || !isOfCalendar(cadence)) continue;
-      this.#add({ label, cadence, year: Number(expectedNextAt.slice(0, 4)) });
-    }
-  }
-
-  #add(release: Release): void {
-    const key = `${release.label}\n${canonicalJson(release.cadence as Json)}`;
-    const known = this.#releases.get(key);
-    if (known === undefined || known.year < release.year) this.#releases.set(key, release);
-  }
-
-  /** Sorted by label. */
-  get all(): readonly Release[] {
-    const sorted = [...this.#releases].sort(([one], [other]) => (one < other ? -1 : 1));
-    return sorted.slice(0, EVENTS_MAX).map(([, release]) => release);
-  }
+/** The sources of a market that have an expected value. */
+function releasesOf({ sources }: Pick<Market, 'sources'>): readonly Release[] {
+  return sources.flatMap(({ label, cadence, expectedNextAt }) => {
+    if (!cadence || !expectedNextAt || !isOfCalendar(cadence)) return [];
+    return [{ label, cadence, year: Number(expectedNextAt.slice(0, 4)) }];
+  });
 }
 
-function releasesOf(markets: readonly Pick<Market, 'sources'>[]): readonly Release[] {
-  const found = new Releases();
-  for (const market of markets) found.add(market);
-  return found.all;
+/** Each label and cadence once, with its latest year, sorted by label. */
+function byLabel(releases: readonly Release[]): readonly Release[] {
+  const keyOf = ({ label, cadence }: Release) => `${label}\n${canonicalJson(cadence as Json)}`;
+  const later = (one: Release, other: Release) => (one.year < other.year ? other : one);
+  return rowsByKey(releases, keyOf, later, EVENTS_MAX);
 }
 
 /** A list changes often, its calendar seldom, and making one takes long: the last one is kept. */
@@ -60,10 +40,10 @@ let last = { shows: '', text: '' };
 
 /** `beside` is the name of the service. Without an event there is no file, because a calendar must have one. */
 export const CALENDAR: ListFileForm<Release, string> = {
-  rowsOf: releasesOf,
+  rowsOf: (markets) => byLabel(markets.flatMap(releasesOf)),
   beside: async ({ log }) => log?.origin ?? 'Tidemark',
   text(rows, origin) {
-    const { all } = new Releases(rows);
+    const all = byLabel(rows);
     if (all.length === 0) return null;
     const shows = canonicalJson({ all, origin } as unknown as Json);
     if (shows !== last.shows) last = { shows, text: calendarText(all, origin) };

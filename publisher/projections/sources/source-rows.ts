@@ -8,7 +8,7 @@ import { laterInstant, millisecondInstant } from '../../../contract/values/insta
 import type { Market } from '../../../contract/values/market.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import { SOURCE_STATES } from '../../../storage/records/sources.ts';
-import type { ListFileForm } from '../../kernel/list/list-file-form.ts';
+import { type ListFileForm, rowsByKey } from '../../kernel/list/list-file-form.ts';
 
 /** A source in the list of markets. */
 type SourceRow = Omit<PublicSource, 'lastFetchedAt' | 'late'>;
@@ -16,37 +16,20 @@ type SourceRow = Omit<PublicSource, 'lastFetchedAt' | 'late'>;
 /** When a source was last fetched, with its label. */
 type Fetch = readonly [label: string, at: string];
 
-class SourceRows {
-  /** Rows by all facts about a source except its address. */
-  readonly #rows = new Map<string, SourceRow>();
+function rowsOf({ sources, updatedAt }: Pick<Market, 'sources' | 'updatedAt'>): readonly SourceRow[] {
+  return sources.map(({ label, url, publisher, licence, attribution, ...times }) => {
+    // A list of an earlier version has neither field.
+    const { cadence = null, expectedNextAt = null } = times;
+    const fields = { label, url, publisher, licence, attribution, cadence, expectedNextAt };
+    return { ...fields, markets: 1, lastChangedAt: updatedAt };
+  });
+}
 
-  /** @param rows in the order of the markets */
-  constructor(rows: readonly SourceRow[] = []) {
-    for (const row of rows) this.#add(row);
-  }
-
-  /** Call it in the order of the list. */
-  add({ sources, updatedAt }: Pick<Market, 'sources' | 'updatedAt'>): void {
-    for (const { label, url, publisher, licence, attribution, ...times } of sources) {
-      // A list of an earlier version has neither field.
-      const { cadence = null, expectedNextAt = null } = times;
-      const fields = { label, url, publisher, licence, attribution, cadence, expectedNextAt };
-      this.#add({ ...fields, markets: 1, lastChangedAt: updatedAt });
-    }
-  }
-
-  #add(row: SourceRow): void {
-    const { label, publisher, licence, attribution, cadence } = row;
-    const key = canonicalJson([label, publisher, licence, attribution, cadence] as unknown as Json);
-    const known = this.#rows.get(key);
-    this.#rows.set(key, known === undefined ? row : joined(known, row));
-  }
-
-  /** Sorted by label. */
-  get all(): readonly SourceRow[] {
-    const sorted = [...this.#rows].sort(([one], [other]) => (one < other ? -1 : 1));
-    return sorted.slice(0, PUBLIC_SOURCES_MAX).map(([, row]) => row);
-  }
+/** Rows that differ only in their address are one row. Sorted by label. @param rows in the order of the markets */
+function bySource(rows: readonly SourceRow[]): readonly SourceRow[] {
+  const keyOf = ({ label, publisher, licence, attribution, cadence }: SourceRow) =>
+    canonicalJson([label, publisher, licence, attribution, cadence] as unknown as Json);
+  return rowsByKey(rows, keyOf, joined, PUBLIC_SOURCES_MAX);
 }
 
 function joined(one: SourceRow, other: SourceRow): SourceRow {
@@ -65,11 +48,7 @@ function earlier(one: string, other: string | null): string {
 
 /** `beside` has the times of fetches, by label. docs/decisions/097 */
 export const SOURCES_FILE: ListFileForm<SourceRow, readonly Fetch[]> = {
-  rowsOf(markets) {
-    const found = new SourceRows();
-    for (const market of markets) found.add(market);
-    return found.all;
-  },
+  rowsOf: (markets) => bySource(markets.flatMap(rowsOf)),
   async beside({ ledger }) {
     const fetches = new Map<string, string>();
     for (const { value } of await readAll(ledger, SOURCE_STATES)) {
@@ -80,7 +59,7 @@ export const SOURCES_FILE: ListFileForm<SourceRow, readonly Fetch[]> = {
   },
   text(rows, fetches) {
     const fetchedAt = new Map(fetches);
-    const data = new SourceRows(rows).all.map((row): PublicSource => {
+    const data = bySource(rows).map((row): PublicSource => {
       const lastFetchedAt = fetchedAt.get(row.label) ?? null;
       return { ...row, lastFetchedAt, late: isLate(row, lastFetchedAt) };
     });

@@ -1,11 +1,12 @@
 /** Reads a log from its first entry to a checkpoint, and builds its tree and its markets from these entries alone. */
 
+import { pMapIterable } from 'p-map';
 import { LOG_ROOT } from '../../../contract/files/public-objects.ts';
 import type { LogCheckpoint } from '../../../contract/log/checkpoint.ts';
 import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
 import { HASH_BYTES } from '../../../contract/log/merkle.ts';
 import type { TileReader } from '../../../contract/log/proofs.ts';
-import { TILE_WIDTH, tilePath } from '../../../contract/log/tiles.ts';
+import { TILE_WIDTH, tilePath, widthOfTile } from '../../../contract/log/tiles.ts';
 import { type HashTile, LogTree } from '../../../contract/log/tree.ts';
 import { LogFold } from '../../core/log/fold.ts';
 import type { Findings } from '../check-body.ts';
@@ -84,23 +85,12 @@ export class LogWalk {
   }
 
   /** The bundles in order. A few are read in advance. */
-  async *#bundles(
-    from: number,
-    to: number,
-  ): AsyncGenerator<{ readonly n: number; readonly entries: readonly ReadEntry[] }> {
+  #bundles(from: number, to: number) {
     const first = Math.floor(from / TILE_WIDTH);
-    const end = Math.ceil(to / TILE_WIDTH);
-    const read = (n: number) => {
-      const entries = this.#files.entries(n, Math.min(TILE_WIDTH, to - n * TILE_WIDTH));
-      // The loop below awaits it. Until then, a rejection must not end the process.
-      entries.catch(() => undefined);
-      return entries;
-    };
-    const ahead: Promise<readonly ReadEntry[]>[] = [];
-    for (let n = from === to ? end : first; n < end; n++) {
-      while (ahead.length < BUNDLES_AHEAD && n + ahead.length < end) ahead.push(read(n + ahead.length));
-      yield { n, entries: (await ahead.shift()) as readonly ReadEntry[] };
-    }
+    const count = from === to ? 0 : Math.ceil(to / TILE_WIDTH) - first;
+    const read = async (n: number) => ({ n, entries: await this.#files.entries(n, widthOfTile(0, n, to)) });
+    const tiles = Array.from({ length: count }, (_, index) => first + index);
+    return pMapIterable(tiles, read, { concurrency: BUNDLES_AHEAD });
   }
 
   /** Checks that the entries of a bundle that were read before are unchanged. */
