@@ -21,7 +21,7 @@ import { deleteItem } from '../storage/put-item.ts';
 import { removeMarket } from './remove-market.ts';
 import { begun, copyOf, loggedWorld, OWN_KEY } from './repair/world-from-log.ts';
 import { damagedReader, withBody, withField } from './verify/damaged-reader.ts';
-import { market, price, publicObjects, SMALL_PAGES, START_MS, type World } from './world.ts';
+import { itemsAt, market, price, publicObjects, SMALL_PAGES, START_MS, type World } from './world.ts';
 
 const HOUR_MS = 3_600_000;
 const at = (hour: number) => new Date(START_MS + hour * HOUR_MS).toISOString().replace('.000Z', 'Z');
@@ -49,21 +49,7 @@ async function shown(world: World): Promise<Market> {
   return await world.json(marketUrl('power'));
 }
 
-interface HistoryPage {
-  readonly data: readonly PublicObservation[];
-  readonly page: { readonly nextCursor: string | null };
-}
-
-async function historyOf(world: World): Promise<PublicObservation[]> {
-  const all: PublicObservation[] = [];
-  let url: string | null = historyUrl('power');
-  while (url !== null) {
-    const { data, page }: HistoryPage = await world.json(url);
-    all.push(...data);
-    url = page.nextCursor === null ? null : `${historyUrl('power')}?cursor=${page.nextCursor}`;
-  }
-  return all;
-}
+const historyOf = ({ read }: World) => itemsAt<PublicObservation>(read, historyUrl('power'));
 
 const priceOf = ({ metrics: { price } }: Pick<Market, 'metrics'>) => price && [price.observedAt, amount(price)];
 const announcedBy = ({ announced }: Market) =>

@@ -11,7 +11,7 @@ import { readAll } from '../../storage/ports/paging.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { marketKey, observationsOf } from '../../storage/records/markets.ts';
 import { ingest } from '../ingest/ingest.ts';
-import { createWorld, market, price, readerOf, START_MS, type World } from './world.ts';
+import { createWorld, itemsAt, market, price, START_MS, type World } from './world.ts';
 
 const row = fc.record({
   kind: fc.constantFrom('value', 'value', 'value', 'retraction', 'mistake', 'withdrawn'),
@@ -43,17 +43,7 @@ function recordOf({ kind, day, host, label, amountMinor, releasedDay }: Row): un
   return kind === 'retraction' ? retraction : { ...retraction, kind };
 }
 
-async function historyOf({ objects }: World): Promise<readonly PublicObservation[]> {
-  const read = readerOf(objects);
-  const all: PublicObservation[] = [];
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const url = cursor === undefined ? historyUrl('gold') : `${historyUrl('gold')}?cursor=${cursor}`;
-    const page = JSON.parse(Buffer.from((await read(url)).body).toString());
-    all.push(...page.data);
-    cursor = page.page.nextCursor;
-  }
-  return all;
-}
+const historyOf = ({ read }: World) => itemsAt<PublicObservation>(read, historyUrl('gold'));
 
 /** Without the two members that a later version changes. */
 const contentOf = ({ supersededAt, supersededBy, ...content }: PublicObservation) => content;

@@ -9,7 +9,7 @@ import { verify } from '../../publisher/verify/verify.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { readLog } from './log/test-log.ts';
 import { begun, copyOf, loggedWorld, OWN_KEY } from './repair/world-from-log.ts';
-import { market, price, publicObjects, readerOf, SMALL_PAGES, type World } from './world.ts';
+import { itemsAt, market, price, publicObjects, SMALL_PAGES, type World } from './world.ts';
 
 const REASON = 'The source printed two digits the wrong way round.';
 
@@ -40,15 +40,7 @@ async function published(...records: readonly IngestRecordInput[]): Promise<Worl
   return world;
 }
 
-async function rowsOf({ objects }: World): Promise<PublicObservation[]> {
-  const rows: PublicObservation[] = [];
-  for (let url: string | null = historyUrl('a'); url !== null; ) {
-    const { data, page } = JSON.parse(Buffer.from((await readerOf(objects)(url)).body).toString());
-    rows.push(...data);
-    url = page.nextCursor === null ? null : `${historyUrl('a')}?cursor=${page.nextCursor}`;
-  }
-  return rows;
-}
+const rowsOf = ({ read }: World) => itemsAt<PublicObservation>(read, historyUrl('a'));
 
 /** Each version, oldest first, as its amount, its kind and its reason. */
 async function versionsAt(world: World, day: number, metric = 'price') {

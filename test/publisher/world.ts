@@ -193,6 +193,17 @@ export function readerOf(objects: ObjectStore): PublicReader {
   };
 }
 
+/** The items of a collection, over all its pages. */
+export async function itemsAt<Item>(read: PublicReader, url: string): Promise<Item[]> {
+  const items: Item[] = [];
+  for (let next: string | null = url; next !== null; ) {
+    const { data, page } = JSON.parse(Buffer.from((await read(next)).body).toString('utf8'));
+    items.push(...data);
+    next = page.nextCursor === null ? null : `${url}?cursor=${page.nextCursor}`;
+  }
+  return items;
+}
+
 /** A price a day, from day 0 on. */
 export function days(slug: string, count: number): readonly IngestRecordInput[] {
   return Array.from({ length: count }, (_, day) => price(slug, day, 100 * day + 1));

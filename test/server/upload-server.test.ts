@@ -1,7 +1,6 @@
 /** Large files over the embedded server's port, as a client puts them. */
 import { once } from 'node:events';
 import { readdir, stat } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { EdgeLimits } from '../../server/edge/limits.ts';
@@ -11,6 +10,7 @@ import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { converse, parseReply, startEdge } from './edge/edge-fixture.ts';
+import { RawClient } from './edge/raw-client.ts';
 
 const ID = 'upl_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
 const TEXT = '{"type":"market"}\n';
@@ -159,18 +159,14 @@ describe('a slow file', () => {
 
   test('is stored, even if it takes longer than any other request may', async () => {
     const { stored, edge, target } = await serving(LIMITS);
-    const socket = connect(edge.port, '127.0.0.1').setNoDelay().setEncoding('latin1');
-    let text = '';
-    socket.on('data', (chunk) => {
-      text += chunk;
-    });
-    socket.write(put(target));
+    const client = await RawClient.open(edge);
+    await client.send(put(target));
     for (let sent = 0; sent < TEXT.length; sent += 2) {
       await setTimeout(LIMITS.requestTimeoutMs / 3);
-      socket.write(TEXT.slice(sent, sent + 2));
+      await client.send(TEXT.slice(sent, sent + 2));
     }
-    await once(socket, 'close');
-    expect([parseReply(text).status, stored]).toEqual([204, [ID]]);
+    if (!client.socket.closed) await once(client.socket, 'close');
+    expect([parseReply(client.text).status, stored]).toEqual([204, [ID]]);
   });
 
   test('is refused if it stops, and nothing is left', async () => {
@@ -186,21 +182,14 @@ describe('a slow file', () => {
     ['is accepted in the first minute', MINUTE_MS, 204],
   ])('below the least rate %s', async (_, elapsedMs, status) => {
     const { left, keptBytes, clock, edge, target } = await serving();
-    const conversation = (async () => {
-      const socket = connect(edge.port, '127.0.0.1').setNoDelay().setEncoding('latin1');
-      let text = '';
-      socket.on('data', (chunk) => {
-        text += chunk;
-      });
-      socket.write(put(target) + TEXT.slice(0, 1));
-      // Time counts from the first read of the body, after the file is created. So wait for the first byte.
-      while ((await keptBytes()) === 0) await setImmediate();
-      clock.nowMs += elapsedMs;
-      socket.write(TEXT.slice(1));
-      await once(socket, 'close');
-      return text;
-    })();
-    expect(parseReply(await conversation).status).toBe(status);
+    const client = await RawClient.open(edge);
+    await client.send(put(target) + TEXT.slice(0, 1));
+    // Time counts from the first read of the body, after the file is created. So wait for the first byte.
+    while ((await keptBytes()) === 0) await setImmediate();
+    clock.nowMs += elapsedMs;
+    await client.send(TEXT.slice(1));
+    if (!client.socket.closed) await once(client.socket, 'close');
+    expect(parseReply(client.text).status).toBe(status);
     expect(await left()).toEqual(status === 204 ? [ID] : []);
   });
 });

@@ -64,7 +64,7 @@ describe('whatever of the last transactions has arrived, and however old the cop
       const late = random.int(0, 40);
       const share = random.pick([0, 0.3, 0.8, 1]);
       const replica = await replicaOf(first.ledger, late, () => random.chance(share));
-      const objects = await copied(stores[random.int(2, stores.length - 1)] as MemoryObjects);
+      const objects = (stores[random.int(2, stores.length - 1)] as MemoryObjects).copy();
       const seen = checkpoints.at(-1) as string;
       const dependencies = dependenciesOn(replica.ledger, objects, first.clock);
 
@@ -110,7 +110,7 @@ describe('whatever of the last transactions has arrived, and however old the cop
 
 test('another log needs another name, and a checkpoint of a stranger is refused', async () => {
   const { ledger } = await replicaOf(first.ledger, 0, () => true);
-  const dependencies = dependenciesOn(ledger, await copied(stores.at(-1) as MemoryObjects), first.clock);
+  const dependencies = dependenciesOn(ledger, (stores.at(-1) as MemoryObjects).copy(), first.clock);
   await expect(promote(dependencies, { newLog: LOG_ORIGIN })).rejects.toThrow(RangeError);
   const strange = await signNote(
     checkpointText({ origin: OTHER_LOG, size: 1, root: EMPTY_ROOT }),
@@ -120,12 +120,6 @@ test('another log needs another name, and a checkpoint of a stranger is refused'
   // Nothing was changed by them.
   expect((await ledger.get(HEAD_KEY))?.revision).toBe((await first.ledger.get(HEAD_KEY))?.revision);
 });
-
-async function copied(objects: MemoryObjects): Promise<MemoryObjects> {
-  const copy = openMemoryObjects();
-  for (const [key, { body, metadata }] of objects.snapshot()) await copy.put(key, body, metadata, { kind: 'absent' });
-  return copy;
-}
 
 /** Everything in the ledger is public, and `verify` finds nothing. */
 async function expectPublished(ledger: Ledger, objects: MemoryObjects): Promise<void> {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { STATIC_KINDS } from '../../../contract/files/public-object-names.ts';
 import { PUBLIC_PREFIX, publicKey } from '../../../contract/files/public-objects.ts';
+import { MARKETS_URL } from '../../../contract/files/routes.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { BundleLost, LedgerBehind, Superseded } from '../../../publisher/errors.ts';
 import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
@@ -21,6 +22,7 @@ import {
   createWorld,
   days,
   dependenciesOn,
+  itemsAt,
   market,
   price,
   publicObjects,
@@ -53,19 +55,6 @@ async function sweepExpired(world: World): Promise<void> {
 async function expectVerified(objects: ObjectStore): Promise<void> {
   const report = await verify(readerOf(objects), { pageSizes: SMALL_PAGES, settled: true });
   expect(report.findings).toEqual([]);
-}
-
-/** A copy in another store. `damage` returns other bytes, or null to lose the object. */
-async function copyOf(
-  objects: MemoryObjects,
-  damage: (key: string, body: Uint8Array) => Uint8Array | null = (_, body) => body,
-): Promise<MemoryObjects> {
-  const copy = openMemoryObjects();
-  for (const [key, { body, metadata }] of objects.snapshot()) {
-    const damaged = damage(key, body);
-    if (damaged !== null) await copy.put(key, damaged, metadata, { kind: 'absent' });
-  }
-  return copy;
 }
 
 const rebuildInto = (world: World, objects: ObjectStore) => rebuild(dependenciesOn(world.ledger, objects, world.clock));
@@ -194,18 +183,8 @@ describe('a rebuild into a store with one damaged object', () => {
   });
 });
 
-/** The items of the list, page by page, without cursors. */
-async function listedItems(objects: MemoryObjects): Promise<unknown[]> {
-  const bodies = publicObjects(objects);
-  const items: unknown[] = [];
-  let key = publicKey({ kind: 'market-list' });
-  for (;;) {
-    const { data, page } = JSON.parse(bodies.get(key) ?? '');
-    items.push(...data);
-    if (page.nextCursor === null) return items;
-    key = publicKey({ kind: 'market-list-page', cursor: page.nextCursor });
-  }
-}
+/** The items of the list, without cursors. */
+const listedItems = (objects: MemoryObjects) => itemsAt(readerOf(objects), MARKETS_URL);
 
 function giveWay(error: unknown): void {
   if (!(error instanceof Superseded)) throw error;
@@ -218,7 +197,7 @@ async function loseBundle(world: World, at: number): Promise<{ committed: boolea
     if (!(error instanceof ProcessDied)) throw error;
   });
   await world.loseBundles();
-  const committed = await publish(dependenciesOn(world.ledger, await copyOf(world.objects), world.clock)).then(
+  const committed = await publish(dependenciesOn(world.ledger, world.objects.copy(), world.clock)).then(
     () => false,
     (error: unknown) => error instanceof BundleLost,
   );
@@ -292,7 +271,8 @@ describe('when the bundle of a committed generation is lost before it was applie
 test('with another publisher at any moment of a rebuild, one of them stops, and nothing is lost', async () => {
   for (let at = 0, reached = true; reached; at += runs(3, 1)) {
     const world = await publishedWorld();
-    const objects = await copyOf(world.objects, (key, body) => (key.includes('/history.json') ? null : body));
+    const { objects } = world;
+    for (const key of publicObjects(objects).keys()) if (key.endsWith('/history.json')) await world.lose(key);
     reached = false;
     const faulty = faultyStorage(world.ledger, objects, at, async ({ run }) => {
       reached = true;

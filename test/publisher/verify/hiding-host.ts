@@ -5,7 +5,6 @@ import { takenDownLine } from '../../../contract/log/entry-bundle.ts';
 import { leafHash } from '../../../contract/log/merkle.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reading/reader.ts';
-import { openMemoryObjects } from '../../storage/memory-objects.ts';
 import { readCheckpoint } from '../log/test-log.ts';
 import { price, readerOf, type World } from '../world.ts';
 
@@ -25,9 +24,7 @@ export function hidingHost(reader: PublicReader, pattern: RegExp): PublicReader 
  * has the correction.
  */
 export async function hostWithoutCorrection(world: World): Promise<PublicReader> {
-  const before = openMemoryObjects();
-  for (const [key, { body, metadata }] of world.objects.snapshot())
-    await before.put(key, body, metadata, { kind: 'absent' });
+  const before = world.objects.copy();
   await world.ingest([price('c', 0, 4242)], 'correct');
   await publish(world.dependencies);
   const hiding = hidingHost(readerOf(world.objects), /^.*"amountMinor":4242\d*,.*$/m);

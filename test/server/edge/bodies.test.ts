@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Divert, DivertedHandler } from '../../../server/edge/bodies.ts';
 import type { EdgeLimits } from '../../../server/edge/limits.ts';
 import { converse, type Edge, parseReply, startEdge } from './edge-fixture.ts';
+import { RawClient } from './raw-client.ts';
 
 const GOLD_URL = '/api/v1/markets/gold-usd';
 const BODY = '{"slug":"gold-usd"}';
@@ -227,17 +228,13 @@ describe('the edge', () => {
       `POST /write/${name} HTTP/1.1\r\n${H}${CLOSE}Expect: 100-continue\r\nContent-Length: 3\r\n\r\n`;
 
     test('is answered when the body is wanted, which is then sent', async () => {
-      const socket = connect(edge.port, '127.0.0.1').setEncoding('latin1');
-      let text = '';
-      socket.on('data', (chunk) => {
-        text += chunk;
-      });
-      socket.write(expecting('echo'));
-      await once(socket, 'data');
-      expect(text).toBe('HTTP/1.1 100 Continue\r\n\r\n');
-      socket.write('abc');
-      await once(socket, 'close');
-      expect(told(text)).toEqual([[201, 'POST abc']]);
+      const client = await RawClient.open(edge);
+      client.socket.write(expecting('echo'));
+      await once(client.socket, 'data');
+      expect(client.text).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+      client.socket.write('abc');
+      await once(client.socket, 'close');
+      expect(told(client.text)).toEqual([[201, 'POST abc']]);
     });
 
     test.each(['refused', 'drained'])('is not answered when the body is %s', async (name) => {

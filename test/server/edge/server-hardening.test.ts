@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask, converse, type Edge, parseReply, startEdge } from './edge-fixture.ts';
+import { RawClient } from './raw-client.ts';
 
 const GOLD_URL = '/api/v1/markets/gold-usd';
 const BODY = '{"slug":"gold-usd"}';
@@ -158,20 +159,13 @@ describe('the edge', () => {
       const gated = await startEdge({});
       const gate = Promise.withResolvers<void>();
       gated.objects.gate = gate.promise;
-      const early = connect(gated.port, '127.0.0.1').setNoDelay().setEncoding('latin1');
-      let text = '';
-      early.on('data', (chunk) => {
-        text += chunk;
-      });
-      early.write(get(GOLD_URL));
-      await once(gated.server, 'request');
-      for (const bytes of [`POST /x HTTP/1.1\r\n${H}Content-Length: 3\r\n\r\nabc`, get('/healthz')]) {
-        early.write(bytes);
-        for (let turn = 0; turn < 20; turn++) await setImmediate();
+      const early = await RawClient.open(gated);
+      for (const bytes of [get(GOLD_URL), `POST /x HTTP/1.1\r\n${H}Content-Length: 3\r\n\r\nabc`, get('/healthz')]) {
+        await early.send(bytes);
       }
       gate.resolve();
-      await once(early, 'close');
-      expect(replies(text).map(({ status, headers }) => [status, headers.connection])).toEqual([[404, 'close']]);
+      await once(early.socket, 'close');
+      expect(replies(early.text).map(({ status, headers }) => [status, headers.connection])).toEqual([[404, 'close']]);
       await gated.close();
     });
 

@@ -11,7 +11,7 @@ import { MirrorFull } from '../../../server/mirror/copy.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { readTexts } from '../../publisher/log/test-log.ts';
 import { price, readerOf, SMALL_PAGES } from '../../publisher/world.ts';
-import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
+import { openMemoryObjects } from '../../storage/memory-objects.ts';
 import { changeWorld, mirrorOf, publishedWorld, roundOf, servedBy } from './mirrored-world.ts';
 
 const findingsOf = async (objects: ObjectStore, settled: boolean, removed: readonly string[] = []) =>
@@ -102,7 +102,7 @@ test('killed after any write, the copy keeps its promises, and the next round en
   await changeWorld(world);
   let writes = 0;
   for (let at = 0; at === 0 || at < writes; at++) {
-    const copied = await copyOf(before);
+    const copied = before.copy();
     const died = new Error('killed');
     writes = 0;
     const dying = {
@@ -123,12 +123,6 @@ test('killed after any write, the copy keeps its promises, and the next round en
     writes = Number.POSITIVE_INFINITY;
   }
 });
-
-async function copyOf(objects: MemoryObjects): Promise<MemoryObjects> {
-  const copy = openMemoryObjects();
-  for (const [key, { body, metadata }] of objects.snapshot()) await copy.put(key, body, metadata, { kind: 'absent' });
-  return copy;
-}
 
 test('a shared cache that mixes bodies of several times: nothing old is taken over, and the copy comes up to date', async () => {
   const world = await publishedWorld();
@@ -161,7 +155,7 @@ test('a shared cache that mixes bodies of several times: nothing old is taken ov
 
 test('an older generation than that of the copy is not taken over', async () => {
   const world = await publishedWorld();
-  const earlier = await copyOf(world.objects);
+  const earlier = world.objects.copy();
   const copied = openMemoryObjects();
   await changeWorld(world);
   await roundOf(world, copied);
