@@ -22,29 +22,27 @@ describe('the table', () => {
     expect(table).not.toHaveProperty('GlobalSecondaryIndexes');
   });
 
-  it('table: on-demand', () => {
-    expect(table.BillingMode).toBe('PAY_PER_REQUEST');
-  });
-
-  it('table: point-in-time recovery, as far back as it goes', () => {
-    expect(table.PointInTimeRecoverySpecification).toEqual({
-      PointInTimeRecoveryEnabled: true,
-      RecoveryPeriodInDays: 35,
-    });
-  });
-
-  it('table: deletion protection, and retained', () => {
-    expect(table.DeletionProtectionEnabled).toBe(true);
+  it('table: retained', () => {
     expect(resourceOf(data, 'AWS::DynamoDB::Table', 'Ledger')).toMatchObject(RETAINED);
   });
 
-  it('table: a stream with images, without which no other region can have a replica', () => {
-    expect(table.StreamSpecification).toEqual({ StreamViewType: 'NEW_AND_OLD_IMAGES' });
-  });
-
-  it('table: TTL attribute, encryption with a key of KMS', () => {
-    expect(table.TimeToLiveSpecification).toEqual({ AttributeName: 'ttl', Enabled: true });
-    expect(table.SSESpecification).toEqual({ SSEEnabled: true });
+  it.each<[string, string, unknown]>([
+    ['on-demand', 'BillingMode', 'PAY_PER_REQUEST'],
+    [
+      'point-in-time recovery, as far back as it goes',
+      'PointInTimeRecoverySpecification',
+      { PointInTimeRecoveryEnabled: true, RecoveryPeriodInDays: 35 },
+    ],
+    ['deletion protection', 'DeletionProtectionEnabled', true],
+    [
+      'images, without which no other region can have a replica',
+      'StreamSpecification',
+      { StreamViewType: 'NEW_AND_OLD_IMAGES' },
+    ],
+    ['TTL attribute', 'TimeToLiveSpecification', { AttributeName: 'ttl', Enabled: true }],
+    ['encryption with a key of KMS', 'SSESpecification', { SSEEnabled: true }],
+  ])('table: %s', (_, setting, expected) => {
+    expect(table[setting]).toEqual(expected);
   });
 });
 
@@ -134,34 +132,20 @@ describe('audit table/partition, raw ingest bucket', () => {
     }
   });
 
-  it('raw ingest bucket: its policy denies deletes of objects and versions, and requests without TLS', () => {
-    expect(policy).toContainEqual(
-      expect.objectContaining({
-        Effect: 'Deny',
-        Principal: { AWS: '*' },
-        Action: ['s3:DeleteObject', 's3:DeleteObjectVersion'],
-      }),
-    );
-    expect(policy).toContainEqual(
-      expect.objectContaining({
-        Effect: 'Deny',
-        Principal: { AWS: '*' },
-        Action: 's3:*',
-        Condition: { Bool: { 'aws:SecureTransport': 'false' } },
-      }),
-    );
-  });
-
-  it('raw ingest bucket: nothing is put where something is, nor without saying so', () => {
-    expect(policy).toContainEqual(
-      expect.objectContaining({
-        Effect: 'Deny',
-        Principal: { AWS: '*' },
+  it.each<[string, object]>([
+    ['deletes of objects and versions', { Action: ['s3:DeleteObject', 's3:DeleteObjectVersion'] }],
+    ['requests without TLS', { Action: 's3:*', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }],
+    [
+      'a put where something is, or one that does not say that nothing may be there',
+      {
         Action: 's3:PutObject',
         Resource: { 'Fn::Join': ['', [{ 'Fn::GetAtt': [expect.stringMatching(/^Uploads/), 'Arn'] }, '/*']] },
         Condition: { Null: { 's3:if-none-match': 'true' } },
-      }),
-    );
+      },
+    ],
+  ])('raw ingest bucket: its policy denies %s', (_, statement) => {
+    const everybody = { Effect: 'Deny', Principal: { AWS: '*' } };
+    expect(policy).toContainEqual(expect.objectContaining({ ...everybody, ...statement }));
   });
 
   it('raw ingest bucket: sends an event for each object to EventBridge', () => {

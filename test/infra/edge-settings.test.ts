@@ -68,6 +68,23 @@ describe('the public objects bucket', () => {
 });
 
 describe('the distribution', () => {
+  const { OriginAccessControlConfig: access } = onlyOf(edge, 'AWS::CloudFront::OriginAccessControl');
+  const errors = [500, 502, 503, 504].map((ErrorCode) => ({ ErrorCode, ErrorCachingMinTTL: 5 }));
+  const missing = { ErrorCode: 404, ResponseCode: 404, ResponsePagePath: '/errors/404.json', ErrorCachingMinTTL: 15 };
+
+  it.each<[string, unknown, unknown]>([
+    ['Compress', behaviour.Compress, true],
+    ['methods: allows', behaviour.AllowedMethods, ['GET', 'HEAD', 'OPTIONS']],
+    ['methods: caches', behaviour.CachedMethods, ['GET', 'HEAD']],
+    ['cache tags', distribution.CacheTagConfig, { HeaderName: 'x-amz-meta-cache-tag' }],
+    ['custom error responses: exactly these, and not for 403', distribution.CustomErrorResponses, [...errors, missing]],
+    ['origin access: OAC of', access.OriginAccessControlOriginType, 's3'],
+    ['origin access: signed', access.SigningBehavior, 'always'],
+    ['origin access: signed by', access.SigningProtocol, 'sigv4'],
+  ])('%s', (_, found, expected) => {
+    expect(found).toEqual(expected);
+  });
+
   it('cache policy TTL min/default/max: 0 / 15 s / a year', () => {
     expect(cachePolicy).toMatchObject({ MinTTL: 0, DefaultTTL: 15, MaxTTL: 31_536_000 });
     expect(PUBLIC_CACHE_CONTROL).toBe('public, max-age=15, stale-if-error=300');
@@ -86,20 +103,6 @@ describe('the distribution', () => {
     expect(behaviour).not.toHaveProperty('ForwardedValues');
   });
 
-  it('Compress: true', () => {
-    expect(behaviour.Compress).toBe(true);
-  });
-
-  it('custom error responses: exactly these, and not for 403', () => {
-    expect(distribution.CustomErrorResponses).toEqual([
-      { ErrorCode: 500, ErrorCachingMinTTL: 5 },
-      { ErrorCode: 502, ErrorCachingMinTTL: 5 },
-      { ErrorCode: 503, ErrorCachingMinTTL: 5 },
-      { ErrorCode: 504, ErrorCachingMinTTL: 5 },
-      { ErrorCode: 404, ResponseCode: 404, ResponsePagePath: '/errors/404.json', ErrorCachingMinTTL: 15 },
-    ]);
-  });
-
   it('origin: one attempt, connect 2 s, read 3 s; completion 5 s, but not of large files', () => {
     const origin = {
       DomainName: { 'Fn::ImportValue': expect.stringMatching(/PublicObjects.*RegionalDomainName/) },
@@ -115,14 +118,11 @@ describe('the distribution', () => {
     ]);
   });
 
-  it('Origin Shield: absent', () => {
-    expect(JSON.stringify(edge.toJSON())).not.toContain('OriginShield');
-  });
-
-  it('read distribution has only the S3 bucket as its origin', () => {
+  it('read distribution has only the S3 bucket as its origin, without Origin Shield', () => {
     const domains = new Set(distribution.Origins.map(({ DomainName }: Properties) => JSON.stringify(DomainName)));
     expect(domains.size).toBe(1);
     expect(distribution).not.toHaveProperty('OriginGroups');
+    expect(JSON.stringify(edge.toJSON())).not.toContain('OriginShield');
   });
 
   it('behaviours: all are alike; files that may be large have the origin without a completion time', () => {
@@ -158,14 +158,6 @@ describe('the distribution', () => {
     ).toEqual(Array(7).fill('public-objects'));
   });
 
-  it('origin access: OAC, sigv4, always', () => {
-    expect(onlyOf(edge, 'AWS::CloudFront::OriginAccessControl').OriginAccessControlConfig).toMatchObject({
-      OriginAccessControlOriginType: 's3',
-      SigningBehavior: 'always',
-      SigningProtocol: 'sigv4',
-    });
-  });
-
   it('default root object: the first page, not the listing of the bucket', () => {
     const [byRouter, byDefault] = ['/', `/${distribution.DefaultRootObject}`].map((url) => routeRead('GET', url));
     expect(byDefault).toMatchObject({ kind: 'object', key: 'public/index.html' });
@@ -197,11 +189,6 @@ describe('the distribution', () => {
     expect(removed).not.toContain('content-type');
   });
 
-  it('methods: allows GET, HEAD, OPTIONS; caches GET, HEAD', () => {
-    expect(behaviour.AllowedMethods).toEqual(['GET', 'HEAD', 'OPTIONS']);
-    expect(behaviour.CachedMethods).toEqual(['GET', 'HEAD']);
-  });
-
   it('response headers policy: CORS *, exposes ETag and Age, nosniff, HSTS; no Cache-Control', () => {
     expect(behaviour.ResponseHeadersPolicyId).toEqual({ Ref: expect.stringMatching(/^ResponseHeaders/) });
     expect(headersPolicy.CorsConfig).toMatchObject({
@@ -229,10 +216,6 @@ describe('the distribution', () => {
       'x-amz-server-side-encryption',
     ]);
   });
-
-  it('cache tags: CacheTagConfig with the header x-amz-meta-cache-tag', () => {
-    expect(distribution.CacheTagConfig).toEqual({ HeaderName: 'x-amz-meta-cache-tag' });
-  });
 });
 
 describe('the policy of the public objects bucket', () => {
@@ -258,48 +241,42 @@ describe('the policy of the public objects bucket', () => {
     ]);
   });
 
-  it('origin access: what does not come over TLS is denied', () => {
-    expect(statement('OnlyOverTls')).toMatchObject({
-      Effect: 'Deny',
-      Principal: { AWS: '*' },
-      Action: 's3:*',
-      Resource: [BUCKET, objects('*')],
-      Condition: { Bool: { 'aws:SecureTransport': 'false' } },
-    });
-  });
+  const pages = ['public/api/v1/markets/pages/*-', 'public/api/v1/markets/*/history/pages/*-'].map((start) =>
+    objects(`${start}${'?'.repeat(32)}.json`),
+  );
 
-  it('denies each put without a condition', () => {
-    expect(statement('NoUnconditionalPut')).toMatchObject({
-      Effect: 'Deny',
-      Principal: { AWS: '*' },
-      Action: 's3:PutObject',
-      Resource: objects('*'),
-      Condition: { Null: { 's3:if-match': 'true', 's3:if-none-match': 'true' } },
-    });
-  });
-
-  it('denies every delete that does not say which bytes it deletes', () => {
-    expect(statement('NoUnconditionalDelete')).toMatchObject({
-      Effect: 'Deny',
-      Principal: { AWS: '*' },
-      Action: ['s3:DeleteObject', 's3:DeleteObjectVersion'],
-      Resource: objects('*'),
-      Condition: { Null: { 's3:if-match': 'true' } },
-    });
-  });
-
-  it('denies a put over immutable objects: pages, redo bundles, layouts', () => {
-    expect(statement('ImmutableObjectsReplaceNothing')).toMatchObject({
-      Effect: 'Deny',
-      Action: 's3:PutObject',
-      Resource: [
-        objects(`public/api/v1/markets/pages/*-${'?'.repeat(32)}.json`),
-        objects(`public/api/v1/markets/*/history/pages/*-${'?'.repeat(32)}.json`),
-        objects('redo/*'),
-        objects('layout/*'),
-      ],
-      Condition: { Null: { 's3:if-none-match': 'true' } },
-    });
+  it.each<[string, string, string | string[], unknown, object]>([
+    [
+      'what does not come over TLS',
+      'OnlyOverTls',
+      's3:*',
+      [BUCKET, objects('*')],
+      { Bool: { 'aws:SecureTransport': 'false' } },
+    ],
+    [
+      'each put without a condition',
+      'NoUnconditionalPut',
+      's3:PutObject',
+      objects('*'),
+      { Null: { 's3:if-match': 'true', 's3:if-none-match': 'true' } },
+    ],
+    [
+      'every delete that does not say which bytes it deletes',
+      'NoUnconditionalDelete',
+      ['s3:DeleteObject', 's3:DeleteObjectVersion'],
+      objects('*'),
+      { Null: { 's3:if-match': 'true' } },
+    ],
+    [
+      'a put over immutable objects: pages, redo bundles, layouts',
+      'ImmutableObjectsReplaceNothing',
+      's3:PutObject',
+      [...pages, objects('redo/*'), objects('layout/*')],
+      { Null: { 's3:if-none-match': 'true' } },
+    ],
+  ])('denies %s', (_, sid, Action, Resource, Condition) => {
+    const everybody = { Effect: 'Deny', Principal: { AWS: '*' } };
+    expect(statement(sid)).toMatchObject({ ...everybody, Action, Resource, Condition });
   });
 });
 

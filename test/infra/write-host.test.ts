@@ -36,26 +36,26 @@ describe('the distribution of the write host', () => {
     });
   });
 
-  it('keeps nothing: CachingDisabled, and no error for any time', () => {
-    expect(behaviour.CachePolicyId).toBe('4135ea2d-6df8-44a3-9df3-4b5a84be39ad');
-    // All that CloudFront can keep.
-    const codes = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
-    const errors = codes.map((ErrorCode) => ({ ErrorCode, ErrorCachingMinTTL: 0 }));
-    // Exactly: no page replaces a body of the write API.
-    expect(distribution.CustomErrorResponses).toEqual(errors);
-  });
-
-  it('passes every method on, and every header but Host: AllViewerExceptHostHeader', () => {
-    expect(behaviour.AllowedMethods).toEqual(['GET', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'POST', 'DELETE']);
-    expect(behaviour.OriginRequestPolicyId).toBe('b689b0a8-53d0-40ab-baf2-68738e2966ac');
-  });
-
-  it('leaves ETags strong: no compression', () => {
-    expect(behaviour.Compress).toBe(false);
-  });
-
-  it('takes nothing in clear text, not even to redirect it', () => {
-    expect(behaviour.ViewerProtocolPolicy).toBe('https-only');
+  it.each<[string, unknown, unknown]>([
+    ['keeps nothing: CachingDisabled', behaviour.CachePolicyId, '4135ea2d-6df8-44a3-9df3-4b5a84be39ad'],
+    [
+      'keeps no error for any time, of all that CloudFront can keep, and has no page in the place of a body',
+      distribution.CustomErrorResponses,
+      [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504].map((ErrorCode) => ({
+        ErrorCode,
+        ErrorCachingMinTTL: 0,
+      })),
+    ],
+    ['passes every method on', behaviour.AllowedMethods, ['GET', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'POST', 'DELETE']],
+    [
+      'passes every header on but Host: AllViewerExceptHostHeader',
+      behaviour.OriginRequestPolicyId,
+      'b689b0a8-53d0-40ab-baf2-68738e2966ac',
+    ],
+    ['leaves ETags strong: no compression', behaviour.Compress, false],
+    ['takes nothing in clear text, not even to redirect it', behaviour.ViewerProtocolPolicy, 'https-only'],
+  ])('%s', (_, found, expected) => {
+    expect(found).toEqual(expected);
   });
 
   it('adds HSTS and nosniff, and no header that the write API sets itself', () => {
