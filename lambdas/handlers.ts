@@ -18,9 +18,8 @@ import * as publications from './ingest/publications.ts';
 import * as uploads from './ingest/uploads.ts';
 import type { ReadHandler, WriteHandler } from './pipeline/handler.ts';
 import * as audit from './review/audit-records.ts';
-import * as claimant from './review/claimant.ts';
+import * as claimActions from './review/claim-actions.ts';
 import * as claims from './review/claims.ts';
-import * as reviewer from './review/reviewer.ts';
 import * as sourceVerifications from './review/source-verifications.ts';
 
 export type Handlers = { readonly [Id in ReadOperationId]: ReadHandler<Id> } & {
@@ -30,7 +29,7 @@ export type Handlers = { readonly [Id in ReadOperationId]: ReadHandler<Id> } & {
 const HANDLERS: { readonly [Tag in keyof TaggedOperationId]: () => Promise<Pick<Handlers, TaggedOperationId[Tag]>> } = {
   Me: async () => me,
   Watchlists: async () => watchlists,
-  Claims: async () => ({ ...claims, ...claimant, ...reviewer }),
+  Claims: async () => ({ ...claims, ...claimActions }),
   'Source verifications': async () => sourceVerifications,
   Entitlements: async () => entitlements,
   Ingest: async () => ({ ...batches, ...uploads }),

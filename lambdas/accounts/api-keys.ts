@@ -29,27 +29,17 @@ import { knownEntitlements } from '../credentials/account-cache.ts';
 import { formatApiKey, hashSecret, newApiKey, newSecret } from '../credentials/api-key-format.ts';
 import { OPERATOR_SUBJECT } from '../credentials/operator-key.ts';
 import type { Principal } from '../credentials/principal.ts';
+import { refusal, scopesRefusal } from '../http/refused-request.ts';
 import { counterKey } from '../pipeline/counters.ts';
-import {
-  isRefused,
-  type OperationRequest,
-  type ReadHandler,
-  type Refused,
-  refuse,
-  refuseInvalid,
-  refuseScopes,
-  writeHandler,
-} from '../pipeline/handler.ts';
+import { type OperationRequest, type ReadHandler, writeHandler } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
 import { countedUses, limitOf, type Quota, unchangedLimits } from '../pipeline/quota.ts';
 
-export const listApiKeys: ReadHandler<'listApiKeys'> = {
-  answer: (request, tools) =>
-    paginate(request, tools, {
-      range: API_KEYS,
-      valuesOf: (items) => items.map(({ value }) => toApiKey(value, request.nowMs)),
-    }),
-};
+export const listApiKeys: ReadHandler<'listApiKeys'> = (request, tools) =>
+  paginate(request, tools, {
+    range: API_KEYS,
+    valuesOf: (items) => items.map(({ value }) => toApiKey(value, request.nowMs)),
+  });
 
 export const createApiKey = writeHandler<'createApiKey'>()({
   async read({ body: { waitlistRequest } }, reader) {
@@ -58,17 +48,14 @@ export const createApiKey = writeHandler<'createApiKey'>()({
   },
   decide(request, account, found) {
     const { body, principal, environment, now, nowMs } = request;
-    const owner = account === null ? operatorOr(principal) : accountOr(request, account);
-    if (isRefused(owner)) return owner;
+    const owner = account === null ? operator(principal) : approvedAccount(request, account);
     const { subject, approved, quota } = owner;
-    const refused =
-      refusedScopes(principal, body.scopes) ??
-      refusedMarkets(principal, body.markets) ??
-      refusedLimit(body.scopes, body.markets) ??
-      refusedExpiry(body.expiresAt, nowMs) ??
-      refusedLifetime(principal, body.expiresAt) ??
-      (quota && refusedQuota(quota, found));
-    if (refused !== null) return refused;
+    checkScopes(principal, body.scopes);
+    checkMarketsOfKey(principal, body.markets);
+    checkLimit(body.scopes, body.markets);
+    checkExpiry(body.expiresAt, nowMs);
+    checkLifetime(principal, body.expiresAt);
+    if (quota !== null) checkQuota(quota, found);
 
     const parts = newApiKey(environment, request.randomBytes);
     const value: ApiKeyValue = {
@@ -98,11 +85,11 @@ export const createApiKey = writeHandler<'createApiKey'>()({
 export const rotateApiKey = writeHandler<'rotateApiKey'>()({
   read: ({ params }, reader) => reader.get(apiKeyKey(params.id)),
   decide({ params, body, principal, environment, randomBytes, nowMs }, item) {
-    if (item === null) return refuse('not-found', 'No such API key.');
+    if (item === null) throw refusal('not-found', 'No such API key.');
     const before = item.value;
-    const refused =
-      refusedRotation(before, nowMs) ?? refusedPower(principal, before) ?? refusedLifetime(principal, before.expiresAt);
-    if (refused !== null) return refused;
+    checkRotation(before, nowMs);
+    checkPower(principal, before);
+    checkLifetime(principal, before.expiresAt);
 
     const secret = newSecret(randomBytes);
     const validUntil = new Date(nowMs + body.overlapSeconds * 1000).toISOString();
@@ -128,11 +115,10 @@ export const revokeApiKey = writeHandler<'revokeApiKey'>()({
     return { key, application: application === null ? null : await reader.get(waitlistRequestKey(application)) };
   },
   decide({ params, now, nowMs, principal }, { key, application }, found) {
-    if (key === null) return refuse('not-found', 'No such API key.');
+    if (key === null) throw refusal('not-found', 'No such API key.');
     const { value } = key;
     // Otherwise a credential that may only issue keys to accounts could revoke the keys of operators.
-    const refused = refusedPower(principal, value);
-    if (refused !== null) return refused;
+    checkPower(principal, value);
     const target = targetOf(params.id);
     if (value.revokedAt !== null) {
       return { isUnchanged: true, target, changes: [], response: { body: null } };
@@ -178,22 +164,21 @@ interface KeyOwner {
 }
 
 /** Only operators can issue keys to operators. Other credentials with `keys:admin` issue keys to accounts. */
-function operatorOr({ subject }: Principal): KeyOwner | Refused {
+function operator({ subject }: Principal): KeyOwner {
   if (subject === OPERATOR_SUBJECT) return { subject, approved: null, quota: null };
-  return refuse('forbidden', 'Only an operator key can issue another operator key: name an approved waitlist request.');
+  throw refusal('forbidden', 'Only an operator key can issue another operator key: name an approved waitlist request.');
 }
 
-function accountOr(
+function approvedAccount(
   { body: { waitlistRequest, scopes }, nowMs }: OperationRequest<'createApiKey'>,
   [application, entitlements]: readonly [Item<WaitlistRequestValue> | null, Item<EntitlementsValue> | null],
-): KeyOwner | Refused {
+): KeyOwner {
   const errors = scopes.flatMap((scope, index) => {
     if ((ACCOUNT_SCOPES as readonly Scope[]).includes(scope)) return [];
     return [{ pointer: `/scopes/${index}`, code: 'invalid', detail: `the key of an account cannot have ${scope}` }];
   });
-  if (errors.length > 0) return refuse('validation-failed', 'These scopes stay with operators.', { errors });
-  const approved = approvedOr(application);
-  if (isRefused(approved)) return approved;
+  if (errors.length > 0) throw refusal('validation-failed', 'These scopes stay with operators.', { errors });
+  const approved = checkApproved(application);
   const subject = accountOf(waitlistRequest ?? '');
   return {
     subject,
@@ -202,81 +187,82 @@ function accountOr(
   };
 }
 
-function approvedOr(item: Item<WaitlistRequestValue> | null): Item<WaitlistRequestValue> | Refused {
+function checkApproved(item: Item<WaitlistRequestValue> | null): Item<WaitlistRequestValue> {
   if (item === null) {
-    const error = { pointer: '/waitlistRequest', code: 'invalid', detail: 'no such waitlist request' };
-    return refuseInvalid('An API key needs a waitlist request.', error);
+    const errors = [{ pointer: '/waitlistRequest', code: 'invalid', detail: 'no such waitlist request' }];
+    throw refusal('validation-failed', 'An API key needs a waitlist request.', { errors });
   }
   const { state } = item.value;
   if (state === 'approved') return item;
-  return refuse('conflict', `The waitlist request is ${state}: only an approved one can be turned into an API key.`);
+  throw refusal('conflict', `The waitlist request is ${state}: only an approved one can be turned into an API key.`);
 }
 
-function refusedScopes({ scopes }: Principal, given: readonly Scope[]): Refused | null {
+function checkScopes({ scopes }: Principal, given: readonly Scope[]): void {
   const lacking = given.filter((scope) => !scopes.has(scope));
-  if (lacking.length === 0) return null;
-  return refuseScopes(
+  if (lacking.length === 0) return;
+  throw scopesRefusal(
     lacking,
     `A credential can only give and take scopes that it has: this one lacks ${lacking.join(', ')}.`,
   );
 }
 
-function refusedMarkets({ markets }: Principal, given: readonly string[] | null): Refused | null {
-  if (markets === null || given?.every((pattern) => coversMarket(markets, pattern))) return null;
-  return refuse('forbidden', 'A credential that is limited to some markets can only give and take keys for these.');
+function checkMarketsOfKey({ markets }: Principal, given: readonly string[] | null): void {
+  if (markets === null || given?.every((pattern) => coversMarket(markets, pattern))) return;
+  throw refusal('forbidden', 'A credential that is limited to some markets can only give and take keys for these.');
 }
 
 /**
  * Refuses scopes whose operations cannot all be limited to markets. These operations refuse limited keys that already have such
  * a scope.
  */
-function refusedLimit(scopes: readonly Scope[], markets: readonly string[] | null): Refused | null {
+function checkLimit(scopes: readonly Scope[], markets: readonly string[] | null): void {
   const errors = scopes.flatMap((scope, index) => {
     if (markets === null || !UNLIMITED_SCOPES.includes(scope)) return [];
     const detail = `a key that is limited to markets cannot have ${scope}, which is about all of them`;
     return [{ pointer: `/scopes/${index}`, code: 'invalid', detail }];
   });
-  if (errors.length === 0) return null;
-  return refuse('validation-failed', 'Leave these scopes out, or issue the key without "markets".', { errors });
+  if (errors.length === 0) return;
+  throw refusal('validation-failed', 'Leave these scopes out, or issue the key without "markets".', { errors });
 }
 
 /** Refuses a credential with fewer rights than the key. */
-function refusedPower(principal: Principal, key: ApiKeyValue): Refused | null {
+function checkPower(principal: Principal, key: ApiKeyValue): void {
   // Otherwise it could rotate a key of the operators that has few scopes, and then act as an operator.
   if (key.subject === OPERATOR_SUBJECT && principal.subject !== OPERATOR_SUBJECT) {
-    return refuse('forbidden', 'This is a key of the operators: only an operator key can rotate or revoke it.');
+    throw refusal('forbidden', 'This is a key of the operators: only an operator key can rotate or revoke it.');
   }
-  return refusedScopes(principal, key.scopes) ?? refusedMarkets(principal, key.markets ?? null);
+  checkScopes(principal, key.scopes);
+  checkMarketsOfKey(principal, key.markets ?? null);
 }
 
 /** A user's token always expires soon, and the user gets a new one. So only the expiry of API keys is compared. */
-function refusedLifetime(principal: Principal, expiresAt: string | null): Refused | null {
-  if (principal.kind !== 'api-key' || principal.expiresAt === null) return null;
-  if (expiresAt !== null && Date.parse(expiresAt) <= Date.parse(principal.expiresAt)) return null;
-  return refuse('forbidden', `This API key ends at ${principal.expiresAt}, so it can only give keys that end by then.`);
+function checkLifetime(principal: Principal, expiresAt: string | null): void {
+  if (principal.kind !== 'api-key' || principal.expiresAt === null) return;
+  if (expiresAt !== null && Date.parse(expiresAt) <= Date.parse(principal.expiresAt)) return;
+  throw refusal('forbidden', `This API key ends at ${principal.expiresAt}, so it can only give keys that end by then.`);
 }
 
-function refusedExpiry(expiresAt: string | null, nowMs: number): Refused | null {
-  if (expiresAt === null || Date.parse(expiresAt) > nowMs) return null;
-  const error = { pointer: '/expiresAt', code: 'invalid', detail: 'must be in the future' };
-  return refuseInvalid('The key would never be valid.', error);
+function checkExpiry(expiresAt: string | null, nowMs: number): void {
+  if (expiresAt === null || Date.parse(expiresAt) > nowMs) return;
+  const errors = [{ pointer: '/expiresAt', code: 'invalid', detail: 'must be in the future' }];
+  throw refusal('validation-failed', 'The key would never be valid.', { errors });
 }
 
 /** Compares the count of the refused counter with the limit, which may have been read again meanwhile. */
-function refusedQuota(quota: Quota, found: ConflictItems): Refused | null {
+function checkQuota(quota: Quota, found: ConflictItems): void {
   const counter = found.get(counterKey(quota, 'api-keys'));
-  if (counter === undefined) return null;
+  if (counter === undefined) return;
   const used = counter?.value ?? 0;
   const limit = limitOf(quota, 'api-keys');
-  if (used < limit) return null;
-  return refuse('quota-exceeded', `The account has ${used} API keys of ${limit}: revoke one, or grant it more.`);
+  if (used < limit) return;
+  throw refusal('quota-exceeded', `The account has ${used} API keys of ${limit}: revoke one, or grant it more.`);
 }
 
-function refusedRotation({ revokedAt, expiresAt }: ApiKeyValue, nowMs: number): Refused | null {
+function checkRotation({ revokedAt, expiresAt }: ApiKeyValue, nowMs: number): void {
   const isExpired = expiresAt !== null && Date.parse(expiresAt) <= nowMs;
-  if (revokedAt === null && !isExpired) return null;
+  if (revokedAt === null && !isExpired) return;
   const state = revokedAt === null ? 'expired' : 'revoked';
-  return refuse('state-transition', `The API key is ${state}, so it cannot get a new secret: issue another key.`);
+  throw refusal('state-transition', `The API key is ${state}, so it cannot get a new secret: issue another key.`);
 }
 
 function targetOf(id: string): string {

@@ -12,38 +12,30 @@ import { created, replaced } from '../../storage/ports/changes.ts';
 import type { Change, Item } from '../../storage/ports/ledger.ts';
 import { type EntitlementGrant, type EntitlementsValue, entitlementsKey } from '../../storage/records/accounts.ts';
 import { knownEntitlements } from '../credentials/account-cache.ts';
+import { refusal, scopesRefusal } from '../http/refused-request.ts';
 import { type Counters, readCounters, usedOf } from '../pipeline/counters.ts';
-import {
-  type OperationRequest,
-  type ReadHandler,
-  type Refused,
-  refuse,
-  refuseScopes,
-  writeHandler,
-} from '../pipeline/handler.ts';
-import { refusedByPrecondition, unchanged } from '../pipeline/preconditions.ts';
+import { type OperationRequest, type ReadHandler, writeHandler } from '../pipeline/handler.ts';
+import { checkPrecondition, unchanged } from '../pipeline/preconditions.ts';
 import { endOfDayMs, grantOf } from '../pipeline/quota.ts';
 
 type Grants = EntitlementsValue['features'];
 
-export const getEntitlements: ReadHandler<'getEntitlements'> = {
-  async answer({ principal, query, nowMs }, { reader }) {
-    const { subject = principal.subject } = query;
-    if (subject !== principal.subject && !principal.scopes.has('entitlements:admin')) {
-      const detail = 'The entitlements of another subject need a credential with the scope entitlements:admin.';
-      return refuseScopes(['entitlements:admin'], detail);
-    }
-    const { actor } = principal;
-    const [item, counters] = await Promise.all([
-      reader.get(entitlementsKey(subject)),
-      readCounters(reader, { subject, actor, nowMs }, ALL_FEATURES),
-    ]);
-    const { features } = knownEntitlements(item);
-    const entitlements = ALL_FEATURES.map((feature) => {
-      return toEntitlement(feature, grantOf(features, feature, nowMs), counters.get(feature), nowMs);
-    });
-    return { body: { subject, entitlements } };
-  },
+export const getEntitlements: ReadHandler<'getEntitlements'> = async ({ principal, query, nowMs }, { reader }) => {
+  const { subject = principal.subject } = query;
+  if (subject !== principal.subject && !principal.scopes.has('entitlements:admin')) {
+    const detail = 'The entitlements of another subject need a credential with the scope entitlements:admin.';
+    throw scopesRefusal(['entitlements:admin'], detail);
+  }
+  const { actor } = principal;
+  const [item, counters] = await Promise.all([
+    reader.get(entitlementsKey(subject)),
+    readCounters(reader, { subject, actor, nowMs }, ALL_FEATURES),
+  ]);
+  const { features } = knownEntitlements(item);
+  const entitlements = ALL_FEATURES.map((feature) => {
+    return toEntitlement(feature, grantOf(features, feature, nowMs), counters.get(feature), nowMs);
+  });
+  return { body: { subject, entitlements } };
 };
 
 export const putEntitlement = writeHandler<'putEntitlement'>()({
@@ -54,8 +46,8 @@ export const putEntitlement = writeHandler<'putEntitlement'>()({
     const counter = counters.get(params.feature);
     const { features } = knownEntitlements(item);
     const before = grantOf(features, params.feature, nowMs);
-    const refused = refusedGrant(params.feature, body, nowMs) ?? refusedByPrecondition(request, before);
-    if (refused !== null) return refused;
+    checkGrant(params.feature, body, nowMs);
+    checkPrecondition(request, before);
     const grant: EntitlementGrant = {
       limit: 'enabled' in body ? Number(body.enabled) : body.limit,
       revision: (item?.revision ?? 0) + 1,
@@ -80,9 +72,8 @@ export const deleteEntitlement = writeHandler<'deleteEntitlement'>()({
     const { params, nowMs } = request;
     const { features } = knownEntitlements(item);
     const before = grantOf(features, params.feature, nowMs);
-    if (before === null) return refuse('not-found', 'No such grant: the default applies.');
-    const refused = refusedByPrecondition(request, before);
-    if (refused !== null) return refused;
+    if (before === null) throw refusal('not-found', 'No such grant: the default applies.');
+    checkPrecondition(request, before);
     const { [params.feature]: _, ...others } = features;
     return {
       target: targetOf(params),
@@ -92,7 +83,7 @@ export const deleteEntitlement = writeHandler<'deleteEntitlement'>()({
   },
 });
 
-function refusedGrant(feature: Feature, body: BodyOf<'putEntitlement'>, nowMs: number): Refused | null {
+function checkGrant(feature: Feature, body: BodyOf<'putEntitlement'>, nowMs: number): void {
   const { kind, maxLimit } = FEATURES[feature];
   const errors: ProblemError[] = [];
   if ('enabled' in body !== (kind === 'boolean')) {
@@ -104,7 +95,7 @@ function refusedGrant(feature: Feature, body: BodyOf<'putEntitlement'>, nowMs: n
   if (body.expiresAt !== null && Date.parse(body.expiresAt) <= nowMs) {
     errors.push({ pointer: '/expiresAt', code: 'invalid', detail: 'must be in the future' });
   }
-  return errors.length === 0 ? null : refuse('validation-failed', 'This cannot be granted: see errors.', { errors });
+  if (errors.length > 0) throw refusal('validation-failed', 'This cannot be granted: see errors.', { errors });
 }
 
 type OneGrant = OperationRequest<'putEntitlement' | 'deleteEntitlement'>;

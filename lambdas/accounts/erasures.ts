@@ -18,7 +18,8 @@ import {
 } from '../../storage/records/accounts.ts';
 import { type Lease, workKey } from '../../storage/records/batches.ts';
 import { LAST_WRITE_MS } from '../credentials/account-cache.ts';
-import { type OperationRequest, type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
+import { refusal } from '../http/refused-request.ts';
+import { type OperationRequest, type ReadHandler, writeHandler } from '../pipeline/handler.ts';
 import { giveBackKeys, revoked } from './api-keys.ts';
 
 export const createErasure = writeHandler<'createErasure'>()({
@@ -27,7 +28,7 @@ export const createErasure = writeHandler<'createErasure'>()({
     const { subject } = body;
     if (account === 'unknown') {
       const errors = [{ pointer: '/subject', code: 'invalid', detail: 'no waitlist request has this account' }];
-      return refuse('validation-failed', 'There is no such account.', { errors });
+      throw refusal('validation-failed', 'There is no such account.', { errors });
     }
     const id = newId('era');
     const value: ErasureValue = { id, subject, requestedAt: now, finishedAt: null };
@@ -39,12 +40,10 @@ export const createErasure = writeHandler<'createErasure'>()({
   },
 });
 
-export const getErasure: ReadHandler<'getErasure'> = {
-  async answer({ params }, { reader }) {
-    const item = await reader.get(erasureKey(params.id));
-    if (item === null) return refuse('not-found', 'No such erasure.');
-    return { body: toErasure(item.value) };
-  },
+export const getErasure: ReadHandler<'getErasure'> = async ({ params }, { reader }) => {
+  const item = await reader.get(erasureKey(params.id));
+  if (item === null) throw refusal('not-found', 'No such erasure.');
+  return { body: toErasure(item.value) };
 };
 
 interface Account {

@@ -7,23 +7,22 @@ import type { WaitlistRequest } from '../../contract/operations/accounts/waitlis
 import { canonicalInstant } from '../../contract/values/metric.ts';
 import { created, replaced } from '../../storage/ports/changes.ts';
 import { WAITLIST, type WaitlistRequestValue, waitlistRequestKey } from '../../storage/records/accounts.ts';
-import { type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
+import { refusal } from '../http/refused-request.ts';
+import { type ReadHandler, writeHandler } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
 
-export const listWaitlistRequests: ReadHandler<'listWaitlistRequests'> = {
-  answer: (request, tools) =>
-    paginate(request, tools, {
-      range: WAITLIST,
-      valuesOf: (items) => items.map(({ value }) => value),
-    }),
-};
+export const listWaitlistRequests: ReadHandler<'listWaitlistRequests'> = (request, tools) =>
+  paginate(request, tools, {
+    range: WAITLIST,
+    valuesOf: (items) => items.map(({ value }) => value),
+  });
 
 export const createWaitlistRequest = writeHandler<'createWaitlistRequest'>()({
   decide({ body, now, nowMs, newId }) {
     if (Date.parse(body.consentedAt) > nowMs) {
       const detail = 'consent cannot be given in the future';
       const errors = [{ pointer: '/consentedAt', code: 'date.future', detail }];
-      return refuse('validation-failed', 'Say when the person has consented.', { errors });
+      throw refusal('validation-failed', 'Say when the person has consented.', { errors });
     }
     const id = newId('req');
     const value: WaitlistRequestValue = {
@@ -47,11 +46,11 @@ export const createWaitlistRequest = writeHandler<'createWaitlistRequest'>()({
 export const decideWaitlistRequest = writeHandler<'decideWaitlistRequest'>()({
   read: ({ params }, reader) => reader.get(waitlistRequestKey(params.id)),
   decide({ params, body, now }, item) {
-    if (item === null) return refuse('not-found', 'No such waitlist request.');
+    if (item === null) throw refusal('not-found', 'No such waitlist request.');
     const before = item.value;
     if (before.state !== 'submitted') {
       const detail = `The request is ${before.state}: it can be decided only while it is submitted. Its state allows no change.`;
-      return refuse('state-transition', detail);
+      throw refusal('state-transition', detail);
     }
     const value: WaitlistRequestValue = { ...before, state: body.outcome, note: body.note, decidedAt: now };
     return {

@@ -10,32 +10,21 @@ import type { ConflictItems } from '../../storage/ports/conflict-items.ts';
 import type { Change, Item, ItemKey, LedgerReader } from '../../storage/ports/ledger.ts';
 import { type WatchlistValue, watchlistKey, watchlistsOf } from '../../storage/records/accounts.ts';
 import { marketKey } from '../../storage/records/markets.ts';
-import {
-  type Decision,
-  isRefused,
-  type OperationRequest,
-  type ReadHandler,
-  type Refused,
-  refuse,
-  writeHandler,
-} from '../pipeline/handler.ts';
+import { refusal } from '../http/refused-request.ts';
+import { type Commit, type OperationRequest, type ReadHandler, writeHandler } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
 import { checkIfMatch, unchanged } from '../pipeline/preconditions.ts';
 import { limitOf } from '../pipeline/quota.ts';
 
-export const listWatchlists: ReadHandler<'listWatchlists'> = {
-  answer: (request, tools) =>
-    paginate(request, tools, {
-      range: watchlistsOf(request.principal.subject),
-      valuesOf: (items) => items.map(toResource),
-    }),
-};
+export const listWatchlists: ReadHandler<'listWatchlists'> = (request, tools) =>
+  paginate(request, tools, {
+    range: watchlistsOf(request.principal.subject),
+    valuesOf: (items) => items.map(toResource),
+  });
 
-export const getWatchlist: ReadHandler<'getWatchlist'> = {
-  async answer(request, { reader }) {
-    const item = checkIfMatch(null, await reader.get(keyOf(request)));
-    return isRefused(item) ? item : { body: toResource(item), revision: item.revision };
-  },
+export const getWatchlist: ReadHandler<'getWatchlist'> = async (request, { reader }) => {
+  const item = checkIfMatch(null, await reader.get(keyOf(request)));
+  return { body: toResource(item), revision: item.revision };
 };
 
 export const createWatchlist = writeHandler<'createWatchlist'>()({
@@ -43,14 +32,13 @@ export const createWatchlist = writeHandler<'createWatchlist'>()({
     const id = request.newId('wl');
     const { name, markets } = request.body;
     const value: WatchlistValue = { name, markets, updatedAt: request.now };
-    return (
-      refusedMarkets(request, markets, found) ?? {
-        target: targetOf(id),
-        changes: [created(watchlistKey(request.principal.subject, id), value, 1), ...markets.map(mustExist)],
-        uses: [{ feature: 'watchlists', amount: 1 }],
-        response: { body: toWatchlist(id, 1, value), revision: 1, location: `/api/v1/watchlists/${id}` },
-      }
-    );
+    checkMarkets(request, markets, found);
+    return {
+      target: targetOf(id),
+      changes: [created(watchlistKey(request.principal.subject, id), value, 1), ...markets.map(mustExist)],
+      uses: [{ feature: 'watchlists', amount: 1 }],
+      response: { body: toWatchlist(id, 1, value), revision: 1, location: `/api/v1/watchlists/${id}` },
+    };
   },
 });
 
@@ -62,7 +50,8 @@ export const replaceWatchlist = writeHandler<'replaceWatchlist'>()({
     if (item !== null && isDeepStrictEqual([item.value.name, item.value.markets], [name, markets])) {
       return kept(request, item);
     }
-    return refusedMarkets(request, markets, found) ?? changed(request, item, { name, markets }, markets);
+    checkMarkets(request, markets, found);
+    return changed(request, item, { name, markets }, markets);
   },
 });
 
@@ -70,7 +59,6 @@ export const deleteWatchlist = writeHandler<'deleteWatchlist'>()({
   read: readWatchlist,
   decide(request, found) {
     const item = checkIfMatch(request.ifMatch, found);
-    if (isRefused(item)) return item;
     const { revision } = item;
     return {
       target: targetOf(item.sort),
@@ -88,7 +76,8 @@ export const addWatchlistMarket = writeHandler<'addWatchlistMarket'>()({
     const { name, markets } = item?.value ?? NOTHING;
     if (markets.includes(slug)) return kept(request, item);
     const all = [...markets, slug];
-    return refusedMarkets(request, all, found, [slug]) ?? changed(request, item, { name, markets: all }, [slug]);
+    checkMarkets(request, all, found, [slug]);
+    return changed(request, item, { name, markets: all }, [slug]);
   },
 });
 
@@ -127,9 +116,8 @@ function changed<Id extends 'replaceWatchlist' | MarketOfWatchlist>(
   found: Found,
   content: Pick<WatchlistValue, 'name' | 'markets'>,
   added: readonly string[],
-): Decision<Id> {
+): Commit<Id> {
   const item = checkIfMatch(request.ifMatch, found);
-  if (isRefused(item)) return item;
   const revision = item.revision + 1;
   const value: WatchlistValue = { ...content, updatedAt: request.now };
   return {
@@ -142,30 +130,29 @@ function changed<Id extends 'replaceWatchlist' | MarketOfWatchlist>(
 function kept<Id extends 'replaceWatchlist' | MarketOfWatchlist>(
   request: OperationRequest<Id>,
   found: Found,
-): Decision<Id> {
+): Commit<Id> {
   const item = checkIfMatch(request.ifMatch, found);
-  if (isRefused(item)) return item;
   return unchanged(targetOf(item.sort), item, { body: toResource(item), revision: item.revision } as never);
 }
 
 /** Refuses markets that cannot be on one watchlist: too many, or one that the ledger does not have. */
-function refusedMarkets(
+function checkMarkets(
   request: OperationRequest<OperationId>,
   markets: readonly string[],
   found: ConflictItems,
   checkedMarkets: readonly string[] = markets,
-): Refused | null {
+): void {
   const limit = limitOf({ ...request.principal, nowMs: request.nowMs }, 'watchlist-items');
   if (markets.length > limit) {
-    return refuse('quota-exceeded', `A watchlist of yours may hold ${limit} markets, not ${markets.length}.`);
+    throw refusal('quota-exceeded', `A watchlist of yours may hold ${limit} markets, not ${markets.length}.`);
   }
   const unknown = checkedMarkets.filter((slug) => found.get(marketKey(slug)) === null);
-  if (unknown.length === 0) return null;
+  if (unknown.length === 0) return;
   const errors = unknown.map((slug): ProblemError => {
     const pointer = markets === checkedMarkets ? `/markets/${markets.indexOf(slug)}` : '';
     return { pointer, code: 'market.unknown', detail: `no market ${slug}: see /api/v1/markets` };
   });
-  return refuse('validation-failed', 'Not every slug names a market: see errors.', { errors });
+  throw refusal('validation-failed', 'Not every slug names a market: see errors.', { errors });
 }
 
 function mustExist(slug: string): Change {

@@ -1,7 +1,7 @@
 /** The body of a request as bytes and text, after checks of size, coding, media type and characters. */
 import { isUtf8 } from 'node:buffer';
 import type { HttpEvent } from './event.ts';
-import { refusedRequest } from './refused-request.ts';
+import { refusal } from './refused-request.ts';
 
 export interface Body {
   /** As the client sent them. */
@@ -25,30 +25,30 @@ const CONTENT_TYPE = /^([\w!#$&^.+-]+\/[\w!#$&^.+-]+)(?:[ \t]*;[ \t]*charset=(?:
  */
 export function readBody(event: HttpEvent, maxBytes: number, mediaTypes: readonly string[]): Body {
   const { body = '', headers } = event;
-  if (body === '') throw refusedRequest('malformed-body', 'The body is missing.');
+  if (body === '') throw refusal('malformed-body', 'The body is missing.');
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-  if (coding !== 'identity') throw refusedRequest('unsupported-media-type', 'Send the body without Content-Encoding.');
+  if (coding !== 'identity') throw refusal('unsupported-media-type', 'Send the body without Content-Encoding.');
   const mediaType = CONTENT_TYPE.exec(headers['content-type']?.trim() ?? '')?.[1]?.toLowerCase();
   if (mediaType === undefined || !mediaTypes.includes(mediaType)) {
     const detail = `Content-Type must be ${mediaTypes.join(' or ')}; the only parameter may be charset=utf-8.`;
-    throw refusedRequest('unsupported-media-type', detail);
+    throw refusal('unsupported-media-type', detail);
   }
   if (sizeOf(event) > maxBytes) {
-    throw refusedRequest('content-too-large', `The body may have at most ${maxBytes} bytes.`);
+    throw refusal('content-too-large', `The body may have at most ${maxBytes} bytes.`);
   }
   const bytes = Buffer.from(body, event.isBase64Encoded ? 'base64' : 'utf8');
   // Decoding skips invalid characters. So only encoding the bytes again shows whether the body was valid.
   if (event.isBase64Encoded ? bytes.toString('base64') !== body : !body.isWellFormed()) {
-    throw refusedRequest('malformed-body', 'The body was damaged in transit: send it again.');
+    throw refusal('malformed-body', 'The body was damaged in transit: send it again.');
   }
-  if (!isUtf8(bytes) || wasDecodedOtherwise(event)) throw refusedRequest('malformed-body', 'The body must be UTF-8.');
+  if (!isUtf8(bytes) || wasDecodedOtherwise(event)) throw refusal('malformed-body', 'The body must be UTF-8.');
   return { bytes, text: event.isBase64Encoded ? bytes.toString('utf8') : body, mediaType };
 }
 
 /** Refuses a body for operations without one: it would be ignored silently otherwise. */
 export function refuseBody(event: HttpEvent): void {
   if ((event.body ?? '') === '') return;
-  throw refusedRequest('invalid-request', 'This operation takes no body: send the request without one.');
+  throw refusal('invalid-request', 'This operation takes no body: send the request without one.');
 }
 
 /**

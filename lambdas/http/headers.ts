@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import type { HttpEvent } from './event.ts';
-import { refusedRequest } from './refused-request.ts';
+import { refusal } from './refused-request.ts';
 
 type Headers = HttpEvent['headers'];
 
@@ -18,13 +18,13 @@ export function readIdempotencyKey(headers: Headers): string {
     const detail =
       'Every write needs an Idempotency-Key: use a new key for a new request, and the same key to send a request ' +
       'again.';
-    throw refusedRequest('idempotency-key-missing', detail);
+    throw refusal('idempotency-key-missing', detail);
   }
   const [, bare, quoted] = IDEMPOTENCY_KEY.exec(field) ?? [];
   const key = bare ?? quoted;
   if (key !== undefined) return key;
   const detail = 'Idempotency-Key must be one value of 16 to 64 letters, digits, hyphens and underscores.';
-  throw refusedRequest('idempotency-key-malformed', detail);
+  throw refusal('idempotency-key-malformed', detail);
 }
 
 /** The ETag of a revision: strong, e.g. `"7"`. */
@@ -55,7 +55,7 @@ export function readIfMatch(headers: Headers): readonly number[] | 'any' | null 
   if (field.trim() === '*') return 'any';
   const tags = readTags(field);
   if (tags === null) {
-    throw refusedRequest('invalid-request', 'If-Match must be "*", or ETags as they were received, with quotes.');
+    throw refusal('invalid-request', 'If-Match must be "*", or ETags as they were received, with quotes.');
   }
   const revisions = tags.map((tag) => Number(tag.slice(1, -1)));
   return revisions.filter((revision, index) => Number.isSafeInteger(revision) && etagOf(revision) === tags[index]);
@@ -65,7 +65,7 @@ export function readIfMatch(headers: Headers): readonly number[] | 'any' | null 
 export function readIfNoneMatch(headers: Headers): boolean {
   const field = headers['if-none-match'];
   if (field === undefined || field.trim() === '*') return field !== undefined;
-  throw refusedRequest('invalid-request', 'If-None-Match can only be "*" here: it means create, never replace.');
+  throw refusal('invalid-request', 'If-None-Match can only be "*" here: it means create, never replace.');
 }
 
 /** Null if the text is not a list with at least one tag. */

@@ -1,4 +1,4 @@
-import { refusedRequest } from './refused-request.ts';
+import { refusal } from './refused-request.ts';
 
 /** The beginnings of API keys, JWTs and Authorization values. Cursors begin with other characters. */
 const CREDENTIAL_VALUE = /^\s*(?:tdm_|eyJ|bearer\s)/;
@@ -15,7 +15,7 @@ export function refuseCredentialsIn(rawQueryString: string): void {
   const texts = pairsOf(rawQueryString).map((pair) => pair.map(({ text }) => text));
   if (!texts.some(([name = '', value = '']) => isCredentialName(name) || [name, value].some(isCredential))) return;
   const detail = 'The URL holds a credential: revoke it, and send another one in the Authorization header field.';
-  throw refusedRequest('credential-in-url', detail);
+  throw refusal('credential-in-url', detail);
 }
 
 /**
@@ -50,7 +50,7 @@ function isCredential(text: string): boolean {
   return CREDENTIAL_VALUE.test(text);
 }
 
-const refused = (detail: string) => refusedRequest('invalid-request', detail);
+const refused = (detail: string) => refusal('invalid-request', detail);
 
 interface Decoded {
   /** The raw text, if it is not valid. */

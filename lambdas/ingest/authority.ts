@@ -3,7 +3,7 @@ import type { FeedAuthority } from '../../contract/files/feed-authority.ts';
 import type { IngestMode } from '../../contract/ingest/ingest-records.ts';
 import { FEED_SCOPES } from '../../contract/operations/scopes.ts';
 import type { Principal } from '../credentials/principal.ts';
-import { type Refused, refuseScopes } from '../pipeline/handler.ts';
+import { scopesRefusal } from '../http/refused-request.ts';
 
 /** Empty for a credential without limits. */
 export function authorityOf({ scopes, markets }: Principal): { readonly authority?: FeedAuthority } {
@@ -13,7 +13,7 @@ export function authorityOf({ scopes, markets }: Principal): { readonly authorit
 }
 
 /** The worker would refuse every row of such a correcting batch. This refuses the request at once. */
-export function refusedMode({ scopes }: Principal, mode: IngestMode): Refused | null {
-  if (mode === 'append' || scopes.has('ingest:correct') || scopes.has('markets:write')) return null;
-  return refuseScopes(['ingest:correct'], 'The mode `correct` needs a credential with the scope ingest:correct.');
+export function checkMode({ scopes }: Principal, mode: IngestMode): void {
+  if (mode === 'append' || scopes.has('ingest:correct') || scopes.has('markets:write')) return;
+  throw scopesRefusal(['ingest:correct'], 'The mode `correct` needs a credential with the scope ingest:correct.');
 }

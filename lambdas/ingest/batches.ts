@@ -7,16 +7,10 @@ import { created } from '../../storage/ports/changes.ts';
 import type { PutChange } from '../../storage/ports/ledger.ts';
 import { type BatchValue, batchKey, type WorkValue, workKey } from '../../storage/records/batches.ts';
 import { OPERATOR_SUBJECT } from '../credentials/operator-key.ts';
-import {
-  isRefused,
-  type OperationRequest,
-  type ReadHandler,
-  type Refused,
-  refuse,
-  writeHandler,
-} from '../pipeline/handler.ts';
+import { refusal } from '../http/refused-request.ts';
+import { type OperationRequest, type ReadHandler, writeHandler } from '../pipeline/handler.ts';
 import { affectedMarkets } from '../worker/affected-markets.ts';
-import { authorityOf, refusedMode } from './authority.ts';
+import { authorityOf, checkMode } from './authority.ts';
 import { readReport, reportOf } from './read-report.ts';
 import { newBatch } from './stored-batch.ts';
 
@@ -24,9 +18,7 @@ import { newBatch } from './stored-batch.ts';
 export const createIngestBatch = writeHandler<'createIngestBatch'>()({
   decide(request) {
     const read = readBatch(request);
-    if (isRefused(read)) return read;
-    const refused = refusedMode(request.principal, read.mode);
-    if (refused !== null) return refused;
+    checkMode(request.principal, read.mode);
     const { touches, ...sent } = read;
     const { bytes, mediaType } = request.raw as NonNullable<typeof request.raw>;
     const { subject } = request.principal;
@@ -58,13 +50,12 @@ export const createIngestBatch = writeHandler<'createIngestBatch'>()({
   },
 });
 
-export const getIngestBatch: ReadHandler<'getIngestBatch'> = {
-  async answer({ params, principal }, { reader }) {
-    const batch = (await reader.get(batchKey(params.id)))?.value;
-    const mayRead = batch?.subject === principal.subject || principal.subject === OPERATOR_SUBJECT;
-    const report = mayRead ? await readReport(reader, params.id) : null;
-    return report === null ? refuse('not-found', 'No such batch, or not one of yours.') : { body: report };
-  },
+export const getIngestBatch: ReadHandler<'getIngestBatch'> = async ({ params, principal }, { reader }) => {
+  const batch = (await reader.get(batchKey(params.id)))?.value;
+  const mayRead = batch?.subject === principal.subject || principal.subject === OPERATOR_SUBJECT;
+  const report = mayRead ? await readReport(reader, params.id) : null;
+  if (report === null) throw refusal('not-found', 'No such batch, or not one of yours.');
+  return { body: report };
 };
 
 /** The options and the number of records in a request. The worker checks the records themselves. */
@@ -79,28 +70,28 @@ interface SentBatch {
 type Request = OperationRequest<'createIngestBatch'>;
 
 /** An option has one place: in a JSON body, or in the query of an NDJSON body. */
-function readBatch(request: Request): SentBatch | Refused {
+function readBatch(request: Request): SentBatch {
   if (request.raw?.mediaType === NDJSON_TYPE) return readLines(request);
   const misplaced = Object.keys(request.query);
   if (misplaced.length > 0) {
     const detail = 'A JSON body has no options in the query: put them into the body.';
     const errors = misplaced.map((name) => ({ pointer: `/${name}`, code: 'invalid', detail: 'belongs in the body' }));
-    return refuse('invalid-request', detail, { errors });
+    throw refusal('invalid-request', detail, { errors });
   }
   const { records, dryRun, mode, partial } = request.body;
   return { records: records.length, touches: affectedMarkets(records), dryRun, mode, partial };
 }
 
-function readLines({ raw, query }: Request): SentBatch | Refused {
+function readLines({ raw, query }: Request): SentBatch {
   const parsed = parseNdjson(raw?.text ?? '', { maxRecords: BATCH_RECORDS_MAX });
   if ('faults' in parsed) {
     // The limit is the same as for a JSON body, with the same problem above it.
     const isTooMany = parsed.faults.some(({ code }) => code === 'json.too-many-records');
     const detail = 'Some lines are not valid I-JSON (RFC 7493): see errors.';
-    return refuse(isTooMany ? 'validation-failed' : 'malformed-body', detail, { errors: parsed.faults });
+    throw refusal(isTooMany ? 'validation-failed' : 'malformed-body', detail, { errors: parsed.faults });
   }
   const { records } = parsed;
-  if (records.length === 0) return refuse('validation-failed', 'There are no records: send one on each line.');
+  if (records.length === 0) throw refusal('validation-failed', 'There are no records: send one on each line.');
   const { dryRun, mode = 'append', partial } = query;
   const touches = affectedMarkets(records);
   return { records: records.length, touches, dryRun: dryRun === 'true', mode, partial: partial === 'true' };

@@ -9,7 +9,8 @@ import {
   type PublicationValue,
   publicationKey,
 } from '../../storage/records/publication.ts';
-import { type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
+import { refusal } from '../http/refused-request.ts';
+import { type ReadHandler, writeHandler } from '../pipeline/handler.ts';
 
 /** Reads which of the markets exist. A mark on a market that is removed later does no harm. */
 export const createPublication = writeHandler<'createPublication'>()({
@@ -25,7 +26,7 @@ export const createPublication = writeHandler<'createPublication'>()({
         code: 'market.unknown',
         detail: `no market ${slug}: see /api/v1/markets`,
       }));
-      return refuse('validation-failed', 'Not every slug names a market: see errors.', { errors });
+      throw refusal('validation-failed', 'Not every slug names a market: see errors.', { errors });
     }
     const id = request.newId('pub');
     const { markets, purge } = request.body;
@@ -48,12 +49,10 @@ export const createPublication = writeHandler<'createPublication'>()({
   },
 });
 
-export const getPublication: ReadHandler<'getPublication'> = {
-  async answer({ params: { id } }, { reader }) {
-    const [item, answer] = await reader.getMany([publicationKey(id), generationOfKey(`publication/${id}`)]);
-    if (!item) return refuse('not-found', 'No such publication.');
-    return { body: toPublication(item.value, answer?.value ?? null) };
-  },
+export const getPublication: ReadHandler<'getPublication'> = async ({ params: { id } }, { reader }) => {
+  const [item, answer] = await reader.getMany([publicationKey(id), generationOfKey(`publication/${id}`)]);
+  if (!item) throw refusal('not-found', 'No such publication.');
+  return { body: toPublication(item.value, answer?.value ?? null) };
 };
 
 function toPublication(

@@ -3,17 +3,16 @@ import type { Takedown } from '../../contract/files/takedowns.ts';
 import { created } from '../../storage/ports/changes.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import { dueTakedownKey, TAKEDOWNS, type TakedownValue, takedownKey } from '../../storage/records/takedowns.ts';
-import { type ReadHandler, refuse, refuseInvalid, writeHandler } from '../pipeline/handler.ts';
+import { refusal } from '../http/refused-request.ts';
+import { type ReadHandler, writeHandler } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
 
-export const listTakedowns: ReadHandler<'listTakedowns'> = {
-  answer: (request, tools) =>
-    paginate(request, tools, {
-      range: TAKEDOWNS,
-      isAscending: true,
-      valuesOf: (items) => items.map(({ sort, value }) => toTakedown(sort, value)),
-    }),
-};
+export const listTakedowns: ReadHandler<'listTakedowns'> = (request, tools) =>
+  paginate(request, tools, {
+    range: TAKEDOWNS,
+    isAscending: true,
+    valuesOf: (items) => items.map(({ sort, value }) => toTakedown(sort, value)),
+  });
 
 export const createTakedown = writeHandler<'createTakedown'>()({
   async read({ body: { market } }, reader) {
@@ -22,12 +21,14 @@ export const createTakedown = writeHandler<'createTakedown'>()({
   markets: ({ body: { market } }) => [market],
   decide({ body: { market, first, last, reason }, now, newId }, { record }) {
     const invalid = (pointer: string, code: string, detail: string) =>
-      refuseInvalid('This takedown is not possible: see errors.', { pointer, code, detail });
-    if (record === null) return invalid('/market', 'market.unknown', `no market ${market}`);
-    if (last !== null && last < first) return invalid('/last', 'invalid', 'must not be before the first entry');
+      refusal('validation-failed', 'This takedown is not possible: see errors.', {
+        errors: [{ pointer, code, detail }],
+      });
+    if (record === null) throw invalid('/market', 'market.unknown', `no market ${market}`);
+    if (last !== null && last < first) throw invalid('/last', 'invalid', 'must not be before the first entry');
     const { removal } = record.value;
     if (removal === undefined) {
-      return refuse(
+      throw refusal(
         'state-transition',
         `The market ${market} is still public, and its files are rendered from these entries. Remove it first: ` +
           `POST /api/v1/markets/${market}/removal.`,

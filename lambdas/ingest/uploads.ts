@@ -10,9 +10,10 @@ import { type UploadValue, uploadKey } from '../../storage/records/batches.ts';
 import { type GenerationOfValue, generationOfKey } from '../../storage/records/publication.ts';
 import { sourcePrincipal } from '../../storage/records/sources.ts';
 import { OPERATOR_SUBJECT } from '../credentials/operator-key.ts';
+import { refusal } from '../http/refused-request.ts';
 import { countsOf, NO_ROWS } from '../markets/tally.ts';
-import { type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
-import { authorityOf, refusedMode } from './authority.ts';
+import { type ReadHandler, writeHandler } from '../pipeline/handler.ts';
+import { authorityOf, checkMode } from './authority.ts';
 
 const NO_PLACE = 'This deployment has no place for large files: send batches.';
 
@@ -23,9 +24,8 @@ export const createIngestUpload = writeHandler<'createIngestUpload'>()({
     return { id, target: (await uploads?.presign(id, body)) ?? null };
   },
   decide({ principal, body: { dryRun, ...body }, now, nowMs }, { id, target }) {
-    if (target === null) return refuse('service-unavailable', NO_PLACE);
-    const refused = refusedMode(principal, body.mode);
-    if (refused !== null) return refused;
+    if (target === null) throw refusal('service-unavailable', NO_PLACE);
+    checkMode(principal, body.mode);
     const upload = newUpload({
       id,
       subject: principal.subject,
@@ -82,17 +82,15 @@ export function uploadOfSource(
   return newUpload({ ...announced, subject: principal, actor: principal, authority, mode: 'correct' });
 }
 
-export const getIngestUpload: ReadHandler<'getIngestUpload'> = {
-  async answer({ params, principal }, { reader, uploads }) {
-    const upload = (await reader.get(uploadKey(params.id)))?.value;
-    const mayRead = upload?.subject === principal.subject || principal.subject === OPERATOR_SUBJECT;
-    if (upload === undefined || !mayRead) return refuse('not-found', 'No such upload, or not one of yours.');
-    const { id, state, lastBatch, finishedAt } = upload;
-    const target = state === 'awaiting-content' ? ((await uploads?.presign(id, upload)) ?? null) : null;
-    const isAll = finishedAt !== null && lastBatch !== null;
-    const published = isAll ? await reader.get(generationOfKey(`batch/${lastBatch}`)) : null;
-    return { body: toUpload(upload, target, published?.value ?? null) };
-  },
+export const getIngestUpload: ReadHandler<'getIngestUpload'> = async ({ params, principal }, { reader, uploads }) => {
+  const upload = (await reader.get(uploadKey(params.id)))?.value;
+  const mayRead = upload?.subject === principal.subject || principal.subject === OPERATOR_SUBJECT;
+  if (upload === undefined || !mayRead) throw refusal('not-found', 'No such upload, or not one of yours.');
+  const { id, state, lastBatch, finishedAt } = upload;
+  const target = state === 'awaiting-content' ? ((await uploads?.presign(id, upload)) ?? null) : null;
+  const isAll = finishedAt !== null && lastBatch !== null;
+  const published = isAll ? await reader.get(generationOfKey(`batch/${lastBatch}`)) : null;
+  return { body: toUpload(upload, target, published?.value ?? null) };
 };
 
 function toUpload(upload: UploadValue, put: UploadTarget | null, published: GenerationOfValue | null): Upload {

@@ -31,18 +31,11 @@ import {
 import { slugOfMarketKey } from '../../storage/records/markets.ts';
 import { type AccountCache, knownEntitlements } from '../credentials/account-cache.ts';
 import { etagOf } from '../http/headers.ts';
+import { RefusedRequest, refusal } from '../http/refused-request.ts';
 import type { AuditChains, AuditLink } from '../review/audit-chains.ts';
 import { auditChanges } from '../review/audit-changes.ts';
 import { areAsRead, type Counters, counterKey, hasRefused, readCounters, reserveOf, usedOf } from './counters.ts';
-import {
-  type Commit,
-  isRefused,
-  type OperationRequest,
-  type Refused,
-  refuse,
-  type WriteHandler,
-  type WriteTools,
-} from './handler.ts';
+import type { Commit, OperationRequest, WriteHandler, WriteTools } from './handler.ts';
 import {
   areApart,
   countedUses,
@@ -107,14 +100,14 @@ export interface Committed {
 /**
  * Decides and commits. Costs one transaction, plus the reads of the handler.
  *
- * @throws StorageUnavailable if the outcome is unknown: the client must send the request again with the same key
+ * @throws RefusedRequest; StorageUnavailable if the outcome is unknown: the client must send the request again with the same key
  */
 export async function commitWrite<Id extends WriteOperationId>(
   dependencies: CommitDependencies,
   asked: OperationRequest<Id>,
   handler: WriteHandler<Id, unknown>,
   identity: WriteIdentity,
-): Promise<Committed | Refused> {
+): Promise<Committed> {
   const { ledger, uploads = null } = dependencies;
   const lastBeginMs = dependencies.nowMs() + LAST_BEGIN_MS;
   let request = asked;
@@ -139,17 +132,20 @@ export async function commitWrite<Id extends WriteOperationId>(
     const named = handler.markets?.(request, view) ?? [];
     const outside = firstOutside(request.principal.markets, named);
     if (outside !== null) {
-      return refuse('forbidden', `This API key may not write to the market ${outside}. Use a key that may.`);
+      throw refusal('forbidden', `This API key may not write to the market ${outside}. Use a key that may.`);
     }
-    const decision = handler.decide(request, view, found);
-    if (isRefused(decision)) {
+    let decision: Commit<Id>;
+    try {
+      decision = handler.decide(request, view, found);
+    } catch (error) {
+      if (!(error instanceof RefusedRequest)) throw error;
       // The decision may be refused because an earlier copy of this request has changed the state. So the idempotency record is
       // read after the decision, never before.
       const [earlier, granted] = await ledger.getMany([idempotency, entitlementsOf(request)]);
       const answer = replay(dependencies, earlier, idempotency, identity, request.nowMs);
       if (answer !== null) return answer;
       // The refusal may also depend on cached entitlements, which no transaction has checked.
-      if ((granted?.revision ?? null) === request.principal.entitlements.revision) return decision;
+      if ((granted?.revision ?? null) === request.principal.entitlements.revision) throw error;
       request = learnt(granted);
       continue;
     }
@@ -198,7 +194,7 @@ export async function commitWrite<Id extends WriteOperationId>(
     await readAgain(full);
     const exceeded = exceededUse(quota, uses, taking.counters);
     if (exceeded === null) continue;
-    if (exceeded.found.reserves.length === 0) return exceeded.answer;
+    if (exceeded.found.reserves.length === 0) throw exceeded.refused;
     // These items were read one by one, so a refill or an earlier copy of this request may be invisible. The checks confirm the
     // refusal.
     const isNew = { kind: 'absent-or-expired', atMs: request.nowMs } as const;
@@ -206,9 +202,9 @@ export async function commitWrite<Id extends WriteOperationId>(
       ...areAsRead(quota, exceeded.feature, exceeded.found),
       { kind: 'check', key: idempotency, if: isNew } as const,
     ];
-    if ((await ledger.transact(checks, { attemptId: dependencies.newAttemptId() })).committed) return exceeded.answer;
+    if ((await ledger.transact(checks, { attemptId: dependencies.newAttemptId() })).committed) throw exceeded.refused;
   }
-  return refuse('contention', 'Other writers are changing the same resource: retry with the same Idempotency-Key.', {
+  throw refusal('contention', 'Other writers are changing the same resource: retry with the same Idempotency-Key.', {
     headers: { 'retry-after': '1' },
   });
 }
@@ -294,7 +290,7 @@ function usesOf<Id extends WriteOperationId>(
 interface Exceeded {
   readonly feature: Feature;
   readonly found: Counters;
-  readonly answer: Refused;
+  readonly refused: RefusedRequest;
 }
 
 /** The first use that exceeds its limit, by these counters. */
@@ -310,29 +306,29 @@ function exceededUse(
     const { kind, description } = FEATURES[feature];
     const state = `${description}: ${usedOf(found)} of ${limit} used, and this needs ${amount}.`;
     if (kind !== 'rate') {
-      return { feature, found, answer: refuse('quota-exceeded', `${state} Delete some, or ask for a higher limit.`) };
+      return { feature, found, refused: refusal('quota-exceeded', `${state} Delete some, or ask for a higher limit.`) };
     }
     const seconds = Math.ceil((endOfDayMs(quota.nowMs) - quota.nowMs) / 1000);
-    const answer = refuse('daily-quota-exceeded', `${state} The count starts again at 0 at 00:00 UTC.`, {
+    const refused = refusal('daily-quota-exceeded', `${state} The count starts again at 0 at 00:00 UTC.`, {
       headers: { 'retry-after': String(seconds) },
     });
-    return { feature, found, answer };
+    return { feature, found, refused };
   }
   return null;
 }
 
-/** The stored answer of an earlier copy; a refusal if the key was used for another request; null if the key is new. */
+/** The stored answer of an earlier copy; null if the key is new. Refuses a key that was used for another request. */
 function replay(
   { secrets }: CommitDependencies,
   item: Item<IdempotencyValue> | null,
   key: ItemKey<IdempotencyValue>,
   identity: WriteIdentity,
   nowMs: number,
-): Committed | Refused | null {
+): Committed | null {
   if (item === null || (item.expiresAtMs !== null && item.expiresAtMs < nowMs)) return null;
   const { fingerprint, status, headers, sealedBody } = item.value;
   if (fingerprint !== identity.fingerprint) {
-    return refuse(
+    throw refusal(
       'idempotency-key-reused',
       'This Idempotency-Key has been used for another request within 72 hours: use a new key for a new request.',
     );

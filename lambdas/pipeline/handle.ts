@@ -32,11 +32,11 @@ import type { HttpEvent, HttpResult } from '../http/event.ts';
 import { entityTag, readIdempotencyKey } from '../http/headers.ts';
 import { refuseCredentialsIn } from '../http/query.ts';
 import { type RateLimiter, rateLimitFields } from '../http/rate-limit.ts';
-import { RefusedRequest, refusedRequest } from '../http/refused-request.ts';
+import { RefusedRequest, refusal, scopesRefusal } from '../http/refused-request.ts';
 import { AuditChains } from '../review/audit-chains.ts';
 import { isRetryable } from '../worker/contended.ts';
 import { type CommitDependencies, type Committed, commitWrite } from './commit.ts';
-import { isRefused, type OperationRequest, type ReadHandler, refuseScopes, type WriteHandler } from './handler.ts';
+import type { OperationRequest, ReadHandler, WriteHandler } from './handler.ts';
 import { route } from './route.ts';
 import { pseudonymised } from './secrets.ts';
 import { type Validated, validate } from './validate.ts';
@@ -130,7 +130,7 @@ async function answer(
   const { rawPath, headers } = head;
 
   const routed = route(method, rawPath);
-  if (routed.kind === 'unknown') throw refusedRequest('not-found', 'No such resource.');
+  if (routed.kind === 'unknown') throw refusal('not-found', 'No such resource.');
   if (routed.kind === 'other-method') {
     if (method === 'OPTIONS') return readResult(preflightResult(routed.allow));
     const allow = routed.allow.join(', ');
@@ -168,7 +168,6 @@ async function answer(
       requestId: event.requestContext.requestId,
     },
   );
-  if (isRefused(committed)) throw new RefusedRequest(committed.problem, committed.headers);
   return writeResult(committed);
 }
 
@@ -203,12 +202,11 @@ function takeFromRate({ rateLimiter }: WriteApiDependencies, { actor }: Principa
 
 function authorise({ scopes, marketLimit }: WriteApiOperation, principal: Principal): void {
   if (scopes.length > 0 && !scopes.some((scope) => principal.scopes.has(scope))) {
-    const refused = refuseScopes(scopes, `This needs a credential with the scope ${scopes.join(' or ')}.`);
-    throw new RefusedRequest(refused.problem, refused.headers);
+    throw scopesRefusal(scopes, `This needs a credential with the scope ${scopes.join(' or ')}.`);
   }
   if (principal.markets === null || marketLimit !== 'refused-for-limited-keys') return;
   const detail = 'A key that is limited to markets cannot use this operation. Use a key without that limit.';
-  throw refusedRequest('forbidden', detail);
+  throw refusal('forbidden', detail);
 }
 
 async function answerRead(
@@ -217,13 +215,12 @@ async function answerRead(
   ifNoneMatch: string | undefined,
 ): Promise<HttpResult> {
   const handler = (await handlerOf(request.operation)) as ReadHandler<ReadOperationId>;
-  const answer = await handler.answer(request as OperationRequest<ReadOperationId>, {
+  const answer = await handler(request as OperationRequest<ReadOperationId>, {
     reader: ledger,
     cursors,
     uploads,
     pseudonymOf: (text) => pseudonymised(secrets, text),
   });
-  if (isRefused(answer)) throw new RefusedRequest(answer.problem, answer.headers);
   const body = canonicalJson(answer.body as Json);
   const etag = entityTag(answer.revision, body);
   const isCurrent = ifNoneMatch !== undefined && matchesIfNoneMatch(ifNoneMatch, etag);

@@ -14,7 +14,6 @@ import type {
   ResponseOf,
   WriteOperationId,
 } from '../../contract/operations/operations.ts';
-import { type Problem, type ProblemCode, type ProblemError, problem } from '../../contract/problems/problems.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import type { ConflictItems } from '../../storage/ports/conflict-items.ts';
 import type { Change, LedgerReader } from '../../storage/ports/ledger.ts';
@@ -54,39 +53,6 @@ export interface Response<Id extends OperationId> {
   readonly location?: string;
 }
 
-export interface Refused {
-  readonly problem: Problem;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** Refuses with a problem of the catalogue. `detail` states the fault of this request and its remedy. */
-export function refuse(
-  code: ProblemCode,
-  detail: string,
-  more: { readonly errors?: readonly ProblemError[]; readonly headers?: Readonly<Record<string, string>> } = {},
-): Refused {
-  const { errors, headers } = more;
-  return {
-    problem: problem(code, detail, errors && { errors }),
-    ...(headers === undefined ? {} : { headers }),
-  };
-}
-
-/** Refuses because of one fault of the body. `detail` states what is not possible. */
-export function refuseInvalid(detail: string, error: ProblemError): Refused {
-  return refuse('validation-failed', detail, { errors: [error] });
-}
-
-export function isRefused(result: object | undefined): result is Refused {
-  return result !== undefined && 'problem' in result;
-}
-
-/** Refuses because scopes are missing (RFC 6750, section 3.1). */
-export function refuseScopes(scopes: readonly string[], detail: string): Refused {
-  const challenge = `Bearer realm="tidemark", error="insufficient_scope", scope="${scopes.join(' ')}"`;
-  return refuse('forbidden', detail, { headers: { 'www-authenticate': challenge } });
-}
-
 export interface Commit<Id extends WriteOperationId> {
   /** The target in the audit, e.g. `watchlist/wl_01JD…`. */
   readonly target: string;
@@ -101,8 +67,6 @@ export interface Commit<Id extends WriteOperationId> {
   readonly uses?: readonly QuotaUse[];
   readonly response: Response<Id>;
 }
-
-export type Decision<Id extends WriteOperationId> = Commit<Id> | Refused;
 
 export type WriteHandler<Id extends WriteOperationId, View = undefined> = Decider<Id, View> & MarketsOf<Id, View>;
 
@@ -123,8 +87,12 @@ interface Decider<Id extends WriteOperationId, View> {
    * rules are all conditions has no `read`, and costs one round trip.
    */
   read?(request: OperationRequest<Id>, reader: LedgerReader, tools: WriteTools): Promise<View>;
-  /** Pure. Called again after a refused transaction, with the items that refused it; at the first call, `found` is empty. */
-  decide(request: OperationRequest<Id>, view: View, found: ConflictItems): Decision<Id>;
+  /**
+   * Pure. Called again after a refused transaction, with the items that refused it; at the first call, `found` is empty.
+   *
+   * @throws RefusedRequest
+   */
+  decide(request: OperationRequest<Id>, view: View, found: ConflictItems): Commit<Id>;
 }
 
 /** Services that a handler may use besides the ledger. They change nothing. */
@@ -140,9 +108,11 @@ export interface ReadTools extends WriteTools {
   readonly pseudonymOf: (text: string) => string;
 }
 
-export interface ReadHandler<Id extends ReadOperationId> {
-  answer(request: OperationRequest<Id>, tools: ReadTools): Promise<Response<Id> | Refused>;
-}
+/** @throws RefusedRequest */
+export type ReadHandler<Id extends ReadOperationId> = (
+  request: OperationRequest<Id>,
+  tools: ReadTools,
+) => Promise<Response<Id>>;
 
 /** Infers the type of a handler's view from its `read`. */
 export function writeHandler<Id extends WriteOperationId>() {

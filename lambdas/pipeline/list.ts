@@ -4,7 +4,8 @@ import type { ReadOperationId } from '../../contract/operations/operations.ts';
 import { LISTING_PAGE_SIZE } from '../../contract/operations/resources.ts';
 import type { Item } from '../../storage/ports/ledger.ts';
 import { type AnyRange, type PagingOptions, readPage } from '../../storage/ports/paging.ts';
-import { type OperationRequest, type ReadTools, type Refused, refuse } from './handler.ts';
+import { refusal } from '../http/refused-request.ts';
+import type { OperationRequest, ReadTools } from './handler.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -28,16 +29,16 @@ export async function paginate<Stored, Value>(
   request: OperationRequest<ReadOperationId>,
   { reader, cursors }: ReadTools,
   { range, isAscending = false, valuesOf }: Listing<Stored, Value>,
-): Promise<ListingPage<Value> | Refused> {
+): Promise<ListingPage<Value>> {
   const given = { ...(request.params ?? {}), ...(request.query ?? {}) };
   const { cursor, ...filter } = given as Readonly<Record<string, string | undefined>>;
   const binding = { actor: request.principal.actor, operation: request.operation, filter };
   const opened = cursor === undefined ? null : cursors.open(cursor, { ...binding, nowMs: request.nowMs });
   if (opened === 'expired') {
-    return refuse('not-found', 'This cursor has expired: start again from the first page, without a cursor.');
+    throw refusal('not-found', 'This cursor has expired: start again from the first page, without a cursor.');
   }
   if (typeof opened === 'string') {
-    return refuse(
+    throw refusal(
       'invalid-cursor',
       'Pass "cursor" exactly as "nextCursor" of the previous page gives it, with the same credential and filter.',
     );

@@ -9,7 +9,7 @@ import { readBody, refuseBody } from '../http/body.ts';
 import type { HttpEvent } from '../http/event.ts';
 import { readIfMatch, readIfNoneMatch } from '../http/headers.ts';
 import { readQuery } from '../http/query.ts';
-import { refusedRequest } from '../http/refused-request.ts';
+import { refusal } from '../http/refused-request.ts';
 import type { OperationRequest } from './handler.ts';
 
 /** Enough to notice that a request has a body that its operation does not take. */
@@ -34,7 +34,7 @@ export function validate(
 ): Validated {
   const params = operation.params?.safeParse(pathParams);
   // A path parameter that cannot be an id belongs to no resource.
-  if (params?.success === false) throw refusedRequest('not-found', 'No such resource.');
+  if (params?.success === false) throw refusal('not-found', 'No such resource.');
   const query = readParameters(event, operation);
   const preconditions = readPreconditions(event, operation);
   return { params: params?.data, query, ...preconditions, ...readRequestBody(event, operation) } as Validated;
@@ -45,7 +45,7 @@ function readParameters(event: HttpEvent, { query: schema }: OperationDefinition
   const known = Object.keys(schema?.shape ?? {});
   if (Object.keys(query).some((name) => !known.includes(name))) {
     const allowed = known.length === 0 ? 'no query parameter' : `only ${known.join(', ')}`;
-    throw refusedRequest('unknown-query-parameter', `This resource takes ${allowed}: leave out everything else.`);
+    throw refusal('unknown-query-parameter', `This resource takes ${allowed}: leave out everything else.`);
   }
   return schema && checked(schema, query, 'invalid-request', 'The query does not fit its schema.');
 }
@@ -60,16 +60,16 @@ function readPreconditions(
   const mustCreate = readIfNoneMatch(headers);
   // A condition that is not checked must not appear to be true (RFC 9110, sections 13.1.1 and 13.1.2).
   if (precondition === undefined && ifMatch !== null) {
-    throw refusedRequest('invalid-request', 'This operation takes no If-Match: leave it out.');
+    throw refusal('invalid-request', 'This operation takes no If-Match: leave it out.');
   }
   if (precondition !== 'if-match-or-none-match' && mustCreate) {
-    throw refusedRequest('invalid-request', 'This operation takes no If-None-Match: leave it out.');
+    throw refusal('invalid-request', 'This operation takes no If-None-Match: leave it out.');
   }
   if (precondition === 'if-match' && ifMatch === null) {
-    throw refusedRequest('precondition-required', 'Send the ETag of the version that you have seen as If-Match.');
+    throw refusal('precondition-required', 'Send the ETag of the version that you have seen as If-Match.');
   }
   if (precondition === 'if-match-or-none-match' && (ifMatch === null) !== mustCreate) {
-    throw refusedRequest(
+    throw refusal(
       'precondition-required',
       'To change, send the ETag that you have seen as If-Match; to create, send If-None-Match: *. Send only one ' +
         'of them.',
@@ -89,7 +89,7 @@ function readRequestBody(event: HttpEvent, operation: OperationDefinition): { bo
   if (raw.mediaType !== 'application/json') return { body: undefined, raw };
   const parsed = parseJson(raw.text);
   if ('faults' in parsed) {
-    throw refusedRequest('malformed-body', 'The body is not valid I-JSON (RFC 7493).', parsed.faults);
+    throw refusal('malformed-body', 'The body is not valid I-JSON (RFC 7493).', { errors: parsed.faults });
   }
   return { body: checked(schema, parsed.value, 'validation-failed', 'The body does not fit its schema.'), raw };
 }
@@ -105,5 +105,5 @@ function checked(schema: z.ZodType, value: unknown, code: ProblemCode, detail: s
     code: code === 'unrecognized_keys' ? 'unknown-field' : 'invalid',
     detail: message,
   }));
-  throw refusedRequest(code, detail, errors);
+  throw refusal(code, detail, { errors });
 }

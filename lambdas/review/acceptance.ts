@@ -5,13 +5,13 @@ import type { Runtime } from '../../storage/aws/runtime.ts';
 import type { Change, Item } from '../../storage/ports/ledger.ts';
 import { type MarketRecordValue, observationId } from '../../storage/records/markets.ts';
 import type { ClaimValue } from '../../storage/records/review.ts';
+import { refusal } from '../http/refused-request.ts';
 import { decideMarket } from '../markets/decide.ts';
 import { changedMarket } from '../markets/market-changes.ts';
 import type { MarketState } from '../markets/read-markets.ts';
 import { removedDetail } from '../markets/removal.ts';
 import { type Row, rowOf } from '../markets/rows.ts';
 import { disputedByClaim, newRepresentationSalt, standingOf, unchangedMarket } from '../markets/rules/standing.ts';
-import { type Refused, refuse } from '../pipeline/handler.ts';
 import { type Correction, correctionOf } from './correction.ts';
 
 type ObservationAssertion = Correction | Extract<ClaimAssertion, { type: 'retraction' }>;
@@ -39,12 +39,12 @@ export function acceptedChanges(
   state: MarketState,
   acceptedAt: string,
   randomBytes: Runtime['randomBytes'],
-): Acceptance | Refused {
+): Acceptance {
   const { slug, market } = state;
-  if (market === null) return refuse('conflict', `The market ${slug} is not there any more.`);
+  if (market === null) throw refusal('conflict', `The market ${slug} is not there any more.`);
   const { removal } = market.value;
   if (removal !== undefined) {
-    return refuse('conflict', `The claim cannot take effect, because ${removedDetail(slug, removal)}. Reject it.`);
+    throw refusal('conflict', `The claim cannot take effect, because ${removedDetail(slug, removal)}. Reject it.`);
   }
   if (isOfObservation(assertion)) {
     return supersededObservation(assertion, { ...state, market }, acceptedAt, publicReason);
@@ -59,7 +59,7 @@ export function acceptedChanges(
   }
   const { metric } = assertion;
   if (!Object.hasOwn(market.value.latest, metric)) {
-    return refuse('conflict', `The market ${slug} has no metric ${metric} that could be disputed.`);
+    throw refusal('conflict', `The market ${slug} has no metric ${metric} that could be disputed.`);
   }
   const disputed = disputedByClaim(standing, metric, id);
   return { changes: changedMarket(slug, market, { standing: disputed }, acceptedAt), observationId: null };
@@ -79,10 +79,10 @@ function supersededObservation(
   state: MarketState & { readonly market: Item<MarketRecordValue> },
   recordedAt: string,
   publicReason: string | undefined,
-): Acceptance | Refused {
+): Acceptance {
   const { slug, market, known } = state;
   const [before] = known.values();
-  if (before === undefined) return refuse('conflict', 'The observation is not there any more.');
+  if (before === undefined) throw refusal('conflict', 'The observation is not there any more.');
   const { newest, ordinal } = before;
   const record =
     assertion.type === 'correction' ? correctionOf(assertion, newest.sourceLabel) : retractionOf(assertion);
@@ -91,7 +91,7 @@ function supersededObservation(
   const outcome = outcomes.get(0);
   if (outcome?.kind === 'refused') {
     const { error } = outcome;
-    return refuse('conflict', `The market does not take this: ${error.detail}.`, { errors: [error] });
+    throw refusal('conflict', `The market does not take this: ${error.detail}.`, { errors: [error] });
   }
   return outcome?.kind === 'accepted'
     ? { changes, observationId: observationId({ ...assertion, ordinal: ordinal + 1 }) }

@@ -4,18 +4,16 @@ import { type AuditValue, auditOfActor, auditOfDay, auditOfTarget, dayOf } from 
 import type { ReadHandler } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
 
-export const listAuditRecords: ReadHandler<'listAuditRecords'> = {
-  answer(request, tools) {
-    const { day } = request.query;
-    const [actor, target] = [request.query.actor, request.query.target].map((name) => name && tools.pseudonymOf(name));
-    return paginate(request, tools, {
-      range: rangeOf({ day, actor, target }, request.now),
-      valuesOf: (items) =>
-        items
-          .filter(({ value }) => actor === undefined || value.actor === actor)
-          .map(({ value: { fingerprint: _, chain: __, ...shown } }) => shown),
-    });
-  },
+export const listAuditRecords: ReadHandler<'listAuditRecords'> = (request, tools) => {
+  const { day } = request.query;
+  const [actor, target] = [request.query.actor, request.query.target].map((name) => name && tools.pseudonymOf(name));
+  return paginate(request, tools, {
+    range: rangeOf({ day, actor, target }, request.now),
+    valuesOf: (items) =>
+      items
+        .filter(({ value }) => actor === undefined || value.actor === actor)
+        .map(({ value: { fingerprint: _, chain: __, ...shown } }) => shown),
+  });
 };
 
 /**

@@ -10,50 +10,40 @@ import {
   orderKey,
 } from '../../storage/records/markets.ts';
 import { type ClaimValue, claimKey, claimsInState, claimsOfSubject } from '../../storage/records/review.ts';
+import { refusal, scopesRefusal } from '../http/refused-request.ts';
 import { removedDetail } from '../markets/removal.ts';
 import { checkObservation } from '../markets/rules/row-rules.ts';
-import {
-  type OperationRequest,
-  type ReadHandler,
-  type Refused,
-  refuse,
-  refuseScopes,
-  writeHandler,
-} from '../pipeline/handler.ts';
+import { type OperationRequest, type ReadHandler, writeHandler } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
 import { limitOf } from '../pipeline/quota.ts';
 import { claimTarget, createdClaim, isOwn, readClaim, toClaimResource } from './claim-record.ts';
 import { correctionOf } from './correction.ts';
 
 /** The caller's own claims; with a state, the review queue. */
-export const listClaims: ReadHandler<'listClaims'> = {
-  async answer(request, tools) {
-    const { state } = request.query;
-    const scope = state === undefined ? 'claims:read' : 'claims:review';
-    if (!request.principal.scopes.has(scope)) {
-      return refuseScopes([scope], `This listing needs a credential with the scope ${scope}.`);
-    }
-    return paginate(request, tools, {
-      range: state === undefined ? claimsOfSubject(request.principal.subject) : claimsInState(state),
-      async valuesOf(items) {
-        const claims = await tools.reader.getMany(items.map(({ sort }) => claimKey(sort)));
-        // A claim may have moved to another queue since the page was read.
-        return claims.flatMap((claim) =>
-          claim === null || (state !== undefined && claim.value.state !== state) ? [] : [toClaimResource(claim)],
-        );
-      },
-    });
-  },
+export const listClaims: ReadHandler<'listClaims'> = async (request, tools) => {
+  const { state } = request.query;
+  const scope = state === undefined ? 'claims:read' : 'claims:review';
+  if (!request.principal.scopes.has(scope)) {
+    throw scopesRefusal([scope], `This listing needs a credential with the scope ${scope}.`);
+  }
+  return paginate(request, tools, {
+    range: state === undefined ? claimsOfSubject(request.principal.subject) : claimsInState(state),
+    async valuesOf(items) {
+      const claims = await tools.reader.getMany(items.map(({ sort }) => claimKey(sort)));
+      // A claim may have moved to another queue since the page was read.
+      return claims.flatMap((claim) =>
+        claim === null || (state !== undefined && claim.value.state !== state) ? [] : [toClaimResource(claim)],
+      );
+    },
+  });
 };
 
-export const getClaim: ReadHandler<'getClaim'> = {
-  async answer(request, { reader }) {
-    const claim = await readClaim(request, reader);
-    const { scopes } = request.principal;
-    const isReadable = claim !== null && (isOwn(request, claim) || scopes.has('claims:review'));
-    if (!isReadable) return refuse('not-found', 'No such claim, or not one of yours.');
-    return { body: toClaimResource(claim), revision: claim.revision };
-  },
+export const getClaim: ReadHandler<'getClaim'> = async (request, { reader }) => {
+  const claim = await readClaim(request, reader);
+  const { scopes } = request.principal;
+  const isReadable = claim !== null && (isOwn(request, claim) || scopes.has('claims:review'));
+  if (!isReadable) throw refusal('not-found', 'No such claim, or not one of yours.');
+  return { body: toClaimResource(claim), revision: claim.revision };
 };
 
 /** Reads the market: it must not be removed, and the value of a correction must fulfil its rules. */
@@ -65,10 +55,9 @@ export const createClaim = writeHandler<'createClaim'>()({
   decide(request, market, found) {
     const { principal, now } = request;
     if (limitOf({ ...principal, nowMs: request.nowMs }, 'claims') === 0) {
-      return refuse('quota-exceeded', 'You are not entitled to file claims: ask for the feature "claims".');
+      throw refusal('quota-exceeded', 'You are not entitled to file claims: ask for the feature "claims".');
     }
-    const refused = refusedAssertion(request, market, found);
-    if (refused !== null) return refused;
+    checkAssertion(request, market, found);
     const id = request.newId('claim');
     const { assertion, evidence } = request.body;
     const value: ClaimValue = {
@@ -92,14 +81,14 @@ export const createClaim = writeHandler<'createClaim'>()({
 });
 
 /**
- * The refusal of a claim that cannot take effect: its market or observation does not exist, or its value violates the rules of
+ * Refuses a claim that cannot take effect: its market or observation does not exist, or its value violates the rules of
  * ingest.
  */
-function refusedAssertion(
+function checkAssertion(
   { body: { assertion }, nowMs }: OperationRequest<'createClaim'>,
   market: Item<MarketRecordValue> | null,
   found: ConflictItems,
-): Refused | null {
+): void {
   const errors: ProblemError[] = [];
   const observation = observationKeyOf(assertion);
   if (found.get(marketKey(assertion.market)) === null) {
@@ -118,8 +107,8 @@ function refusedAssertion(
       errors.push({ pointer: parent + pointer, ...fault });
     }
   }
-  if (errors.length === 0) return null;
-  return refuse('validation-failed', 'This claim cannot take effect: see errors.', { errors });
+  if (errors.length === 0) return;
+  throw refusal('validation-failed', 'This claim cannot take effect: see errors.', { errors });
 }
 
 function mustExist(assertion: ClaimAssertion): readonly Change[] {

@@ -11,30 +11,27 @@ import {
   verificationKeys,
   verificationsOfMarket,
 } from '../../storage/records/review.ts';
+import { refusal } from '../http/refused-request.ts';
 import { changedMarket } from '../markets/market-changes.ts';
 import { type MarketState, readMarkets } from '../markets/read-markets.ts';
 import { removedDetail } from '../markets/removal.ts';
 import { rowOf } from '../markets/rows.ts';
 import { isSameStanding, standingOf, unchangedMarket, type Verified, verified } from '../markets/rules/standing.ts';
-import { type OperationRequest, type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
+import { type OperationRequest, type ReadHandler, writeHandler } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
 
-export const listSourceVerifications: ReadHandler<'listSourceVerifications'> = {
-  answer(request, tools) {
-    const { market } = request.query;
-    return paginate(request, tools, {
-      range: market === undefined ? VERIFICATIONS : verificationsOfMarket(market),
-      valuesOf: (items) => items.map(({ value }) => toResource(value)),
-    });
-  },
+export const listSourceVerifications: ReadHandler<'listSourceVerifications'> = (request, tools) => {
+  const { market } = request.query;
+  return paginate(request, tools, {
+    range: market === undefined ? VERIFICATIONS : verificationsOfMarket(market),
+    valuesOf: (items) => items.map(({ value }) => toResource(value)),
+  });
 };
 
-export const getSourceVerification: ReadHandler<'getSourceVerification'> = {
-  async answer({ params: { id } }, { reader }) {
-    const item = await reader.get(verificationKey(id));
-    if (item === null) return refuse('not-found', 'No such source verification.');
-    return { body: toResource(item.value) };
-  },
+export const getSourceVerification: ReadHandler<'getSourceVerification'> = async ({ params: { id } }, { reader }) => {
+  const item = await reader.get(verificationKey(id));
+  if (item === null) throw refusal('not-found', 'No such source verification.');
+  return { body: toResource(item.value) };
 };
 
 export const createSourceVerification = writeHandler<'createSourceVerification'>()({
@@ -50,7 +47,7 @@ export const createSourceVerification = writeHandler<'createSourceVerification'>
     const about = aboutOf(request.body, state);
     const errors = [...timeErrors(request), ...('error' in about ? [about.error] : [])];
     if ('error' in about || errors.length > 0) {
-      return refuse('validation-failed', 'The subject does not exist, or the time is not plausible: see errors.', {
+      throw refusal('validation-failed', 'The subject does not exist, or the time is not plausible: see errors.', {
         errors,
       });
     }

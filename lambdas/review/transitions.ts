@@ -1,7 +1,7 @@
 /** The states of a claim, and the actions that lead from one to another: all of them, in one table. */
 import type { ClaimState } from '../../contract/operations/accounts/claims.ts';
 import type { ProblemError } from '../../contract/problems/problems.ts';
-import { type Refused, refuse } from '../pipeline/handler.ts';
+import { refusal } from '../http/refused-request.ts';
 
 export type ClaimAction = 'add-evidence' | 'withdraw' | 'start' | 'request-evidence' | 'resume' | 'accept' | 'reject';
 
@@ -31,7 +31,7 @@ export const CLAIM_TRANSITIONS: { readonly [State in ClaimState]: Transitions } 
 };
 
 /** The state after an action. A refusal lists every allowed action, in a form that programs can read, too. */
-export function nextState(state: ClaimState, action: ClaimAction): ClaimState | Refused {
+export function nextState(state: ClaimState, action: ClaimAction): ClaimState {
   const transitions = CLAIM_TRANSITIONS[state];
   const next = transitions[action];
   if (next !== undefined) return next;
@@ -40,5 +40,5 @@ export function nextState(state: ClaimState, action: ClaimAction): ClaimState | 
   });
   const names = Object.keys(transitions).join(', ');
   const remedy = names === '' ? 'that state is final' : `it allows ${names}`;
-  return refuse('state-transition', `The claim is ${state}, which does not allow ${action}: ${remedy}.`, { errors });
+  throw refusal('state-transition', `The claim is ${state}, which does not allow ${action}: ${remedy}.`, { errors });
 }

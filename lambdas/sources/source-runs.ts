@@ -10,27 +10,26 @@ import {
   sourceKey,
   sourceStateKey,
 } from '../../storage/records/sources.ts';
-import { isRefused, type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
+import { refusal } from '../http/refused-request.ts';
+import { type ReadHandler, writeHandler } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
 import { unchanged } from '../pipeline/preconditions.ts';
 
-export const listSourceRuns: ReadHandler<'listSourceRuns'> = {
-  async answer(request, tools) {
-    const { name } = request.params;
-    const page = await paginate(request, tools, {
-      range: runsOfSource(name),
-      valuesOf: (items) => items.map((item) => shownRun(name, item)),
-    });
-    const isKnown = isRefused(page) || page.body.data.length > 0 || (await tools.reader.get(sourceKey(name))) !== null;
-    return isKnown ? page : refuse('not-found', `No source ${name}.`);
-  },
+export const listSourceRuns: ReadHandler<'listSourceRuns'> = async (request, tools) => {
+  const { name } = request.params;
+  const page = await paginate(request, tools, {
+    range: runsOfSource(name),
+    valuesOf: (items) => items.map((item) => shownRun(name, item)),
+  });
+  const isKnown = page.body.data.length > 0 || (await tools.reader.get(sourceKey(name))) !== null;
+  if (!isKnown) throw refusal('not-found', `No source ${name}.`);
+  return page;
 };
 
-export const getSourceRun: ReadHandler<'getSourceRun'> = {
-  async answer({ params: { name, run } }, { reader }) {
-    const item = await reader.get(runKey(name, run));
-    return item === null ? refuse('not-found', 'No such run.') : { body: shownRun(name, item) };
-  },
+export const getSourceRun: ReadHandler<'getSourceRun'> = async ({ params: { name, run } }, { reader }) => {
+  const item = await reader.get(runKey(name, run));
+  if (item === null) throw refusal('not-found', 'No such run.');
+  return { body: shownRun(name, item) };
 };
 
 export const createSourceRun = writeHandler<'createSourceRun'>()({
@@ -40,7 +39,7 @@ export const createSourceRun = writeHandler<'createSourceRun'>()({
     return { state, running: running === null ? null : await reader.get(runKey(name, running)) };
   },
   decide({ params: { name }, body, newId, now }, { state, running }) {
-    if (state === null) return refuse('not-found', `No source ${name}.`);
+    if (state === null) throw refusal('not-found', `No source ${name}.`);
     const { value } = state;
     if (running !== null) {
       const response = { body: shownRun(name, running), location: urlOf(name, running.sort) };
@@ -59,10 +58,10 @@ export const createSourceRun = writeHandler<'createSourceRun'>()({
 export const replaySourceRun = writeHandler<'replaySourceRun'>()({
   read: ({ params: { name, run } }, reader) => reader.get(runKey(name, run)),
   decide({ params: { name, run: replayOf }, newId, now }, item) {
-    if (item === null) return refuse('not-found', 'No such run.');
+    if (item === null) throw refusal('not-found', 'No such run.');
     const { cause, upload, url, sha256, bytes, recipeSha256, date, lastModified, fetchedAt, listed } = item.value;
     if (upload === null || cause === 'replay') {
-      return refuse('state-transition', 'This run has sent no records: replay one with an upload.');
+      throw refusal('state-transition', 'This run has sent no records: replay one with an upload.');
     }
     const id = newId('run');
     const ofList = fetchedAt !== undefined && listed !== undefined ? { fetchedAt, listed } : {};

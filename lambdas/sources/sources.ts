@@ -13,16 +13,10 @@ import {
   sourceKey,
   sourceStateKey,
 } from '../../storage/records/sources.ts';
-import {
-  type Decision,
-  isRefused,
-  type OperationRequest,
-  type ReadHandler,
-  refuse,
-  writeHandler,
-} from '../pipeline/handler.ts';
+import { refusal } from '../http/refused-request.ts';
+import { type Commit, type OperationRequest, type ReadHandler, writeHandler } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
-import { checkIfMatch, refusedByPrecondition, unchanged } from '../pipeline/preconditions.ts';
+import { checkIfMatch, checkPrecondition, unchanged } from '../pipeline/preconditions.ts';
 
 /** The state of a new source, or of one without any run. */
 const NO_RUNS: Omit<SourceStateValue, 'nextRunAt'> = {
@@ -33,20 +27,16 @@ const NO_RUNS: Omit<SourceStateValue, 'nextRunAt'> = {
   takenIn: null,
 };
 
-export const listSources: ReadHandler<'listSources'> = {
-  answer: (request, tools) =>
-    paginate(request, tools, {
-      range: SOURCE_STATES,
-      isAscending: true,
-      valuesOf: (items) => items.map(toState),
-    }),
-};
+export const listSources: ReadHandler<'listSources'> = (request, tools) =>
+  paginate(request, tools, {
+    range: SOURCE_STATES,
+    isAscending: true,
+    valuesOf: (items) => items.map(toState),
+  });
 
-export const getSource: ReadHandler<'getSource'> = {
-  async answer({ params }, { reader }) {
-    const item = checkIfMatch(null, await reader.get(sourceKey(params.name)));
-    return isRefused(item) ? item : { body: toRecipe(item), revision: item.revision };
-  },
+export const getSource: ReadHandler<'getSource'> = async ({ params }, { reader }) => {
+  const item = checkIfMatch(null, await reader.get(sourceKey(params.name)));
+  return { body: toRecipe(item), revision: item.revision };
 };
 
 export const putSource = writeHandler<'putSource'>()({
@@ -60,10 +50,9 @@ export const putSource = writeHandler<'putSource'>()({
         ? errors
         : [...errors, { pointer: '/name', code: 'invalid', detail: `must be ${params.name}, as the path says` }];
     if (faults.length > 0) {
-      return refuse('validation-failed', 'The recipe is not valid: see errors.', { errors: faults });
+      throw refusal('validation-failed', 'The recipe is not valid: see errors.', { errors: faults });
     }
-    const refused = refusedByPrecondition(request, source);
-    if (refused !== null) return refused;
+    checkPrecondition(request, source);
     if (source === null || state === null) {
       const value: SourceValue = {
         recipe: body as SourceValue['recipe'],
@@ -93,7 +82,6 @@ export const deleteSource = writeHandler<'deleteSource'>()({
   read: ({ params }, reader) => readSource(params.name, reader),
   decide(request, { source, state }) {
     const item = checkIfMatch(request.ifMatch, source);
-    if (isRefused(item)) return item;
     const changes = [item, ...(state === null ? [] : [state])].map(({ partition, sort, revision }): Change => {
       return { kind: 'delete', key: { partition, sort }, if: { kind: 'revision-is', revision } };
     });
@@ -105,7 +93,6 @@ export const pauseSource = writeHandler<'pauseSource'>()({
   read: ({ params }, reader) => readSource(params.name, reader),
   decide(request, { source, state }) {
     const item = checkIfMatch(request.ifMatch, source);
-    if (isRefused(item)) return item;
     return item.value.paused || state === null
       ? kept(request, item)
       : changed(request, item, state, { paused: true }, null);
@@ -119,7 +106,6 @@ export const resumeSource = writeHandler<'resumeSource'>()({
   },
   decide(request, { source, state, nextRunAt }) {
     const item = checkIfMatch(request.ifMatch, source);
-    if (isRefused(item)) return item;
     return !item.value.paused || state === null
       ? kept(request, item)
       : changed(request, item, state, { paused: false }, nextRunAt);
@@ -153,7 +139,7 @@ function changed<Id extends OneSource>(
   state: Item<SourceStateValue>,
   change: Partial<SourceValue>,
   nextRunAt: string | null,
-): Decision<Id> {
+): Commit<Id> {
   const value: SourceValue = { ...source.value, ...change, updatedAt: request.now };
   const revision = source.revision + 1;
   return {
@@ -163,7 +149,7 @@ function changed<Id extends OneSource>(
   };
 }
 
-function kept<Id extends OneSource>(request: OperationRequest<Id>, source: Item<SourceValue>): Decision<Id> {
+function kept<Id extends OneSource>(request: OperationRequest<Id>, source: Item<SourceValue>): Commit<Id> {
   return unchanged(targetOf(request), source, { body: toRecipe(source), revision: source.revision } as never);
 }
 

@@ -9,10 +9,8 @@ import type { Handlers } from '../../lambdas/handlers.ts';
 import type { Committed } from '../../lambdas/pipeline/commit.ts';
 import {
   type Commit,
-  type Decision,
   type ReadHandler,
   type ReadTools,
-  refuse,
   type WriteHandler,
   writeHandler,
 } from '../../lambdas/pipeline/handler.ts';
@@ -36,11 +34,11 @@ export function handlersCannotWrite(): unknown {
         // @ts-expect-error also by the handler's own name for it
         return await ownReader.transact([], { attemptId: 'mine' });
       },
-      decide: () => refuse('conflict', 'never'),
+      decide: () => deleted,
     }),
     writeHandler<'deleteWatchlist'>()({
       // @ts-expect-error a decision is made, not awaited: it cannot wait for a ledger
-      decide: async () => refuse('conflict', (await ledger.get({ partition: 'p', sort: 's' }))?.sort ?? ''),
+      decide: async () => ({ ...deleted, target: (await ledger.get({ partition: 'p', sort: 's' }))?.sort ?? '' }),
     }),
   ];
 }
@@ -50,7 +48,7 @@ const { target: _target, ...withoutTarget } = deleted;
 const { changes: _changes, ...withoutChanges } = deleted;
 const { response: _response, ...withoutResponse } = deleted;
 
-export const decisions: Decision<'deleteWatchlist'>[] = [
+export const decisions: Commit<'deleteWatchlist'>[] = [
   deleted,
   // @ts-expect-error the audit needs its target
   withoutTarget,
@@ -80,10 +78,10 @@ export const all: Handlers = withoutOne;
 export const mistaken: WriteHandler<'createClaim', unknown> = handlers.createWatchlist;
 
 // @ts-expect-error a write is not answered by a handler of reads
-export const asRead: ReadHandler<'deleteWatchlist'> = { answer: async () => ({ body: null }) };
+export const asRead: ReadHandler<'deleteWatchlist'> = async () => ({ body: null });
 
 // @ts-expect-error nor a read by a handler of writes
-export const asWrite: WriteHandler<'listWatchlists'> = { decide: () => refuse('conflict', 'never') };
+export const asWrite: WriteHandler<'listWatchlists'> = { decide: () => deleted };
 
 // @ts-expect-error an operation is one or the other
 export const both: ReadOperationId & WriteOperationId = 'createWatchlist';

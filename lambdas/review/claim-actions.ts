@@ -1,28 +1,48 @@
-/** The handlers of reviewers: review and decide the claims of other subjects. */
+/**
+ * The handlers of claims that exist. Their owner adds evidence and withdraws them; reviewers review and decide the claims of
+ * other subjects.
+ */
+import { CLAIM_EVIDENCE_MAX } from '../../contract/operations/accounts/claims.ts';
 import type { Item } from '../../storage/ports/ledger.ts';
 import type { ClaimValue } from '../../storage/records/review.ts';
+import { refusal } from '../http/refused-request.ts';
 import { readMarkets } from '../markets/read-markets.ts';
-import {
-  isRefused,
-  type OperationRequest,
-  type Refused,
-  refuse,
-  refuseInvalid,
-  writeHandler,
-} from '../pipeline/handler.ts';
+import { type OperationRequest, writeHandler } from '../pipeline/handler.ts';
 import { checkIfMatch } from '../pipeline/preconditions.ts';
 import { changedClaim, isOwn, marketsOfClaim, readClaim } from './claim-record.ts';
 import { nextState } from './transitions.ts';
+
+export const addClaimEvidence = writeHandler<'addClaimEvidence'>()({
+  read: readClaim,
+  markets: marketsOfClaim,
+  decide(request, item) {
+    const claim = ownClaim(request, item);
+    const state = nextState(claim.value.state, 'add-evidence');
+    const { evidence } = claim.value;
+    if (evidence.length >= CLAIM_EVIDENCE_MAX) {
+      throw refusal('conflict', `A claim holds at most ${CLAIM_EVIDENCE_MAX} pieces of evidence.`);
+    }
+    const added = [...evidence, { ...request.body, addedAt: request.now }];
+    return changedClaim(claim, { state, evidence: added }, request.now);
+  },
+});
+
+export const withdrawClaim = writeHandler<'withdrawClaim'>()({
+  read: readClaim,
+  markets: marketsOfClaim,
+  decide(request, item) {
+    const claim = ownClaim(request, item);
+    return changedClaim(claim, { state: nextState(claim.value.state, 'withdraw') }, request.now);
+  },
+});
 
 export const reviewClaim = writeHandler<'reviewClaim'>()({
   read: readClaim,
   markets: marketsOfClaim,
   decide(request, item) {
     const claim = claimOfAnother(request, item);
-    if (isRefused(claim)) return claim;
     const { body } = request;
     const state = nextState(claim.value.state, body.action);
-    if (typeof state !== 'string') return state;
     const patch = body.action === 'request-evidence' ? { state, reviewNote: body.note } : { state };
     return changedClaim(claim, patch, request.now);
   },
@@ -47,25 +67,35 @@ export const decideClaim = writeHandler<'decideClaim'>()({
   markets: (request, { claim }) => marketsOfClaim(request, claim),
   decide(request, view) {
     const claim = claimOfAnother(request, view.claim);
-    if (isRefused(claim)) return claim;
     const { body, now } = request;
     const state = nextState(claim.value.state, body.outcome === 'accepted' ? 'accept' : 'reject');
-    if (typeof state !== 'string') return state;
-    if (body.publicReason !== undefined && !mayBeExplained(body.outcome, claim.value)) return NOT_EXPLAINED;
+    if (body.publicReason !== undefined && !mayBeExplained(body.outcome, claim.value)) {
+      const detail = 'is for an accepted correction or retraction: leave it out, and use the note';
+      throw refusal('validation-failed', 'Nothing public would show this reason: see errors.', {
+        errors: [{ pointer: '/publicReason', code: 'invalid', detail }],
+      });
+    }
     const accepted = view.effectAt === null ? { changes: [], observationId: null } : view.effectAt(now);
-    if (isRefused(accepted)) return accepted;
     const patch = { state, decision: { ...body, decidedAt: now }, observationId: accepted.observationId };
     const changed = changedClaim(claim, patch, now);
     return { ...changed, changes: [...changed.changes, ...accepted.changes] };
   },
 });
 
+/** Another subject's claim is answered as absent, whatever the scopes of the credential. */
+function ownClaim(
+  request: OperationRequest<'addClaimEvidence' | 'withdrawClaim'>,
+  item: Item<ClaimValue> | null,
+): Item<ClaimValue> {
+  return checkIfMatch(request.ifMatch, item !== null && isOwn(request, item) ? item : null);
+}
+
 function claimOfAnother(
   request: OperationRequest<'reviewClaim' | 'decideClaim'>,
   claim: Item<ClaimValue> | null,
-): Item<ClaimValue> | Refused {
+): Item<ClaimValue> {
   if (claim !== null && isOwn(request, claim)) {
-    return refuse('forbidden', 'This claim is your own: another subject must review and decide it.');
+    throw refusal('forbidden', 'This claim is your own: another subject must review and decide it.');
   }
   return checkIfMatch(request.ifMatch, claim);
 }
@@ -74,8 +104,3 @@ function claimOfAnother(
 function mayBeExplained(outcome: 'accepted' | 'rejected', { assertion: { type } }: ClaimValue): boolean {
   return outcome === 'accepted' && (type === 'correction' || type === 'retraction');
 }
-
-const NOT_EXPLAINED = refuseInvalid('Nothing public would show this reason: see errors.', {
-  ...{ pointer: '/publicReason', code: 'invalid' },
-  detail: 'is for an accepted correction or retraction: leave it out, and use the note',
-});
