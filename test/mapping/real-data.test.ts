@@ -1,10 +1,10 @@
 /**
  * Real files, from a begun mapping with a few lines filled in to a check, compared with counts that are made here
- * without the code of mapping/. Files whose licence keeps them out are tested where they are at hand.
+ * without the code of mapping/.
  */
-import { createReadStream, existsSync, readFileSync } from 'node:fs';
+import { createReadStream, readFileSync } from 'node:fs';
 import { parse } from 'jsonc-parser';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { MarketRecord } from '../../contract/ingest/ingest-records.ts';
 import { checkObservation, parseRecord } from '../../lambdas/markets/rules/row-rules.ts';
 import { beginMapping } from '../../mapping/begin/begin-mapping.ts';
@@ -17,10 +17,6 @@ import { withChange } from './example-mapping.ts';
 const NOW_MS = Date.parse('2026-10-01T00:00:00Z');
 const FILES = new URL('files/', import.meta.url);
 const BUNDLED_SAMPLE = new URL('../../mapping/sample/', import.meta.url);
-const NOT_BUNDLED = new URL('../../../shared/data/', import.meta.url);
-
-/** Files that describe things: no row has a date. */
-const DICTIONARIES = ['wfp-markets', 'wfp-commodities'];
 
 interface SourceTexts {
   readonly label: string;
@@ -71,29 +67,6 @@ const DECISIONS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     '/market/unit/of': '{base}',
     '/observation/date/whenBlank/column': 'package_version',
   },
-  'big-mac': {
-    ...about(
-      { label: 'The Economist', url: 'https://example.org/', publisher: 'The Economist', licence: 'CC-BY-4.0' },
-      'https://example.org/big-mac.csv#L{src_line}',
-      'food',
-    ),
-    '/match': ['iso_a3', 'currency_code'],
-    '/market/slug': 'big-mac-{iso_a3}-{currency_code}',
-    '/market/unit/of': 'burger',
-    '/observation/value/zero': 'refuse',
-    '/observation/date/precision': 'month',
-  },
-  wfp: {
-    ...about(
-      { label: 'WFP food prices', url: 'https://data.humdata.org/', publisher: 'WFP', licence: 'CC-BY-3.0-IGO' },
-      'https://data.humdata.org/dataset/global-wfp-food-prices',
-      'food',
-      { column: 'priceflag', values: { actual: 'high' }, otherwise: 'medium' },
-    ),
-    '/match': ['countryiso3', 'market_id', 'commodity_id', 'unit', 'pricetype', 'currency'],
-    '/market/slug': 'wfp-{market_id}-{commodity_id}-{unit}-{pricetype}-{currency}',
-    '/observation/date/precision': 'month',
-  },
 };
 
 async function mappingOf(name: string, csv: URL): Promise<string> {
@@ -135,19 +108,12 @@ describe.each([
   ['wti-daily', FILES],
   ['currency-api-wide', FILES],
   ['currency-api', BUNDLED_SAMPLE],
-  ['big-mac', NOT_BUNDLED],
-  ['wfp', NOT_BUNDLED],
 ])('%s', (name, folder) => {
   const csv = new URL(`${name}.csv`, folder);
-  const isThere = existsSync(csv);
-  beforeEach((context) => {
-    if (!isThere) context.skip(`no ${name}.csv beside the repository, and its licence keeps it out`);
-  });
 
   describe('begun, filled in, and checked', () => {
     let file: FileCheck;
     beforeAll(async () => {
-      if (!isThere) return;
       const result = await checkMapping(await mappingOf(name, csv), createReadStream(csv));
       if (result.file === null) throw new Error(JSON.stringify(result.faults));
       ({ file } = result);
@@ -184,20 +150,10 @@ describe.each([
           'wti-daily': [1, 10_226, 0, {}, []],
           'currency-api-wide': [53, 3021, 0, {}, []],
           'currency-api': [175, 9975, 0, {}, []],
-          'big-mac': [75, 2372, 0, { 'amount.zero-unasserted': 1 }, ['name']],
-          wfp: [86, 10_934, 0, { 'currency.retired': 213 }, ['src', 'src_line']],
         }[name],
       );
     });
   });
-});
-
-test.for(DICTIONARIES)('%s has neither dates nor prices, and the begun mapping says so', async (name, { skip }) => {
-  const csv = new URL(`${name}.csv`, NOT_BUNDLED);
-  if (!existsSync(csv)) skip(`no ${name}.csv beside the repository, and its licence keeps it out`);
-  const begun = await beginMapping(createReadStream(csv), `${name}.csv`);
-  expect(begun).toMatchObject({ text: expect.stringContaining('FILL IN: no column looks like prices') });
-  expect(begun).toMatchObject({ text: expect.stringContaining('FILL IN: the column with the dates') });
 });
 
 test('WTI keeps each price to the cent, also the negative one', async () => {

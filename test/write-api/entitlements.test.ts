@@ -193,12 +193,6 @@ describe('entitlements', () => {
     expect((await world.ledger.get(entitlementsKey('user:alice')))?.revision).toBe(8);
   });
 
-  it('of one feature are changed by only one of several writers with the same ETag', async () => {
-    await put('watchlists', { limit: 5 });
-    const answers = await Promise.all([6, 7, 8].map((limit) => put('watchlists', { limit }, ifMatch(1))));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412]);
-  });
-
   it('below the present use remove nothing, and allow nothing more until the use has dropped', async () => {
     const first = await createWatchlist();
     const second = await createWatchlist();
