@@ -20,6 +20,7 @@ import {
   accountOf,
   apiKeyKey,
   type EntitlementsValue,
+  endOfKey,
   entitlementsKey,
   type WaitlistRequestValue,
   waitlistRequestKey,
@@ -258,10 +259,9 @@ function checkQuota(quota: Quota, found: ConflictItems): void {
   throw refusal('quota-exceeded', `The account has ${used} API keys of ${limit}: revoke one, or grant it more.`);
 }
 
-function checkRotation({ revokedAt, expiresAt }: ApiKeyValue, nowMs: number): void {
-  const isExpired = expiresAt !== null && Date.parse(expiresAt) <= nowMs;
-  if (revokedAt === null && !isExpired) return;
-  const state = revokedAt === null ? 'expired' : 'revoked';
+function checkRotation(key: ApiKeyValue, nowMs: number): void {
+  const state = endOfKey(key, nowMs);
+  if (state === null) return;
   throw refusal('state-transition', `The API key is ${state}, so it cannot get a new secret: issue another key.`);
 }
 

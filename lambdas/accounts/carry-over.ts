@@ -12,6 +12,7 @@ import {
   type ApiKeyValue,
   ERASURES,
   type ErasureValue,
+  endOfKey,
   erasureKey,
   waitlistRequestKey,
   waitlistRequestOf,
@@ -58,11 +59,7 @@ export async function findRevivedKeys(
   const reallyLater = later.filter((each) => each.generation >= generation);
   const isKnown = ({ sort, revision }: Item<ApiKeyValue>) =>
     reallyLater.some((each) => (each.keys.get(sort)?.revision ?? 0) >= revision);
-  return [...keys.values()].filter((key) => isValid(key.value, nowMs) && !isKnown(key));
-}
-
-function isValid({ revokedAt, expiresAt }: ApiKeyValue, nowMs: number): boolean {
-  return revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > nowMs);
+  return [...keys.values()].filter((key) => endOfKey(key.value, nowMs) === null && !isKnown(key));
 }
 
 export interface CarryOverDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId' | 'newId'> {
@@ -85,7 +82,9 @@ export async function carryKeysOver(
 export async function revokeAllKeys(dependencies: CarryOverDependencies): Promise<number> {
   const nowMs = dependencies.nowMs();
   return await changeKeys(dependencies, ({ value, revision }) =>
-    isValid(value, nowMs) ? { value: revoked(value, new Date(nowMs).toISOString()), revision: revision + 1 } : null,
+    endOfKey(value, nowMs) === null
+      ? { value: revoked(value, new Date(nowMs).toISOString()), revision: revision + 1 }
+      : null,
   );
 }
 

@@ -16,7 +16,7 @@ import {
   waitlistRequestKey,
   waitlistRequestOf,
 } from '../../storage/records/accounts.ts';
-import { type Lease, workKey } from '../../storage/records/batches.ts';
+import { workKey } from '../../storage/records/batches.ts';
 import { LAST_WRITE_MS } from '../credentials/account-cache.ts';
 import { refusal } from '../http/refused-request.ts';
 import { type OperationRequest, type ReadHandler, writeHandler } from '../pipeline/handler.ts';
@@ -61,7 +61,10 @@ export async function readAccount(subject: string, reader: LedgerReader): Promis
   return { application, keys: keys.filter((item) => item !== null) };
 }
 
-/** The part that the request erases itself, and the work item for the rest. */
+/**
+ * The part that the request erases itself, and the work item for the rest. Fits one transaction: an account has at most
+ * `FEATURES['api-keys'].maxLimit` keys.
+ */
 export function erasureChanges(
   value: ErasureValue,
   account: Account | null,
@@ -69,28 +72,17 @@ export function erasureChanges(
   found: ConflictItems,
 ): readonly Change[] {
   const { id } = value;
-  const lease = account === null ? null : notBefore(nowMs);
-  return [
+  // The work begins when the keys of the account can no longer write.
+  const lease = account && { owner: null, untilMs: nowMs + LAST_WRITE_MS };
+  const changes = [
     created(erasureKey(id), value, 1),
     created(workKey(id), { kind: 'erasure', erasure: id, lane: id, lease }),
-    ...(account === null ? [] : closeAccount(account.application, account.keys, { now, nowMs }, found)),
   ];
-}
-
-/** The time from which the keys of the account can no longer write. */
-function notBefore(nowMs: number): Lease {
-  return { owner: null, untilMs: nowMs + LAST_WRITE_MS };
-}
-
-/** Fits one transaction: an account has at most `FEATURES['api-keys'].maxLimit` keys. */
-function closeAccount(
-  application: Item<WaitlistRequestValue>,
-  keys: readonly Item<ApiKeyValue>[],
-  { now, nowMs }: Pick<OperationRequest, 'now' | 'nowMs'>,
-  found: ConflictItems,
-): Change[] {
+  if (account === null) return changes;
+  const { application, keys } = account;
   const erased = { contact: null, useCase: null, note: null, state: 'erased' } as const;
   return [
+    ...changes,
     // Refused if a key was issued or revoked meanwhile.
     replaced(application, { ...application.value, ...erased, keys: [] }),
     ...keys.map((item) => replaced(item, revoked(item.value, now))),

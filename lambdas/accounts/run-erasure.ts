@@ -34,7 +34,7 @@ import { standingOf } from '../markets/rules/standing.ts';
 import { serviceAudits } from '../review/audit-changes.ts';
 import { changedClaim, claimTarget } from '../review/claim-record.ts';
 import { CLAIM_TRANSITIONS } from '../review/transitions.ts';
-import { missingSubject } from '../worker/contended.ts';
+import { missingItem } from '../worker/contended.ts';
 
 export interface ErasureDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId' | 'newId'> {
   readonly ledger: Ledger;
@@ -54,7 +54,7 @@ const PAGE_ITEMS = 100;
 export async function runErasure(dependencies: ErasureDependencies, id: string): Promise<'done' | 'later'> {
   const { ledger, nowMs } = dependencies;
   const record = await ledger.get(erasureKey(id));
-  const { subject, requestedAt } = record?.value ?? (await missingSubject(dependencies, erasureKey(id), workKey(id)));
+  const { subject, requestedAt } = record?.value ?? (await missingItem(dependencies, erasureKey(id), workKey(id)));
   const isAccount = waitlistRequestOf(subject) !== null;
   if (isAccount && nowMs() < Date.parse(requestedAt) + LAST_WRITE_MS) return 'later';
   await eraseCredentials(dependencies, subject);

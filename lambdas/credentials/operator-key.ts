@@ -4,7 +4,7 @@ import type { Runtime } from '../../storage/aws/runtime.ts';
 import { created, replaced } from '../../storage/ports/changes.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import { queryPages } from '../../storage/ports/paging.ts';
-import { API_KEYS, type ApiKeyValue, apiKeyKey, FIRST_KEY_KEY } from '../../storage/records/accounts.ts';
+import { API_KEYS, type ApiKeyValue, apiKeyKey, endOfKey, FIRST_KEY_KEY } from '../../storage/records/accounts.ts';
 import { serviceAudits } from '../review/audit-changes.ts';
 import { type ApiKeyParts, hashSecret, secretMatches } from './api-key-format.ts';
 
@@ -20,18 +20,13 @@ type Reader = Pick<Ledger, 'get' | 'query'>;
 /** Whether an operator has a valid key, neither revoked nor expired, that can issue others. */
 export async function hasOperatorKey(ledger: Reader, nowMs: number): Promise<boolean> {
   for await (const items of queryPages(ledger, API_KEYS)) {
-    if (items.some(({ value }) => isOfOperator(value) && endOf(value, nowMs) === null)) return true;
+    if (items.some(({ value }) => isOfOperator(value) && endOfKey(value, nowMs) === null)) return true;
   }
   return false;
 }
 
 function isOfOperator({ subject, scopes }: ApiKeyValue): boolean {
   return subject === OPERATOR_SUBJECT && scopes.includes('keys:admin');
-}
-
-function endOf({ revokedAt, expiresAt }: ApiKeyValue, nowMs: number): 'revoked' | 'expired' | null {
-  if (revokedAt !== null) return 'revoked';
-  return expiresAt !== null && Date.parse(expiresAt) <= nowMs ? 'expired' : null;
 }
 
 /** `unknown`: the ledger has no such key. `rotated`: its secret is no longer accepted. */
@@ -47,7 +42,7 @@ export async function keyStateOf(
   const { secretHash, previousSecret } = value;
   const overlaps = previousSecret !== null && Date.parse(previousSecret.validUntil) > nowMs;
   const isAccepted = secretMatches(secret, secretHash) || (overlaps && secretMatches(secret, previousSecret.hash));
-  return endOf(value, nowMs) ?? (isAccepted ? 'valid' : 'rotated');
+  return endOfKey(value, nowMs) ?? (isAccepted ? 'valid' : 'rotated');
 }
 
 /**

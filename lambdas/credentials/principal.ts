@@ -1,6 +1,6 @@
 /** Authentication: reads the Authorization header, and finds the signed-in user or the API key. */
 import type { Scope } from '../../contract/operations/scopes.ts';
-import type { ApiKeyValue } from '../../storage/records/accounts.ts';
+import { type ApiKeyValue, endOfKey } from '../../storage/records/accounts.ts';
 import { type AccountCache, type AccountCacheOptions, createAccountCache, type Entitlements } from './account-cache.ts';
 import { API_KEY_PREFIX, type ApiKeyEnvironment, parseApiKey, secretMatches } from './api-key-format.ts';
 import { createFailureLimit } from './failure-limit.ts';
@@ -124,8 +124,7 @@ const HASH_OF_NOTHING = '0'.repeat(64);
 function opens(record: ApiKeyValue | null, secret: string, nowMs: number): record is ApiKeyValue {
   const isCurrent = secretMatches(secret, record?.secretHash ?? HASH_OF_NOTHING);
   const isPrevious = secretMatches(secret, record?.previousSecret?.hash ?? HASH_OF_NOTHING);
-  if (record === null || record.revokedAt !== null) return false;
-  if (record.expiresAt !== null && Date.parse(record.expiresAt) <= nowMs) return false;
+  if (record === null || endOfKey(record, nowMs) !== null) return false;
   if (isCurrent) return true;
   return isPrevious && record.previousSecret !== null && nowMs < Date.parse(record.previousSecret.validUntil);
 }

@@ -4,7 +4,6 @@
  */
 
 export interface HttpEvent {
-  readonly version: '2.0';
   /** The path as in the request line, not decoded, without the query. */
   readonly rawPath: string;
   /** The query without the question mark; empty if the URL has no query. */
@@ -12,10 +11,8 @@ export interface HttpEvent {
   /** Names in lower case. Values of a repeated field are joined by a comma, with or without a space. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly requestContext: {
-    readonly http: { readonly method: string; readonly path: string; readonly sourceIp: string };
+    readonly http: { readonly method: string; readonly sourceIp: string };
     readonly requestId: string;
-    /** When the request arrived, in milliseconds since the epoch. */
-    readonly timeEpoch: number;
   };
   /** Text, or Base64 (RFC 4648, section 4): see `isBase64Encoded`. */
   readonly body?: string;
@@ -27,5 +24,4 @@ export interface HttpResult {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  readonly isBase64Encoded?: boolean;
 }

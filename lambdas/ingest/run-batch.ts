@@ -21,7 +21,7 @@ import { type MarketItems, readMarkets } from '../markets/read-markets.ts';
 import { groupByMarket, type MarketRows } from '../markets/rows.ts';
 import { neverYield, parseRows, type RowFault } from '../markets/rules/check-rows.ts';
 import { addTotals, correctionsOf, faultsOf, NO_ROWS, tallyOf } from '../markets/tally.ts';
-import { batchAudits } from '../review/audit-changes.ts';
+import { marketAudits } from '../review/audit-changes.ts';
 import { Contended, contendedOn, isRetryable } from '../worker/contended.ts';
 import {
   type BatchDependencies,
@@ -35,7 +35,7 @@ import {
   totalsOf,
 } from './batch-changes.ts';
 import { type Checkpoint, readBatch, readRecords } from './stored-batch.ts';
-import { COMMIT_FAULT_PARTS, examinationFaults, failureFault, strandFaults } from './stored-faults.ts';
+import { COMMIT_FAULT_PARTS, EXAMINATION, FAILED, FAILURE, FIRST_STRAND, faultChanges } from './stored-faults.ts';
 
 /**
  * - `done`: the batch has ended, and the changes at its end are committed.
@@ -141,13 +141,13 @@ export interface AppliedAtOnce {
 
 /** Null: it does not fit one transaction. */
 export function appliedAtOnce(run: BatchRun, examination: Examination): AppliedAtOnce | null {
-  const faults = examinationFaults(run, examination.faults);
+  const faults = faultChanges(run, EXAMINATION, examination.faults);
   const decisions = asOneTransaction(examination.markets, decideOptions(run).maxChanges);
   if (decisions === null || faults.length > COMMIT_FAULT_PARTS) return null;
   const totals = { ...tallyOf(decisions), refused: rowsOf(examination.faults).length };
   const entry = endChanges(run, null, [], { state: 'applied', ...totals, faults });
   const ofMarkets = decisions.flatMap(({ changes }) => changes);
-  const changes = [...entry, ...ofMarkets, ...batchAudits(run.batch, ofMarkets, run.startedAtMs)];
+  const changes = [...entry, ...ofMarkets, ...marketAudits(run.batch, ofMarkets, run.startedAtMs)];
   return { changes, entry: entry.length };
 }
 
@@ -177,7 +177,7 @@ async function report(
       ? { ...NO_ROWS, unchanged, ...(retracted !== undefined && { retracted }), revisions: {} }
       : { ...tally, ...(corrected !== undefined && { corrections: correctionsOf(decisions) }) };
   const totals = { ...taken, refused: rowsOf(faults).length };
-  return await end(run, null, [], { state, ...totals, faults: examinationFaults(run, faults) });
+  return await end(run, null, [], { state, ...totals, faults: faultChanges(run, EXAMINATION, faults) });
 }
 
 /** After this commit, every worker refuses the same rows, and gives each strand the same markets. */
@@ -187,7 +187,7 @@ async function open(run: BatchRun, { faults, markets }: Examination): Promise<Ou
     run,
     rowsOf(faults),
     shares.length,
-    examinationFaults(run, faults),
+    faultChanges(run, EXAMINATION, faults),
   );
   if (!(await transact(run, changes)).committed) return 'overtaken';
   return await workOff(run, checkpoint, strands, shares);
@@ -229,7 +229,12 @@ async function giveUp(run: BatchRun, checkpoint: Checkpoint | null): Promise<Out
   const totals = totalsOf(checkpoint, strands);
   const refused = run.batch.records - totals.accepted - totals.unchanged;
   const state = totals.accepted > 0 ? 'applied' : 'refused';
-  return await end(run, checkpoint, strands, { ...totals, state, refused, faults: failureFault(run) });
+  return await end(run, checkpoint, strands, {
+    ...totals,
+    state,
+    refused,
+    faults: faultChanges(run, FAILURE, [FAILED]),
+  });
 }
 
 /** @throws Contended while the transaction that opened the batch is only partly visible */
@@ -305,7 +310,7 @@ async function runStrand(
   const journal: Journal = ({ decisions, position }) => {
     const before = current.value;
     const { revisions, ...totals } = tallyOf(decisions);
-    const faults = strandFaults(run, number, before.faultParts, decisions.flatMap(faultsOf));
+    const faults = faultChanges(run, FIRST_STRAND + number, decisions.flatMap(faultsOf), before.faultParts);
     const moved = replaced(current, {
       ...position,
       ...addTotals(before, totals),
@@ -315,7 +320,7 @@ async function runStrand(
     const committed = () => {
       current = written(moved);
     };
-    const audits = batchAudits(
+    const audits = marketAudits(
       run.batch,
       decisions.flatMap(({ changes }) => changes),
       run.startedAtMs,

@@ -6,7 +6,7 @@ import { StorageCorrupt } from '../../storage/ports/errors.ts';
 import type { ItemKey, Ledger, LedgerReader, PutChange } from '../../storage/ports/ledger.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { type BatchValue, batchKey, type CheckpointValue, rawPartKey, workKey } from '../../storage/records/batches.ts';
-import { type MissingDependencies, missingItem, missingSubject } from '../worker/contended.ts';
+import { type MissingDependencies, missingItem } from '../worker/contended.ts';
 
 export type Checkpoint = Versioned<CheckpointValue>;
 
@@ -67,7 +67,7 @@ type ReadDependencies = MissingDependencies & { readonly ledger: Pick<Ledger, 'g
 /** @throws StorageCorrupt if the batch does not exist. Its work in this lane is then removed, too. */
 export async function readBatch(dependencies: ReadDependencies, id: string, lane?: string): Promise<BatchValue> {
   const [item] = await dependencies.ledger.getMany([batchKey(id)]);
-  return item?.value ?? (await missingSubject(dependencies, batchKey(id), workKey(id, lane)));
+  return item?.value ?? (await missingItem(dependencies, batchKey(id), workKey(id, lane)));
 }
 
 /**

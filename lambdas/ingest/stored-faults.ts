@@ -3,7 +3,6 @@ import { BATCH_FAILED } from '../../contract/ingest/ingest-records.ts';
 import type { LedgerReader, PutChange } from '../../storage/ports/ledger.ts';
 import { readAll } from '../../storage/ports/paging.ts';
 import { type FaultsValue, faultsKey, faultsOfBatch } from '../../storage/records/batches.ts';
-import type { RowFault } from '../markets/rules/check-rows.ts';
 import type { StoredBatch } from './stored-batch.ts';
 
 const POINTER_CHARACTERS = 200;
@@ -18,16 +17,16 @@ const PARTS_AT_MOST = 3;
 export const COMMIT_FAULT_PARTS = 2;
 
 /** The sources of faults, in the order of the report. */
-const EXAMINATION = 0;
-const FIRST_STRAND = 1;
-const FAILURE = 9_999;
+export const EXAMINATION = 0;
+export const FIRST_STRAND = 1;
+export const FAILURE = 9_999;
 
 export type StoredFault = FaultsValue[number];
 
 type Faulty = Omit<StoredFault, 'line'>;
 
 /** The public text does not state the cause, which is for the operator. */
-const FAILED: Faulty = {
+export const FAILED: Faulty = {
   index: 0,
   pointer: '',
   code: BATCH_FAILED,
@@ -36,29 +35,17 @@ const FAILED: Faulty = {
     'log of the service. Once it is removed, send the missing records again',
 };
 
-export function examinationFaults(batch: StoredBatch, faults: readonly RowFault[]): readonly PutChange[] {
-  return faultChanges(batch, EXAMINATION, 0, faults);
-}
-
-/** @param first the number of the first item, which equals the number of items that the strand has stored already */
-export function strandFaults(
-  batch: StoredBatch,
-  strand: number,
-  first: number,
-  faults: readonly RowFault[],
-): readonly PutChange[] {
-  return faultChanges(batch, FIRST_STRAND + strand, first, faults);
-}
-
-export function failureFault(batch: StoredBatch): readonly PutChange[] {
-  return faultChanges(batch, FAILURE, 0, [FAILED]);
-}
-
-function faultChanges(
+/**
+ * Stores faults.
+ *
+ * @param source `EXAMINATION`, `FIRST_STRAND` plus the number of the strand, or `FAILURE`
+ * @param first the number of the first item, which equals the number of items that the source has stored already
+ */
+export function faultChanges(
   { batch, records }: StoredBatch,
   source: number,
-  first: number,
   faults: readonly Faulty[],
+  first = 0,
 ): readonly PutChange[] {
   const parts: StoredFault[][] = [];
   let bytes = PART_BYTES;

@@ -6,7 +6,7 @@
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import type { LedgerReader } from '../../storage/ports/ledger.ts';
 import { queryPages } from '../../storage/ports/paging.ts';
-import { apiKeyKey, ERASURES } from '../../storage/records/accounts.ts';
+import { apiKeyKey, ERASURES, endOfKey } from '../../storage/records/accounts.ts';
 import { type UploadValue, uploadKey } from '../../storage/records/batches.ts';
 
 export interface SenderDependencies extends Pick<Runtime, 'nowMs'> {
@@ -26,8 +26,7 @@ export async function senderHasEnded(
 ): Promise<boolean> {
   if (actor?.startsWith(KEY)) {
     const key = (await ledger.get(apiKeyKey(actor.slice(KEY.length))))?.value;
-    if (key === undefined) return false;
-    return key.revokedAt !== null || (key.expiresAt !== null && Date.parse(key.expiresAt) <= nowMs());
+    return key !== undefined && endOfKey(key, nowMs()) !== null;
   }
   if (!subject.startsWith(USER)) return false;
   // There are so few erasures that a list by subject is not needed.

@@ -2,7 +2,7 @@
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hash, hkdfSync } from 'node:crypto';
 
 export const MASTER_SECRET_BYTES = 32;
-const IV_BYTES = 12;
+export const SEAL_IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 export interface Secrets {
@@ -27,8 +27,6 @@ const USER_WITH_ADDRESS = /user:[^/]*@[^/]*/;
 export function pseudonymised({ fingerprint }: Pick<Secrets, 'fingerprint'>, text: string): string {
   return text.replace(USER_WITH_ADDRESS, (user) => `user:~${fingerprint(['pseudonym', user]).slice(0, 32)}`);
 }
-
-export const SEAL_IV_BYTES = IV_BYTES;
 
 /** @throws RangeError for a secret that does not have {@link MASTER_SECRET_BYTES} */
 export function createSecrets(master: Uint8Array): Secrets {
@@ -56,11 +54,11 @@ export function createSecrets(master: Uint8Array): Secrets {
     open(sealed, context) {
       const bytes = Buffer.from(sealed, 'base64');
       const end = bytes.length - TAG_BYTES;
-      const decipher = createDecipheriv('aes-256-gcm', sealKey, bytes.subarray(0, IV_BYTES), {
+      const decipher = createDecipheriv('aes-256-gcm', sealKey, bytes.subarray(0, SEAL_IV_BYTES), {
         authTagLength: TAG_BYTES,
       });
       decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(end));
-      return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, end)), decipher.final()]).toString('utf8');
+      return Buffer.concat([decipher.update(bytes.subarray(SEAL_IV_BYTES, end)), decipher.final()]).toString('utf8');
     },
   };
 }

@@ -11,8 +11,10 @@ import { changedMarket } from '../markets/market-changes.ts';
 import type { MarketState } from '../markets/read-markets.ts';
 import { removedDetail } from '../markets/removal.ts';
 import { type Row, rowOf } from '../markets/rows.ts';
-import { disputedByClaim, newRepresentationSalt, standingOf, unchangedMarket } from '../markets/rules/standing.ts';
-import { type Correction, correctionOf } from './correction.ts';
+import { standingOf, unchangedMarket } from '../markets/rules/standing.ts';
+import { type Correction, correctionOf } from './claim-record.ts';
+
+const SALT_BYTES = 32;
 
 type ObservationAssertion = Correction | Extract<ClaimAssertion, { type: 'retraction' }>;
 
@@ -51,7 +53,10 @@ export function acceptedChanges(
   }
   const standing = standingOf(market.value);
   if (assertion.type === 'representation') {
-    const representedBy = { name: assertion.name, claim: id, salt: newRepresentationSalt(randomBytes) };
+    // Nothing can be erased from the log, so it holds only the digest of name and salt. Without the salt, nobody can find the
+    // name by trying.
+    const salt = Buffer.from(randomBytes(SALT_BYTES)).toString('hex');
+    const representedBy = { name: assertion.name, claim: id, salt };
     return {
       changes: changedMarket(slug, market, { standing: { ...standing, representedBy } }, acceptedAt),
       observationId: null,
@@ -61,7 +66,7 @@ export function acceptedChanges(
   if (!Object.hasOwn(market.value.latest, metric)) {
     throw refusal('conflict', `The market ${slug} has no metric ${metric} that could be disputed.`);
   }
-  const disputed = disputedByClaim(standing, metric, id);
+  const disputed = { ...standing, disputes: { ...standing.disputes, [metric]: id } };
   return { changes: changedMarket(slug, market, { standing: disputed }, acceptedAt), observationId: null };
 }
 

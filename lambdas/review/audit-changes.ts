@@ -16,30 +16,23 @@ export function auditChanges(audit: AuditValue, changes: readonly Change[] = [])
 }
 
 /**
- * Records for the listing by market: one for each market whose record these changes put. `requestId` names the batch, whose
- * report has the rows.
+ * Records for the listing by market: one for each market whose record these changes put.
+ *
+ * @param work the work of the service itself. `requestId` names it: the report of a batch has the rows
+ * @param action also used as the actor, unless the work has one. Default: the worker has applied a part of a batch
  */
-export function batchAudits(
-  batch: Pick<BatchValue, 'id' | 'actor'>,
-  changes: readonly Change[],
-  atMs: number,
-): readonly Change[] {
-  return marketAudits(BATCH_ACTION, batch, changes, atMs);
-}
-
-/** As {@link batchAudits}, for other work of the service itself, with this id. */
 export function marketAudits(
-  action: string,
-  { id: work, actor = action }: Pick<BatchValue, 'id' | 'actor'>,
+  { id: work, actor }: Pick<BatchValue, 'id' | 'actor'>,
   changes: readonly Change[],
   atMs: number,
+  action = 'system:ingest',
 ): readonly Change[] {
   return changes.flatMap((change) => {
     if (change.kind !== 'put') return [];
     return slugOfRecordKey(change.key).map((slug) => {
       const id = changeAuditId(work, slug, change.revision, atMs);
       const at = new Date(atMs).toISOString();
-      const by = { actor, action, requestId: work, fingerprint: '' };
+      const by = { actor: actor ?? action, action, requestId: work, fingerprint: '' };
       return created(auditOfTargetKey(marketTarget(slug), id), { id, at, target: marketTarget(slug), ...by });
     });
   });
@@ -62,6 +55,3 @@ export function serviceAudits(
   });
   return chainOf(audits).flatMap((audit) => auditChanges(audit));
 }
-
-/** The worker has applied a part of a batch. */
-const BATCH_ACTION = 'system:ingest';

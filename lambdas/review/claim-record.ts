@@ -1,6 +1,7 @@
 /** The record of a claim: reading, changing and showing it. */
 
-import type { Claim } from '../../contract/operations/accounts/claims.ts';
+import type { ObservationRecord } from '../../contract/ingest/ingest-records.ts';
+import type { Claim, ClaimAssertion } from '../../contract/operations/accounts/claims.ts';
 import { created, replaced } from '../../storage/ports/changes.ts';
 import type { Change, Item, ItemKey, LedgerReader } from '../../storage/ports/ledger.ts';
 import { type ClaimValue, claimInStateKey, claimKey, claimOfSubjectKey } from '../../storage/records/review.ts';
@@ -34,6 +35,15 @@ export function toClaimResource({ revision, value }: Pick<Item<ClaimValue>, 'rev
 /** The claim as the audit's target. */
 export function claimTarget(id: string): string {
   return `claim/${id}`;
+}
+
+export type Correction = Extract<ClaimAssertion, { type: 'correction' }>;
+
+/** The correction as a record of a correcting batch. The claim itself asserts the value, so all confirmations are set. */
+export function correctionOf({ corrected, ...assertion }: Correction, sourceLabel: string): ObservationRecord {
+  const { market, metric, observedAt, sourceUrl } = assertion;
+  const word = { zeroAsserted: true, dateConfirmed: true, outlierConfirmed: true, reinstated: true };
+  return { type: 'observation', market, metric, observedAt, sourceUrl, sourceLabel, ...corrected, ...word };
 }
 
 /** Writes a new claim, with its entries in the lists. */

@@ -16,8 +16,7 @@ import { checkObservation } from '../markets/rules/row-rules.ts';
 import { type OperationRequest, type ReadHandler, writeHandler } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
 import { limitOf } from '../pipeline/quota.ts';
-import { claimTarget, createdClaim, isOwn, readClaim, toClaimResource } from './claim-record.ts';
-import { correctionOf } from './correction.ts';
+import { claimTarget, correctionOf, createdClaim, isOwn, readClaim, toClaimResource } from './claim-record.ts';
 
 /** The caller's own claims; with a state, the review queue. */
 export const listClaims: ReadHandler<'listClaims'> = async (request, tools) => {

@@ -35,33 +35,20 @@ export interface MissingDependencies extends Pick<Runtime, 'newAttemptId'> {
 }
 
 /**
- * Handles work whose subject is missing. Subject and work were written in one transaction. If the subject does not exist, a
- * restored ledger has lost it, and the work can never be done. Then the work is removed, so that later work in its lane can
- * continue.
- *
- * @throws as {@link missingItem}
- */
-export async function missingSubject(
-  dependencies: MissingDependencies,
-  key: ItemKey<unknown>,
-  work: ItemKey<WorkValue>,
-): Promise<never> {
-  return await missingItem(dependencies, key, [{ kind: 'delete', key: work, if: { kind: 'any' } }]);
-}
-
-/**
  * Handles a missing item that was written in one transaction with items that were found. A transaction may become visible item
  * by item, so only another transaction can prove that the item does not exist.
  *
- * @param end changes to commit if it does not exist
+ * @param work the work that was written with it. If a restored ledger has lost the item, the work can never be done. Then it is
+ *   removed, so that later work in its lane can continue
  * @throws Contended if the item is visible by now, StorageCorrupt if it does not exist
  */
 export async function missingItem(
   { ledger, newAttemptId }: MissingDependencies,
   { partition, sort }: ItemKey<unknown>,
-  end: readonly Change[] = [],
+  work?: ItemKey<WorkValue>,
 ): Promise<never> {
   const check = { kind: 'check', key: { partition, sort }, if: { kind: 'absent' } } as const;
+  const end = work === undefined ? [] : [{ kind: 'delete', key: work, if: { kind: 'any' } } as const];
   const { committed } = await ledger.transact([check, ...end], { attemptId: newAttemptId() });
   throw committed
     ? new StorageCorrupt(`${partition}, ${sort} is missing`)

@@ -122,9 +122,7 @@ async function nextStep(ledger: Ledger, item: Item<null>, now: string): Promise<
     effective: due.length,
     changes: [
       ...decision.changes,
-      ...marketAudits(ANNOUNCED_ACTION, { id: item.sort }, decision.changes, Date.parse(now)),
+      ...marketAudits({ id: item.sort }, decision.changes, Date.parse(now), 'system:announced'),
     ],
   };
 }
-
-const ANNOUNCED_ACTION = 'system:announced';

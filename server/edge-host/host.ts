@@ -80,7 +80,6 @@ export function hostEdge(port: MessagePort): void {
     const takeWrite = createWriteServer({
       answer: answerWrite,
       resources,
-      nowMs,
       addressOf: createSenders(proxies).addressOf,
       newRequestId: () => newUlid(nowMs(), randomBytes),
     });

@@ -37,7 +37,6 @@ export interface WriteServerOptions {
   readonly answer: AnswerWrite;
   /** `WRITE_RESOURCES` of the pipeline. */
   readonly resources: ReadonlySet<string>;
-  readonly nowMs: () => number;
   readonly newRequestId: () => string;
   /** The address of a request's sender. */
   readonly addressOf: (request: IncomingMessage) => string;
@@ -77,17 +76,15 @@ function pathOf(request: IncomingMessage): string {
   return originForm(request.url as string).split('?', 1)[0] as string;
 }
 
-function headOf(request: IncomingMessage, { nowMs, newRequestId, addressOf }: WriteServerOptions): HttpEvent {
+function headOf(request: IncomingMessage, { newRequestId, addressOf }: WriteServerOptions): HttpEvent {
   const path = pathOf(request);
   return {
-    version: '2.0',
     rawPath: path,
     rawQueryString: originForm(request.url as string).slice(path.length + 1),
     headers: joinedHeaders(request),
     requestContext: {
-      http: { method: request.method as string, path, sourceIp: addressOf(request) },
+      http: { method: request.method as string, sourceIp: addressOf(request) },
       requestId: newRequestId(),
-      timeEpoch: nowMs(),
     },
     isBase64Encoded: false,
   };

@@ -66,14 +66,12 @@ export function openLocalApi({ ledger, secrets, uploads, objects, onCommitted }:
       return new Response(Buffer.from(file.body), { status: statusOfObject(file.metadata.contentType) });
     const body = Buffer.from(await request.arrayBuffer());
     const { result, committed, error } = await handle({
-      version: '2.0',
       rawPath: pathname,
       rawQueryString: search.slice(1),
       headers: Object.fromEntries(request.headers),
       requestContext: {
-        http: { method: request.method, path: pathname, sourceIp: '127.0.0.1' },
+        http: { method: request.method, sourceIp: '127.0.0.1' },
         requestId: randomUUID(),
-        timeEpoch: systemRuntime.nowMs(),
       },
       ...(body.length === 0 ? {} : { body: body.toString('base64') }),
       isBase64Encoded: body.length > 0,

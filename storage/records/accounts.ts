@@ -106,6 +106,12 @@ export const idempotencyKey = (actor: string, key: string) => keyIn(answersOf(ac
 export const API_KEYS: KeyRange<ApiKeyValue> = { partition: 'api-keys' };
 export const apiKeyKey = (keyId: string) => keyIn(API_KEYS, keyId);
 
+/** Why the key can no longer be used; null: it can. */
+export function endOfKey({ revokedAt, expiresAt }: ApiKeyValue, nowMs: number): 'revoked' | 'expired' | null {
+  if (revokedAt !== null) return 'revoked';
+  return expiresAt !== null && Date.parse(expiresAt) <= nowMs ? 'expired' : null;
+}
+
 export const FIRST_KEY_KEY: ItemKey<FirstKeyValue> = { partition: 'first-key', sort: 'registered' };
 
 export const WAITLIST: KeyRange<WaitlistRequestValue> = { partition: 'waitlist' };

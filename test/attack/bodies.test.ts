@@ -18,7 +18,6 @@ async function serving(requestsPerMinute = 1_000, receiveMs = LIMITS.receiveMs) 
   const divert = createWriteServer({
     resources: WRITE_RESOURCES,
     answer: answerWrites(world.handle),
-    nowMs: () => world.nowMs,
     newRequestId: () => `r${++requests}`,
     addressOf: () => '127.0.0.1',
     bodies,

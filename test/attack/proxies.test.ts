@@ -14,7 +14,6 @@ async function serving(proxies: Proxies) {
       const result = { statusCode: 200, headers: { 'x-sender': requestContext.http.sourceIp }, body: '' };
       return { result, committed: false };
     },
-    nowMs: () => 0,
     newRequestId: () => 'r1',
     addressOf: senders.addressOf,
   });

@@ -39,12 +39,10 @@ describe('redact', () => {
     fc
       .tuple(fc.constantFrom('live', 'test', 'local'), letters(8), letters(32))
       .map(([env, id, secret]) => ({ text: `tdm_${env}_${id}_${secret}`, secrets: [secret] })),
-    fc
-      .tuple(fc.constantFrom('RS256', 'none'), letters(8), letters(32))
-      .map(([alg, sub, signature]) => ({
-        text: `${encoded({ alg })}.${encoded({ sub })}.${signature}`,
-        secrets: [encoded({ sub }), signature],
-      })),
+    fc.tuple(fc.constantFrom('RS256', 'none'), letters(8), letters(32)).map(([alg, sub, signature]) => ({
+      text: `${encoded({ alg })}.${encoded({ sub })}.${signature}`,
+      secrets: [encoded({ sub }), signature],
+    })),
     letters(24).map((token) => ({ text: `Bearer ${token}`, secrets: [token] })),
   );
 

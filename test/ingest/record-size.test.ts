@@ -5,7 +5,7 @@ import type { IngestRecordInput, ObservationRecord } from '../../contract/ingest
 import type { Source } from '../../contract/values/market.ts';
 import { readReport } from '../../lambdas/ingest/read-report.ts';
 import { runBatch } from '../../lambdas/ingest/run-batch.ts';
-import { disputedByClaim, standingOf, verified } from '../../lambdas/markets/rules/standing.ts';
+import { standingOf, verified } from '../../lambdas/markets/rules/standing.ts';
 import { MAX_ITEM_BYTES } from '../../storage/ports/ledger-rules.ts';
 import { type MarketRecordValue, type MarketStanding, marketKey } from '../../storage/records/markets.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
@@ -51,7 +51,7 @@ test('a market with the most of everything that rows may bring is accepted, and 
     const shown = { outcome: 'mismatch', verifiedAt: '2026-01-01T00:00:00.001Z', subject: 'observation' } as const;
     standing = verified(standing, { id, source, metrics: metricNames, shown });
   }
-  for (const metric of metricNames) standing = disputedByClaim(standing, metric, id);
+  standing = { ...standing, disputes: Object.fromEntries(metricNames.map((metric) => [metric, id])) };
   expect(Buffer.byteLength(JSON.stringify({ ...value, standing }))).toBeLessThan(MAX_ITEM_BYTES - 50_000);
 });
 

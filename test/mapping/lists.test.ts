@@ -161,12 +161,10 @@ describe('an exact quantity', () => {
     // A large amount leaves less room for the digits of a small one.
     [['1e-15', '90000'], 1_000_000_000],
   ])('of %s is %i', async (prices, quantity) => {
-    const also = prices
-      .slice(1)
-      .map((_, index) => ({
-        metric: `more${index}`,
-        value: { column: `more${index}`, quotedQuantity: '1', rounding: 'nearest' },
-      }));
+    const also = prices.slice(1).map((_, index) => ({
+      metric: `more${index}`,
+      value: { column: `more${index}`, quotedQuantity: '1', rounding: 'nearest' },
+    }));
     const row = Object.fromEntries(prices.map((price, index) => [index === 0 ? 'in' : `more${index - 1}`, price]));
     const { markets } = await results(
       { '/observation/also': also },

@@ -55,7 +55,7 @@ export async function definedWorld(): Promise<BaseWorld> {
   for (const [index, { mode, partial, records }] of batches.entries()) {
     if (records.length === 0) continue;
     const body = { mode, partial, records };
-    const answer = await api(requestOf('/api/v1/ingest/batches', 'base', `base-key-${1_000 + index}`, body, START_MS));
+    const answer = await api(requestOf('/api/v1/ingest/batches', 'base', `base-key-${1_000 + index}`, body));
     if (answer.statusCode >= 300) throw new Error(`the base world's own batch was refused: ${answer.body}`);
     // The clock does not advance, so the order of several markets would be random.
     await WIRING.work(host, () => true, rethrow);

@@ -33,7 +33,7 @@ export class Client {
   async post(path: string, body: unknown, mayBeInvisible = false): Promise<{ readonly id: string }> {
     const key = `${this.#name}-${this.#world.newNumber()}`;
     return await this.#untilAnswered(`POST ${path} ${key}`, async () => {
-      const request = requestOf(path, this.#name, key, body, this.#world.nowMs());
+      const request = requestOf(path, this.#name, key, body);
       const answer = await this.#actors.api.state.request(request);
       if (answer.statusCode < 300) return JSON.parse(answer.body ?? '');
       const isPassing = answer.statusCode === 409 || (mayBeInvisible && answer.statusCode === 404);

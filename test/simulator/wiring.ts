@@ -312,9 +312,8 @@ function readerOf(objects: ObjectStore): PublicReader {
 }
 
 /** A request of the write API, as the simulated clients send it. */
-export function requestOf(path: string, caller: string, key: string, body: unknown, nowMs: number): HttpEvent {
+export function requestOf(path: string, caller: string, key: string, body: unknown): HttpEvent {
   return {
-    version: '2.0',
     rawPath: path,
     rawQueryString: '',
     headers: {
@@ -323,9 +322,8 @@ export function requestOf(path: string, caller: string, key: string, body: unkno
       'idempotency-key': `simulated-request-${key}`,
     },
     requestContext: {
-      http: { method: 'POST', path, sourceIp: '127.0.0.1' },
+      http: { method: 'POST', sourceIp: '127.0.0.1' },
       requestId: `request-${key}`,
-      timeEpoch: nowMs,
     },
     body: JSON.stringify(body),
     isBase64Encoded: false,

@@ -135,12 +135,10 @@ describe.each(['eur', 'usd', 'xau'])('currency-api-%s', (base) => {
   test('defines its markets as the sample does, and adds the cadence', async () => {
     const cadence = { period: 'day', releaseTime: '12:00', graceSeconds: 43_200 };
     const [records, known] = [await run(`currency-api-${base}`, '2026-09-29'), await sampleRecords(base, '2026-09-29')];
-    const withCadence = known
-      .filter(isMarket)
-      .map((market) => ({
-        ...market,
-        sources: (market.sources ?? []).map((source) => ({ ...source, cadence: expect.objectContaining(cadence) })),
-      }));
+    const withCadence = known.filter(isMarket).map((market) => ({
+      ...market,
+      sources: (market.sources ?? []).map((source) => ({ ...source, cadence: expect.objectContaining(cadence) })),
+    }));
     expect(records.filter(isMarket)).toEqual(expect.arrayContaining(withCadence));
     expect(records.filter(isMarket)).toHaveLength(withCadence.length);
   });

@@ -99,11 +99,14 @@ export function damaged(event: HttpEvent, done: Damage): HttpEvent {
   const { body = '', ...rest } = event;
   switch (done.to) {
     case 'method':
-      return withHttp(event, { method: done.text });
+      return {
+        ...event,
+        requestContext: { ...event.requestContext, http: { ...event.requestContext.http, method: done.text } },
+      };
     case 'path': {
       const parts = event.rawPath.split('/');
       const rawPath = parts.toSpliced(done.at % (parts.length + 1), done.removed, done.text).join('/');
-      return { ...withHttp(event, { path: rawPath }), rawPath };
+      return { ...event, rawPath };
     }
     case 'query':
       return { ...event, rawQueryString: done.text };
@@ -130,11 +133,6 @@ export function damaged(event: HttpEvent, done: Damage): HttpEvent {
       return { ...event, body: texts[done.how], isBase64Encoded: true };
     }
   }
-}
-
-function withHttp(event: HttpEvent, http: Partial<HttpEvent['requestContext']['http']>): HttpEvent {
-  const { requestContext } = event;
-  return { ...event, requestContext: { ...requestContext, http: { ...requestContext.http, ...http } } };
 }
 
 function pick(text: string, pattern: RegExp, at: number): RegExpExecArray | null {

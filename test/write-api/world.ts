@@ -117,14 +117,12 @@ export function openApiWorld(options: ApiWorldOptions = {}): ApiWorld {
     };
     const sent = Object.entries(own).filter((entry): entry is [string, string] => entry[1] !== undefined);
     return {
-      version: '2.0',
       rawPath: path,
       rawQueryString: query,
       headers: Object.fromEntries(sent),
       requestContext: {
-        http: { method, path, sourceIp: '127.0.0.1' },
+        http: { method, sourceIp: '127.0.0.1' },
         requestId: newUlid(world.nowMs, seededBytes(`${process}-request-${++requests}`)),
-        timeEpoch: world.nowMs,
       },
       ...(text === undefined ? {} : { body: text }),
       isBase64Encoded: false,

@@ -4,7 +4,6 @@
  */
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Source, SourceVerification } from '../../../contract/values/market.ts';
-import type { Runtime } from '../../../storage/aws/runtime.ts';
 import type { Change, Item } from '../../../storage/ports/ledger.ts';
 import { type MarketRecordValue, type MarketStanding, marketKey } from '../../../storage/records/markets.ts';
 
@@ -12,21 +11,6 @@ type Comparisons = MarketStanding['comparisons'];
 
 export function standingOf({ standing }: Pick<MarketRecordValue, 'standing'>): MarketStanding {
   return { comparisons: {}, disputes: {}, representedBy: null, verifications: {}, ...standing };
-}
-
-const SALT_BYTES = 32;
-
-/**
- * A salt for the name of a representative. Nothing can be erased from the log, so it holds only the digest of name and salt.
- * Without the salt, nobody can find the name by trying.
- */
-export function newRepresentationSalt(randomBytes: Runtime['randomBytes']): string {
-  return Buffer.from(randomBytes(SALT_BYTES)).toString('hex');
-}
-
-/** An accepted claim disputes a metric of the market. */
-export function disputedByClaim(standing: MarketStanding, metric: string, claim: string): MarketStanding {
-  return { ...standing, disputes: { ...standing.disputes, [metric]: claim } };
 }
 
 /** The effect of a source verification on the market. */
@@ -77,47 +61,39 @@ function withoutIds({ comparisons, disputes, representedBy, verifications }: Mar
 
 /** A check that the market's record is still the one that was read. Null: that the market still has no record. */
 export function unchangedMarket(slug: string, market: Pick<Item, 'revision'> | null): Change {
-  const condition = market === null ? ABSENT : ({ kind: 'revision-is', revision: market.revision } as const);
-  return { kind: 'check', key: marketKey(slug), if: condition };
+  const key = marketKey(slug);
+  if (market === null) return { kind: 'check', key, if: { kind: 'absent' } };
+  return { kind: 'check', key, if: { kind: 'revision-is', revision: market.revision } };
 }
 
-const ABSENT = { kind: 'absent' } as const;
-
-/** Undefined if the standing is empty. */
-type StandingLeft = MarketStanding | undefined;
-
-/** Changes the standing of a market's record in place, if it has one. */
-export function restate(value: MarketRecordValue, change: (standing: MarketStanding) => StandingLeft): void {
+/** Changes the standing of a market's record in place, if it has one. An empty standing is removed. */
+export function restate(value: MarketRecordValue, change: (standing: MarketStanding) => MarketStanding): void {
   if (value.standing === undefined) return;
   const standing = change(value.standing);
-  if (standing === undefined) delete value.standing;
+  const { representedBy, ...maps } = standing;
+  if (representedBy === null && Object.values(maps).every((map) => Object.keys(map).length === 0))
+    delete value.standing;
   else value.standing = standing;
 }
 
 /** The standing after a metric's latest observation was corrected or retracted. */
-export function withoutDispute(standing: MarketStanding, metric: string): StandingLeft {
+export function withoutDispute(standing: MarketStanding, metric: string): MarketStanding {
   const { [metric]: _, ...disputes } = standing.disputes;
-  return unlessEmpty({ ...standing, disputes });
+  return { ...standing, disputes };
 }
 
 /** The standing after another observation became a metric's latest. */
-export function withoutComparison(standing: MarketStanding, metric: string): StandingLeft {
+export function withoutComparison(standing: MarketStanding, metric: string): MarketStanding {
   const { [metric]: _, ...comparisons } = standing.comparisons;
-  return unlessEmpty({ ...standing, comparisons });
+  return { ...standing, comparisons };
 }
 
 /**
  * The standing of a market whose sources are now these. Entries of other sources are dropped, because they would let the record
  * grow without bound.
  */
-export function withSources(standing: MarketStanding, sources: readonly Source[]): StandingLeft {
+export function withSources(standing: MarketStanding, sources: readonly Source[]): MarketStanding {
   const urls = new Set(sources.map(({ url }) => url));
   const listed = Object.entries(standing.verifications).filter(([url]) => urls.has(url));
-  return unlessEmpty({ ...standing, verifications: Object.fromEntries(listed) });
-}
-
-function unlessEmpty(standing: MarketStanding): StandingLeft {
-  const { representedBy, ...maps } = standing;
-  const isEmpty = representedBy === null && Object.values(maps).every((map) => Object.keys(map).length === 0);
-  return isEmpty ? undefined : standing;
+  return { ...standing, verifications: Object.fromEntries(listed) };
 }

@@ -31,8 +31,6 @@ export interface AfterRun {
   readonly failure?: Pick<FetchFailure, 'isRetryable' | 'retryAfterSeconds'>;
 }
 
-type EndFields = 'cause' | 'sha256' | 'bytes' | 'startedAt' | 'counts';
-
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** The source has answered, but its answer was not applied. A later answer may be. */
 const FAILED_HERE = { isRetryable: true, retryAfterSeconds: null };
@@ -51,21 +49,9 @@ export async function endRun(
     const [source, state] = await ledger.getMany([sourceKey(name), sourceStateKey(name)]);
     const finishedAt = new Date(nowMs()).toISOString();
     const isOwn = state?.value.run === id && source !== null;
-    const next = isOwn
-      ? stateAfter(dependencies, {
-          source: source.value,
-          before: state.value,
-          run: { id, ...run.value, ...end, finishedAt },
-          after,
-        })
-      : null;
-    const ended: RunValue = {
-      ...run.value,
-      ...end,
-      state: 'ended',
-      finishedAt,
-      nextRunAt: next?.nextRunAt ?? null,
-    };
+    const outcome: EndedRun = { id, ...run.value, ...end, finishedAt };
+    const next = isOwn ? stateAfter(dependencies, source.value, state.value, outcome, after) : null;
+    const ended: RunValue = { ...run.value, ...end, state: 'ended', finishedAt, nextRunAt: next?.nextRunAt ?? null };
     const isIdle = ended.upload === null;
     const changes: Change[] = [
       { ...replaced(run, ended), ...(isIdle && { expiresAtMs: nowMs() + IDLE_RUN_KEPT_DAYS * DAY_MS }) },
@@ -86,15 +72,15 @@ export async function endRun(
   return false;
 }
 
-interface EndedRun {
-  readonly source: SourceValue;
-  readonly before: SourceStateValue;
-  readonly run: RunEnd & Pick<RunValue, EndFields> & { readonly id: string; readonly finishedAt: string };
-  readonly after: AfterRun;
-}
+type EndedRun = RunEnd & RunValue & { readonly id: string; readonly finishedAt: string };
 
-function stateAfter({ nowMs, random }: SourceDependencies, { source, before, run, after }: EndedRun): SourceStateValue {
-  const { id, outcome, cause, sha256, bytes, startedAt, counts, finishedAt } = run;
+function stateAfter(
+  { nowMs, random }: SourceDependencies,
+  source: SourceValue,
+  before: SourceStateValue,
+  { id, outcome, cause, sha256, bytes, startedAt, counts, finishedAt }: EndedRun,
+  after: AfterRun,
+): SourceStateValue {
   const { takenIn, listed = before.listed, failure = FAILED_HERE } = after;
   const failures = outcome === 'failed' ? before.failures + 1 : 0;
   const parsed = parseRecipe(source.recipe);

@@ -180,19 +180,18 @@ async function send(
   const file = await describe(dependencies, claimed, answer);
   if (file === null) return false;
   const { records, known, refusedRows, faults, sha256, bytes } = file;
+  const derived = { records, refusedRows, faults };
   if (records === 0 && known > 0) {
     const takenIn = takenInBy(claimed, sha256);
     const after = { takenIn, ...listedAfter(claimed, true) };
-    await endRun(dependencies, claimed, { outcome: 'unchanged', records, refusedRows, faults }, after);
+    await endRun(dependencies, claimed, { outcome: 'unchanged', ...derived }, after);
     return false;
   }
   if (records === 0) {
     const [fault] = faults;
     const why = fault === undefined ? 'it has no rows' : `line ${fault.line}: ${fault.code}: ${fault.detail}`;
-    await endRun(dependencies, claimed, {
-      ...{ outcome: 'failed', reason: { code: 'no-records', detail: `The answer gave no record: ${why}.` } },
-      ...{ records, refusedRows, faults },
-    });
+    const reason = { code: 'no-records', detail: `The answer gave no record: ${why}.` };
+    await endRun(dependencies, claimed, { outcome: 'failed', reason, ...derived });
     return false;
   }
   if (upload === null) {
@@ -200,12 +199,12 @@ async function send(
     const isKnown = run.value.listed === undefined && state?.value.takenIn?.records === sha256;
     if (isKnown && !run.value.unconditional) {
       const takenIn = takenInBy(claimed, sha256);
-      await endRun(dependencies, claimed, { outcome: 'unchanged', records, refusedRows, faults }, { takenIn });
+      await endRun(dependencies, claimed, { outcome: 'unchanged', ...derived }, { takenIn });
       return false;
     }
     const createdAt = new Date(nowMs()).toISOString();
     const announced = uploadOfSource(source, { id: uploadOfRun(id), sha256, bytes, records, createdAt });
-    const progress = { records, refusedRows, faults, upload: announced.id };
+    const progress = { ...derived, upload: announced.id };
     const others = [created(uploadKey(announced.id), announced)];
     const announcedRun = await recordProgress(dependencies, claimed, progress, others);
     if (announcedRun === null) return false;
@@ -221,15 +220,8 @@ async function endWithUpload(
 ): Promise<void> {
   const counts = { accepted, unchanged, refused };
   if (state === 'applied' && accepted + unchanged > 0) {
-    await endRun(
-      dependencies,
-      claimed,
-      { outcome: 'taken-in', counts },
-      {
-        takenIn: takenInBy(claimed, sha256),
-        ...listedAfter(claimed, refused === 0),
-      },
-    );
+    const after = { takenIn: takenInBy(claimed, sha256), ...listedAfter(claimed, refused === 0) };
+    await endRun(dependencies, claimed, { outcome: 'taken-in', counts }, after);
     return;
   }
   const reason =

@@ -74,7 +74,7 @@ function message(text: string): Pick<HttpResult, 'headers' | 'body'> {
   return { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ message: text }) };
 }
 
-function answer(response: ServerResponse, { statusCode, headers, body = '', isBase64Encoded }: HttpResult): void {
+function answer(response: ServerResponse, { statusCode, headers, body = '' }: HttpResult): void {
   response.writeHead(statusCode, headers);
-  response.end(Buffer.from(body, isBase64Encoded === true ? 'base64' : 'utf8'));
+  response.end(body);
 }
