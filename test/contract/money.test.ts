@@ -6,27 +6,14 @@ import { plainDecimal, toMinorUnits } from '../../contract/values/money/money.ts
 describe('amounts in minor units', () => {
   test.each([
     // decimal, exponent, quantity, amountMinor, rounded
-    ['61.17', 2, 1, 6117, false],
     ['61.170', 2, 1, 6117, false],
     ['6.117e1', 2, 1, 6117, false],
     ['1.6E-05', 2, 1_000_000, 1600, false],
     ['-4e+06', 0, 1, -4_000_000, false],
-    ['-36.98', 2, 1, -3698, false],
-    ['162', 0, 1, 162, false],
-    ['162.67516375', 0, 1, 163, true],
-    ['162.67516375', 0, 1000, 162675, true],
-    ['0.307', 3, 1, 307, false],
-    ['0.3075', 3, 1, 308, true],
-    ['1.08363285', 2, 1000, 108363, true],
-    ['0', 2, 1, 0, false],
     ['0.000', 2, 1, 0, false],
     ['-0', 2, 1, 0, false],
     ['-0.001', 2, 1, 0, true],
     ['0.005', 2, 1, 0, true],
-    ['0.015', 2, 1, 2, true],
-    ['0.025', 2, 1, 2, true],
-    ['-0.015', 2, 1, -2, true],
-    ['-0.025', 2, 1, -2, true],
     ['0.0250000000000000000001', 2, 1, 3, true],
     ['007.10', 2, 1, 710, false],
     ['90071992547409.91', 2, 1, Number.MAX_SAFE_INTEGER, false],
@@ -39,7 +26,6 @@ describe('amounts in minor units', () => {
   test.each([
     ['90071992547409.915', 2, 1],
     ['90071992547409.92', 2, 1],
-    ['-90071992547409.92', 2, 1],
     ['9007199254740.992', 0, 1000],
     ['9'.repeat(64), 0, 1],
   ])('%s with exponent %i, times %i, is out of range', (decimal, exponent, quantity) => {

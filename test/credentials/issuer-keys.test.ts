@@ -195,6 +195,7 @@ describe('keys of a set that we cannot use', () => {
   const unusable: readonly (readonly [name: string, jwk: unknown])[] = [
     ['for encryption', { ...good, use: 'enc' }],
     ['of another algorithm', { ...good, alg: 'ES384' }],
+    ['of another curve', { ...good, crv: 'P-384' }],
     ['symmetric', { kty: 'oct', kid: 'one', k: 'c2VjcmV0' }],
     ['not on their curve', { ...good, x: good.y }],
     ['without a coordinate', { ...good, y: undefined }],
@@ -222,6 +223,13 @@ describe('keys of a set that we cannot use', () => {
     const weak: SigningKey = { kid: 'weak', alg: 'RS256', ...generateKeyPairSync('rsa', { modulusLength: 1024 }) };
     const world = await credentialWorld({ signingKeys: [weak] });
     expect(await outcome(world, weak)).toBe(REFUSED);
+  });
+
+  it('without "use" and "alg" are accepted by their type', async () => {
+    const { use, alg, ...bare } = good;
+    const world = await credentialWorld({ signingKeys: [] });
+    world.issuer.jwks = JSON.stringify({ keys: [bare] });
+    expect(await outcome(world, one)).toBe(ACCEPTED);
   });
 });
 
@@ -252,6 +260,10 @@ describe('a verifier', () => {
     const token = signToken(one, headerOf(one), { ...goodClaims(), iss: issuer });
     expect(await verifier.verify(token)).toHaveProperty('token');
     expect(asked).toEqual([expected]);
+  });
+
+  it('is not made for an issuer that is no URL', () => {
+    expect(() => createTokenVerifier({ ...options, issuer: 'issuer' })).toThrow(TypeError);
   });
 });
 

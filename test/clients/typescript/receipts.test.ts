@@ -1,55 +1,19 @@
 /** Proofs and receipts of the client. The tree that appends, and its synchronous hashes, are the judge. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fromBase64, leafHashOf } from '../../../clients/typescript/hashes.ts';
-import { inclusionPath, isIncluded } from '../../../clients/typescript/inclusion.ts';
+import { isIncluded } from '../../../clients/typescript/inclusion.ts';
 import { openReceipt } from '../../../clients/typescript/receipts.ts';
 import { LogVerificationError } from '../../../clients/typescript/signed-log.ts';
 import { openCheckpoint } from '../../../contract/log/checkpoint.ts';
 import { leafHash } from '../../../contract/log/merkle.ts';
 import { verifierKey } from '../../../contract/log/notes.ts';
-import { tilePath } from '../../../contract/log/tiles.ts';
-import { LogTree } from '../../../contract/log/tree.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
 import { testSigner } from '../../publisher/log/test-log.ts';
 import { market, price } from '../../publisher/world.ts';
-import { sampled } from '../../runs.ts';
 import { receiptParts } from './receipt-parts.ts';
 import { collected, serveWorld, serveWorldForTest } from './served-world.ts';
 
 const { vkey } = testSigner();
-
-describe('paths to the root', () => {
-  const tiles = new Map<string, Buffer>();
-  const tree = new LogTree();
-  const SIZE = 70_000;
-  const leafOf = (index: number) => leafHash(`entry ${index}`);
-
-  beforeAll(() => {
-    for (let index = 0; index < SIZE; index++) {
-      for (const { level, n, hashes } of tree.append(leafOf(index))) tiles.set(tilePath(level, n, 256), hashes);
-    }
-    for (const { level, n, hashes } of tree.partialTiles()) tiles.set(tilePath(level, n, 256), hashes);
-  });
-
-  test.each(sampled([0, 1, 255, 256, 511, 65_535, 65_536, 69_887, 69_888, SIZE - 1], 2))(
-    'of entry %i lead to the root from there alone',
-    async (index) => {
-      const hashesOf = (level: number, n: number) => tiles.get(tilePath(level, n, 256)) as Buffer;
-      const path = await inclusionPath(SIZE, index, async (level, n) => new Uint8Array(hashesOf(level, n)));
-      const root = new Uint8Array(tree.root());
-      const leaf = new Uint8Array(leafOf(index));
-      expect(await isIncluded({ size: SIZE, root }, index, leaf, path)).toBe(true);
-      for (const [size, at, hashes] of [
-        [SIZE, index ^ 1, path],
-        [SIZE, index, path.slice(1)],
-        [SIZE, index, [...path, leaf]],
-        [index, index, path],
-      ] as const) {
-        expect(await isIncluded({ size, root }, at, leaf, hashes)).toBe(false);
-      }
-    },
-  );
-});
 
 describe('a receipt', () => {
   let receipt: string;
