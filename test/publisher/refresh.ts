@@ -2,20 +2,10 @@ import type { Ledger } from '../../storage/ports/ledger.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import { refreshMarkKey } from '../../storage/records/publication.ts';
 import { putItem } from '../storage/put-item.ts';
-import { waitForPublication } from './waiting.ts';
 
 /** Sets refresh marks, as the worker and the handler of publications do. */
 export async function refresh({ ledger }: { readonly ledger: Ledger }, slugs: readonly string[]): Promise<void> {
   for (const slug of slugs) await putItem(ledger, refreshMarkKey(slug), null);
-}
-
-/** Asks for all markets and for a purge. The publication waits from the moment when all of them are marked. */
-export async function askForEverything(
-  { ledger }: { readonly ledger: Ledger },
-  slugs: readonly string[],
-): Promise<void> {
-  await refresh({ ledger }, slugs);
-  await waitForPublication({ ledger }, 'all', null, true);
 }
 
 /** Renames a market without a mark, which no write of the service does. */

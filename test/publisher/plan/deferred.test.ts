@@ -6,7 +6,7 @@ import { publish } from '../../../publisher/publish.ts';
 import { repairOne } from '../../../publisher/repair/repair-market.ts';
 import type { ItemKey } from '../../../storage/ports/ledger.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
-import { marketIndexKey, marketPartition } from '../../../storage/records/markets.ts';
+import { marketIndexKey } from '../../../storage/records/markets.ts';
 import { DEFERRED, FRESH_MARKS, parseMark } from '../../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
 import { deleteItem } from '../../storage/put-item.ts';
@@ -49,41 +49,7 @@ const marked = async ({ ledger }: World) => (await readAll(ledger, FRESH_MARKS))
 const recorded = async ({ ledger }: World) => await readAll(ledger, DEFERRED);
 
 const isMark = ({ partition, sort }: Place) => FRESH_MARKS.shards.includes(partition) && sort.startsWith('market/');
-const isHistoryMark = ({ partition, sort }: Place) =>
-  FRESH_MARKS.shards.includes(partition) && sort.startsWith('history/');
 const isRecord = ({ sort }: Place) => sort === 'record';
-const isObservation = ({ partition, sort }: Place) =>
-  partition === marketPartition('gold') && sort.startsWith('observation/');
-
-describe('while a part of a transaction is visible', () => {
-  test.each<[string, (place: Place) => boolean]>([
-    ['its mark alone', isMark],
-    ['its mark and its record', (place) => isMark(place) || isRecord(place)],
-    ['its mark and its observations', (place) => isMark(place) || isObservation(place)],
-    ['all but the mark of closed pages', (place) => !isHistoryMark(place)],
-  ])('%s: the market is deferred and keeps its mark, and others are published', async (_, shows) => {
-    const world = await publishedWorld();
-    const before = bodyOf(world, 'gold');
-    await world.ingest([price('tin', 1, 2)]);
-    world.lag.hold();
-    await world.ingest([price('gold', 4, 1), price('gold', 12, 2)], 'correct');
-    world.lag.show(shows);
-
-    const outcome = await world.publish();
-    expect(outcome).toMatchObject({ kind: 'published', generation: 2, isMoreDue: false });
-    expect(outcome.deferred).toEqual([{ slug: 'gold', sinceMs: world.clock.nowMs, reason: expect.any(String) }]);
-    expect(bodyOf(world, 'gold')).toBe(before);
-    expect(bodyOf(world, 'tin')).toContain('"count":2');
-    expect(await marked(world)).toEqual(['gold']);
-    expect(await world.findings()).toEqual([]);
-
-    world.lag.show();
-    expect(await world.publish()).toMatchObject({ kind: 'published', generation: 3, deferred: [] });
-    expect(bodyOf(world, 'gold')).not.toBe(before);
-    expect(await marked(world)).toEqual([]);
-    expect(await world.findings()).toEqual([]);
-  });
-});
 
 describe('a market that is deferred', () => {
   async function worldDeferred(): Promise<LaggingWorld> {
