@@ -85,10 +85,17 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
 };
 
 const COMMANDS: readonly string[] = [
-  ...['verify URL', 'verify URL --log', 'markets list --url URL', 'markets show a --url URL'],
-  ...['markets show a --as-of 2026-02-01T00:00:00Z --url URL', 'markets history a --url URL'],
-  ...['markets history a --csv --url URL', 'markets history a --versions --ndjson --url URL', 'status --url URL'],
-  ...['receipt a --observed-at 2026-01-01T00:00:00Z --url URL', 'doctor URL'],
+  'verify URL',
+  'verify URL --log',
+  'markets list --url URL',
+  'markets show a --url URL',
+  'markets show a --as-of 2026-02-01T00:00:00Z --url URL',
+  'markets history a --url URL',
+  'markets history a --csv --url URL',
+  'markets history a --versions --ndjson --url URL',
+  'status --url URL',
+  'receipt a --observed-at 2026-01-01T00:00:00Z --url URL',
+  'doctor URL',
 ];
 
 const temporary = folderForAll();

@@ -11,8 +11,13 @@ import { serverForAll } from '../server/server-process.ts';
 import { tidemarkHere as tidemark } from './in-process.ts';
 
 const HOSTILE = [
-  ...['<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', ']]></summary></entry><entry>'],
-  ...['=HYPERLINK("https://evil.example";"x")', "@SUM(A1) & 'quoted'", 'x;=1+1', '&lt;b&gt; &#60;i&#62;'],
+  '<script>alert(1)</script>',
+  '"><img src=x onerror=alert(1)>',
+  ']]></summary></entry><entry>',
+  '=HYPERLINK("https://evil.example";"x")',
+  "@SUM(A1) & 'quoted'",
+  'x;=1+1',
+  '&lt;b&gt; &#60;i&#62;',
   'مصدر البيانات صحّح الرقم',
   'x'.repeat(280),
 ];

@@ -41,8 +41,20 @@ interface Field {
 
 /** Names that say it all; a constant does so too. */
 const SELF_EXPLANATORY = [
-  ...['addedAt', 'createdAt', 'data', 'decidedAt', 'description', 'id', 'market', 'name', 'page', 'publishedAt'],
-  ...['receivedAt', 'requestedAt', 'slug', 'updatedAt'],
+  'addedAt',
+  'createdAt',
+  'data',
+  'decidedAt',
+  'description',
+  'id',
+  'market',
+  'name',
+  'page',
+  'publishedAt',
+  'receivedAt',
+  'requestedAt',
+  'slug',
+  'updatedAt',
 ];
 
 /** All properties at any depth; `in` is the place. No property may have the name of a JSON Schema keyword. */
@@ -230,9 +242,18 @@ describe('for the tools of other people', () => {
   });
 
   it.each([
-    ...['https://example.com', 'HTTP://example.com:80/a%20b?c=d#e@f', 'https://[::1]/x', 'https://user@example.com/'],
-    ...['https://user:secret@example.com/', 'ftp://example.com/', '/relative', 'https://', 'https://example.com/a b'],
-    ...['https://example.com/%zz', 'https://example.com/ü', 'javascript:alert(1)'],
+    'https://example.com',
+    'HTTP://example.com:80/a%20b?c=d#e@f',
+    'https://[::1]/x',
+    'https://user@example.com/',
+    'https://user:secret@example.com/',
+    'ftp://example.com/',
+    '/relative',
+    'https://',
+    'https://example.com/a b',
+    'https://example.com/%zz',
+    'https://example.com/ü',
+    'javascript:alert(1)',
   ])('the pattern of a source URL refuses what is refused, and nothing else: %s', (url) => {
     const { pattern } = document.components.schemas.MoneyMetric.properties.sourceUrl;
     expect(new RegExp(pattern).test(url)).toBe(sourceUrlSchema.safeParse(url).success);
@@ -439,16 +460,25 @@ describe('all answers of the pipeline are documented', () => {
 
   it('and that was every problem that the pipeline has by itself', () => {
     const own: ProblemCode[] = [
-      ...(['contention', 'content-too-large', 'credential-in-url', 'forbidden', 'idempotency-key-malformed'] as const),
-      ...([
-        'idempotency-key-missing',
-        'idempotency-key-reused',
-        'internal-error',
-        'invalid-cursor',
-        'invalid-request',
-      ] as const),
-      ...(['malformed-body', 'not-found', 'precondition-required', 'rate-limited', 'service-unavailable'] as const),
-      ...(['unauthenticated', 'unknown-query-parameter', 'unsupported-media-type', 'validation-failed'] as const),
+      'contention',
+      'content-too-large',
+      'credential-in-url',
+      'forbidden',
+      'idempotency-key-malformed',
+      'idempotency-key-missing',
+      'idempotency-key-reused',
+      'internal-error',
+      'invalid-cursor',
+      'invalid-request',
+      'malformed-body',
+      'not-found',
+      'precondition-required',
+      'rate-limited',
+      'service-unavailable',
+      'unauthenticated',
+      'unknown-query-parameter',
+      'unsupported-media-type',
+      'validation-failed',
     ];
     expect(own.filter((code) => !seen.has(code))).toEqual([]);
   });

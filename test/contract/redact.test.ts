@@ -29,7 +29,21 @@ describe('redact', () => {
   const around = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.constantFrom(
-      ...['', ' ', '"', '=', 'ey', 'e', '.', '_', 'tdm', 'tdm_', 'Bearer ', 'bearer', '%20', '\n', '[redacted]'],
+      '',
+      ' ',
+      '"',
+      '=',
+      'ey',
+      'e',
+      '.',
+      '_',
+      'tdm',
+      'tdm_',
+      'Bearer ',
+      'bearer',
+      '%20',
+      '\n',
+      '[redacted]',
     ),
   );
   const letters = (min: number) => fc.stringMatching(new RegExp(`^[A-Za-z0-9_-]{${min},40}$`));

@@ -66,8 +66,14 @@ test('one new value writes its market, its history, the list, the first page, th
   const after = await filesIn(join(world.data, 'public'));
   const changed = [...after.keys()].filter((path) => after.get(path) !== before.get(path));
   expect(changed.filter((path) => !path.includes('/log/'))).toEqual([
-    ...['api/v1/latest.json', 'api/v1/latest/all.csv', 'api/v1/latest/all.ndjson', 'api/v1/markets.json'],
-    ...['api/v1/markets/gold.json', 'api/v1/markets/gold/history.json', 'api/v1/snapshot.json', 'index.html'],
+    'api/v1/latest.json',
+    'api/v1/latest/all.csv',
+    'api/v1/latest/all.ndjson',
+    'api/v1/markets.json',
+    'api/v1/markets/gold.json',
+    'api/v1/markets/gold/history.json',
+    'api/v1/snapshot.json',
+    'index.html',
   ]);
   expect(second).toMatchObject({ code: 0, report: { publicFiles: { written: changed.length, removed: 0 } } });
 });

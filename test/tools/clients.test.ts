@@ -58,7 +58,14 @@ describe('a generated client', () => {
     await copyFile(join(CLIENTS, 'typescript/use.mts'), join(folder, 'use.ts'));
     const strict = ['--strict', '--noUncheckedIndexedAccess', '--skipLibCheck', 'false'];
     const target = [
-      ...['--target', 'es2022', '--lib', 'es2022,dom,dom.iterable', '--module', 'commonjs', '--outDir', 'built'],
+      '--target',
+      'es2022',
+      '--lib',
+      'es2022,dom,dom.iterable',
+      '--module',
+      'commonjs',
+      '--outDir',
+      'built',
     ];
     await node(join(MODULES, 'typescript/bin/tsc'), [
       ...strict,
@@ -88,11 +95,19 @@ describe('a generated client', () => {
     // The generator knows no lines of JSON, and few other types: such a client sends batches as JSON, reads whole
     // histories by page, and leaves parts of exports to other tools.
     const files = [
-      ...['/api/v1/markets/{slug}/history.ndjson', '/api/v1/markets/{slug}/history/{year}.ndjson'],
-      ...['/api/v1/latest/{part}.ndjson', '/feeds/changes.atom', '/feeds/corrections.atom'],
-      ...['/feeds/markets/{slug}.atom', '/feeds/incidents.atom', '/badges/{slug}.svg', '/api/v1/log/ndjson/{n}.gz'],
-      ...['/api/v1/log/ndjson/{n}.p/{width}.gz', '/api/v1/exports/parts/{file}.parquet'],
-      ...['/api/v1/exports/parts/{file}.ndjson.gz', '/api/v1/exports/parts/{file}.csv.gz'],
+      '/api/v1/markets/{slug}/history.ndjson',
+      '/api/v1/markets/{slug}/history/{year}.ndjson',
+      '/api/v1/latest/{part}.ndjson',
+      '/feeds/changes.atom',
+      '/feeds/corrections.atom',
+      '/feeds/markets/{slug}.atom',
+      '/feeds/incidents.atom',
+      '/badges/{slug}.svg',
+      '/api/v1/log/ndjson/{n}.gz',
+      '/api/v1/log/ndjson/{n}.p/{width}.gz',
+      '/api/v1/exports/parts/{file}.parquet',
+      '/api/v1/exports/parts/{file}.ndjson.gz',
+      '/api/v1/exports/parts/{file}.csv.gz',
     ];
     const warnings = files.map((file) => `WARNING parsing GET ${file} within public_reads.`);
     expect(output.match(/^WARNING.*|^Unsupported.*/gm)).toEqual([

@@ -102,8 +102,13 @@ test('what a static host does not have is not found, also where it lists a folde
 });
 
 test.each([
-  ...['../../../other/x.json', '//evil.example/x.json', 'https://evil.example/x.json', '\\\\evil.example/x.json'],
-  ...['%2e%2e/%2e%2e/%2e%2e/x.json', 'x.json?a', ''],
+  '../../../other/x.json',
+  '//evil.example/x.json',
+  'https://evil.example/x.json',
+  '\\\\evil.example/x.json',
+  '%2e%2e/%2e%2e/%2e%2e/x.json',
+  'x.json?a',
+  '',
   5,
 ])('refuses the link %j', async (link) => {
   const { tidemark, asked } = hostOf({

@@ -2,7 +2,19 @@
 
 const VOID = new Set(['area', 'br', 'col', 'hr', 'img', 'input', 'link', 'meta', 'path', 'wbr']);
 const BLOCKS = new Set([
-  ...['details', 'div', 'dl', 'figure', 'h1', 'h2', 'h3', 'ol', 'p', 'pre', 'section', 'table', 'ul'],
+  'details',
+  'div',
+  'dl',
+  'figure',
+  'h1',
+  'h2',
+  'h3',
+  'ol',
+  'p',
+  'pre',
+  'section',
+  'table',
+  'ul',
 ]);
 /** Elements that hold phrasing content only (HTML standard, section 3.2.5.2.5). A `p` would end before a block. */
 const OF_PHRASES = new Set(['p', 'h1', 'h2', 'h3', 'h4', 'a', 'span', 'code', 'pre', 'summary']);

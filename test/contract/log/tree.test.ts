@@ -12,7 +12,14 @@ import { verifyConsistency } from './verify-consistency.ts';
 
 /** The leaves that implementations of RFC 6962 have shared since Certificate Transparency, and the roots of 1 to 8. */
 const SHARED_LEAVES = [
-  ...['', '00', '10', '2021', '3031', '40414243', '5051525354555657', '606162636465666768696a6b6c6d6e6f'],
+  '',
+  '00',
+  '10',
+  '2021',
+  '3031',
+  '40414243',
+  '5051525354555657',
+  '606162636465666768696a6b6c6d6e6f',
 ];
 const SHARED_ROOTS = [
   '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d',
