@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../contract/files/public-objects.ts';
 import { BundleLost } from '../../publisher/errors.ts';
-import { REDO_PREFIX } from '../../publisher/kernel/bundle.ts';
 import { publish } from '../../publisher/publish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { publishIfNothingIsShown, watchLostObjects } from '../../server/folder/lost-objects.ts';
@@ -34,13 +33,8 @@ async function publishedWorld(): Promise<World> {
   return world;
 }
 
-async function lose({ objects }: World, isLost: (key: string) => boolean): Promise<readonly string[]> {
-  const keys = [...objects.snapshot().keys()].filter(isLost);
-  for (const key of keys) {
-    const present = await objects.stat(key);
-    if (present !== null) await objects.delete(key, present.etag);
-  }
-  return keys;
+async function loseAll(world: World): Promise<void> {
+  for (const key of world.objects.snapshot().keys()) await world.lose(key);
 }
 
 /** A few markets are published by the first generation. */
@@ -102,7 +96,7 @@ describe('while the server runs', () => {
     const before = bodies(world);
     const watched = watch(world.dependencies);
     for (const times of [1, 2]) {
-      await lose(world, () => true);
+      await loseAll(world);
       await publishAll(world, watched);
       expect(bodies(world)).toEqual(before);
       expect(watched.reports).toHaveLength(times);
@@ -112,12 +106,9 @@ describe('while the server runs', () => {
 
   test('an older copy of the objects is published again', async () => {
     const world = await publishedWorld();
-    const older = world.objects.snapshot();
+    const copy = createWorld(SMALL_PAGES, world.ledger, world.objects.copy());
     await world.ingest([price('a', 0, 5)]);
     await publish(world.dependencies);
-    await lose(world, () => true);
-    const copy = createWorld(SMALL_PAGES, world.ledger);
-    for (const [key, { body, metadata }] of older) await copy.objects.put(key, body, metadata, { kind: 'absent' });
     const watched = watch(copy.dependencies);
     expect(await watched.lost.look()).toBe(true);
     await publishAll(copy, watched);
@@ -146,7 +137,7 @@ describe('while the server runs', () => {
       return operation.what.startsWith('objects.put public/') ? await diesAfter(operation) : await operation.run();
     });
     await expect(publish(dependenciesOn(ledger, objects, world.clock))).rejects.toBeInstanceOf(ProcessDied);
-    await lose(world, (key) => key.startsWith(REDO_PREFIX));
+    await world.loseBundles();
     const { reports, lost } = watch(world.dependencies);
     const failures: unknown[] = [];
     const loop = startPublishLoop(world.dependencies, {

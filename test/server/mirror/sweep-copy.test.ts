@@ -8,6 +8,13 @@ import { changeWorld, folderWith, mirrorIn, publishedWorld, servedBy } from './m
 
 const RETENTION_MS = PAGE_RETENTION_SECONDS * 1000;
 
+/** Puts an object that the service does not have, with the bytes of a market. */
+async function putAsMarket(copied: MemoryObjects, key: string): Promise<void> {
+  const market = await copied.get('public/api/v1/markets/a.json');
+  if (market.kind !== 'found') throw new Error('it is missing');
+  await copied.put(key, market.body, market.metadata, { kind: 'absent' });
+}
+
 const keysOf = (objects: MemoryObjects) => [...servedBy(objects).keys()];
 
 async function mirrored() {
@@ -44,11 +51,7 @@ test('superseded pages stay for the lifetime of a cursor', async () => {
 test('a body that nothing leads to goes after the same time, unless it comes back', async () => {
   const { world, copied, follow } = await mirrored();
   await follow();
-  const market = await copied.get('public/api/v1/markets/a.json');
-  if (market.kind !== 'found') throw new Error('it is missing');
-  const put = async () =>
-    void (await copied.put('public/api/v1/markets/z.json', market.body, market.metadata, { kind: 'absent' }));
-  await put();
+  await putAsMarket(copied, 'public/api/v1/markets/z.json');
   expect(await follow()).toEqual(['public/api/v1/markets/z.json']);
   await world.ingest([price('z', 0, 1)]).catch(() => undefined);
   world.clock.nowMs += RETENTION_MS;
@@ -59,9 +62,7 @@ test('a body that nothing leads to goes after the same time, unless it comes bac
 test('a file that only an earlier version published goes at once', async () => {
   const { copied, follow } = await mirrored();
   await follow();
-  const market = await copied.get('public/api/v1/markets/a.json');
-  if (market.kind !== 'found') throw new Error('it is missing');
-  await copied.put('public/api/v1/latest.csv', market.body, market.metadata, { kind: 'absent' });
+  await putAsMarket(copied, 'public/api/v1/latest.csv');
   await follow();
   expect((await copied.get('public/api/v1/latest.csv')).kind).not.toBe('found');
 });
