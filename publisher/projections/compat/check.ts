@@ -23,15 +23,15 @@ import { type ModelFacts, ModelPrices } from './model-prices.ts';
 import { GENAI_PRICES, modelsName, ratesName } from './names.ts';
 import { Pairs, rateValue } from './pairs.ts';
 import { type RatesMade, rateFiles } from './rates.ts';
-import { PARTS_URL, PartReader } from './read-parts.ts';
+import { openParts, PARTS_URL, type PartReader } from './read-parts.ts';
 
 /** If there is no rate, the list of currencies is empty. */
 const NO_RATES: RatesMade = { date: 'latest', generation: 0, log: null };
 
 export async function checkCompat(context: CheckContext): Promise<ProjectionCheck> {
-  const parts = await PartReader.open(context);
-  if (parts.index === null) return context.log === null ? {} : missing(context);
-  return checkMade(context, parts, parts.index, await openModels(context));
+  const parts = await openParts(context);
+  if (parts === null) return context.log === null ? {} : missing(context);
+  return checkMade(context, parts, await openModels(context));
 }
 
 /** The check of a service that has not made these files yet. */
@@ -45,13 +45,12 @@ function missing({ findings, isStated, log }: CheckContext): ProjectionCheck {
   };
 }
 
-/** @param index the part of each market that has files */
 function checkMade(
   { reader, findings, rule, log, share, isStated }: CheckContext,
   parts: PartReader,
-  index: ReadonlyMap<string, string>,
   models: ModelCheck | null,
 ): ProjectionCheck {
+  const { index } = parts;
   /** The pairs of the markets, as their sections show them. */
   const pairs = new Pairs();
   /** Which sections use the currency code of their pair, with the URL of the file and the slug. */

@@ -27,102 +27,88 @@ interface ReadPart {
   readonly slugs: ReadonlySet<string>;
 }
 
-export class PartReader {
-  /** The part of each market that has files. Null: no files have been made yet. */
-  readonly index: ReadonlyMap<string, string> | null;
-  readonly #context: CheckContext;
-  readonly #parts = new Map<string, Promise<ReadPart>>();
+export type PartReader = NonNullable<Awaited<ReturnType<typeof openParts>>>;
 
-  private constructor(context: CheckContext, index: ReadonlyMap<string, string> | null) {
-    this.#context = context;
-    this.index = index;
-  }
+/** Null: no files have been made yet. */
+export async function openParts({ read, reader, findings }: CheckContext) {
+  const response = await read('compat', PARTS_URL, null, false);
+  const answer = response && checkAnswer(findings, PARTS_URL, response, compatPartsSchema);
+  if (answer === null) return null;
+  /** The part of each market that has files. */
+  const index: ReadonlyMap<string, string> = new Map(Object.entries(answer.value));
+  const known = new Map<string, Promise<ReadPart>>();
 
-  static async open(context: CheckContext): Promise<PartReader> {
-    const response = await context.read('compat', PARTS_URL, null, false);
-    const answer = response && checkAnswer(context.findings, PARTS_URL, response, compatPartsSchema);
-    return new PartReader(context, answer && new Map(Object.entries(answer.value)));
-  }
-
-  /** The slugs in the files of a part. */
-  async slugsOf(part: string): Promise<ReadonlySet<string>> {
-    return (await this.#read(part)).slugs;
-  }
-
-  /** The sections of one market, with the URL of the file of each. Undefined: the file lacks the market. */
-  async sectionsOf(slug: string) {
-    const part = partOf(slug);
-    const { files } = await this.#read(part);
-    const urls = partNames(part).map(publicPath);
-    return files.map((sections, index) => ({ url: urls[index] as string, read: sections.get(slug) }));
-  }
-
-  /** The digests of the right sections, in the order of the files: once with the code of the pair, once with the slug. */
-  async expected({ market, observations }: ShownMarket) {
-    const markets = (await this.slugsOf(partOf(market.slug))).size;
-    const prices = new DayPrices(partDays(markets));
-    prices.addAll(observations);
-    return [true, false].map((isFirst) => {
-      const section = sectionOf({ market, days: prices.days, isFirst, markets });
-      return { isFirst, digests: digestsOf(section) };
-    });
-  }
-
-  /** Checks the files that lead to the parts. Call it once. */
-  async checkIndex(): Promise<void> {
-    const { reader, findings } = this.#context;
-    const parts = new Set<string>();
-    for (const [slug, part] of this.index ?? []) {
-      parts.add(part);
-      if (part !== partOf(slug)) findings.add(PARTS_URL, 'link', `has ${slug} in part ${part}`);
-    }
-    for (const { name, text } of includeFiles([...parts].sort())) {
-      const url = publicPath(name);
-      const { status, body } = await reader(url);
-      if (status !== 200) findings.add(url, 'status', `answered ${status}, expected 200`);
-      else if (!Buffer.from(text).equals(body)) findings.add(url, 'file', `includes other parts than ${PARTS_URL}`);
-    }
-  }
-
-  async #read(part: string): Promise<ReadPart> {
-    let read = this.#parts.get(part);
-    if (read === undefined) {
-      read = this.#readFiles(part);
-      this.#parts.set(part, read);
-    }
-    return await read;
-  }
-
-  async #readFiles(part: string): Promise<ReadPart> {
-    const { reader, findings } = this.#context;
+  const readFiles = async (part: string): Promise<ReadPart> => {
     const files: ReadonlyMap<string, ReadSection>[] = [];
     for (const format of FORMATS) {
       const name = pricesName(format, part);
       const url = publicPath(name);
-      const response = await reader(url);
-      if (response.status === 200) checkHeaders(findings, url, response, PUBLIC_OBJECTS[name.kind].contentType);
-      else findings.add(url, 'status', `answered ${response.status}, expected 200`);
-      const sections = response.status === 200 ? sectionsIn(format, part, bodyText(response)) : [];
+      const found = await reader(url);
+      if (found.status === 200) checkHeaders(findings, url, found, PUBLIC_OBJECTS[name.kind].contentType);
+      else findings.add(url, 'status', `answered ${found.status}, expected 200`);
+      const sections = found.status === 200 ? sectionsIn(format, part, bodyText(found)) : [];
       if (sections === null) findings.add(url, 'file', 'does not begin as files of prices do');
-      const read = [...(sections ?? [])].map(([slug, { revision, text }]) => {
+      const ofFile = [...(sections ?? [])].map(([slug, { revision, text }]) => {
         return [slug, { revision, digest: sha256Hex(text) }] as const;
       });
-      files.push(new Map(read));
+      files.push(new Map(ofFile));
     }
     for (const [name, schema] of [
       [quotesName(part), compatQuotesSchema],
       [changesName(part), compatChangesSchema],
     ] as const) {
       const url = publicPath(name);
-      const response = await reader(url);
-      const bySlug = checkAnswer<SectionsBySlug>(findings, url, response, schema)?.value ?? {};
-      const read = Object.entries(bySlug).map(([slug, own]) => {
+      const bySlug = checkAnswer<SectionsBySlug>(findings, url, await reader(url), schema)?.value ?? {};
+      const ofFile = Object.entries(bySlug).map(([slug, own]) => {
         return [slug, { revision: own.revision, digest: sha256Hex(canonicalJson(own as unknown as Json)) }] as const;
       });
-      files.push(new Map(read));
+      files.push(new Map(ofFile));
     }
     return { files, slugs: new Set(files.flatMap((sections) => [...sections.keys()])) };
-  }
+  };
+  const partAt = async (part: string): Promise<ReadPart> => {
+    const files = known.get(part) ?? readFiles(part);
+    known.set(part, files);
+    return await files;
+  };
+  /** The slugs in the files of a part. */
+  const slugsOf = async (part: string) => (await partAt(part)).slugs;
+
+  return {
+    index,
+    slugsOf,
+
+    /** The sections of one market, with the URL of the file of each. Undefined: the file lacks the market. */
+    async sectionsOf(slug: string) {
+      const part = partOf(slug);
+      const { files } = await partAt(part);
+      const urls = partNames(part).map(publicPath);
+      return files.map((sections, place) => ({ url: urls[place] as string, read: sections.get(slug) }));
+    },
+
+    /** The digests of the right sections, in the order of the files: once with the code of the pair, once with the slug. */
+    async expected({ market, observations }: ShownMarket) {
+      const markets = (await slugsOf(partOf(market.slug))).size;
+      const prices = new DayPrices(partDays(markets));
+      prices.addAll(observations);
+      return [true, false].map((isFirst) => {
+        const section = sectionOf({ market, days: prices.days, isFirst, markets });
+        return { isFirst, digests: digestsOf(section) };
+      });
+    },
+
+    /** Checks the files that lead to the parts. Call it once. */
+    async checkIndex(): Promise<void> {
+      for (const [slug, part] of index)
+        if (part !== partOf(slug)) findings.add(PARTS_URL, 'link', `has ${slug} in part ${part}`);
+      for (const { name, text } of includeFiles([...new Set(index.values())].sort())) {
+        const url = publicPath(name);
+        const { status, body } = await reader(url);
+        if (status !== 200) findings.add(url, 'status', `answered ${status}, expected 200`);
+        else if (!Buffer.from(text).equals(body)) findings.add(url, 'file', `includes other parts than ${PARTS_URL}`);
+      }
+    },
+  };
 }
 
 type SectionsBySlug = Readonly<Record<string, { readonly revision: number }>>;

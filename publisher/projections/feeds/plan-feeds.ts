@@ -4,13 +4,10 @@
  */
 import type { FeedName } from '../../../contract/files/public-object-names.ts';
 import { PUBLIC_OBJECTS, publicKey } from '../../../contract/files/public-objects.ts';
-import { removedMarketDocument } from '../../../contract/files/removed-market.ts';
-import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
-import { sha256Hex } from '../../../storage/ports/sha256.ts';
-import type { HeadPut } from '../../kernel/bundle.ts';
+import { planRemovedFiles } from '../../core/market-files/plan-market-files.ts';
 import { addFileIfChanged } from '../../kernel/files/add-file.ts';
-import { storedDigest, storedText } from '../../kernel/files/stored-digest.ts';
+import { storedText } from '../../kernel/files/stored-digest.ts';
 import type { MarketContext, MarketPart, MarketStep, PlanContext, ProjectionPlan } from '../../kernel/projection.ts';
 import { NO_PART } from '../../kernel/projection.ts';
 import { NO_ORIGIN } from '../../kernel/text/atom.ts';
@@ -84,33 +81,19 @@ async function readPublished(objects: ObjectStore, of: FeedOf, digest: string | 
 }
 
 /** The feed of one market, or the problem document that replaces it. */
-async function planMarketFeed(
-  { dependencies: { objects }, view: { slug, record, published, isShown, isRefresh } }: MarketContext,
-  origin: string,
-  { changes }: MarketEvents,
-): Promise<MarketPart> {
+async function planMarketFeed(context: MarketContext, origin: string, { changes }: MarketEvents): Promise<MarketPart> {
+  const { objects } = context.dependencies;
+  const { slug, record, isRefresh } = context.view;
   const of = { slug };
   const name = feedObject(of);
-  const put = (body: string, isGone: boolean): HeadPut => ({
-    kind: 'put',
-    key: publicKey(name),
-    body,
-    nextCursor: null,
-    isGone,
-  });
-  const removal = record?.value.removal;
-  if (removal !== undefined) {
-    if (published === null || (published.isRemoved && !isRefresh)) return NO_PART;
-    const body = canonicalJson(removedMarketDocument(removal));
-    const isThere = sha256Hex(body) === (await storedDigest(objects, name, null, true));
-    return isThere ? NO_PART : { ...NO_PART, gone: [put(body, true)] };
-  }
-  if (!isShown || changes.size === 0) return NO_PART;
+  if (record?.value.removal !== undefined) return await planRemovedFiles(context, record.value.removal, [name]);
+  if (record === null || changes.size === 0) return NO_PART;
   const found = await objects.get(publicKey(name));
   const isFeed = found.kind === 'found' && found.metadata.contentType === PUBLIC_OBJECTS['market-feed'].contentType;
   const present = isFeed ? Buffer.from(found.body).toString('utf8') : '';
   const read = isRefresh ? null : readFeed(of, present);
   const known = read?.origin === origin ? read.entries : [];
-  const text = feedText(of, origin, merged(known, entriesOf(changes, origin)));
-  return text === present ? NO_PART : { ...NO_PART, lines: [put(text, false)] };
+  const body = feedText(of, origin, merged(known, entriesOf(changes, origin)));
+  if (body === present) return NO_PART;
+  return { ...NO_PART, lines: [{ kind: 'put', key: publicKey(name), body, nextCursor: null }] };
 }

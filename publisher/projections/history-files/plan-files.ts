@@ -66,13 +66,8 @@ export async function openFiles(
   const start = kept?.files ?? FILES_START;
   const prefixes = await readPrefixes(dependencies.objects, { slug, all: before?.all ?? null, years }, start);
   if (prefixes === null) return null;
-  return new MarketFiles(
-    context,
-    mayHaveMore,
-    years,
-    new HistoryFiles(record.value.unit.quantity, start, prefixes),
-    start.year,
-  );
+  const rows = new HistoryFiles(record.value.unit.quantity, start, prefixes);
+  return new MarketFiles(context, { mayHaveMore, years, rows, fromYear: start.year });
 }
 
 /** The record of files that wait for a later generation. */
@@ -84,32 +79,31 @@ function yearLine(slug: string, year: string, value: PublishedFile | null): Bund
   return { kind: 'record', key: publishedYearKey(slug, year), value };
 }
 
+interface FilesFrom {
+  /** See {@link openFiles}. */
+  readonly mayHaveMore: boolean;
+  /** The recorded years. */
+  readonly years: ReadonlyMap<string, PublishedFile>;
+  readonly rows: HistoryFiles;
+  /** Years before this one are unchanged. */
+  readonly fromYear: string;
+}
+
 export class MarketFiles {
   readonly rows: HistoryFiles;
   readonly #context: MarketContext;
+  readonly #from: FilesFrom;
   readonly #before: PublishedFiles | undefined;
-  readonly #mayHaveMore: boolean;
-  /** The recorded years. */
-  readonly #years: ReadonlyMap<string, PublishedFile>;
-  /** Years before this one are unchanged. */
-  readonly #fromYear: string;
   readonly #current: Set<string>;
   readonly #files: PlannedFiles;
   #hasShrunk = false;
 
-  constructor(
-    context: MarketContext,
-    mayHaveMore: boolean,
-    years: ReadonlyMap<string, PublishedFile>,
-    rows: HistoryFiles,
-    fromYear: string,
-  ) {
-    this.rows = rows;
+  constructor(context: MarketContext, from: FilesFrom) {
+    const { years, fromYear } = from;
+    this.rows = from.rows;
     this.#context = context;
+    this.#from = from;
     this.#before = context.view.published?.files;
-    this.#mayHaveMore = mayHaveMore;
-    this.#years = years;
-    this.#fromYear = fromYear;
     this.#files = new PlannedFiles(context.dependencies, context.bundle);
     this.#current = new Set([...years.keys()].filter((year) => year < fromYear));
   }
@@ -126,7 +120,7 @@ export class MarketFiles {
     for (const file of this.rows.takeYears()) {
       const year = file.year as string;
       this.#current.add(year);
-      const recorded = this.#years.get(year) ?? null;
+      const recorded = this.#from.years.get(year) ?? null;
       this.#hasShrunk ||= hasShrunk(file);
       const planned = await this.#plan(file, recorded);
       if (canonicalJson(planned) !== canonicalJson(recorded))
@@ -141,7 +135,7 @@ export class MarketFiles {
     if (hasYears) await this.#planYears();
     if (this.#hasShrunk || hasShrunk(file)) return null;
     const all = hasWhole ? await this.#plan(file, this.#before?.all ?? null) : null;
-    const lost = [...this.#years.keys()].filter((year) => year >= this.#fromYear && !this.#current.has(year));
+    const lost = [...this.#from.years.keys()].filter((year) => year >= this.#from.fromYear && !this.#current.has(year));
     for (const year of lost) await this.#files.add(yearLine(this.#slug, year, null));
     const index = hasYears ? await this.#planIndex(history) : null;
     const files: PublishedFiles = { sum: history.sum, all, index, bytes: bytesOfAppend(this.rows.position) };
@@ -156,7 +150,7 @@ export class MarketFiles {
     const { objects } = this.#context.dependencies;
     const slug = this.#slug;
     const isThere = async (name: PublicObjectName): Promise<boolean> =>
-      this.#mayHaveMore && (await objects.stat(publicKey(name))) !== null;
+      this.#from.mayHaveMore && (await objects.stat(publicKey(name))) !== null;
     const due = historyFilesDue(closedPages > 0 ? Number.POSITIVE_INFINITY : cut, closedPages);
     const hasYears = due.hasYears || (await isThere({ kind: 'history-index', slug })) || (await this.#isAnyYearThere());
     // The index links to the file of the whole history. Without a row there is no such file: an object is never empty.
@@ -166,7 +160,7 @@ export class MarketFiles {
 
   /** A generation that was interrupted, and then lost in a restore, may have put files of years without their index. */
   async #isAnyYearThere(): Promise<boolean> {
-    if (!this.#mayHaveMore) return false;
+    if (!this.#from.mayHaveMore) return false;
     const { objects } = this.#context.dependencies;
     for (const year of this.rows.finishedYears) {
       for (const format of HISTORY_FORMATS) {
@@ -220,7 +214,7 @@ export class MarketFiles {
   }
 
   #hasSameYears(years: readonly string[]): boolean {
-    return years.length === this.#years.size && years.every((year) => this.#years.has(year));
+    return years.length === this.#from.years.size && years.every((year) => this.#from.years.has(year));
   }
 
   /**
