@@ -18,7 +18,7 @@ import { type ClosedPage, HistoryCutter } from './bodies/history-cutter.ts';
 import { isListed, type MarketPlan, planMarket, type StoredDigests } from './bodies/plan-market.ts';
 import { EntrySpool } from './log/entry-spool.ts';
 import type { LogPlan } from './log/log-plan.ts';
-import { MarketEntries } from './log/market-entries.ts';
+import { type MarketEntries, marketEntries } from './log/market-entries.ts';
 import type { MarketSteps, PlannedProjections } from './planned-projections.ts';
 
 export interface ChangedItem {
@@ -215,7 +215,7 @@ async function planView(
   const pageSize = pageSizes.observations;
   const steps = await projections.market({ dependencies, bundle, generation, view });
   if (steps === null) return null;
-  const facts = log === null ? null : new MarketEntries(view);
+  const facts = log === null ? null : marketEntries(view);
   const entries = new EntrySpool(objects, generation);
   await entries.add(facts?.opening() ?? []);
   const history = await cutHistory(objects, view, generation, { pageSize, steps, facts, entries });

@@ -25,88 +25,74 @@ const NO_PARTS: LoggedParts = { market: '', sources: '', standing: '' };
 
 export type Viewed = Pick<MarketView, 'slug' | 'record' | 'published' | 'isReset'>;
 
+export type MarketEntries = ReturnType<typeof marketEntries>;
+
 /** Call in this order: `opening`, `observation` for each one, `closing`. */
-export class MarketEntries {
-  readonly #slug: string;
-  readonly #record: Viewed['record'];
-  readonly #isReset: boolean;
-  readonly #wasLogged: boolean;
+export function marketEntries({ slug, record, published, isReset }: Viewed) {
   /** The log has all facts up to this revision. */
-  readonly #stated: number;
-  readonly #before: LoggedParts;
-  readonly #parts: LoggedParts;
-  #isMarketStated = false;
+  const stated = isReset ? NO_REVISION : (published?.logged ?? NO_REVISION);
+  const before = isReset ? NO_PARTS : (published?.loggedParts ?? NO_PARTS);
+  const parts = record === null || record.value.removal ? NO_PARTS : partsOf(record.value);
+  let isMarketStated = false;
   /** Revision and time that follow from the new entries alone: see `closing`. */
-  #revision = NO_REVISION;
-  #updatedAt: string | null = null;
+  let newest = NO_REVISION;
+  let updatedAt: string | null = null;
 
-  constructor({ slug, record, published, isReset }: Viewed) {
-    this.#slug = slug;
-    this.#record = record;
-    this.#isReset = isReset;
-    this.#wasLogged = published?.logged !== undefined;
-    this.#stated = isReset ? NO_REVISION : (published?.logged ?? NO_REVISION);
-    this.#before = isReset ? NO_PARTS : (published?.loggedParts ?? NO_PARTS);
-    this.#parts = record === null || record.value.removal ? NO_PARTS : partsOf(record.value);
-  }
+  const textOf = (of: NonNullable<Viewed['record']>, fields: object): string => {
+    newest = of.revision;
+    return entryText({ format: LOG_FORMAT, market: slug, revision: of.revision, ...fields } as LogEntry);
+  };
+  const definition = (of: NonNullable<Viewed['record']>): string => {
+    isMarketStated = true;
+    return textOf(of, { type: 'market', updatedAt: of.value.updatedAt, ...definitionOf(of.value) });
+  };
 
-  /** The fields of the published record that describe the log after these entries. */
-  get logged(): Required<Pick<PublishedHeads, 'logged' | 'loggedParts'>> {
-    return { logged: this.#record?.revision ?? 0, loggedParts: this.#parts };
-  }
+  return {
+    /** The fields of the published record that describe the log after these entries. */
+    logged: { logged: record?.revision ?? 0, loggedParts: parts } satisfies Pick<
+      PublishedHeads,
+      'logged' | 'loggedParts'
+    >,
 
-  opening(): readonly string[] {
-    const texts: string[] = [];
-    const record = this.#record;
-    if (this.#isReset || (record === null && this.#wasLogged)) {
-      texts.push(entryText({ format: LOG_FORMAT, type: 'reset', market: this.#slug }));
-    }
-    if (record === null || record.value.removal !== undefined) return texts;
-    if (this.#parts.market !== this.#before.market) texts.push(this.#marketText());
-    const known = this.#before.sources.split(' ');
-    for (const [position, digest] of this.#parts.sources.split(' ').entries()) {
-      if (digest !== '' && digest !== known[position]) texts.push(this.#text(sourceEntry(record.value, position)));
-    }
-    if (this.#parts.standing !== this.#before.standing) texts.push(this.#text(standingOf(record.value.standing)));
-    return texts;
-  }
+    opening(): readonly string[] {
+      const texts: string[] = [];
+      if (isReset || (record === null && published?.logged !== undefined))
+        texts.push(entryText({ format: LOG_FORMAT, type: 'reset', market: slug }));
+      if (record === null || record.value.removal !== undefined) return texts;
+      if (parts.market !== before.market) texts.push(definition(record));
+      const known = before.sources.split(' ');
+      for (const [position, digest] of parts.sources.split(' ').entries()) {
+        if (digest !== '' && digest !== known[position])
+          texts.push(textOf(record, sourceEntry(record.value, position)));
+      }
+      if (parts.standing !== before.standing) texts.push(textOf(record, standingOf(record.value.standing)));
+      return texts;
+    },
 
-  /** The entry of an observation. Null if the log already has it. */
-  observation({ revision, observation: stored }: OrderedObservation): string | null {
-    const { firstRevision = revision, ...observation } = stored;
-    if (firstRevision <= this.#stated) return null;
-    this.#revision = Math.max(this.#revision, firstRevision);
-    this.#updatedAt = laterInstant(observation.recordedAt, this.#updatedAt);
-    return entryText(observationEntry(this.#slug, firstRevision, observation));
-  }
+    /** The entry of an observation. Null if the log already has it. */
+    observation({ revision, observation: stored }: OrderedObservation): string | null {
+      const { firstRevision = revision, ...observation } = stored;
+      if (firstRevision <= stated) return null;
+      newest = Math.max(newest, firstRevision);
+      updatedAt = laterInstant(observation.recordedAt, updatedAt);
+      return entryText(observationEntry(slug, firstRevision, observation));
+    },
 
-  /**
-   * The removal. Otherwise the definition once more, if the record's revision or the time of its last change does not
-   * follow from the other entries.
-   */
-  closing(): readonly string[] {
-    const record = this.#record;
-    if (record === null || record.revision <= this.#stated) return [];
-    const { removal, updatedAt } = record.value;
-    if (removal !== undefined) {
-      const { reason, replacedBy, removedAt } = removal;
-      return [this.#text({ type: 'removal', reason, replacedBy, removedAt })];
-    }
-    if (this.#isMarketStated || (this.#revision === record.revision && this.#updatedAt === updatedAt)) return [];
-    return [this.#marketText()];
-  }
-
-  #marketText(): string {
-    this.#isMarketStated = true;
-    const { value } = this.#record as NonNullable<Viewed['record']>;
-    return this.#text({ type: 'market', updatedAt: value.updatedAt, ...definitionOf(value) });
-  }
-
-  #text(fields: object): string {
-    const { revision } = this.#record as NonNullable<Viewed['record']>;
-    this.#revision = revision;
-    return entryText({ format: LOG_FORMAT, market: this.#slug, revision, ...fields } as LogEntry);
-  }
+    /**
+     * The removal. Otherwise the definition once more, if the record's revision or the time of its last change does not
+     * follow from the other entries.
+     */
+    closing(): readonly string[] {
+      if (record === null || record.revision <= stated) return [];
+      const { removal } = record.value;
+      if (removal !== undefined) {
+        const { reason, replacedBy, removedAt } = removal;
+        return [textOf(record, { type: 'removal', reason, replacedBy, removedAt })];
+      }
+      if (isMarketStated || (newest === record.revision && updatedAt === record.value.updatedAt)) return [];
+      return [definition(record)];
+    },
+  };
 }
 
 /** A definition without attributes and without a rule for outliers keeps the first format, byte for byte. */

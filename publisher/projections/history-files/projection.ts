@@ -24,7 +24,7 @@ import {
   type Projector,
 } from '../../kernel/projection.ts';
 import { historyFileName } from './file-prefixes.ts';
-import { FileWriteBudget } from './file-write-budget.ts';
+import { readFileWriteBudget } from './file-write-budget.ts';
 import { behind, hasHistoryFiles, MarketFiles, openFiles } from './plan-files.ts';
 
 /** The state while files wait: each file shows its market at the generation before this one, or later. */
@@ -44,7 +44,7 @@ export const historyFiles: Projector = {
 async function plan({ dependencies, before, state, deferred }: PlanContext): Promise<ProjectionPlan> {
   const mayHaveMore = before !== null && wasInDoubt(before);
   // A restored ledger may have records of waiting files of which its HEAD knows nothing.
-  const budget = await FileWriteBudget.read(dependencies, state !== undefined || mayHaveMore, deferred);
+  const budget = await readFileWriteBudget(dependencies, state !== undefined || mayHaveMore, deferred);
   const withBudget = ({ view: { slug, published } }: MarketContext, part: MarketPart): MarketPart => ({
     ...part,
     lines: [...part.lines, ...budget.lines(slug, published?.files, part.files)],

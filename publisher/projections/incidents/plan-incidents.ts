@@ -43,7 +43,7 @@ export async function planIncidents(context: PlanContext): Promise<ProjectionPla
   const { log, nowMs } = dependencies;
   const known = context.state as unknown as IncidentsState | undefined;
   const origin = log?.origin ?? NO_ORIGIN;
-  const waits = new Waits(context.deferred);
+  const waits = waitsOf(context.deferred);
   let expectations: Expectations | null = null;
 
   const isLookedFor =
@@ -168,43 +168,40 @@ async function readStored({ dependencies: { ledger, objects }, state }: PlanCont
 /** An incident that begins, continues, or ends with this generation. */
 type Current = Omit<IncidentValue, 'endedAt'> & { readonly isOver: boolean };
 
-/** How long published markets have waited for the changes that this generation publishes. */
-class Waits {
-  readonly #deferred: PlanContext['deferred'];
-  readonly #sinceMs: number[] = [];
-
-  /** @param deferred markets that have waited for another reason */
-  constructor(deferred: PlanContext['deferred']) {
-    this.#deferred = deferred;
-  }
-
-  /** A market that is not published yet, or only rendered again, does not count: its readers have not waited. */
-  market({ view: { slug, record, published, isShown, isRefresh } }: MarketContext): MarketStep | undefined {
-    if (record === null || published === null || !isShown || isRefresh || this.#deferred.has(slug)) return undefined;
-    if (record.revision <= published.revision) return undefined;
-    let sinceMs = Number.POSITIVE_INFINITY;
-    return {
-      read({ revision, observation: { firstRevision = revision, recordedAt } }) {
-        if (firstRevision > published.revision) sinceMs = Math.min(sinceMs, Date.parse(recordedAt));
-      },
-      finish: async () => ({
-        ...NO_PART,
-        taken: () => {
-          const { updatedAt } = record.value;
-          if (updatedAt !== null) this.#sinceMs.push(Math.min(sinceMs, Date.parse(updatedAt)));
+/**
+ * How long published markets have waited for the changes that this generation publishes.
+ *
+ * @param deferred markets that have waited for another reason
+ */
+function waitsOf(deferred: PlanContext['deferred']) {
+  const since: number[] = [];
+  return {
+    /** A market that is not published yet, or only rendered again, does not count: its readers have not waited. */
+    market({ view: { slug, record, published, isShown, isRefresh } }: MarketContext): MarketStep | undefined {
+      if (record === null || published === null || !isShown || isRefresh || deferred.has(slug)) return undefined;
+      if (record.revision <= published.revision) return undefined;
+      let sinceMs = Number.POSITIVE_INFINITY;
+      return {
+        read({ revision, observation: { firstRevision = revision, recordedAt } }) {
+          if (firstRevision > published.revision) sinceMs = Math.min(sinceMs, Date.parse(recordedAt));
         },
-      }),
-    };
-  }
+        finish: async () => ({
+          ...NO_PART,
+          taken: () => {
+            const { updatedAt } = record.value;
+            if (updatedAt !== null) since.push(Math.min(sinceMs, Date.parse(updatedAt)));
+          },
+        }),
+      };
+    },
 
-  tooLong(nowMs: number): readonly number[] {
-    return this.#sinceMs.filter((sinceMs) => isDeferredTooLong({ sinceMs }, nowMs));
-  }
+    tooLong: (nowMs: number): readonly number[] => since.filter((sinceMs) => isDeferredTooLong({ sinceMs }, nowMs)),
+  };
 }
 
 interface Facts {
   readonly context: Pick<PlanContext, 'before' | 'deferred'>;
-  readonly waits: Waits;
+  readonly waits: ReturnType<typeof waitsOf>;
   readonly left: LeftMarkets;
   /** Null: no new list was planned. */
   readonly expectations: Expectations | null;

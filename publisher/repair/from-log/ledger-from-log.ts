@@ -96,12 +96,12 @@ const GENERATION_MAX = 999_999_999_999;
  * @throws the errors of the reader
  */
 export async function ledgerFromLog(options: FromLogOptions): Promise<LedgerFromLog> {
-  const { seen = [], forgetNames = false, progress = () => {} } = options;
   const { ledger } = options.storage;
-  const isEmpty = (await ledger.get(HEAD_KEY)) === null && (await readPage(ledger, MARKET_INDEX, { limit: 1 })).items;
-  if (isEmpty === false || isEmpty.length > 0) throw new RangeError('a ledger is begun from a log only if it is empty');
+  const { items } = await readPage(ledger, MARKET_INDEX, { limit: 1 });
+  if (items.length > 0 || (await ledger.get(HEAD_KEY)) !== null)
+    throw new RangeError('a ledger is begun from a log only if it is empty');
   try {
-    return await fill({ ...options, seen, forgetNames, progress });
+    return await fill(options);
   } catch (error) {
     if (error instanceof LogFileError) throw new LogUnusable(`${error.url}: ${error.message}`, { cause: error });
     if (error instanceof LogFaultError) throw new LogUnusable(error.message, { cause: error });
@@ -109,14 +109,8 @@ export async function ledgerFromLog(options: FromLogOptions): Promise<LedgerFrom
   }
 }
 
-async function fill({
-  storage,
-  reader,
-  keys,
-  seen,
-  forgetNames,
-  progress,
-}: Required<FromLogOptions>): Promise<LedgerFromLog> {
+async function fill(options: FromLogOptions): Promise<LedgerFromLog> {
+  const { storage, reader, keys, seen = [], forgetNames = false, progress = () => {} } = options;
   const writer = new LedgerWriter(storage);
   const files = new LogFiles(reader);
   // Read before the checkpoint: it is published later than the checkpoint, so it never names a longer log than the one read

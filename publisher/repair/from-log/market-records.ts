@@ -26,7 +26,7 @@ import {
   refreshMark,
 } from '../../../storage/records/publication.ts';
 import type { FoldedMarket, PublicRepresentative } from '../../core/log/folded-market.ts';
-import { MarketEntries } from '../../core/log/market-entries.ts';
+import { marketEntries } from '../../core/log/market-entries.ts';
 
 const NO_HISTORY = {
   ...{ latest: {}, observations: 0, unknownValues: 0, sum: EMPTY_SUM },
@@ -122,7 +122,7 @@ function* recordsOf(
 /** The record of the stated facts, so the next generation does not state them again. */
 function loggedOf(slug: string, revision: number, value: MarketRecordValue) {
   const record = { ...marketKey(slug), revision, attemptId: '', expiresAtMs: null, value };
-  return new MarketEntries({ slug, record, published: null, isReset: false }).logged;
+  return marketEntries({ slug, record, published: null, isReset: false }).logged;
 }
 
 function withoutEmptyStanding({ standing, ...record }: MarketRecordValue): MarketRecordValue {
