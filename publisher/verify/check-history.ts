@@ -53,7 +53,7 @@ export async function checkHistory(
   market: Market,
   pageSize: number,
 ): Promise<CheckedHistory> {
-  const observations: Observation[] = [];
+  const observations: PublicObservation[] = [];
   const closedPages: PageSpan[] = [];
   let headDigest = '';
   let pages = 0;
@@ -67,18 +67,18 @@ export async function checkHistory(
     const { data } = value;
     const fits = isFirst ? data.length <= pageSize : data.length === pageSize;
     if (!fits) findings.add(url, 'page-size', `holds ${data.length} observations, pages hold ${pageSize}`);
-    observations.push(...(data as Observation[]));
+    observations.push(...(data as readonly PublicObservation[]));
     if (isFirst) headDigest = digest;
     else closedPages.unshift(entryOf(url, data));
   }
   checkOrder(findings, market, observations);
   checkLinks(findings, market, observations);
-  const areAmountsRight = checkAmounts(findings, market, observations as readonly PublicObservation[]);
-  checkTotals(findings, market, observations as readonly PublicObservation[], areAmountsRight);
+  const areAmountsRight = checkAmounts(findings, market, observations);
+  checkTotals(findings, market, observations, areAmountsRight);
   checkTimes(findings, market, observations);
   const unknownValues = observations.filter(({ unknownReason }) => unknownReason !== null).length;
   return {
-    observations: observations as readonly PublicObservation[],
+    observations,
     closedPages,
     headDigest,
     unknownValues,

@@ -5,7 +5,7 @@ import { openCheckpoint } from '../../contract/log/checkpoint.ts';
 import { verifierKey } from '../../contract/log/notes.ts';
 import { Findings } from '../../publisher/verify/check-body.ts';
 import { LogFileError, LogFiles, openSigned, VKEY_URL } from '../../publisher/verify/log/log-files.ts';
-import { checkTakedowns, type LogPass } from '../../publisher/verify/log/log-pass.ts';
+import { checkTakedowns, type ProvenLog } from '../../publisher/verify/log/log-pass.ts';
 import { LogWalk } from '../../publisher/verify/log/log-walk.ts';
 import { UpstreamInvalid } from '../../publisher/verify/reading/bounded-reader.ts';
 import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
@@ -40,9 +40,6 @@ export class UpstreamForked extends Error {
   }
 }
 
-/** A log that has been read completely, and its end. */
-export type FollowedLog = Pick<LogPass, 'walk' | 'files' | 'checkpoint' | 'note'>;
-
 export class MirrorLog {
   state: MirrorLogState;
   /** What is verified so far. Null after a fault: the next round starts from the verified checkpoint. */
@@ -64,7 +61,7 @@ export class MirrorLog {
    *
    * @throws UpstreamForked if the service has signed another past; UpstreamInvalid for every other fault
    */
-  async follow(stage: Stage): Promise<FollowedLog> {
+  async follow(stage: Stage): Promise<ProvenLog> {
     this.#reader = stage.reader;
     const before = checkpointOf(this.state);
     let note = '';

@@ -20,13 +20,19 @@ import { PROJECTORS } from '../../publisher/projections.ts';
 import { openBodyChecks } from '../../publisher/verify/body-checks.ts';
 import { checkAnswer, Findings } from '../../publisher/verify/check-body.ts';
 import { CHECKPOINT_URL } from '../../publisher/verify/log/log-files.ts';
-import { type Keeper, type LogPass, type ProvenMarket, passOver } from '../../publisher/verify/log/log-pass.ts';
+import {
+  type Keeper,
+  type LogPass,
+  type ProvenLog,
+  type ProvenMarket,
+  passOver,
+} from '../../publisher/verify/log/log-pass.ts';
 import { UpstreamInvalid } from '../../publisher/verify/reading/bounded-reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import type { ProgressLine } from '../terminal/progress-line.ts';
 import { type MirrorCopy, MirrorFull, nameOfUrl } from './copy.ts';
-import type { FollowedLog, MirrorLog } from './mirror-log.ts';
+import type { MirrorLog } from './mirror-log.ts';
 import type { Stage } from './stage.ts';
 
 export interface MirrorWorld extends Pick<Runtime, 'nowMs' | 'pause'>, Pick<LogPass, 'pageSizes' | 'partEntries'> {
@@ -170,7 +176,7 @@ async function readSnapshot({ stage, copy }: MirrorWorld): Promise<Snapshot> {
 }
 
 /** Whether the copy is already complete with this snapshot and this log. */
-async function isUnchanged({ copy }: MirrorWorld, snapshot: Snapshot, { note }: FollowedLog): Promise<boolean> {
+async function isUnchanged({ copy }: MirrorWorld, snapshot: Snapshot, { note }: ProvenLog): Promise<boolean> {
   const text = canonicalJson(snapshot as unknown as Json);
   return (await copy.textAt(SNAPSHOT_URL)) === text && (await copy.textAt(CHECKPOINT_URL)) === note;
 }

@@ -5,7 +5,7 @@ import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { readDue } from '../../publisher/kernel/marks.ts';
 import { isRaised } from '../../publisher/kernel/swap-head.ts';
 import { PROJECTORS } from '../../publisher/projections.ts';
-import type { ProvenLog } from '../../publisher/repair/from-log/ledger-from-log.ts';
+import type { ProvenLog } from '../../publisher/verify/log/log-pass.ts';
 import { passOver } from '../../publisher/verify/log/log-pass.ts';
 import { verifyLog } from '../../publisher/verify/log/verify-log.ts';
 import { verify } from '../../publisher/verify/verify.ts';

@@ -12,7 +12,7 @@ import type { SourceDependencies } from '../../lambdas/sources/run/dependencies.
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import type { PublisherDependencies } from '../../publisher/dependencies.ts';
 import { NO_CACHES } from '../../publisher/notify/purge.ts';
-import type { ProvenLog } from '../../publisher/repair/from-log/ledger-from-log.ts';
+import type { ProvenLog } from '../../publisher/verify/log/log-pass.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { PUBLIC_FOLDER } from '../../storage/directory/object-places.ts';
 import { diskFault } from '../../storage/ports/disk-fault.ts';

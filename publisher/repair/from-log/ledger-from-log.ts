@@ -29,7 +29,7 @@ import type { BundleLine } from '../../kernel/bundle.ts';
 import { Findings, readSnapshot } from '../../verify/check-body.ts';
 import { isNamed, representativeOf } from '../../verify/log/check-folded.ts';
 import { keysOf, LogFileError, LogFiles, openSigned, seenCheckpoint, VKEY_URL } from '../../verify/log/log-files.ts';
-import { checkTakedowns, type LogPass } from '../../verify/log/log-pass.ts';
+import { checkTakedowns, type ProvenLog } from '../../verify/log/log-pass.ts';
 import { type LogSink, LogWalk } from '../../verify/log/log-walk.ts';
 import { PastMarket } from '../../verify/log/past-market.ts';
 import type { PublicReader } from '../../verify/reading/reader.ts';
@@ -82,8 +82,6 @@ export interface LedgerFromLog {
   /** The log as it was read and proven, for further checks of the copy. */
   readonly proven: ProvenLog;
 }
-
-export type ProvenLog = Pick<LogPass, 'checkpoint' | 'files' | 'note' | 'walk'>;
 
 /** A cursor cannot hold a greater generation. */
 const GENERATION_MAX = 999_999_999_999;

@@ -40,6 +40,9 @@ export interface LogPass {
   readonly keeper?: Keeper;
 }
 
+/** A log that was read to its newest checkpoint. */
+export type ProvenLog = Pick<LogPass, 'checkpoint' | 'files' | 'note' | 'walk'>;
+
 export interface Keeper {
   /** Proven markets by slug. The map is shared by all passes. */
   readonly proven: Map<string, ProvenMarket>;
