@@ -88,6 +88,7 @@ export interface CountChange {
    */
   readonly atLeast: number;
   readonly atMost: number;
+  /** Replaces the expiry of the counter. Absent: it has none any more. */
   readonly expiresAtMs?: number;
 }
 

@@ -149,6 +149,16 @@ export function ledgerContract(name: string, open: () => Promise<OpenLedger>): v
       expect(await ledger.get(KEY)).toEqual(found);
     });
 
+    test('gives a counter the expiry of the last count, or none', async () => {
+      for (const [expiry, expiresAtMs] of [
+        [{ expiresAtMs: 1_800_000_000_000 }, 1_800_000_000_000],
+        [{}, null],
+      ] as const) {
+        expect(await transact([{ ...count(1), ...expiry }])).toEqual({ committed: true });
+        expect(await ledger.get(KEY)).toMatchObject({ expiresAtMs });
+      }
+    });
+
     test('counts once when the answer was lost and the same attempt comes again', async () => {
       const changes = [put('once', { kind: 'absent' }), count(2)];
       for (let tries = 0; tries < 2; tries++) expect(await transact(changes, 'mine')).toEqual({ committed: true });
