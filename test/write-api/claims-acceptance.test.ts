@@ -50,6 +50,15 @@ describe('accepting a claim', () => {
     });
   });
 
+  it('of a correction ends the dispute of the price; the market stays represented', async () => {
+    await accept(ASSERTIONS.representation);
+    await accept(ASSERTIONS.dispute);
+    expect((await goldRecord(world.ledger)).value.standing).toMatchObject({ disputes: { price: expect.any(String) } });
+    await accept(ASSERTIONS.correction);
+    const { disputes, representedBy } = (await goldRecord(world.ledger)).value.standing ?? {};
+    expect([disputes, representedBy?.name]).toEqual([{}, ASSERTIONS.representation.name]);
+  });
+
   it('of a correction to the stored value changes only the claim', async () => {
     const first = await accept(ASSERTIONS.correction);
     const before = await goldRecord(world.ledger);

@@ -115,7 +115,7 @@ describe.each(LISTINGS)('%s %j', (id, { by, query = '', otherQuery = 'market=tin
     if (order === undefined) expect((await page(nextCursor)).json.data).toEqual(before.json.data);
   });
 
-  it('refuses its cursor with another credential or filter, for another listing, changed, or a day old', async () => {
+  it('refuses its cursor with another credential, filter or path, for another listing, changed, or a day old', async () => {
     const { world, page } = await open();
     const { nextCursor } = (await page(null)).json.page;
     const others: readonly Partial<Call>[] = [
@@ -123,6 +123,7 @@ describe.each(LISTINGS)('%s %j', (id, { by, query = '', otherQuery = 'market=tin
       { as: 'alice/k1' },
       { path: id === 'listWatchlists' ? '/api/v1/claims' : '/api/v1/watchlists', query: '' },
       ...((query + otherQuery).includes('tin-usd') ? [] : [{ query: otherQuery }]),
+      ...(path === undefined ? [] : [{ path: path.replace('metals', 'minerals') }]),
     ];
     for (const other of others)
       expect([other, ...refusal(await page(nextCursor, other))]).toEqual([other, 400, 'invalid-cursor']);
