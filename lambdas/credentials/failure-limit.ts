@@ -11,7 +11,6 @@ import { createRateLimiter } from '../http/rate-limit.ts';
 
 export const FAILURES_A_MINUTE = 60;
 
-const MAX_NETWORKS = 10_000;
 const MAX_CREDENTIALS = 10_000;
 
 export interface FailureLimit {
@@ -23,7 +22,7 @@ export interface FailureLimit {
 
 export function createFailureLimit({ nowMs }: Pick<Runtime, 'nowMs'>): FailureLimit {
   const policy = { name: 'failures', limit: FAILURES_A_MINUTE, windowSeconds: 60 };
-  const limiter = createRateLimiter({ nowMs, policy, maxCredentials: MAX_NETWORKS });
+  const limiter = createRateLimiter({ nowMs, policy });
   // Digests, because the cache must not hold secrets.
   const good = new LRUCache<string, true>({ max: MAX_CREDENTIALS });
   const nameOf = (authorization: string) => hash('sha256', authorization);

@@ -29,10 +29,6 @@ import { createSecrets } from '../pipeline/secrets.ts';
 import { fetchSecretText, masterSecretOf, SECRETS_CLIENT } from './deployment-secret.ts';
 import { createOriginGate } from './origin-gate.ts';
 
-/** For each credential, in each instance of the function. */
-const RATE = { name: 'default', limit: 600, windowSeconds: 60 } as const;
-const MAX_CREDENTIALS = 10_000;
-
 const NOT_THE_HOST =
   'This is not the host of the write API: send the request to the one that the OpenAPI document names.';
 
@@ -47,7 +43,7 @@ const ledger = openDynamoDbLedger({
 });
 const tokenIssuer = createTokenVerifier({ ...systemRuntime, ...config, fetchJwks: fetchJwksOverHttps });
 const authenticator = createAuthenticator({ ...systemRuntime, ledger, env: environment, tokenIssuer });
-const rateLimiter = createRateLimiter({ ...systemRuntime, policy: RATE, maxCredentials: MAX_CREDENTIALS });
+const rateLimiter = createRateLimiter(systemRuntime);
 const secretsManager = new SecretsManagerClient(SECRETS_CLIENT);
 
 /** As the SDK does: the setting for S3 takes precedence over the setting for all services. */

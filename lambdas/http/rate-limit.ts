@@ -37,13 +37,18 @@ export interface RateLimiter {
 }
 
 export interface RateLimiterOptions extends Pick<Runtime, 'nowMs'> {
-  readonly policy: RatePolicy;
+  /** Default: that of the write API. */
+  readonly policy?: RatePolicy;
   /**
    * The number of buckets. The least recently used bucket is dropped first; its credential then begins with a full
    * limit.
    */
-  readonly maxCredentials: number;
+  readonly maxCredentials?: number;
 }
+
+/** For each credential, in each process. */
+const DEFAULT_POLICY: RatePolicy = { name: 'default', limit: 600, windowSeconds: 60 };
+const MAX_CREDENTIALS = 10_000;
 
 /** Used units: one request is `windowMs` units, and `limit` units drain each millisecond. */
 interface Bucket {
@@ -51,7 +56,11 @@ interface Bucket {
   readonly atMs: number;
 }
 
-export function createRateLimiter({ nowMs, policy, maxCredentials }: RateLimiterOptions): RateLimiter {
+export function createRateLimiter({
+  nowMs,
+  policy = DEFAULT_POLICY,
+  maxCredentials = MAX_CREDENTIALS,
+}: RateLimiterOptions): RateLimiter {
   const { limit } = policy;
   const windowMs = policy.windowSeconds * 1000;
   const capacity = limit * windowMs;

@@ -150,18 +150,6 @@ function isSameSpelling(known: string | null, sent: string | null): boolean {
   return known === sent || (known !== null && sent !== null && plainDecimal(known) === plainDecimal(sent));
 }
 
-/**
- * Whether a record states the retracted value again, without mentioning the retraction. A source may repeat a value that an
- * operator has retracted, so its files would otherwise bring the value back each day.
- */
-export function isRetractedAs(
-  { newest, stated }: { readonly newest: Observation; readonly stated: Observation },
-  metric: Metric,
-  record: Pick<ObservationRecord, 'releasedAt' | 'reinstated'>,
-): boolean {
-  return newest.retraction !== null && !record.reinstated && isSameContent(stated, metric, record);
-}
-
 /** Whether a retraction of this kind changes nothing. A retraction without a kind only states that there is no value. */
 export function isTakenBack(observation: Observation, kind: RetractionKind | null): boolean {
   if (kind !== null) return observation.retraction === kind;

@@ -4,7 +4,7 @@ import type { ObservationRecord, RetractionRecord } from '../../contract/ingest/
 import { ROW_REMEDIES } from '../../contract/problems/row-remedies.ts';
 import type { Metric, Observation } from '../../contract/values/metric.ts';
 import { type KnownObservation, type RowOutcome, refused } from './market-decision.ts';
-import { isRetractedAs, isSameContent } from './observation-value.ts';
+import { isSameContent } from './observation-value.ts';
 
 const POINTER = '/publicReason';
 
@@ -37,7 +37,8 @@ export function repetition(
     const detail = 'a public reason is for a correction, and the record says what is known already: leave it out';
     return newest.supersedes === null ? refused('conflict.existing', POINTER, detail) : null;
   }
-  if (!isRetractedAs(before, metric, record)) return null;
+  // A source may repeat a value that an operator has retracted. Its files would otherwise bring the value back each day.
+  if (newest.retraction === null || record.reinstated || !isSameContent(stated, metric, record)) return null;
   const remedy = ROW_REMEDIES['conflict.existing'];
   const detail = `a public reason is for a correction, and this value was retracted: ${remedy}`;
   return hasOtherReason(record, stated) ? refused('conflict.existing', POINTER, detail) : { kind: 'unchanged' };

@@ -23,13 +23,15 @@ import { ConflictItems } from '../../storage/ports/conflict-items.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Change, Item, ItemKey, Ledger, TransactResult } from '../../storage/ports/ledger.ts';
 import {
+  API_KEYS,
   type EntitlementsValue,
   entitlementsKey,
   type IdempotencyValue,
   idempotencyKey,
 } from '../../storage/records/accounts.ts';
 import { slugOfMarketKey } from '../../storage/records/markets.ts';
-import { type AccountCache, knownEntitlements } from '../credentials/account-cache.ts';
+import { knownEntitlements } from '../credentials/account-cache.ts';
+import type { Authenticator } from '../credentials/principal.ts';
 import { etagOf } from '../http/headers.ts';
 import { RefusedRequest, refusal } from '../http/refused-request.ts';
 import type { AuditChains, AuditLink } from '../review/audit-chains.ts';
@@ -40,7 +42,6 @@ import {
   areApart,
   countedUses,
   endOfDayMs,
-  isCountedByWrites,
   limitOf,
   type Quota,
   type QuotaUse,
@@ -69,13 +70,11 @@ export interface CommitDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptI
   readonly secrets: Secrets;
   /** Signs the targets of large files. Without it, large files are refused. */
   readonly uploads?: WriteTools['uploads'];
-  /** Receives a subject's current entitlements item. */
-  readonly learn: AccountCache['learn'];
+  /** Told of entitlements that the ledger has returned, and of keys that a write has changed. */
+  readonly authenticator: Pick<Authenticator, 'learn' | 'forget'>;
   readonly chains: AuditChains;
   /** Whether writes use reserves of busy counters. Default: false, for a ledger that commits one transaction after the other. */
   readonly usesReserves?: boolean;
-  /** Receives the changes of a committed transaction. */
-  readonly onCommitted: (changes: readonly Change[]) => void;
 }
 
 /** The identity of a write: actor, key and request. */
@@ -108,7 +107,7 @@ export async function commitWrite<Id extends WriteOperationId>(
   handler: WriteHandler<Id, unknown>,
   identity: WriteIdentity,
 ): Promise<Committed> {
-  const { ledger, uploads = null } = dependencies;
+  const { ledger, authenticator, uploads = null } = dependencies;
   const lastBeginMs = dependencies.nowMs() + LAST_BEGIN_MS;
   let request = asked;
   const { kind, subject, actor } = request.principal;
@@ -120,7 +119,7 @@ export async function commitWrite<Id extends WriteOperationId>(
     counters: new Map(),
   };
   const learnt = (item: Item<EntitlementsValue> | null): OperationRequest<Id> => {
-    dependencies.learn(subject, item);
+    authenticator.learn(subject, item);
     return { ...request, principal: { ...request.principal, entitlements: knownEntitlements(item) } };
   };
   const readAgain = async (uses: readonly QuotaUse[]) => {
@@ -173,7 +172,8 @@ export async function commitWrite<Id extends WriteOperationId>(
     if (result.committed) {
       if (decision.isUnchanged) unit.link.refused();
       else unit.link.committed();
-      dependencies.onCommitted(unit.changes);
+      // A changed key takes effect in this process at once.
+      for (const { key } of unit.changes) if (key.partition === API_KEYS.partition) authenticator.forget(key.sort);
       return unit.answer;
     }
     unit.link.refused();
@@ -283,7 +283,7 @@ function usesOf<Id extends WriteOperationId>(
   { operation }: OperationRequest<Id>,
   { uses = [], isUnchanged }: Commit<Id>,
 ): readonly QuotaUse[] {
-  const daily = (operationOf(operation).features ?? []).filter((feature) => isCountedByWrites(feature));
+  const daily = (operationOf(operation).features ?? []).filter((feature) => 'eachWrite' in FEATURES[feature]);
   return isUnchanged ? uses : [...uses, ...daily.map((feature) => ({ feature, amount: 1 }))];
 }
 

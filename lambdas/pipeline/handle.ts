@@ -19,8 +19,6 @@ import { matchesIfNoneMatch } from '../../contract/values/etags.ts';
 import { redact } from '../../contract/values/redact.ts';
 import { idsBy } from '../../storage/aws/runtime.ts';
 import { diskFault } from '../../storage/ports/disk-fault.ts';
-import type { Change } from '../../storage/ports/ledger.ts';
-import { API_KEYS } from '../../storage/records/accounts.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
 import { IssuerUnavailable } from '../credentials/issuer-keys.ts';
 import type { Authenticator, Principal } from '../credentials/principal.ts';
@@ -35,7 +33,7 @@ import { type RateLimiter, rateLimitFields } from '../http/rate-limit.ts';
 import { RefusedRequest, refusal, scopesRefusal } from '../http/refused-request.ts';
 import { AuditChains } from '../review/audit-chains.ts';
 import { isRetryable } from '../worker/contended.ts';
-import { type CommitDependencies, type Committed, commitWrite } from './commit.ts';
+import { type CommitDependencies, commitWrite } from './commit.ts';
 import type { OperationRequest, ReadHandler, WriteHandler } from './handler.ts';
 import { route } from './route.ts';
 import { pseudonymised } from './secrets.ts';
@@ -53,7 +51,7 @@ export interface RequestLog {
   readonly fault: string | null;
 }
 
-export interface WriteApiDependencies extends Omit<CommitDependencies, 'learn' | 'chains' | 'onCommitted'> {
+export interface WriteApiDependencies extends Omit<CommitDependencies, 'chains' | 'authenticator'> {
   /** The environment of this deployment's API keys. */
   readonly environment: ApiKeyEnvironment;
   readonly authenticator: Authenticator;
@@ -132,7 +130,7 @@ async function answer(
   const routed = route(method, rawPath);
   if (routed.kind === 'unknown') throw refusal('not-found', 'No such resource.');
   if (routed.kind === 'other-method') {
-    if (method === 'OPTIONS') return readResult(preflightResult(routed.allow));
+    if (method === 'OPTIONS') return { result: preflightResult(routed.allow), committed: false };
     const allow = routed.allow.join(', ');
     throw new RefusedRequest(problem('method-not-allowed', `This resource takes ${allow}.`), { allow });
   }
@@ -151,15 +149,13 @@ async function answer(
   const event = await receive({ operation: definition, actor: principal.actor });
   const validated = validate(event, definition, params);
   const request = requestOf(dependencies, { operation, principal, ...validated });
-  if (method === 'GET') return readResult(await answerRead(dependencies, request, headers['if-none-match']));
+  if (method === 'GET') {
+    return { result: await answerRead(dependencies, request, headers['if-none-match']), committed: false };
+  }
 
   const idempotencyKey = readIdempotencyKey(headers);
   const committed = await commitWrite(
-    {
-      ...dependencies,
-      learn: dependencies.authenticator.learn,
-      onCommitted: (changes) => forgetKeys(dependencies, changes),
-    },
+    dependencies,
     request as OperationRequest<WriteOperationId>,
     (await handlerOf(operation)) as WriteHandler<WriteOperationId, unknown>,
     {
@@ -168,7 +164,9 @@ async function answer(
       requestId: event.requestContext.requestId,
     },
   );
-  return writeResult(committed);
+  const { status, body, replayed } = committed;
+  const fields = { ...committed.headers, ...(replayed && { 'idempotency-replayed': 'true' }) };
+  return { result: textResult(status, body, fields), committed: true };
 }
 
 function requestOf(
@@ -225,20 +223,6 @@ async function answerRead(
   const etag = entityTag(answer.revision, body);
   const isCurrent = ifNoneMatch !== undefined && matchesIfNoneMatch(ifNoneMatch, etag);
   return isCurrent ? textResult(304, '', { etag }) : textResult(200, body, { etag });
-}
-
-/** Makes a changed key take effect in this process at once. */
-function forgetKeys({ authenticator }: WriteApiDependencies, changes: readonly Change[]): void {
-  for (const { key } of changes) if (key.partition === API_KEYS.partition) authenticator.forget(key.sort);
-}
-
-function readResult(result: HttpResult): Handled {
-  return { result, committed: false };
-}
-
-function writeResult({ status, headers, body, replayed }: Committed): Handled {
-  const all = { ...headers, ...(replayed ? { 'idempotency-replayed': 'true' } : {}) };
-  return { result: textResult(status, body, all), committed: true };
 }
 
 /** The fingerprint of method, target, preconditions and bytes: requests are the same if it is equal. */

@@ -2,7 +2,7 @@
  * The quotas of a subject. The use of a write is counted in the write's own transaction, within limits that the same
  * transaction checks. Pure.
  */
-import { FEATURES, type Feature, type FeatureDefinition } from '../../contract/values/features.ts';
+import { FEATURES, type Feature } from '../../contract/values/features.ts';
 import type { ConflictItems } from '../../storage/ports/conflict-items.ts';
 import type { CheckChange, CountChange } from '../../storage/ports/ledger.ts';
 import { type EntitlementGrant, type EntitlementsValue, entitlementsKey } from '../../storage/records/accounts.ts';
@@ -80,9 +80,4 @@ export function unchangedLimits({
 }: Pick<Quota, 'subject' | 'entitlements'>): CheckChange {
   const condition = revision === null ? ({ kind: 'absent' } as const) : ({ kind: 'revision-is', revision } as const);
   return { kind: 'check', key: entitlementsKey(subject), if: condition };
-}
-
-export function isCountedByWrites(feature: Feature): boolean {
-  const definition: FeatureDefinition = FEATURES[feature];
-  return definition.eachWrite === true;
 }

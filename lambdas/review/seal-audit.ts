@@ -22,7 +22,6 @@ export interface SealDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId'
   readonly ledger: Pick<Ledger, 'query' | 'transact'>;
   /** The limit of chains in one part of a long day. */
   readonly mostChains?: number;
-  readonly mostRecords?: number;
 }
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -54,7 +53,6 @@ export function createAuditSealer({
   nowMs,
   newAttemptId,
   mostChains = MOST_CHAINS,
-  mostRecords = MOST_RECORDS,
 }: SealDependencies): () => Promise<void> {
   let sealedBefore = '';
 
@@ -70,7 +68,7 @@ export function createAuditSealer({
         const { chain } = value;
         records++;
         if (chain && chain.place > (newest.get(chain.id)?.chain.place ?? 0)) newest.set(chain.id, { ...value, chain });
-        if (newest.size < mostChains && records < mostRecords) continue;
+        if (newest.size < mostChains && records < MOST_RECORDS) continue;
         const part: SealPartValue = { day, upTo: sort, ends: endsOf(newest) };
         const made = created(auditSealPartKey(day, parts.length), part);
         if (!(await ledger.transact([made], { attemptId: newAttemptId() })).committed) return null;

@@ -21,9 +21,6 @@ import { keepSecretFile, readSecretFile, removeSecretFile } from '../settings/se
 export const LOCAL_ISSUER = 'https://localhost/tidemark';
 export const LOCAL_AUDIENCE = 'tidemark';
 
-const RATE = { name: 'default', limit: 600, windowSeconds: 60 } as const;
-const MAX_CREDENTIALS = 10_000;
-
 export interface WriteApi {
   readonly handle: HandleWrite;
   /** The storage of large files. */
@@ -59,7 +56,7 @@ export async function openWriteApi(
     secrets,
     environment: 'dev',
     authenticator: createAuthenticator({ ...systemRuntime, ledger, env: 'dev', tokenIssuer: openIssuer(config) }),
-    rateLimiter: createRateLimiter({ ...systemRuntime, policy: RATE, maxCredentials: MAX_CREDENTIALS }),
+    rateLimiter: createRateLimiter(systemRuntime),
     cursors: createCursors(secrets.cursorKey),
     log,
   });

@@ -176,7 +176,6 @@ export const WIRING: Wiring = {
       rateLimiter: createRateLimiter({
         nowMs: host.nowMs,
         policy: { name: 'default', limit: 1_000_000, windowSeconds: 60 },
-        maxCredentials: 100,
       }),
       cursors: createCursors(SECRETS.cursorKey),
       log: () => undefined,

@@ -99,7 +99,6 @@ export function openApiWorld(options: ApiWorldOptions = {}): ApiWorld {
     rateLimiter: createRateLimiter({
       nowMs,
       policy: { name: 'default', limit: requestsPerMinute, windowSeconds: 60 },
-      maxCredentials: 1_000,
     }),
     cursors: createCursors(secrets.cursorKey),
     nowMs,
