@@ -41,3 +41,16 @@ test('an observation that the log states again is one row, of its first entry', 
     ['obs_2', 2, null],
   ]);
 });
+
+test('the price for one unit is unknown while the quantity of the market is', async () => {
+  const part = new PartRows();
+  part.addTile(0, [version('obs_1')]);
+  for (const [quantities, decimalPerUnit] of [
+    [new Map(), null],
+    [new Map([['a', 1]]), '0.01'],
+  ] as const) {
+    const rows: unknown[] = [];
+    for await (const some of part.rows(quantities, async () => {})) rows.push(...some);
+    expect(rows).toMatchObject([{ decimal: '0.01', decimalPerUnit, approximateValue: decimalPerUnit && 0.01 }]);
+  }
+});
