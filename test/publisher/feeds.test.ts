@@ -4,7 +4,7 @@ import type { Projection } from '../../contract/files/projections.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { readSite } from '../../server/folder/site-folder.ts';
 import { removeMarket } from './remove-market.ts';
-import { damagedReader, withField } from './verify/damaged-reader.ts';
+import { damagedReader, withField, withText } from './verify/damaged-reader.ts';
 import { createWorld, market, price, SMALL_PAGES, type World } from './world.ts';
 
 const CHANGES = '/feeds/changes.atom';
@@ -54,6 +54,16 @@ test('entries lead to a page that is there; verify finds that it is not', async 
   expect(await world.findings()).toEqual([]);
   await world.lose('public/market/index.html');
   expect(await world.findings()).toMatchObject([{ url: CHANGES, rule: 'link' }]);
+});
+
+test('verify finds an entry of a market that the service does not have', async () => {
+  const [world, other] = [await feedsWorld(), await feedsWorld()];
+  await other.ingest([market('c'), price('c', 9, 100)]);
+  await other.publish();
+  const forged = await other.text(CHANGES);
+  const reader = damagedReader(world.read, { [CHANGES]: withText(() => forged) });
+  const { findings } = await verify(reader, { pageSizes: SMALL_PAGES });
+  expect(findings).toMatchObject([{ url: CHANGES, rule: 'file', detail: expect.stringContaining(' of c, ') }]);
 });
 
 test('the entries of a removed market leave, and its removal is one', async () => {
