@@ -29,14 +29,6 @@ const ROUTES: readonly Route[] = (Object.keys(OPERATIONS) as OperationId[]).map(
   };
 });
 
-/** Markets are public reads. Their removal has a path of its own: see write-paths.ts. */
-const PUBLIC_RESOURCES: readonly string[] = ['markets'];
-
-/** The first part of paths of the write API, after `/api/v1/`. All paths below belong to it. */
-export const WRITE_RESOURCES: ReadonlySet<string> = new Set(
-  ROUTES.map(({ segments }) => segments[3] as string).filter((resource) => !PUBLIC_RESOURCES.includes(resource)),
-);
-
 /** Finds the operation. Segments are percent-decoded one by one; a malformed segment matches no path. */
 export function route(method: string, path: string): Routed {
   const parts = decodeUnreserved(path).split('/');

@@ -19,14 +19,6 @@ export interface EdgeSettings {
   readonly isMeasured: boolean;
 }
 
-/** The settings that the edge needs to accept writes. */
-export interface WriteTerms {
-  /** Verifies the targets of uploads. */
-  readonly uploadKey: Uint8Array;
-  /** `WRITE_RESOURCES` of the pipeline. */
-  readonly resources: ReadonlySet<string>;
-}
-
 export interface EdgeMeasured {
   /** The delays of the edge's event loop since the last call. */
   readonly delays: LoopDelays;
@@ -38,8 +30,8 @@ export interface EdgeMeasured {
 export type EdgeCalls = {
   /** Binds the port, and returns the base URL. Until `ready`, every request but the health check is answered 503. @throws StartError */
   open(settings: EdgeSettings): Promise<string>;
-  /** Something is published, and the core accepts writes. */
-  ready(terms: WriteTerms): void;
+  /** Something is published, and the core accepts writes. @param uploadKey verifies the targets of uploads */
+  ready(uploadKey: Uint8Array): void;
   purge(targets: PurgeTargets): void;
   /** The core has put or deleted the object with this key. */
   invalidate(key: string): void;

@@ -7,7 +7,7 @@ import { DEFAULT_EDGE_LIMITS } from '../edge/limits.ts';
 import { ReadCounts } from '../edge/read-counts.ts';
 import type { AnswerWrite } from '../http/write-server.ts';
 import type { Log } from '../service/log.ts';
-import type { CoreCalls, EdgeCalls, EdgeMeasured, EdgeSettings, WriteTerms } from './calls.ts';
+import type { CoreCalls, EdgeCalls, EdgeMeasured, EdgeSettings } from './calls.ts';
 import { createLink, type Link } from './link.ts';
 
 /** The core's handlers for writes and uploads. The edge calls them once there is something to read. */
@@ -54,7 +54,7 @@ export function startEdge({ fault: report }: Pick<Log, 'fault'>) {
       isOpen = true;
       return baseUrl;
     },
-    async ready(terms: WriteTerms, { answerWrite, onCommitted, mayReceive, onStored }: WriteDuties): Promise<void> {
+    async ready(uploadKey: Uint8Array, { answerWrite, onCommitted, mayReceive, onStored }: WriteDuties): Promise<void> {
       const write: CoreCalls['write'] = async (id, head) => {
         const handled = await answerWrite(head, (actor, maxBytes) => link.ask('receiveBody', id, actor, maxBytes));
         // Delayed until the answer has been sent to the edge, because background work occupies this event loop.
@@ -62,7 +62,7 @@ export function startEdge({ fault: report }: Pick<Log, 'fault'>) {
         return handled;
       };
       Object.assign(ours, { write, mayReceive, onStored } satisfies Partial<CoreCalls>);
-      await link.ask('ready', terms);
+      await link.ask('ready', uploadKey);
     },
     purge: (targets: PurgeTargets): Promise<void> => link.ask('purge', targets),
     /** Reports a changed object to the edge, before any answer that is relayed to it later. */

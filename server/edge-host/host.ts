@@ -22,7 +22,7 @@ import { type AnswerWrite, createWriteServer, type ReadBody } from '../http/writ
 import { orNotThereYet } from '../service/filling.ts';
 import { DELAY_RESOLUTION_MS, loopDelays } from '../service/process-usage.ts';
 import { openPublicReader } from '../target/open-target.ts';
-import type { CoreCalls, EdgeCalls, EdgeSettings, WriteTerms } from './calls.ts';
+import type { CoreCalls, EdgeCalls, EdgeSettings } from './calls.ts';
 import { createLink, type Link } from './link.ts';
 
 /** The core has failed if it takes longer. Its own checks of the disk may take two seconds each. */
@@ -68,7 +68,7 @@ export function hostEdge(port: MessagePort): void {
     return await listen(edge.server, opened);
   }
 
-  function ready({ uploadKey, resources }: WriteTerms): void {
+  function ready(uploadKey: Uint8Array): void {
     const { uploadsFolder, proxies } = settings as EdgeSettings;
     const takeUpload = createUploadServer({
       uploads: openDirectoryUploads({ folder: uploadsFolder, key: uploadKey, nowMs, newName: randomUUID }),
@@ -79,7 +79,6 @@ export function hostEdge(port: MessagePort): void {
     });
     const takeWrite = createWriteServer({
       answer: answerWrite,
-      resources,
       addressOf: createSenders(proxies).addressOf,
       newRequestId: () => newUlid(nowMs(), randomBytes),
     });

@@ -35,8 +35,6 @@ function withBody(head: HttpEvent, { buffer, byteOffset, length }: Uint8Array): 
 
 export interface WriteServerOptions {
   readonly answer: AnswerWrite;
-  /** `WRITE_RESOURCES` of the pipeline. */
-  readonly resources: ReadonlySet<string>;
   readonly newRequestId: () => string;
   /** The address of a request's sender. */
   readonly addressOf: (request: IncomingMessage) => string;
@@ -45,7 +43,7 @@ export interface WriteServerOptions {
 
 /** Returns the handler of a request of the write API; null for every other request. */
 export function createWriteServer(options: WriteServerOptions): (request: IncomingMessage) => DivertedHandler | null {
-  const { answer, resources, bodies = createReceivedBodies() } = options;
+  const { answer, bodies = createReceivedBodies() } = options;
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const head = headOf(request, options);
@@ -69,7 +67,7 @@ export function createWriteServer(options: WriteServerOptions): (request: Incomi
     }
   }
 
-  return (request) => (isWritePath(pathOf(request), resources) ? serve : null);
+  return (request) => (isWritePath(pathOf(request)) ? serve : null);
 }
 
 function pathOf(request: IncomingMessage): string {

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { createRefusalLog } from '../../lambdas/http/refusal-log.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { mayReceive } from '../../lambdas/ingest/upload-sender.ts';
-import { WRITE_RESOURCES } from '../../lambdas/pipeline/route.ts';
 import type { AskSource } from '../../lambdas/sources/run/dependencies.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { readAll } from '../../storage/ports/paging.ts';
@@ -164,8 +163,7 @@ async function startOn(
     const { uploads, operatorKey } = writeApi;
     const work = startBackground({ dependencies, damage, filling, data, uploads, config, baseUrl, ask, log });
     background = work;
-    const terms = { uploadKey: writeApi.uploadKey, resources: WRITE_RESOURCES };
-    await edge.ready(terms, {
+    await edge.ready(writeApi.uploadKey, {
       answerWrite: answerWrites(writeApi.handle),
       onCommitted: work.wakeAll,
       mayReceive: (id) => mayReceive(dependencies, id),

@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { WRITE_RESOURCES } from '../../lambdas/pipeline/route.ts';
 import { createReceivedBodies } from '../../server/http/received-bodies.ts';
 import { answerWrites, createWriteServer } from '../../server/http/write-server.ts';
 import { converse, type Edge, parseReply, startEdge } from '../server/edge/edge-fixture.ts';
@@ -16,7 +15,6 @@ async function serving(requestsPerMinute = 1_000, receiveMs = LIMITS.receiveMs) 
   const bodies = createReceivedBodies({ ...LIMITS, receiveMs });
   let requests = 0;
   const divert = createWriteServer({
-    resources: WRITE_RESOURCES,
     answer: answerWrites(world.handle),
     newRequestId: () => `r${++requests}`,
     addressOf: () => '127.0.0.1',

@@ -1,6 +1,5 @@
 /** Attack: invent a sender's address, or make the edge read its store for every request, through proxies and around them. */
 import { expect, onTestFinished, test } from 'vitest';
-import { WRITE_RESOURCES } from '../../lambdas/pipeline/route.ts';
 import { createSenders, type Proxies } from '../../server/http/sender.ts';
 import { createWriteServer } from '../../server/http/write-server.ts';
 import { ask, startEdge } from '../server/edge/edge-fixture.ts';
@@ -9,7 +8,6 @@ import { ask, startEdge } from '../server/edge/edge-fixture.ts';
 async function serving(proxies: Proxies) {
   const senders = createSenders(proxies);
   const divert = createWriteServer({
-    resources: WRITE_RESOURCES,
     answer: async ({ requestContext }) => {
       const result = { statusCode: 200, headers: { 'x-sender': requestContext.http.sourceIp }, body: '' };
       return { result, committed: false };

@@ -17,7 +17,6 @@ import { ALL_OPERATIONS } from '../../contract/operations/all-operations.ts';
 import { OPERATIONS } from '../../contract/operations/operations.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
 import pagesFunction from '../../infra/hosting/cloudflare/worker.ts';
-import { WRITE_RESOURCES } from '../../lambdas/pipeline/route.ts';
 import { isWritePath } from '../../lambdas/pipeline/write-paths.ts';
 import { makeCompat } from '../../publisher/projections/compat/make-compat.ts';
 import { makeExport } from '../../publisher/projections/exports/make-export.ts';
@@ -104,7 +103,7 @@ describe('a published folder', async () => {
       nowMs: Date.now,
       health: () => ({ healthy: true, body: { status: 'ok' } }),
       divert: (request) =>
-        isWritePath((request.url as string).split('?')[0] as string, WRITE_RESOURCES)
+        isWritePath((request.url as string).split('?')[0] as string)
           ? async ({ method, url }, response) => void response.writeHead(418).end(`${method} ${url}`)
           : null,
     });

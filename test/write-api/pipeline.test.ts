@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_BODY_BYTES } from '../../contract/operations/operation.ts';
 import { operationOf, type ReadOperationId } from '../../contract/operations/operations.ts';
 import { ALL_SCOPES, type Scope } from '../../contract/operations/scopes.ts';
+import { isWritePath } from '../../lambdas/pipeline/write-paths.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';
 import { answersOf } from '../../storage/records/accounts.ts';
 import { auditOfActor, auditOfTarget } from '../../storage/records/audit.ts';
@@ -29,6 +30,10 @@ async function openWorld(options: ApiWorldOptions = {}): Promise<ApiWorld> {
 
 describe.each(API_OPERATIONS)('%s', (id) => {
   const row = operationOf(id);
+
+  it('has a path that the server hands to the write API', () => {
+    expect(isWritePath(row.path.replaceAll(/\{\w+\}/g, 'x'))).toBe(true);
+  });
 
   it('answers a valid call with the status, the body and the headers of its row', async () => {
     const world = await openWorld();
