@@ -133,6 +133,14 @@ describe('a run', () => {
     expect(world.requests[2]?.etag).toBe('"two"');
   });
 
+  test('without conditions takes the same answer in again', async () => {
+    world.answers = [ok(DAY_ONE, { etag: '"one"' })];
+    await world.run();
+    await world.run({ unconditional: true });
+    expect(world.requests[1]?.etag).toBeNull();
+    expect(await newest()).toMatchObject({ outcome: 'taken-in', counts: { accepted: 0, unchanged: 4, refused: 0 } });
+  });
+
   test('after a change of the recipe asks for everything', async () => {
     world.answers = [ok(DAY_ONE, { etag: '"one"' })];
     await world.run();
