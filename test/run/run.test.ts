@@ -335,6 +335,24 @@ async function leaveBatch(folder: string, lines: readonly string[]): Promise<voi
   });
 }
 
+test('a first run whose file is refused publishes nothing; with --partial, the other rows', async () => {
+  const world = await openRunWorld();
+  const path = await world.records('a.ndjson', { gold: [1000] });
+  await writeFile(path, `${await readFile(path, 'utf8')}{"type":"observation","market":"none"}\n`);
+  const words = [path, '--to', world.target];
+  const refused = await world.run(words);
+  expect(refused).toMatchObject({
+    code: codeOf('set-aside'),
+    report: { outcome: 'rows-refused', generation: 0, markets: 0, publicFiles: { written: 0 } },
+  });
+  expect(refused.errors).toContain('nothing from line 1 on was stored');
+  expect([...(await filesIn(world.target)).keys()]).toEqual([]);
+  expect(await world.run([...words, '--partial'])).toMatchObject({
+    code: codeOf('set-aside'),
+    report: { outcome: 'rows-refused', generation: 1, markets: 1, observations: 1 },
+  });
+});
+
 test('it publishes unsigned if it is told to, with a key or without one, and makes none', async () => {
   const world = await openRunWorld();
   const file = await world.records('a.ndjson', { gold: [1000] });
