@@ -72,6 +72,13 @@ describe('waitlist requests', () => {
     expect((await list()).json.data).toMatchObject([{ state: status === 200 ? outcome : state }]);
   });
 
+  it('are decided once by however many at once', async () => {
+    const { json } = await record();
+    const outcomes = ['approved', 'rejected', 'approved', 'rejected'];
+    const answers = await Promise.all(outcomes.map((outcome) => decide(json.id, { outcome })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
+  });
+
   it('keep contact, use case and note in the waitlist alone: no answer to a write, and no other item holds them', async () => {
     const recorded = await record(INPUT, 'the-key-of-the-record');
     const replayed = await record(INPUT, 'the-key-of-the-record');
