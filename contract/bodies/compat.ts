@@ -110,7 +110,6 @@ export const compatRatesSchema = z
       ),
   );
 
-
 /** `GET /api/v1/compat/currency-api/{date}/v1/currencies.json`. */
 export const compatCurrenciesSchema = z
   .record(codeSchema, z.string())

@@ -53,7 +53,7 @@ export const ACCEPTED: Readonly<Record<string, readonly Accepted[]>> = {
   'lambdas/markets/observation-value.ts': [
     ['value.lastOrder <= order', null, 'equivalent: an equal order is put in the place of itself'],
   ],
-  'lambdas/markets/outlier-guard.ts': [
+  'lambdas/markets/rules/outlier.ts': [
     [
       'false',
       'rows.length === 0 || known.length === 0',
