@@ -96,6 +96,8 @@ async function isDueAgain(
   afterQuietMs = Number.POSITIVE_INFINITY,
 ): Promise<boolean> {
   if (head === null || head.generation === made.generation) return false;
+  // Its files may have rows of entries that were taken down since.
+  if (made.source !== undefined && made.source.takenDown !== (head.log?.takenDown ?? 0)) return true;
   if (nowMs() - Date.parse(head.publishedAt) < afterQuietMs) return false;
   return (await readAll(ledger, EXPORT_DAYS)).length === 1;
 }

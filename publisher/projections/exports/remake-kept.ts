@@ -18,8 +18,9 @@ import { marketBody } from '../../core/bodies/render.ts';
 import { LogFold } from '../../core/log/fold.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
 import { ExportWriter } from './export-files.ts';
-import { changeDay, filesOfDay } from './keep-export.ts';
+import { changeDay, filesOfDay, keptExports } from './keep-export.ts';
 import { type ExportOptions, type ExportRun, optionsOf } from './make-export.ts';
+import { withKept } from './manifest.ts';
 import { updateMarkets } from './market-parts.ts';
 import { updateParts } from './observation-parts.ts';
 
@@ -35,7 +36,8 @@ export async function remakeKept(options: ExportOptions): Promise<readonly strin
   const run = optionsOf(options);
   const { storage, hasTime } = run;
   const { ledger, nowMs } = storage;
-  const days = (await readAll(ledger, EXPORT_DAYS)).filter(({ value }) => value.kept && value.source);
+  const made = await readAll(ledger, EXPORT_DAYS);
+  const days = made.filter(({ value }) => value.kept && value.source);
   const head = days.length === 0 ? null : ((await ledger.get(HEAD_KEY))?.value ?? null);
   const log = head?.log;
   if (head === null || log === undefined || log.isDoubtful === true) return [];
@@ -49,7 +51,7 @@ export async function remakeKept(options: ExportOptions): Promise<readonly strin
     if (isRight && kept.checkedOn === today) continue;
     const isLeft = isRight && (await isWhole(storage, dateOfExportDay(day)));
     if (!isLeft) {
-      if (!hasTime() || !(await remake(run, day, today, head))) return remade;
+      if (!hasTime() || !(await remake(run, day, today, head, day === made.at(-1)))) return remade;
       remade.push(dateOfExportDay(day));
     }
     // The operator may have stopped keeping it in the meantime.
@@ -67,8 +69,8 @@ async function isWhole(storage: PublisherStorage, date: string): Promise<boolean
   return !found.includes(null);
 }
 
-/** False: the time was over. */
-async function remake(run: ExportRun, day: Day, today: string, head: HeadValue): Promise<boolean> {
+/** False: the time was over. @param isNewest whether no later export exists: then `latest` is its manifest */
+async function remake(run: ExportRun, day: Day, today: string, head: HeadValue, isNewest: boolean): Promise<boolean> {
   const { source, generation, logSize: size, logRoot: root } = day.value;
   if (source === undefined) return true;
   const { takenDown = 0 } = head.log ?? {};
@@ -78,11 +80,12 @@ async function remake(run: ExportRun, day: Day, today: string, head: HeadValue):
   const gone = takenDown === 0 ? new Set<string>() : await marketsTakenDown(run, head.log?.size ?? 0);
   const list = marketsOfLog(run, source.listLogSize, gone);
   const sources = await updateMarkets(list, writer, { ...run, partRows: run.partEntries });
-  await writer.putManifests({
+  const text = await writer.putManifests({
     ...{ date, sources, generation: source.listGeneration, publishedAt: source.publishedAt },
     logGeneration: generation,
     log: { size, root },
   });
+  if (isNewest) await writer.putHead({ kind: 'export-latest' }, withKept(text, await keptExports(run.storage)));
   for (const table of ['markets', 'observations'] as const) {
     for (const part of (await writer.readParts(table)).reverse()) await writer.forgetPart(part);
   }

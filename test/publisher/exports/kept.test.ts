@@ -142,6 +142,22 @@ test('after a takedown it has no row of the entries that were taken down', async
   expect(await bytesOf(world)).toEqual(after);
 });
 
+test.each([true, false])('after a takedown today, the newest export has none of its rows; kept: %s', async (isKept) => {
+  const world = exportWorld();
+  await world.publishOf([market('a'), ...days('a', 5), market('b'), ...days('b', 5)]);
+  await world.nextDay();
+  if (isKept) await keepExport(world.options.storage, DATE, { label: null });
+  await removeMarket(world, 'b');
+  await world.publishOf([]);
+  await takeDown(world, 'b');
+  await world.publishOf([]);
+  await makeExport(world.options);
+  expect(await remakeKept(world.options)).toEqual(isKept ? [DATE] : []);
+  for (const table of ['observations', 'markets'])
+    expect(new Set((await rowsOf(world.read, table)).map(({ market: slug }) => slug))).toEqual(new Set(['a']));
+  expect(await world.findingsOfLog()).toEqual([]);
+});
+
 describe('what cannot be kept, or made again', () => {
   test('the export of today, while it is kept: readers cite its bytes', async () => {
     const world = exportWorld();
