@@ -31,7 +31,7 @@ export class LogFold {
   #service: ServiceEntry | null = null;
   /** The index of the newest entry of each market that changes its bodies. */
   readonly #last = new Map<string, number>();
-  /** Indexes of entries whose text was taken down. */
+  /** Indexes of entries that are tombstones, or that `takedown` entries name: an older copy may still have their texts. */
   readonly #takenDown = new Set<number>();
   /** Indexes that `takedown` entries name. */
   readonly #announced = new Set<number>();
@@ -152,6 +152,7 @@ export class LogFold {
       const space = line.indexOf(' ');
       const index = Number(line.slice(0, space));
       if (index >= size) break;
+      if (this.isTakenDown(index)) continue;
       const entry = JSON.parse(line.slice(space + 1)) as Exclude<
         LogEntry,
         { readonly type: 'key' | 'service' | 'takedown' }
@@ -169,7 +170,10 @@ export class LogFold {
     }
     if (first > last || last >= index)
       throw new LogFaultError(`no entries ${first} to ${last} are before entry ${index}`);
-    for (let named = first; named <= last; named++) this.#announced.add(named);
+    for (let named = first; named <= last; named++) {
+      this.#announced.add(named);
+      this.#takenDown.add(named);
+    }
   }
 
   #addFact(entry: MarketFact): void {

@@ -14,6 +14,8 @@ import type { PublicReader } from '../../../publisher/verify/reading/reader.ts';
 import { MirrorFull } from '../../../server/mirror/copy.ts';
 import { DAY_MS, days, exportWorld } from '../../publisher/exports/export-world.ts';
 import { testSigner } from '../../publisher/log/test-log.ts';
+import { removeMarket } from '../../publisher/remove-market.ts';
+import { takeDown } from '../../publisher/take-down.ts';
 import { market, publicObjects, readerOf } from '../../publisher/world.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';
 import { folderWith, mirrorIn } from './mirrored-world.ts';
@@ -146,6 +148,20 @@ test('an export that is made again meanwhile is no finding, whichever of its man
   const manifests = (objects: Objects) => exportsIn(objects).filter(([key]) => !key.includes('/parts/'));
   expect(manifests(copied)).toEqual(manifests(world.objects));
   expect(await check()).toEqual([]);
+});
+
+test('entries taken down after they were copied are so for every check, in the same process and in a new one', async () => {
+  const { world, copied, folder, follow } = await mirrored();
+  const early = await mirrorIn(folder, world, { partEntries: 256 });
+  expect((await early.follow()).state).toBe('current');
+  await world.publishOf([market('b'), ...days('b', 3)]);
+  await removeMarket(world, 'a');
+  await world.publishAll();
+  await takeDown(world, 'a');
+  await world.nextDay();
+  expect(await early.follow()).toMatchObject({ state: 'current', findings: [] });
+  expect(await follow()).toEqual([]);
+  expect(exportsIn(copied)).toEqual(expect.arrayContaining(exportsIn(world.objects)));
 });
 
 test('a service without exports has none in its mirror; one that does not fit is left out, and the sweep makes room', async () => {
