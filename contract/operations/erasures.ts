@@ -41,12 +41,13 @@ export const erasureOperations = operationsOf({ tag: 'Erasure', scopes: ['waitli
     summary: "Erase a person's data",
     description:
       'At once: contact, use case and note of an account are erased, and all its API keys are revoked. Soon ' +
-      'after, these are erased: watchlists; entitlements and their use; stored answers; every text and all ' +
+      'after, these are erased: watchlists; entitlements and their use; stored answers; the owner, every text and all ' +
       'evidence of claims; the notes of source verifications; the labels of API keys; the public name of a ' +
       'represented market. Claims that are not decided are withdrawn. Data that the subject writes before the ' +
       'erasure has finished may be erased too. A subject that returns later starts without any data. These stay: ' +
-      'observations and the batches that brought them; disputes, which are about markets; and the audit, in which ' +
-      'the person is a pseudonymous id such as `user:<sub>`. Stored answers to other users that contain this data ' +
+      'observations and the batches that brought them; disputes, which are about markets; the audit, in which ' +
+      'the person is a pseudonymous id such as `user:<sub>`; an empty grant of the subject; and this erasure with its ' +
+      'subject, so that a restore of the ledger repeats it. Stored answers to other users that contain this data ' +
       'are encrypted, and expire within 72 hours. Public pages that a cursor named before the erasure stay readable until 24 hours ' +
       'after the next publication. An API key of the account may act for up to 30 seconds more; the data that it ' +
       'writes in that time is erased too.',

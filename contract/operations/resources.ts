@@ -37,6 +37,9 @@ export const SUBJECT =
   'An owner: `user:<sub>`, a signed-in user; `account:<waitlist request id>`, the account of API keys; or ' +
   '`operator`, the operator of the deployment.';
 
+/** Stands for the texts, and for the subject, of a person who was erased. No principal has this subject. */
+export const ERASED = 'erased';
+
 /** A subject becomes part of ledger keys, so its form is restricted. */
 export const subjectSchema = z
   .string()
@@ -45,6 +48,10 @@ export const subjectSchema = z
     error: 'must be user:<sub>, account:<waitlist request id> or operator',
   })
   .describe(SUBJECT);
+
+export const ownerSchema = z
+  .union([subjectSchema, z.literal(ERASED)])
+  .describe('The owner: `user:<sub>`, `account:<waitlist request id>`, `operator`, or `erased`.');
 
 export const LISTING_PAGE_SIZE = 50;
 

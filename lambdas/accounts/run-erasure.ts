@@ -2,6 +2,7 @@
  * Erases the records of a subject, one by one. Each step searches for the remaining records of its kind. So after a crash, the
  * next worker continues, and two workers at the same time do no harm.
  */
+import { ERASED } from '../../contract/operations/resources.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import { replaced } from '../../storage/ports/changes.ts';
 import type { Change, Item, Ledger } from '../../storage/ports/ledger.ts';
@@ -128,8 +129,8 @@ async function eraseClaims(dependencies: ErasureDependencies, subject: string, e
 async function eraseVerifications(dependencies: ErasureDependencies, subject: string): Promise<void> {
   for await (const item of itemsOf(dependencies.ledger, VERIFICATIONS)) {
     const before = item.value;
-    if (before.subjectOwner !== subject || (before.note === null && before.found === null)) continue;
-    const value: VerificationValue = { ...before, note: null, found: null };
+    if (before.subjectOwner !== subject) continue;
+    const value: VerificationValue = { ...before, note: null, found: null, subjectOwner: ERASED };
     // No other writer changes a verification, so no condition is needed.
     const copies = verificationKeys(value).map((key): Change => {
       return { kind: 'put', key, revision: item.revision, value, if: { kind: 'any' } };
@@ -162,16 +163,14 @@ async function* itemsOf<Value>(ledger: Pick<Ledger, 'query'>, range: KeyRange<Va
   for await (const items of queryPages(ledger, range, { limit: PAGE_ITEMS })) yield* items;
 }
 
-/** Replaces an erased text. */
-const ERASED = 'erased';
-
 /**
- * Blanks every text and removes all evidence. An undecided claim is withdrawn, because nothing is left to decide on.
+ * Blanks every text and the owner, whose `sub` may be an address, and removes all evidence. An undecided claim is withdrawn, because nothing is left to decide on.
  */
 function erasedClaim(claim: Item<ClaimValue>, now: string): readonly Change[] {
   const { assertion, decision, reviewNote, state } = claim.value;
   const value: ClaimValue = {
     ...claim.value,
+    subject: ERASED,
     assertion:
       assertion.type === 'representation'
         ? { ...assertion, name: ERASED, reason: ERASED }

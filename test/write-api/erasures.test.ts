@@ -172,6 +172,8 @@ describe('erasures', () => {
     const items = await ledger.dump();
     expect(holdersOf(items, MARK)).toEqual([]);
     expect(holdersOf(items, OTHER)).toEqual(others);
+    const named = holdersOf(items, 'user:jo').filter((key) => !key.startsWith('audit'));
+    expect(named).toEqual([`erasures ${json.id}`]);
     for (const partition of [
       usageOf('user:jo').partition,
       reservesOf('user:jo', 3).partition,
@@ -196,7 +198,7 @@ describe('erasures', () => {
   });
 
   it.each(Object.entries(CLAIM_TRANSITIONS))(
-    'keep the subject of a claim that is %s, withdrawn if open',
+    'keep what a claim that is %s is about, without its owner, and withdraw it if it is open',
     async (state, to) => {
       const corrected = { value: '1', unit: 'oz', sourceValue: '1', rounded: false, unknownReason: null } as const;
       await seedClaim(
@@ -218,6 +220,7 @@ describe('erasures', () => {
       const after = to.withdraw ?? state;
       expect(item?.revision).toBe(4);
       expect(item?.value).toMatchObject({
+        subject: 'erased',
         state: after,
         assertion: { ...observation, corrected, reason: 'erased' },
         evidence: [],

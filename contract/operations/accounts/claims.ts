@@ -15,7 +15,7 @@ import {
 } from '../../values/metric.ts';
 import { publicTextSchema } from '../../values/public-text.ts';
 import { operationsOf } from '../operation.ts';
-import { idParams, idSchema, pageQuery, pageSchema, revisionSchema, subjectSchema, textSchema } from '../resources.ts';
+import { idParams, idSchema, ownerSchema, pageQuery, pageSchema, revisionSchema, textSchema } from '../resources.ts';
 
 const claimStateSchema = z
   .enum(['submitted', 'under-review', 'needs-evidence', 'accepted', 'rejected', 'withdrawn'])
@@ -200,9 +200,7 @@ const decisionInputSchema = z.strictObject({
 
 export const claimSchema = z.strictObject({
   id: idSchema('claim'),
-  subject: subjectSchema.describe(
-    'The owner of the claim: `user:<sub>`, `account:<waitlist request id>` or `operator`.',
-  ),
+  subject: ownerSchema,
   state: claimStateSchema,
   assertion: claimAssertionSchema,
   evidence: z
