@@ -5,7 +5,7 @@ import type { AskedService } from './service.ts';
 const LIMIT = 20;
 const LIMIT_MAX = 100;
 
-export const findMarketsInput = z.object({
+export const findMarketsInput = z.strictObject({
   query: z
     .string()
     .max(200)

@@ -9,7 +9,7 @@ const LIMIT_MAX = 200;
 /** The limit of rows that are read to find the requested ones. */
 const READ_MAX = 10_000;
 
-export const historyInput = z.object({
+export const historyInput = z.strictObject({
   market: z.string().describe('The slug of the market: `find_markets` gives it.'),
   metric: z.string().optional().describe('Default: `price`.'),
   from: z.string().optional().describe('The first `observedAt`: a date such as `2026-09-01`, or a moment.'),

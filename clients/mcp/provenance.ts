@@ -7,7 +7,7 @@ import { logPlaceSchema, shownValue, shownValueSchema } from './values.ts';
 
 const VERSIONS_MAX = 20;
 
-export const provenanceInput = z.object({
+export const provenanceInput = z.strictObject({
   market: z.string().describe('The slug of the market: `find_markets` gives it.'),
   observedAt: z.string().describe('The moment of the value, as `value` or `history` gave it.'),
   metric: z.string().optional().describe('Default: `price`.'),

@@ -7,7 +7,7 @@ import { logPlaceSchema, shownValue, shownValueSchema } from './values.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-export const valueInput = z.object({
+export const valueInput = z.strictObject({
   market: z.string().describe('The slug of the market: `find_markets` gives it.'),
   metric: z.string().optional().describe('Default: `price`.'),
   ...asOfFields,

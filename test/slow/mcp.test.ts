@@ -163,6 +163,21 @@ describe('as of a moment', () => {
     expect(leftOut).toEqual({ older: false, to: null, replacedVersions: 1, otherMetrics: 0 });
   });
 
+  test.each([
+    ['value', 'as_of'],
+    ['history', 'to_date'],
+    ['provenance', 'asOf'],
+    ['find_markets', 'limits'],
+  ])('%s refuses the unknown argument %s by its name, instead of answering as of now', async (name, unknown) => {
+    const { client } = await connected();
+    const { tools } = await client.listTools();
+    expect(tools.find((tool) => tool.name === name)?.inputSchema).toMatchObject({ additionalProperties: false });
+    const given =
+      name === 'find_markets' ? {} : { market: 'a', ...(name === 'provenance' && { observedAt: '2026-01-01' }) };
+    const { isError, content } = await asked(client, name, { ...given, [unknown]: '2026-01-01T00:00:00Z' });
+    expect([isError, content[0]?.text]).toEqual([true, expect.stringContaining(unknown)]);
+  });
+
   test('before the service began, nothing was recorded, and the answer says so; releases count when asked', async () => {
     const { served, client } = await connected();
     const released = { ...price('a', 0, 100), releasedAt: '2026-01-02T06:00:00Z' };
