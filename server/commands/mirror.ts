@@ -97,7 +97,7 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
         if (end === 'forked') {
           log.fault(
             'the log is forked',
-            `see ${folder.path}/${FORK_FILE}; the mirror copies nothing more until that file is removed`,
+            `tell the operator, see ${folder.path}/${FORK_FILE}; to accept the new log, mirror into another folder`,
           );
           // The edge continues to serve the last good copy.
           if (edge !== null && !isOnce) await once(signal, 'abort');

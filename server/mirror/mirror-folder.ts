@@ -101,7 +101,7 @@ function readState(path: string): MirrorState | null {
 
 export const FORK_FILE = 'fork-evidence.json';
 
-/** Whether an earlier round found a fork. A person removes the file to end this state. */
+/** Whether an earlier round found a fork. Once the service goes on with the earlier log, a person may remove the file. */
 export function hasForkEvidence({ path }: MirrorFolder): boolean {
   return existsSync(join(path, FORK_FILE));
 }

@@ -1,4 +1,5 @@
 /** The exit codes of one round of `tidemark mirror`. */
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
@@ -25,6 +26,32 @@ test('a host that shows a price which the log does not have ends a round with 1,
   expect([code, JSON.parse(output)]).toMatchObject([1, { state: 'faulty', generation: null }]);
   origin.forge = HONEST;
   expect((await tidemark(words)).code).toBe(0);
+});
+
+test('a fork ends with 7 as long as the service shows the new log, and another folder accepts that log', async () => {
+  const readerWith = async (amount: number) => {
+    const world = createWorld(DEFAULT_PAGE_SIZES);
+    await world.ingest([market('a'), price('a', 0, amount)]);
+    await publish(withLog(world.dependencies));
+    return loggedReader(world.objects);
+  };
+  const [before, after] = [await readerWith(100), await readerWith(200)];
+  let shown = before;
+  const origin = await hostileOrigin((url, headers) => shown(url, headers));
+  const [folder, other] = [join(await temporaryFolder(), 'mirror'), join(await temporaryFolder(), 'mirror')];
+  const evidence = join(folder, 'fork-evidence.json');
+  const round = (into: string) => tidemark(['mirror', origin.url.href, into, '--once']);
+  expect((await round(folder)).code).toBe(0);
+  shown = after;
+  const forked = await round(folder);
+  expect([forked.code, forked.errors]).toEqual([7, expect.stringContaining('mirror into another folder')]);
+  await rm(evidence);
+  expect((await round(folder)).code).toBe(7);
+  expect((await round(other)).code).toBe(0);
+  shown = before;
+  expect((await round(folder)).code).toBe(7);
+  await rm(evidence);
+  expect((await round(folder)).code).toBe(0);
 });
 
 test.each<[string, readonly string[], number]>([
