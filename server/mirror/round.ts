@@ -171,7 +171,9 @@ async function readSnapshot({ stage, copy }: MirrorWorld): Promise<Snapshot> {
   const before = (await copy.generation()) ?? 0;
   // A cache with an old snapshot may have old bodies, too. A restored service always shows a later generation.
   if (before > generation)
-    throw new UpstreamInvalid(`the service shows generation ${generation}, and the copy has ${before}`);
+    throw new UpstreamInvalid(
+      `the service shows generation ${generation}, and the copy has ${before}: it is an older copy of the service, or was put back from one. Ask its operator; this copy stays as it is`,
+    );
   return snapshot.value;
 }
 

@@ -104,6 +104,19 @@ describe('a log that contradicts what was signed before is a fork:', () => {
     expect(servedBy(copied).get('public/api/v1/log/checkpoint')).toBe(state.checkpoint);
   });
 
+  test('but not public files that are older as a whole: the copy stays, and what to do is told', async () => {
+    const world = await publishedWorld(TEST_LOG);
+    const early = world.objects.copy();
+    await changeWorld(world);
+    const copied = openMemoryObjects();
+    const { state: logState } = await copyOf(world, copied);
+    const served = servedBy(copied);
+    const { mirror } = await mirrorWith(world, copied, { logState, upstream: readerOf(early) });
+    await expect(mirror.follow()).rejects.toThrow(/an older copy of the service, or .* Ask its operator/);
+    expect(mirror.document.state).toBe('faulty');
+    expect(servedBy(copied)).toEqual(served);
+  });
+
   test('the evidence is kept, and nothing is followed until it is removed', async () => {
     const world = await publishedWorld(TEST_LOG);
     await world.ingest([price('c', 3, 1)]);
