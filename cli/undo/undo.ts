@@ -67,14 +67,26 @@ export async function undo(
   const reason = `Undone: ${'sinceMs' in wrong ? `values of ${source}` : wrong.join(', ').slice(0, 200)}.`;
   await inTemporaryFolder(async (folder) => {
     const path = options.records ?? join(folder, 'undo.ndjson');
-    const count = await writeRecords(client, path, selections, source, reason, options);
-    if (count === 0) return note('Nothing to undo: none of these values stands as it was stored.');
+    const { count, selected } = await writeRecords(client, path, selections, source, reason, options);
+    if (count === 0) return note(`Nothing to undo: ${selected === 0 ? noneOf(wrong, source) : NONE_STANDS}`);
     if (options.records !== undefined) return note(`${count} records are in ${path}. Send them with --mode correct.`);
     const asked = { mode: 'correct', partial: true, dryRun: !options.apply, asserted: [], wait: options.wait } as const;
     const run = { ...asked, runId: randomBytes(6).toString('hex') };
     await ingestFiles(client, [{ path, name: 'undo', source: { form: 'ndjson' } }], run, options);
     if (!options.apply) note('Nothing is changed yet. To send the records, repeat the command with --apply.');
   });
+}
+
+const NONE_STANDS = 'none of these values stands as it was stored.';
+
+/** States that no value was selected, and by what. */
+function noneOf(wrong: readonly string[] | RecordedWithin, source: string | null): string {
+  const when =
+    'sinceMs' in wrong
+      ? `since ${new Date(wrong.sinceMs).toISOString()}, up to ${new Date(wrong.untilMs).toISOString()}`
+      : `by ${wrong.join(', ')}`;
+  if (source === null) return `no value was recorded ${when}.`;
+  return `no value of the source '${source}' was recorded ${when}. Labels are case-sensitive.`;
 }
 
 async function selectionOf(client: Client, id: string): Promise<Selection> {
@@ -151,7 +163,7 @@ async function waitUntilRead(client: Client, selections: readonly Selection[], w
 /** The number of values of each kind that are named. The file of records has all. */
 const NAMED = 10;
 
-/** Writes a record for each restored value. @returns their number */
+/** Writes a record for each restored value. @returns their number, and that of the selected versions */
 async function writeRecords(
   client: Client,
   path: string,
@@ -159,7 +171,7 @@ async function writeRecords(
   source: string | null,
   reason: string,
   options: UndoOptions,
-): Promise<number> {
+): Promise<{ readonly count: number; readonly selected: number }> {
   const progress = progressOf(options);
   const said = { reason, publicReason: options.publicReason };
   const isSelected = ({ recordedAt, sourceLabel }: PublicObservation): boolean => {
@@ -202,7 +214,7 @@ async function writeRecords(
   }
   if (count > NAMED) note(`  and ${count - NAMED} more values`);
   if (left > NAMED) note(`  and ${left - NAMED} more that stay`);
-  return count;
+  return { count, selected };
 }
 
 async function* marketsOf(client: Client, selections: readonly Selection[]): AsyncGenerator<string> {

@@ -200,6 +200,16 @@ test.each([
   expect(await undo(...words())).toMatchObject({ code, output: '' });
 });
 
+test('a label or a batch without values is told apart from values that no longer stand', async () => {
+  const since = ['--since', mixedAt];
+  const mistyped = await undo('--source', 'a source', ...since);
+  expect(mistyped).toMatchObject({ code: 0, output: '' });
+  expect(mistyped.errors).toContain(`'a source' was recorded since ${mixedAt}`);
+  expect((await undo(known)).errors).toContain(`recorded by ${known}`);
+  // The batch was undone above, so its values were recorded, and none stands.
+  expect((await undo(wrong)).errors).not.toContain('recorded');
+});
+
 test('verify finds nothing, the log included', async () => {
   const run = await tidemark(['verify', served.url, '--log']);
   expect(run).toMatchObject({ code: 0 });
