@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { instantSchema } from '../values/metric.ts';
 import { operationsOf } from './operation.ts';
-import { idParams, idSchema, subjectSchema } from './resources.ts';
+import { idParams, idSchema, personSchema } from './resources.ts';
 
 export const erasureSchema = z.strictObject({
   id: idSchema('era'),
@@ -14,15 +14,8 @@ export const erasureSchema = z.strictObject({
 
 export type Erasure = z.infer<typeof erasureSchema>;
 
-/** A subject that is a person, or may be one. */
-const erasableSubjectSchema = subjectSchema.regex(/^(?!operator$)/, {
-  error: 'must be a user or an account: the operator of the deployment is not a person',
-});
-
 const erasureInputSchema = z.strictObject({
-  subject: erasableSubjectSchema.describe(
-    'The subject whose data is erased: `user:<sub>` or `account:<waitlist request id>`.',
-  ),
+  subject: personSchema.describe('The subject whose data is erased: `user:<sub>` or `account:<waitlist request id>`.'),
 });
 
 const ID = 'era_01JD8N5W5XQ6M4T0VZ8R2K7C3A';

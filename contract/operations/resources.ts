@@ -40,11 +40,19 @@ export const SUBJECT =
 /** Stands for the texts, and for the subject, of a person who was erased. No principal has this subject. */
 export const ERASED = 'erased';
 
+const PERSON = String.raw`user:[\x21-\x2e\x30-\x7e]{1,255}|account:req_[0-9A-HJKMNP-TV-Z]{26}`;
+
+/** A subject that is a person, or may be one. */
+export const personSchema = z
+  .string()
+  .max(300)
+  .regex(new RegExp(`^(${PERSON})$`), { error: 'must be user:<sub> or account:<waitlist request id>' });
+
 /** A subject becomes part of ledger keys, so its form is restricted. */
 export const subjectSchema = z
   .string()
   .max(300)
-  .regex(/^(user:[\x21-\x2e\x30-\x7e]{1,255}|account:req_[0-9A-HJKMNP-TV-Z]{26}|operator)$/, {
+  .regex(new RegExp(`^(${PERSON}|operator)$`), {
     error: 'must be user:<sub>, account:<waitlist request id> or operator',
   })
   .describe(SUBJECT);

@@ -28,7 +28,11 @@ export const absoluteUrlSchema = z
     error: 'must be a URL with characters of RFC 3986 only: percent-encode all others',
     abort: true,
   })
-  .refine(isAbsoluteHttpUrl, { error: 'must be an absolute http or https URL without user name or password' });
+  .refine(isAbsoluteHttpUrl, {
+    error: 'must be an absolute http or https URL without user name or password',
+    // A password before the host looks like an e-mail address.
+    abort: true,
+  });
 
 /**
  * Absolute http(s) URL of at most 2,048 characters (RFC 3986, section 4.3), without user name or password, and without

@@ -132,3 +132,15 @@ it.each(rows)('%s with %s is refused, and leaves no trace', async (id, _, change
   expect(found).toContain(place);
   expect(ledger.commits).toHaveLength(before);
 });
+
+it.each<[ApiOperationId, object, string, RegExp]>([
+  ['createErasure', { subject: 'alice' }, 'user:<sub>', /operator/],
+  ['createClaim', { evidence: [{ url: 'https://user:pw@host.example/x' }] }, 'user name or password', /e-mail/],
+])('%s with %j is told the form that it takes, and no other fault', async (id, change, form, other) => {
+  const world = openApiWorld({ ledger: openMemoryLedger() });
+  await seedWorld(world);
+  const call = await validCall(world, id);
+  const { json } = await world.call({ ...call, body: { ...(call.body as object), ...change } });
+  expect(json.errors).toMatchObject([{ detail: expect.stringContaining(form) }]);
+  expect(json.errors[0].detail).not.toMatch(other);
+});
