@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { OperationDefinition } from '../../contract/operations/operation.ts';
 import { type OperationId, operationOf } from '../../contract/operations/operations.ts';
+import { subjectSchema } from '../../contract/operations/resources.ts';
 import { openClient } from '../http/client.ts';
 import { askFirst } from '../program/ask-first.ts';
 import { CommandError } from '../program/exit-codes.ts';
@@ -35,8 +36,8 @@ export function addOperationCommands(program: Command): void {
 
 function addCommand(parent: Command, verb: string, id: OperationId): void {
   const operation = operationOf(id);
-  const { summary, description = '', scopes, method, path, params, query, body, precondition } = operation;
-  const names = Object.keys(params?.shape ?? {});
+  const { summary, description = '', scopes, method, path, query, body, precondition } = operation;
+  const names = Object.keys(operation.params?.shape ?? {});
   const command = parent.command(verb).description(summary);
   for (const name of names) command.argument(`<${name}>`);
   const queryFields = query === undefined ? [] : fieldsOf(query).filter(({ name }) => name !== 'cursor');
@@ -53,20 +54,28 @@ function addCommand(parent: Command, verb: string, id: OperationId): void {
   const consequence = CONSEQUENCES[id];
   if (consequence !== undefined) command.option('--yes', 'do not ask first');
   const scope = scopes === null || scopes.length === 0 ? 'any key' : scopes.join(' or ');
-  const example = `tidemark ${VERBS[id]} ${exampleWords(operation)}`.trimEnd();
+  const words = exampleWords(operation);
+  const example = `tidemark ${VERBS[id]} ${words}`.trimEnd();
+  const file = words.includes(BODY_FILE)
+    ? `\n\nbody.json:\n${JSON.stringify(operation.example.body, null, 2).replaceAll(/^/gm, '  ')}`
+    : '';
   command.addHelpText(
     'after',
-    `\n${description}${description && '\n'}${method} ${path} (${scope})\n\nExample:\n  ${example}${MORE_EXAMPLES[id] ?? ''}`,
+    `\n${description}${description && '\n'}${method} ${path} (${scope})\n\nExample:\n  ${example}${file}${MORE_EXAMPLES[id] ?? ''}`,
   );
   command.action(async (...words: unknown[]) => {
     const options = command.optsWithGlobals<OperationFlags>();
     const flags = options as unknown as Readonly<Record<string, unknown>>;
+    // A missing precondition is told first: with --create, nothing is reset.
+    const headers = preconditionOf(operation, options);
     if (body !== undefined && options.body === undefined) refuseGaps(operation, bodyFields, flags);
+    const params = Object.fromEntries(names.map((name, index) => [name, words[index] as string]));
+    refuseSubject(params.subject);
     const call = {
-      params: Object.fromEntries(names.map((name, index) => [name, words[index] as string])),
+      params,
       query: given(queryFields, flags),
       body: body === undefined ? null : await bodyOfOptions(options.body, given(bodyFields, flags)),
-      headers: preconditionOf(operation, options),
+      headers,
       idempotencyKey: options.idempotencyKey,
       limit: options.limit ?? Number.POSITIVE_INFINITY,
     };
@@ -77,6 +86,13 @@ function addCommand(parent: Command, verb: string, id: OperationId): void {
     }
     await runOperation(client, operation, call, options.json === true);
   });
+}
+
+/** The service answers a path of no possible subject like one of an absent resource, so its form is told here. */
+function refuseSubject(subject: string | undefined): void {
+  if (subject === undefined) return;
+  const [issue] = subjectSchema.safeParse(subject).error?.issues ?? [];
+  if (issue !== undefined) throw new CommandError('usage', `The subject ${JSON.stringify(subject)} ${issue.message}.`);
 }
 
 function given(fields: readonly Field[], flags: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
@@ -127,6 +143,8 @@ function preconditionOf({ precondition }: OperationDefinition, { ifMatch, create
   return {};
 }
 
+const BODY_FILE = '@body.json';
+
 function exampleWords({ params, query, body, precondition, example }: OperationDefinition): string {
   const quote = (value: unknown) => (/^[\w./:@,-]+$/.test(String(value)) ? String(value) : `'${String(value)}'`);
   const words = Object.keys(params?.shape ?? {}).map((name) => quote(example.params?.[name]));
@@ -146,7 +164,7 @@ function exampleWords({ params, query, body, precondition, example }: OperationD
       (typeof value !== 'object' || (Array.isArray(value) && value.every((each) => typeof each === 'string')))
     );
   });
-  if (Object.keys(sent).length > 0) words.push(...(isSimple ? optionOf(fields, sent) : ['--body @body.json']));
+  if (Object.keys(sent).length > 0) words.push(...(isSimple ? optionOf(fields, sent) : [`--body ${BODY_FILE}`]));
   if (precondition === 'if-match') words.push('--if-match 1');
   if (precondition === 'if-match-or-none-match') words.push('--create');
   return words.join(' ');

@@ -52,9 +52,20 @@ export function columnsOfItems({ success }: OperationDefinition, member = 'data'
   return Object.entries(propertiesOf(items)).flatMap(([name, value]) => (isShown(value) ? name : []));
 }
 
-/** The members of the schema. For a union: the members of all its branches. */
+/** The members of the schema. For a union: the members of all its branches, with the words of each. */
 function propertiesOf({ properties = {}, anyOf = [], oneOf = [] }: Schema): Readonly<Record<string, Schema>> {
-  return Object.assign({}, ...[...anyOf, ...oneOf].map(propertiesOf), properties) as Record<string, Schema>;
+  const members: Record<string, Schema> = {};
+  for (const branch of [...[...anyOf, ...oneOf].map(propertiesOf), properties]) {
+    for (const [name, member] of Object.entries(branch)) {
+      const words = [...wordsOf(members[name]), ...wordsOf(member)];
+      members[name] = name in members && words.length > 0 ? { type: 'string', enum: words } : member;
+    }
+  }
+  return members;
+}
+
+function wordsOf({ enum: words, const: word }: Schema = {}): readonly unknown[] {
+  return words ?? (word === undefined ? [] : [word]);
 }
 
 function kindsOf({ type, anyOf = [], oneOf = [], enum: words, const: word }: Schema): readonly string[] {
@@ -70,10 +81,11 @@ function fieldOf(name: string, member: Schema, isRequired: boolean): Field | nul
   const kind = kinds.find((each) => each !== 'null');
   const text = (member.description ?? '').replaceAll('`', '');
   const words = member.enum?.every((word) => typeof word === 'string') ? ` (${member.enum.join(', ')})` : '';
+  if (kind === 'array' && member.items !== undefined && kindsOf(member.items).includes('object')) return null;
   const isStated = isRequired && kinds.includes('null');
   const meaningOfNull = /\bNull: ([^.]+)\./.exec(text)?.[1];
   const leftOut = meaningOfNull === undefined || isStated ? '' : ` If left out: ${meaningOfNull}.`;
-  const option = optionOf(flag, kind, firstSentence(text) + leftOut + words);
+  const option = optionOf(flag, kind, `${firstSentence(text)}${leftOut}${words}`.trim());
   if (option === null) return null;
   const opposite = isStated
     ? new Option(`--${FLAGS_OF_NULL[name] ?? `null-${flag}`}`, meaningOfNull).conflicts(option.attributeName())

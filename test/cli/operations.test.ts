@@ -70,6 +70,32 @@ function exampleOf(id: OperationId, title = 'Example'): string[] {
   return words.map((word) => (word === '@body.json' ? JSON.stringify(operationOf(id).example.body) : word));
 }
 
+test('the help of a claim has every action of a review, and a body that can be sent', () => {
+  expect(helpOf('reviewClaim')).toContain('start, resume, request-evidence');
+  const help = helpOf('createClaim');
+  expect(JSON.parse(/body\.json:\n([\s\S]*)/.exec(help)?.[1] ?? '')).toEqual(operationOf('createClaim').example.body);
+  expect(help, 'no list of texts').not.toContain('--evidence');
+});
+
+test.each([
+  ['user:bob', ['--if-match', '--create']],
+  ['bob', ['user:<sub>', 'account:<waitlist request id>']],
+])('a grant for %s without a precondition or a right subject says what it needs', async (subject, parts) => {
+  const { url, seen } = await stubServer(json({}));
+  const words = [
+    'entitlements',
+    'set',
+    subject,
+    'watchlists',
+    '--limit',
+    '1',
+    ...(subject === 'bob' ? ['--create'] : []),
+  ];
+  const { code, errors } = await tidemarkHere([...words, '--url', url], { environment: KEY });
+  expect([code, seen]).toEqual([2, []]);
+  for (const part of parts) expect(errors).toContain(part);
+});
+
 test('a search of the audit that finds nothing says how names are written', async () => {
   const { url, seen } = await stubServer(json({ data: [], page: { nextCursor: null } }));
   const run = await tidemarkHere(['audit', 'search', '--target', 'gold-usd', '--url', url], { environment: KEY });
