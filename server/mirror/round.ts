@@ -46,7 +46,7 @@ export interface MirrorWorld extends Pick<Runtime, 'nowMs' | 'pause'>, Pick<LogP
 
 export interface RoundReport {
   /**
-   * - `current`: the copy shows the same state as the snapshot.
+   * - `current`: the copy shows the same state as the snapshot. What it already had was not read from the service again.
    * - `behind`: the service gave bodies of several generations. The copy is consistent, and the next round continues.
    * - `faulty`: the service has broken promises. The files concerned were not copied.
    */
