@@ -111,9 +111,14 @@ function checkMade(
       if (removal !== null && nowMs !== null && nowMs - Date.parse(removal.removedAt) > mostMs)
         add(PARTS_URL, `has ${slug}, and the market was removed`);
       seen.add(slug);
+      // Until that run, the entries that prove its section may be taken down.
+      const isHidden = removal !== null && log !== null && log.walk.fold.takenDown > 0;
       /** Null: the market's state at that revision is unknown. */
-      const statesAt = (revision: number) =>
-        current?.revision === revision ? [current] : past === null ? null : past.at(revision);
+      const statesAt = (revision: number) => {
+        if (current?.revision === revision) return [current];
+        const states = past?.at(revision) ?? null;
+        return isHidden && states?.length === 0 ? null : states;
+      };
       const ofModels = models?.shownRevision(slug);
       const [model] = (ofModels === undefined ? null : statesAt(ofModels)) ?? [];
       if (model !== undefined) models?.add(model);
@@ -146,7 +151,7 @@ function checkMade(
         for (const slug of await parts.slugsOf(part))
           if (!index.has(slug)) add(PARTS_URL, `leaves out ${slug} of part ${part}`);
       }
-      const isWhole = log !== null || (areAllShown && left.length === 0);
+      const isWhole = areAllShown && (log !== null || left.length === 0);
       const { first } = pairs;
       for (const { url, slug, isFirst } of isWhole ? named : [])
         if (first.has(slug) !== isFirst)

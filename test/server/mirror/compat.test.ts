@@ -8,6 +8,7 @@ import { COMPAT, compatWorld, DAY_MS, PATHS } from '../../publisher/compat/compa
 import { TEST_LOG } from '../../publisher/log/test-log.ts';
 import { refresh } from '../../publisher/refresh.ts';
 import { removeMarket } from '../../publisher/remove-market.ts';
+import { takeDown } from '../../publisher/take-down.ts';
 import { market, price, publicObjects, readerOf, SMALL_PAGES } from '../../publisher/world.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';
 import { folderWith, mirrorIn } from './mirrored-world.ts';
@@ -101,6 +102,22 @@ test('files of a removed market are gone, and its currency has no old rate', asy
   expect((await readerOf(copied)(`${COMPAT}${PATHS('eur').hledger}`)).status).toBe(404);
   expect((await readerOf(copied)(`${COMPAT}/currency-api/latest/v1/currencies/eur.json`)).status).toBe(404);
   expect(await check()).toEqual([]);
+});
+
+test('entries of a removed market may be taken down before the next daily run', async () => {
+  const { world, folder, follow } = await mirrored();
+  const early = await mirrorIn(folder, world);
+  await early.follow();
+  await removeMarket(world, 'eur', null);
+  await world.publish();
+  await takeDown(world, 'eur');
+  await world.publish();
+  world.clock.nowMs += 11 * 60_000;
+  for (const _ of ['before the run', 'after it']) {
+    expect(await early.follow()).toMatchObject({ state: 'current', findings: [] });
+    expect(await follow()).toEqual([]);
+    await world.nextDay();
+  }
 });
 
 test('a service without compat has none in its mirror; one that switches them off loses them there', async () => {
