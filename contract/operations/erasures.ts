@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { instantSchema } from '../values/metric.ts';
 import { operationsOf } from './operation.ts';
-import { idParams, idSchema, personSchema } from './resources.ts';
+import { idParams, idSchema, PERSON } from './resources.ts';
 
 export const erasureSchema = z.strictObject({
   id: idSchema('era'),
@@ -13,6 +13,11 @@ export const erasureSchema = z.strictObject({
 });
 
 export type Erasure = z.infer<typeof erasureSchema>;
+
+const personSchema = z
+  .string()
+  .max(300)
+  .regex(new RegExp(`^(${PERSON})$`), { error: 'must be user:<sub> or account:<waitlist request id>' });
 
 const erasureInputSchema = z.strictObject({
   subject: personSchema.describe('The subject whose data is erased: `user:<sub>` or `account:<waitlist request id>`.'),

@@ -37,18 +37,9 @@ export const SUBJECT =
   'An owner: `user:<sub>`, a signed-in user; `account:<waitlist request id>`, the account of API keys; or ' +
   '`operator`, the operator of the deployment.';
 
-/** Stands for the texts, and for the subject, of a person who was erased. No principal has this subject. */
-export const ERASED = 'erased';
+/** The subjects that are a person, or may be one, as a pattern. A subject becomes part of ledger keys, so its form is restricted. */
+export const PERSON = 'user:[\\x21-\\x2e\\x30-\\x7e]{1,255}|account:req_[0-9A-HJKMNP-TV-Z]{26}';
 
-const PERSON = String.raw`user:[\x21-\x2e\x30-\x7e]{1,255}|account:req_[0-9A-HJKMNP-TV-Z]{26}`;
-
-/** A subject that is a person, or may be one. */
-export const personSchema = z
-  .string()
-  .max(300)
-  .regex(new RegExp(`^(${PERSON})$`), { error: 'must be user:<sub> or account:<waitlist request id>' });
-
-/** A subject becomes part of ledger keys, so its form is restricted. */
 export const subjectSchema = z
   .string()
   .max(300)
@@ -56,10 +47,6 @@ export const subjectSchema = z
     error: 'must be user:<sub>, account:<waitlist request id> or operator',
   })
   .describe(SUBJECT);
-
-export const ownerSchema = z
-  .union([subjectSchema, z.literal(ERASED)])
-  .describe('The owner: `user:<sub>`, `account:<waitlist request id>`, `operator`, or `erased`.');
 
 export const LISTING_PAGE_SIZE = 50;
 

@@ -2,7 +2,7 @@
  * Erases the records of a subject, one by one. Each step searches for the remaining records of its kind. So after a crash, the
  * next worker continues, and two workers at the same time do no harm.
  */
-import { ERASED } from '../../contract/operations/resources.ts';
+import { ERASED } from '../../contract/values/erased.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import { replaced } from '../../storage/ports/changes.ts';
 import type { Change, Item, Ledger } from '../../storage/ports/ledger.ts';

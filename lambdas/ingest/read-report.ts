@@ -1,5 +1,5 @@
 /** The answer to `GET /api/v1/ingest/batches/{id}`. */
-import { BATCH_FAILED, type BatchReport } from '../../contract/ingest/ingest-records.ts';
+import { BATCH_FAILED, type BatchReport, type RowErrorCode } from '../../contract/ingest/ingest-records.ts';
 import type { LedgerReader } from '../../storage/ports/ledger.ts';
 import { readAll } from '../../storage/ports/paging.ts';
 import {
@@ -81,20 +81,27 @@ function summaryOf({ state, records, counts, errors, mode }: Summarised): string
     return `The batch could not be applied completely: ${accepted + unchanged} of ${counted(records)} ${are(accepted + unchanged)} stored. The reason is in the log of the service. Once it is removed, send the batch again.`;
   }
   const refusedOf = `${refused} of ${counted(records)}`;
-  const remedy = `correct ${refused === 1 ? 'it' : 'them'} by "errors" and send ${refused === 1 ? 'it' : 'them'} again`;
+  const it = refused === 1 ? 'it' : 'them';
+  // A row that this credential may not send has no fault of its own.
+  const isForbidden = errors.length > 0 && errors.every(({ code }) => FORBIDDEN.has(code));
+  const remedy = isForbidden
+    ? `send ${it} with a credential that may, see "errors"`
+    : `correct ${it} by "errors" and send ${it} again`;
   switch (state) {
     case 'queued':
       return `${counted(records)} ${records === 1 ? 'waits' : 'wait'} for a worker.`;
     case 'applying':
       return `${accepted + unchanged + refused} of ${counted(records)} ${are(accepted + unchanged + refused)} done.`;
     case 'refused':
-      return `Nothing is stored, because ${refusedOf} ${were(refused)} refused: ${remedy} with the others, or send the batch with "partial".`;
+      return `Nothing is stored, because ${refusedOf} ${were(refused)} refused: ${remedy}${refused === records ? '' : ' with the others, or send the batch with "partial"'}.`;
     case 'examined':
       return `A dry run: ${counted(accepted)} would be stored, and ${unchanged} ${are(unchanged)} known already. ${refused === 0 ? 'Nothing would be refused' : `${refusedOf} would be set aside: ${remedy}`}.`;
     case 'applied':
       return `${counted(accepted)} ${are(accepted)} stored, and ${unchanged} ${were(unchanged)} known already.${refused === 0 ? '' : ` ${refusedOf} ${were(refused)} set aside: ${remedy}${mode === 'append' ? ', changed ones in a batch with "mode": "correct"' : ''}.`}`;
   }
 }
+
+const FORBIDDEN: ReadonlySet<string> = new Set<RowErrorCode>(['market.not-allowed', 'scope.missing']);
 
 const counted = (records: number): string => `${records} ${records === 1 ? 'record' : 'records'}`;
 const are = (count: number): string => (count === 1 ? 'is' : 'are');

@@ -72,6 +72,25 @@ async function amountsOf(ledger: Ledger, slug: string): Promise<(number | null)[
 describe('the report', () => {
   const wrong = [market('a'), { ...price('a', 0, 1), amountMinor: 0.5 }, price('nowhere', 0, 1)];
 
+  test.each<[string, readonly unknown[], BatchOptions, string]>([
+    [
+      'some',
+      wrong,
+      {},
+      'correct them by "errors" and send them again with the others, or send the batch with "partial".',
+    ],
+    ['all', [price('nowhere', 0, 1)], {}, 'correct it by "errors" and send it again.'],
+    [
+      'those of others',
+      [market('b')],
+      { authority: { scopes: ['markets:write'], markets: ['a'] } },
+      'send it with a credential that may, see "errors".',
+    ],
+  ])('says what to do if it refuses %s', async (_, records, options, remedy) => {
+    const { summary } = await take(openRecordedLedger(), records, options);
+    expect(summary.slice(summary.indexOf(': ') + 2)).toBe(remedy);
+  });
+
   test('names lines if the body was NDJSON; blank lines count', async () => {
     const report = await take(openRecordedLedger(), wrong, { mediaType: 'application/x-ndjson' });
     expect(report.errors).toMatchObject([

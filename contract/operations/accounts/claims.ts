@@ -1,6 +1,7 @@
 /** Claims: an authenticated party asserts something about a market's record, with evidence. */
 import * as z from 'zod';
 import { releasedAtSchema } from '../../ingest/ingest-records.ts';
+import { ERASED } from '../../values/erased.ts';
 import { slugSchema } from '../../values/market.ts';
 import {
   instantSchema,
@@ -15,7 +16,7 @@ import {
 } from '../../values/metric.ts';
 import { publicTextSchema } from '../../values/public-text.ts';
 import { operationsOf } from '../operation.ts';
-import { idParams, idSchema, ownerSchema, pageQuery, pageSchema, revisionSchema, textSchema } from '../resources.ts';
+import { idParams, idSchema, pageQuery, pageSchema, revisionSchema, subjectSchema, textSchema } from '../resources.ts';
 
 const claimStateSchema = z
   .enum(['submitted', 'under-review', 'needs-evidence', 'accepted', 'rejected', 'withdrawn'])
@@ -200,7 +201,9 @@ const decisionInputSchema = z.strictObject({
 
 export const claimSchema = z.strictObject({
   id: idSchema('claim'),
-  subject: ownerSchema,
+  subject: z
+    .union([subjectSchema, z.literal(ERASED)])
+    .describe('The owner: `user:<sub>`, `account:<waitlist request id>`, `operator`, or `erased`.'),
   state: claimStateSchema,
   assertion: claimAssertionSchema,
   evidence: z
