@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { READ_HOST, WRITE_HOST } from '../../contract/files/example-hosts.ts';
+import { snapshotSchema } from '../../contract/values/market.ts';
 import { missingProgram } from '../hosting/proxy.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { copySample } from '../server/taken-in-sample.ts';
@@ -114,8 +115,13 @@ async function addReleased(): Promise<void> {
     ...{ method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body },
   });
   expect(answer.status).toBe(202);
-  const isPublic = async () =>
-    (await (await fetch(`${url}/api/v1/markets/gold-usd/history`)).text()).includes('4000.00');
+  // Also in the list and its files, which follow their markets: an example expects them unchanged.
+  const isPublic = async () => {
+    const history = await (await fetch(`${url}/api/v1/markets/gold-usd/history`)).text();
+    const snapshot = await (await fetch(`${url}/api/v1/snapshot`)).json();
+    const { generation, listGeneration } = snapshotSchema.parse(snapshot);
+    return history.includes('4000.00') && listGeneration === generation;
+  };
   while (!(await isPublic())) await sleep(200);
 }
 
