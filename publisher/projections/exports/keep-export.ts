@@ -48,7 +48,7 @@ export async function changeDay(
 
 const ABSENT = { kind: 'absent' } as const;
 
-export async function keptExports({ ledger }: Pick<PublisherStorage, 'ledger'>): Promise<readonly KeptExport[]> {
+async function keptExports({ ledger }: Pick<PublisherStorage, 'ledger'>): Promise<readonly KeptExport[]> {
   return (await readAll(ledger, EXPORT_DAYS)).flatMap((day) =>
     day.value.kept ? [{ date: dateOfExportDay(day), label: day.value.kept.label }] : [],
   );
@@ -59,8 +59,12 @@ async function nameKept(storage: PublisherStorage, date: string): Promise<void> 
   const head = await storage.ledger.get(HEAD_KEY);
   // The manifest of the newest export must name the kept ones now.
   if (latest.kind !== 'found' || head === null) return;
-  const text = withKept(Buffer.from(latest.body).toString('utf8'), await keptExports(storage));
-  await new ExportWriter(storage, date, head.revision).putHead({ kind: 'export-latest' }, text);
+  await putLatest(storage, new ExportWriter(storage, date, head.revision), Buffer.from(latest.body).toString('utf8'));
+}
+
+/** Puts the manifest of the newest export, with the names of the kept ones. @param text the manifest of its day */
+export async function putLatest(storage: PublisherStorage, writer: ExportWriter, text: string): Promise<void> {
+  await writer.putHead({ kind: 'export-latest' }, withKept(text, await keptExports(storage)));
 }
 
 /** The keys of the files that the manifest of a day names. Null: the store does not have the manifest. */

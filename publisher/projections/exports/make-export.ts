@@ -18,8 +18,7 @@ import { readEntries } from '../../core/log/log-chunks.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import type { DailyContext, DailyOutcome } from '../../kernel/projection.ts';
 import { ExportWriter } from './export-files.ts';
-import { changeDay, keptExports } from './keep-export.ts';
-import { withKept } from './manifest.ts';
+import { changeDay, putLatest } from './keep-export.ts';
 import { updateMarkets } from './market-parts.ts';
 import { type EntryReader, updateParts } from './observation-parts.ts';
 
@@ -77,7 +76,7 @@ export async function makeExport(options: ExportOptions): Promise<DailyOutcome> 
     logGeneration: head.generation,
     log: { size, root },
   });
-  await writer.putHead({ kind: 'export-latest' }, withKept(text, await keptExports(storage)));
+  await putLatest(storage, writer, text);
   const listLogSize = await logSizeAt(storage, head);
   const list = { takenDown, listGeneration: head.list.shows, publishedAt: head.publishedAt };
   await changeDay(storage, date, (before) => ({

@@ -18,9 +18,8 @@ import { marketBody } from '../../core/bodies/render.ts';
 import { LogFold } from '../../core/log/fold.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
 import { ExportWriter } from './export-files.ts';
-import { changeDay, filesOfDay, keptExports } from './keep-export.ts';
+import { changeDay, filesOfDay, putLatest } from './keep-export.ts';
 import { type ExportOptions, type ExportRun, optionsOf } from './make-export.ts';
-import { withKept } from './manifest.ts';
 import { updateMarkets } from './market-parts.ts';
 import { updateParts } from './observation-parts.ts';
 
@@ -85,7 +84,7 @@ async function remake(run: ExportRun, day: Day, today: string, head: HeadValue, 
     logGeneration: generation,
     log: { size, root },
   });
-  if (isNewest) await writer.putHead({ kind: 'export-latest' }, withKept(text, await keptExports(run.storage)));
+  if (isNewest) await putLatest(run.storage, writer, text);
   for (const table of ['markets', 'observations'] as const) {
     for (const part of (await writer.readParts(table)).reverse()) await writer.forgetPart(part);
   }
