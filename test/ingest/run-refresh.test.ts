@@ -1,6 +1,7 @@
 /** Refresh work: all markets are marked; only then the publication that asked begins to wait. */
 import { describe, expect, test } from 'vitest';
-import type { Ledger } from '../../storage/ports/ledger.ts';
+import { PUBLICATION_MARKETS_MAX } from '../../contract/operations/publications.ts';
+import { type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
 import { readAll } from '../../storage/ports/paging.ts';
 import { type WorkValue, workKey } from '../../storage/records/batches.ts';
 import { marketIndexKey } from '../../storage/records/markets.ts';
@@ -43,10 +44,12 @@ async function marked(ledger: Ledger): Promise<readonly string[]> {
 const isWaiting = async (ledger: Ledger) => (await ledger.get(awaitingGenerationKey(`publication/${ID}`))) !== null;
 
 describe('refresh work', () => {
-  test('marks the markets that were asked for', async () => {
-    const ledger = await ledgerWith({ markets: ['market-007', 'market-003'] } as Partial<WorkValue>);
+  test('marks the markets that were asked for, in any order, also more than one transaction holds', async () => {
+    const markets = SLUGS.slice(0, PUBLICATION_MARKETS_MAX).reverse();
+    expect(markets.length).toBeGreaterThanOrEqual(MAX_TRANSACT_CHANGES);
+    const ledger = await ledgerWith({ markets } as Partial<WorkValue>);
     await workOff({ ledger });
-    expect(await marked(ledger)).toEqual(['market-003', 'market-007']);
+    expect(await marked(ledger)).toEqual(SLUGS.slice(0, PUBLICATION_MARKETS_MAX));
     expect(await isWaiting(ledger)).toBe(true);
   });
 

@@ -101,6 +101,22 @@ describe('while files wait', () => {
     expect(await world.publish()).toMatchObject({ kind: 'unchanged' });
   });
 
+  test('a small file that has not waited does not pass a larger one that waits', async () => {
+    const empty = waitingWorld();
+    await empty.ingest([market('small'), ...[0, 1, 2, 3].map((day) => price('small', day, 1))]);
+    const world = await worldWithNewRows(empty);
+    await world.publish();
+    expect(await rows(world)).toEqual([7, 6, 6]);
+    world.clock.nowMs += 1_000;
+    await world.ingest([price('small', 4, 1)]);
+    const [{ bytes }] = (await readAll(world.ledger, FILES_BEHIND)).map(({ value }) => value) as [{ bytes: number }];
+    // Room for the first that waits and for the small one, but not for the second that waits.
+    await publish({ ...world.dependencies, historyFileBytes: 2 * bytes - 1 });
+    expect([await rows(world), await rowsOf(world, 'small')]).toEqual([[7, 7, 6], 4]);
+    await world.publishAll();
+    expect([await rows(world), await rowsOf(world, 'small')]).toEqual([[7, 7, 7], 5]);
+  });
+
   test('a file whose market is deferred when its turn comes waits on, and the snapshot says so', async () => {
     const world = await worldWithNewRows();
     for (const _ of SLUGS.slice(1)) await world.publish();
