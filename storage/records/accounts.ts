@@ -18,7 +18,10 @@
  * time.
  */
 
-import type { Scope } from '../../contract/operations/scopes.ts';
+import type { ApiKey } from '../../contract/operations/accounts/api-keys.ts';
+import type { WaitlistRequestWithContact } from '../../contract/operations/accounts/waitlist-requests.ts';
+import type { Watchlist } from '../../contract/operations/accounts/watchlists.ts';
+import type { Erasure } from '../../contract/operations/erasures.ts';
 import type { Feature } from '../../contract/values/features.ts';
 import type { ItemKey } from '../ports/ledger.ts';
 import type { KeyRange } from '../ports/paging.ts';
@@ -38,47 +41,22 @@ export type IdempotencyValue = {
 };
 
 /** Revision counts changes. */
-export type ApiKeyValue = {
-  id: string;
-  subject: string;
-  label: string;
-  scopes: Scope[];
+export type ApiKeyValue = Omit<ApiKey, 'markets' | 'previousSecretValidUntil'> & {
   /** The markets that the key is limited to; null or absent: all. */
   markets?: string[] | null;
   /** SHA-256 of the secret in hex. During a rotation's overlap, the previous secret is valid too. */
   secretHash: string;
   previousSecret: { hash: string; validUntil: string } | null;
-  createdAt: string;
-  expiresAt: string | null;
-  revokedAt: string | null;
 };
 
 /** The first operator key of the deployment. The revision counts the times that a revoked key was replaced. */
 export type FirstKeyValue = { keyId: string };
 
 /** Revision counts changes. Contact and texts are null after an erasure. */
-export type WaitlistRequestValue = {
-  id: string;
-  contact: string | null;
-  useCase: string | null;
-  requestsPerDay: number;
-  consentedAt: string;
-  state: 'submitted' | 'approved' | 'rejected' | 'erased';
-  note: string | null;
-  /** The ids of its API keys, without revoked ones. */
-  keys: string[];
-  createdAt: string;
-  decidedAt: string | null;
-};
+export type WaitlistRequestValue = WaitlistRequestWithContact;
 
 /** Revision 1, and 2 once the worker has finished. */
-export type ErasureValue = {
-  id: string;
-  /** `user:<sub>` or `account:<waitlist request id>`. */
-  subject: string;
-  requestedAt: string;
-  finishedAt: string | null;
-};
+export type ErasureValue = Omit<Erasure, 'state'>;
 
 /**
  * Revision counts changes. The item is never deleted, so no revision is used twice: caches rely on that. The revision of a
@@ -92,12 +70,7 @@ export type EntitlementsValue = {
 export type EntitlementGrant = { limit: number; revision: number; grantedAt: string; expiresAt: string | null };
 
 /** Revision counts changes. */
-export type WatchlistValue = {
-  name: string;
-  /** Slugs in the owner's order. */
-  markets: string[];
-  updatedAt: string;
-};
+export type WatchlistValue = Pick<Watchlist, 'name' | 'markets' | 'updatedAt'>;
 
 /** The stored answers of an actor. */
 export const answersOf = (actor: string): KeyRange<IdempotencyValue> => ({ partition: `idempotency/${actor}` });

@@ -14,7 +14,8 @@
  */
 import { decodeTime } from 'ulid';
 import type { FeedAuthority } from '../../contract/files/feed-authority.ts';
-import type { BATCH_FAILED, IngestMode, RowErrorCode } from '../../contract/ingest/ingest-records.ts';
+import type { BATCH_FAILED, BatchReport, RowErrorCode } from '../../contract/ingest/ingest-records.ts';
+import type { Upload } from '../../contract/ingest/ingest-uploads.ts';
 import type { RowCountParts, RowCounts, ShownBeside, ShownCorrection } from '../../contract/ingest/row-counts.ts';
 import type { ItemKey } from '../ports/ledger.ts';
 import type { KeyRange, ShardedRange } from '../ports/paging.ts';
@@ -23,25 +24,19 @@ import { digestedUlid } from '../ports/ulid.ts';
 import { keyIn, keyOf, shardOfDigest, shardsOf } from './keys.ts';
 
 /** Revision 0; written once, with the request. */
-export type BatchValue = {
-  id: string;
+export type BatchValue = Pick<
+  BatchReport,
+  'id' | 'mode' | 'partial' | 'dryRun' | 'records' | 'sha256' | 'bytes' | 'receivedAt'
+> & {
   subject: string;
   /** The credential that sent the batch. Absent: the service itself sent it, or an earlier version stored it. */
   actor?: string;
-  mode: IngestMode;
-  partial: boolean;
   /** Absent: every record is allowed, as in batches of earlier versions. */
   authority?: FeedAuthority;
-  dryRun: boolean;
   mediaType: 'application/json' | 'application/x-ndjson';
-  records: number;
   /** For a part of an upload: the line of the file with which the part begins. Absent: 1. */
   firstLine?: number;
-  /** SHA-256 of the request's body as it was received, in hex. */
-  sha256: string;
-  bytes: number;
   rawParts: number;
-  receivedAt: string;
 };
 
 /** Rows by their outcome, as `RowCounts` describes them. Absent: none. */
@@ -89,39 +84,33 @@ export type StrandValue = RowTotals & {
  * A large file. Each part of it is applied as a batch. Revision counts changes. The transaction that ends a part's batch
  * also changes this item.
  */
-export type UploadValue = RowTotals & {
-  id: string;
-  subject: string;
-  /** The credential that announced it. Absent in records of earlier versions. */
-  actor?: string;
-  /** See {@link BatchValue.authority}. */
-  authority?: FeedAuthority;
-  mode: IngestMode;
-  /** Its records are checked, but not stored. Absent: they are stored. */
-  dryRun?: true;
-  /** The digest and the length that the sender announced. */
-  sha256: string;
-  bytes: number;
-  records: number;
-  createdAt: string;
-  /** `stopped`: the rest of the file is not applied, see `stoppedBecause`. */
-  state: 'awaiting-content' | 'queued' | 'applying' | 'applied' | 'examined' | 'stopped';
-  /** Absent: the upload is not stopped, or an earlier version stopped it because of too many records. */
-  stoppedBecause?: StopReason;
-  /** The number of applied bytes of the file. */
-  bytesDone: number;
-  linesDone: number;
-  partsDone: number;
-  recordsDone: number;
-  /** The first batches with refused records. */
-  refusedIn: { batch: string; firstLine: number; refused: number }[];
-  /** The batch of the newest part. */
-  lastBatch: string | null;
-  finishedAt: string | null;
-};
+export type UploadValue = RowTotals &
+  UploadFacts & {
+    subject: string;
+    /** The credential that announced it. Absent in records of earlier versions. */
+    actor?: string;
+    /** See {@link BatchValue.authority}. */
+    authority?: FeedAuthority;
+    /** Its records are checked, but not stored. Absent: they are stored. */
+    dryRun?: true;
+    /** Absent: the upload is not stopped, or an earlier version stopped it because of too many records. */
+    stoppedBecause?: StopReason;
+    /** The number of applied bytes of the file. */
+    bytesDone: number;
+    linesDone: number;
+    partsDone: number;
+    recordsDone: number;
+    /** The batch of the newest part. */
+    lastBatch: string | null;
+  };
+
+type UploadFacts = Pick<
+  Upload,
+  'id' | 'mode' | 'sha256' | 'bytes' | 'records' | 'createdAt' | 'state' | 'refusedIn' | 'finishedAt'
+>;
 
 /** The reason why the rest of a file is not applied. */
-export type StopReason = 'too-many-records' | 'credential-ended';
+export type StopReason = NonNullable<Upload['stoppedBecause']>;
 
 /** Faults of rows; see `batchReportSchema`. The report writes `pointer` and `line` in the form of the request. */
 export type FaultsValue = {

@@ -9,40 +9,15 @@
  * | `verifications`               | `<verification id>` | {@link VerificationValue}            |
  * | `verifications/market/<slug>` | `<verification id>` | the same, for the listing by market  |
  */
-import type { ClaimAssertion, ClaimState } from '../../contract/operations/accounts/claims.ts';
+import type { Claim, ClaimState } from '../../contract/operations/accounts/claims.ts';
+import type { SourceVerificationRecord } from '../../contract/operations/source-verifications.ts';
 import type { KeyRange } from '../ports/paging.ts';
 import { keyIn, keyOf } from './keys.ts';
 
 /** Revision counts changes. */
-export type ClaimValue = {
-  id: string;
-  subject: string;
-  state: ClaimState;
-  assertion: ClaimAssertion;
-  evidence: { url: string; note: string | null; addedAt: string }[];
-  createdAt: string;
-  updatedAt: string;
-  decision: { outcome: 'accepted' | 'rejected'; note: string; publicReason?: string; decidedAt: string } | null;
-  /** The evidence that reviewers requested last. */
-  reviewNote: string | null;
-  /** The superseding observation, once a correction or a retraction is accepted. */
-  observationId: string | null;
-};
+export type ClaimValue = Omit<Claim, 'revision'>;
 
-export type VerificationValue = {
-  id: string;
-  market: string;
-  subject:
-    | { type: 'observation'; metric: string; observedAt: string; sourceUrl: string }
-    | { type: 'source'; url: string };
-  outcome: 'confirmed' | 'mismatch' | 'moved' | 'unreachable' | 'gone' | 'inconclusive';
-  verifiedAt: string;
-  /** The text or number in the source, unchanged. */
-  found: string | null;
-  note: string | null;
-  createdAt: string;
-  subjectOwner: string;
-};
+export type VerificationValue = SourceVerificationRecord & { subjectOwner: string };
 
 export const claimKey = (id: string) => keyOf<ClaimValue>(`claim/${id}`, 'record');
 export const claimsOfSubject = (subject: string): KeyRange<null> => ({ partition: `claims/subject/${subject}` });

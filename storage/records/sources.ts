@@ -12,30 +12,17 @@
  * of the source, and runs must not change it.
  */
 
-import type { RunOutcome, SourceRun } from '../../contract/operations/sources.ts';
+import type { SourceRecipe, SourceRun, SourceState } from '../../contract/operations/sources.ts';
 import type { Json } from '../../contract/values/canonical-json.ts';
 import type { KeyRange } from '../ports/paging.ts';
 import type { Lease } from './batches.ts';
 import { keyIn } from './keys.ts';
 
 /** Revision counts changes. */
-export type SourceValue = {
-  recipe: { [name: string]: Json };
-  paused: boolean;
-  createdAt: string;
-  updatedAt: string;
-};
+export type SourceValue = Omit<SourceRecipe, 'name' | 'recipe' | 'revision'> & { recipe: { [name: string]: Json } };
 
 /** Revision counts changes. */
-export type SourceStateValue = {
-  /** Null: the source is paused. */
-  nextRunAt: string | null;
-  /** The unfinished run; null: none. Replays are not named here. */
-  run: string | null;
-  /** The number of failed runs since the last success. */
-  failures: number;
-  lastRun: { id: string; outcome: RunOutcome; finishedAt: string } | null;
-  lastSuccessAt: string | null;
+export type SourceStateValue = Omit<SourceState, 'name' | 'paused'> & {
   /**
    * When the source last gave an answer, for readers: an answer with new data, or the first one of a day (UTC). So it
    * changes once a day while the data do not change. `labels`: its names on markets, by the recipe. Absent: no answer yet.

@@ -64,6 +64,7 @@ const waitlistDecisionSchema = z.strictObject({
 });
 
 export type WaitlistRequest = z.infer<typeof waitlistRequestSchema>;
+export type WaitlistRequestWithContact = z.infer<typeof waitlistRequestWithContactSchema>;
 
 const ID = 'req_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
 const example: WaitlistRequest = {
