@@ -22,6 +22,9 @@ export function openStorage(): PublisherStorage {
     required: ['tableName', 'publicBucket'],
     optional: ['projections', 'secondRegion'],
   });
+  const kinds = parseProjections(projections);
+  // Any other set would remove public files.
+  if (kinds === null) throw new TypeError(`TIDEMARK_PROJECTIONS names no projections: ${projections}`);
   const maxConcurrency = AWS_CONCURRENCY.objects;
   return {
     ledger: openDynamoDbLedger({ tableName }),
@@ -30,7 +33,7 @@ export function openStorage(): PublisherStorage {
     newAttemptId: randomUUID,
     pageSizes: DEFAULT_PAGE_SIZES,
     concurrency: AWS_CONCURRENCY,
-    projections: parseProjections(projections) ?? new Set(),
+    projections: kinds,
     keepsBundles: secondRegion !== undefined,
   };
 }

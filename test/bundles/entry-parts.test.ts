@@ -12,7 +12,7 @@ import { httpReader, UpstreamInvalid, UpstreamUnavailable } from '../../publishe
 import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import { ALL_MARKETS, isInShare } from '../../publisher/verify/reading/share.ts';
 import { defaultProvider } from '../../storage/aws/environment-credentials.ts';
-import { readLambdaEnvironment, type VariableName } from '../../storage/aws/lambda-environment.ts';
+import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
 import { logLine } from '../../storage/aws/log-line.ts';
 import { ENVIRONMENT } from '../../storage/aws/names.ts';
 import { retriedOnce } from '../../storage/concurrency/retried-once.ts';
@@ -20,43 +20,14 @@ import { faultText } from '../../storage/ports/fault-text.ts';
 import { createWorld, market, readerOf } from '../publisher/world.ts';
 
 describe('the environment of a function', () => {
-  test.each<[VariableName, string, string]>([
-    ['tableName', 'tidemark', 'a table'],
-    ['publicBucket', 'tidemark-public-1', 'A bucket'],
-    ['uploadsBucket', 'tidemark.uploads', 'x'],
-    ['secretArn', 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:t', 'tidemark-secret'],
-    ['secretArn', 'arn:aws-us-gov:secretsmanager:us-gov-west-1:123456789012:secret:t', 'arn:aws:ssm:eu-west-1:1:x'],
-    ['originSecretArns', 'arn:aws:secretsmanager:eu-west-1:1:secret:a', 'secret-a'],
-    ['originSecretArns', 'arn:aws:secretsmanager:e:1:secret:a,arn:aws:secretsmanager:e:1:secret:b', 'arn:a,arn:b'],
-    ['issuer', 'https://login.tidemark.test/', 'login.tidemark.test'],
-    ['audience', 'tidemark', 'two words'],
-    ['jwksUri', 'https://login.tidemark.test/keys', 'file:///keys'],
-    ['scopePrefix', 'tidemark/', 'tide mark/'],
-    ['keyEnvironment', 'test', 'production'],
-    ['waitlistEmail', 'keys@tidemark.test', 'keys'],
-    ['projections', 'log, latest', 'log,everything'],
-    ['distributionId', 'E1ABCDEF2GHIJK', 'https://d111.cloudfront.net'],
-    ['logKeyArns', 'arn:aws:kms:eu-west-1:1:key/a', 'arn:aws:s3:eu-west-1:1:key/a'],
-    ['logKeyArns', 'arn:aws:kms:eu-west-1:1:key/a,arn:aws:kms:eu-west-1:1:key/b', 'arn:aws:kms:e:1:key/a,key-b'],
-    ['readBaseUrl', 'https://read.tidemark.test', 'read.tidemark.test'],
-    ['writeBaseUrl', 'http://localhost:3000', '/api'],
-    ['verifyEveryHours', '1', '0'],
-    ['verifyEveryHours', '24', '25'],
-    ['verifyEveryHours', '10', '1.5'],
-  ])('has for %s %j, and refuses %j by its name', (name, valid, invalid) => {
-    const variable = ENVIRONMENT[name];
-    expect(readLambdaEnvironment({ [variable]: valid }, { required: [name] })).toEqual({ [name]: valid });
-    expect(() => readLambdaEnvironment({ [variable]: invalid }, { required: [], optional: [name] })).toThrow(variable);
-  });
-
   test.each([undefined, ''])('is refused without a required variable: %j', (value) => {
     const variables = { [ENVIRONMENT.tableName]: value };
     expect(() => readLambdaEnvironment(variables, { required: ['tableName'] })).toThrow(TypeError);
     expect(readLambdaEnvironment(variables, { required: [], optional: ['tableName'] })).toEqual({});
   });
 
-  test('is refused for everything at once', () => {
-    const read = () => readLambdaEnvironment({ TIDEMARK_ISSUER: 'x' }, { required: ['tableName', 'issuer'] });
+  test('is refused for everything that is missing at once', () => {
+    const read = () => readLambdaEnvironment({}, { required: ['tableName', 'issuer'] });
     expect(read).toThrow(ENVIRONMENT.tableName);
     expect(read).toThrow(ENVIRONMENT.issuer);
   });

@@ -221,25 +221,8 @@ describe.each(Object.entries(REQUIRED))('the environment of %s', (name, required
   const ours = Object.keys(variables).filter((variable) => variable.startsWith('TIDEMARK_'));
 
   it('has what its entry point needs, and no more', () => {
-    // In the shape that each value will have once it is known.
-    const shaped: Record<string, string> = {
-      TIDEMARK_TABLE: 'ledger',
-      TIDEMARK_PUBLIC_BUCKET: 'public-objects',
-      TIDEMARK_UPLOADS_BUCKET: 'uploads',
-      TIDEMARK_SECOND_BUCKET: 'public-objects',
-      TIDEMARK_SECRET_ARN: 'arn:aws:secretsmanager:us-east-1:123456789012:secret:tidemark',
-      TIDEMARK_ORIGIN_SECRET_ARNS: 'arn:aws:secretsmanager:us-east-1:123456789012:secret:origin',
-      TIDEMARK_ISSUER: 'https://issuer.example',
-      TIDEMARK_AUDIENCE: 'audience',
-      TIDEMARK_DISTRIBUTION_ID: 'E2EXAMPLE1234',
-      TIDEMARK_LOG_KEY_ARNS: 'arn:aws:kms:us-east-1:123456789012:key/0a1b2c3d',
-      TIDEMARK_READ_BASE_URL: 'https://read.example',
-      TIDEMARK_WRITE_BASE_URL: 'https://write.example',
-    };
-    const given = ours.map((variable) => {
-      const value = variables[variable];
-      return [variable, typeof value === 'string' ? value : shaped[variable]];
-    });
+    // Some values are known only to CloudFormation.
+    const given = ours.map((variable) => [variable, JSON.stringify(variables[variable])]);
     const read = readLambdaEnvironment(Object.fromEntries(given), { required });
     expect(Object.keys(read).sort()).toEqual([...required].sort());
     expect(ours).toHaveLength(required.length);
