@@ -6,10 +6,12 @@
  * of up to 5 GB, in a bucket that deletes nothing. A sender that repeats the PUT after a lost answer gets 412, or a closed
  * connection. Then the file is stored, as the upload's state shows.
  *
- * The URLs are signed here, not by the SDK: its presigner needs the whole S3 client, an eighth of the code that the write
- * API loads at its start. A test compares the URLs with the SDK's.
+ * The SDK's signer signs the URL, without its presigner: that needs the whole S3 client, an eighth of the code that the write
+ * API loads at its start. A test compares the URLs with the presigner's.
  */
-import { createHash, createHmac } from 'node:crypto';
+import { Sha256 } from '@smithy/core/checksum';
+import { buildQueryString, HttpRequest } from '@smithy/core/protocols';
+import { SignatureV4 } from '@smithy/signature-v4';
 import type { Runtime } from '../aws/runtime.ts';
 import { UPLOAD_TARGET_SECONDS, type UploadTargets, uploadObjectKey } from '../ports/upload-store.ts';
 
@@ -27,42 +29,31 @@ export interface S3UploadTargetsOptions extends Pick<Runtime, 'nowMs'> {
   readonly endpoint?: string;
 }
 
-const ALGORITHM = 'AWS4-HMAC-SHA256';
-const PAYLOAD = 'UNSIGNED-PAYLOAD';
-
 /** Sends no request. A target is valid for an hour, or until the signing credentials expire if that is sooner. */
 export function openS3UploadTargets(options: S3UploadTargetsOptions): UploadTargets {
   const { region, credentials, nowMs } = options;
+  const signer = new SignatureV4({ region, credentials, service: 's3', sha256: Sha256, uriEscapePath: false });
   return {
     async presign(id, { bytes, sha256 }) {
-      const { accessKeyId, secretAccessKey, sessionToken } = await credentials();
       const startedMs = nowMs();
-      const time = new Date(startedMs).toISOString().replace(/[-:]|\.\d{3}/g, '');
-      const day = time.slice(0, 8);
-      const scope = [day, region, 's3', 'aws4_request'];
       const url = objectUrl(options, uploadObjectKey(id));
       const headers = {
         'content-length': String(bytes),
         'if-none-match': '*',
         'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64'),
       };
-      const signed = Object.entries({ ...headers, host: url.host }).sort(byName);
-      const signedNames = signed.map(([name]) => name).join(';');
-      const query = canonicalQuery({
-        'X-Amz-Algorithm': ALGORITHM,
-        'X-Amz-Content-Sha256': PAYLOAD,
-        'X-Amz-Credential': [accessKeyId, ...scope].join('/'),
-        'X-Amz-Date': time,
-        'X-Amz-Expires': String(UPLOAD_TARGET_SECONDS),
-        ...(sessionToken === undefined ? {} : { 'X-Amz-Security-Token': sessionToken }),
-        'X-Amz-SignedHeaders': signedNames,
-        'x-id': 'PutObject',
+      const request = new HttpRequest({
+        method: 'PUT',
+        path: url.pathname,
+        headers: { ...headers, host: url.host, 'X-Amz-Content-Sha256': 'UNSIGNED-PAYLOAD' },
+        query: { 'x-id': 'PutObject' },
       });
-      const fields = signed.map(([name, value]) => `${name}:${value}\n`).join('');
-      const request = ['PUT', url.pathname, query, fields, signedNames, PAYLOAD].join('\n');
-      const text = [ALGORITHM, time, scope.join('/'), createHash('sha256').update(request).digest('hex')].join('\n');
-      const key = scope.reduce<string | Buffer>((secret, part) => hmac(secret, part), `AWS4${secretAccessKey}`);
-      url.search = `${query}&X-Amz-Signature=${hmac(key, text).toString('hex')}`;
+      const { query = {} } = await signer.presign(request, {
+        expiresIn: UPLOAD_TARGET_SECONDS,
+        signingDate: new Date(startedMs),
+        unhoistableHeaders: new Set(['x-amz-checksum-sha256']),
+      });
+      url.search = buildQueryString(query);
       return {
         url: url.href,
         headers,
@@ -77,25 +68,4 @@ function objectUrl({ bucket, region, endpoint }: S3UploadTargetsOptions, key: st
   // A dot in the name would add a level to the host name, which no certificate covers.
   if (bucket.includes('.')) return new URL(`https://s3.${region}.amazonaws.com/${bucket}/${key}`);
   return new URL(`https://${bucket}.s3.${region}.amazonaws.com/${key}`);
-}
-
-function canonicalQuery(parameters: Readonly<Record<string, string>>): string {
-  const pairs = Object.entries(parameters).map(([name, value]) => [encode(name), encode(value)] as const);
-  return [...pairs]
-    .sort(byName)
-    .map(([name, value]) => `${name}=${value}`)
-    .join('&');
-}
-
-/** RFC 3986: encodes everything except unreserved characters. encodeURIComponent leaves a few others. */
-function encode(text: string): string {
-  return encodeURIComponent(text).replace(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
-}
-
-function byName([left]: readonly [string, string], [right]: readonly [string, string]): number {
-  return left < right ? -1 : 1;
-}
-
-function hmac(key: string | Buffer, text: string): Buffer {
-  return createHmac('sha256', key).update(text).digest();
 }
