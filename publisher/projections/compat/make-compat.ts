@@ -19,6 +19,7 @@ import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import { put, removed } from '../../../storage/ports/changes.ts';
 import type { Change } from '../../../storage/ports/ledger.ts';
+import { listKeys } from '../../../storage/ports/objects.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import {
@@ -68,7 +69,9 @@ export async function makeCompat({
   if (day?.value.date === date && again === null) return { kind: 'present', date };
   const head = (await ledger.get(HEAD_KEY))?.value ?? null;
   const markets = head?.counts.markets ?? 0;
-  if (head === null || markets === 0 || markets > COMPAT_MARKETS_MAX) return { kind: 'no-data', date };
+  // A service whose last market was removed still has the files of that market.
+  const isEmpty = markets === 0 && day === null;
+  if (head === null || isEmpty || markets > COMPAT_MARKETS_MAX) return { kind: 'no-data', date };
   if (!head.applied || head.list.isDoubtful) return { kind: 'busy', date };
 
   const list = await publishedMarkets(storage, head.list);
@@ -133,7 +136,7 @@ interface MadeParts {
 
 /** For each group, a function that decides whether a part belongs to it. */
 function groups(markets: number): readonly ((part: string) => boolean)[] {
-  const count = Math.min(PARTS_MAX, Math.ceil(markets / MARKETS_AT_ONCE));
+  const count = Math.min(PARTS_MAX, Math.ceil(Math.max(1, markets) / MARKETS_AT_ONCE));
   return Array.from({ length: count }, (_, group) => {
     return (part) => Math.floor((Number.parseInt(part, 16) * count) / PARTS_MAX) === group;
   });
@@ -196,11 +199,12 @@ async function makeModels(
   { storage, generation, yieldToEventLoop }: ModelOptions,
   markets: readonly ModelMarket[],
 ): Promise<void> {
-  if (markets.length === 0 || markets.length > MODELS_MAX) return;
+  if (markets.length > MODELS_MAX) return;
   const before = await readIndex(storage);
   const isSame = markets.every(({ slug, revision }) => before.markets[slug] === revision);
   const isPlaced = async (file: string) => (await storage.objects.stat(publicKey(modelsName(file)))) !== null;
-  if (isSame && Object.keys(before.markets).length === markets.length && (await isPlaced('latest'))) return;
+  const isComplete = isSame && Object.keys(before.markets).length === markets.length;
+  if (isComplete && (markets.length === 0 || (await isPlaced('latest')))) return;
 
   const prices = new ModelPrices();
   for (const market of markets) {
@@ -217,7 +221,7 @@ async function makeModels(
    * Days with files, newest first. A day that no longer has a change keeps its file, which shows the state at its end
    * without removed markets.
    */
-  const known = Object.keys(before.days).sort().reverse();
+  const known = (await daysOf(storage)).toReversed();
   const passKnown = async (until: string) => {
     for (let day = known.at(-1); day !== undefined && day <= until; day = known.at(-1)) {
       known.pop();
@@ -235,6 +239,13 @@ async function makeModels(
   await put('latest', newest);
   await putDailyFile(storage, { name: GENAI_PRICES, text: genaiText(prices.histories) }, generation);
   await put('index', prices.indexText(days));
+}
+
+/** The days with a file of models, oldest first. The index lacks those whose changes are all of removed markets. */
+async function daysOf({ objects }: PublisherStorage): Promise<readonly string[]> {
+  const folder = publicKey(modelsName('latest')).slice(0, -'latest.json'.length);
+  const keys = await listKeys(objects, folder);
+  return keys.map((key) => key.slice(folder.length, -'.json'.length)).filter((file) => /^\d/.test(file));
 }
 
 type Index = z.infer<typeof compatModelsIndexSchema>;

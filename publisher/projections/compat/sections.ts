@@ -54,11 +54,11 @@ const INCLUDE: { readonly [Format in PriceFormat]: (part: string) => string } = 
   hledger: (part) => `include ${part}.journal\n`,
 };
 
-/** The files that include the files of all parts. */
+/** The files that include the files of all parts. Without a part, they are a comment, because no file may be empty. */
 export function includeFiles(parts: readonly string[]): readonly CompatFile[] {
   return FORMATS.map((format) => ({
     name: pricesName(format, 'prices'),
-    text: parts.map((part) => INCLUDE[format](part)).join(''),
+    text: parts.map((part) => INCLUDE[format](part)).join('') || '; No market is published.\n',
   }));
 }
 

@@ -118,6 +118,12 @@ describe('a later day', () => {
       expect(Object.keys(await world.fileJson(`/litellm/${file}.json`))).toEqual(['vendor/a']);
     expect(Object.keys((await world.fileJson<{ markets: object }>('/litellm/index.json')).markets)).toEqual(['a']);
     expect(await world.findings()).toEqual([]);
+    await removeMarket(world, 'a');
+    await world.nextDay();
+    for (const file of ['2026-01-02', '2026-01-03', '2026-01-05', 'latest'])
+      expect(await world.fileJson(`/litellm/${file}.json`)).toEqual({});
+    expect(await world.findings()).toEqual([]);
+    expect(models(await world.nextDay())).toEqual([]);
   });
 });
 

@@ -188,6 +188,19 @@ test('a removed market leaves its files with the next look, on the same day', as
   expect(await world.findings()).toEqual([]);
 });
 
+test('the last market leaves its files, too', async () => {
+  const world = compatWorld();
+  await world.ingest([{ ...defined('chf-usd', 1, 'CHF'), name: 'Franc' }, price('chf-usd', 0, 777)] as never);
+  await world.nextDay();
+  await removeMarket(world, 'chf-usd');
+  await world.publish();
+  expect((await makeCompat({ storage: world.dependencies })).kind).toBe('made');
+  const files = [...Object.values(PATHS('chf-usd')), ...LEADING, '/currency-api@latest/v1/currencies/chf.json'];
+  for (const path of files) expect(await world.file(path)).not.toMatch(/^404|Franc|7\.77|chf-usd|include/);
+  expect(await world.findings()).toEqual([]);
+  expect((await makeCompat({ storage: world.dependencies })).kind).toBe('present');
+});
+
 test('a run that was slow puts no prices in the place of those of a later run, which leave out a removed market', async () => {
   const world = compatWorld();
   // In one part: it is put when both were read.
