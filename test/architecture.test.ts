@@ -54,7 +54,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'server/target/static-host.ts',
       'server/terminal/',
       'server/service/start-error.ts',
-      'server/settings/address-file.ts',
       'server/settings/settings-help.ts',
       'server/backup/control-socket.ts',
     ],

@@ -8,8 +8,7 @@
  */
 import { join } from 'node:path';
 import { baseUrl } from '../../clients/typescript/public-files.ts';
-import { hasControl } from '../../server/backup/control-socket.ts';
-import { DEFAULT_DATA_FOLDER, readAddress } from '../../server/settings/address-file.ts';
+import { DEFAULT_DATA_FOLDER, serverOf } from '../../server/backup/control-socket.ts';
 import { poll } from '../http/poll.ts';
 import { configPath, readConfigFile, readSecret } from './config-file.ts';
 import type { ProfileSettings } from './config-schema.ts';
@@ -119,12 +118,7 @@ async function profileLevel(options: GlobalOptions, environment: NodeJS.ProcessE
 async function folderLevel(options: GlobalOptions, environment: NodeJS.ProcessEnv): Promise<Level> {
   const named = options.data ?? (environment.TIDEMARK_DATA || null);
   const folder = named ?? DEFAULT_DATA_FOLDER;
-  // A killed server leaves its address, and any user may take over its port. So the key is sent only to the folder's own
-  // process.
-  const running = async () => {
-    const address = readAddress(folder);
-    return address !== null && (await hasControl(folder)) ? address : undefined;
-  };
+  const running = async () => (await serverOf(folder)) ?? undefined;
   const { patience = 0 } = options;
   let url = await running();
   if (url === undefined && named !== null && patience > 0) {

@@ -2,6 +2,13 @@
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { join, relative } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { StartError } from '../service/start-error.ts';
+import { checkFileIsPrivate } from '../settings/private-files.ts';
+
+export const DEFAULT_DATA_FOLDER = '.tidemark';
+/** Answers with the base URL of the server. */
+export const ADDRESS_URL_PATH = '/address';
 
 const SOCKET = 'control.sock';
 /** The longest path of a Unix socket (unix(7)). Some systems allow only 103 bytes. */
@@ -13,32 +20,32 @@ export function socketOf(folder: string): string {
   return Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES ? path : relative('', path);
 }
 
-/** Rejects if no process answers. */
+/** Null: no process answers. @throws StartError if the socket belongs to another user */
 export async function askControl(
   folder: string,
   path: string,
   body = '',
-): Promise<{ readonly asking: ClientRequest; readonly answer: IncomingMessage }> {
-  const asking = request({ socketPath: socketOf(folder), path, method: 'POST' });
+): Promise<{ readonly asking: ClientRequest; readonly answer: IncomingMessage } | null> {
+  const socketPath = socketOf(folder);
+  checkFileIsPrivate(socketPath);
+  const asking = request({ socketPath, path, method: 'POST' });
   asking.end(body);
-  const [answer] = (await once(asking, 'response')) as [IncomingMessage];
-  return { asking, answer };
-}
-
-/** Whether the error says that the socket belongs to another user. */
-export function isOfAnotherUser({ code }: NodeJS.ErrnoException): boolean {
-  return code === 'EACCES' || code === 'EPERM';
+  try {
+    const [answer] = (await once(asking, 'response')) as [IncomingMessage];
+    return { asking, answer };
+  } catch (error) {
+    if (!['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
+    throw new StartError(`${socketPath} belongs to another user: run this command as the user of the server.`);
+  }
 }
 
 /**
- * Whether the folder's own server answers. Only the folder's owner can create the socket. So after a crash no other user can
- * pretend to be the server, as a process could that takes over its port.
+ * The base URL of the server that runs in the folder; null: none answers. Keys are sent to this address. Only the folder's owner
+ * can create the socket, so no other user can pretend to be the server, as a process could that takes over its port.
+ *
+ * @throws StartError if another user may have put the socket there
  */
-export async function hasControl(folder: string): Promise<boolean> {
-  try {
-    (await askControl(folder, '/')).answer.resume();
-    return true;
-  } catch (error) {
-    return isOfAnotherUser(error as NodeJS.ErrnoException);
-  }
+export async function serverOf(folder: string): Promise<string | null> {
+  const asked = await askControl(folder, ADDRESS_URL_PATH);
+  return asked && (await text(asked.answer));
 }

@@ -13,7 +13,7 @@ import type { CopyProgress } from '../../storage/sqlite/sqlite-copy.ts';
 import { LEDGER_FILE } from '../folder/data-folder.ts';
 import type { DailyLoop, ToKeep } from '../loops/daily-loop.ts';
 import { StartError } from '../service/start-error.ts';
-import { askControl, isOfAnotherUser, socketOf } from './control-socket.ts';
+import { ADDRESS_URL_PATH, askControl, socketOf } from './control-socket.ts';
 import { checkRoom, sizeOf } from './copied-files.ts';
 
 const SNAPSHOT_URL_PATH = '/snapshot';
@@ -24,6 +24,7 @@ type Line = { readonly copied: number; readonly of: number } | { readonly file: 
 
 export interface ControlOptions {
   readonly folder: string;
+  readonly baseUrl: string;
   readonly copyLedger: (path: string, progress: CopyProgress) => Promise<void>;
   readonly daily: Pick<DailyLoop, 'make' | 'keep'>;
   readonly report: (what: string, cause: unknown) => void;
@@ -49,7 +50,7 @@ class Abandoned extends Error {}
  * Opens the door of a data folder that this process owns. Only commands need it: if it cannot be opened, that is
  * reported, and the service runs without it.
  */
-export async function openControl({ folder, copyLedger, daily, report }: ControlOptions): Promise<Control> {
+export async function openControl({ folder, baseUrl, copyLedger, daily, report }: ControlOptions): Promise<Control> {
   removeSnapshots(folder);
   let running: { readonly response: ServerResponse; readonly done: Promise<void> } | null = null;
   let isStopping = false;
@@ -80,6 +81,7 @@ export async function openControl({ folder, copyLedger, daily, report }: Control
   }
 
   const server = createServer((asked: IncomingMessage, response: ServerResponse) => {
+    if (asked.method === 'POST' && asked.url === ADDRESS_URL_PATH) return void response.end(baseUrl);
     if (asked.method === 'POST' && asked.url === DAILY_URL_PATH) return void answerDaily(asked, response, daily);
     if (asked.method !== 'POST' || asked.url !== SNAPSHOT_URL_PATH) return void response.writeHead(404).end();
     // A client that has closed the connection gets nothing more, but its file may still have to be removed.
@@ -140,19 +142,11 @@ async function answerDaily(
  * @throws StartError if no process answers, or if the process fails or ends before it has answered
  */
 export async function askForDaily(folder: string, ask: AskDaily) {
-  const asked = await post(folder, DAILY_URL_PATH, JSON.stringify(ask));
+  const asked = await askControl(folder, DAILY_URL_PATH, JSON.stringify(ask));
   const answer = asked && ((await json(asked.answer).catch(() => null)) as DailyAnswer | null);
   if (answer === null) throw new StartError(`No server answers for ${folder}: start it, then repeat this command.`);
   if ('error' in answer) throw new StartError(`The server could not make the ${ask[0]}: ${answer.error}`);
   return answer.outcome;
-}
-
-/** Null: no process answers. @throws StartError if the socket belongs to another user */
-async function post(folder: string, path: string, body = '') {
-  return await askControl(folder, path, body).catch((error: NodeJS.ErrnoException) => {
-    if (!isOfAnotherUser(error)) return null;
-    throw new StartError(`${socketOf(folder)} belongs to another user: run this command as the user of the server.`);
-  });
 }
 
 export function newSnapshotName(): string {
@@ -194,7 +188,7 @@ export interface AskedSnapshot {
  * @throws StartError if that process refuses, fails or ends before the snapshot is complete
  */
 export async function askForSnapshot(folder: string, progress: CopyProgress): Promise<AskedSnapshot | null> {
-  const asked = await post(folder, SNAPSHOT_URL_PATH);
+  const asked = await askControl(folder, SNAPSHOT_URL_PATH);
   if (asked === null) return null;
   const { asking, answer } = asked;
   const hangUp = () => void asking.destroy();

@@ -6,13 +6,13 @@ import { isLoopback } from '../../lambdas/http/network.ts';
 import type { AskSource } from '../../lambdas/sources/run/dependencies.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { HeadValue } from '../../storage/records/publication.ts';
+import { DEFAULT_DATA_FOLDER } from '../backup/control-socket.ts';
 import { collectAtRest } from '../edge-host/collect-at-rest.ts';
 import { startEdge } from '../edge-host/edge-thread.ts';
 import type { OperatorKeyFile } from '../http/write-api.ts';
 import { type Log, type LogFormat, type LogStreams, openLog, readLogFormat } from '../service/log.ts';
 import type { Service, StartProgress } from '../service/service.ts';
 import { SettingError, StartError } from '../service/start-error.ts';
-import { DEFAULT_DATA_FOLDER, forgetAddress, leaveAddress } from '../settings/address-file.ts';
 import { checkClock, type EmbeddedConfig, type Environment, readConfig, type SampleName } from '../settings/config.ts';
 import { misspeltSettings } from '../settings/settings-help.ts';
 import { printable } from '../terminal/printable.ts';
@@ -53,7 +53,7 @@ export async function runServer(environment: Environment, ask?: AskSource): Prom
 const EXPECTED = [StartError, StorageUnavailable, StorageCorrupt];
 
 async function start(config: EmbeddedConfig, ask?: AskSource): Promise<void> {
-  stopOnSignals(config);
+  stopOnSignals();
   // The ledger holds personal data, so only the owner may read the files that this process makes.
   process.umask(0o077);
   checkClock(Date.now());
@@ -63,7 +63,6 @@ async function start(config: EmbeddedConfig, ask?: AskSource): Promise<void> {
   const { startService } = await import('../service/service.ts');
   running = await startService(config, progress, log, ask, edge);
   collectAtRest();
-  leaveAddress(config.dataFolder, running.baseUrl);
   terminal.done(summary(running.head));
   const made = [
     ...(running.operatorKey === 'made' ? ['operator-key'] : []),
@@ -171,7 +170,7 @@ ${commands('Write, as the operator or as a user (more at /docs/ of this address)
 const SOON_MS = 500;
 
 /** The first signal ends the process cleanly, also during the start. A second signal ends it at once. */
-function stopOnSignals({ dataFolder }: EmbeddedConfig): void {
+function stopOnSignals(): void {
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
     terminal.clear();
     setTimeout(
@@ -180,7 +179,6 @@ function stopOnSignals({ dataFolder }: EmbeddedConfig): void {
     );
     // A start may be interrupted at any point: commits are durable, and the next start continues the publication.
     await running?.stop();
-    if (running !== null) forgetAddress(dataFolder);
     terminal.say(running === null ? '\n  Stopped while starting. The next start continues.\n' : '\n  Stopped.\n');
     if (format === 'json') log.info('stopped', { signal });
     process.exit(0);

@@ -6,14 +6,13 @@ import { isLoopback } from '../../lambdas/http/network.ts';
 import { findDamagedObjects } from '../../storage/directory/damaged-files.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import { examineLedgerFile } from '../../storage/sqlite/sqlite-copy.ts';
-import { hasControl } from '../backup/control-socket.ts';
+import { serverOf, socketOf } from '../backup/control-socket.ts';
 import { sizeOf } from '../backup/copied-files.ts';
 import { readLastBackup } from '../backup/last-backup.ts';
 import { checkLedgerCopy, takeSnapshot } from '../backup/snapshot.ts';
 import { checkHasLedger, LEDGER_FILE } from '../folder/data-folder.ts';
 import { checkFolderFormat, readFolderFormat } from '../folder/folder-format.ts';
 import { StartError } from '../service/start-error.ts';
-import { readAddress } from '../settings/address-file.ts';
 import { checkClock, type EmbeddedConfig, type Environment, readConfig } from '../settings/config.ts';
 import { readLogKeys } from '../settings/log-key.ts';
 import { checkFileIsPrivate, checkFolderIsPrivate } from '../settings/private-files.ts';
@@ -56,16 +55,13 @@ export async function examineFolder(environment: Environment, question: FolderQu
     return ok('data folder', dataFolder);
   });
   if (hasLedger.some(isFault)) return { found: [...settings, node, ...hasLedger], server: null };
-  const answers = await hasControl(dataFolder);
   let server: string | null = null;
   const running = await diagnose('server', 'Remove that file, and start the server again.', async () => {
-    const address = readAddress(dataFolder);
-    if (answers || address === null) {
-      server = address;
-      return ok('server', server ?? 'does not run');
-    }
-    // A server that stops normally removes this file.
-    const detail = `${address} was left, and nothing answers: the server was killed or crashed`;
+    server = await serverOf(dataFolder);
+    const socket = socketOf(dataFolder);
+    // A server that stops normally removes its socket.
+    if (server !== null || !existsSync(socket)) return ok('server', server ?? 'does not run');
+    const detail = `${socket} was left, and nothing answers: the server was killed or crashed`;
     return warning(
       'server',
       detail,

@@ -175,7 +175,8 @@ async function startOn(
     });
     work.wakeAll();
     const { daily } = work;
-    const control = await openControl({ folder: config.dataFolder, copyLedger: data.copyLedger, daily, report });
+    const { copyLedger } = data;
+    const control = await openControl({ folder: config.dataFolder, baseUrl, copyLedger, daily, report });
     const stop = async (): Promise<void> => {
       const closing = control.stop();
       metrics?.stop();

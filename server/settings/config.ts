@@ -15,10 +15,10 @@ import { type Operator, operatorSchema } from '../../contract/values/operator.ts
 import { waitlistEmailSchema } from '../../contract/values/waitlist.ts';
 import { isLoopback } from '../../lambdas/http/network.ts';
 import { isInternalOrigin } from '../../mapping/recipe/recipe-url.ts';
+import { DEFAULT_DATA_FOLDER } from '../backup/control-socket.ts';
 import { isProxy } from '../http/sender.ts';
 import { parseWitnesses, type WitnessAddress } from '../loops/witness-client.ts';
 import { SettingError, StartError } from '../service/start-error.ts';
-import { DEFAULT_DATA_FOLDER } from './address-file.ts';
 import { readGivenSecret, readSourceSecrets } from './given-secret.ts';
 
 /** The bundled samples; the first one is the default. */

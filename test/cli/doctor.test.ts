@@ -253,12 +253,12 @@ describe('a data folder of a stopped server', () => {
       },
       ['fault ledger'],
     ],
-    ['its server was killed', () => writeFile(join(data, 'address'), 'http://127.0.0.1:1\n'), ['warning server']],
+    ['its server was killed', () => writeFile(join(data, 'control.sock'), ''), ['warning server']],
     [
-      'other users can write the address of its server',
+      'other users can write the socket of its server',
       async () => {
-        await writeFile(join(data, 'address'), 'http://127.0.0.1:1\n');
-        await chmod(join(data, 'address'), 0o666);
+        await writeFile(join(data, 'control.sock'), '');
+        await chmod(join(data, 'control.sock'), 0o666);
       },
       ['fault server', 'fault permissions'],
     ],

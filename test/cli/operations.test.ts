@@ -1,6 +1,4 @@
 /** Every operation of the write API has its verb, and the generated ones send what the operation takes. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { CONSEQUENCES, GENERATED, VERBS } from '../../cli/operations/verbs.ts';
@@ -191,7 +189,7 @@ describe('on a running server', () => {
     const scopes = ['--scopes', 'watchlists:read,watchlists:write'];
     const words = ['keys', 'create', '--waitlist-request', id, '--label', 'Chart', ...scopes, '--json'];
     const issued = JSON.parse((await run(words)).output) as { id: string; key: string };
-    const url = readFileSync(join(served.data, 'address'), 'utf8').trim();
+    const { url } = served;
     const asAccount = (...own: readonly string[]) =>
       tidemarkHere([...own, '--url', url], { environment: { TIDEMARK_KEY: issued.key } });
 

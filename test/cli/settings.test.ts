@@ -77,16 +77,15 @@ describe('the key and the URL come from', () => {
     const server = await stubServer(json(PUBLISHED));
     const data = join(folder, 'data');
     await mkdir(data, { mode: 0o700 });
-    await writeFile(join(data, 'address'), `${server.url}\n`, { mode: 0o600 });
     await writeFile(join(data, 'operator-key'), 'key-5\n', { mode: 0o600 });
     const openControl = async () => {
-      const opened = createServer((_, response) => response.writeHead(404).end());
+      const opened = createServer((_, response) => response.end(server.url));
       await once(opened.listen(join(data, 'control.sock')), 'listening');
       return opened;
     };
     const control = await openControl();
     expect(await keyOf(server, publish({}, '--data', data))).toBe('Bearer key-5');
-    // Killed: the address stays, and somebody else may have the port.
+    // Killed: somebody else may have the port.
     control.close();
     control.closeAllConnections();
     await once(control, 'close');
