@@ -18,6 +18,8 @@ export type CompatDayValue = {
   date: string;
   /** Currencies that have ever had a file of rates, in lower case. */
   codes: string[];
+  /** The number of entries that had been taken down. Absent: 0. */
+  takenDown?: number;
 };
 
 /** `shows`: a digest of the markets and their revisions. `generation`: HEAD's generation when the files were made. */

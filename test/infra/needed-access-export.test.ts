@@ -10,7 +10,9 @@ import { publish } from '../../publisher/publish.ts';
 import type { ObjectHead } from '../../storage/ports/object-store.ts';
 import { compatWorld } from '../publisher/compat/compat-world.ts';
 import { DAY_MS, days, exportWorld, FIRST_DAY, keysOf } from '../publisher/exports/export-world.ts';
+import { TEST_LOG } from '../publisher/log/test-log.ts';
 import { removeMarket } from '../publisher/remove-market.ts';
+import { takeDown } from '../publisher/take-down.ts';
 import { market, price } from '../publisher/world.ts';
 import { type AccessCall, allows, recordAccess, recordObjectAccess, type Statement } from './recorded-access.ts';
 
@@ -44,8 +46,8 @@ it('a first export, one after a correction, and one after a loss may be made, an
   expect(asked.filter((call) => !allows(ROLE, call))).toEqual([]);
 });
 
-it('files for other programs may be made, and made again after a removal', async () => {
-  const world = compatWorld();
+it('files for other programs may be made, and made again after a removal and a takedown', async () => {
+  const world = compatWorld(['compat'], TEST_LOG);
   const asked: AccessCall[] = [];
   const ledger = recordAccess(world.ledger, asked);
   const storage = { ...world.dependencies, ledger, objects: recordObjectAccess(world.objects, asked) };
@@ -55,6 +57,10 @@ it('files for other programs may be made, and made again after a removal', async
   await removeMarket(world, 'a');
   await world.publish();
   expect((await makeCompat({ storage })).kind).toBe('made');
+  await takeDown(world, 'a');
+  await world.publish();
+  expect((await makeCompat({ storage })).kind).toBe('made');
   expect(asked).toContainEqual({ action: 'dynamodb:DeleteItem', partition: 'compat' });
+  expect(asked).toContainEqual({ action: 'dynamodb:Query', partition: 'log/entries/0' });
   expect(asked.filter((call) => !allows(ROLE, call))).toEqual([]);
 });

@@ -6,7 +6,8 @@
  *    made again if one of its markets has changed, or if the store has lost one of its files: each history of the part is
  *    read, and its four files are put.
  * 2. The index, the include files and the rates are put, which follow from the list alone; then the files of model prices.
- * 3. The day is recorded, so that it is made once.
+ * 3. After a takedown, its markets leave the rates of earlier days.
+ * 4. The day is recorded, so that it is made once.
  *
  * Every step may be repeated, by this process or another. One history is read at a time, page by page, and one part is in
  * memory. A part that is too large for the store keeps its old files, and all others are made.
@@ -33,6 +34,8 @@ import {
 import { HEAD_KEY } from '../../../storage/records/publication.ts';
 import { storedHistory } from '../../core/bodies/stored-history.ts';
 import { publishedMarkets } from '../../core/lists/published-list.ts';
+import { marketsTakenDown } from '../../core/log/entry-texts.ts';
+import { readEntries } from '../../core/log/log-chunks.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { FileTooLarge, Superseded } from '../../errors.ts';
 import { commit } from '../../kernel/change-many.ts';
@@ -40,6 +43,7 @@ import { putDailyFile } from '../../kernel/files/put-daily-file.ts';
 import type { DailyContext, DailyOutcome } from '../../kernel/projection.ts';
 import { DayPrices } from './day-prices.ts';
 import { genaiText } from './genai-prices.ts';
+import { leaveOutOfRates } from './leave-out.ts';
 import { isModel, type ModelMarket, ModelPrices } from './model-prices.ts';
 import { GENAI_PRICES, modelsName, PARTS, partNames, partOf } from './names.ts';
 import { Pairs } from './pairs.ts';
@@ -66,8 +70,10 @@ export async function makeCompat({
   const { ledger, nowMs } = storage;
   const date = new Date(nowMs()).toISOString().slice(0, '2026-11-22'.length);
   const [day, again] = await Promise.all([ledger.get(COMPAT_DAY_KEY), ledger.get(COMPAT_AGAIN_KEY)]);
-  if (day?.value.date === date && again === null) return { kind: 'present', date };
   const head = (await ledger.get(HEAD_KEY))?.value ?? null;
+  const { takenDown = 0 } = head?.log ?? {};
+  const isTakedownNew = takenDown !== (day?.value.takenDown ?? 0);
+  if (day?.value.date === date && again === null && !isTakedownNew) return { kind: 'present', date };
   const markets = head?.counts.markets ?? 0;
   // A service whose last market was removed still has the files of that market.
   const isEmpty = markets === 0 && day === null;
@@ -78,11 +84,13 @@ export async function makeCompat({
   const pairs = new Pairs();
   const slugs: string[] = [];
   const models: ModelMarket[] = [];
+  const credits = new Set<string>();
   for await (const some of list) {
     for (const market of some) {
       pairs.add(market);
       slugs.push(market.slug);
       if (isModel(market)) models.push(market);
+      for (const { attribution } of market.sources) if (attribution !== null) credits.add(attribution);
     }
     await yieldToEventLoop();
   }
@@ -119,8 +127,14 @@ export async function makeCompat({
   for (const file of [...includeFiles([...new Set(parts.values())].sort()), index, ...rates.files])
     await putDailyFile(storage, file, head.generation);
   await makeModels({ storage, generation: head.generation, yieldToEventLoop }, models);
+  if (isTakedownNew) {
+    const readTile = (tile: number, width: number) => readEntries(ledger, tile, width);
+    const gone = await marketsTakenDown({ readEntries: readTile, yieldToEventLoop }, head.log?.size ?? 0);
+    await leaveOutOfRates(storage, { markets: gone, credits, generation: head.generation });
+  }
   if (fault !== null) throw fault;
-  const done = put(COMPAT_DAY_KEY, 0, { date, codes: [...rates.codes] });
+  const codes = [...rates.codes];
+  const done = put(COMPAT_DAY_KEY, 0, { date, codes, ...(takenDown === 0 ? {} : { takenDown }) });
   // If a market was removed in the meantime, its request has another revision, and this deletion is refused.
   await commitAlone(storage, [done, ...(again === null ? [] : [removed(again)])]);
   return { kind: 'made', date };

@@ -7,14 +7,13 @@
  * are the same, nothing is put. Compressed bytes are the same with the same version of Node.
  */
 import pMap from 'p-map';
-import { takenDownHash } from '../../../contract/log/entry-bundle.ts';
-import { TILE_WIDTH } from '../../../contract/log/tiles.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { Item } from '../../../storage/ports/ledger.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import { dateOfExportDay, EXPORT_DAYS, type ExportDayValue } from '../../../storage/records/exports.ts';
 import { HEAD_KEY, type HeadValue } from '../../../storage/records/publication.ts';
 import { marketBody } from '../../core/bodies/render.ts';
+import { type LogEntries, marketsTakenDown, publicTexts } from '../../core/log/entry-texts.ts';
 import { LogFold } from '../../core/log/fold.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
 import { ExportWriter } from './export-files.ts';
@@ -91,16 +90,14 @@ async function remake(run: ExportRun, day: Day, today: string, head: HeadValue, 
   return true;
 }
 
-type Entries = Pick<ExportRun, 'readEntries' | 'yieldToEventLoop'>;
-
 /** The markets of the list that follows from this many first entries of the log. */
 async function* marketsOfLog(
-  entries: Entries,
+  entries: LogEntries,
   size: number,
   gone: ReadonlySet<string>,
 ): AsyncGenerator<readonly Market[]> {
   const fold = new LogFold();
-  for await (const text of textsOf(entries, size)) {
+  for await (const text of publicTexts(entries, size)) {
     if (gone.size === 0 || !gone.has(JSON.parse(text).market)) fold.add(text);
   }
   for (const slug of fold.slugs()) {
@@ -108,23 +105,5 @@ async function* marketsOfLog(
     // Tables never show the name of a representative.
     if (folded?.kind === 'shown') yield [JSON.parse(marketBody(slug, folded.revision, folded.record(null))) as Market];
     await entries.yieldToEventLoop();
-  }
-}
-
-async function marketsTakenDown(entries: Entries, size: number): Promise<ReadonlySet<string>> {
-  const slugs = new Set<string>();
-  for await (const text of textsOf(entries, size)) {
-    if (text.includes('"type":"takedown"')) slugs.add(JSON.parse(text).market);
-  }
-  return slugs;
-}
-
-/** The texts of entries, without those that were taken down. */
-async function* textsOf({ readEntries, yieldToEventLoop }: Entries, size: number): AsyncGenerator<string> {
-  for (let first = 0; first < size; first += TILE_WIDTH) {
-    for (const text of await readEntries(first / TILE_WIDTH, Math.min(TILE_WIDTH, size - first))) {
-      if (takenDownHash(text) === null) yield text;
-    }
-    await yieldToEventLoop();
   }
 }

@@ -3,7 +3,10 @@ import { describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { commodityOf } from '../../../publisher/projections/compat/commodity.ts';
+import { makeCompat } from '../../../publisher/projections/compat/make-compat.ts';
+import { TEST_LOG } from '../log/test-log.ts';
 import { removeMarket } from '../remove-market.ts';
+import { takeDown } from '../take-down.ts';
 import { market, price } from '../world.ts';
 import { compatWorld, DAY_MS } from './compat-world.ts';
 
@@ -125,6 +128,37 @@ test('a currency that has lost its last market has no rate today, and keeps thos
   expect(await world.fileJson(`${LATEST}/currencies.json`)).not.toHaveProperty('chf');
   expect((await ratesOf(world, 'usd', '/currency-api@2026-10-02/v1')).rates).toHaveProperty('chf');
   expect(await world.file('/currency-api@2026-10-03/v1/currencies/chf.json')).toBe('404');
+});
+
+test('after a takedown, the rates of earlier days have none of its market, and keep all others', async () => {
+  const world = compatWorld(['compat'], TEST_LOG);
+  const from = (slug: string, attribution: string) => {
+    const source = { label: 'S', url: 'https://example.com/', publisher: null, licence: null, attribution };
+    return { ...pair(slug, 1, slug.slice(0, 3).toUpperCase()), sources: [source] } as never;
+  };
+  await world.ingest([from('eur-usd', 'By E'), from('chf-usd', 'By C')]);
+  await world.ingest([price('eur-usd', 0, 200), price('chf-usd', 0, 777)]);
+  await world.nextDay();
+  await world.nextDay();
+  const bases = ['2026-10-02', '2026-10-03', 'latest'].map((day) => `/currency-api/${day}/v1`);
+  const before = await Promise.all(bases.map((base) => ratesOf(world, 'eur', base)));
+  await removeMarket(world, 'chf-usd');
+  await world.publish();
+  expect((await makeCompat({ storage: world.dependencies })).kind).toBe('made');
+  await takeDown(world, 'chf-usd');
+  await world.publish();
+  expect((await makeCompat({ storage: world.dependencies })).kind).toBe('made');
+  expect((await makeCompat({ storage: world.dependencies })).kind).toBe('present');
+  for (const [place, base] of bases.entries()) {
+    const usd = await ratesOf(world, 'usd', base);
+    expect(usd).toMatchObject({ date: before[place]?.date, rates: { eur: 0.5, usd: 1 } });
+    expect(usd.derived).toMatchObject({ rates: { eur: { market: 'eur-usd' } }, attributions: ['By E'] });
+    expect((await ratesOf(world, 'chf', base)).rates).toEqual({ chf: 1 });
+    if (place === 0) expect(await ratesOf(world, 'eur', base)).toEqual(before[place]);
+  }
+  const bodies = [...world.objects.snapshot()].filter(([key]) => key.includes('/compat/'));
+  expect(bodies.filter(([, { body }]) => /7\.77|chf-usd|By C/.test(Buffer.from(body).toString()))).toEqual([]);
+  expect(await world.findings()).toEqual([]);
 });
 
 test('verify finds a rate that is not that of its price, and a price that is not that of its market', async () => {
