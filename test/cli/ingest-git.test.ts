@@ -1,6 +1,6 @@
 /** `tidemark ingest --git`: the past of a list into a running server. */
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
@@ -134,6 +134,9 @@ describe('the recipe', () => {
 });
 
 describe('is refused', () => {
+  const never = () => join(served.folder, 'never.git');
+  beforeAll(() => void makeGitRepository(never(), [version(1, { never: 0.01 })]));
+
   test.each<[string, readonly string[]]>([
     ['without a file and a repository', []],
     ['with a repository alone', ['--git', '.']],
@@ -150,11 +153,9 @@ describe('is refused', () => {
     ['with a file outside', ['--git', 'REPOSITORY', '--path', '../never', '--recipe', 'RECIPE']],
     ['with a folder without a repository', ['--git', 'FOLDER', '--path', PATH, '--recipe', 'RECIPE']],
   ])('%s', async (_, words) => {
-    const repository = await mkdtemp(join(served.folder, 'refused-'));
-    makeGitRepository(repository, [version(1, { never: 0.01 })]);
-    const all = ['--git', repository, '--path', PATH, '--recipe', recipe];
+    const all = ['--git', never(), '--path', PATH, '--recipe', recipe];
     const places: Readonly<Record<string, readonly string[]>> = {
-      ...{ GIT: all, REPOSITORY: [repository], RECIPE: [recipe], FOLDER: [copies] },
+      ...{ GIT: all, REPOSITORY: [never()], RECIPE: [recipe], FOLDER: [copies] },
     };
     const given = words.flatMap((word) => places[word] ?? [word]);
     expect(await command(given)).toMatchObject({ code: EXIT_CODES.usage.code, output: '' });
@@ -162,9 +163,7 @@ describe('is refused', () => {
   });
 
   test('with a file that is in no commit', async () => {
-    const repository = join(served.folder, 'no-file.git');
-    makeGitRepository(repository, [version(1, { never: 0.01 })]);
-    const run = await command(['--git', repository, '--path', 'never.json', '--recipe', recipe]);
+    const run = await command(['--git', never(), '--path', 'never.json', '--recipe', recipe]);
     expect(run).toMatchObject({ code: EXIT_CODES.findings.code, output: '' });
     expect(run.errors).toContain('never.json');
   });

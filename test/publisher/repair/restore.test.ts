@@ -69,9 +69,9 @@ function isObservation(change: { readonly key: { readonly sort: string } } | und
 describe('an older copy is restored in place, wherever it ends', () => {
   test.each(TEARS)('and has %s of the next transaction', async (name, tear) => {
     const [, from = 0, to = 0] = days;
-    // This row takes half of the transactions of the last day but one, the next row the other half.
-    const first = from + (TEARS.findIndex(([other]) => other === name) % 2);
-    for (let count = first; count < to; count += runs(4, 2))
+    // This row takes a third of the transactions of the last day but one, the next rows the others.
+    const first = from + (TEARS.findIndex(([other]) => other === name) % 3);
+    for (let count = first; count < to; count += runs(6, 3))
       await restoreInPlace(await olderCopy(later.ledger, count, tear));
   });
 });
