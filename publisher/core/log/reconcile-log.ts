@@ -9,12 +9,13 @@ import { gunzipSync } from 'node:zlib';
 import pMap from 'p-map';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { type LogCheckpoint, openCheckpoint } from '../../../contract/log/checkpoint.ts';
-import { leafOf } from '../../../contract/log/entry-bundle.ts';
+import { leafOf, takenDownHash } from '../../../contract/log/entry-bundle.ts';
 import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
 import { verifierKey } from '../../../contract/log/notes.ts';
 import { ndjsonPath, TILE_WIDTH, tilesOfGrowth } from '../../../contract/log/tiles.ts';
 import { LogTree } from '../../../contract/log/tree.ts';
 import { StorageCorrupt } from '../../../storage/ports/errors.ts';
+import type { LedgerReader } from '../../../storage/ports/ledger.ts';
 import { listKeys } from '../../../storage/ports/objects.ts';
 import { type HeadValue, type LogState, refreshMark } from '../../../storage/records/publication.ts';
 import { OBJECT_CONCURRENCY, type PublisherDependencies } from '../../dependencies.ts';
@@ -44,7 +45,7 @@ export async function reconcileLog(dependencies: PublisherDependencies, head: He
     edge ??= await readEdge(dependencies.ledger, NO_LOG);
     settled = await adopt(dependencies, head, edge, shown as LogCheckpoint);
   } else if (shown !== null) await checkPrefix(dependencies, shown);
-  await putMissing(dependencies, head.generation, settled.size);
+  await putMissing(dependencies, head.generation, settled);
   return settled;
 }
 
@@ -118,8 +119,15 @@ export async function readShownEntries(
   }
 }
 
-/** Puts the tiles of the log that the store does not list. */
-async function putMissing({ ledger, objects }: PublisherDependencies, generation: number, size: number): Promise<void> {
+/**
+ * Puts the tiles of the log that the store does not list, and those with entries that were taken down: an older copy of the
+ * store may still have their texts.
+ */
+async function putMissing(
+  { ledger, objects }: PublisherDependencies,
+  generation: number,
+  { size, takenDown = 0 }: LogState,
+): Promise<void> {
   const present = new Set(await listKeys(objects, logKeyOf('')));
   const readTile = ledgerTiles(ledger);
   await pMap(
@@ -127,12 +135,18 @@ async function putMissing({ ledger, objects }: PublisherDependencies, generation
     async ({ level, n, width }) => {
       const tiles = [hashTile(level, n, width, () => readTile(level, n, width))];
       if (level === 0) tiles.push(...entryTiles(n, width, () => readEntries(ledger, n, width)));
+      const isTakenDown = takenDown > 0 && level === 0 && (await hasTakenDown(ledger, n, width));
       for (const { key, make } of tiles) {
-        if (!present.has(key)) await putTile(objects, generation, { key, ...(await make()) });
+        if (isTakenDown || !present.has(key))
+          await putTile(objects, generation, { key, isTakenDown, ...(await make()) }, isTakenDown);
       }
     },
     { concurrency: OBJECT_CONCURRENCY },
   );
+}
+
+async function hasTakenDown(ledger: LedgerReader, n: number, width: number): Promise<boolean> {
+  return (await readEntries(ledger, n, width)).some((text) => takenDownHash(text) !== null);
 }
 
 function forked(what: string, cause?: unknown): LogForked {

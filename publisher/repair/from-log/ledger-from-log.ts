@@ -10,9 +10,10 @@
  */
 import { marketUrl, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
 import { entryText } from '../../../contract/log/entries.ts';
-import { takenDownLine } from '../../../contract/log/entry-bundle.ts';
+import { leafOf, takenDownLine } from '../../../contract/log/entry-bundle.ts';
 import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
 import { openNote, type VerifierKey } from '../../../contract/log/notes.ts';
+import { TILE_WIDTH, widthOfTile } from '../../../contract/log/tiles.ts';
 import type { Snapshot } from '../../../contract/values/market.ts';
 import { put } from '../../../storage/ports/changes.ts';
 import { readPage } from '../../../storage/ports/paging.ts';
@@ -22,7 +23,7 @@ import { HEAD_KEY, type HeadValue, type LogState } from '../../../storage/record
 import { rendererOf } from '../../core/bodies/render.ts';
 import type { LogFold } from '../../core/log/fold.ts';
 import type { FoldedMarket, PublicRepresentative } from '../../core/log/folded-market.ts';
-import { chunkRecords } from '../../core/log/log-chunks.ts';
+import { chunkRecords, readEntries } from '../../core/log/log-chunks.ts';
 import { hashRecords } from '../../core/log/log-edge.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import type { BundleLine } from '../../kernel/bundle.ts';
@@ -129,6 +130,8 @@ async function fill(options: FromLogOptions): Promise<LedgerFromLog> {
   const [fault] = findings.all;
   if (fault !== undefined) throw new LogUnusable(`${fault.url}: ${fault.detail}`);
   for (const other of seen) await assertInPast(walk, origin, other);
+  await writer.flush();
+  await hideTakenDown(storage, writer, walk, generation);
 
   const slugs = fold.slugs();
   const lostNames: string[] = [];
@@ -196,6 +199,10 @@ function assertIsWhole(snapshot: Snapshot | null, size: number): void {
   throw new LogUnusable(`${SNAPSHOT_URL} names a log of ${snapshot.log.size} entries, and the checkpoint has ${size}`);
 }
 
+async function addRecords(writer: LedgerWriter, generation: number, lines: readonly BundleLine[]): Promise<void> {
+  for (const line of lines) if (line.kind === 'record') await writer.add(put(line.key, generation, line.value));
+}
+
 /** Writes the log as records of the ledger. */
 function sinkOf(
   writer: LedgerWriter,
@@ -203,19 +210,33 @@ function sinkOf(
   size: number,
   progress: Required<FromLogOptions>['progress'],
 ): LogSink {
-  const addAll = async (lines: readonly BundleLine[]): Promise<void> => {
-    for (const line of lines) if (line.kind === 'record') await writer.add(put(line.key, generation, line.value));
-  };
   let done = 0;
   return {
     entries: async (n, entries) => {
       const texts = entries.map(({ text, leaf }) => text ?? takenDownLine(leaf));
-      await addAll(chunkRecords(n, texts, 0));
+      await addRecords(writer, generation, chunkRecords(n, texts, 0));
       done += entries.length;
       progress('Reading the log', done, size);
     },
-    hashes: async (tiles) => await addAll(hashRecords(tiles)),
+    hashes: async (tiles) => await addRecords(writer, generation, hashRecords(tiles)),
   };
+}
+
+/** Replaces texts that a later entry takes down: a copy that was made before may still have them. */
+async function hideTakenDown(
+  { ledger }: Pick<PublisherStorage, 'ledger'>,
+  writer: LedgerWriter,
+  { fold, size }: LogWalk,
+  generation: number,
+): Promise<void> {
+  for (let n = 0; fold.takenDown > 0 && n * TILE_WIDTH < size; n++) {
+    const width = widthOfTile(0, n, size);
+    const isHidden = (index: number) => fold.isTakenDown(n * TILE_WIDTH + index);
+    if (!Array.from({ length: width }, (_, index) => isHidden(index)).includes(true)) continue;
+    const entries = await readEntries(ledger, n, width);
+    const lines = entries.map((text, index) => (isHidden(index) ? takenDownLine(leafOf(text)) : text));
+    await addRecords(writer, generation, chunkRecords(n, lines, 0));
+  }
 }
 
 /**

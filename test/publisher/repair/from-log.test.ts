@@ -2,20 +2,26 @@
  * A ledger that is begun from nothing but the published log publishes the same bytes as the one that is lost, and goes on
  * with the same log.
  */
+import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { parsePublicKey, publicKey } from '../../../contract/files/public-objects.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
+import { readEntries } from '../../../publisher/core/log/log-chunks.ts';
+import { entryTiles } from '../../../publisher/core/log/log-tiles.ts';
+import { publicMetadata } from '../../../publisher/kernel/files/fenced-put.ts';
 import { takeOverStore } from '../../../publisher/repair/from-log/known-pages.ts';
 import { LogUnusable, ledgerFromLog } from '../../../publisher/repair/from-log/ledger-from-log.ts';
 import { verifyLog } from '../../../publisher/verify/log/verify-log.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
+import type { ObjectHead } from '../../../storage/ports/object-store.ts';
 import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
 import { readCheckpoint, readTexts } from '../log/test-log.ts';
 import { removeMarket } from '../remove-market.ts';
 import { setStanding } from '../standing.ts';
 import { takeDown } from '../take-down.ts';
 import { damagedReader, withField } from '../verify/damaged-reader.ts';
-import { market, price, publicObjects, SMALL_PAGES, type World } from '../world.ts';
+import { market, price, publicObjects, readerOf, SMALL_PAGES, type World } from '../world.ts';
 import { begun, livedWorld, loggedWorld, noteOf, OWN_KEY } from './world-from-log.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -162,4 +168,46 @@ test('entries of a removed market can be taken down afterwards', async () => {
   await world.publishAll();
   const report = await verifyLog(world.read, { vkeys: [], seen: null, pageSizes: SMALL_PAGES });
   expect(report).toMatchObject({ findings: [], takenDown: 10 });
+});
+
+describe('texts that a later entry takes down stay hidden, although the copy has them', () => {
+  test.each([
+    ['without files', () => openMemoryObjects()],
+    ['whose files have them', (copy: MemoryObjects) => copy.copy()],
+  ])('in a store %s', async (_, storeOf) => {
+    const lost = loggedWorld();
+    await lost.ingest([market('a'), market('b'), price('b', 0, 4_242)]);
+    await lost.publishAll();
+    await removeMarket(lost, 'b');
+    await lost.publishAll();
+    const texts = await readTexts(lost.objects);
+    await takeDown(lost, 'b');
+    await lost.publishAll();
+    const copy = await withTexts(lost.objects, texts);
+    const world = await begun({ ...lost, read: readerOf(copy) }, storeOf(copy));
+    expect(world.outcome).toMatchObject({ takenDown: 2 });
+    await world.publishAll();
+    const { size = 0 } = (await readCheckpoint(world.objects)) ?? {};
+    expect((await readEntries(world.ledger, 0, size)).join()).not.toContain('4242');
+    const { body } = await world.read(`/api/v1/log/ndjson/000.p/${size}.gz`);
+    expect(gunzipSync(body).toString()).not.toContain('4242');
+    expect((await world.read(`/api/v1/log/tile/entries/000.p/${size}`)).status).toBe(410);
+    await expectProven(world);
+  });
+
+  /** A copy of the store whose newest tiles have the texts of these first entries of the log. */
+  async function withTexts(objects: MemoryObjects, texts: readonly string[]): Promise<MemoryObjects> {
+    const copy = objects.copy();
+    const { size = 0 } = (await readCheckpoint(objects)) ?? {};
+    const { body: lines } = await readerOf(objects)(`/api/v1/log/ndjson/000.p/${size}.gz`);
+    const later = gunzipSync(lines).toString().split('\n').slice(texts.length, size);
+    for (const { key, make } of entryTiles(0, size, async () => [...texts, ...later])) {
+      const { body } = await make();
+      const { etag, metadata } = (await copy.stat(key)) as ObjectHead;
+      const { generation } = metadata;
+      const name = parsePublicKey(key) as PublicObjectName;
+      await copy.put(key, body, publicMetadata(name, generation), { kind: 'matches', etag });
+    }
+    return copy;
+  }
 });
