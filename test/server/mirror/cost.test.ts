@@ -62,11 +62,11 @@ function counted(store: ObjectStore, counts: { reads: number; writes: number }):
   };
 }
 
-test('a round after one entry costs the same with 500 markets as with 60', async () => {
-  const [small, large] = [await costsOf(60), await costsOf(500)];
+test('a round after one entry costs the same with 250 markets as with 60', async () => {
+  const [small, large] = [await costsOf(60), await costsOf(250)];
   for (const [index, { gets, reads, writes }] of large.entries()) {
     const few = small[index] as (typeof small)[number];
-    // The log of 500 markets has some more tiles.
+    // The log of 250 markets has some more tiles.
     expect(gets).toBeLessThanOrEqual(few.gets + 8);
     expect(writes).toBeLessThanOrEqual(few.writes + 8);
     expect(reads).toBeLessThanOrEqual(few.reads + 30);

@@ -232,7 +232,10 @@ test.each(['observations-0-ndjson', 'markets-0-ndjson'])(
   },
 );
 
-test.each(sampled(FORGERIES, 3, 1))(
+/** One of each kind of file: what differs here is when in a round the file is asked for. */
+const ONE_OF_EACH_KIND = FORGERIES.filter((_, index) => index % 3 === 1);
+
+test.each(ONE_OF_EACH_KIND)(
   '%s, and then the truth within one round: nothing of the first look is served',
   async (_, forge) => {
     const world = await honestWorld();
