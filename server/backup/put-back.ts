@@ -9,7 +9,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder, syncFolder } from '../../storage/directory/durable-files.ts';
+import { makeFolder, syncPath } from '../../storage/directory/durable-files.ts';
 import { PUBLIC_FOLDER, STORE_FOLDER } from '../../storage/directory/object-places.ts';
 import { openLedgerCopy } from '../../storage/sqlite/sqlite-ledger.ts';
 import { checkNotInUse, LEDGER_FILE, RESTORING_FILE } from '../folder/data-folder.ts';
@@ -94,7 +94,7 @@ export async function replaceFiles({ dataFolder, nowMs, name, stay, stage }: Rep
     const aside = await moveAside(dataFolder, nowMs, stay);
     for (const file of await readdir(staged)) await rename(join(staged, file), join(dataFolder, file));
     await rm(staged, { recursive: true });
-    await syncFolder(dataFolder);
+    await syncPath(dataFolder);
     return aside;
   } catch (error) {
     throw error instanceof StartError ? error : unusable(dataFolder, error as Error);
@@ -104,7 +104,7 @@ export async function replaceFiles({ dataFolder, nowMs, name, stay, stage }: Rep
 /** Call it when the ledger is ready for publishing. */
 export async function finishRestore(dataFolder: string): Promise<void> {
   await rm(join(dataFolder, RESTORING_FILE));
-  await syncFolder(dataFolder);
+  await syncPath(dataFolder);
 }
 
 async function copyBackup(staged: string, { dir, name, manifest }: ChosenBackup, progress: CopyStep): Promise<void> {
@@ -134,7 +134,7 @@ async function moveAside(dataFolder: string, nowMs: number, stay: readonly strin
   const aside = join(dataFolder, ASIDE + new Date(nowMs).toISOString().replaceAll(':', '-'));
   await mkdir(aside);
   for (const name of names) await rename(join(dataFolder, name), join(aside, name));
-  await syncFolder(aside);
-  await syncFolder(dataFolder);
+  await syncPath(aside);
+  await syncPath(dataFolder);
   return aside;
 }
