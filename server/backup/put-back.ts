@@ -25,13 +25,6 @@ export const ASIDE = 'replaced-';
 /** The folders of published objects; the last one is from versions before plain files. */
 const OBJECTS: readonly string[] = [PUBLIC_FOLDER, STORE_FOLDER, 'objects'];
 
-export interface PutBackOptions {
-  readonly dataFolder: string;
-  readonly backup: ChosenBackup;
-  readonly nowMs: number;
-  readonly progress: CopyStep;
-}
-
 export interface ReplaceOptions {
   readonly dataFolder: string;
   readonly nowMs: number;
@@ -61,12 +54,6 @@ export function checkMayBeReplaced(dataFolder: string, replace: boolean): void {
     }
     checkNotInUse(dataFolder);
   });
-}
-
-/** As {@link replaceFiles} does, with the files of a backup. */
-export async function putBack({ dataFolder, nowMs, backup, progress }: PutBackOptions): Promise<string | null> {
-  const stage = async (folder: string) => await copyBackup(folder, backup, progress);
-  return await replaceFiles({ dataFolder, nowMs, name: backup.name, stage });
 }
 
 /**
@@ -107,7 +94,12 @@ export async function finishRestore(dataFolder: string): Promise<void> {
   await syncPath(dataFolder);
 }
 
-async function copyBackup(staged: string, { dir, name, manifest }: ChosenBackup, progress: CopyStep): Promise<void> {
+/** Copies the files of a backup into the folder of {@link ReplaceOptions.stage}. */
+export async function copyBackup(
+  staged: string,
+  { dir, name, manifest }: ChosenBackup,
+  progress: CopyStep,
+): Promise<void> {
   const files = filesOfBackup(name, manifest);
   const sizes = [...files.values()].map(({ bytes }) => bytes);
   await checkRoom(
