@@ -17,7 +17,7 @@ import { ADDRESS_URL_PATH, askControl, socketOf } from './control-socket.ts';
 import { checkRoom, sizeOf } from './copied-files.ts';
 
 const SNAPSHOT_URL_PATH = '/snapshot';
-const DAILY_URL_PATH = '/daily';
+export const DAILY_URL_PATH = '/daily';
 const SNAPSHOT_FILE = /^snapshot-[0-9a-f-]{36}\.sqlite(-journal)?$/;
 
 type Line = { readonly copied: number; readonly of: number } | { readonly file: string } | { readonly error: string };
@@ -35,7 +35,7 @@ export type AskDaily = readonly [projection: string] | readonly [projection: str
 
 export type AskedOutcome = DailyOutcome['kind'] | KeepOutcome;
 
-type DailyAnswer =
+export type DailyAnswer =
   | { readonly outcome: { readonly kind: AskedOutcome; readonly date: string } | null }
   | { readonly error: string };
 
@@ -136,19 +136,6 @@ async function answerDaily(
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
 }
 
-/**
- * Asks the process that has the folder open. Null: the service has no such files.
- *
- * @throws StartError if no process answers, or if the process fails or ends before it has answered
- */
-export async function askForDaily(folder: string, ask: AskDaily) {
-  const asked = await askControl(folder, DAILY_URL_PATH, JSON.stringify(ask));
-  const answer = asked && ((await json(asked.answer).catch(() => null)) as DailyAnswer | null);
-  if (answer === null) throw new StartError(`No server answers for ${folder}: start it, then repeat this command.`);
-  if ('error' in answer) throw new StartError(`The server could not make the ${ask[0]}: ${answer.error}`);
-  return answer.outcome;
-}
-
 export function newSnapshotName(): string {
   return `snapshot-${randomUUID()}.sqlite`;
 }
@@ -176,10 +163,10 @@ export function removeSnapshots(folder: string): void {
   }
 }
 
-/** The serving process removes the file when this client closes the connection. */
-export interface AskedSnapshot {
+/** No other process can make one of the same folder until the release, which removes it. */
+export interface LedgerSnapshot {
   readonly path: string;
-  hangUp(): void;
+  release(): Promise<void>;
 }
 
 /**
@@ -187,24 +174,25 @@ export interface AskedSnapshot {
  *
  * @throws StartError if that process refuses, fails or ends before the snapshot is complete
  */
-export async function askForSnapshot(folder: string, progress: CopyProgress): Promise<AskedSnapshot | null> {
+export async function askForSnapshot(folder: string, progress: CopyProgress): Promise<LedgerSnapshot | null> {
   const asked = await askControl(folder, SNAPSHOT_URL_PATH);
   if (asked === null) return null;
   const { asking, answer } = asked;
-  const hangUp = () => void asking.destroy();
+  // The serving process removes the file when this client closes the connection.
+  const release = async () => void asking.destroy();
   answer.on('error', () => {});
   if (answer.statusCode === 409) {
-    hangUp();
+    await release();
     throw new StartError(`Another backup of ${folder} is running: wait for its end.`);
   }
   try {
     for await (const line of linesOf(answer)) {
-      if ('file' in line && SNAPSHOT_FILE.test(line.file)) return { path: join(folder, line.file), hangUp };
+      if ('file' in line && SNAPSHOT_FILE.test(line.file)) return { path: join(folder, line.file), release };
       if ('error' in line) throw new StartError(`The server could not copy its ledger: ${line.error}`);
       if ('copied' in line) progress(line.copied, line.of);
     }
   } catch (error) {
-    hangUp();
+    await release();
     if (error instanceof StartError) throw error;
   }
   throw new StartError(`The server of ${folder} ended while it copied its ledger: start it, then repeat this command.`);

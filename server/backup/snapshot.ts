@@ -7,18 +7,12 @@ import type { CopyProgress } from '../../storage/sqlite/sqlite-copy.ts';
 import { openLedgerCopy } from '../../storage/sqlite/sqlite-ledger.ts';
 import { openDataFolder } from '../folder/data-folder.ts';
 import { StartError } from '../service/start-error.ts';
-import { askForSnapshot, makeSnapshot, newSnapshotName, removeSnapshots } from './control.ts';
-
-/** No other process can make one of the same folder until the release, which removes it. */
-export interface LedgerSnapshot {
-  readonly path: string;
-  release(): Promise<void>;
-}
+import { askForSnapshot, type LedgerSnapshot, makeSnapshot, newSnapshotName, removeSnapshots } from './control.ts';
 
 /** @throws StartError if the folder is in use by a process that does not answer, or the copy fails */
 export async function takeSnapshot(dataFolder: string, progress: CopyProgress): Promise<LedgerSnapshot> {
   const asked = await askForSnapshot(dataFolder, progress);
-  if (asked !== null) return { path: asked.path, release: async () => asked.hangUp() };
+  if (asked !== null) return asked;
   const data = await openDataFolder(dataFolder);
   removeSnapshots(dataFolder);
   const name = newSnapshotName();

@@ -1,13 +1,19 @@
 /** Asks the server of the data folder to make today's files of a projection, or to keep the files of a day. */
-import { type AskDaily, type AskedOutcome, askForDaily } from '../backup/control.ts';
+import { json } from 'node:stream/consumers';
+import { type AskDaily, type AskedOutcome, DAILY_URL_PATH, type DailyAnswer } from '../backup/control.ts';
+import { askControl } from '../backup/control-socket.ts';
 import { StartError } from '../service/start-error.ts';
 import { type Environment, readConfig } from '../settings/config.ts';
 
-/** @throws StartError for a fault that an operator can correct */
+/** @throws StartError if no process answers, or if it fails or ends before it has answered; and for a refusal */
 export async function askDaily(environment: Environment, ...ask: AskDaily): Promise<{ readonly date: string }> {
   const { dataFolder } = readConfig(environment);
   const [projection] = ask;
-  const outcome = await askForDaily(dataFolder, ask);
+  const asked = await askControl(dataFolder, DAILY_URL_PATH, JSON.stringify(ask));
+  const answer = asked && ((await json(asked.answer).catch(() => null)) as DailyAnswer | null);
+  if (answer === null) throw new StartError(`No server answers for ${dataFolder}: start it, then repeat this command.`);
+  if ('error' in answer) throw new StartError(`The server could not make the ${projection}: ${answer.error}`);
+  const { outcome } = answer;
   if (outcome === null) {
     throw new StartError(
       `The server makes no ${projection}: start it with \`${projection}\` in TIDEMARK_PROJECTIONS, and \`log\`.`,

@@ -10,11 +10,18 @@ import { PublicAnswers } from '../history/public-answers.ts';
 import { dom } from '../market/elements.ts';
 import { agoText } from '../market/words.ts';
 import { POLL_SECONDS, pollWhileVisible } from '../poll.ts';
-import { incidentsList } from './incidents-list.ts';
 import { LogWatch } from './log-watch.ts';
 import { askHealth, type ServiceHealth } from './service-health.ts';
 import { later, type SourceFreshness, sourceFreshness } from './source-freshness.ts';
-import { figure, logFacts, mirrorFacts, snapshotFacts, sourcesTable, verdictPanel } from './status-parts.ts';
+import {
+  figure,
+  incidentsList,
+  logFacts,
+  mirrorFacts,
+  snapshotFacts,
+  sourcesTable,
+  verdictPanel,
+} from './status-parts.ts';
 import { verdictOf } from './verdict.ts';
 
 /** A file that is not there is asked for again after this time: each such answer is an error in the browser's log. */

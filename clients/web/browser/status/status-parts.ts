@@ -1,12 +1,15 @@
 /** The parts of the status page. */
 
+import type { PublicIncidents } from '../../../../contract/bodies/incidents.ts';
 import { PROJECTIONS } from '../../../../contract/files/projections.ts';
-import { EXPORTS_URL } from '../../../../contract/files/routes.ts';
+import { EXPORTS_URL, INCIDENTS_FEED_URL, INCIDENTS_FILE_URL } from '../../../../contract/files/routes.ts';
+import { badgeClass } from '../../../../contract/html/html-parts.ts';
+import { dayText, momentText } from '../../../../contract/values/instants.ts';
 import type { Snapshot } from '../../../../contract/values/market.ts';
 import { addressOf, marketAddress } from '../base-url.ts';
 import type { MarketFeed } from '../explorer/market-feed.ts';
 import { agedTime, badge, dom, facts, type Slot, tableBox } from '../market/elements.ts';
-import { many, sinceText, staleText } from '../market/words.ts';
+import { durationText, many, sinceText, staleText } from '../market/words.ts';
 import type { CheckedLog } from './log-check.ts';
 import { publicationLagSeconds, type SourceFreshness } from './source-freshness.ts';
 import type { ServiceVerdict } from './verdict.ts';
@@ -140,4 +143,23 @@ export function mirrorFacts({ of, state, ageSeconds, generation }: Readonly<Reco
     ['Confirmed', typeof ageSeconds === 'number' ? `${many(ageSeconds, 'second')} ago` : 'never'],
     ['Generation', generation === null ? 'no copy yet' : String(generation)],
   ]);
+}
+
+/** The number of shown incidents. The file has all. */
+const INCIDENTS_SHOWN = 10;
+
+/** The incidents of the service, newest first. @param nowMs since the epoch */
+export function incidentsList({ since, data }: PublicIncidents, nowMs: number): HTMLElement {
+  if (data.length === 0) return dom`<p>No incidents recorded since ${dayText(since)}.</p>`;
+  const items = data.slice(0, INCIDENTS_SHOWN).map(({ startedAt, endedAt, summary }) => {
+    const isOver = endedAt !== null;
+    const lasted = durationText((isOver ? Date.parse(endedAt) : nowMs) - Date.parse(startedAt));
+    const words = isOver ? momentText(startedAt) : `ongoing since ${sinceText(startedAt, nowMs)}`;
+    const look = isOver ? '' : badgeClass('notice');
+    return dom`<li><time datetime="${startedAt}" title="${momentText(startedAt)}" class="${look}">${words}</time>,
+${lasted}: ${summary}</li>`;
+  });
+  return dom`<div><ul>${items}</ul><p class="soft small">Recorded since ${dayText(since)};
+<a href="${addressOf(INCIDENTS_FILE_URL)}">all of them as JSON</a>,
+<a href="${addressOf(INCIDENTS_FEED_URL)}">as a feed</a>.</p></div>`;
 }
