@@ -2,6 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { TidemarkError } from '../../clients/typescript/tidemark-error.ts';
 import { marketUrl } from '../../contract/files/routes.ts';
+import { RUN_FAULTS_MAX } from '../../contract/operations/sources.ts';
 import { type RunReport, runRound, type SourceEnd } from '../../server/run/round.ts';
 import { FolderInUse, SettingError, StartError, WrongArgument } from '../../server/service/start-error.ts';
 import { counted } from '../../server/terminal/words.ts';
@@ -92,10 +93,11 @@ export async function runOnce(
   for (const { source, reason } of report.sources.filter(hasFailed)) {
     note(`${source}: ${reason?.code}: ${reason?.detail}`);
   }
-  for (const { source, reason, faults } of report.sources) {
-    // The reason `no-records` already contains the first fault.
-    for (const { line, code, detail } of faults.slice(reason?.code === 'no-records' ? 1 : 0, FAULTS_SHOWN))
-      note(`${source}: line ${line}: ${code}: ${detail}`);
+  for (const end of report.sources) {
+    const faults = faultsOf(end);
+    for (const fault of faults.slice(0, FAULTS_SHOWN)) note(`${end.source}: ${fault}`);
+    const more = refusedBy(end) - FAULTS_SHOWN;
+    if (more > 0) note(`${end.source}: and ${more} more; --json names the first ${RUN_FAULTS_MAX} of each kind`);
   }
   for (const { version, detail } of report.past?.faults ?? []) note(`${version} is skipped: ${detail}`);
   for (const text of [...report.faults, ...report.warnings]) note(text);
@@ -119,6 +121,20 @@ const hasFailed = ({ outcome }: SourceEnd) => outcome === 'failed';
 const refusedBy = ({ counts, refusedRows }: SourceEnd) => (counts?.refused ?? 0) + refusedRows;
 /** The number of faults that are shown for each source. */
 const FAULTS_SHOWN = 5;
+
+/** The rows that gave no record, and the records that the service refused. */
+function faultsOf({ reason, faults, refused }: SourceEnd): readonly string[] {
+  return [
+    // The reason `no-records` already contains the first fault.
+    ...faults
+      .slice(reason?.code === 'no-records' ? 1 : 0)
+      .map(({ line, code, detail }) => `line ${line}: ${code}: ${detail}`),
+    ...refused.map(({ market, metric, observedAt, code, detail }) => {
+      const record = [market, metric, observedAt].filter((part) => part !== null).join(' ');
+      return `${record}: ${code}: ${detail}`;
+    }),
+  ];
+}
 
 const EXITS = [
   [FolderInUse, 'busy'],

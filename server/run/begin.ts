@@ -55,10 +55,21 @@ export async function beginIfEmpty(
   }
   const { nowMs } = systemRuntime;
   const reader = published === null ? namedFilesReader(source) : filesReader(published.read);
-  const isOfTarget = source === target;
-  const options = { dataFolder, reader, source, keys, projections, readBaseUrl, target, isOfTarget };
   const progress = () => step('Reading the log');
-  const { proven } = await beginFromLog({ ...options, nowMs: nowMs(), progress });
+  const isOfTarget = source === target;
+  const options = {
+    dataFolder,
+    reader,
+    source,
+    keys,
+    projections,
+    readBaseUrl,
+    target,
+    isOfTarget,
+    nowMs: nowMs(),
+    progress,
+  };
+  const { proven } = await beginFromLog(options);
   return isOfTarget ? proven : null;
 }
 

@@ -43,6 +43,7 @@ import { openTarget } from '../target/open-target.ts';
 import { beginIfEmpty, CHECKPOINT, hasNews, isUnused, isWhole } from './begin.ts';
 import { fitsNote, leaveNote } from './files-note.ts';
 import { openLocalApi } from './local-api.ts';
+import { firstRefused, type RefusedRecord } from './refused-records.ts';
 import { countFiles, endSourceRuns, type FileCounts, publishAll } from './round-steps.ts';
 
 export interface RoundOptions {
@@ -81,6 +82,8 @@ export interface TakenIn {
 export interface SourceEnd
   extends Pick<RunValue, 'outcome' | 'reason' | 'records' | 'refusedRows' | 'faults' | 'counts'> {
   readonly source: string;
+  /** The first records that the service refused. */
+  readonly refused: readonly RefusedRecord[];
 }
 
 export interface RunReport {
@@ -286,12 +289,13 @@ async function fetchSources(round: Round, takenIn: TakenIn) {
     ask: sourceAsker(config),
   });
   const past = takenIn.past && (await takePast(round, runs, takenIn.past));
-  const sources: SourceEnd[] = [];
+  const sources: (Omit<SourceEnd, 'refused'> & { readonly upload: string | null })[] = [];
   let isNews = takenIn.isNews || (past?.counts.accepted ?? 0) > 0;
   const wants = (source: string) => takenIn.sources?.has(source) ?? true;
   const ended = (source: string, _: string, run: RunValue) => {
-    const { outcome, reason, records, refusedRows, faults, counts: rows, listed } = run;
-    sources.push({ source, outcome, reason, records, refusedRows, faults, counts: rows });
+    const { outcome, reason, records, refusedRows, faults, counts: rows, listed, upload } = run;
+    const refusing = rows !== null && rows.refused > 0 ? upload : null;
+    sources.push({ source, outcome, reason, records, refusedRows, faults, counts: rows, upload: refusing });
     const isBlind = listed?.length === 0 && (rows?.unchanged ?? 0) > 0;
     // Without its earlier answers, a list is ingested completely each time. If every row was known, this is not news.
     isNews ||= outcome === 'taken-in' && !(isBlind && rows?.accepted === 0 && rows.refused === 0);
@@ -301,7 +305,10 @@ async function fetchSources(round: Round, takenIn: TakenIn) {
       );
   };
   await endSourceRuns({ ...runs, wants, ended }, work, systemRuntime.pause);
-  return { past, sources, isNews };
+  const ends = sources.map(async ({ upload, ...end }): Promise<SourceEnd> => {
+    return { ...end, refused: upload === null ? [] : await firstRefused(round, upload) };
+  });
+  return { past, sources: await Promise.all(ends), isNews };
 }
 
 async function takePast(

@@ -15,6 +15,7 @@ import {
   DeleteObjectCommand,
   GetObjectCommand,
   type GetObjectCommandOutput,
+  HeadObjectCommand,
   type HeadObjectCommandOutput,
   ListObjectsV2Command,
   PutObjectCommand,
@@ -42,7 +43,7 @@ import type {
   StoredObject,
 } from '../ports/object-store.ts';
 import { S3_MAX_SOCKETS } from './s3-client.ts';
-import { headOrNull, isAbsent, mayHaveHappened, noteTries, readWhole, statusOf } from './s3-outcome.ts';
+import { isAbsent, mayHaveHappened, noteTries, readWhole, statusOf } from './s3-outcome.ts';
 
 const GENERATION_METADATA = 'generation';
 const NEXT_CURSOR_METADATA = 'next-cursor';
@@ -222,8 +223,12 @@ class S3Objects implements ObjectStore {
   }
 
   async #readHead(key: string): Promise<ObjectHead | null> {
-    const output = await headOrNull(this.#client, this.#at(key));
-    return output && this.#headOf(key, output);
+    try {
+      return this.#headOf(key, await this.#client.send(new HeadObjectCommand(this.#at(key))));
+    } catch (error) {
+      if (isAbsent(error)) return null;
+      throw error;
+    }
   }
 
   #headOf(key: string, output: GetObjectCommandOutput | HeadObjectCommandOutput): ObjectHead {

@@ -239,6 +239,22 @@ test('a file whose sourceUrl has changed is warned of, because its corrections s
   expect(run.errors).toMatch(/a\.ndjson: 1 row stands beside .* because sourceUrl is another one/);
 });
 
+test('records of a source that the service refuses are named, because the job leaves no ledger to look in', async () => {
+  const world = await openRunWorld();
+  const source = await startSource(world.folder);
+  const days = Array.from({ length: 7 }, (_, day) => `2026-11-${11 + day}`);
+  source.answer = metalsCsv(...days.map((day) => ['gold', day, '4129.10'] as const));
+  const run = () => world.run(['--source', source.recipe, '--unconditional'], { TIDEMARK_SOURCE_HOSTS: source.origin });
+  await run();
+  source.answer = metalsCsv(...days.map((day) => ['gold', day.replace('11-1', '10-1'), '412910.00'] as const));
+  const { code, report, errors } = await run();
+  const first = { market: 'gold-usd', metric: 'price', observedAt: '2026-10-11T00:00:00Z', code: 'outlier' };
+  expect(code).toBe(codeOf('set-aside'));
+  expect(report).toMatchObject({ sources: [{ refused: [first, ...Array.from({ length: 6 }, () => ({}))] }] });
+  expect(errors.split('\n').filter((line) => line.startsWith('metals: gold-usd price 2026-10-1'))).toHaveLength(5);
+  expect(errors).toMatch(/^metals: and 2 more; --json names the first 20 of each kind$/m);
+});
+
 test('two rows that contradict each other, parts of a file apart, change no value in any run', async () => {
   const world = await openRunWorld();
   const days = Array.from({ length: 1_010 }, (_, day) =>

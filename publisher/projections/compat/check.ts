@@ -193,11 +193,13 @@ async function openModels({ reader, findings, rule }: CheckContext) {
     const url = publicPath(modelsName(file));
     const answer = checkAnswer(findings, url, await reader(url), compatModelsSchema);
     if (answer === null) return null;
-    const facts = Object.entries(answer.value).map(([model, { litellm_provider, mode, deprecation_date }]) => {
+    // The schema drops a model with the name `__proto__`.
+    const models = Object.entries(JSON.parse(answer.text) as typeof answer.value);
+    const facts = models.map(([model, { litellm_provider, mode, deprecation_date }]) => {
       const own = { litellm_provider, mode, deprecation_date };
       return [model, Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined))] as const;
     });
-    return { text: answer.text, facts: Object.fromEntries(facts) as Readonly<Record<string, ModelFacts>> };
+    return { text: answer.text, facts: new Map<string, ModelFacts>(facts) };
   };
   const differs = (name: PublicObjectName) =>
     findings.add(publicPath(name), rule, 'differs from the histories of the models');
@@ -231,7 +233,8 @@ async function openModels({ reader, findings, rule }: CheckContext) {
         newest = textWith(prices.factsOf);
         const ofDay = await read(day);
         // The file shows the facts from the day on which it was made.
-        if (ofDay !== null && ofDay.text !== textWith((model) => ofDay.facts[model] ?? {})) differs(modelsName(day));
+        if (ofDay !== null && ofDay.text !== textWith((model) => ofDay.facts.get(model) ?? {}))
+          differs(modelsName(day));
       }
       if (prices.indexText(digests) !== index.text) differs(modelsName('index'));
       const latest = await read('latest');
