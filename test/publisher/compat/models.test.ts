@@ -55,6 +55,18 @@ async function worldWithModels() {
   return world;
 }
 
+test.each(['__proto__', 'constructor'])('a model with the name %s is one like others', async (name) => {
+  const world = compatWorld();
+  await world.ingest([
+    model('a', name),
+    model('b', 'b'),
+    ...['a', 'b'].map((slug) => said(slug, 'inputPrice', '01-02', '1')),
+  ]);
+  await world.nextDay();
+  expect(await world.file('/litellm/latest.json')).toContain(`"${name}":{"input_cost_per_token":1,"mode":"chat"}`);
+  expect(await world.findings()).toEqual([]);
+});
+
 test('each day has the numbers of its end, with their exact digits; the newest has no more than is known', async () => {
   const world = await worldWithModels();
   const a = '"vendor/a":{"input_cost_per_token":0.0000015,"mode":"chat","output_cost_per_token":7.5e-8}';
