@@ -145,9 +145,8 @@ async function* missingOf(
     const history = (await hasHistory(client, market)) ? allVersions(client, market) : [];
     for await (const observation of history) {
       progress.at('Comparing', { share: done / markets.length, count: ++read, unit: 'row' });
-      const { announced, metric, observedAt, sourceUrl, sourceLabel, supersededBy, retraction } = observation;
-      // Announced values are skipped: the file may contain only effective ones.
-      if (supersededBy !== null || announced) continue;
+      const { metric, observedAt, sourceUrl, sourceLabel, supersededBy, retraction } = observation;
+      if (supersededBy !== null) continue;
       const identity = { market, metric, observedAt, sourceUrl };
       if (retraction === 'withdrawn' && contents.states(market, observation)) {
         report?.write({ file: input.name, returned: { ...identity, sourceLabel } });

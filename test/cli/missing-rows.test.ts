@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { Market } from '../../contract/values/market.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
 import { serverForAll } from '../server/server-process.ts';
 import { tidemarkHere as tidemark } from './in-process.ts';
@@ -161,6 +162,27 @@ test('a withdrawn row that is in the file again is named, and stands again if as
   expect([reinstated.code, storedOf(reinstated), fieldsOf(reinstated).returned]).toEqual([0, '2', undefined]);
   expect(await withdrawnOf('e')).toEqual([]);
   expect(storedOf(await ingest('e.ndjson', back, '--mode', 'correct', '--reinstate'))).toBe('0');
+});
+
+test('an announced row that is missing is withdrawn before its moment, and stands again if asked', async () => {
+  const ahead = [1, 2, 3].map((hours) =>
+    price('i', hours, { observedAt: new Date(Date.now() + hours * 3_600_000).toISOString(), announced: 'when-ahead' }),
+  );
+  const rows = [...days('i', 2), ...ahead];
+  const announcedAt = async () => {
+    const market = (await (await fetch(`${served.url}/api/v1/markets/i`)).json()) as Market;
+    return market.announced?.price?.observedAt;
+  };
+  await ingest('i.ndjson', [market('i'), ...rows]);
+  expect(await announcedAt()).toBe(ahead[0]?.observedAt);
+  const dryRun = await ingest('i.ndjson', rows.toSpliced(2, 2), ...WITHDRAW, '--dry-run');
+  expect(fieldsOf(dryRun)).toMatchObject({ code: 0, missing: '2', wouldBeWithdrawn: '2' });
+  expect(dryRun.errors).toContain(`i price ${ahead[0]?.observedAt} from https://source.example/i is published, but`);
+  expect(fieldsOf(await ingest('i.ndjson', rows.toSpliced(2, 2), ...WITHDRAW))).toMatchObject({ withdrawn: '2' });
+  expect(await withdrawnOf('i')).toEqual(ahead.slice(0, 2).map(({ observedAt }) => observedAt));
+  expect(fieldsOf(await ingest('i.ndjson', rows, ...COMPLETE))).toMatchObject({ missing: '0', returned: '2' });
+  expect(storedOf(await ingest('i.ndjson', rows, ...COMPLETE, '--reinstate'))).toBe('2');
+  expect([await withdrawnOf('i'), await announcedAt()]).toEqual([[], ahead[0]?.observedAt]);
 });
 
 test('--reinstate is also said of the rows of a CSV, unless a record says otherwise itself', async () => {
