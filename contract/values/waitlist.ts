@@ -7,6 +7,14 @@ export const waitlistEmailSchema = z
   .max(254)
   .regex(/^[\w.+-]+@[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}$/i, { error: 'must be an address such as keys@example.com' });
 
+/** Domains without mailboxes: RFC 2606, sections 2 and 3. */
+const RESERVED_DOMAIN = /[@.](test|example|invalid|localhost|example\.(com|net|org))$/i;
+
+/** Whether mail can never arrive at this address. */
+export function isUnreachable(email: string): boolean {
+  return RESERVED_DOMAIN.test(email);
+}
+
 const READING = 'Reading needs no key: everything that is published is public.';
 
 const sentence = z.string().min(1);

@@ -200,14 +200,6 @@ export type Configuration = z.output<typeof configurationSchema>;
 /** A host name with its certificate. With a hosted zone, the stack also makes the DNS records. */
 export type DomainConfiguration = NonNullable<Configuration['readDomain']>;
 
-/** Domains without mailboxes: RFC 2606, sections 2 and 3. */
-const RESERVED_DOMAIN = /[@.](test|example|invalid|localhost|example\.(com|net|org))$/i;
-
-/** Whether mail can never arrive at this address. */
-export function isUnreachable(email: string): boolean {
-  return RESERVED_DOMAIN.test(email);
-}
-
 /**
  * Reads the context value `tidemark`.
  *

@@ -1,5 +1,6 @@
 /** All stacks of a deployment, grouped by lifetime: docs/decisions/008. */
 import { Annotations, type App } from 'aws-cdk-lib';
+import { isUnreachable } from '../../contract/values/waitlist.ts';
 import { ApiStack } from '../stacks/api.ts';
 import { DataStack } from '../stacks/data.ts';
 import { EdgeStack } from '../stacks/edge.ts';
@@ -8,7 +9,7 @@ import { EdgeAlarmsStack, OpsStack } from '../stacks/ops.ts';
 import { SecondRegionStack } from '../stacks/second-region.ts';
 import { WriteGuardStack } from '../stacks/write-guard.ts';
 import { CLOUDFRONT_METRICS_REGION } from './alarms.ts';
-import { type Configuration, isUnreachable } from './configuration.ts';
+import type { Configuration } from './configuration.ts';
 
 export interface DeploymentProps {
   readonly configuration: Configuration;

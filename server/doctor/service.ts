@@ -8,8 +8,10 @@ import { type IncomingMessage, request as overHttp } from 'node:http';
 import { request as overHttps } from 'node:https';
 import { connect, type TLSSocket } from 'node:tls';
 import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/files/limits.ts';
+import { WAITLIST_PATH } from '../../contract/files/object-paths.ts';
 import { PUBLIC_CACHE_CONTROL } from '../../contract/files/public-objects.ts';
 import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL } from '../../contract/files/routes.ts';
+import { isUnreachable, type Waitlist } from '../../contract/values/waitlist.ts';
 import { checkHeaders, Findings } from '../../publisher/verify/check-body.ts';
 import { DEFAULT_READ_LIMITS } from '../../publisher/verify/reading/bounded-reader.ts';
 import { checkTransport } from '../../publisher/verify/reading/check-transport.ts';
@@ -195,18 +197,26 @@ async function examineHealth(ask: Ask): Promise<Diagnosis> {
   return fault('health', `${status}: ${body.slice(0, 300)}`, 'docs/operations.md, "Health of the embedded server".');
 }
 
-/** Readers need to know who publishes the data. */
-async function examineOperator(ask: Ask): Promise<readonly Diagnosis[]> {
-  const { status, body } = await ask('/');
-  if (status !== 200) return [ok('operator', 'this address has no pages for people')];
-  const stated = /<p class="operator" data-states="([a-z ]*)"/.exec(body)?.[1]?.split(' ') ?? [];
+/** Readers need to know who publishes the data, and requests for keys need an address that exists. */
+async function examineOperator(ask: Ask): Promise<Diagnosis> {
+  const [pages, waitlist] = [await ask('/'), await ask(WAITLIST_PATH)];
+  const stated = /<p class="operator" data-states="([a-z ]*)"/.exec(pages.body)?.[1]?.split(' ') ?? [];
   const settings = { name: 'OPERATOR_NAME', contact: 'OPERATOR_CONTACT', licence: 'DATA_LICENCE' } as const;
   const missing = Object.entries(settings).flatMap(([fact, name]) =>
-    stated.includes(fact) ? [] : [`TIDEMARK_${name}`],
+    pages.status !== 200 || stated.includes(fact) ? [] : [`TIDEMARK_${name}`],
   );
-  if (missing.length === 0) return [ok('operator', 'the pages state name, contact and licence')];
-  const hint = `Set ${missing.join(', ')}: docs/self-hosting.md. On AWS they are in cdk.json: docs/deploy.md.`;
-  return [warning('operator', 'the pages do not say who operates the service, or on which terms', hint)];
+  const says = missing.length === 0 ? [] : ['the pages do not say who operates the service, or on which terms'];
+  const { email } = waitlist.status === 200 ? (JSON.parse(waitlist.body) as Pick<Waitlist, 'email'>) : { email: null };
+  if (email !== null && isUnreachable(email)) {
+    missing.push('TIDEMARK_WAITLIST_EMAIL');
+    says.push(`requests for keys go to ${email}, where no mail can arrive`);
+  }
+  if (missing.length > 0) {
+    const hint = `Set ${missing.join(', ')}: docs/self-hosting.md. On AWS they are in cdk.json: docs/deploy.md.`;
+    return warning('operator', says.join('; '), hint);
+  }
+  if (pages.status !== 200) return ok('operator', 'this address has no pages for people');
+  return ok('operator', 'the pages state name, contact and licence');
 }
 
 async function get(

@@ -23,6 +23,7 @@ describe('a service', () => {
   const served = serverForAll({
     ...{ TIDEMARK_SAMPLE: 'no', TIDEMARK_OPERATOR_NAME: 'Grain Desk' },
     ...{ TIDEMARK_OPERATOR_CONTACT: 'desk@grain.example', TIDEMARK_DATA_LICENCE: 'CC-BY-4.0' },
+    TIDEMARK_WAITLIST_EMAIL: 'keys@grain-desk.org',
   });
 
   test('that runs in a data folder has no fault: only a backup is missing', async () => {
@@ -105,6 +106,10 @@ describe('a service', () => {
     Object.assign(answer, /\.\w+($|\?)/.test(url) ? {} : { status: 404, ...OWN_PAGE });
   const withoutOperator = ({ body }: Changed) => ({ body: Buffer.from(`${body}`.replaceAll('class="operator"', '')) });
 
+  const toNobody = ({ body }: Changed) => ({
+    body: Buffer.from(`${body}`.replaceAll('keys@grain-desk.org', 'waitlist@tidemark.example')),
+  });
+
   test.each<[string, Parameters<typeof behind>, readonly string[]]>([
     ['passes on everything', [() => {}], []],
     ['drops ETags', [without('etag')], ['fault headers']],
@@ -127,6 +132,7 @@ describe('a service', () => {
     ['redirects', [(answer) => Object.assign(answer, REDIRECTION)], ['fault service']],
     ['answers with a page of its own', [(answer) => Object.assign(answer, { body: OWN_PAGE.body })], ['fault service']],
     ['does not say whose it is', [ofPath('/', withoutOperator)], ['warning operator']],
+    ['asks for mail to the default address', [ofPath('/api/v1/waitlist.json', toNobody)], ['warning operator']],
     ['breaks paths without an extension', [breakPaths], ['fault service']],
     ['hides the health', [ofPath('/healthz', () => ({ status: 404 }))], []],
     ['sees a failing server', [ofPath('/healthz', () => ({ status: 503 }))], ['fault health']],

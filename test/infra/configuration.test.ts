@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ConfigurationError, isUnreachable, readConfiguration } from '../../infra/deployment/configuration.ts';
+import { isUnreachable } from '../../contract/values/waitlist.ts';
+import { ConfigurationError, readConfiguration } from '../../infra/deployment/configuration.ts';
 import { MINIMAL } from './synthesised.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
