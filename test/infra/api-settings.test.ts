@@ -5,7 +5,16 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { FUNCTION_NAMES, type FunctionName } from '../../infra/deployment/permissions.ts';
 import { readLambdaEnvironment, type VariableName } from '../../storage/aws/lambda-environment.ts';
-import { appOf, MINIMAL, onlyOf, type Properties, stackOf, standInBundles, synthesised } from './synthesised.ts';
+import {
+  appOf,
+  MINIMAL,
+  onlyOf,
+  type Properties,
+  stackOf,
+  standInBundles,
+  synthesised,
+  WITH_OPTIONS,
+} from './synthesised.ts';
 
 const api = synthesised()('api');
 
@@ -114,8 +123,10 @@ describe('an upload', () => {
 });
 
 describe('verify', () => {
-  it.each([1, 6])('knows the period of its schedule: every %i hours', (verifyEveryHours) => {
-    const built = synthesised({ ...MINIMAL, verifyEveryHours })('api');
+  it.each([
+    [1, api],
+    [6, synthesised(WITH_OPTIONS)('api')],
+  ])('knows the period of its schedule: every %i hours', (verifyEveryHours, built) => {
     expect(functionOf(built, 'verify').Environment.Variables.TIDEMARK_VERIFY_EVERY_HOURS).toBe(`${verifyEveryHours}`);
     const expressions = Object.values(built.findResources('AWS::Events::Rule')).map(
       ({ Properties }) => Properties.ScheduleExpression,
@@ -155,7 +166,7 @@ describe('a new version of what writers and readers wait for', () => {
   });
 
   it('takes all calls at once where that is configured', () => {
-    const [group] = groups(synthesised({ ...MINIMAL, canary: false })('api'));
+    const [group] = groups(synthesised(WITH_OPTIONS)('api'));
     expect(group.DeploymentConfigName).toBe('CodeDeployDefault.LambdaAllAtOnce');
   });
 });
@@ -169,7 +180,7 @@ describe('publisher', () => {
 
   it('publisher: reserved concurrency 1 behind a flag', () => {
     expect(functionOf(api, 'publish')).not.toHaveProperty('ReservedConcurrentExecutions');
-    const flagged = synthesised({ ...MINIMAL, reservePublisherConcurrency: true })('api');
+    const flagged = synthesised(WITH_OPTIONS)('api');
     expect(functionOf(flagged, 'publish').ReservedConcurrentExecutions).toBe(1);
     for (const name of FUNCTION_NAMES.filter((other) => other !== 'publish')) {
       expect(functionOf(flagged, name)).not.toHaveProperty('ReservedConcurrentExecutions');
@@ -245,9 +256,7 @@ describe('the HTTP API', () => {
   });
 
   it('is throttled as configured', () => {
-    const throttle = { requestsPerSecond: 7, burst: 9 };
-    const built = synthesised({ ...MINIMAL, throttle })('api');
-    expect(onlyOf(built, 'AWS::ApiGatewayV2::Stage').DefaultRouteSettings).toMatchObject({
+    expect(onlyOf(synthesised(WITH_OPTIONS)('api'), 'AWS::ApiGatewayV2::Stage').DefaultRouteSettings).toMatchObject({
       ThrottlingRateLimit: 7,
       ThrottlingBurstLimit: 9,
     });

@@ -1,6 +1,6 @@
 /** The settings that protect data, each asserted in the template. */
 import { describe, expect, it } from 'vitest';
-import { MINIMAL, onlyOf, type Properties, resourceOf, synthesised } from './synthesised.ts';
+import { MINIMAL, onlyOf, type Properties, resourceOf, synthesised, WITH_OPTIONS } from './synthesised.ts';
 
 const template = synthesised();
 const data = template('data');
@@ -47,15 +47,13 @@ describe('the table', () => {
 });
 
 describe('backups in another account', () => {
-  const backupVaultArn = 'arn:aws:backup:eu-west-1:210987654321:backup-vault:tidemark';
-
   it('are made of the ledger every day, and kept as long as it can be recovered', () => {
-    const built = synthesised({ ...MINIMAL, backupVaultArn })('data');
+    const built = synthesised(WITH_OPTIONS)('data');
     const [rule, ...others] = onlyOf(built, 'AWS::Backup::BackupPlan').BackupPlan.BackupPlanRule;
     expect(others).toEqual([]);
     expect(rule).toMatchObject({ ScheduleExpression: 'cron(0 3 * * ? *)', Lifecycle: { DeleteAfterDays: 35 } });
     expect(rule.CopyActions).toEqual([
-      { DestinationBackupVaultArn: backupVaultArn, Lifecycle: { DeleteAfterDays: 35 } },
+      { DestinationBackupVaultArn: WITH_OPTIONS.backupVaultArn, Lifecycle: { DeleteAfterDays: 35 } },
     ]);
     expect(onlyOf(built, 'AWS::Backup::BackupSelection').BackupSelection.Resources).toEqual([
       { 'Fn::GetAtt': [expect.stringMatching(/^Ledger/), 'Arn'] },
@@ -105,7 +103,7 @@ describe('audit table/partition, raw ingest bucket', () => {
   });
 
   it('raw ingest bucket: with a setting, a file goes once its upload has ended, and no other', () => {
-    const kept = resourceOf(synthesised({ ...MINIMAL, uploadsKeptDays: 400 })('data'), 'AWS::S3::Bucket', 'Uploads');
+    const kept = resourceOf(synthesised(WITH_OPTIONS)('data'), 'AWS::S3::Bucket', 'Uploads');
     const { Rules } = kept.Properties.LifecycleConfiguration;
     const expiring = Rules.filter((rule: object) => /expiration/i.test(Object.keys(rule).join()));
     expect(expiring).toEqual([

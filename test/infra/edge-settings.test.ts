@@ -5,7 +5,7 @@ import type { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { PUBLIC_CACHE_CONTROL } from '../../contract/files/public-objects.ts';
 import { routeRead } from '../../server/edge/route.ts';
-import { onlyOf, type Properties, synthesised } from './synthesised.ts';
+import { MINIMAL, onlyOf, type Properties, synthesised, WITH_OPTIONS } from './synthesised.ts';
 
 const template = synthesised();
 const edge = template('edge');
@@ -281,17 +281,14 @@ describe('the policy of the public objects bucket', () => {
 });
 
 describe('options of the edge', () => {
-  const certificateArn = 'arn:aws:acm:us-east-1:123456789012:certificate/0a1b2c3d-0a1b-2c3d-4e5f-0a1b2c3d4e5f';
-  const of = (more: object) => synthesised({ waitlistEmail: 'keys@tidemark.test', ...more })('edge');
+  const built = synthesised(WITH_OPTIONS)('edge');
   const configOf = (built: Template) => onlyOf(built, 'AWS::CloudFront::Distribution').DistributionConfig;
 
   it('a host of its own has its certificate, TLS 1.2 at least, and its records in the hosted zone', () => {
-    const hostedZone = { id: 'Z0123456789ABC', name: 'example.com' };
-    const built = of({ readDomain: { host: 'api.example.com', certificateArn, hostedZone } });
     expect(configOf(built)).toMatchObject({
       Aliases: ['api.example.com'],
       ViewerCertificate: {
-        AcmCertificateArn: certificateArn,
+        AcmCertificateArn: WITH_OPTIONS.readDomain.certificateArn,
         MinimumProtocolVersion: 'TLSv1.2_2021',
         SslSupportMethod: 'sni-only',
       },
@@ -304,19 +301,18 @@ describe('options of the edge', () => {
   });
 
   it('without a hosted zone no record is made', () => {
-    const built = of({ readDomain: { host: 'api.example.com', certificateArn } });
-    built.resourceCountIs('AWS::Route53::RecordSet', 0);
+    const { host, certificateArn } = WITH_OPTIONS.readDomain;
+    const without = synthesised({ ...MINIMAL, readDomain: { host, certificateArn } })('edge');
+    without.resourceCountIs('AWS::Route53::RecordSet', 0);
   });
 
   it('a web ACL is put before it only where one is given', () => {
-    const readWebAclArn = 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/readers/0a1b2c3d';
-    expect(configOf(of({ readWebAclArn })).WebACLId).toBe(readWebAclArn);
+    expect(configOf(built).WebACLId).toBe(WITH_OPTIONS.readWebAclArn);
     expect(distribution).not.toHaveProperty('WebACLId');
   });
 
   it('the addresses of readers are logged only if it is configured, and kept for 30 days', () => {
     expect(distribution).not.toHaveProperty('Logging');
-    const built = of({ readAccessLogs: true });
     expect(configOf(built).Logging).toMatchObject({ IncludeCookies: false });
     expect(onlyOf(built, 'AWS::S3::Bucket').LifecycleConfiguration.Rules).toEqual([
       { ExpirationInDays: 30, Status: 'Enabled' },

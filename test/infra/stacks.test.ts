@@ -6,7 +6,7 @@ import { Annotations, Match, type Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { SCOPES, USER_SCOPES } from '../../contract/operations/scopes.ts';
 import { FUNCTION_NAMES } from '../../infra/deployment/permissions.ts';
-import { appOf, MINIMAL, onlyOf, type Properties, stackOf, synthesised } from './synthesised.ts';
+import { appOf, MINIMAL, onlyOf, type Properties, stackOf, synthesised, WITH_OPTIONS } from './synthesised.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const ISSUER = { url: 'https://id.example.com', audience: 'tidemark', scopePrefix: 'api/' };
@@ -166,7 +166,7 @@ describe('identity', () => {
     const isClosed = (context: object) =>
       onlyOf(synthesised(context)('identity'), 'AWS::Cognito::UserPool').AdminCreateUserConfig.AllowAdminCreateUserOnly;
     expect(isClosed(MINIMAL)).toBe(true);
-    expect(isClosed({ ...MINIMAL, userPool: { selfSignUp: true } })).toBe(false);
+    expect(isClosed(WITH_OPTIONS)).toBe(false);
   });
 
   it('gives the write API the configured issuer', () => {
@@ -215,7 +215,7 @@ describe('alarms', () => {
         .find(({ AlarmName }) => AlarmName === 'tidemark-throttles')
         .Metrics.flatMap(({ MetricStat }: Properties) => MetricStat?.Metric.Dimensions[0].Value ?? []);
     expect(functionsOf(ops)).toEqual(FUNCTION_NAMES.map((name) => `tidemark-${name}`));
-    const reserved = functionsOf(synthesised({ ...MINIMAL, reservePublisherConcurrency: true })('ops'));
+    const reserved = functionsOf(synthesised(WITH_OPTIONS)('ops'));
     expect(reserved).toEqual(functionsOf(ops).filter((name: string) => name !== 'tidemark-publish'));
   });
 
@@ -279,8 +279,11 @@ describe('alarms', () => {
     expect(Period).toBeGreaterThanOrEqual(2 * publish?.Properties.Timeout);
   });
 
-  it.each([1, 24])('on a verify that comes every %i hours wait until the first run was due', (verifyEveryHours) => {
-    const built = alarmsOf(synthesised({ ...MINIMAL, verifyEveryHours })('ops'));
+  it.each([
+    [1, MINIMAL],
+    [6, WITH_OPTIONS],
+  ])('on a verify that comes every %i hours wait until the first run was due', (verifyEveryHours, context) => {
+    const built = alarmsOf(synthesised(context)('ops'));
     const { EvaluationPeriods, Metrics } = built.find(({ AlarmName }) => AlarmName === 'tidemark-verify-stopped');
     expect(EvaluationPeriods).toBe(verifyEveryHours + 2);
     const seconds = Metrics.flatMap(({ MetricStat }: Properties) => MetricStat?.Period ?? []);
@@ -361,14 +364,16 @@ describe('alarms', () => {
 
   it('write to an address where one is configured', () => {
     ops.resourceCountIs('AWS::SNS::Subscription', 0);
-    const told = synthesised({ ...MINIMAL, alarmEmail: 'ops@example.com' })('ops');
-    expect(onlyOf(told, 'AWS::SNS::Subscription')).toMatchObject({ Protocol: 'email', Endpoint: 'ops@example.com' });
+    expect(onlyOf(synthesised(WITH_OPTIONS)('ops'), 'AWS::SNS::Subscription')).toMatchObject({
+      Protocol: 'email',
+      Endpoint: 'ops@example.com',
+    });
   });
 });
 
 describe('the budget', () => {
   it('is the configured amount a month, and warns before it is spent', () => {
-    const built = onlyOf(synthesised({ ...MINIMAL, monthlyBudgetUsd: 123 })('ops'), 'AWS::Budgets::Budget');
+    const built = onlyOf(synthesised(WITH_OPTIONS)('ops'), 'AWS::Budgets::Budget');
     expect(built.Budget).toMatchObject({
       BudgetType: 'COST',
       TimeUnit: 'MONTHLY',

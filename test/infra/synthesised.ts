@@ -13,6 +13,29 @@ export type StackName = 'data' | 'edge' | 'api' | 'identity' | 'ops' | 'edge-ala
 
 export const MINIMAL = { waitlistEmail: 'keys@tidemark.test' } as const;
 
+const certificateArn = 'arn:aws:acm:us-east-1:123456789012:certificate/0a1b2c3d-0a1b-2c3d-4e5f-0a1b2c3d4e5f';
+const hostedZone = { id: 'Z0123456789ABC', name: 'example.com' };
+
+/** Options that do not depend on each other, in one deployment: each deployment takes a second of a processor. */
+export const WITH_OPTIONS = {
+  ...MINIMAL,
+  alarmEmail: 'ops@example.com',
+  backupVaultArn: 'arn:aws:backup:eu-west-1:210987654321:backup-vault:tidemark',
+  canary: false,
+  monthlyBudgetUsd: 123,
+  originSecretNumber: 3,
+  readAccessLogs: true,
+  readDomain: { host: 'api.example.com', certificateArn, hostedZone },
+  readWebAclArn: 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/readers/0a1b2c3d',
+  reservePublisherConcurrency: true,
+  throttle: { requestsPerSecond: 7, burst: 9 },
+  uploadsKeptDays: 400,
+  userPool: { selfSignUp: true },
+  verifyEveryHours: 6,
+  writeDomain: { host: 'write.example.com', certificateArn, hostedZone },
+  writeRateLimit: 600,
+} as const;
+
 const made: string[] = [];
 
 /** By a process that outlives this one, which is killed when it has not ended in half a second. */

@@ -7,7 +7,7 @@ import { problemType } from '../../contract/problems/edge-problems.ts';
 import { PROBLEM_CODES } from '../../contract/problems/problems.ts';
 import { writeEdgeCode } from '../../infra/deployment/write-edge.ts';
 import { FUNCTION_LANGUAGE, FUNCTION_MAX_BYTES } from '../../tools/build/build-router.ts';
-import { MINIMAL, onlyOf, type Properties, resourceOf, synthesised } from './synthesised.ts';
+import { MINIMAL, onlyOf, type Properties, resourceOf, synthesised, WITH_OPTIONS } from './synthesised.ts';
 
 const api = synthesised()('api');
 const configOf = (built: Template) => onlyOf(built, 'AWS::CloudFront::Distribution').DistributionConfig;
@@ -77,11 +77,8 @@ describe('the distribution of the write host', () => {
   });
 
   it('with a host of its own has its certificate, TLS 1.2 at least, and its records in the hosted zone', () => {
-    const certificateArn = 'arn:aws:acm:us-east-1:123456789012:certificate/0a1b2c3d-0a1b-2c3d-4e5f-0a1b2c3d4e5f';
-    const hostedZone = { id: 'Z0123456789ABC', name: 'example.com' };
-    const built = synthesised({ ...MINIMAL, writeDomain: { host: 'write.example.com', certificateArn, hostedZone } })(
-      'api',
-    );
+    const built = synthesised(WITH_OPTIONS)('api');
+    const { certificateArn } = WITH_OPTIONS.writeDomain;
     expect(configOf(built)).toMatchObject({
       Aliases: ['write.example.com'],
       ViewerCertificate: { AcmCertificateArn: certificateArn, MinimumProtocolVersion: 'TLSv1.2_2021' },
@@ -130,7 +127,7 @@ describe('the secret of the write host', () => {
   });
 
   it('is rotated by its number: the new one is sent, and the one before it is still accepted', () => {
-    const rotated = synthesised({ ...MINIMAL, originSecretNumber: 3 })('api');
+    const rotated = synthesised(WITH_OPTIONS)('api');
     rotated.resourceCountIs('AWS::SecretsManager::Secret', 2);
     expect(sentBy(rotated)[0].HeaderValue).toEqual({ 'Fn::Join': ['', referenceTo(3)] });
     expect(acceptedBy(rotated)).toEqual([referenceTo(3)[1], referenceTo(2)[1]]);
@@ -143,7 +140,7 @@ describe('the rate rule', () => {
   });
 
   it('blocks the requests of one address above the limit a minute, with 429', () => {
-    const built = synthesised({ ...MINIMAL, writeRateLimit: 600 });
+    const built = synthesised(WITH_OPTIONS);
     expect(configOf(built('api')).WebACLId).toEqual({ 'Fn::ImportValue': expect.stringContaining('write-guard') });
     const acl = onlyOf(built('write-guard'), 'AWS::WAFv2::WebACL');
     expect(acl).toMatchObject({ Scope: 'CLOUDFRONT', DefaultAction: { Allow: {} } });
