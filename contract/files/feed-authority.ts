@@ -58,7 +58,7 @@ export function authorityFaults(
   }
   const [field, slug] = record.type === 'market' ? ['/slug', record.slug] : ['/market', record.market];
   if (markets !== null && !coversMarket(markets, slug)) {
-    const detail = 'this API key is limited to other markets: use the key of this market';
+    const detail = 'this API key is limited to other markets: correct the name, or use the key of that market';
     faults.push({ pointer: field, code: 'market.not-allowed', detail });
   }
   return faults;

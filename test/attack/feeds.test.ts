@@ -79,6 +79,13 @@ const ATTACKS: readonly [string, FeedAuthority, unknown, string, readonly string
     'append',
     ['market.not-allowed'],
   ],
+  [
+    'everything of its market, for one that is not defined',
+    { scopes: ALL, markets: [GOLD] },
+    append('silver-usd'),
+    'append',
+    ['market.not-allowed'],
+  ],
   ['everything of its prefix, to append', { scopes: ALL, markets: ['fx-*'] }, append(EURO), 'append', []],
   [
     'everything of its prefix, for another',

@@ -126,7 +126,8 @@ function faultsOf(
   if (removal !== undefined) return [...faults, removedFault(record, removal)];
   if (record.type === 'market') return faults;
   const market = terms.get(record.market) ?? null;
-  if (market === null) {
+  // A key that may not write to the market could not define it either.
+  if (market === null && !faults.some(({ code }) => code === 'market.not-allowed')) {
     const detail = `no market ${record.market}: define it with a market record, in this batch or an earlier one`;
     faults.push({ pointer: '/market', code: 'market.unknown', detail });
   }
