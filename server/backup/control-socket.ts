@@ -47,5 +47,8 @@ export async function askControl(
  */
 export async function serverOf(folder: string): Promise<string | null> {
   const asked = await askControl(folder, ADDRESS_URL_PATH);
-  return asked && (await text(asked.answer));
+  if (asked === null) return null;
+  const answer = await text(asked.answer);
+  // A server of an earlier version does not know the request.
+  return asked.answer.statusCode === 200 ? answer : null;
 }
