@@ -11,7 +11,7 @@ import { type IngestOutput, ingestFiles } from './ingest-files.ts';
 import type { IngestOptions } from './ingest-run.ts';
 import { inTemporaryFolder } from './temporary-folder.ts';
 
-/** Skips and reports versions that cannot be read. Otherwise as {@link ingestFiles}. @throws WrongArgument, StartError */
+/** Skips and reports versions that cannot be read. Otherwise as {@link ingestFiles}. @throws SettingError, StartError */
 export async function ingestPast(
   client: Client,
   git: GitPast,

@@ -1,6 +1,6 @@
 /** Runs one command, and turns every error into a message and an exit code. */
 import { CommanderError } from 'commander';
-import { SettingError, StartError, WrongArgument } from '../../server/service/start-error.ts';
+import { SettingError, StartError } from '../../server/service/start-error.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
 import { CommandError, EXIT_CODES } from './exit-codes.ts';
 import { printError, printUnexpected, watchOutput } from './output.ts';
@@ -34,6 +34,5 @@ function explain(error: unknown): number {
   else if (syscall !== undefined)
     printError(`${message}.`, NO_ROOM.includes(code) ? 'Make room, or write elsewhere.' : null);
   else printUnexpected(error);
-  const isUsage = error instanceof SettingError || error instanceof WrongArgument;
-  return isUsage ? EXIT_CODES.usage.code : EXIT_CODES.findings.code;
+  return EXIT_CODES[error instanceof SettingError ? 'usage' : 'findings'].code;
 }

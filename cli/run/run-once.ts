@@ -4,7 +4,7 @@ import { TidemarkError } from '../../clients/typescript/tidemark-error.ts';
 import { marketUrl } from '../../contract/files/routes.ts';
 import { RUN_FAULTS_MAX } from '../../contract/operations/sources.ts';
 import { type RunReport, runRound, type SourceEnd } from '../../server/run/round.ts';
-import { FolderInUse, SettingError, StartError, WrongArgument } from '../../server/service/start-error.ts';
+import { FolderInUse, SettingError, StartError } from '../../server/service/start-error.ts';
 import { counted } from '../../server/terminal/words.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import { localClient } from '../http/client.ts';
@@ -138,7 +138,6 @@ function faultsOf({ reason, faults, refused }: SourceEnd): readonly string[] {
 
 const EXITS = [
   [FolderInUse, 'busy'],
-  [WrongArgument, 'usage'],
   [SettingError, 'usage'],
   [StartError, 'refused'],
   [StorageUnavailable, 'findings'],

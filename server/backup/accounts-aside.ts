@@ -7,7 +7,7 @@ import { FormatTooNew, FormatTooOld, StorageCorrupt, StorageUnavailable } from '
 import { checkIsKnown } from '../../storage/ports/format.ts';
 import { type LedgerCopy, openLedgerCopy } from '../../storage/sqlite/sqlite-ledger.ts';
 import { LEDGER_FILE, RESTORING_FILE } from '../folder/data-folder.ts';
-import { WrongArgument } from '../service/start-error.ts';
+import { SettingError } from '../service/start-error.ts';
 import { ASIDE } from './put-back.ts';
 import type { ChosenBackup } from './read-backup.ts';
 
@@ -44,7 +44,7 @@ async function readOne(path: string): Promise<KnownAccounts | null> {
 /**
  * Keys that were revoked or rotated after the backup must not become valid again unnoticed.
  *
- * @throws WrongArgument with the valid keys of the backup whose later state is in none of these ledgers
+ * @throws SettingError with the valid keys of the backup whose later state is in none of these ledgers
  */
 export async function checkNoKeyIsRevived(
   { dir, name }: ChosenBackup,
@@ -57,7 +57,7 @@ export async function checkNoKeyIsRevived(
   const lines = keys.map(
     ({ sort: id, value: { label, subject, createdAt } }) => `  ${id}  ${label}, of ${subject}, issued ${createdAt}`,
   );
-  throw new WrongArgument(
+  throw new SettingError(
     `These API keys of the backup would work again, and no ledger says whether they were revoked or rotated since:
 ${lines.join('\n')}
 Nothing was changed. Repeat with --keep-keys if none of them was revoked or rotated, otherwise with --revoke-keys.`,

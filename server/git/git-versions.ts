@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { PastVersion, PastVersions } from '../../lambdas/sources/past/version-reader.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
-import { StartError, WrongArgument } from '../service/start-error.ts';
+import { SettingError, StartError } from '../service/start-error.ts';
 import { readGitFile, runGit } from './run-git.ts';
 
 export interface GitFile {
@@ -62,7 +62,7 @@ export async function openGitVersions(
   };
 }
 
-/** The location of the repository. Makes no request. @throws WrongArgument for a repository or path that cannot be one */
+/** The location of the repository. Makes no request. @throws SettingError for a repository or path that cannot be one */
 export function checkGitFile(file: GitFile): { readonly place: string; readonly isHost: boolean } {
   const remote = remoteOf(file);
   checkPath(file.path);
@@ -73,26 +73,26 @@ function remoteOf({ repository }: GitFile): { readonly place: string; readonly i
   if (/^https:\/\//.test(repository) && URL.canParse(repository)) {
     const { username, password, search, hash } = new URL(repository);
     if (username + password + search + hash === '') return { place: repository, isHost: true };
-    throw new WrongArgument(
+    throw new SettingError(
       '--git: write the URL without a password, a query and a fragment: git has a store for passwords.',
     );
   }
   const place = resolve(repository);
   const isFolder = !repository.startsWith('-') && existsSync(place) && statSync(place).isDirectory();
   if (isFolder && !['.git', 'HEAD'].some((name) => existsSync(resolve(place, name)))) {
-    throw new WrongArgument(`--git: ${repository} is not a git repository.`);
+    throw new SettingError(`--git: ${repository} is not a git repository.`);
   }
   if (isFolder) return { place, isHost: false };
-  throw new WrongArgument('--git: name a folder with a repository, or an https:// URL.');
+  throw new SettingError('--git: name a folder with a repository, or an https:// URL.');
 }
 
 function checkPath(path: string): void {
   if (path.startsWith('-')) {
-    throw new WrongArgument(`--path: ${path} begins with -, which git could read as an option: rename the file.`);
+    throw new SettingError(`--path: ${path} begins with -, which git could read as an option: rename the file.`);
   }
   const isPlain = path !== '' && !/^\/|\p{Cc}/u.test(path) && !path.split('/').some((part) => /^\.{0,2}$/.test(part));
   if (!isPlain)
-    throw new WrongArgument('--path: name a file from the root of the repository, such as data/prices.json.');
+    throw new SettingError('--path: name a file from the root of the repository, such as data/prices.json.');
 }
 
 /** The address that a folder was cloned from; empty: unknown. */

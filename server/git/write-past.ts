@@ -4,7 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Chunk } from '../../lambdas/sources/past/chunk.ts';
 import { listRecipe, NotTakenIn, type PastRead, VersionReader } from '../../lambdas/sources/past/version-reader.ts';
-import { WrongArgument } from '../service/start-error.ts';
+import { SettingError } from '../service/start-error.ts';
 import { type GitFile, openGitVersions } from './git-versions.ts';
 
 export interface WrittenPast {
@@ -17,7 +17,7 @@ const HELD_CHARACTERS = 4 * 1024 * 1024;
 
 /**
  * @param options.folder an empty folder for the records and for git's files
- * @throws WrongArgument for a recipe without a list, and for an invalid repository or path; StartError if git fails
+ * @throws SettingError for a recipe without a list, and for an invalid repository or path; StartError if git fails
  */
 export async function writePast(
   recipe: unknown,
@@ -59,7 +59,7 @@ function checkedList(recipe: unknown): ReturnType<typeof listRecipe> {
   try {
     return listRecipe(recipe);
   } catch (error) {
-    throw error instanceof NotTakenIn ? new WrongArgument(error.message, { cause: error }) : error;
+    throw error instanceof NotTakenIn ? new SettingError(error.message, { cause: error }) : error;
   }
 }
 

@@ -1,6 +1,5 @@
 /** Begins the ledger of a run that has none, or an empty one. A job without a disk of its own is such a run. */
 import { EXPORT_PART_ENTRIES } from '../../contract/bodies/export-tables.ts';
-import { publicPath } from '../../contract/files/public-objects.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { readDue } from '../../publisher/kernel/marks.ts';
 import { isRaised } from '../../publisher/kernel/swap-head.ts';
@@ -18,12 +17,7 @@ import type { EmbeddedConfig } from '../settings/config.ts';
 import { signingKeys } from '../settings/log-key.ts';
 import { openTarget } from '../target/open-target.ts';
 import { filesReader, namedFilesReader } from '../target/static-host.ts';
-import type { PublicTarget } from '../target/target.ts';
-
-/** Their paths in a target. The checkpoint is put first. */
-export const [CHECKPOINT, SNAPSHOT] = (['log-checkpoint', 'snapshot'] as const).map((kind) =>
-  publicPath({ kind }).slice(1),
-) as [string, string];
+import { CHECKPOINT, type PublicTarget, SNAPSHOT } from '../target/target.ts';
 
 /**
  * @param fromLog a URL or a folder; true: the target

@@ -5,14 +5,9 @@ export class StartError extends Error {
   override readonly name: string = 'StartError';
 }
 
-/** An argument or an environment variable is wrong: another attempt would fail in the same way. */
+/** An argument or an environment variable is wrong. Nothing was changed, and another attempt would fail in the same way. */
 export class SettingError extends StartError {
   override readonly name = 'SettingError';
-}
-
-/** An argument of the command line is wrong. No request was sent, and nothing changed. */
-export class WrongArgument extends StartError {
-  override readonly name = 'WrongArgument';
 }
 
 /** Another process has the data folder open. It may end soon. */

@@ -21,7 +21,6 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { TarSource } from 'modern-tar/fs';
-import { publicPath } from '../../contract/files/public-objects.ts';
 import { type PackedPrefix, packedMetadata } from '../../publisher/kernel/files/packed-object.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { checkIsKnown } from '../../storage/ports/format.ts';
@@ -44,7 +43,7 @@ import { SECRET_FILES } from '../settings/secret-files.ts';
 import { forgetIndex } from '../target/folder-target.ts';
 import { openTarget } from '../target/open-target.ts';
 import type { StoredState } from '../target/state-store.ts';
-import type { PublicTarget } from '../target/target.ts';
+import { CHECKPOINT, type PublicTarget, SNAPSHOT } from '../target/target.ts';
 import { sealState, unsealState } from './sealed-state.ts';
 import type { StateKey } from './state-key.ts';
 
@@ -59,8 +58,6 @@ const OBJECTS_FOLDER = 'internal';
 /** The number of copies whose ids a ledger remembers. A ledger that is older than these is refused. */
 const KNOWN_COPIES = 1_000;
 const NOTHING_SAVED: SavedValue = { saved: [], pending: null, version: null };
-/** The first public files of any generation. */
-const FIRST_SHOWN = (['log-checkpoint', 'snapshot'] as const).map((kind) => publicPath({ kind }).slice(1));
 
 export interface TargetState {
   /**
@@ -198,7 +195,7 @@ export function openTargetState(config: EmbeddedConfig, key: StateKey): TargetSt
   }
 
   async function checkIsFirstRun({ name, read, state }: PublicTarget): Promise<void> {
-    for (const path of FIRST_SHOWN) {
+    for (const path of [CHECKPOINT, SNAPSHOT]) {
       if ((await read(path)) === null) continue;
       throw new StartError(
         `${name} has ${path}, and there is no ${state.place}: restore that file, or use --from-log to begin from the public log.`,

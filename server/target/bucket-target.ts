@@ -1,7 +1,6 @@
 /** Public files in an S3-compatible bucket (docs/decisions/089-a-bucket-as-the-target.md). */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { publicPath } from '../../contract/files/public-objects.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { retriedOnce } from '../../storage/concurrency/retried-once.ts';
 import { openDirectoryObjects } from '../../storage/directory/directory-objects.ts';
@@ -16,10 +15,9 @@ import { type BucketMemory, nameOfBucket, readBucketMemory, rememberBucket } fro
 import { detachFolder, foreignPage, INDEX_PAGE } from './folder-target.ts';
 import { openLease } from './lease.ts';
 import { stateInBucket } from './state-store.ts';
-import type { PublicTarget } from './target.ts';
+import { type PublicTarget, SNAPSHOT } from './target.ts';
 
 const SDK = '@aws-sdk/client-s3';
-const SNAPSHOT = publicPath({ kind: 'snapshot' }).slice(1);
 
 export const isBucket = (name: string): boolean => name.startsWith('s3://');
 

@@ -1,7 +1,12 @@
 /** The place of a data folder's public files. Ledger, index and bundles stay in the data folder. */
+import { publicPath } from '../../contract/files/public-objects.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import type { Conditions } from '../../storage/s3/s3-objects.ts';
 import type { StateStore } from './state-store.ts';
+
+/** The paths in a target of the first public files of any generation. The checkpoint is put first. */
+export const CHECKPOINT = publicPath({ kind: 'log-checkpoint' }).slice(1);
+export const SNAPSHOT = publicPath({ kind: 'snapshot' }).slice(1);
 
 export interface PublicTarget {
   /** The folder, or `s3://bucket/prefix`, for messages. */
