@@ -84,10 +84,7 @@ export function addRunCommand(program: Command): void {
       checkUsage(options);
       const git = gitOf(options);
       const formOf = await formReader(options);
-      const ofFolder =
-        folder === undefined
-          ? []
-          : await (await import('./files-folder.ts')).filesOf(folder, options.complete === true);
+      const ofFolder = folder === undefined ? [] : await (await import('./files-folder.ts')).filesOf(folder, options);
       const files = { ofFolder, named: paths.map((path) => ({ path, source: formOf(path) })) };
       const { runOnce } = await import('./run-once.ts');
       await runOnce(options, settings({ TIDEMARK_DATA: options.data, TIDEMARK_TO: options.to }), files, git);

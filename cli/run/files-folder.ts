@@ -1,7 +1,8 @@
 /** The files of a folder, each with its mapping beside it: `prices.csv` with `prices.mapping.jsonc`. */
 import { closeSync, type Dirent, existsSync, openSync, readdirSync, readSync, type Stats, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { formByName, formReader } from '../ingest/commands.ts';
+import type { FileFlags } from '../ingest/file-options.ts';
 import type { NamedFile } from '../ingest/ingest-files.ts';
 import { CommandError } from '../program/exit-codes.ts';
 import { note } from '../program/output.ts';
@@ -22,14 +23,20 @@ interface Skipped {
  * entries that are skipped.
  *
  * @param isComplete whether the files together have all rows. Then rows of skipped entries would be withdrawn
- * @throws CommandError `usage` if the folder does not exist, if a mapping has faults or is missing, and for a complete folder
- *   with a skipped entry that looks like data
+ * @param mapping the mapping of named files, which may lie in the folder without a file
+ * @throws CommandError `usage` if the folder does not exist, if a mapping has faults or is missing, if the file of a mapping is
+ *   missing, and for a complete folder with a skipped entry that looks like data
  */
-export async function filesOf(folder: string, isComplete: boolean): Promise<readonly NamedFile[]> {
+export async function filesOf(
+  folder: string,
+  { complete: isComplete = false, mapping: ofNamed }: Pick<FileFlags, 'complete' | 'mapping'>,
+): Promise<readonly NamedFile[]> {
   if (!existsSync(folder)) throw new CommandError('usage', `There is no folder ${folder}.`);
-  const entries = readdirSync(folder, { withFileTypes: true })
-    .filter(({ name }) => isShown(name) && !MAPPING.test(name))
+  const shown = readdirSync(folder, { withFileTypes: true })
+    .filter(({ name }) => isShown(name))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const entries = shown.filter(({ name }) => !MAPPING.test(name));
+  const unused = new Set(shown.flatMap(({ name }) => (MAPPING.test(name) ? [join(folder, name)] : [])));
   const files: NamedFile[] = [];
   const skipped: Skipped[] = [];
   const faults: CommandError[] = [];
@@ -48,6 +55,7 @@ export async function filesOf(folder: string, isComplete: boolean): Promise<read
       skipped.push({ name, why: 'neither a known ending nor a mapping', isData });
       continue;
     }
+    for (const ending of ['jsonc', 'json']) unused.delete(`${base}.mapping.${ending}`);
     try {
       files.push({ path, source: (await formReader({ mapping }, `${base}.mapping.jsonc`))(path) });
     } catch (error) {
@@ -56,12 +64,6 @@ export async function filesOf(folder: string, isComplete: boolean): Promise<read
     }
   }
   if (skipped.length > 0) note(`${folder}: skipped ${inWords(skipped)}.`);
-  if (faults.length > 0) {
-    const unsent =
-      files.length === 0 ? '' : ` The other files were not sent either: ${files.map(({ path }) => path).join(', ')}.`;
-    const hints = [...new Set(faults.map(({ hint }) => hint))].join('\n') || null;
-    throw new CommandError('usage', `${faults.map(({ message }) => message).join(' ')}${unsent}`, hints);
-  }
   const lost = skipped.filter(({ isData }) => isData);
   if (isComplete && lost.length > 0) {
     throw new CommandError(
@@ -69,6 +71,18 @@ export async function filesOf(folder: string, isComplete: boolean): Promise<read
       `${folder} is not complete: it has data that are skipped: ${inWords(lost)}. Nothing was sent.`,
       'Move data files into the folder itself under their own endings, and other entries out of it. Or leave --complete out.',
     );
+  }
+  for (const path of unused) {
+    if (ofNamed !== undefined && resolve(ofNamed) === resolve(path)) continue;
+    const file = path.replace(MAPPING, '.csv');
+    const hint = 'A download may have failed. If the data have ended, move their mapping out of the folder, too.';
+    faults.push(new CommandError('usage', `${file} is missing: there is only its mapping ${path}.`, hint));
+  }
+  if (faults.length > 0) {
+    const unsent =
+      files.length === 0 ? '' : ` The other files were not sent either: ${files.map(({ path }) => path).join(', ')}.`;
+    const hints = [...new Set(faults.map(({ hint }) => hint))].join('\n') || null;
+    throw new CommandError('usage', `${faults.map(({ message }) => message).join(' ')}${unsent}`, hints);
   }
   return files;
 }

@@ -25,8 +25,8 @@ async function serviceOfFiles() {
   return { ...world, files, put, run, bodyOf };
 }
 
-test('each file is read by its own mapping; a changed row is a correction; unchanged files change no public file', async () => {
-  const { files, put, run, bodyOf, target } = await serviceOfFiles();
+test('each file has its own mapping, and none may lack the other; a changed row is a correction; unchanged files change nothing', async () => {
+  const { folder, files, put, run, bodyOf, target } = await serviceOfFiles();
   await put('tea', '2026-01-01,5.00', '2026-01-02,5.10');
   await put('oats', '2026-01-01,2.00');
   expect(await run()).toMatchObject({ code: 0, report: { markets: 2, observations: 3 } });
@@ -42,6 +42,20 @@ test('each file is read by its own mapping; a changed row is a correction; uncha
   expect([code, errors]).toEqual([codeOf('usage'), expect.stringContaining('oats.mapping.jsonc')]);
   // The good file is named, because it is not sent either.
   expect(errors).toContain(join(files, 'tea.csv'));
+  await put('oats', '2026-01-01,2.00');
+  await rm(join(files, 'oats.csv'));
+  const lost = await run();
+  expect([lost.code, lost.errors]).toEqual([
+    codeOf('usage'),
+    expect.stringContaining(
+      `${join(files, 'oats.csv')} is missing: there is only its mapping ${join(files, 'oats.map')}`,
+    ),
+  ]);
+  expect(lost.errors).toContain(join(files, 'tea.csv'));
+  // A mapping in the folder may be that of a file elsewhere.
+  await writeFile(join(folder, 'row.csv'), 'date,price\n2026-01-02,2.10\n');
+  expect(await run('--mapping', join(files, 'oats.mapping.jsonc'), join(folder, 'row.csv'))).toMatchObject({ code: 0 });
+  await put('oats', '2026-01-01,2.00');
   await writeFile(join(files, 'oats.mapping.jsonc'), '{}');
   await writeFile(join(files, 'tea.mapping.jsonc'), '{}');
   expect((await run()).errors).toMatch(/oats\.mapping\.jsonc:1 \/market: .*tea\.mapping\.jsonc:1 \/market: /s);
@@ -273,6 +287,7 @@ test('a row that a file has lost is withdrawn if the run is told that the files 
   // A download that was cut off, beside a file that is whole.
   await put('oats', ...days(1));
   await rm(join(files, 'oats-2.csv'));
+  await rm(join(files, 'oats-2.mapping.jsonc'));
   await put('tea', ...days(9, 2, 5));
   const cut = await run(...complete);
   expect([cut.code, cut.errors, last(cut.report)]).toEqual([
@@ -290,6 +305,7 @@ test('a row that a file has lost is withdrawn if the run is told that the files 
   expect(await states('tea')).toEqual([]);
 
   await rm(join(files, 'oats.csv'));
+  await rm(join(files, 'oats.mapping.jsonc'));
   expect(await run(...complete)).toMatchObject({
     code: codeOf('unchanged'),
     errors: expect.stringMatching(/oats is published.*"retired".*--remove/s),
