@@ -97,12 +97,18 @@ describe('Spectral with the OWASP rules', () => {
   test('finds planted faults', async () => {
     const document = await committed();
     document.servers = [{ url: 'http://data.tidemark.test', 'x-internal': false }];
-    document.paths['/api/v1/watchlists'].post.security = [];
+    const path = '/api/v1/watchlists';
+    // The rest of the document takes most of the time, and is judged above.
+    document.paths = { [path]: document.paths[path] };
+    document.paths[path].post.security = [];
     delete document.components.schemas.CreateWatchlistBody.properties.name.maxLength;
     const excuses = matcherFor(document);
     const findings = await findingsIn(document);
     const unexcused = findings.filter((finding) => !EXCEPTIONS.some((exception) => excuses(exception, finding)));
-    expect([...new Set(unexcused.map(({ code }) => code))].sort()).toEqual([
+    const codes = new Set(unexcused.map(({ code }) => code));
+    // Components that only other paths use.
+    codes.delete('oas3-unused-component');
+    expect([...codes].sort()).toEqual([
       'owasp:api2:2023-write-restricted',
       'owasp:api4:2023-string-limit',
       'owasp:api8:2023-no-server-http',
