@@ -1,9 +1,11 @@
 /** The tool `value`: one number, now or as it was known at a moment. */
 import * as z from 'zod';
+import type { Market } from '../../contract/values/market.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
+import { decimalOf } from '../typescript/decimal-of.ts';
 import { type AsOfArgument, asOfFields, asOfRange, asOfShown, asOfShownSchema } from './as-of-argument.ts';
 import type { AskedService } from './service.ts';
-import { logPlaceSchema, shownValue, shownValueSchema } from './values.ts';
+import { logPlaceSchema, shownUnit, shownValue, shownValueSchema } from './values.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -37,7 +39,7 @@ export async function askedValue(
     value: row === null ? null : shownValue(row, market),
     log: row === null ? null : logPlaceSchema.parse(log),
     disputed: market.disputedMetrics.includes(metric),
-    note: row === null ? unknownNote(metric, Object.keys(market.metrics), at) : null,
+    note: row === null ? unknownNote(metric, market, at) : null,
   };
 }
 
@@ -64,7 +66,13 @@ async function shownRow(
   return null;
 }
 
-function unknownNote(metric: string, metrics: readonly string[], { asOf, byRelease }: AsOfArgument): string {
+function unknownNote(metric: string, market: Market, { asOf, byRelease }: AsOfArgument): string {
+  const announced = asOf === undefined ? market.announced?.[metric] : undefined;
+  if (announced !== undefined) {
+    const value = `${decimalOf(announced) ?? 'unknown'}, in ${shownUnit(announced, market)}`;
+    return `No ${metric} is effective yet. The one announced from ${announced.observedAt} on: ${value}.`;
+  }
+  const metrics = Object.keys(market.metrics);
   if (asOf === undefined) return `There is no ${metric}. The metrics of this market: ${metrics.join(', ')}.`;
   if (byRelease === true) return `The sources had published no ${metric} by then, as far as is known.`;
   return (

@@ -1,7 +1,7 @@
 /** How a value is shown to a model: its number as exact text, where it comes from, its times, and its place in the log. */
 import * as z from 'zod';
 import type { Market } from '../../contract/values/market.ts';
-import type { PublicObservation } from '../../contract/values/metric.ts';
+import type { PublicMetric, PublicObservation } from '../../contract/values/metric.ts';
 import { decimalOf } from '../typescript/decimal-of.ts';
 
 const instant = z.string().describe('RFC 3339, in UTC.');
@@ -40,14 +40,18 @@ export const shownValueSchema = z.object({
 
 export type ShownValue = z.infer<typeof shownValueSchema>;
 
-export function shownValue(row: PublicObservation, { unit }: Pick<Market, 'unit'>): ShownValue {
+export function shownUnit(metric: PublicMetric, { unit }: Pick<Market, 'unit'>): string {
+  return metric.kind === 'money' ? `${metric.currency} for ${unit.quantity} ${unit.of}` : metric.unit;
+}
+
+export function shownValue(row: PublicObservation, market: Pick<Market, 'unit'>): ShownValue {
   const { metric, unknownReason, observedAt, releasedAt, recordedAt, supersededAt, retraction, id } = row;
   const { confidence, status, sourceValue, rounded, sourceLabel, sourceUrl } = row;
   return {
     metric,
     announced: row.announced === true,
     decimal: decimalOf(row),
-    unit: row.kind === 'money' ? `${row.currency} for ${unit.quantity} ${unit.of}` : row.unit,
+    unit: shownUnit(row, market),
     unknownReason,
     ...{ observedAt, releasedAt, recordedAt, supersededAt },
     source: { label: sourceLabel, url: sourceUrl },

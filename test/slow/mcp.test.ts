@@ -198,6 +198,19 @@ describe('as of a moment', () => {
     expect([never, note]).toEqual([null, 'There is no price. The metrics of this market: price.']);
   });
 
+  test('a market with announced values only says which price is announced, and from when on', async () => {
+    const { served, client, now } = await connected();
+    const [soon, later] = [now(3_600_000), now(7_200_000)].map((observedAt) => ({
+      ...price('a', 0, 1_234),
+      ...{ observedAt: observedAt.replace('.000Z', 'Z'), announced: true },
+    }));
+    await served.publish([market('a'), later as never, soon as never]);
+    const { value, note } = await fine(client, 'value', { market: 'a' });
+    const unit = expect.stringMatching(/\b12\.34, in USD for 1 /);
+    expect([value, note, note]).toEqual([null, unit, expect.stringContaining(`from ${soon?.observedAt} on`)]);
+    expect((await fine(client, 'value', { market: 'a', asOf: now(-1) })).note).not.toContain('announced');
+  });
+
   test('provenance has every version, each proven by the key that was given', async () => {
     const { served, client } = await connected();
     await served.publish([market('a'), price('a', 0, 100)]);
