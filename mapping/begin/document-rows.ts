@@ -94,9 +94,12 @@ function* placesOf(node: JsonNode, rows: string): Generator<Place> {
   if (length > 1) yield { options: { rows, parallel: true }, count: length, members: names };
   const below = new Set(children.flatMap((child) => [...(child.members?.keys() ?? [])]));
   const numbers = children.filter(({ text }) => text !== null && /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(text)).length;
-  if (count > 0 && children.every((child) => child.members !== null)) {
-    if (isArray) yield { options: { rows }, count, members: below };
-    else if (count > 1 && areAlike(children)) yield { options: { rows, name: 'name' }, count, members: below };
+  // A long list may have a few members that are no rows, such as a null.
+  const objects = children.filter((child) => child.members !== null);
+  if (3 * objects.length > 2 * count) {
+    const found = { count: objects.length, members: below };
+    if (isArray) yield { options: { rows }, ...found };
+    else if (count > 1 && areAlike(objects)) yield { options: { rows, name: 'name' }, ...found };
   } else if (!isArray && count > 1 && 3 * numbers >= 2 * count && children.every(({ text }) => text !== null)) {
     yield { options: { rows, name: 'name', value: 'value' }, count, members: new Set() };
   }

@@ -42,7 +42,7 @@ export async function readTable(file: AsyncIterable<Uint8Array>): Promise<FileTa
   const footers = form === 'csv' && !isCut ? takeFooters(cells, lines) : [];
   const [first] = faults;
   const firstFault = first === undefined ? '' : `line ${first.line}: ${first.detail}`;
-  if (first !== undefined && (form !== 'csv' || lines.length === 0)) return { fault: firstFault };
+  if (first !== undefined && ((form !== 'csv' && first.fatal) || lines.length === 0)) return { fault: firstFault };
   if (lines.length === 0) return { fault: 'no row follows the names of the columns' };
   const all = header.map((name, index) => new Column(name, cells[index] ?? []));
   // The texts in the head of a document are the same for each row. Only a date among them describes the rows.

@@ -63,6 +63,16 @@ describe('a begun mapping has the rows of', () => {
       { json: { rows: '', name: 'name' }, match: ['name'] },
     ],
     [
+      'an object of many names, a few of whose members are no rows',
+      '{"a":{"in":1.5,"out":2.5},"b":{"in":3.5,"out":4.5},"c":null,"d":"a note","e":{"in":5.5},"f":{"in":6.5},"g":{"in":7.5}}',
+      { json: { rows: '', name: 'name' }, match: ['name'] },
+    ],
+    [
+      'a list, one element of which is no row',
+      '[{"day":"2026-01-02","price":1.5},null,{"day":"2026-01-03","price":2.5},{"day":"2026-01-04","price":3.5}]',
+      { json: { rows: '' }, observation: { value: { column: 'price' }, date: { column: 'day' } } },
+    ],
+    [
       'parallel arrays, with Unix seconds',
       '{"licence":"CC BY 4.0","unix_seconds":[1767312000,1767315600],"price":[80.5,95.25],"unit":"EUR / MWh"}',
       {
