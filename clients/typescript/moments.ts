@@ -11,7 +11,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export function beginOf(moment: Moment, name: string): number {
   const ms = typeof moment === 'string' ? msOf(moment) : moment.getTime();
   if (!Number.isNaN(ms)) return ms;
-  throw new RangeError(`${name} is no moment: ${moment}. Write it as in 2026-11-01 or 2026-11-01T00:00:00Z`);
+  throw new RangeError(`${name} is not a moment: ${moment}. Write it as in 2026-11-01 or 2026-11-01T00:00:00Z`);
 }
 
 /** The last millisecond of a moment: of a date, the end of its day. @throws RangeError */

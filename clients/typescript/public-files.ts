@@ -78,7 +78,7 @@ export class PublicFiles {
     const isPath = /^[\w./-]+$/.test(link) && URL.canParse(link, from.href);
     const url = isPath ? new URL(link, from) : null;
     if (url?.href.startsWith(this.#base.href)) return url;
-    throw unexpected(from, `leads to ${JSON.stringify(link)}, which is no file below ${this.#base.href}`);
+    throw unexpected(from, `leads to ${JSON.stringify(link)}, which is not a file below ${this.#base.href}`);
   }
 }
 
@@ -92,7 +92,7 @@ export function pageOf<Item>({ value, url }: Found): ReadPage<Item> {
   const { data, page } = (value ?? {}) as WalkedPage<Item>;
   const isLink = (link: unknown) => link === null || typeof link === 'string';
   if (Array.isArray(data) && isLink(page?.nextCursor) && isLink(page.next)) return { data, page, url };
-  throw unexpected(url, 'is no page of a collection');
+  throw unexpected(url, 'is not a page of a collection');
 }
 
 export function isMissing(error: unknown): error is TidemarkError {

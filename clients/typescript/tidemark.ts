@@ -180,7 +180,8 @@ export class Tidemark {
    * verified: use `tidemark mirror` for that.
    */
   async *changes({ since = 0, follow = false, signal }: ChangeRange = {}): AsyncGenerator<LogChange> {
-    if (!(Number.isSafeInteger(since) && since >= 0)) throw new RangeError(`since is no index of the log: ${since}`);
+    if (!(Number.isSafeInteger(since) && since >= 0))
+      throw new RangeError(`since is not an index of the log: ${since}`);
     const log = this.#log(signal);
     let [next, size] = [since, await logSize(log)];
     if (since > size) {
@@ -260,7 +261,7 @@ export class Tidemark {
   async #list<Entry>(path: string, signal: AbortSignal | undefined): Promise<readonly Entry[]> {
     const { data } = (await this.#files(signal).resource(path)) as { readonly data?: readonly Entry[] };
     if (Array.isArray(data)) return data;
-    throw unexpected(below(this.#url, path), 'is no list');
+    throw unexpected(below(this.#url, path), 'is not a list');
   }
 
   #files(signal: AbortSignal | undefined): PublicFiles {

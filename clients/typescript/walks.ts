@@ -59,7 +59,10 @@ const MARKETS_AT_ONCE = 200_000;
 export async function readLatest(files: PublicFiles): Promise<readonly LatestEntry[]> {
   const rows = await readParts(files, Number.POSITIVE_INFINITY);
   if (rows !== null) return rows;
-  throw new TidemarkError('unexpected-answer', { status: 200, detail: `GET ${LATEST_URL}: it is no index of parts` });
+  throw new TidemarkError('unexpected-answer', {
+    status: 200,
+    detail: `GET ${LATEST_URL}: it is not an index of parts`,
+  });
 }
 
 /** Null: the answer is no index, such as that of an earlier version; or its parts have more markets than that. */

@@ -37,7 +37,7 @@ export const marketRecordSchema = z
     attributes: attributesSchema
       .exactOptional()
       .describe(
-        'Facts that are no numbers, by name, each with its source. If left out: the market keeps those that it has. If given, they ' +
+        'Facts that are not numbers, by name, each with its source. If left out: the market keeps those that it has. If given, they ' +
           'replace those; one that says the same as before, or is older, keeps its time and URL.',
       ),
     outliers: outlierRuleSchema

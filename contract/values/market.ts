@@ -125,7 +125,7 @@ export const marketSchema = z.strictObject({
   attributes: attributesSchema
     .exactOptional()
     .describe(
-      'Facts that are no numbers, by name, such as `mode` and `deprecationDate`, each with its source. A change is a new revision ' +
+      'Facts that are not numbers, by name, such as `mode` and `deprecationDate`, each with its source. A change is a new revision ' +
         'of the market; the log has the earlier texts. Left out: none.',
     ),
   metrics: z

@@ -43,7 +43,7 @@ const OBJECT_ID = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
 
 /** Reads the file of any version. Null: it is larger than `maxBytes`. @throws StartError if git cannot read it */
 export async function readGitFile(folder: string, id: string, maxBytes: number): Promise<Uint8Array | null> {
-  if (!OBJECT_ID.test(id)) throw new RangeError(`${id} is no object of git`);
+  if (!OBJECT_ID.test(id)) throw new RangeError(`${id} is not an object of git`);
   return await outputOf(folder, ['cat-file', 'blob', id], maxBytes).catch((error: StartError) => {
     if ((error.cause as ExecFileException).code === TOO_LONG) return null;
     throw error;

@@ -102,7 +102,7 @@ describe('the page as of a moment, and its sources', () => {
     const { page } = await openPage({ baseURL: inject('changedUrl') });
     for (const [moment, words] of [
       ['2031-01-01T00:00:00Z', 'is in the future: nothing is known of it.'],
-      ['9999-99-99T99:99:99Z', 'is no moment that this page can read.'],
+      ['9999-99-99T99:99:99Z', 'is not a moment that this page can read.'],
     ]) {
       await page.goto(`/markets/wheat-eur#as-of=${moment}&clock=recorded`);
       await page.reload();

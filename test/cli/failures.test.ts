@@ -127,10 +127,10 @@ describe('a walk whose cursor expires', () => {
     expect(seen.map((request) => request.url)).toEqual(files);
   });
 
-  test('a page that is no page is refused', async () => {
+  test('a page that is not a page is refused', async () => {
     const { url } = await stubServer(json({ data: 'a' }));
     const { code, errors } = await tidemarkHere(['markets', 'list', '--url', url]);
-    expect([code, errors]).toEqual([5, expect.stringContaining('no page')]);
+    expect([code, errors]).toEqual([5, expect.stringContaining('not a page')]);
   });
 });
 

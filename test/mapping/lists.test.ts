@@ -101,7 +101,7 @@ describe('a slug with a digest', () => {
   });
 });
 
-describe('facts that are no numbers', () => {
+describe('facts that are not numbers', () => {
   const changes = {
     '/json': { rows: '' },
     '/observation/date': { column: 'day', format: 'YYYY-MM-DD', precision: 'day' },

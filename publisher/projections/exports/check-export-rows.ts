@@ -173,7 +173,7 @@ class RowsCheck {
       return true;
     } catch (error) {
       if (!(error instanceof BadRows || error instanceof SyntaxError)) throw error;
-      this.#add(url, error instanceof BadRows ? error.message : 'has a line that is no row');
+      this.#add(url, error instanceof BadRows ? error.message : 'has a line that is not a row');
       return false;
     }
   }

@@ -22,12 +22,12 @@ export async function* linesIn(packed: Uint8Array): AsyncGenerator<readonly stri
     for await (const text of texts as AsyncIterable<string>) {
       const lines = (rest + text).split(/(?<=\n)/);
       rest = lines.at(-1)?.endsWith('\n') ? '' : (lines.pop() ?? '');
-      if (rest.length > LINE_LENGTH_MAX) throw new BadRows('has a line that is no row');
+      if (rest.length > LINE_LENGTH_MAX) throw new BadRows('has a line that is not a row');
       yield lines;
     }
   } catch (cause) {
     if (!(cause as { readonly code?: string }).code?.startsWith('Z_')) throw cause;
-    throw new BadRows('is no gzip', { cause });
+    throw new BadRows('is not gzip', { cause });
   }
   if (rest !== '') throw new BadRows('does not end with a newline');
 }

@@ -29,7 +29,7 @@ export async function checkSite(reader: PublicReader, findings: Findings, list: 
   const assets = text.matchAll(ASSET);
   for (const url of new Set(Array.from(assets, ([, asset]) => `/${asset}`))) {
     const name = parsePublicKey(PUBLIC_PREFIX + url);
-    if (name === null) findings.add('/', 'link', `names ${url}, which is no file of a site`);
+    if (name === null) findings.add('/', 'link', `names ${url}, which is not a file of the site`);
     else checkFile(findings, url, await reader(url), PUBLIC_OBJECTS[name.kind].contentType);
   }
 }

@@ -1,4 +1,4 @@
-/** Facts of a market that are no numbers: what readers see of them, and what the log says, step by step. */
+/** Facts of a market that are not numbers: what readers see of them, and what the log says, step by step. */
 import { expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { verifyLog } from '../../../publisher/verify/log/verify-log.ts';

@@ -173,7 +173,7 @@ class Client:
         :param follow: whether to wait for further entries without end, with a request every 15 seconds
         """
         if since < 0:
-            raise ValueError(f"since is no index of the log: {since}")
+            raise ValueError(f"since is not an index of the log: {since}")
         return self._changes(since, follow)
 
     def log_keys(self) -> list[str]:
@@ -307,7 +307,7 @@ class Client:
         data = self._files.resource(path).get("data")
         if isinstance(data, list):
             return data
-        raise unexpected(below(self._base_url, path), "is no list")
+        raise unexpected(below(self._base_url, path), "is not a list")
 
 
 def _param(path: str, name: str, params: Mapping[str, str]) -> str:

@@ -32,7 +32,7 @@ def begin_of(moment: Moment, name: str) -> datetime:
             return parsed(moment)
     except ValueError:
         pass
-    raise ValueError(f"{name} is no moment: {moment}. Write it as in 2026-11-01 or 2026-11-01T00:00:00Z")
+    raise ValueError(f"{name} is not a moment: {moment}. Write it as in 2026-11-01 or 2026-11-01T00:00:00Z")
 
 
 def end_of(moment: Moment, name: str) -> datetime:

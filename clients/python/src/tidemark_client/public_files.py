@@ -67,7 +67,7 @@ class PublicFiles:
         url = urljoin(page_url, link) if re.fullmatch(r"[A-Za-z0-9_./-]+", link) else ""
         if url.startswith(self._base):
             return url
-        raise unexpected(page_url, f"leads to {link!r}, which is no file below {self._base}")
+        raise unexpected(page_url, f"leads to {link!r}, which is not a file below {self._base}")
 
 
 @contextmanager
@@ -88,7 +88,7 @@ def _page_of(url: str, value: dict[str, Any]) -> Page:
         link = page.get("next", 0)
         if isinstance(link, str | None):
             return Page(url, data, link)
-    raise unexpected(url, "is no page of a collection")
+    raise unexpected(url, "is not a page of a collection")
 
 
 def below(base: str, path: str) -> str:

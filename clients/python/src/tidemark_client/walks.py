@@ -45,11 +45,11 @@ def read_latest(files: PublicFiles, path: str) -> list[Item]:
     """The rows of all parts of the newest prices, by slug. Parts may be of different generations."""
     parts = files.resource(path).get("data")
     if not isinstance(parts, list):
-        raise unexpected(path, "is no index of parts")
+        raise unexpected(path, "is not an index of parts")
     try:
         links = [str(part["ndjson"]["path"]) for part in parts]
     except (KeyError, TypeError) as cause:
-        raise unexpected(path, "is no index of parts") from cause
+        raise unexpected(path, "is not an index of parts") from cause
     return sorted((row for link in links for row in files.lines(link, path)), key=lambda row: str(row["slug"]))
 
 

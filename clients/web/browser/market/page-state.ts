@@ -31,7 +31,7 @@ export interface PageState {
 /** Why nothing can be shown as of a moment; null: it can. @param text as the reader typed it */
 export function refusalOf(text: string, nowMs: number): string | null {
   const atMs = msOf(text);
-  if (Number.isNaN(atMs)) return `“${text.slice(0, 40)}” is no moment that this page can read.`;
+  if (Number.isNaN(atMs)) return `“${text.slice(0, 40)}” is not a moment that this page can read.`;
   return isAhead(atMs, nowMs) ? `${text} is in the future: nothing is known of it.` : null;
 }
 
