@@ -15,11 +15,11 @@ const WAIT_SECONDS = 60;
 const HELP = `
 A file is NDJSON (.ndjson, .jsonl), JSON (.json: an array of records, or { "records": […] }), or CSV or any other JSON
 with --mapping, perhaps compressed by gzip or zstd. JSON has at most 16 million characters: write more as NDJSON.
-Without --partial, it goes in parts of up to 1,000 records, and ends before the first part with a refused row.
-With --partial, refused rows are set aside; a file of more than ten parts then goes as one upload.
-A dry run judges up to 50,000 records as a whole, and a longer file part by part.
+Without --partial, it goes in batches of up to 1,000 records, and ends before the first batch with a refused row.
+With --partial, refused rows are set aside; a file of more than ten batches then goes as one upload.
+A dry run judges up to 50,000 records as a whole, and a longer file batch by batch.
 
-A run that was interrupted continues with --resume: parts that have arrived are recognised, and cost no quota. To send a
+A run that was interrupted continues with --resume: batches that have arrived are recognised, and cost no quota. To send a
 file again without it is always safe, too: records that are stored already are counted as known, and not stored twice.
 
 --confirm-outliers stores values that the outlier rule refuses. It sets outlierConfirmed on each observation that does not set

@@ -190,9 +190,9 @@ function emptyNote(file: string, { form }: SourceForm): string {
   return `${file} has no rows with values, so there is nothing to send. See what its mapping leaves out: tidemark mapping check`;
 }
 
-const CACHES = 'Readers behind caches may get the values before it for up to 15 seconds.';
+const CACHES = 'Readers behind caches may get earlier values for up to 15 seconds.';
 const OUTLIERS =
-  'If these outliers are correct, send only their rows, with --confirm-outliers. If values of the market often jump, give it its ' +
+  'If these outliers are correct, send only their rows, with --confirm-outliers. If values of the market often leap, give it its ' +
   'own rule: docs/mapping.md, "Values that leap".';
 
 async function ingestFile(run: IngestRun, contents: FileContents | null): Promise<void> {
@@ -251,8 +251,8 @@ async function examine(run: IngestRun, records: AsyncGenerator<SourceRecord | So
   });
   if (!first.isAll) {
     note(
-      `${input.name} is too large to be examined as a whole, so it is examined in parts of ${BATCH_RECORDS_MAX} ` +
-        'records: values are not compared with the rows of other parts.',
+      `${input.name} is too large to be examined as a whole, so it is examined in batches of ${BATCH_RECORDS_MAX} ` +
+        'records: values are not compared with the rows of other batches.',
     );
   }
   const isCut = inBatches || !first.isAll;
@@ -339,14 +339,14 @@ async function printSummary(summary: FileSummary, isMapped: boolean, partial: bo
   ]);
   if (!isWhole) {
     const one = records + withoutRecord <= BATCH_RECORDS_MAX;
-    const stored = one ? 'nothing' : 'only the parts before the first one with a refused row';
-    note(`${file}: without --partial, a part with a refused row is refused as a whole: ${stored} would be stored.`);
+    const stored = one ? 'nothing' : 'only the batches before the first one with a refused row';
+    note(`${file}: without --partial, a batch with a refused row is refused as a whole: ${stored} would be stored.`);
   }
   if (stoppedAtLine === null) return;
   note(`${stopNote(summary)} See all faults first with --dry-run.`);
 }
 
-/** The number of valid new records in a part that was refused because of other records. */
+/** The number of valid new records in a batch that was refused because of other records. */
 export function notStored({ records, accepted, unchanged, refused, withoutRecord }: IngestTotals): number {
   return records - accepted - unchanged - (refused - withoutRecord);
 }
@@ -354,7 +354,7 @@ export function notStored({ records, accepted, unchanged, refused, withoutRecord
 /** The note on a file of which only a first part was ingested. */
 export function stopNote({ file, stoppedAtLine }: Pick<FileSummary, 'file' | 'stoppedAtLine'>): string {
   return (
-    `${file}: nothing from line ${stoppedAtLine} on was stored, because a part with a refused row is refused as a ` +
+    `${file}: nothing from line ${stoppedAtLine} on was stored, because a batch with a refused row is refused as a ` +
     'whole. Correct these rows, then run the command again. Records that are stored already are counted as known, ' +
     'and not stored twice. Or set refused rows aside with --partial.'
   );

@@ -14,7 +14,7 @@ import type { ReceiptFlags } from './receipt-flags.ts';
 
 /** Ends with `findings` if the receipt proves nothing. */
 export async function verifyReceipt(file: string, options: ReceiptFlags): Promise<void> {
-  const { entry, index, size, origin, key, keyFrom } = await proven(textOf(file), options);
+  const { entry, index, size, origin, key, keyFrom } = await proven(file, options);
   if (options.json) return await printJson({ entry, index, size, origin, key, keyFrom });
   const { market, metric, observedAt, recordedAt, sourceLabel, sourceUrl, revision } = entry;
   await printFields([
@@ -42,18 +42,21 @@ function textOf(file: string): string {
   }
 }
 
-async function proven(receipt: string, options: ReceiptFlags) {
+async function proven(file: string, options: ReceiptFlags) {
+  const receipt = textOf(file);
   try {
     // Used only to find the right keys. It is proven later, by the signature.
     const origin = originOf(receipt.slice(receipt.indexOf('\n\n') + 2));
     const { vkeys, keyFrom } = keysOfLog(origin, options);
     const { text, index, checkpoint } = await openReceipt(receipt, vkeys);
     const entry = parseEntry(text);
-    if (entry.type !== 'observation') throw new LogFaultError(`the entry is a ${entry.type}, and no value`);
+    if (entry.type !== 'observation') throw new LogFaultError(`the entry is a ${entry.type}, not a value`);
     return { entry, index, size: checkpoint.size, origin, key: checkpoint.vkey, keyFrom };
   } catch (cause) {
     if (!(cause instanceof LogFaultError || cause instanceof LogVerificationError)) throw cause;
-    throw new CommandError('findings', `The receipt proves nothing: ${cause.message}.`, null, { cause });
+    throw new CommandError('findings', `The receipt ${file} proves nothing: ${cause.message}.`, WHAT_TO_CHECK, {
+      cause,
+    });
   }
 }
 
@@ -81,6 +84,9 @@ function keysOfLog(origin: string, { logKey, ...options }: ReceiptFlags) {
     GIVE_KEY,
   );
 }
+
+const WHAT_TO_CHECK =
+  'Check that the file is as `tidemark receipt` has written it, and that the keys are those of its log: --log-key KEY.';
 
 const GIVE_KEY =
   'Give the key with --log-key KEY. Its operator states it, and the service shows it at URL/api/v1/log/vkey: compare both.';

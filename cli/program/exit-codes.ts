@@ -30,7 +30,7 @@ export const EXIT_CODES = {
     meaning: 'Accepted, but not finished while the command waited: rows may be stored, and not public yet.',
   },
   forked: { code: 7, meaning: '`mirror`: the log of the service contradicts itself. The evidence is kept.' },
-  unchanged: { code: 8, meaning: 'Of `run`: there was nothing new, and nothing was written.' },
+  unchanged: { code: 8, meaning: 'Of `run`: there was nothing new, and no public file was written.' },
   'sources-failed': { code: 9, meaning: 'Of `run`: some sources failed. The rest is published.' },
   busy: {
     code: 10,

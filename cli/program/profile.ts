@@ -129,7 +129,7 @@ async function folderLevel(options: GlobalOptions, environment: NodeJS.ProcessEn
     throw new CommandError(
       'unreachable',
       `No server runs in ${folder}.`,
-      `tidemark start --data ${folder}. Scheduled runs need no server: see docs/hosting-static.md, "Undo and remove".`,
+      `Start it: tidemark start --data ${folder}. Scheduled runs need no server: see docs/hosting-static.md, "Undo and remove".`,
     );
   }
   const keySource = join(folder, 'operator-key');

@@ -120,7 +120,7 @@ function healthFields(health: Health): readonly (readonly [string, Cell])[] {
     [
       'last verify',
       lastVerify == null
-        ? 'none since its start'
+        ? 'none since the server started'
         : `${counted(lastVerify.findings, 'finding')} at ${lastVerify.at}, share ${lastVerify.share}`,
     ],
     // A server of an earlier version does not report this number.

@@ -154,7 +154,12 @@ async function removeOnce(
     return true;
   } catch (error) {
     const cause = error instanceof CommandError ? error.cause : error;
-    if (!(cause instanceof TidemarkError && cause.code === 'conflict')) throw error;
+    if (!(cause instanceof TidemarkError)) throw error;
+    if (cause.code === 'not-found') {
+      const hint = 'The slugs of all markets are in api/v1/markets.json of the target.';
+      throw new CommandError('refused', `There is no market ${slug} to remove.`, hint, { cause });
+    }
+    if (cause.code !== 'conflict') throw error;
     note(`${slug} is removed already.`);
     return false;
   }

@@ -45,7 +45,7 @@ export function addUndoCommand(program: Command): void {
     .option('--since <time>', 'instead of an id: values that were recorded from this time on', pastMoment('--since'))
     .option('--until <time>', 'with --since: up to this time; default: now', pastMoment('--until'))
     .option('--records <file>', 'write the records to this new file, and send nothing')
-    .addOption(new Option('--apply', 'send the records: the values of before stand again').conflicts('records'))
+    .addOption(new Option('--apply', 'send the records: the earlier values stand again').conflicts('records'))
     .option('--public-reason <text>', 'why, for readers: it becomes public with each value that is put back')
     .option('--report <file>', 'write every fault to this new file, a JSON object a line')
     .option('--wait <seconds>', 'how long to wait for the generation', seconds, WAIT_SECONDS)
@@ -54,7 +54,11 @@ export function addUndoCommand(program: Command): void {
       const options = command.optsWithGlobals<UndoFlags>();
       const { source = null, since, until } = options;
       if ((ids.length === 0) === (since === undefined)) {
-        throw new CommandError('usage', 'Name ids, or --since, and not both.', 'See tidemark undo --help.');
+        throw new CommandError(
+          'usage',
+          'Name batches, uploads or runs by their ids, or name a time with --since; not both.',
+          'See tidemark undo --help.',
+        );
       }
       if (since !== undefined && source === null) {
         throw new CommandError('usage', '--since needs --source.', 'Name the sourceLabel of the wrong values.');

@@ -9,6 +9,7 @@ import type { Upload } from '../../contract/ingest/ingest-uploads.ts';
 import type { SourceRun, SourceState } from '../../contract/operations/sources.ts';
 import type { Market, Snapshot } from '../../contract/values/market.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
+import { counted } from '../../server/terminal/words.ts';
 import type { Client } from '../http/client.ts';
 import { poll } from '../http/poll.ts';
 import { isAnswered, toCommandError } from '../http/refusals.ts';
@@ -69,7 +70,10 @@ export async function undo(
     const path = options.records ?? join(folder, 'undo.ndjson');
     const { count, selected } = await writeRecords(client, path, selections, source, reason, options);
     if (count === 0) return note(`Nothing to undo: ${selected === 0 ? noneOf(wrong, source) : NONE_STANDS}`);
-    if (options.records !== undefined) return note(`${count} records are in ${path}. Send them with --mode correct.`);
+    if (options.records !== undefined)
+      return note(
+        `Wrote ${counted(count, 'record')} to ${path}. Send them: tidemark ingest ${path} --mode correct; without a server: tidemark run ${path} --mode correct`,
+      );
     const asked = { mode: 'correct', partial: true, dryRun: !options.apply, asserted: [], wait: options.wait } as const;
     const run = { ...asked, runId: randomBytes(6).toString('hex') };
     await ingestFiles(client, [{ path, name: 'undo', source: { form: 'ndjson' } }], run, options);

@@ -22,7 +22,7 @@ export const listSourceRuns: ReadHandler<'listSourceRuns'> = async (request, too
     valuesOf: (items) => items.map((item) => shownRun(name, item)),
   });
   const isKnown = page.body.data.length > 0 || (await tools.reader.get(sourceKey(name))) !== null;
-  if (!isKnown) throw refusal('not-found', `No source ${name}.`);
+  if (!isKnown) throw refusal('not-found', `No source ${name}: see /api/v1/sources.`);
   return page;
 };
 
@@ -39,7 +39,7 @@ export const createSourceRun = writeHandler<'createSourceRun'>()({
     return { state, running: running === null ? null : await reader.get(runKey(name, running)) };
   },
   decide({ params: { name }, body, newId, now }, { state, running }) {
-    if (state === null) throw refusal('not-found', `No source ${name}.`);
+    if (state === null) throw refusal('not-found', `No source ${name}: see /api/v1/sources.`);
     const { value } = state;
     if (running !== null) {
       const response = { body: shownRun(name, running), location: urlOf(name, running.sort) };

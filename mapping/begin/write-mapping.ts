@@ -111,7 +111,7 @@ function draftMatch({ guess, added, match }: Draft): readonly string[] {
   if (isSure || (added !== null && match.includes(added.name))) return match;
   const also = others.map(({ name, distinct }) => `${name} (${distinct.size})`).join(', ');
   const list = match.length === 0 ? 'which columns identify a market?' : 'do these, and only these, identify a market?';
-  return [...match, `${FILL_IN}: ${list} Correct the list, and remove this text. Others: ${also || 'none'}`];
+  return [...match, `${FILL_IN}: ${list} Correct the list, and remove this text. Other columns: ${also || 'none'}`];
 }
 
 function matchComment({ guess: { market }, match }: Draft): string {
@@ -177,7 +177,7 @@ function draftMarket(draft: Draft, fileName: string, currency: string, quantity:
   };
   return {
     slug: new Commented(
-      guess.market.isSure ? slug : `${FILL_IN}: ${slug}: with each column of match`,
+      guess.market.isSure ? slug : `${FILL_IN}: such as ${slug}, with each column of match`,
       'Becomes the public address of a market, and cannot change later.',
     ),
     slugDigest:

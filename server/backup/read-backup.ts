@@ -29,7 +29,8 @@ export function chooseBackup(folder: string, name: string | null): ChosenBackup 
   const names = backupNames(dir);
   const chosen = name ?? names.at(-1);
   if (chosen === undefined || !names.includes(chosen)) {
-    const known = names.length === 0 ? 'It has none.' : `It has: ${names.join(', ')}.`;
+    const known =
+      names.length === 0 ? 'Name the folder in which `tidemark backup` has made one.' : `It has: ${names.join(', ')}.`;
     throw new StartError(`${dir} holds no complete backup${name === null ? '' : ` ${name}`}. ${known}`);
   }
   checkFolderIsPrivate(dir);

@@ -33,7 +33,7 @@ export async function checkPort(place: Pick<EmbeddedConfig, 'host' | 'port'>): P
 function listenFault({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
   switch (code) {
     case 'EADDRINUSE':
-      return `Port ${port} on ${host} is in use: stop the process that uses it, or choose another port, e.g. PORT=0 for any free one.`;
+      return `Port ${port} on ${host} is in use: stop the process that uses it, or choose another port: --port 0 takes any free one.`;
     case 'EACCES':
       return `Port ${port} may not be opened by this user: choose one above 1023, e.g. PORT=8787.`;
     case 'EADDRNOTAVAIL':

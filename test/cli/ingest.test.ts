@@ -185,7 +185,7 @@ describe('a dry run', () => {
       environment: { TIDEMARK_KEY: 'k' },
       input,
     });
-    expect(run).toMatchObject({ code: 0, errors: expect.stringContaining('in parts of 1000 records') });
+    expect(run).toMatchObject({ code: 0, errors: expect.stringContaining('in batches of 1000 records') });
     const sent = seen.filter(({ method }) => method === 'POST');
     expect(sent.map(({ body }) => body).join('')).toBe(input);
     expect(sent.map(({ url: path }) => path.includes('/batches?') && path.includes('dryRun=true'))).toEqual(

@@ -302,7 +302,7 @@ test('the table of a history says which values were superseded and retracted, an
   };
   const taken = await ingest([market('remarks'), ...values]);
   expect(taken.code, taken.errors).toBe(0);
-  expect(taken.errors).toContain('Readers behind caches may get the values before it for up to 15 seconds.');
+  expect(taken.errors).toContain('Readers behind caches may get earlier values for up to 15 seconds.');
   expect((await ingest([retracted(1, 'mistake'), retracted(2, 'withdrawn')])).code).toBe(0);
   const lines = linesOf(await run('markets', 'history', 'remarks')).map((line) => line.split('\t'));
   const remarks = lines.map((cells) => [cells[2], cells[7] ?? '']);

@@ -131,7 +131,7 @@ test('two files give one market the same name, or the rows of the later file are
   expect(await run()).toMatchObject({ code: 0, report: { markets: 2, observations: 2 } });
 });
 
-test('each file is counted: markets, values, corrections, and rows that stay withdrawn until they are restored', async () => {
+test('each file is counted: markets, values, corrections, and rows that stay withdrawn until they are reinstated', async () => {
   const { folder, files, put, run, bodyOf, target } = await serviceOfFiles();
   const message = join(folder, 'message');
   const linesOf = async (...words: readonly string[]) => {
@@ -235,6 +235,11 @@ test('a run removes a market for good, with the reason; the next runs keep it re
   await rm(join(files, 'oats.csv'));
   await rm(join(files, 'oats.mapping.jsonc'));
   expect(await run('--remove', 'oats')).toMatchObject({ code: codeOf('usage') });
+  const unknown = await run('--remove', 'oatz', '--public-reason', 'It was an example.');
+  expect(unknown).toMatchObject({
+    code: codeOf('refused'),
+    errors: expect.stringContaining('no market oatz to remove'),
+  });
   expect(await run(...removal)).toMatchObject({ code: 0, report: { markets: 1 } });
   const gone = JSON.parse(await readFile(join(target, 'api/v1/markets/oats.gone.json'), 'utf8'));
   expect(gone).toMatchObject({ reason: 'It was an example.', replacedBy: 'tea' });
