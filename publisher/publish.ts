@@ -26,10 +26,7 @@ export interface PublishOutcome {
   readonly marks: number;
   /** Call again: more markets are marked than one generation takes, or more files of histories are due. */
   readonly isMoreDue: boolean;
-  /**
-   * How long all generations up to this one have left marks of changed markets to the next one, in milliseconds; 0: this
-   * one left none.
-   */
+  /** How long, in milliseconds, each generation has left fresh marks to the next one. 0: this generation left none. */
   readonly behindMs: number;
   /** Everything but files of histories is public. */
   readonly areBodiesPublic: boolean;
@@ -49,7 +46,7 @@ export interface PublishOutcome {
  *
  * @throws Superseded if another publisher was faster: stop, or call again
  * @throws StorageUnavailable if storage failed: call again later
- * @throws ImmutableMismatch, BundleLost, LedgerBehind, StorageCorrupt if a person must look into it
+ * @throws ImmutableMismatch, BundleLost, LedgerBehind, LogForked, StorageCorrupt if a person must look into it
  * @throws the error of the cache purge, after everything is in place: call again later
  */
 export async function publish(

@@ -70,7 +70,7 @@ export interface CommitDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptI
   readonly secrets: Secrets;
   /** Signs the targets of large files. Without it, large files are refused. */
   readonly uploads?: WriteTools['uploads'];
-  /** Told of entitlements that the ledger has returned, and of keys that a write has changed. */
+  /** Learns the entitlements that the ledger has returned, and forgets keys that a write has changed. */
   readonly authenticator: Pick<Authenticator, 'learn' | 'forget'>;
   readonly chains: AuditChains;
   /** Whether writes use reserves of busy counters. Default: false, for a ledger that commits one transaction after the other. */

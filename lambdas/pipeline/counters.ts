@@ -84,6 +84,7 @@ export function hasRefused(owner: CounterOwner, feature: Feature, found: Conflic
   return keysOf(owner, feature).some((key) => found.get(key) !== undefined);
 }
 
+/** Reads the counters of these features. The items are read one by one, so they may show different moments. */
 export async function readCounters(
   ledger: Pick<LedgerReader, 'getMany'>,
   owner: CounterOwner,

@@ -16,7 +16,7 @@ export async function withDrainedWrites<Storage extends Pick<PublisherStorage, '
   const running = new Set<Promise<unknown>>();
   let hasFailed = false;
   const write = async <Outcome>(send: () => Promise<Outcome>): Promise<Outcome> => {
-    if (hasFailed) throw new Error('this publication has failed, so it writes nothing more');
+    if (hasFailed) throw new Error('this call of publish has failed, so it writes nothing more');
     const sent = send();
     running.add(sent);
     try {

@@ -1,4 +1,4 @@
-/** The marks of markets that are due for publication: selecting those of a generation, and clearing them. */
+/** The marks of markets that must be published: reads those of a generation, and clears them. */
 import { removed } from '../../storage/ports/changes.ts';
 import type { Item, Ledger } from '../../storage/ports/ledger.ts';
 import { queryPages, readEach } from '../../storage/ports/paging.ts';

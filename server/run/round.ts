@@ -105,7 +105,7 @@ export interface RunReport {
   readonly deferred: readonly string[];
   /** Other failures. The next run tries these steps again. */
   readonly faults: readonly string[];
-  /** Problems that do not prevent a publication, such as a witness that does not answer. */
+  /** Problems that do not prevent publishing, such as a witness that does not answer. */
   readonly warnings: readonly string[];
 }
 
@@ -269,12 +269,12 @@ async function openRound({ data, replaced }: Opened, state: TargetState | null, 
   await uploads.removePartial();
   if (config.sample !== 'no' && config.sample !== 'unsaid')
     await ingestSample(dependencies, config, { ingesting: () => {}, ingested: () => {} });
-  const telling = { report: addTo(faults), info: () => {} };
+  const reporting = { report: addTo(faults), info: () => {} };
   const onErased = () => data.emptyLog();
-  const workRound = createWorkRound({ ...dependencies, ...systemRuntime, uploads }, { onErased, ...telling });
+  const workRound = createWorkRound({ ...dependencies, ...systemRuntime, uploads }, { onErased, ...reporting });
   const work = async () => void (await workRound());
   const kept = { data, ledger, target, config, step, logKeys, dependencies, damage, counts, secrets, uploads };
-  return { ...kept, work, faults, warnings, ...telling };
+  return { ...kept, work, faults, warnings, ...reporting };
 }
 
 const addTo = (texts: string[]) => (what: string, cause: unknown) => {
@@ -347,7 +347,7 @@ async function publishAndSweep(round: Round): Promise<readonly string[]> {
   await later('Making the daily files', () =>
     makeDailyFiles({ storage: dependencies, yieldToEventLoop: async () => {}, info }),
   );
-  // Only publications leave superseded objects.
+  // Only a generation leaves superseded objects.
   if (round.counts.written > 0) await later('Sweeping', () => collectGarbage(dependencies, { dryRun: false }));
   await later('Removing what has expired', () =>
     expire({

@@ -56,7 +56,7 @@ export interface KeyPage {
  * - Reads see every put and delete that was acknowledged before they began.
  * - `list` gives keys in the order of their UTF-8 bytes, at most 1,000 a page. It may miss keys that are written meanwhile.
  *
- * Keys are relative paths of `[a-z0-9._-]` segments joined by `/`; any other key throws a `RangeError`. A failure
+ * Keys are segments of `[a-z0-9@._-]` joined by `/`, none of which begins with a dot; any other key throws a `RangeError`. A failure
  * rejects with `StorageUnavailable` (retry) or `StorageCorrupt` (page a human), from `errors.ts`.
  */
 export interface ObjectStore {
