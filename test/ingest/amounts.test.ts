@@ -51,6 +51,15 @@ describe('an amount in minor units', () => {
   ])('that %s', async (...row) => await expectOutcome(row));
 });
 
+test('a refused amount that is for another quantity than the one of its market says the division', async () => {
+  const { amountMinor, sourceValue, ...record } = price('a', 0, 1, 'USD') as never as Record<string, unknown>;
+  const quoted = { ...record, amountMinor: 6303, sourceValue: '63.03', rounded: false, quotedQuantity: 1000 };
+  const { faults } = await openDesk().send([market('a', 'USD'), quoted]);
+  expect(faults.map(({ detail }) => detail)).toEqual([
+    '63.03 USD is 6 if it buys 1000 (× 1 ÷ 1000) in minor units: USD has 2 decimals, and the market quotes for 1',
+  ]);
+});
+
 describe('a decimal instead of minor units', () => {
   test.each<Case>([
     ['with an exponent, which is kept', { value: '1.6e-05', quotedQuantity: 1 }, '16 (1.6e-05)', '10000 USD'],

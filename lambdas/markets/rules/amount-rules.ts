@@ -51,7 +51,8 @@ function checkedAmount(
 function rightAmount(decimal: string, exponent: number, quantity: number, quotedQuantity: number): string {
   const amount = toMinorUnits(decimal, exponent, quantity, quotedQuantity);
   const text = 'error' in amount ? 'more than 2^53−1' : String(amount.amountMinor);
-  return quantity === 1 ? text : `${text} if it buys ${quotedQuantity}`;
+  if (quantity === quotedQuantity) return quantity === 1 ? text : `${text} if it buys ${quotedQuantity}`;
+  return `${text} if it buys ${quotedQuantity} (× ${quantity} ÷ ${quotedQuantity})`;
 }
 
 function computedAmount(
