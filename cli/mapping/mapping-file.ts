@@ -9,7 +9,9 @@ export function readMappingText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new CommandError('usage', `The mapping ${path} cannot be read: ${(cause as Error).message}`, null, { cause });
+    const isAbsent = (cause as NodeJS.ErrnoException).code === 'ENOENT';
+    const hint = isAbsent ? `Begin one: tidemark mapping init FILE > ${path}` : null;
+    throw new CommandError('usage', `The mapping ${path} cannot be read: ${(cause as Error).message}`, hint, { cause });
   }
 }
 

@@ -119,5 +119,5 @@ export function baseUrl(address: string | URL, name: string): URL {
   }
   // Without the part that may be a password.
   const shown = text.replace(/\/\/.*@/, '//…@');
-  throw new RangeError(`${name} must be the address of a service, as in https://data.example: ${shown}`);
+  throw new RangeError(`${name} must be the address of a service, such as https://data.example, not ${shown}`);
 }

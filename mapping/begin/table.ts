@@ -81,7 +81,8 @@ async function csvRows(head: Uint8Array, isCut: boolean): Promise<FoundRows | No
   const csv = await guessDialect(bytes);
   if (csv !== null) return { place: { csv }, rows: readCsv([bytes], csv) };
   return {
-    fault: 'no line has two fields by comma, semicolon, tab or bar: is it a CSV file with a line of column names?',
+    fault:
+      'no line has two fields, separated by a comma, semicolon, tab or bar: a CSV file needs a line of column names',
   };
 }
 

@@ -108,4 +108,4 @@ def service_url(text: str, name: str) -> str:
     except (httpx.InvalidURL, TypeError):
         pass
     shown = re.sub("//.*@", "//…@", str(text))
-    raise ValueError(f"{name} must be the address of a service, as in https://data.example: {shown}")
+    raise ValueError(f"{name} must be the address of a service, such as https://data.example, not {shown}")
