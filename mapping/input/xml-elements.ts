@@ -57,8 +57,12 @@ export async function readXml(input: CsvInput, onEnd: OnEnd, isCut: boolean) {
     if (cells > CELLS_MAX) refuse(`the document has more than ${CELLS_MAX} values`);
   };
   parser.onerror = ({ message }) => refuse(`the document is not XML: ${message.split('\n')[0]}`);
-  parser.ondoctype = () =>
-    refuse('the document has a document type (DOCTYPE), which is not read: entities could hide in it');
+  parser.ondoctype = (type) =>
+    refuse(
+      /^\s*html\b/i.test(type)
+        ? 'the source sent HTML, not XML'
+        : 'the document has a document type (DOCTYPE), which is not read: entities could hide in it',
+    );
   parser.onsgmldeclaration = () => refuse('the document has a declaration (<!…) that is not read');
   parser.onopentag = ({ name, attributes }) => {
     if (open.length === DEPTH_MAX) refuse(`the document is nested deeper than ${DEPTH_MAX} levels`);

@@ -65,6 +65,7 @@ describe('a document is refused', () => {
     ['that defines entities', LAUGHS, 'DOCTYPE'],
     ['with an external entity', '<!DOCTYPE l [<!ENTITY a SYSTEM "file:///etc/passwd">]><l>&a;</l>', 'DOCTYPE'],
     ['with a document type of megabytes', `<!DOCTYPE l [${'<!-- x -->'.repeat(200_000)}]><l/>`, 'DOCTYPE'],
+    ['that is a page of HTML', '<!doctype html>\n<html><body>Log in</body></html>', 'the source sent HTML, not XML'],
     ['that is nested deeply', `${'<a>'.repeat(100_000)}`, 'deeper than 32'],
     ['with a long text', wrapped(`<row>${'x'.repeat(20_000)}</row>`), '10000 characters'],
     ['with endless text', endless('<list><row>', PIECE), '10000 characters'],
