@@ -135,7 +135,8 @@ const observationRecordFields = {
     .exactOptional()
     .describe(
       'For a current list: the record is `unchanged` if the newest current value of this metric and `sourceLabel` is older ' +
-        'and equal. `observedAt`, `releasedAt` and `sourceUrl` are not compared.',
+        'and equal. `observedAt`, `releasedAt` and `sourceUrl` are not compared. An amount in `value` that would be rounded to ' +
+        'zero becomes unknown (`withheld`), with its `sourceValue`; without this field it is refused.',
     ),
   publicReason: publicReasonSchema
     .exactOptional()

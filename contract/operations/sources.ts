@@ -98,7 +98,7 @@ const sourceRunSchema = z.strictObject({
       }),
     )
     .max(RUN_FAULTS_MAX)
-    .describe('The first refused rows.'),
+    .describe('The first refused rows, and columns whose attributes are left out because the answer lacks them.'),
   upload: idSchema('upl').nullable().describe('The upload of the records, at `/api/v1/ingest/uploads/{id}`.'),
   counts: z
     .strictObject({

@@ -97,7 +97,9 @@ export function metricOfRecord(record: ObservationRecord, quantity: number): Met
     return inOrder({ kind: 'scalar', ...provenance, rounded, sourceValue, unit, value });
   }
   const amount = amountOfRecord(record, quantity);
-  return 'error' in amount ? amount : inOrder({ kind: 'money', currency: record.currency, ...provenance, ...amount });
+  if ('error' in amount) return amount;
+  const reason = amount.amountMinor === null ? (unknownReason ?? 'withheld') : null;
+  return inOrder({ kind: 'money', currency: record.currency, ...provenance, ...amount, unknownReason: reason });
 }
 
 /**

@@ -17,14 +17,19 @@ import { marketMapper } from './map-market.ts';
 import { observationMapper } from './map-observation.ts';
 import { leftOutTest } from './map-value.ts';
 import type { MappedRecord, MappedRefusal, MappedRow } from './mapped-rows.ts';
-import { addedColumns, optionalColumns, requiredColumns } from './mapping-references.ts';
+import { addedColumns, factColumns, optionalColumns, requiredColumns } from './mapping-references.ts';
 import { RepeatedRecords, repeatFault } from './repeated-records.ts';
 
 /** The names of the file's columns. */
 interface MappedHeader {
   readonly kind: 'header';
   readonly columns: readonly string[];
+  /** The columns of facts that the file lacks. */
+  readonly lacking: readonly MappedRefusal[];
 }
+
+/** The columns that a file may lack: none, those of facts alone (each is named), or all of `optionalColumns`. */
+export type MayLack = 'nothing' | 'facts' | 'optional';
 
 /**
  * Maps a file, row by row, in the order of its lines. Keeps only the current piece of text and one entry for each market in
@@ -33,21 +38,26 @@ interface MappedHeader {
  * the whole file are in memory. Of two rows about one observation, the later one is refused; `ContradictedRecords` finds the first.
  *
  * @param run the columns of the run that fetched the file, some of which the mapping may use; null for other files
- * @param missing `leave-out`: the file may lack `optionalColumns`, as a file from before they were added does
+ * @param mayLack `optional` for a file from before such columns were added
  */
 export async function* mapCsv(
   mapping: CsvMapping,
   csv: CsvInput,
   run: RunColumns | null = null,
-  missing: 'refuse' | 'leave-out' = 'refuse',
+  mayLack: MayLack = 'nothing',
 ): AsyncGenerator<MappedRecord | MappedRefusal> {
   let number = 0;
-  for await (const row of mapCsvRows(mapping, csv, run, missing)) {
-    if (row.kind === 'header') continue;
+  let lacking: readonly MappedRefusal[] = [];
+  for await (const row of mapCsvRows(mapping, csv, run, mayLack)) {
+    if (row.kind === 'header') {
+      lacking = row.lacking;
+      continue;
+    }
     number += 1;
     // `yield*` would create one more promise for each record.
     for (const result of row.results) yield result.kind === 'refusal' ? { ...result, row: number } : result;
   }
+  yield* lacking;
 }
 
 /** As `mapCsv`: first the columns, then the results of each row together. */
@@ -55,9 +65,9 @@ export function mapCsvRows(
   mapping: CsvMapping,
   csv: CsvInput,
   run: RunColumns | null = null,
-  missing: 'refuse' | 'leave-out' = 'refuse',
+  mayLack: MayLack = 'nothing',
 ): AsyncGenerator<MappedHeader | MappedRow> {
-  const rows = mappedRows(mapping, csv, run, missing === 'leave-out' ? optionalColumns(mapping) : new Set());
+  const rows = mappedRows(mapping, csv, run, mayLack);
   return isExact(mapping) ? withQuantities(rows) : rows;
 }
 
@@ -65,7 +75,7 @@ async function* mappedRows(
   mapping: CsvMapping,
   csv: CsvInput,
   run: RunColumns | null,
-  optional: ReadonlySet<string>,
+  mayLack: MayLack,
 ): AsyncGenerator<MappedHeader | MappedRow> {
   const required = requiredColumns(mapping);
   const names = run === null ? [] : RUN_COLUMNS.filter((name) => required.has(name));
@@ -79,11 +89,14 @@ async function* mappedRows(
       const results = refusalsOf(line, [{ column, pointer: '', code: 'record.invalid', detail }]);
       yield { kind: 'row', line, values: 0, leftOut: 0, results };
     } else if (toResults === null) {
-      yield { kind: 'header', columns: row.fields };
-      const missing = [...optional].filter((name) => !row.fields.includes(name));
+      const present = [...row.fields, ...names];
+      const missing = [...columnsToLack(mapping, mayLack)].filter((name) => !present.includes(name));
       added = [...added, ...missing.map(() => '')];
-      const header = [...row.fields, ...names, ...missing];
+      const header = [...present, ...missing];
       const refusals = headerRefusals(mapping, header);
+      const lacking = mayLack === 'facts' && refusals.length === 0 ? missing.map(withoutFact) : [];
+      const notes = refusalsOf(row.line, lacking).map((refusal) => ({ ...refusal, isOfFacts: true }) as const);
+      yield { kind: 'header', columns: row.fields, lacking: notes };
       if (refusals.length > 0) {
         yield { kind: 'row', line: row.line, values: 0, leftOut: 0, results: refusalsOf(row.line, refusals) };
         return;
@@ -188,6 +201,17 @@ function refusalsOf(
   inFile: (column: string | null) => string | null = (column) => column,
 ): MappedRefusal[] {
   return refusals.map((refusal) => ({ kind: 'refusal', line, ...refusal, column: inFile(refusal.column) }));
+}
+
+function columnsToLack(mapping: CsvMapping, mayLack: MayLack): ReadonlySet<string> {
+  if (mayLack === 'nothing') return new Set();
+  return mayLack === 'facts' ? factColumns(mapping) : optionalColumns(mapping);
+}
+
+/** A price matters more than a fact beside it. */
+function withoutFact(column: string): RowRefusal {
+  const detail = `there is no column ${quotedText(column)}: the attributes of markets that read it are left out`;
+  return { column, pointer: '', code: 'record.invalid', detail };
 }
 
 /** Names stay unchanged, unless they contain invisible characters. */

@@ -21,6 +21,8 @@ export interface MappedRefusal extends RowRefusal {
   readonly market?: string;
   /** The identity of an observation about which an earlier row says something else. */
   readonly contradicts?: string;
+  /** Only facts are left out, in all rows: no row is refused. */
+  readonly isOfFacts?: true;
 }
 
 /** The results of one row. */

@@ -39,7 +39,17 @@ export function optionalColumns(mapping: CsvMapping): ReadonlySet<string> {
   const leftOut = metricsOf(mapping).flatMap(({ value }, index) =>
     value.blank === 'leave-out' ? [`${metricPointer(index)}/value/column`] : [],
   );
-  const isSoft = ({ pointer }: Use) => pointer.startsWith('/market/attributes/') || leftOut.includes(pointer);
+  return columnsOnlyIn(mapping, (use) => isOfFact(use) || leftOut.includes(use.pointer));
+}
+
+/** The columns of `requiredColumns` that only facts read. Without one, its facts are left out, and the run names the column. */
+export function factColumns(mapping: CsvMapping): ReadonlySet<string> {
+  return columnsOnlyIn(mapping, isOfFact);
+}
+
+const isOfFact = ({ pointer }: Use): boolean => pointer.startsWith('/market/attributes/');
+
+function columnsOnlyIn(mapping: CsvMapping, isSoft: (use: Use) => boolean): ReadonlySet<string> {
   const hard = new Set(listUses(mapping).flatMap((use) => (isSoft(use) ? [] : use.columns)));
   return new Set([...requiredColumns(mapping)].filter((column) => !hard.has(column)));
 }

@@ -30,8 +30,8 @@ export async function* deriveRecords(
 ): AsyncGenerator<MappedRecord | MappedRefusal> {
   try {
     const { url, isPast } = context;
-    const missing = isPast ? 'leave-out' : 'refuse';
-    const results = mapCsv(withSourceTexts(recipe), unpacked(recipe, bytes), runColumnsOf(context), missing);
+    const mayLack = isPast ? 'optional' : 'facts';
+    const results = mapCsv(withSourceTexts(recipe), unpacked(recipe, bytes), runColumnsOf(context), mayLack);
     for await (const result of results) {
       yield url === undefined ? result : resultAt(result, url);
     }

@@ -20,6 +20,8 @@ export type CompatDayValue = {
   codes: string[];
   /** The number of entries that had been taken down. Absent: 0. */
   takenDown?: number;
+  /** The rule for the numbers of models. Absent: an earlier version made them from rounded amounts. */
+  models?: 2;
 };
 
 /** `shows`: a digest of the markets and their revisions. `generation`: HEAD's generation when the files were made. */

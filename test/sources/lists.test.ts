@@ -68,6 +68,37 @@ describe('a list', () => {
     expect(await modeOf()).toMatchObject({ value: 'responses', observedAt: '2026-12-03T06:00:00Z' });
   });
 
+  test('shows a price as unknown that is too small for its market, and never the one before', async () => {
+    const mapping = LIST.mapping as { readonly observation: { readonly value: object } };
+    const value = { ...mapping.observation.value, rounding: 'nearest' };
+    const observation = { ...mapping.observation, value };
+    await world.add({ ...LIST, mapping: { ...mapping, observation } as never }, { 'if-match': '"1"' });
+    await fetched({ a: ONE, b: TWO });
+    expect(await fetched({ a: { ...ONE, in: 2.8e-9 }, b: TWO })).toMatchObject({ counts: { accepted: 1, refused: 0 } });
+    const { latest } = (await world.api.ledger.get(marketKey('a')))?.value ?? {};
+    const unknown = { amountMinor: null, rounded: false, sourceValue: '2.8e-9', unknownReason: 'withheld' };
+    expect(latest?.inputPrice?.metric).toMatchObject(unknown);
+    expect(await fetched({ a: { ...ONE, in: 2.8e-9 }, b: TWO })).toMatchObject({ outcome: 'unchanged' });
+    await fetched({ a: ONE, b: TWO });
+    expect(await history('a')).toEqual([
+      ...['inputPrice 01 100', 'window 01 1000'],
+      ...['inputPrice 02 withheld', 'inputPrice 04 100'],
+    ]);
+  });
+
+  test('leaves a fact out whose column is missing, names the column, and takes the prices', async () => {
+    const mapping = LIST.mapping as { readonly market: object };
+    const market = { ...mapping.market, attributes: { deprecationDate: '{deprecation_date}' } };
+    await world.add({ ...LIST, mapping: { ...mapping, market } }, { 'if-match': '"1"' });
+    await fetched({ a: { ...ONE, deprecation_date: '2027-01-01' } });
+    const run = await fetched({ a: TWO, b: ONE });
+    const detail = expect.stringMatching(/^there is no column "deprecation_date": .* left out$/);
+    expect(run).toMatchObject({ outcome: 'taken-in', refusedRows: 0, faults: [{ detail }] });
+    expect(await history('a')).toEqual(['inputPrice 01 100', 'window 01 1000', 'inputPrice 02 200']);
+    expect(await history('b')).toEqual(['inputPrice 02 100', 'window 02 1000']);
+    expect((await world.api.ledger.get(marketKey('a')))?.value.attributes).toBeUndefined();
+  });
+
   test('says that a value is gone after so many fetches, and that it is back', async () => {
     await fetched({ a: ONE, b: TWO, c: ONE });
     await fetched({ a: ONE, c: ONE });

@@ -180,8 +180,13 @@ describe('the map of LiteLLM', () => {
     const records = await run('litellm', '2026-11-26');
     const words = records.map(wordsOf);
     expect(words.slice(0, 7)).toEqual([
-      ...['gpt-4o = gpt-4o for 1000000 token', 'inputPrice 2.5e-06', 'outputPrice 1e-05', 'cacheReadPrice 1.25e-06'],
-      ...['contextWindow 128000', 'maxOutput 16384', 'azure-gpt-4o-d018f83b = azure/gpt-4o for 1000000 token'],
+      ...[
+        'gpt-4o = gpt-4o for 1000000000000 token',
+        'inputPrice 2.5e-06',
+        'outputPrice 1e-05',
+        'cacheReadPrice 1.25e-06',
+      ],
+      ...['contextWindow 128000', 'maxOutput 16384', 'azure-gpt-4o-d018f83b = azure/gpt-4o for 1000000000000 token'],
     ]);
     expect(words).toContain('inputPrice 1.6000000000000001e-06');
     // The first member describes the fields, and one has a price for an image only.
@@ -214,7 +219,7 @@ describe('a shipped recipe gives', () => {
       ...[`${gpt} cacheReadPrice 1.25 ${at}`, `${gpt} contextWindow 128000 ${at}`, `${gpt} maxOutput 16384 ${at}`],
     ]);
     expect(words).toContain(`${ofGroq} cacheWritePrice 0.0125 ${at}`);
-    expect(records.filter(isMarket)[0]?.unit).toEqual({ quantity: 1_000_000, of: 'token' });
+    expect(records.filter(isMarket)[0]?.unit).toEqual({ quantity: 1_000_000_000_000, of: 'token' });
   });
 
   test('the prices of power of today and tomorrow', async () => {

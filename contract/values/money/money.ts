@@ -1,5 +1,7 @@
 /** Converts a source's decimal digits to minor units: exactly, with strings and bigints instead of floats. */
 
+import { QUANTITY_MAX } from '../../files/limits.ts';
+
 /** `rounded`: minor units could not hold the source's digits exactly. */
 export interface MinorUnits {
   readonly amountMinor: number;
@@ -68,6 +70,22 @@ function fractionOf(decimal: string, exponent: number, quantity: number, quotedQ
     dividend: BigInt(`${whole}${fraction}`) * BigInt(quantity) * 10n ** BigInt(exponent + Math.max(0, -places)),
     divisor: 10n ** BigInt(Math.max(0, places)) * BigInt(quotedQuantity),
   };
+}
+
+/**
+ * The source's own price for one unit, exactly. The digits may be for any power of ten of units: the one for which the amount is
+ * the nearest one.
+ *
+ * @returns null if there is none, or if the amount is zero, which is the nearest one for many
+ */
+export function statedPerUnit(amountMinor: number, decimal: string, exponent: number, quantity: number): string | null {
+  if (amountMinor === 0) return null;
+  const [digits = '', power = '0'] = decimal.toLowerCase().split('e');
+  for (let tens = 0; 10 ** tens <= QUANTITY_MAX; tens++) {
+    if (isNearestAmount(amountMinor, decimal, exponent, quantity, 10 ** tens))
+      return plainDecimal(`${digits}e${Number(power) - tens}`);
+  }
+  return null;
 }
 
 /** The same number without an exponent: `1.6e-05` is `0.000016`. All digits stay, zeros at the end too. */

@@ -79,6 +79,9 @@ function computedAmount(
     const detail = `${value} ${currency} does not fit: the market quotes for ${quantity}, and ${currency} has ${exponent} decimals. ${ROW_REMEDIES['amount.not-integral']}`;
     return refused('/value', 'amount.not-integral', detail);
   }
+  // In a list, the price before it no longer holds, so a price that rounds to nothing becomes unknown.
+  if (record.ifChanged && amount.rounded && amount.amountMinor === 0)
+    return { amountMinor: null, rounded: false, sourceValue: sourceValue ?? value };
   return { ...amount, sourceValue: sourceValue ?? value };
 }
 

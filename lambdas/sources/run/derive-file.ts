@@ -54,7 +54,7 @@ async function measure(
   const refused = (refusal: MappedRefusal) => {
     const { line, row = 0, code, detail } = refusal;
     contradicted.add(refusal);
-    refusedRows.add(row > 0 ? `row ${row}` : `line ${line}`);
+    if (refusal.isOfFacts !== true) refusedRows.add(row > 0 ? `row ${row}` : `line ${line}`);
     // A document may be one long line, so its faults name the row.
     const place = isDocument && row > 0 ? `row ${row}: ` : '';
     if (faults.length < RUN_FAULTS_MAX) faults.push({ line, code, detail: `${place}${detail}` });

@@ -73,7 +73,8 @@ export async function makeCompat({
   const head = (await ledger.get(HEAD_KEY))?.value ?? null;
   const { takenDown = 0 } = head?.log ?? {};
   const isTakedownNew = takenDown !== (day?.value.takenDown ?? 0);
-  if (day?.value.date === date && again === null && !isTakedownNew) return { kind: 'present', date };
+  const areModelsOld = day?.value.models !== 2;
+  if (day?.value.date === date && again === null && !isTakedownNew && !areModelsOld) return { kind: 'present', date };
   const markets = head?.counts.markets ?? 0;
   // A service whose last market was removed still has the files of that market.
   const isEmpty = markets === 0 && day === null;
@@ -126,7 +127,7 @@ export async function makeCompat({
   const index = { name: PARTS, text: canonicalJson(Object.fromEntries(parts)) };
   for (const file of [...includeFiles([...new Set(parts.values())].sort()), index, ...rates.files])
     await putDailyFile(storage, file, head.generation);
-  await makeModels({ storage, generation: head.generation, yieldToEventLoop }, models);
+  await makeModels({ storage, generation: head.generation, yieldToEventLoop, areModelsOld }, models);
   if (isTakedownNew) {
     const readTile = (tile: number, width: number) => readEntries(ledger, tile, width);
     const gone = await marketsTakenDown({ readEntries: readTile, yieldToEventLoop }, head.log?.size ?? 0);
@@ -134,7 +135,7 @@ export async function makeCompat({
   }
   if (fault !== null) throw fault;
   const codes = [...rates.codes];
-  const done = put(COMPAT_DAY_KEY, 0, { date, codes, ...(takenDown === 0 ? {} : { takenDown }) });
+  const done = put(COMPAT_DAY_KEY, 0, { date, codes, ...(takenDown === 0 ? {} : { takenDown }), models: 2 as const });
   // If a market was removed in the meantime, its request has another revision, and this deletion is refused.
   await commitAlone(storage, [done, ...(again === null ? [] : [removed(again)])]);
   return { kind: 'made', date };
@@ -201,6 +202,8 @@ interface ModelOptions {
   /** The generation that the files show. */
   readonly generation: number;
   readonly yieldToEventLoop: () => Promise<void>;
+  /** Whether an earlier version made the files, by another rule. */
+  readonly areModelsOld: boolean;
 }
 
 /**
@@ -210,7 +213,7 @@ interface ModelOptions {
  * @throws Superseded if a market changes in the meantime
  */
 async function makeModels(
-  { storage, generation, yieldToEventLoop }: ModelOptions,
+  { storage, generation, yieldToEventLoop, areModelsOld }: ModelOptions,
   markets: readonly ModelMarket[],
 ): Promise<void> {
   if (markets.length > MODELS_MAX) return;
@@ -218,7 +221,7 @@ async function makeModels(
   const isSame = markets.every(({ slug, revision }) => before.markets[slug] === revision);
   const isPlaced = async (file: string) => (await storage.objects.stat(publicKey(modelsName(file)))) !== null;
   const isComplete = isSame && Object.keys(before.markets).length === markets.length;
-  if (isComplete && (markets.length === 0 || (await isPlaced('latest')))) return;
+  if (isComplete && (markets.length === 0 || (!areModelsOld && (await isPlaced('latest'))))) return;
 
   const prices = new ModelPrices();
   for (const market of markets) {

@@ -4,6 +4,7 @@ import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import { millisecondInstant } from '../../../contract/values/instants.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
+import { statedPerUnit } from '../../../contract/values/money/money.ts';
 import { isShowable } from '../../../contract/values/showable.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 
@@ -58,7 +59,7 @@ export class ModelPrices {
     for (const { attribution } of sources) if (attribution !== null) this.#attributions.add(attribution);
     if (this.#facts.has(name)) return;
     this.#facts.set(name, factsOf(attributes));
-    this.#changes.push(...changesOf(name, rows));
+    this.#changes.push(...changesOf(market, rows));
   }
 
   /** Each day with a change, oldest first. `digest` covers all changes up to that day. `textWith` writes the file. */
@@ -111,7 +112,10 @@ function factsOf(attributes: NonNullable<Market['attributes']>): ModelFacts {
 }
 
 /** Oldest first: for each day and field the newest standing number, if it differs from the one before. */
-function changesOf(model: string, rows: Iterable<PublicObservation>): readonly Change[] {
+function changesOf(
+  { name: model, unit: { quantity } }: ModelMarket,
+  rows: Iterable<PublicObservation>,
+): readonly Change[] {
   const seen = new Set<string>();
   const newestFirst: Change[] = [];
   for (const row of rows) {
@@ -120,7 +124,7 @@ function changesOf(model: string, rows: Iterable<PublicObservation>): readonly C
     const day = millisecondInstant(row.observedAt).slice(0, '2026-11-22'.length);
     if (seen.has(`${day} ${row.metric}`)) continue;
     seen.add(`${day} ${row.metric}`);
-    const digits = row.kind === 'money' ? row.decimalPerUnit : row.value;
+    const digits = row.kind === 'money' ? pricePerToken(row, quantity) : row.value;
     for (const field of fields) newestFirst.push({ day, model, field, digits });
   }
   const last = new Map<string, string | null>();
@@ -129,6 +133,13 @@ function changesOf(model: string, rows: Iterable<PublicObservation>): readonly C
     last.set(field, digits);
     return true;
   });
+}
+
+/** The digits of the source, if minor units could not hold them. */
+function pricePerToken(row: Extract<PublicObservation, { kind: 'money' }>, quantity: number): string | null {
+  const { amountMinor, decimalPerUnit, minorDigits, rounded, sourceValue } = row;
+  if (!rounded || amountMinor === null || sourceValue === null) return decimalPerUnit;
+  return statedPerUnit(amountMinor, sourceValue, minorDigits, quantity) ?? decimalPerUnit;
 }
 
 /** That layout knows only US dollars and tokens. */

@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
+import { makeCompat } from '../../../publisher/projections/compat/make-compat.ts';
 import { modelsName } from '../../../publisher/projections/compat/names.ts';
+import { COMPAT_DAY_KEY, type CompatDayValue } from '../../../storage/records/compat.ts';
 import { removeMarket } from '../remove-market.ts';
 import { market, price } from '../world.ts';
 import { compatWorld, DAY_MS } from './compat-world.ts';
@@ -34,6 +36,8 @@ function said(slug: string, metric: string, day: string, value: string | null): 
     ...words,
   } as never;
 }
+
+const NO_DAY: CompatDayValue = { date: '', codes: [] };
 
 const WORLD = [
   model('a', 'vendor/a'),
@@ -88,6 +92,40 @@ test('each day has the numbers of its end, with their exact digits; the newest h
     markets: { a: expect.any(Number), b: expect.any(Number) },
   });
   expect(await world.findings()).toEqual([]);
+});
+
+describe('a price that minor units cannot hold', () => {
+  const halfADollar = { quotedQuantity: 1_000_000 };
+  const cases = [
+    ['of one token', '1.4e-10', {}, 1.4e-10, 0.00014],
+    ['of a million tokens', '0.00064', halfADollar, 6.4e-10, 0.00064],
+    ['with the digits of a float', '1.6000000000000001e-06', {}, 1.6000000000000001e-6, 1.6],
+  ] as const;
+
+  test.each(cases)('%s has the digits of its source', async (_, value, fields, ofToken, ofMillion) => {
+    const world = compatWorld();
+    const of = { provider: { value: 'vendor', ...source, observedAt: '2026-01-01T00:00:00Z' } };
+    const market = { ...model('a', 'a', 'chat', 1_000_000_000), attributes: of } as IngestRecordInput;
+    await world.ingest([market, { ...said('a', 'inputPrice', '01-02', value), ...fields } as IngestRecordInput]);
+    await world.nextDay();
+    expect(await world.fileJson('/litellm/latest.json')).toMatchObject({ a: { input_cost_per_token: ofToken } });
+    expect(await world.fileJson('/genai-prices/latest.json')).toMatchObject([
+      { models: [{ prices: [{ prices: { input_mtok: ofMillion } }] }] },
+    ]);
+    expect(await world.findings()).toEqual([]);
+  });
+
+  test('has them after an update, too, although no market has changed', async () => {
+    const world = await worldWithModels();
+    await world.forge(publicKey(modelsName('latest')), (body) => body.toString().replace('7.5e-8', '8e-8'));
+    const { models, ...value } = (await world.ledger.get(COMPAT_DAY_KEY))?.value ?? NO_DAY;
+    expect(models).toBe(2);
+    await world.ledger.transact([{ kind: 'put', key: COMPAT_DAY_KEY, revision: 0, value, if: { kind: 'any' } }], {
+      attemptId: 'earlier-version',
+    });
+    await makeCompat({ storage: world.dependencies });
+    expect(await world.findings()).toEqual([]);
+  });
 });
 
 describe('a later day', () => {
