@@ -93,7 +93,7 @@ async function* mappedRows(
       const missing = [...columnsToLack(mapping, mayLack)].filter((name) => !present.includes(name));
       added = [...added, ...missing.map(() => '')];
       const header = [...present, ...missing];
-      const refusals = headerRefusals(mapping, header);
+      const refusals = headerRefusals(mapping, header, row.fields);
       const lacking = mayLack === 'facts' && refusals.length === 0 ? missing.map(withoutFact) : [];
       const notes = refusalsOf(row.line, lacking).map((refusal) => ({ ...refusal, isOfFacts: true }) as const);
       yield { kind: 'header', columns: row.fields, lacking: notes };
@@ -219,7 +219,8 @@ function nameInWords(name: string): string {
   return holdsHidden(name) ? quotedText(name) : name;
 }
 
-function headerRefusals(mapping: CsvMapping, header: readonly string[]): RowRefusal[] {
+/** @param header with the columns that are added @param own the file's own columns */
+function headerRefusals(mapping: CsvMapping, header: readonly string[], own: readonly string[]): RowRefusal[] {
   const refuse = (column: string | null, detail: string): RowRefusal => ({
     column,
     pointer: '',
@@ -245,7 +246,7 @@ function headerRefusals(mapping: CsvMapping, header: readonly string[]): RowRefu
   const clashing = [...addedColumns(mapping).filter((column) => header.includes(column)), ...twice];
   return [
     ...missing.map((column) =>
-      refuse(column, `there is no column ${quotedText(column)}; the file has: ${header.map(nameInWords).join(', ')}`),
+      refuse(column, `there is no column ${quotedText(column)}; the file has: ${own.map(nameInWords).join(', ')}`),
     ),
     ...[...same].map((column) => refuse(column, `two columns are named ${quotedText(column)}: rename one of them`)),
     ...clashing.map((column) =>
