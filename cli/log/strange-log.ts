@@ -1,6 +1,6 @@
 /** The messages for a log other than the one that this user has stored for the base URL: by its keys, or by its entries. */
 import { nameOfKey } from '../../contract/log/notes.ts';
-import { CHECKPOINT_URL, LogFileError, type LogFiles } from '../../publisher/verify/log/log-files.ts';
+import { CHECKPOINT_URL } from '../../publisher/verify/log/log-files.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { isLoopbackName } from '../program/profile.ts';
 
@@ -10,21 +10,20 @@ export function isSignatureFault({ rule, url }: Pick<Finding, 'rule' | 'url'>): 
 }
 
 /**
- * Lines for a person. Empty if the log names one of the stored keys, or no key: then another log is not the cause.
+ * Lines for a person. Empty if the log names one of the stored keys, or no key that can be read: then another log is not the
+ * cause.
  *
+ * @param readKeys reads the keys that the log names
  * @param known the stored keys
  * @param memory the file that stores them
  */
 export async function wordsOnStrangeLog(
   url: URL,
-  files: LogFiles,
+  readKeys: () => Promise<readonly string[]>,
   known: readonly string[],
   memory: string,
 ): Promise<readonly string[]> {
-  const shown = await files.vkeys().catch((error: unknown) => {
-    if (error instanceof LogFileError) return [];
-    throw error;
-  });
+  const shown = await readKeys().catch(() => []);
   if (shown.length === 0 || shown.some((vkey) => known.includes(vkey))) return [];
   return [
     `Expected at ${url.origin} is a key that was seen there before, as ${memory} remembers it:`,

@@ -1,17 +1,17 @@
 /** `tidemark receipt`: one entry of the log, with its proof up to a signed checkpoint. */
 import { writeFileSync } from 'node:fs';
-import { provenRow } from '../../clients/typescript/proven-row.ts';
-import { receiptOf } from '../../clients/typescript/receipts.ts';
-import { importLogKey, LogVerificationError, SignedLog } from '../../clients/typescript/signed-log.ts';
-import { LOG_ROOT } from '../../contract/files/public-objects.ts';
+import { openReceipt } from '../../clients/typescript/receipts.ts';
+import { mayPass } from '../../clients/typescript/retries.ts';
+import { LogVerificationError } from '../../clients/typescript/signed-log.ts';
+import { Tidemark } from '../../clients/typescript/tidemark.ts';
+import { TidemarkError } from '../../clients/typescript/tidemark-error.ts';
 import { canonicalInstant, instantSchema, type PublicObservation } from '../../contract/values/metric.ts';
 import { quotedAmount } from '../../contract/values/shown-value.ts';
-import { LogFileError, LogFiles } from '../../publisher/verify/log/log-files.ts';
 import type { Client } from '../http/client.ts';
+import { toCommandError } from '../http/refusals.ts';
 import { CommandError } from '../program/exit-codes.ts';
 import { note, printRaw } from '../program/output.ts';
 import { readMarket } from '../reads/markets.ts';
-import { publicReaderOf } from '../reads/verify.ts';
 import { allVersions } from '../reads/walk.ts';
 import { knownLogsPath, readKnownLogs } from './known-logs.ts';
 import type { ReceiptFlags } from './receipt-flags.ts';
@@ -21,39 +21,27 @@ export async function writeReceipt(client: Client, slug: string, options: Receip
   const { readUrl } = client.profile;
   const observation = await findObservation(client, slug, options);
   const { unit } = await readMarket(client, slug);
-  const reader = publicReaderOf(readUrl, options.timeout);
-  const files = new LogFiles(reader);
-  const read = async (path: string) => {
-    const url = `${LOG_ROOT}/${path}`;
-    const { status, body } = await reader(url);
-    if (status === 200) return new Uint8Array(body);
-    throw new LogFileError(url, 'status', `answered ${status}, expected 200`);
-  };
+  const tidemark = new Tidemark({ url: readUrl, timeoutMs: options.timeout * 1000, bodies: null });
   const memory = knownLogsPath(options);
   const known = options.logKey === undefined ? readKnownLogs(memory).get(readUrl.href)?.vkeys : undefined;
   try {
-    const vkeys = options.logKey ?? known ?? (await files.vkeys());
-    const log = await SignedLog.open(read, await Promise.all(vkeys.map(importLogKey)));
-    const proven = await provenRow(log, slug, observation, Date.now());
-    if (proven === null) {
-      throw new CommandError(
-        'findings',
-        `The log has no entry of ${observation.id}.`,
-        'The value is newer than the checkpoint. Try again in a minute.',
-      );
-    }
-    const text = await receiptOf(log, proven);
+    const vkeys = options.logKey ?? known ?? (await tidemark.logKeys());
+    const text = await tidemark.receipt(slug, observation, { vkeys });
     if (options.output === undefined) await printRaw(text);
     else {
       writeFileSync(options.output, text);
-      note(`Wrote ${options.output}: entry ${proven.index} of ${log.checkpoint.size}.`);
+      const { index, checkpoint } = await openReceipt(text, vkeys);
+      note(`Wrote ${options.output}: entry ${index} of ${checkpoint.size}.`);
     }
     // The receipt itself does not state the quantity.
     if (observation.kind === 'money' && observation.decimal !== null)
       note(`Its value is ${quotedAmount(observation.decimal, observation.currency, unit)}.`);
   } catch (cause) {
-    if (!(cause instanceof LogFileError || cause instanceof LogVerificationError)) throw cause;
-    const words = known === undefined ? [] : await wordsOnStrangeLog(readUrl, files, known, memory);
+    if (cause instanceof TidemarkError && cause.code === 'not-in-log-yet')
+      throw new CommandError('findings', `${cause.detail}.`, null, { cause });
+    const isOfLog = cause instanceof LogVerificationError || (cause instanceof TidemarkError && !mayPass(cause));
+    if (!isOfLog) return toCommandError(cause);
+    const words = known === undefined ? [] : await wordsOnStrangeLog(readUrl, () => tidemark.logKeys(), known, memory);
     const hint = words.length > 0 ? words.join('\n') : 'See what is wrong there: tidemark verify --log';
     throw new CommandError('findings', `The log of ${readUrl.origin} proves nothing: ${cause.message}.`, hint, {
       cause,

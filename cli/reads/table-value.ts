@@ -2,7 +2,8 @@
 import type { Market } from '../../contract/values/market.ts';
 import type { PublicMetric, RetractionKind } from '../../contract/values/metric.ts';
 import { unknownWords } from '../../contract/values/metric-words.ts';
-import { scalarUnit, shownAmount, unitText } from '../../contract/values/shown-value.ts';
+import { shownDigits } from '../../contract/values/shown-text.ts';
+import { scalarUnit, unitText } from '../../contract/values/shown-value.ts';
 
 export interface TableValue {
   readonly value: string;
@@ -15,23 +16,17 @@ type Shown = PublicMetric & { readonly retraction?: RetractionKind | null };
 
 /** @param unit the unit of the market */
 export function tableValue(metric: Shown, unit: Market['unit']): TableValue {
-  if (metric.kind === 'money') {
-    if (metric.decimal == null) return unknownValue(metric);
-    const { currency, decimal } = metric;
-    return { value: shownAmount(decimal, unit.quantity), unit: `${currency} ${unitText(unit)}` };
-  }
-  if (metric.value === null) return unknownValue(metric);
-  return { value: metric.value, unit: scalarUnit(metric.unit, metric.value, unit.of) };
+  const value = shownDigits(metric, unit);
+  if (value === null) return { value: `unknown: ${unknownWords(metric.unknownReason, metric.retraction)}`, unit: '' };
+  const shown =
+    metric.kind === 'money' ? `${metric.currency} ${unitText(unit)}` : scalarUnit(metric.unit, value, unit.of);
+  return { value, unit: shown };
 }
 
 /** The value with its unit, on one line. @param unit the unit of the market */
 export function valueInWords(metric: Shown, unit: Market['unit']): string {
   const shown = tableValue(metric, unit);
   return shown.unit === '' ? shown.value : `${shown.value} ${shown.unit}`;
-}
-
-function unknownValue({ unknownReason, retraction }: Shown): TableValue {
-  return { value: `unknown: ${unknownWords(unknownReason, retraction)}`, unit: '' };
 }
 
 /** The metrics with at least one observation; all of them if no metric has any. */

@@ -116,7 +116,7 @@ async function verifyTheLog(
     for (const line of wordsOnFork(url)) note(line);
   }
   if (vkeys === null && known !== undefined && report.findings.some(isSignatureFault)) {
-    const words = await wordsOnStrangeLog(url, new LogFiles(reader), known.vkeys, memory);
+    const words = await wordsOnStrangeLog(url, () => new LogFiles(reader).vkeys(), known.vkeys, memory);
     for (const line of words) note(line);
   }
   if (report.checkpoint !== null) {
@@ -162,7 +162,7 @@ function strangeKey(shownAt: URL, origin: string, vkeys: readonly string[], memo
  *
  * @param timeoutSeconds the time limit of one answer
  */
-export function publicReaderOf(url: URL, timeoutSeconds: number): PublicReader {
+function publicReaderOf(url: URL, timeoutSeconds: number): PublicReader {
   const reader = httpReader(url.href, { ...DEFAULT_READ_LIMITS, timeoutMs: timeoutSeconds * 1000 });
   return async (path, headers) => {
     try {

@@ -1,26 +1,18 @@
 /** Selects the last prices of a market. Without the schema library. */
 
+import type * as z from 'zod';
 import { RECENT_PRICES_MAX, RECENT_ROWS_MAX, YEAR_ROWS_MAX } from '../files/limits.ts';
 import { millisecondInstant } from '../values/instants.ts';
 import type { Observation } from '../values/metric.ts';
 import { isShowable } from '../values/showable.ts';
-import { PriceBefore, type PricePoint } from './price-before.ts';
+import { PriceBefore } from './price-before.ts';
 import { type PriceSeries, shownSeries } from './price-change.ts';
+import type { recentEntrySchema } from './recent.ts';
 
 /** The number of newest rows that show whether a history has more than {@link YEAR_ROWS_MAX} rows in a year. */
 const DENSE_ROWS = 64;
 
-export interface RecentEntry {
-  /** The exact prices in major units, oldest first; null: unknown. */
-  readonly decimal: readonly (string | null)[];
-  /** The moments of these prices. */
-  readonly observedAt: readonly string[];
-  readonly slug: string;
-  /** The source of these prices, if it is not the source of the market's newest price: see {@link shownSeries}. */
-  readonly source?: string;
-  /** See {@link PriceBefore}. Null: there is no known price from about that time. Absent: the search was not made. */
-  readonly yearAgo?: PricePoint | null;
-}
+export type RecentEntry = Readonly<z.infer<typeof recentEntrySchema>>;
 
 /** The last prices, with marks about corrections and retractions. */
 export interface MarkedPrices extends RecentEntry {

@@ -16,11 +16,6 @@ export function html(strings: TemplateStringsArray, ...values: readonly Template
   return new Html(String.raw({ raw: strings }, ...values.map(textOf)));
 }
 
-/** Values with a text between them, as `, `. */
-export function joined(values: readonly TemplateSlot<Html>[], between: Html | string): Html {
-  return html`${values.map((value, index) => (index === 0 ? value : html`${between}${value}`))}`;
-}
-
 /** Marks HTML that another renderer has made from this project's own files. */
 export function trustedHtml(text: string): Html {
   return new Html(text);

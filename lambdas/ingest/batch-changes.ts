@@ -1,7 +1,7 @@
 /** The changes of a batch's transactions besides its rows: its checkpoints, its report, and its end. Pure. */
 
 import type { Runtime } from '../../storage/aws/runtime.ts';
-import { created, replaced, type Versioned, written } from '../../storage/ports/changes.ts';
+import { created, put, replaced, type Versioned, written } from '../../storage/ports/changes.ts';
 import { type Change, type Ledger, MAX_TRANSACT_CHANGES, type PutChange } from '../../storage/ports/ledger.ts';
 import {
   type CheckpointValue,
@@ -97,9 +97,7 @@ export function endChanges(
     checkpoint === null ? created(checkpointKey(batch.id), value) : replaced(checkpoint, value),
     ...strands.map((strand) => replaced(strand, strand.value)),
     ...faults,
-    ...(state === 'applied'
-      ? [{ kind: 'put', key: awaiting, revision: 0, value: { revisions }, if: { kind: 'any' } } as const]
-      : []),
+    ...(state === 'applied' ? [put(awaiting, 0, { revisions })] : []),
     ...atEnd(totals, revisions),
   ];
 }

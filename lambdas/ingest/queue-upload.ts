@@ -4,7 +4,7 @@
  */
 
 import type { Runtime } from '../../storage/aws/runtime.ts';
-import { replaced } from '../../storage/ports/changes.ts';
+import { put, replaced } from '../../storage/ports/changes.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { UploadFiles } from '../../storage/ports/upload-store.ts';
 import { uploadKey, type WorkValue, workKey } from '../../storage/records/batches.ts';
@@ -37,12 +37,7 @@ export async function queueUpload(
     return { isUnwanted: committed };
   }
   const work: WorkValue = { kind: 'upload', upload: id, lane: id, lease: null };
-  await ledger.transact(
-    [
-      replaced(item, { ...item.value, state: 'queued' }),
-      { kind: 'put', key: workKey(id), revision: 0, value: work, if: { kind: 'any' } },
-    ],
-    { attemptId: newAttemptId() },
-  );
+  const changes = [replaced(item, { ...item.value, state: 'queued' }), put(workKey(id), 0, work)];
+  await ledger.transact(changes, { attemptId: newAttemptId() });
   return { isUnwanted: false };
 }

@@ -11,7 +11,7 @@
  *
  * A batch that cannot be applied completely ends, too: as `refused`, or as `applied` with the part that was applied.
  */
-import { replaced, written } from '../../storage/ports/changes.ts';
+import { dropped, replaced, written } from '../../storage/ports/changes.ts';
 import { type Change, MAX_TRANSACT_CHANGES, type Refusal, type TransactResult } from '../../storage/ports/ledger.ts';
 import { inBatches, readAll } from '../../storage/ports/paging.ts';
 import { type BatchValue, checkpointKey, strandsOf, workKey } from '../../storage/records/batches.ts';
@@ -72,7 +72,7 @@ export async function runBatch(
 
 /** Changes that end a batch from the queue. */
 export function offTheQueue({ id, subject }: BatchValue): ChangesAtEnd {
-  return () => [{ kind: 'delete', key: workKey(id, subject), if: { kind: 'any' } }];
+  return () => [dropped(workKey(id, subject))];
 }
 
 /**

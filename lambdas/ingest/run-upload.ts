@@ -10,7 +10,7 @@
  * defines. There is no all-or-nothing mode, because the beginning of the file is applied before its end is read.
  */
 import { REFUSED_BATCHES_MAX } from '../../contract/ingest/ingest-uploads.ts';
-import { replaced } from '../../storage/ports/changes.ts';
+import { dropped, replaced } from '../../storage/ports/changes.ts';
 import { ConflictItems } from '../../storage/ports/conflict-items.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';
 import type { Change } from '../../storage/ports/ledger.ts';
@@ -69,8 +69,7 @@ export function createUploadRunner(dependencies: UploadDependencies): UploadRunn
     // Outside the transaction that ends the upload. If a worker dies in between, the next one marks the file.
     const finish = async (): Promise<StepOutcome> => {
       await dependencies.uploads.markEnded(uploadId);
-      const workDone: Change = { kind: 'delete', key: workKey(uploadId), if: { kind: 'any' } };
-      return (await commit([workDone])) ? 'done' : 'later';
+      return (await commit([dropped(workKey(uploadId))])) ? 'done' : 'later';
     };
     if (upload.finishedAt !== null) return await finish();
 

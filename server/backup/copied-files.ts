@@ -4,7 +4,7 @@ import { createReadStream, type ReadStream } from 'node:fs';
 import { lstat, open, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { makeFolder, syncFolder } from '../../storage/directory/durable-files.ts';
+import { makeFolder, syncPath } from '../../storage/directory/durable-files.ts';
 import { StartError } from '../service/start-error.ts';
 import { openPrivateFile, openRegularFile } from '../settings/private-files.ts';
 import { type Content, PARTIAL_SUFFIX } from './manifest.ts';
@@ -79,7 +79,7 @@ export async function copyDurably(from: string, to: string, announced: number | 
       throw new StartError(`${unnamed} does not hold what was written to it: check that disk.`);
     }
     await rename(unnamed, to);
-    await syncFolder(dirname(to));
+    await syncPath(dirname(to));
     return content;
   } catch (error) {
     await rm(unnamed, { force: true }).catch(() => undefined);
@@ -94,7 +94,7 @@ export async function writeDurably(path: string, text: string): Promise<void> {
   try {
     await writeFile(path + PARTIAL_SUFFIX, text, { mode: 0o600, flush: true });
     await rename(path + PARTIAL_SUFFIX, path);
-    await syncFolder(dirname(path));
+    await syncPath(dirname(path));
   } catch (error) {
     throw unusableFile(path, error);
   }

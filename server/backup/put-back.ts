@@ -9,7 +9,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder, syncFolder } from '../../storage/directory/durable-files.ts';
+import { makeFolder, syncPath } from '../../storage/directory/durable-files.ts';
 import { PUBLIC_FOLDER, STORE_FOLDER } from '../../storage/directory/object-places.ts';
 import { openLedgerCopy } from '../../storage/sqlite/sqlite-ledger.ts';
 import { checkNotInUse, LEDGER_FILE, RESTORING_FILE } from '../folder/data-folder.ts';
@@ -24,13 +24,6 @@ const STAGE = `restore${PARTIAL_SUFFIX}`;
 export const ASIDE = 'replaced-';
 /** The folders of published objects; the last one is from versions before plain files. */
 const OBJECTS: readonly string[] = [PUBLIC_FOLDER, STORE_FOLDER, 'objects'];
-
-export interface PutBackOptions {
-  readonly dataFolder: string;
-  readonly backup: ChosenBackup;
-  readonly nowMs: number;
-  readonly progress: CopyStep;
-}
 
 export interface ReplaceOptions {
   readonly dataFolder: string;
@@ -63,12 +56,6 @@ export function checkMayBeReplaced(dataFolder: string, replace: boolean): void {
   });
 }
 
-/** As {@link replaceFiles} does, with the files of a backup. */
-export async function putBack({ dataFolder, nowMs, backup, progress }: PutBackOptions): Promise<string | null> {
-  const stage = async (folder: string) => await copyBackup(folder, backup, progress);
-  return await replaceFiles({ dataFolder, nowMs, name: backup.name, stage });
-}
-
 /**
  * Returns the path of the folder that holds the replaced files; null: nothing was replaced. On return the folder is still
  * marked: see {@link finishRestore}.
@@ -94,7 +81,7 @@ export async function replaceFiles({ dataFolder, nowMs, name, stay, stage }: Rep
     const aside = await moveAside(dataFolder, nowMs, stay);
     for (const file of await readdir(staged)) await rename(join(staged, file), join(dataFolder, file));
     await rm(staged, { recursive: true });
-    await syncFolder(dataFolder);
+    await syncPath(dataFolder);
     return aside;
   } catch (error) {
     throw error instanceof StartError ? error : unusable(dataFolder, error as Error);
@@ -104,10 +91,15 @@ export async function replaceFiles({ dataFolder, nowMs, name, stay, stage }: Rep
 /** Call it when the ledger is ready for publishing. */
 export async function finishRestore(dataFolder: string): Promise<void> {
   await rm(join(dataFolder, RESTORING_FILE));
-  await syncFolder(dataFolder);
+  await syncPath(dataFolder);
 }
 
-async function copyBackup(staged: string, { dir, name, manifest }: ChosenBackup, progress: CopyStep): Promise<void> {
+/** Copies the files of a backup into the folder of {@link ReplaceOptions.stage}. */
+export async function copyBackup(
+  staged: string,
+  { dir, name, manifest }: ChosenBackup,
+  progress: CopyStep,
+): Promise<void> {
   const files = filesOfBackup(name, manifest);
   const sizes = [...files.values()].map(({ bytes }) => bytes);
   await checkRoom(
@@ -134,7 +126,7 @@ async function moveAside(dataFolder: string, nowMs: number, stay: readonly strin
   const aside = join(dataFolder, ASIDE + new Date(nowMs).toISOString().replaceAll(':', '-'));
   await mkdir(aside);
   for (const name of names) await rename(join(dataFolder, name), join(aside, name));
-  await syncFolder(aside);
-  await syncFolder(dataFolder);
+  await syncPath(aside);
+  await syncPath(dataFolder);
   return aside;
 }

@@ -5,7 +5,7 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
-import { makeFolder, syncFolder } from '../../storage/directory/durable-files.ts';
+import { makeFolder, syncPath } from '../../storage/directory/durable-files.ts';
 import {
   type CopyStep,
   checkRoom,
@@ -91,7 +91,7 @@ export async function backUp(environment: Environment, command: BackupCommand): 
     await writeDurably(join(partial, MANIFEST), `${JSON.stringify(manifest, null, 1)}\n`);
     if (verify) await checkWhole(dir, name, manifest, progress);
     await rename(partial, join(dir, name));
-    await syncFolder(dir);
+    await syncPath(dir);
     leaveLastBackup(dataFolder, { at: createdAt, backup: join(dir, name) });
     return {
       backup: join(dir, name),
@@ -195,7 +195,7 @@ async function removeOldBackups(dir: string, keep: number): Promise<readonly str
   for (const name of names.slice(0, -keep)) {
     // Renamed first, so that a partly removed backup never looks complete.
     await rename(join(dir, name), join(dir, name + PARTIAL_SUFFIX));
-    await syncFolder(dir);
+    await syncPath(dir);
     await rm(join(dir, name + PARTIAL_SUFFIX), { recursive: true });
   }
   // If one manifest cannot be read, the files that it uses are unknown. Then all files stay, and the error is reported.

@@ -1,22 +1,16 @@
 /** `tidemark restore --from-log URL|FOLDER`: the last resort after a ledger and its backups are lost. */
 import { join } from 'node:path';
-import type { CopyStep } from '../backup/copied-files.ts';
 import { checkMayBeReplaced } from '../backup/put-back.ts';
-import { beginFromLog } from '../from-log/begin-from-log.ts';
+import { type BeginFromLog, beginFromLog } from '../from-log/begin-from-log.ts';
 import { StartError } from '../service/start-error.ts';
 import { checkClock, type Environment, readConfig } from '../settings/config.ts';
 import { signingKeys } from '../settings/log-key.ts';
 import { namedFilesReader } from '../target/static-host.ts';
 
-export interface RestoreFromLogCommand {
-  /** A base URL, or a folder of published files. */
-  readonly source: string;
+/** `source`: a base URL, or a folder of published files. */
+export interface RestoreFromLogCommand extends Pick<BeginFromLog, 'source' | 'seen' | 'forgetNames' | 'progress'> {
   readonly replace: boolean;
-  /** Checkpoints that this user has stored, of any log. */
-  readonly seen: readonly string[];
-  readonly forgetNames: boolean;
   readonly timeoutSeconds: number;
-  readonly progress: CopyStep;
 }
 
 /**
@@ -25,7 +19,7 @@ export interface RestoreFromLogCommand {
  */
 export async function restoreFromLog(
   environment: Environment,
-  { source, replace, seen, forgetNames, timeoutSeconds, progress }: RestoreFromLogCommand,
+  { replace, timeoutSeconds, ...asked }: RestoreFromLogCommand,
 ) {
   process.umask(0o077);
   const nowMs = Date.now();
@@ -38,18 +32,8 @@ export async function restoreFromLog(
       `${join(dataFolder, 'log-key')} is missing: put the key there that signs this log, with mode 600, or set TIDEMARK_LOG_KEY. Only the holder of its key can continue a log. Nothing was changed.`,
     );
   }
-  const reader = namedFilesReader(source, timeoutSeconds * 1000);
-  const { proven: _, ...begun } = await beginFromLog({
-    dataFolder,
-    reader,
-    source,
-    keys,
-    projections,
-    readBaseUrl,
-    seen,
-    forgetNames,
-    nowMs,
-    progress,
-  });
-  return { dataFolder, source, ...begun };
+  const reader = namedFilesReader(asked.source, timeoutSeconds * 1000);
+  const options = { ...asked, dataFolder, reader, keys, projections, readBaseUrl, nowMs };
+  const { proven: _, ...begun } = await beginFromLog(options);
+  return { dataFolder, source: asked.source, ...begun };
 }

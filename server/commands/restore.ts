@@ -20,7 +20,7 @@ import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { checkNoKeyIsRevived, readAccountsAside } from '../backup/accounts-aside.ts';
 import type { CopyStep } from '../backup/copied-files.ts';
 import { leaveLastBackup } from '../backup/last-backup.ts';
-import { checkMayBeReplaced, finishRestore, putBack } from '../backup/put-back.ts';
+import { checkMayBeReplaced, copyBackup, finishRestore, replaceFiles } from '../backup/put-back.ts';
 import { checkBackup, checkIsOfSameLog, chooseBackup } from '../backup/read-backup.ts';
 import { checkClock, type Environment, readConfig } from '../settings/config.ts';
 import { readLogCheckpoint } from '../settings/log-key.ts';
@@ -75,7 +75,8 @@ export async function restoreBackup(environment: Environment, command: RestoreCo
   checkMayBeReplaced(dataFolder, command.replace);
   const aside = await readAccountsAside(dataFolder);
   if (command.keys === null) await checkNoKeyIsRevived(backup, aside, nowMs);
-  const replaced = await putBack({ progress, dataFolder, backup, nowMs });
+  const stage = (folder: string) => copyBackup(folder, backup, progress);
+  const replaced = await replaceFiles({ dataFolder, nowMs, name: backup.name, stage });
   progress('Checking every market', 0, 1);
   const restored = await openStopped(dataFolder, { isRestoring: true }, async (storage) => {
     // Done while the folder is marked: nothing can be published or served yet with a key that must stay revoked.

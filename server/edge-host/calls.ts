@@ -5,7 +5,7 @@ import type { PurgeTargets } from '../../publisher/notify/purge.ts';
 import type { HealthReport } from '../edge/answer.ts';
 import type { CountedReads } from '../edge/read-counts.ts';
 import type { Proxies } from '../http/sender.ts';
-import type { LoopDelays } from '../service/process-usage.ts';
+import type { LoopDelays } from '../service/loop-delays.ts';
 
 /** Where the edge listens, and the folders that it shares with the core. */
 export interface EdgeSettings {

@@ -20,7 +20,7 @@ import { createSenders } from '../http/sender.ts';
 import { createUploadServer } from '../http/upload-server.ts';
 import { type AnswerWrite, createWriteServer, type ReadBody } from '../http/write-server.ts';
 import { orNotThereYet } from '../service/filling.ts';
-import { DELAY_RESOLUTION_MS, loopDelays } from '../service/process-usage.ts';
+import { DELAY_RESOLUTION_MS, loopDelays } from '../service/loop-delays.ts';
 import { openPublicReader } from '../target/open-target.ts';
 import type { CoreCalls, EdgeCalls, EdgeSettings } from './calls.ts';
 import { createLink, type Link } from './link.ts';

@@ -1,7 +1,7 @@
 /** The metrics of the embedded server. The HELP line of each metric explains it. */
 import { CACHE_STATUSES, type CountedReads } from '../edge/read-counts.ts';
 import type { SourceHealth } from '../loops/source-health.ts';
-import type { LoopDelays, ProcessUsage } from '../service/process-usage.ts';
+import type { LoopDelays } from '../service/loop-delays.ts';
 import type { Family, Sample } from './open-metrics.ts';
 import { STORAGE_PARTS, type StorageSizes } from './storage-sizes.ts';
 import type { WriteCounts } from './write-counts.ts';
@@ -32,7 +32,6 @@ export interface Measured {
   readonly oldestExpectedMs: number | null;
   /** Milliseconds since the epoch; null: no backup is known. */
   readonly lastBackupMs: number | null;
-  readonly usage: ProcessUsage;
   /** The delays of each event loop since the last measurement. */
   readonly loopDelays: readonly (readonly [loop: 'readers' | 'core', delays: LoopDelays])[];
 }
@@ -94,9 +93,10 @@ const SOURCE_NUMBERS: readonly (readonly [name: string, help: string, of: (sourc
   ];
 
 export function familiesOf(measured: Measured): Family[] {
-  const { reads, writes, sources, storage, usage, loopDelays } = measured;
+  const { reads, writes, sources, storage, loopDelays } = measured;
+  const { user, system } = process.cpuUsage();
   // Kept for compatibility: earlier versions could have several processes.
-  const process = (value: number) => [{ labels: { process: 'core' }, value }];
+  const ofCore = (value: number) => [{ labels: { process: 'core' }, value }];
   return [
     ...NUMBERS.map(([name, help, of]) => gauge(`tidemark_${name}`, help, [{ value: of(measured) }])),
     ...SOURCE_NUMBERS.map(([name, help, of]) => {
@@ -128,10 +128,10 @@ export function familiesOf(measured: Measured): Family[] {
     gauge(
       'process_start_time_seconds',
       'When the process started, since the epoch.',
-      process(usage.startedAtMs / 1000),
+      ofCore(performance.timeOrigin / 1000),
     ),
-    gauge('process_resident_memory_bytes', 'Memory of the process.', process(usage.residentBytes)),
-    counter('process_cpu_seconds', 'CPU time of the process.', process(usage.cpuSeconds)),
+    gauge('process_resident_memory_bytes', 'Memory of the process.', ofCore(process.memoryUsage.rss())),
+    counter('process_cpu_seconds', 'CPU time of the process.', ofCore((user + system) / 1e6)),
     {
       name: 'tidemark_event_loop_delay_seconds',
       type: 'summary',

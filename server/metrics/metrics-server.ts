@@ -11,7 +11,7 @@ import type { EdgeMeasured } from '../edge-host/calls.ts';
 import { listen } from '../http/listen.ts';
 import type { SourceHealth } from '../loops/source-health.ts';
 import type { Log } from '../service/log.ts';
-import { DELAY_RESOLUTION_MS, loopDelays, processUsage } from '../service/process-usage.ts';
+import { DELAY_RESOLUTION_MS, loopDelays } from '../service/loop-delays.ts';
 import { StartError } from '../service/start-error.ts';
 import { familiesOf, type MeasuredHealth } from './families.ts';
 import { OPEN_METRICS_TYPE, openMetricsText } from './open-metrics.ts';
@@ -85,7 +85,6 @@ export async function startMetricsServer(options: MetricsOptions): Promise<Metri
         freeBytes: await freeBytes(dataFolder),
         oldestExpectedMs: oldest === null ? null : Date.parse(oldest),
         lastBackupMs: lastBackupMs(dataFolder),
-        usage: processUsage(),
         loopDelays: [
           ['readers', readers],
           ['core', core],

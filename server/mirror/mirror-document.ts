@@ -12,7 +12,7 @@ export interface MirrorDocument {
   readonly of: string;
   /** The generation of the copy; null: the first copy is not complete. */
   readonly generation: number | null;
-  /** Seconds since the copy was last confirmed as current; null: never. */
+  /** Seconds since the last round that was `current`; null: never. */
   readonly ageSeconds: number | null;
   /** The verified log; null: none has been read yet. */
   readonly log: { readonly origin: string; readonly size: number } | null;

@@ -114,13 +114,16 @@ export class Mirror {
     try {
       const report = await copyOnce(world, isFull);
       this.#generation = await copy.generation();
-      const lastSuccessAt = report.state === 'current' ? new Date(askedAtMs).toISOString() : folder.state.lastSuccessAt;
-      folder.state = { ...folder.state, lastSuccessAt, log: log.state };
+      folder.state = { ...folder.state, log: log.state };
       folder.save();
       let daily: DailyReport = { isRight: true, findings: [], full: null };
       if (nowMs() - this.#dailyAtMs >= DAILY_EVERY_MS) {
         daily = await copyDaily(world, isFull);
         if (daily.isRight) this.#dailyAtMs = nowMs();
+      }
+      if (report.state === 'current' && daily.isRight) {
+        folder.state = { ...folder.state, lastSuccessAt: new Date(askedAtMs).toISOString() };
+        folder.save();
       }
       // Only the sweep makes room, so it runs although the daily files do not fit.
       if (isFull && report.isListWhole && daily.isRight) await this.#sweep(reached, log.state, daily.full === null);

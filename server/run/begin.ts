@@ -49,21 +49,10 @@ export async function beginIfEmpty(
   }
   const { nowMs } = systemRuntime;
   const reader = published === null ? namedFilesReader(source) : filesReader(published.read);
-  const progress = () => step('Reading the log');
   const isOfTarget = source === target;
-  const options = {
-    dataFolder,
-    reader,
-    source,
-    keys,
-    projections,
-    readBaseUrl,
-    target,
-    isOfTarget,
-    nowMs: nowMs(),
-    progress,
-  };
-  const { proven } = await beginFromLog(options);
+  const options = { dataFolder, reader, source, keys, projections, readBaseUrl, target, isOfTarget };
+  const progress = () => step('Reading the log');
+  const { proven } = await beginFromLog({ ...options, nowMs: nowMs(), progress });
   return isOfTarget ? proven : null;
 }
 

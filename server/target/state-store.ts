@@ -4,7 +4,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { makeFolder, syncFolder } from '../../storage/directory/durable-files.ts';
+import { makeFolder, syncPath } from '../../storage/directory/durable-files.ts';
 import { moveAcross } from '../../storage/directory/move-across.ts';
 import { READABLE_FOLDER, translateErrors } from '../../storage/directory/object-places.ts';
 import { MAX_OBJECT_BYTES } from '../../storage/ports/object-rules.ts';
@@ -56,7 +56,7 @@ export function stateInFolder(folder: string): StateStore {
         const next = await digestOf(path);
         await makeFolder(folder, READABLE_FOLDER);
         await moveAcross(path, place);
-        await syncFolder(dirname(place));
+        await syncPath(dirname(place));
         return next;
       }),
   };

@@ -1,10 +1,10 @@
 /** The archive in a folder: `<first two characters>/<digest>`, files that only their owner may read. */
-import { open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Archive, checkDigest } from '../ports/archive.ts';
 import { StorageCorrupt, StorageUnavailable } from '../ports/errors.ts';
 import { sha256Hex } from '../ports/sha256.ts';
-import { makeFolder, syncFolder } from './durable-files.ts';
+import { makeFolder, syncPath } from './durable-files.ts';
 
 /** @param newName gives unique names for unfinished files */
 export function openDirectoryArchive(folder: string, newName: () => string): Archive {
@@ -19,14 +19,14 @@ export function openDirectoryArchive(folder: string, newName: () => string): Arc
     if ((await stat(file).catch(ifAbsent)) === null) {
       const temporary = join(own, `${newName()}.part`);
       try {
-        await write(temporary, bytes);
+        await writeFile(temporary, bytes, { flag: 'wx', mode: 0o600, flush: true });
         await rename(temporary, file);
       } finally {
         await rm(temporary, { force: true });
       }
     }
     // Another call may have just renamed the file, and not have synced its name yet.
-    await syncFolder(own);
+    await syncPath(own);
   }
 
   return {
@@ -48,16 +48,6 @@ export function openDirectoryArchive(folder: string, newName: () => string): Arc
       return bytes;
     },
   };
-}
-
-async function write(path: string, bytes: Uint8Array): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await file.writeFile(bytes);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }
 
 function ifAbsent(error: NodeJS.ErrnoException): null {

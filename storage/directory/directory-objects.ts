@@ -20,7 +20,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { open, readdir, readFile, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import { chmod, open, readdir, readFile, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { keyQueue, sharedRuns } from '../concurrency/key-queue.ts';
 import { StorageCorrupt } from '../ports/errors.ts';
@@ -36,7 +36,7 @@ import type {
   PutResult,
 } from '../ports/object-store.ts';
 import { DirectoryReader, indexedVersions } from './directory-reader.ts';
-import { makeFolder, syncFolder } from './durable-files.ts';
+import { makeFolder, syncPath } from './durable-files.ts';
 import { besideOf, moveAcross } from './move-across.ts';
 import { headOf, type IndexedObject, type ObjectIndex } from './object-index.ts';
 import {
@@ -81,7 +81,7 @@ class DirectoryObjects implements ObjectStore {
   readonly #folders: Set<string>;
   readonly #folderInTurn = keyQueue();
   readonly #inTurn = keyQueue();
-  /** {@link syncFolder}, shared by all calls that wait for the same folder. */
+  /** {@link syncPath}, shared by all calls that wait for the same folder. */
   readonly #sync: (folder: string) => Promise<void>;
 
   constructor(root: string, index: ObjectIndex) {
@@ -90,7 +90,7 @@ class DirectoryObjects implements ObjectStore {
     this.#reader = new DirectoryReader(root, index);
     this.#folders = new Set([root, join(root, PUBLIC_FOLDER), dirname(internalFolder(root)), internalFolder(root)]);
     const shared = sharedRuns();
-    this.#sync = (folder) => shared(folder, () => syncFolder(folder));
+    this.#sync = (folder) => shared(folder, () => syncPath(folder));
   }
 
   /** If the index does not know the end of a move, the digest of the file shows whether the move has happened. */
@@ -101,7 +101,7 @@ class DirectoryObjects implements ObjectStore {
       if (next !== null && (await this.#holds(key, next))) {
         // Readers that see the object must be able to rely on its name.
         for (let folder = dirname(this.#fileOf(key, next)); ; folder = dirname(folder)) {
-          await syncFolder(folder);
+          await syncPath(folder);
           if (folder === this.#root) break;
         }
         await this.#settle(key, current, next);
@@ -211,7 +211,8 @@ class DirectoryObjects implements ObjectStore {
     const path = this.#fileOf(key, next);
     if (current?.digest === next.digest && path === this.#fileOf(key, current) && (await this.#holds(key, next))) {
       // The file may be from a checkout: neither durable, nor readable by a web server.
-      await makeDurable(path, isPublic(key) ? READABLE_FILE : null);
+      if (isPublic(key)) await chmod(path, READABLE_FILE);
+      await syncPath(path);
       await this.#sync(dirname(path));
       await this.#settle(key, current, next);
       return await this.#index.sync();
@@ -270,17 +271,6 @@ class DirectoryObjects implements ObjectStore {
 
   #alone<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     return this.#inTurn(key, () => translateErrors(join(this.#root, key), work));
-  }
-}
-
-/** Makes a file durable that another program has written. */
-async function makeDurable(path: string, mode: number | null): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    if (mode !== null) await handle.chmod(mode);
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

@@ -15,7 +15,7 @@ import {
   type UploadContent,
   type UploadStore,
 } from '../ports/upload-store.ts';
-import { makeFolder, syncFolder } from './durable-files.ts';
+import { makeFolder, syncPath } from './durable-files.ts';
 
 /** The outcome of a PUT: stored, or the reason for the refusal. */
 export type Received = 'stored' | 'stored-already' | 'forbidden' | 'content-differs' | 'being-received';
@@ -125,7 +125,7 @@ export function openDirectoryUploads(options: DirectoryUploadsOptions): Director
       if (content === null) return 'forbidden';
       if ((await head(id)) !== null) {
         // Another request may have just renamed the file, and not have synced its name yet.
-        await onDisk(id, syncFolder(folder));
+        await onDisk(id, syncPath(folder));
         return 'stored-already';
       }
       // The room for other files counts as taken, even if they have not arrived completely.
@@ -137,7 +137,7 @@ export function openDirectoryUploads(options: DirectoryUploadsOptions): Director
         await onDisk(id, makeRoom(folder, announced));
         if (!(await isKept(id, temporary, body, content))) return 'content-differs';
         await onDisk(id, rename(temporary, fileOf(id)));
-        await onDisk(id, syncFolder(folder));
+        await onDisk(id, syncPath(folder));
         return 'stored';
       } finally {
         receiving.delete(id);

@@ -13,9 +13,9 @@ import {
 import { chmod, mkdir, open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
-/** Syncs the names that a folder holds. */
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
+/** Syncs the bytes of a file, or the names that a folder holds. */
+export async function syncPath(path: string): Promise<void> {
+  const handle = await open(path, 'r');
   try {
     await handle.sync();
   } finally {
@@ -23,7 +23,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** {@link syncFolder} for synchronous callers. */
+/** {@link syncPath} for synchronous callers. */
 export function syncFolderSync(folder: string): void {
   const descriptor = openSync(folder, 'r');
   try {
@@ -51,7 +51,7 @@ export function putFileSync(path: string, text: string, mode = 0o600): void {
  * @param mode of new folders, whatever the umask of the process is
  * @param sync of the parents
  */
-export async function makeFolder(folder: string, mode?: number, sync = syncFolder): Promise<void> {
+export async function makeFolder(folder: string, mode?: number, sync = syncPath): Promise<void> {
   for (const missing of missingFolders(folder)) {
     await mkdir(missing).catch(ignoreExisting);
     if (mode !== undefined) await chmod(missing, mode);

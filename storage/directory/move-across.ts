@@ -1,6 +1,7 @@
 /** Moves a file into place, even to another disk. */
-import { copyFile, open, rename, rm, stat, utimes } from 'node:fs/promises';
+import { copyFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { syncPath } from './durable-files.ts';
 
 /**
  * The path at which a file from another disk is completed before it gets its name. If the process dies in between, the file
@@ -16,20 +17,11 @@ export async function moveAcross(from: string, to: string): Promise<void> {
     await rename(from, to);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
-    await copyWhole(from, besideOf(to));
+    await copyFile(from, besideOf(to));
+    const { atime, mtime } = await stat(from);
+    await utimes(besideOf(to), atime, mtime);
+    await syncPath(besideOf(to));
     await rename(besideOf(to), to);
     await rm(from);
-  }
-}
-
-async function copyWhole(from: string, to: string): Promise<void> {
-  await copyFile(from, to);
-  const { atime, mtime } = await stat(from);
-  await utimes(to, atime, mtime);
-  const handle = await open(to, 'r+');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }

@@ -5,18 +5,11 @@
  * |-------------|-----------|------------------------|
  * | `incidents` | `history` | {@link IncidentsValue} |
  */
-import type { IncidentKind } from '../../contract/bodies/incident-kinds.ts';
+import type { PublicIncident } from '../../contract/bodies/incidents.ts';
 import type { ItemKey } from '../ports/ledger.ts';
 
 /** See `incidentSchema`. A finished incident never changes. */
-export type IncidentValue = {
-  kind: IncidentKind;
-  about: string | null;
-  markets: number | null;
-  startedAt: string;
-  /** Null: the incident continues. */
-  endedAt: string | null;
-};
+export type IncidentValue = Omit<PublicIncident, 'id' | 'summary'>;
 
 export type IncidentsValue = {
   /** RFC 3339. Earlier incidents are not recorded. */

@@ -8,7 +8,6 @@ import {
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
-  type HeadObjectCommandOutput,
   ListObjectsV2Command,
   PutObjectCommand,
   type S3Client,
@@ -20,7 +19,7 @@ import type { ObjectStore } from '../ports/object-store.ts';
 import { publicFiles } from './public-files.ts';
 import { createS3Client } from './s3-client.ts';
 import { type Conditions, openS3Objects } from './s3-objects.ts';
-import { isAbsent, statusOf } from './s3-outcome.ts';
+import { headOrNull, isAbsent, type ObjectPlace, statusOf } from './s3-outcome.ts';
 
 export interface BucketPlace {
   readonly bucket: string;
@@ -143,7 +142,7 @@ async function probeConditions(client: S3Client, bucket: string, prefix: string)
     const create = await isRefused(() => client.send(put('2', { IfNoneMatch: '*' })));
     const replaces = (IfMatch = '') => isRefused(() => client.send(put('3', { IfMatch })));
     const removes = (IfMatch = '') => isRefused(() => client.send(new DeleteObjectCommand({ ...place, IfMatch })));
-    const etag = async () => (await headOf(client, place))?.ETag;
+    const etag = async () => (await headOrNull(client, place))?.ETag;
     const replace = (await replaces(OTHER_ETAG)) && !(await replaces(await etag()));
     const isKept = (await removes(OTHER_ETAG)) && (await etag()) !== undefined;
     const remove = isKept && !(await removes(await etag())) && (await etag()) === undefined;
@@ -160,8 +159,6 @@ async function probeConditions(client: S3Client, bucket: string, prefix: string)
   }
 }
 
-type Place = { readonly Bucket: string; readonly Key: string };
-
 /** A store that does not evaluate a condition carries out the request, or answers that the condition is not implemented. */
 async function isRefused(send: () => Promise<unknown>): Promise<boolean> {
   try {
@@ -174,16 +171,7 @@ async function isRefused(send: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-async function headOf(client: S3Client, place: Place): Promise<HeadObjectCommandOutput | null> {
-  try {
-    return await client.send(new HeadObjectCommand(place));
-  } catch (error) {
-    if (isAbsent(error)) return null;
-    throw error;
-  }
-}
-
-async function checkIsKept(client: S3Client, { Bucket, Key }: Place): Promise<void> {
+async function checkIsKept(client: S3Client, { Bucket, Key }: ObjectPlace): Promise<void> {
   const { ContentType, CacheControl, Metadata } = await client.send(new HeadObjectCommand({ Bucket, Key }));
   const isKept =
     ContentType === 'application/json' && CacheControl === 'no-store' && Metadata?.generation === GENERATION;

@@ -15,7 +15,6 @@ import {
   DeleteObjectCommand,
   GetObjectCommand,
   type GetObjectCommandOutput,
-  HeadObjectCommand,
   type HeadObjectCommandOutput,
   ListObjectsV2Command,
   PutObjectCommand,
@@ -43,7 +42,7 @@ import type {
   StoredObject,
 } from '../ports/object-store.ts';
 import { S3_MAX_SOCKETS } from './s3-client.ts';
-import { isAbsent, mayHaveHappened, noteTries, readWhole, statusOf } from './s3-outcome.ts';
+import { headOrNull, isAbsent, mayHaveHappened, noteTries, readWhole, statusOf } from './s3-outcome.ts';
 
 const GENERATION_METADATA = 'generation';
 const NEXT_CURSOR_METADATA = 'next-cursor';
@@ -223,12 +222,8 @@ class S3Objects implements ObjectStore {
   }
 
   async #readHead(key: string): Promise<ObjectHead | null> {
-    try {
-      return this.#headOf(key, await this.#client.send(new HeadObjectCommand(this.#at(key))));
-    } catch (error) {
-      if (isAbsent(error)) return null;
-      throw error;
-    }
+    const output = await headOrNull(this.#client, this.#at(key));
+    return output && this.#headOf(key, output);
   }
 
   #headOf(key: string, output: GetObjectCommandOutput | HeadObjectCommandOutput): ObjectHead {

@@ -1,6 +1,12 @@
 /** Derives the outcome of a request from S3's error, and reads its answer. */
 import type { Readable } from 'node:stream';
-import type { DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import {
+  type DeleteObjectCommand,
+  HeadObjectCommand,
+  type HeadObjectCommandOutput,
+  type PutObjectCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
 
 /** The fields of an error that the SDK adds if there was an answer. */
 interface S3Error {
@@ -19,6 +25,18 @@ export function statusOf(error: unknown): number | undefined {
 export function isAbsent(error: unknown): boolean {
   return statusOf(error) === 404 && (error as S3Error).name !== 'NoSuchBucket';
 }
+
+/** Null: there is no such object. */
+export async function headOrNull(client: S3Client, place: ObjectPlace): Promise<HeadObjectCommandOutput | null> {
+  try {
+    return await client.send(new HeadObjectCommand(place));
+  } catch (error) {
+    if (isAbsent(error)) return null;
+    throw error;
+  }
+}
+
+export type ObjectPlace = { readonly Bucket: string; readonly Key: string };
 
 /**
  * Whether the request may have taken effect although it failed: there was no answer, or a 5xx. `SlowDown` means that S3 did

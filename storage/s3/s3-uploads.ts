@@ -1,11 +1,11 @@
 /** Uploads in a bucket of S3, for the worker. s3-upload-targets.ts makes the targets. */
 import type { Readable } from 'node:stream';
-import { GetObjectCommand, HeadObjectCommand, PutObjectTaggingCommand, type S3Client } from '@aws-sdk/client-s3';
+import { GetObjectCommand, PutObjectTaggingCommand, type S3Client } from '@aws-sdk/client-s3';
 import { ENDED_UPLOAD_TAG } from '../aws/names.ts';
 import { type Runtime, systemRuntime } from '../aws/runtime.ts';
 import { StorageCorrupt, StorageUnavailable } from '../ports/errors.ts';
 import { type UploadFiles, uploadObjectKey } from '../ports/upload-store.ts';
-import { isAbsent, readWhole, statusOf } from './s3-outcome.ts';
+import { headOrNull, isAbsent, readWhole, statusOf } from './s3-outcome.ts';
 
 /** `pause` waits before a range is read again. Default: a timer. */
 export interface S3UploadsOptions extends Partial<Pick<Runtime, 'pause'>> {
@@ -35,11 +35,12 @@ export function openS3Uploads({ client, bucket, pause = systemRuntime.pause }: S
   /** Null if the object does not exist. */
   async function headOf(Key: string): Promise<{ readonly bytes: number; readonly etag: string } | null> {
     try {
-      const { ContentLength, ETag } = await client.send(new HeadObjectCommand({ Bucket: bucket, Key }));
+      const found = await headOrNull(client, { Bucket: bucket, Key });
+      if (found === null) return null;
+      const { ContentLength, ETag } = found;
       if (ContentLength === undefined || ETag === undefined) throw new Error('its length or ETag is missing');
       return { bytes: ContentLength, etag: ETag };
     } catch (error) {
-      if (isAbsent(error)) return null;
       throw unavailable(Key, error);
     }
   }

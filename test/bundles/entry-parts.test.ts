@@ -11,7 +11,6 @@ import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
 import { httpReader, UpstreamInvalid, UpstreamUnavailable } from '../../publisher/verify/reading/bounded-reader.ts';
 import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import { ALL_MARKETS, isInShare } from '../../publisher/verify/reading/share.ts';
-import { defaultProvider } from '../../storage/aws/environment-credentials.ts';
 import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
 import { logLine } from '../../storage/aws/log-line.ts';
 import { ENVIRONMENT } from '../../storage/aws/names.ts';
@@ -80,21 +79,6 @@ describe('a log line', () => {
   test('of a fault has its causes, for any thrown value', () => {
     expect(faultText(new Error('outer', { cause: new Error('inner') }))).toMatch(/outer.*inner/s);
     expect(faultText('text')).toBe('text');
-  });
-});
-
-describe('the credentials of a function', () => {
-  test.each([
-    [{ AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'key', AWS_SESSION_TOKEN: 'token' }, 'token'],
-    [{ AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'key', AWS_SESSION_TOKEN: '' }, undefined],
-  ])('are those of its environment', async (variables, sessionToken) => {
-    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
-    expect(await defaultProvider()()).toEqual({ accessKeyId: 'id', secretAccessKey: 'key', sessionToken });
-  });
-
-  test('are reported as missing', async () => {
-    vi.stubEnv('AWS_ACCESS_KEY_ID', '');
-    await expect(defaultProvider()()).rejects.toThrow('AWS_ACCESS_KEY_ID');
   });
 });
 

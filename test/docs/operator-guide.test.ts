@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
 import { NO_CONFIG } from '../cli/tidemark.ts';
+import { copySample } from '../server/taken-in-sample.ts';
 import { startServerWithSource } from '../sources/source-process.ts';
 import { zipArchive } from '../sources/zip-archive.ts';
 import { folderForAll } from '../storage/temporary-folder.ts';
@@ -31,6 +32,7 @@ beforeAll(async () => {
   const files = join(folder, 'source');
   await mkdir(join(files, 'stats/eurofxref'), { recursive: true });
   await writeFile(join(files, 'stats/eurofxref/eurofxref.zip'), zipArchive([{ name: 'eurofxref.csv', content: ECB }]));
+  await copySample(join(folder, '.tidemark'));
   const server = startServerWithSource(join(folder, '.tidemark'), files, ['www.ecb.europa.eu']);
   await server.started;
   return () => server.end('SIGKILL');

@@ -29,7 +29,6 @@ async function readByReference(text: string) {
 
 const writes = new WriteCounts();
 writes.add({ operation: 'createBatch', status: 202 });
-const USAGE = { startedAtMs: 1, residentBytes: 2, cpuSeconds: 0.5 };
 const EMPTY: Measured = {
   health: { status: 'starting', lastVerify: null },
   reads: new ReadCounts(),
@@ -39,7 +38,6 @@ const EMPTY: Measured = {
   freeBytes: 0,
   oldestExpectedMs: null,
   lastBackupMs: null,
-  usage: USAGE,
   loopDelays: [],
 };
 const FULL: Measured = {
@@ -65,7 +63,6 @@ const FULL: Measured = {
   freeBytes: 5e12,
   oldestExpectedMs: 1_790_000_000_500,
   lastBackupMs: 1_790_000_000_500,
-  usage: USAGE,
   loopDelays: [['readers', [['0.5', 0.000_000_1]]]],
 };
 

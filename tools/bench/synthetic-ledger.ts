@@ -2,6 +2,7 @@
 import type { IngestMode, IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import type { BatchDependencies } from '../../lambdas/ingest/batch-changes.ts';
 import { ingestBatch } from '../../lambdas/ingest/ingest-batch.ts';
+import { dropped } from '../../storage/ports/changes.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import { awaitingGenerationKey } from '../../storage/records/publication.ts';
 import { readSample, syntheticMarket } from './synthetic-markets.ts';
@@ -29,8 +30,7 @@ export async function ingest(
   const options = { id, subject: 'operator', mode, partial: false, dryRun: false } as const;
   const { errors } = await ingestBatch(dependencies, options, records);
   if (errors.length > 0) throw new Error(`the benchmark's own records were refused: ${JSON.stringify(errors[0])}`);
-  const awaiting = { kind: 'delete', key: awaitingGenerationKey(`batch/${id}`), if: { kind: 'any' } } as const;
-  await ledger.transact([awaiting], { attemptId: dependencies.newAttemptId() });
+  await ledger.transact([dropped(awaitingGenerationKey(`batch/${id}`))], { attemptId: dependencies.newAttemptId() });
 }
 
 /** A few observations for each of the first `markets` synthetic markets. */

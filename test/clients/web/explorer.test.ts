@@ -280,8 +280,8 @@ describe('the change of a price', () => {
     expect(priceChange(points, 'day')).toBeNull();
   });
   test('orders the markets, those without one last', () => {
-    const recent = (slug: string, ...decimal: string[]) =>
-      [slug, { slug, decimal, observedAt: ['2026-10-01T00:00:00Z', '2026-10-02T00:00:00Z'] }] as const;
+    const observedAt = ['2026-10-01T00:00:00Z', '2026-10-02T00:00:00Z'];
+    const recent = (slug: string, ...decimal: string[]) => [slug, { slug, decimal, observedAt }] as const;
     const all = ['rises', 'falls', 'new'].map((slug) => entry({ slug, name: slug }));
     const known = new Map([recent('rises', '1.00', '2.00'), recent('falls', '2.00', '1.00')]);
     const view = { ...WHOLE_VIEW, sort: 'day', isDescending: true };

@@ -93,6 +93,28 @@ test('a mirror that asks every few minutes has the compat files of a new day', a
   expect(compatIn(copied)).toMatchObject(compatIn(world.objects));
 });
 
+test('the age of the copy grows while only daily files are faulty', async () => {
+  const { world, folder } = await mirrored();
+  let isForged = false;
+  const upstream: PublicReader = async (url, headers) => {
+    const answer = await world.read(url, headers);
+    if (!isForged || !url.endsWith(PATHS('a').hledger)) return answer;
+    const body = Buffer.from(Buffer.from(answer.body).toString().replace('1.00', '9.99'));
+    return { ...answer, status: 200, body, headers: new Map([...answer.headers, ['etag', '"forged"']]) };
+  };
+  const mirror = await mirrorIn(folder, world, { upstream });
+  const round = async (state: string) => {
+    world.clock.nowMs += 11 * 60_000;
+    expect(await mirror.follow()).toMatchObject({ state });
+    return mirror.document.ageSeconds;
+  };
+  const age = (await round('current')) ?? 0;
+  isForged = true;
+  for (const rounds of [1, 2]) expect(await round('faulty')).toBeGreaterThanOrEqual(age + rounds * 11 * 60);
+  isForged = false;
+  expect(await round('current')).toBe(age);
+});
+
 test('files of a removed market are gone, and its currency has no old rate', async () => {
   const { world, copied, follow, check } = await mirrored();
   await follow();
