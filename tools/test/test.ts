@@ -67,11 +67,8 @@ const [slowOthers, slowComputing] = ['others', 'computing'].map(
 ) as [Step, Step];
 /** Rounds run one after the other. Within a round, {@link LANES} steps run at the same time, the longest first. */
 const rounds: Step[][] = [];
-/**
- * The tests on engines mostly wait, for a build first, and the slow ones run one at a time, so all sets share two cores. With a
- * lane less, the tests in the browser are alone at the end and leave a core idle.
- */
-const LANES = 5;
+/** The tests on engines mostly wait, for a build first, and the slow ones run one at a time, so four lanes share two cores. */
+const LANES = 4;
 if (values.aws) rounds.push([onEngines()]);
 else if (values.tools) rounds.push([byTools()]);
 else if (values.browser) rounds.push([inBrowser]);
