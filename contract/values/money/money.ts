@@ -73,10 +73,10 @@ function fractionOf(decimal: string, exponent: number, quantity: number, quotedQ
 }
 
 /**
- * The source's own price for one unit, exactly. The digits may be for any power of ten of units: the one for which the amount is
- * the nearest one.
+ * The source's own price for one unit, exactly. The source quotes for a power of ten of units, which is not stored. It is the
+ * first power for which these digits, rounded, give the amount.
  *
- * @returns null if there is none, or if the amount is zero, which is the nearest one for many
+ * @returns null if no power gives the amount. Also null if the amount is zero: many powers give zero
  */
 export function statedPerUnit(amountMinor: number, decimal: string, exponent: number, quantity: number): string | null {
   if (amountMinor === 0) return null;
