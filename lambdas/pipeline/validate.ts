@@ -34,7 +34,10 @@ export function validate(
 ): Validated {
   const params = operation.params?.safeParse(pathParams);
   // A path parameter that cannot be an id belongs to no resource.
-  if (params?.success === false) throw refusal('not-found', 'No such resource.');
+  if (params?.success === false) {
+    const names = new Set(params.error.issues.map(({ path }) => path[0]));
+    throw refusal('not-found', `No such resource: ${[...names].join(' and ')} in the path is malformed.`);
+  }
   const query = readParameters(event, operation);
   const preconditions = readPreconditions(event, operation);
   return { params: params?.data, query, ...preconditions, ...readRequestBody(event, operation) } as Validated;

@@ -3,15 +3,20 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Site, siteEncoding, siteOf } from '../../publisher/site.ts';
+import { StartError } from '../service/start-error.ts';
 
 const BUILT_SITE = fileURLToPath(new URL('../../clients/web/built/', import.meta.url));
 
-/** Reads all pages into memory, about a megabyte: so a later change of the files cannot be published in part. */
+/**
+ * Reads all pages into memory, about a megabyte: so a later change of the files cannot be published in part.
+ *
+ * @throws StartError if the pages are not built
+ */
 export async function readSite(): Promise<Site> {
   const entries = await readdir(BUILT_SITE, { recursive: true, withFileTypes: true }).catch(
     (cause: NodeJS.ErrnoException) => {
       if (cause.code !== 'ENOENT') throw cause;
-      throw new Error(`The pages are not built: ${BUILT_SITE} is missing. Run \`npm run build:site\`.`, { cause });
+      throw new StartError(`The pages are not built: ${BUILT_SITE} is missing. Run \`npm run build:site\`.`, { cause });
     },
   );
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));

@@ -131,12 +131,13 @@ describe('entitlements', () => {
   });
 
   it.each([
-    ['an unknown feature', '/user:alice/ranking'],
-    ['a malformed subject', '/alice/watchlists'],
-    ['a malformed account', '/account:acme/watchlists'],
-  ])('do not exist for %s', async (_, path) => {
+    ['an unknown feature', '/user:alice/ranking', 'feature'],
+    ['a malformed subject', '/alice/watchlists', 'subject'],
+    ['a malformed account', '/account:acme/watchlists', 'subject'],
+  ])('do not exist for %s, and the answer names the part of the path', async (_, path, part) => {
     const answer = await world.call({ method: 'PUT', path: URL + path, body: { limit: 1 }, headers: CREATE });
-    expect([answer.status, answer.json.code]).toEqual([404, 'not-found']);
+    const { code, detail } = answer.json;
+    expect([answer.status, code, detail]).toEqual([404, 'not-found', expect.stringContaining(`${part} in the path`)]);
   });
 
   // An existing grant has revision 2; its previous revision was 1.
