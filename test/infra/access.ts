@@ -2,10 +2,20 @@
 import type { Template } from 'aws-cdk-lib/assertions';
 import type { FunctionName } from '../../infra/deployment/permissions.ts';
 import type { Statement } from './recorded-access.ts';
-import { type Properties, resourceOf } from './synthesised.ts';
+import { MINIMAL, type Properties, resourceOf, synthesised } from './synthesised.ts';
+
+const roles = new Map<FunctionName, readonly Statement[]>();
+
+/** The role of a function, in a deployment with as little as possible; `copy` exists only beside a second region. */
+export function roleOf(name: FunctionName): readonly Statement[] {
+  const context = name === 'copy' ? { ...MINIMAL, secondRegion: 'eu-west-1' } : MINIMAL;
+  const role = roles.get(name) ?? statementsOf(synthesised(context)('api'), name);
+  roles.set(name, role);
+  return role;
+}
 
 /** All statements of a function's role, with imports and the parts of names put into one line. */
-export function statementsOf(api: Template, name: FunctionName): readonly Statement[] {
+function statementsOf(api: Template, name: FunctionName): readonly Statement[] {
   const role = resourceOf(api, 'AWS::IAM::Role', `${name.replaceAll('-', '')}Role`).Properties;
   const documents: Properties[] = role.Policies.map(({ PolicyDocument }: Properties) => PolicyDocument);
   return documents.flatMap(({ Statement }) =>

@@ -45,7 +45,7 @@ const REGULATIONS: readonly Acknowledgement[] = [
   [
     'IAMNoInlinePolicy',
     /\/Role\/Resource$/,
-    'Each role has one policy of its own, which no other role could use: golden/role-*.json.',
+    'Each role has one policy of its own, which no other role could use: permissions.ts.',
   ],
   [
     'LambdaConcurrency',
@@ -152,7 +152,7 @@ export const ACKNOWLEDGEMENTS: readonly Acknowledgement[] = [
   [
     'AwsSolutions-IAM5[Resource::<PublicObjects4D368D80.Arn>/public/*]',
     PUBLISHERS,
-    'Public objects are below this prefix; golden/role-*.json lists the actions.',
+    'Public objects are below this prefix; permissions.ts lists the actions.',
   ],
   [
     'AwsSolutions-IAM5[Resource::<PublicObjects4D368D80.Arn>/public/api/v1/compat/*]',

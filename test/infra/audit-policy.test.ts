@@ -8,7 +8,7 @@ import { PARTITIONS } from '../../infra/deployment/partitions.ts';
 import { FUNCTION_NAMES } from '../../infra/deployment/permissions.ts';
 import { auditKeys } from '../../storage/records/audit.ts';
 import { APPEND_ONLY } from '../../storage/records/keys.ts';
-import { statementsOf } from './access.ts';
+import { roleOf } from './access.ts';
 import { isLike } from './recorded-access.ts';
 import { onlyOf, type Properties, synthesised } from './synthesised.ts';
 
@@ -121,7 +121,7 @@ describe('the policy of the table', () => {
 });
 
 describe.each(FUNCTION_NAMES)('the role of %s', (name) => {
-  const role = statementsOf(template('api'), name).filter(({ Effect }) => Effect === 'Allow');
+  const role = roleOf(name).filter(({ Effect }) => Effect === 'Allow');
 
   it('allows no write to an audit record but a put in a transaction', () => {
     for (const partition of COPIES) {

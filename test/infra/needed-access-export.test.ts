@@ -1,6 +1,4 @@
-/** The role of the export, as its golden file has it, is enough for all that an export asks of IAM. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+/** The role of the export is enough for all that an export asks of IAM. */
 import { expect, it } from 'vitest';
 import { makeCompat } from '../../publisher/projections/compat/make-compat.ts';
 import { keepExport } from '../../publisher/projections/exports/keep-export.ts';
@@ -14,9 +12,8 @@ import { TEST_LOG } from '../publisher/log/test-log.ts';
 import { removeMarket } from '../publisher/remove-market.ts';
 import { takeDown } from '../publisher/take-down.ts';
 import { market, price } from '../publisher/world.ts';
-import { type AccessCall, allows, recordAccess, recordObjectAccess, type Statement } from './recorded-access.ts';
-
-const ROLE: Statement[] = JSON.parse(readFileSync(join(import.meta.dirname, 'golden/role-export.json'), 'utf8'));
+import { roleOf } from './access.ts';
+import { type AccessCall, allows, recordAccess, recordObjectAccess } from './recorded-access.ts';
 
 it('a first export, one after a correction, and one after a loss may be made, and one that is kept be made again', async () => {
   const world = exportWorld();
@@ -43,7 +40,7 @@ it('a first export, one after a correction, and one after a loss may be made, an
   world.clock.nowMs += DAY_MS;
   expect(await remakeKept({ storage, partEntries: 256 })).toEqual([date]);
   expect(asked).toContainEqual({ action: 'dynamodb:DeleteItem', partition: 'exports' });
-  expect(asked.filter((call) => !allows(ROLE, call))).toEqual([]);
+  expect(asked.filter((call) => !allows(roleOf('export'), call))).toEqual([]);
 });
 
 it('files for other programs may be made, and made again after a removal and a takedown', async () => {
@@ -62,5 +59,5 @@ it('files for other programs may be made, and made again after a removal and a t
   expect((await makeCompat({ storage })).kind).toBe('made');
   expect(asked).toContainEqual({ action: 'dynamodb:DeleteItem', partition: 'compat' });
   expect(asked).toContainEqual({ action: 'dynamodb:Query', partition: 'log/entries/0' });
-  expect(asked.filter((call) => !allows(ROLE, call))).toEqual([]);
+  expect(asked.filter((call) => !allows(roleOf('export'), call))).toEqual([]);
 });

@@ -1,9 +1,7 @@
 /**
- * The permissions of each function are enough: everything runs on ledgers that note what it would ask of IAM, and each role, as
- * permissions.test.ts has it in golden/, allows what its function asks.
+ * The permissions of each function are enough: everything runs on ledgers that note what it would ask of IAM, and each role
+ * allows what its function asks.
  */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { FunctionName } from '../../infra/deployment/permissions.ts';
 import { hasOperatorKey, registerFirstKey } from '../../lambdas/credentials/operator-key.ts';
@@ -32,7 +30,8 @@ import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
 import { API_OPERATIONS, seedWorld, validCall } from '../write-api/valid-calls.ts';
 import { type ApiWorld, openApiWorld } from '../write-api/world.ts';
-import { type AccessCall, allows, recordAccess, recordObjectAccess, type Statement } from './recorded-access.ts';
+import { roleOf } from './access.ts';
+import { type AccessCall, allows, recordAccess, recordObjectAccess } from './recorded-access.ts';
 
 const SLUGS = ['aluminium-usd', 'copper-usd', 'gold-usd', 'silver-usd', 'tin-usd'];
 
@@ -40,8 +39,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The calls that the role of the function would refuse. */
 function refused(name: FunctionName, calls: readonly AccessCall[]): readonly AccessCall[] {
-  const role: Statement[] = JSON.parse(readFileSync(join(import.meta.dirname, `golden/role-${name}.json`), 'utf8'));
-  return calls.filter((call) => !allows(role, call));
+  return calls.filter((call) => !allows(roleOf(name), call));
 }
 
 /** A world with markets, whose write API is recorded. */

@@ -1,6 +1,4 @@
 /** A deployment with a second region: a bucket there, the copy, and reads that fall over. Without it, there is none of that. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
 import { publish } from '../../publisher/publish.ts';
@@ -8,7 +6,8 @@ import { copyRound } from '../../publisher/second-region/copy-round.ts';
 import { checkFormat, claimFormat } from '../../storage/ports/format.ts';
 import { createWorld, market, price } from '../publisher/world.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
-import { type AccessCall, allows, recordAccess, recordObjectAccess, type Statement } from './recorded-access.ts';
+import { roleOf } from './access.ts';
+import { type AccessCall, allows, recordAccess, recordObjectAccess } from './recorded-access.ts';
 import { appOf, MINIMAL, onlyOf, type Properties, resourceOf, stackOf, synthesised } from './synthesised.ts';
 
 const SECOND = { ...MINIMAL, secondRegion: 'eu-west-1' };
@@ -117,7 +116,7 @@ describe('the copy', () => {
   });
 
   it('may do all that it does, and changes nothing in the first region', async () => {
-    const role: Statement[] = JSON.parse(readFileSync(join(import.meta.dirname, 'golden/role-copy.json'), 'utf8'));
+    const role = roleOf('copy');
     const world = createWorld();
     const dependencies = { ...world.dependencies, keepsBundles: true };
     const second = openMemoryObjects();
