@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
 import { makeGitRepository } from '../run/git-repository.ts';
-import { listRecipe, PATH, pricesOf, version } from '../run/price-list.ts';
+import { listRecipe, PATH, version } from '../run/price-list.ts';
 import { serverForAll } from '../server/server-process.ts';
 import { tidemarkHere as tidemark } from './in-process.ts';
 
@@ -89,26 +89,6 @@ test('says what it would store, and stores nothing, in a dry run', async () => {
     summary: { dryRun: true, accepted: 2, past: { versions: 1 } },
   });
   expect((await fetch(`${served.url}/api/v1/markets/dry`)).status).toBe(404);
-});
-
-test('takes more records than there are in ten batches as one upload, and tells which are refused', async () => {
-  const repository = join(served.folder, 'large.git');
-  const prices = (price: number) => Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`l-${index}`, price]));
-  const hour = (index: number) => new Date(Date.UTC(2025, 0, 1) + index * 3_600_000).toISOString();
-  const past = Array.from({ length: 520 }, (_, index) => {
-    const last = index === 519 ? { 'l-0': 5000 } : {};
-    return { files: { [PATH]: pricesOf({ ...prices(0.01 + (index % 2) / 1000), ...last }) }, at: hour(index) };
-  });
-  makeGitRepository(repository, past);
-  const run = await ingest(repository);
-  // The last value is far from the one before.
-  expect(run).toMatchObject({ code: EXIT_CODES['set-aside'].code, summary: { accepted: 10_419, refused: 1 } });
-  expect(run.errors).toContain('outlier');
-  expect(await ingest(repository, ['--recipe', recipe, '--confirm-outliers'])).toMatchObject({
-    code: 0,
-    summary: { accepted: 1, unchanged: 10_419 },
-  });
-  expect(await readdir(copies)).toEqual([]);
 });
 
 describe('the recipe', () => {

@@ -251,25 +251,3 @@ test('nothing is withdrawn while a row has no meaning, or the file was not taken
   });
   expect(await withdrawnOf('d')).toEqual([(rows[4] as { observedAt: string }).observedAt]);
 });
-
-test('a file of many parts goes as an upload, and is compared as a whole', async () => {
-  const rows = days('long', 10_500);
-  const file = [market('long'), ...rows];
-  expect((await ingest('long.ndjson', file, '--partial')).code).toBe(0);
-  const gone = new Set([17, 4_000, 10_499]);
-  const fewer = rows.filter((_, day) => !gone.has(day));
-  expect(fieldsOf(await ingest('fewer.ndjson', fewer, ...WITHDRAW, '--partial'))).toEqual({
-    code: 0,
-    missing: '3',
-    withdrawn: '3',
-  });
-  expect(await withdrawnOf('long')).toEqual([...gone].map((day) => (rows[day] as { observedAt: string }).observedAt));
-}, 180_000);
-
-test.each([
-  ['in the mode append', ['--complete']],
-  ['to reinstate in the mode append', ['--reinstate']],
-  ['to withdraw without it', ['--mode', 'correct', '--retract-missing']],
-])('is wrong %s', async (_, words) => {
-  expect((await ingest('usage.ndjson', [market('u')], ...words)).code).toBe(2);
-});

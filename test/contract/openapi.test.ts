@@ -9,11 +9,8 @@ import { ignoresQuery, problemSchema } from '../../contract/openapi/openapi-prob
 import { claimAssertionSchema } from '../../contract/operations/accounts/claims.ts';
 import { ALL_OPERATIONS } from '../../contract/operations/all-operations.ts';
 import type { OperationDefinition } from '../../contract/operations/operation.ts';
-import { ALL_SCOPES } from '../../contract/operations/scopes.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
 import type { ProblemCode } from '../../contract/problems/problems.ts';
-import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
-import { ALL_FEATURES } from '../../contract/values/features.ts';
 import { sourceUrlSchema } from '../../contract/values/metric.ts';
 import { URL_MAX_LENGTH } from '../../infra/edge/router.ts';
 import { routeRead } from '../../server/edge/route.ts';
@@ -69,64 +66,9 @@ function fieldsOf(schema: unknown, place: string): Field[] {
   });
 }
 
-const INSTANT = { $ref: '#/components/schemas/Instant' };
-
 describe('the document', () => {
   it('is the one that is committed: npm run build:openapi', () => {
     expect(readFileSync(OPENAPI_FILE, 'utf8')).toBe(buildOpenApi());
-  });
-
-  it('names the schema of a line of the newest prices', () => {
-    const { schema } =
-      document.paths['/api/v1/latest/{part}.ndjson'].get.responses[200].content['application/x-ndjson'];
-    const entry = '#/components/schemas/LatestEntry';
-    expect(schema).toMatchObject({ contentMediaType: 'application/x-ndjson', contentSchema: { $ref: entry } });
-    expect(document.components.schemas.LatestEntry.properties).toHaveProperty('expectedNextAt');
-  });
-
-  it('is the same each time, and JSON that canonical JSON can carry', () => {
-    expect(canonicalJson(openApiDocument() as Json)).toBe(canonicalJson(openApiDocument() as Json));
-    expect(JSON.parse(JSON.stringify(document))).toEqual(document);
-  });
-
-  it('has every operation of the table once, under the name that it has there', () => {
-    const ids = Object.values<object>(document.paths).flatMap((item) =>
-      Object.values(item).map(({ operationId }) => operationId),
-    );
-    expect(ids.sort()).toEqual(ROWS.map(([id]) => id).sort());
-  });
-
-  it.each(ROWS)('states the scopes of %s', (...row) => {
-    const { scopes } = row[1];
-    const { security } = operationOf(row);
-    if (scopes === null) {
-      expect(security).toEqual([]);
-      return;
-    }
-    expect(Object.keys(Object.assign({}, ...security)).sort()).toEqual(['apiKey', 'userToken']);
-    expect([...new Set(security.flatMap((choice: object) => Object.values(choice).flat()))]).toEqual(scopes);
-  });
-
-  it('names every scope and every feature', () => {
-    const { description } = document.components.securitySchemes.userToken;
-    expect(ALL_SCOPES.filter((scope) => !description.includes(`\`${scope}\``))).toEqual([]);
-    expect(Object.keys(document['x-tidemark-features'])).toEqual(ALL_FEATURES);
-  });
-
-  it.each(WRITE_API)('asks for the right header fields of %s', (...row) => {
-    const { method, precondition } = row[1];
-    const names: string[] = operationOf(row)
-      .parameters.map((each: { $ref?: string }) => each.$ref?.split('/').at(-1))
-      .filter((name: string | undefined) => name !== undefined)
-      .map((name: string) => document.components.parameters[name])
-      .map((parameter: { name: string; required?: true }) => `${parameter.name}${parameter.required ? '!' : ''}`);
-    const conditions = {
-      'if-match': ['If-Match!'],
-      'if-match-or-none-match': ['If-Match', 'If-None-Match'],
-      'if-match-if-sent': ['If-Match'],
-    };
-    const expected = method === 'GET' ? ['If-None-Match'] : ['Idempotency-Key!'];
-    expect(names).toEqual([...expected, ...(precondition === undefined ? [] : conditions[precondition])]);
   });
 
   it('has one server where there is one, and else the right one for each operation', () => {
@@ -154,51 +96,6 @@ describe('the document', () => {
     expect(silent.map((field) => `${field.in}: ${field.name}`)).toEqual([]);
     expect(SELF_EXPLANATORY.filter((word) => !fields.some(({ name }) => name === word))).toEqual([]);
   });
-
-  it.each(ROWS.filter(([, { query }]) => query !== undefined && 'cursor' in query.shape))(
-    'documents malformed and expired cursors of %s',
-    (...row) => {
-      expect(documentedCodes(row, 400)).toContain('invalid-cursor');
-      expect(documentedCodes(row, 404)).toContain('not-found');
-    },
-  );
-
-  it('has no body but by the name of a schema', () => {
-    const media = Object.values<object>(document.paths)
-      .flatMap((item) => Object.values(item))
-      .flatMap(({ requestBody, responses }) => [requestBody, ...Object.values<object>(responses)])
-      .map((each) => each?.content?.['application/json']?.schema)
-      .filter((schema) => schema !== undefined);
-    expect(media.filter((schema) => schema.$ref === undefined)).toEqual([]);
-  });
-
-  it('defines a moment once, also for described fields', () => {
-    const { updatedAt } = document.components.schemas.Market.properties;
-    const { publishedAt } = document.components.schemas.Snapshot.properties;
-    expect([updatedAt.anyOf[0], publishedAt]).toEqual([INSTANT, INSTANT]);
-    const { observedAt } = document.components.schemas.MoneyMetric.properties;
-    expect(observedAt).toEqual({ description: expect.any(String), allOf: [INSTANT] });
-  });
-
-  it('knows the price of every market, and the kinds of record in a batch', () => {
-    const { Market, IngestBatch, IngestRecord, ObservationRecord } = document.components.schemas;
-    expect(Market.properties.metrics.required).toEqual(['price']);
-    expect(IngestBatch.properties.records.items).toEqual({ $ref: '#/components/schemas/IngestRecord' });
-    const kindsOf = ({ anyOf }: { anyOf: { $ref: string }[] }) => anyOf.map(({ $ref }) => $ref.split('/').at(-1));
-    expect(kindsOf(IngestRecord)).toEqual(['MarketRecord', 'ObservationRecord', 'RetractionRecord']);
-    expect(kindsOf(ObservationRecord)).toEqual([
-      'MoneyObservationRecord',
-      'DecimalObservationRecord',
-      'ScalarObservationRecord',
-    ]);
-  });
-
-  it('refuses unknown members where its source schema does', () => {
-    const { Market, Watchlist, IngestBatch, Problem } = document.components.schemas;
-    for (const schema of [Market, Watchlist, IngestBatch, Problem]) expect(schema.additionalProperties).toBe(false);
-    // Defaults may be left out of a request, and are always in a response.
-    expect(IngestBatch.required).toEqual(['records']);
-  });
 });
 
 /** Every object in the document, except in examples, with its place. */
@@ -217,12 +114,6 @@ describe('for the tools of other people', () => {
 
   it('a reference stands alone, so that tools that ignore its neighbours lose nothing', () => {
     expect(placesOf((node) => typeof node.$ref === 'string' && Object.keys(node).length > 1)).toEqual([]);
-  });
-
-  it('an integer has its size, an array its limit, and a constant its type', () => {
-    expect(placesOf(({ type, format }) => type === 'integer' && format !== 'int64')).toEqual([]);
-    expect(placesOf(({ type, maxItems }) => type === 'array' && typeof maxItems !== 'number')).toEqual([]);
-    expect(placesOf((node) => ('const' in node || 'enum' in node) && node.type === undefined)).toEqual([]);
   });
 
   it('no schema has the name of a type that generators of clients make', () => {
