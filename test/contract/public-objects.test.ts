@@ -184,15 +184,6 @@ describe('keys of public objects', () => {
     );
   });
 
-  test('of different names never collide', () => {
-    fc.assert(
-      fc.property(anyName, anyName, (one, other) => {
-        const same = JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
-        expect(publicKey(one) === publicKey(other)).toBe(same);
-      }),
-    );
-  });
-
   test('each key is of one kind only', () => {
     fc.assert(
       fc.property(anyName, (name) => {
@@ -238,10 +229,6 @@ describe('keys of public objects', () => {
     expect(parsePublicKey(key)).toBeNull();
   });
 });
-
-function sorted(name: PublicObjectName): unknown {
-  return Object.entries(name).sort(([left], [right]) => (left < right ? -1 : 1));
-}
 
 describe('the table of public objects', () => {
   test('has a row here for each kind', () => {

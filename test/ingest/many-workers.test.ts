@@ -75,24 +75,6 @@ test('rows that come late take as long for many markets as for one', async () =>
   expect(await secondsFor(slugsOf(0))).toBeLessThan((await secondsFor(slugsOf(0).slice(0, 1))) + 0.1);
 });
 
-test('workers that begin at once and give way to each other leave no work', async () => {
-  const few = slugsOf(0).slice(0, 6);
-  const load: WorkLoad = {
-    name: 'batches of several subjects for the same markets and for others, and uploads',
-    markets: definitions,
-    batches: numbers.flatMap((number) =>
-      subjects.map((subject) => ({
-        subject: `user-${subject}`,
-        records: rows(subject % 2 === 0 ? few : slugsOf(number).slice(0, 6), number * SUBJECTS + subject, 60),
-      })),
-    ),
-    uploads: [0, 1].map((upload) => numbers.flatMap((number) => rows(few, 40 + upload * 3 + number, 60))),
-  };
-  for (let seed = 1; seed <= 13; seed++) {
-    await expect(workOff(load, 1 + (seed % 13), seed), `seed ${seed}`).resolves.toMatchObject({ rows: 1_080 });
-  }
-});
-
 test('a batch of 1,000 rows in some dozens of markets takes five steps, with any number of transactions', async () => {
   const slugs = definitions.map((record) => ('slug' in record ? record.slug : '')).slice(0, 41);
   const records = Array.from({ length: 1_000 }, (_, row) => price(slugs[row % 41] ?? '', Math.floor(row / 41), 5_000));

@@ -1,7 +1,11 @@
 /** Queued batches are applied exactly once, part by part, wherever workers stop or die. */
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type BatchReport, batchReportSchema, type IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
+import {
+  type BatchReport,
+  batchReportSchema,
+  type IngestMode,
+  type IngestRecordInput,
+} from '../../contract/ingest/ingest-records.ts';
 import type { Observation } from '../../contract/values/metric.ts';
 import { readReport } from '../../lambdas/ingest/read-report.ts';
 import { runBatch } from '../../lambdas/ingest/run-batch.ts';
@@ -9,12 +13,7 @@ import { Contended } from '../../lambdas/worker/contended.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
 import { type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
 import { batchKey, rawPartKey } from '../../storage/records/batches.ts';
-import {
-  type MarketRecordValue,
-  marketKey,
-  marketPartition,
-  OBSERVATION_PREFIX,
-} from '../../storage/records/markets.ts';
+import { marketKey, marketPartition, OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
 import {
   diesAfter,
   type Fault,
@@ -29,6 +28,7 @@ import { deleteItem, putItem } from '../storage/put-item.ts';
 import { wrappedLedger } from '../storage/wrapped-ledger.ts';
 import { type BatchOptions, queueBatch, queuedWork } from './queued-batch.ts';
 import { openRecordedLedger, type RecordedLedger, recordsOf } from './recorded-ledger.ts';
+import { workOff } from './work-off.ts';
 
 let attempts = 0;
 
@@ -153,6 +153,27 @@ describe('a batch with more than one transaction', () => {
     expect(recordsOf(await whole.dump())).toEqual(recordsOf(await apart.dump()));
     expect(Math.max(...whole.transactions)).toBeLessThanOrEqual(MAX_TRANSACT_CHANGES);
   });
+});
+
+test('a file that is sent again to correct costs a check for each row, in transactions that fit', async () => {
+  const ledger = openRecordedLedger();
+  const records = ['a', 'b', 'c'].flatMap((slug) => [
+    market(slug),
+    ...Array.from({ length: 150 }, (_, day) => price(slug, day, 5_000 + day)),
+  ]);
+  await queueBatch(ledger, 'bat_1', records);
+  await workOff({ ledger });
+  const costOf = async (mode: IngestMode, id: string) => {
+    await queueBatch(ledger, id, records, { mode });
+    const from = ledger.transactions.length;
+    await workOff({ ledger });
+    const sizes = ledger.transactions.slice(from);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(MAX_TRANSACT_CHANGES);
+    return { transactions: sizes.length, changes: sizes.reduce((sum, size) => sum + size, 0) };
+  };
+  // The lease, and the end with a check of each definition.
+  expect(await costOf('append', 'bat_2')).toEqual({ transactions: 2, changes: 7 });
+  expect(await costOf('correct', 'bat_3')).toEqual({ transactions: 9, changes: 470 });
 });
 
 describe('a batch that was delivered before', () => {
@@ -290,60 +311,4 @@ describe.each<{ name: string; fault: Fault }>([
       expect(await queuedWork(ledger)).toEqual([]);
     },
   );
-});
-
-/** Each call of the port waits until the scheduler lets it run. */
-function scheduled(scheduler: fc.Scheduler, ledger: Ledger): Ledger {
-  return new Proxy(ledger, {
-    get: (target, method) => {
-      const call = Reflect.get(target, method) as (...args: unknown[]) => Promise<unknown>;
-      return scheduler.scheduleFunction(async (...args: unknown[]) => await call.apply(target, args));
-    },
-  });
-}
-
-describe('several workers, in any order of their ledger operations', () => {
-  test('apply one batch as one worker would', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.scheduler(), async (scheduler) => {
-        const ledger = await ledgerWithMixed();
-        const workers = [0, 1].map(() => runBatch(dependenciesOn(scheduled(scheduler, ledger)), 'mixed'));
-        await scheduler.waitFor(Promise.all(workers));
-        expect(await reportOn(ledger, 'mixed')).toEqual(expectedReport);
-        expect(recordsOf(await ledger.dump())).toEqual(expectedLedger);
-      }),
-      { numRuns: 40 },
-    );
-  });
-
-  test('with different batches for the same markets apply each row exactly once', async () => {
-    const slugs = ['a', 'b', 'c'];
-    await fc.assert(
-      fc.asyncProperty(fc.scheduler(), async (scheduler) => {
-        const ledger = openRecordedLedger();
-        await take(
-          ledger,
-          slugs.map((slug) => market(slug)),
-        );
-        await queueBatch(ledger, 'left', [...days('a', 100), price('b', 0, 1), price('c', 0, 1)]);
-        await queueBatch(ledger, 'right', [...days('a', 100).slice(50), price('b', 1, 1), price('c', 0, 2)]);
-        const workers = ['left', 'right'].map((id) => runBatch(dependenciesOn(scheduled(scheduler, ledger)), id));
-        await scheduler.waitFor(Promise.all(workers));
-
-        const [left, right] = [await reportOn(ledger, 'left'), await reportOn(ledger, 'right')];
-        const total = (name: 'accepted' | 'unchanged') => left.counts[name] + right.counts[name];
-        // Of two rows about the same observation, the second conflicts: alone, or with all of its batch.
-        expect([left, right].flatMap(({ errors }) => errors.map(({ code }) => code))).toEqual(['conflict.existing']);
-        const isWhole = left.state === 'applied' && right.state === 'applied';
-        if (isWhole) expect([total('accepted'), total('unchanged')]).toEqual([103, 50]);
-        for (const slug of slugs) {
-          const item = await ledger.get(marketKey(slug));
-          const amounts = await amountsOf(ledger, slug);
-          expect(item?.revision).toBe(amounts.length);
-          expect((item?.value as MarketRecordValue | undefined)?.observations).toBe(amounts.length);
-        }
-      }),
-      { numRuns: 40 },
-    );
-  });
 });

@@ -110,13 +110,6 @@ describe('a run of the queue', () => {
     expect([runs.length, await leased(ledger)]).toEqual([1, 0]);
   });
 
-  test('does work that is queued while it runs, also in earlier places of the queue', async () => {
-    const { ledger, runs, dependencies } = bench((id) => (id === 'b' ? queue(ledger, 'alice/a', 'bob/z') : null));
-    await queue(ledger, 'alice/b');
-    await runWork(dependencies);
-    expect(runs.toSorted()).toEqual(['a', 'b', 'z']);
-  });
-
   test.each([
     [1, 1],
     [3, 3],
@@ -179,14 +172,6 @@ describe('a run of the queue', () => {
     expect(runs.filter((id) => id.startsWith('b'))).toEqual(Array.from({ length: 30 }, (_, index) => `b${index + 10}`));
   });
 
-  test('leases the first item of a lane alone, and the others in groups of ten', async () => {
-    const { ledger, dependencies } = bench();
-    await queue(ledger, ...Array.from({ length: 21 }, (_, index) => `alice/a${index + 10}`));
-    const before = attempts;
-    await runWork(dependencies);
-    expect(attempts - before).toBe(21 + 1 + 2);
-  });
-
   test('leaves work that it has no time for, and gives back its leases', async () => {
     let steps = 0;
     const { ledger, runs, worker } = bench();
@@ -195,23 +180,6 @@ describe('a run of the queue', () => {
     expect(runs).toEqual(['a']);
     expect(await leased(ledger)).toBe(0);
     expect(await runWork(worker('two'))).toEqual({ ...DONE, done: 3 });
-  });
-
-  test('yields after each step', async () => {
-    const seen: number[] = [];
-    const { ledger, runs, worker } = bench((id, run) => (id === 'upl' && run < 3 ? 'more' : null));
-    await queue(ledger, 'alice/a', 'upl');
-    await runWork(worker('one', { afterStep: async () => void seen.push(runs.length) }));
-    expect(seen).toEqual([1, 2, 3, 4]);
-  });
-
-  test('reports work of an unknown kind, and leaves it', async () => {
-    const { ledger, failures, dependencies } = bench();
-    const value = { kind: 'toString', lane: 'x', lease: null };
-    await putItem(ledger, { ...workKey('x') }, value as never);
-    expect(await runWork(dependencies)).toEqual({ ...DONE, failed: 1 });
-    expect(failures).toHaveLength(1);
-    expect(await queuedWork(ledger)).toEqual(['x']);
   });
 });
 

@@ -73,7 +73,7 @@ test('any writers at once never exceed a limit, and reach it to the last unit', 
         expect((await send(world, 1)).json).toMatchObject({ status: 429, code: 'daily-quota-exceeded' });
       },
     ),
-    { numRuns: 15 },
+    { numRuns: 6 },
   );
 });
 

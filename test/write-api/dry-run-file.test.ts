@@ -147,7 +147,7 @@ describe('a dry run of a file of several parts', () => {
           await expectSame(records, ...how);
         },
       ),
-      { numRuns: 20 },
+      { numRuns: 8 },
     );
   });
 });

@@ -134,7 +134,7 @@ describe.each(ENGINES)('on %s', (_engine, open) => {
           await engine.close();
         }
       }),
-      { numRuns: 50 },
+      { numRuns: 20 },
     );
   });
 });

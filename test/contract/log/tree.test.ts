@@ -127,7 +127,7 @@ describe('proofs', () => {
         const inclusion = { size, index, proof, root: rootOf(size), leaf: leaves[index] as Buffer };
         expect(await verifyInclusion(inclusion)).toBe(true);
       }),
-      { numRuns: 100 },
+      { numRuns: 30 },
     );
   });
 
@@ -142,7 +142,7 @@ describe('proofs', () => {
         const [oldRoot, newRoot] = [rootOf(oldSize), rootOf(newSize)];
         expect(verifyConsistency({ oldSize, oldRoot, newSize, newRoot, proof })).toBe(true);
       }),
-      { numRuns: 100 },
+      { numRuns: 30 },
     );
   });
 
@@ -195,12 +195,6 @@ describe('proofs', () => {
     const whole = { newSize: SIZE, newRoot: rootOf(SIZE), proof: [] };
     expect(verifyConsistency({ ...whole, oldSize: 0, oldRoot: EMPTY_ROOT })).toBe(true);
     expect(verifyConsistency({ ...whole, oldSize: SIZE, oldRoot: rootOf(SIZE) })).toBe(true);
-  });
-
-  test('of a perfect old tree need no hash of it', async () => {
-    const proof = await consistencyProof(256, SIZE, tileReaderOf(files));
-    const consistency = { oldSize: 256, oldRoot: rootOf(256), newSize: SIZE, newRoot: rootOf(SIZE), proof };
-    expect(verifyConsistency(consistency)).toBe(true);
   });
 
   test('of entries and trees that are not there are refused', async () => {
