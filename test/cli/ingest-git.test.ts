@@ -91,6 +91,18 @@ test('says what it would store, and stores nothing, in a dry run', async () => {
   expect((await fetch(`${served.url}/api/v1/markets/dry`)).status).toBe(404);
 });
 
+test('sets a value aside that is far from the one before, and takes it in once it is confirmed', async () => {
+  const repository = join(served.folder, 'leap.git');
+  makeGitRepository(repository, [version(1, { leap: 0.01 }), version(2, { leap: 5000 }), version(3, { leap: 0.011 })]);
+  const run = await ingest(repository);
+  expect(run).toMatchObject({ code: EXIT_CODES['set-aside'].code, summary: { accepted: 3, refused: 1 } });
+  expect(run.errors).toContain('outlier');
+  expect(await ingest(repository, ['--recipe', recipe, '--confirm-outliers'])).toMatchObject({
+    code: 0,
+    summary: { accepted: 1, unchanged: 3 },
+  });
+});
+
 describe('the recipe', () => {
   test('may be that of a source of the server', async () => {
     const named = JSON.parse(await readFile(recipe, 'utf8')) as object;
