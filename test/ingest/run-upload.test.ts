@@ -9,7 +9,7 @@ import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.t
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { batchKey, partBatchId, rawPartKey, type UploadValue, uploadKey } from '../../storage/records/batches.ts';
-import { marketPartition, OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
+import { marketKey, marketPartition, OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import {
   diesAfter,
@@ -39,8 +39,8 @@ beforeEach(() => {
   clock = { nowMs: START_MS };
 });
 
-/** Counts the lines that are read, each in a chunk of its own. */
-function contentOf(text: string) {
+/** Counts the chunks that are read. */
+function contentOf(text: string | Uint8Array, chunkBytes = 64) {
   const bytes = Buffer.from(text);
   const content = {
     chunksRead: 0,
@@ -50,9 +50,9 @@ function contentOf(text: string) {
     },
     head: async () => ({ bytes: bytes.length }),
     async *read(_: string, fromByte: number) {
-      for (let start = fromByte; start < bytes.length; start += 64) {
+      for (let start = fromByte; start < bytes.length; start += chunkBytes) {
         content.chunksRead++;
-        yield bytes.subarray(start, start + 64);
+        yield bytes.subarray(start, start + chunkBytes);
       }
     },
   };
@@ -73,7 +73,7 @@ function dependenciesOn(
   };
 }
 
-async function createUpload(text: string, more: Partial<UploadValue> = {}, id = ID): Promise<void> {
+async function createUpload(text: string | Uint8Array, more: Partial<UploadValue> = {}, id = ID): Promise<void> {
   const announced = newUpload({
     id,
     subject: 'operator',
@@ -203,11 +203,21 @@ describe('an upload', () => {
     expect(report).toMatchObject({ state: 'applied', partial: true, errors: [{ line: 10, code: 'market.unknown' }] });
   });
 
-  test('refuses lines that are not records, and skips blank lines', async () => {
-    const text = `${JSON.stringify(market('a'))}\n\nnot json\n${'"x'.repeat(200_000)}\n{"type":"market"}\n\n`;
-    await createUpload(text);
-    expect(await runUpload(dependenciesOn(contentOf(text)), ID)).toBe('done');
-    expect(await upload()).toMatchObject({ recordsDone: 4, accepted: 1, refused: 3, linesDone: 6 });
+  test('refuses lines that are not records, or not I-JSON, and skips blank lines', async () => {
+    const line = JSON.stringify(market('b'));
+    const text = Buffer.concat([
+      Buffer.from(`${JSON.stringify(market('a'))}\r\n \t\r\nnot json\n${'"x'.repeat(200_000)}\n{"type":"market"}\n\n`),
+      // A name twice, a carriage return between two names, a byte order mark, and a byte that is not UTF-8.
+      Buffer.from(`${line.replace('{', '{"name":"B",')}\n${line.replace(',', ',\r')}\n\ufeff${line}\n`),
+      Buffer.from(line.replace('Market b', '\xff'), 'latin1'),
+    ]);
+    for (const chunkBytes of [64, 7]) {
+      ledger = openSqliteLedger(':memory:');
+      await createUpload(text);
+      expect(await runUpload(dependenciesOn(contentOf(text, chunkBytes)), ID)).toBe('done');
+      expect(await upload()).toMatchObject({ recordsDone: 8, accepted: 1, refused: 7, linesDone: 10 });
+      expect(await ledger.get(marketKey('b'))).toBeNull();
+    }
   });
 
   test('of blank lines only is applied', async () => {
