@@ -185,24 +185,6 @@ describe('the command line', () => {
     expect(output).toMatch(new RegExp(`^price\\t0\\.02 USD.*\\(${reason}\\)$`, 'm'));
   });
 
-  test('copies the reasons into a mirror, which finds nothing', async () => {
-    const folder = join(served.folder, 'mirror');
-    const vkey = (await read('/api/v1/log/vkey')).trim();
-    expect(await tidemark(['mirror', served.url, folder, '--once', '--log-key', vkey])).toMatchObject({ code: 0 });
-    const history = 'api/v1/markets/tin-usd/history.json';
-    expect(await readFile(join(folder, 'public', history), 'utf8')).toBe(await read(`/${history}`));
-  });
-
-  test('undoes a batch with a reason', async () => {
-    const { id } = await send([price(15, 5), withdrawal(16, {}), price(30, 7)]);
-    const words = ['undo', id, '--public-reason', reason, '--data', served.data, '--json'];
-    const examined = await tidemark(words);
-    expect(JSON.parse(examined.output)).toMatchObject([{ dryRun: true, accepted: 3, refused: 0 }]);
-    const undone = await tidemark([...words, '--apply']);
-    expect(JSON.parse(undone.output)).toMatchObject([{ dryRun: false, accepted: 3, refused: 0 }]);
-    for (const day of [15, 16, 30]) expect((await versionsOf(day)).at(-1)?.publicReason).toBe(reason);
-  });
-
   test('undoes a correction of a correction: the first one stands again, with its reason', async () => {
     await send([price(17, 5, { publicReason: reason })]);
     const { id } = await send([price(17, 6, { publicReason: 'By mistake.' })]);

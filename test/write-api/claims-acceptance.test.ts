@@ -4,7 +4,6 @@ import {
   ASSERTIONS,
   act,
   CLAIM_TYPES,
-  dirtyMarks,
   filed,
   filedIn,
   goldHistory,
@@ -48,15 +47,6 @@ describe('accepting a claim', () => {
       amountMinor: 419210,
       supersedes: observationId({ ...PRICE_18, ordinal: 1 }),
     });
-  });
-
-  it('of a correction ends the dispute of the price; the market stays represented', async () => {
-    await accept(ASSERTIONS.representation);
-    await accept(ASSERTIONS.dispute);
-    expect((await goldRecord(world.ledger)).value.standing).toMatchObject({ disputes: { price: expect.any(String) } });
-    await accept(ASSERTIONS.correction);
-    const { disputes, representedBy } = (await goldRecord(world.ledger)).value.standing ?? {};
-    expect([disputes, representedBy?.name]).toEqual([{}, ASSERTIONS.representation.name]);
   });
 
   it('of a correction to the stored value changes only the claim', async () => {
@@ -120,19 +110,6 @@ describe('accepting a claim', () => {
     expect(await goldRecord(world.ledger)).toEqual(before);
     expect((await act(world, id, 'reject')).status).toBe(200);
   });
-});
-
-describe('rejecting or withdrawing a claim', () => {
-  it.each(CLAIM_TYPES.flatMap((type) => (['reject', 'withdraw'] as const).map((action) => [type, action] as const)))(
-    'of type %s (%s) leaves the market alone',
-    async (type, action) => {
-      const before = await goldRecord(world.ledger);
-      const id = await filedIn(world, 'under-review', ASSERTIONS[type]);
-      expect((await act(world, id, action)).status).toBe(200);
-      expect(await goldRecord(world.ledger)).toEqual(before);
-      expect(await dirtyMarks(world.ledger)).toEqual([]);
-    },
-  );
 });
 
 describe('a decision at the same time as other writers', () => {

@@ -102,9 +102,11 @@ describe('in public', () => {
     await accept({ ...ASSERTIONS.dispute, metric: 'volume' });
     await follow();
     expect(await market()).toMatchObject({ disputed: true, disputedMetrics: ['price', 'volume'] });
+    await accept(ASSERTIONS.representation);
     await accept(ASSERTIONS.correction);
     await follow();
     expect(await market()).toMatchObject({ disputed: true, disputedMetrics: ['volume'] });
+    expect((await market()).representedBy).toBe(ASSERTIONS.representation.name);
   });
 
   it('a mismatch marks the metric, until the source confirms it', async () => {
@@ -122,7 +124,11 @@ describe('in public', () => {
     const before = publicObjects(published.objects);
     await verification({ subject: LATEST_PRICE, outcome: 'mismatch', verifiedAt: '2026-11-20T10:00:00Z' });
     await act(api, await filed(api, ASSERTIONS.correction), 'start');
-    await act(api, await filed(api, ASSERTIONS.dispute), 'withdraw');
+    for (const type of CLAIM_TYPES) {
+      await act(api, await filed(api, ASSERTIONS[type]), 'withdraw');
+      const rejected = await filed(api, ASSERTIONS[type]);
+      for (const action of ['start', 'reject'] as const) await act(api, rejected, action);
+    }
     expect((await publish(published.dependencies)).kind).toBe('unchanged');
     expect(publicObjects(published.objects)).toEqual(before);
   });
