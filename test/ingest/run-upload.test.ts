@@ -203,6 +203,16 @@ describe('an upload', () => {
     expect(report).toMatchObject({ state: 'applied', partial: true, errors: [{ line: 10, code: 'market.unknown' }] });
   });
 
+  test('has parts of no more bytes than a batch may have', async () => {
+    await createUpload(FILE);
+    const limits = { ...PART_LIMITS, maxBytes: 700 };
+    expect(await runUpload(dependenciesOn(contentOf(FILE), { limits }), ID)).toBe('done');
+    const { partsDone, recordsDone } = await upload();
+    const parts = await ledger.getMany(Array.from({ length: partsDone }, (_, part) => batchKey(partBatchId(ID, part))));
+    const bytes = parts.map((part) => part?.value.bytes ?? 0);
+    expect([recordsDone, partsDone < 10, Math.max(...bytes) <= 700]).toEqual([10, true, true]);
+  });
+
   test('refuses lines that are not records, or not I-JSON, and skips blank lines', async () => {
     const line = JSON.stringify(market('b'));
     const text = Buffer.concat([
