@@ -1,12 +1,14 @@
 /** Debian's Chromium, and what every page must pass in it. */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import axe from 'axe-core';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+  type PageScreenshotOptions,
+} from 'playwright-core';
 import { expect, inject } from 'vitest';
-
-/** Where screenshots are kept, for people to look at. */
-export const SCREENSHOTS = process.env.TIDEMARK_SCREENSHOTS ?? join(import.meta.dirname, '../../build/screenshots');
 
 /** In CSS pixels: a phone, a tablet, a laptop, a large screen. */
 const WIDTHS = [360, 768, 1280, 1920];
@@ -49,7 +51,7 @@ export async function openPage(
 
 /**
  * Shows a page at four widths, and at two of them dark, too. It must be wide enough at each, and pass axe's rules of WCAG 2.2 AA.
- * Keeps a screenshot of each in {@link SCREENSHOTS}.
+ * Keeps a picture of each, if they are asked for.
  *
  * @param ready resolves once the page shows what it is for
  */
@@ -59,7 +61,6 @@ export async function expectGoodLooks(
   path: string,
   ready: (page: Page) => Promise<unknown>,
 ): Promise<void> {
-  mkdirSync(SCREENSHOTS, { recursive: true });
   await page.goto(path);
   await ready(page);
   for (const colorScheme of SCHEMES) {
@@ -70,12 +71,18 @@ export async function expectGoodLooks(
         'document.documentElement.scrollWidth - document.documentElement.clientWidth',
       );
       expect(overflow, `${name}, ${width}: nothing is wider than the page`).toBeLessThanOrEqual(0);
-      await page.screenshot({ path: join(SCREENSHOTS, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+      await keepPicture(page, `${name}-${width}-${colorScheme}`, { fullPage: true });
       if (!JUDGED.includes(width)) continue;
       const faults = await faultsOf(page, colorScheme === 'dark' ? RULES_OF_COLOURS : WCAG);
       expect(faults, `${name}, ${width}, ${colorScheme}`).toEqual([]);
     }
   }
+}
+
+/** Makes a picture for people in the folder that TIDEMARK_SCREENSHOTS names. Without one, none is made: that takes seconds. */
+export async function keepPicture(page: Page, name: string, options: PageScreenshotOptions = {}): Promise<void> {
+  const folder = process.env.TIDEMARK_SCREENSHOTS;
+  if (folder) await page.screenshot({ ...options, path: join(folder, `${name}.png`) });
 }
 
 /** What axe finds, one line each. @param runOnly tags of its rules, or rules */

@@ -1,10 +1,9 @@
 /** The chart of a market, in Chromium: scales, dates, files, citations, paper. */
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { operatorHtml } from '../../contract/files/operator-html.ts';
-import { faultsOf, SCREENSHOTS } from './browser.ts';
+import { faultsOf, keepPicture } from './browser.ts';
 import { LONG_ATTRIBUTION, publishMarketData } from './market-data.ts';
 import { chartOf, downloadBy, isRead, openMarket, openPage, provenanceOf } from './pages.ts';
 import { PAINTED } from './painted.ts';
@@ -269,7 +268,7 @@ describe('the chart', () => {
     for (const hidden of ['1M', 'CSV'])
       expect(await page.getByText(hidden, { exact: true }).first().isVisible()).toBe(false);
     expect(await page.getByText('Cite this').isVisible()).toBe(false);
-    await page.screenshot({ path: join(SCREENSHOTS, 'market-print.png'), fullPage: true });
+    await keepPicture(page, 'market-print', { fullPage: true });
     const pictureOf = () => page.evaluate(PICTURE);
     const printed = await pictureOf();
     await page.emulateMedia({ media: 'screen', colorScheme: 'light' });

@@ -1,8 +1,7 @@
 /** The page of all markets, in Chromium. */
-import { join } from 'node:path';
 import type { Route } from 'playwright-core';
 import { expect, inject, it } from 'vitest';
-import { expectGoodLooks, SCREENSHOTS } from './browser.ts';
+import { expectGoodLooks, keepPicture } from './browser.ts';
 import { answer, entry, rows, shown, slugs } from './latest-answers.ts';
 import { downloadBy, NO_ANSWER, openPage } from './pages.ts';
 
@@ -11,7 +10,7 @@ it('is good to look at, wide and narrow, light and dark', async () => {
   // A few rows: the rules of axe look at each text.
   await expectGoodLooks(page, 'explorer', '/#q=gold', shown);
   await page.getByRole('button', { name: 'Clear search' }).click();
-  await page.screenshot({ path: join(SCREENSHOTS, 'explorer-all.png') });
+  await keepPicture(page, 'explorer-all');
   expect(await rows(page).count()).toBe(50);
   expect(await page.locator('#facts').textContent()).toMatch(
     /^Newest price: 29 Sep 2026 \(.+ ago\)\. Page updated .+\. 175 markets in 54 currencies\.$/,

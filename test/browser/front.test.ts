@@ -1,10 +1,9 @@
 /** The first page without JavaScript, what machines read of it, and how its script takes it over. */
 
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { expect, inject, test } from 'vitest';
-import { expectGoodLooks, SCREENSHOTS, slowAndMeasured } from './browser.ts';
+import { expectGoodLooks, keepPicture, slowAndMeasured } from './browser.ts';
 import { openPage } from './pages.ts';
 
 const rows = (page: Page) => page.locator('#markets tbody tr');
@@ -25,7 +24,7 @@ test('without JavaScript, it lists markets with price and day, and leads to thei
   expect(await controls.filter({ visible: true }).count()).toBe(0);
   for (const width of [360, 1280]) {
     await page.setViewportSize({ width, height: 800 });
-    await page.screenshot({ path: join(SCREENSHOTS, `front-without-script-${width}.png`) });
+    await keepPicture(page, `front-without-script-${width}`);
   }
   await rows(page).first().getByRole('link').click();
   expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Aave, Euro');

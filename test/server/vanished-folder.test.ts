@@ -2,27 +2,15 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
-import { startServer } from './server-process.ts';
-import { copySample } from './taken-in-sample.ts';
+import { sampleServerForAll } from './sample-server.ts';
 
 describe('a running server', () => {
+  const server = sampleServerForAll();
   let data: string;
   let baseUrl: string;
-  let errors: () => string;
-
-  beforeAll(async () => {
-    const { folder, remove } = await makeTemporaryFolder();
-    data = folder;
-    await copySample(data);
-    const server = startServer({ TIDEMARK_DATA: data });
-    errors = server.errors;
-    baseUrl = await server.started;
-    return async () => {
-      await server.end('SIGKILL');
-      await remove();
-    };
-  }, 60_000);
+  beforeAll(() => {
+    ({ data, url: baseUrl } = server);
+  });
 
   async function health(): Promise<{ status: number; body: { faults?: { part: string }[] } }> {
     const response = await fetch(`${baseUrl}/healthz`);
@@ -57,7 +45,7 @@ describe('a running server', () => {
     const [file, away] = [join(data, 'ledger.sqlite'), join(data, 'ledger-away')];
     await rename(file, away);
     await expect.poll(faults).toEqual(['ledger']);
-    expect(errors()).toContain('was removed or replaced');
+    expect(server.process.errors()).toContain('was removed or replaced');
     await rename(away, file);
     await expect.poll(async () => (await health()).status).toBe(200);
   }, 30_000);

@@ -1,34 +1,25 @@
 /** The write API of a real process: its port, its files, and its public effects. Its readers are served by another thread. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Market } from '../../contract/values/market.ts';
 import { httpReader } from '../../publisher/verify/reading/bounded-reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { tidemarkHere as tidemark } from '../cli/in-process.ts';
 import { market, price } from '../publisher/world.ts';
-import { folderForAll } from '../storage/temporary-folder.ts';
+import { sampleServerForAll } from './sample-server.ts';
 import { senderTo } from './sender.ts';
-import { type ServerProcess, startServer } from './server-process.ts';
-import { copySample } from './taken-in-sample.ts';
+import { startServer } from './server-process.ts';
 
 const GOLD = '/api/v1/markets/gold-usd';
 
-const temporary = folderForAll();
+const server = sampleServerForAll();
 let data: string;
-let server: ServerProcess;
 let baseUrl: string;
 let operatorKey: string;
-
-beforeAll(async () => {
-  data = join(temporary.folder, 'data');
-  await copySample(data);
-  server = startServer({ TIDEMARK_DATA: data });
-  baseUrl = await server.started;
-  operatorKey = (await readFile(join(data, 'operator-key'), 'utf8')).trim();
+beforeAll(() => {
+  ({ data, url: baseUrl, key: operatorKey } = server);
 });
-
-afterAll(() => server.end('SIGKILL'));
 
 interface Sent {
   readonly as?: string;
@@ -45,8 +36,8 @@ test('the files of a data folder are for its owner only, and the output shows no
   for (const name of ['operator-key', 'secret', 'issuer-key', 'ledger.sqlite', 'ledger.sqlite-wal']) {
     expect(await modeOf(name), name).toBe(0o600);
   }
-  expect(server.output()).toContain('operator-key');
-  expect(server.output()).not.toContain(operatorKey);
+  expect(server.process.output()).toContain('operator-key');
+  expect(server.process.output()).not.toContain(operatorKey);
   expect((await send('GET', '/api/v1/me')).json).toMatchObject({ subject: 'operator', kind: 'api-key' });
 });
 
@@ -58,7 +49,7 @@ test('a development token has the scopes of a user; there is none beside a real 
   expect((await send('GET', '/api/v1/api-keys', { as })).json.code).toBe('forbidden');
   for (const environment of [
     { TIDEMARK_ISSUER: 'https://issuer.example', TIDEMARK_AUDIENCE: 'tidemark' },
-    { TIDEMARK_DATA: join(temporary.folder, 'elsewhere') },
+    { TIDEMARK_DATA: join(server.folder, 'elsewhere') },
   ]) {
     expect(await token(environment)).toMatchObject({ code: 1, output: '' });
   }
@@ -93,13 +84,13 @@ describe('a write', () => {
   test('that was acknowledged survives a killed process', async () => {
     const sent = { body: { name: 'Before the end' }, key: 'watchlist-key-0002' };
     const before = await send('POST', '/api/v1/watchlists', sent);
-    await server.end('SIGKILL');
-    server = startServer({ TIDEMARK_DATA: data });
-    baseUrl = await server.started;
+    await server.process.end('SIGKILL');
+    server.process = startServer({ TIDEMARK_DATA: data });
+    baseUrl = await server.process.started;
     const after = await send('POST', '/api/v1/watchlists', sent);
     expect([after.status, after.text]).toEqual([before.status, before.text]);
     expect((await readFile(join(data, 'operator-key'), 'utf8')).trim()).toBe(operatorKey);
-    expect(server.output()).not.toContain('Made operator-key');
+    expect(server.process.output()).not.toContain('Made operator-key');
   });
 });
 
@@ -150,6 +141,6 @@ describe('on the wire', () => {
     const body = 'x'.repeat(2 ** 20);
     const response = await fetch(`${baseUrl}/api/v1/watchlists`, { method: 'POST', headers, body });
     expect([response.status, response.headers.get('connection')]).toEqual([401, 'close']);
-    expect(server.output() + server.errors()).not.toContain(operatorKey);
+    expect(server.process.output() + server.process.errors()).not.toContain(operatorKey);
   });
 });

@@ -1,15 +1,13 @@
 /** The npm package of the client, packed and installed in an empty folder, with the Node of a user. */
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompressSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { buildClient } from '../../tools/build/build-client.ts';
-import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { copySample } from '../server/taken-in-sample.ts';
+import { sampleServerForAll } from '../server/sample-server.ts';
+import { type Packed, pack, USERS_ENVIRONMENT } from './users-machine.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
@@ -21,34 +19,25 @@ const EXAMPLES = ['clients/typescript/README.md', 'docs/clients.md'].flatMap((pa
   [...readFileSync(join(ROOT, page), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code),
 );
 
+const server = sampleServerForAll('all');
 let folder: string;
 let empty: string;
-let server: ServerProcess;
 let examples: readonly string[];
-let packed: { readonly filename: string; readonly files: readonly { readonly path: string }[] };
+let packed: Packed;
 
-/** Without the Node of this project. */
-const path = (process.env.PATH ?? '')
-  .split(delimiter)
-  .filter((entry) => !/[\\/](node_modules|node-gyp-bin)\b/.test(entry))
-  .join(delimiter);
+const env = { PATH: USERS_ENVIRONMENT.PATH };
 const run = async (file: string) =>
-  (await promisify(execFile)('node', [file], { cwd: empty, env: { PATH: path } })).stdout.trimEnd().split('\n');
+  (await promisify(execFile)('node', [file], { cwd: empty, env })).stdout.trimEnd().split('\n');
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'tidemark-client-'));
+  ({ folder } = server);
   empty = join(folder, 'empty');
   mkdirSync(empty);
   buildClient(join(folder, 'package'));
-  const output = execFileSync('npm', ['pack', '--json', '--pack-destination', folder, join(folder, 'package')]);
-  [packed] = JSON.parse(output.toString()) as [typeof packed];
+  packed = pack(join(folder, 'package'), folder);
   const quiet = ['--no-audit', '--no-fund', '--offline'];
-  execFileSync('npm', ['install', ...quiet, join(folder, packed.filename)], { cwd: empty, stdio: 'ignore' });
-  const data = join(folder, 'data');
-  await copySample(data, 'all');
-  server = startServer({ TIDEMARK_DATA: data, TIDEMARK_PROJECTIONS: 'all' });
-  const url = await server.started;
-  const key = (await readFile(join(data, 'operator-key'), 'utf8')).trim();
+  execFileSync('npm', ['install', ...quiet, packed.path], { cwd: empty, stdio: 'ignore' });
+  const { url, key } = server;
   const vkey = (await (await fetch(`${url}/api/v1/log/vkey`)).text()).trim();
   examples = EXAMPLES.map((code) =>
     code
@@ -56,11 +45,6 @@ beforeAll(async () => {
       .replace(/'tdm_[^']*'/, `'${key}'`)
       .replace(/'[^']*\/log\+[^']*'/, `'${vkey}'`),
   );
-});
-
-afterAll(async () => {
-  await server?.end('SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
 });
 
 test(`is one module with its declarations, below ${COMPRESSED_BYTES_MAX} bytes, compressed with Brotli`, () => {

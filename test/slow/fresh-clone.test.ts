@@ -6,12 +6,13 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import { type Snapshot, snapshotSchema } from '../../contract/values/market.ts';
 import { httpReader } from '../../publisher/verify/reading/bounded-reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
+import { USERS_ENVIRONMENT } from './users-machine.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const BASE_URL = /http:\/\/127\.0\.0\.1:\d+/;
@@ -72,28 +73,12 @@ describe('npm test in a fresh clone', () => {
   });
 });
 
-/**
- * The environment of somebody who has just opened a terminal: nothing of this test run's npm, Vitest or project, and
- * not its Node 24. What npm needs to reach its registry stays; its own configuration lies in HOME.
- */
-function freshEnvironment(): Record<string, string> {
-  const kept = /^(HOME|USER|LOGNAME|LANG|LC_\w+|TZ|TMPDIR|SHELL|(http|https|no|all)_proxy|NODE_EXTRA_CA_CERTS)$/i;
-  const npmKept = /^npm_config_(registry|userconfig|globalconfig|cafile)$/i;
-  const environment: Record<string, string> = {};
-  for (const [name, value] of Object.entries(process.env)) {
-    if (value !== undefined && (kept.test(name) || npmKept.test(name))) environment[name] = value;
-  }
-  const path = (process.env.PATH ?? '').split(delimiter);
-  environment.PATH = path.filter((entry) => !/[\\/](node_modules|node-gyp-bin)\b/.test(entry)).join(delimiter);
-  return environment;
-}
-
 /** In a process group of its own, so that a signal reaches npm and its children together, as a terminal sends it. */
 function spawnNpm(args: readonly string[], environment: Readonly<Record<string, string>>): ChildProcess {
   const child = spawn('npm', args, {
     cwd: clone,
     detached: true,
-    env: { ...freshEnvironment(), ...environment },
+    env: { ...USERS_ENVIRONMENT, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);

@@ -1,7 +1,7 @@
 /** The MCP server, asked by the official client: packed and started by npx on a real service, and its answers as of a moment. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
@@ -12,9 +12,9 @@ import { buildMcp } from '../../tools/build/build-mcp.ts';
 import { serveWorldForTest } from '../clients/typescript/served-world.ts';
 import { testSigner } from '../publisher/log/test-log.ts';
 import { market, price } from '../publisher/world.ts';
-import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { copySample } from '../server/taken-in-sample.ts';
+import { sampleServerForAll } from '../server/sample-server.ts';
 import { folderForAll } from '../storage/temporary-folder.ts';
+import { pack, USERS_ENVIRONMENT } from './users-machine.ts';
 
 const FILE_BYTES_MAX = 700_000;
 const { vkey } = testSigner();
@@ -39,37 +39,24 @@ const fine = async (...[client, name, given]: Parameters<typeof asked>) => {
 
 describe('the package', () => {
   const temporary = folderForAll();
-  let server: ServerProcess;
+  const server = sampleServerForAll('all');
   let client: Client;
   let empty: string;
-  const path = (process.env.PATH ?? '')
-    .split(delimiter)
-    .filter((entry) => !/[\\/](node_modules|node-gyp-bin)\b/.test(entry))
-    .join(delimiter);
+  const env = { PATH: USERS_ENVIRONMENT.PATH as string };
 
   beforeAll(async () => {
     const { folder } = temporary;
     empty = join(folder, 'empty');
     mkdirSync(empty);
     buildMcp(join(folder, 'package'));
-    const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', folder, join(folder, 'package')]);
-    const [{ filename }] = JSON.parse(packed.toString()) as [{ filename: string }];
-    execFileSync('npm', ['install', '--no-audit', '--no-fund', '--offline', join(folder, filename)], {
-      cwd: empty,
-      stdio: 'ignore',
-    });
-    await copySample(join(folder, 'data'), 'all');
-    server = startServer({ TIDEMARK_DATA: join(folder, 'data'), TIDEMARK_PROJECTIONS: 'all' });
-    const url = await server.started;
+    const { path } = pack(join(folder, 'package'), folder);
+    execFileSync('npm', ['install', '--no-audit', '--no-fund', '--offline', path], { cwd: empty, stdio: 'ignore' });
     client = new Client({ name: 'test', version: '1' });
-    const args = ['--no-install', 'tidemark-mcp', '--url', url];
-    await client.connect(new StdioClientTransport({ command: 'npx', args, cwd: empty, env: { PATH: path } }));
+    const args = ['--no-install', 'tidemark-mcp', '--url', server.url];
+    await client.connect(new StdioClientTransport({ command: 'npx', args, cwd: empty, env }));
   });
 
-  afterAll(async () => {
-    await client?.close();
-    await server?.end('SIGKILL');
-  });
+  afterAll(() => client?.close());
 
   test('is one file, installs nothing else, and has four read-only tools with schemas of their answers', async () => {
     expect(statSync(join(empty, 'node_modules/tidemark-mcp/tidemark-mcp.mjs')).size).toBeLessThan(FILE_BYTES_MAX);
@@ -124,7 +111,7 @@ describe('the package', () => {
   test.each([[[]], [['--url', 'file:///etc/passwd']], [['--wrong']]])(
     'started with %j it says how to start it, and nothing on standard output',
     (args) => {
-      const options = { cwd: empty, env: { PATH: path }, encoding: 'utf8' } as const;
+      const options = { cwd: empty, env, encoding: 'utf8' } as const;
       const { status, stdout, stderr } = spawnSync(
         'node',
         ['node_modules/tidemark-mcp/tidemark-mcp.mjs', ...args],

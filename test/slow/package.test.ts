@@ -1,53 +1,22 @@
 /** The packed package in an empty folder, with the Node of a user: installed, started and asked. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, it } from 'vitest';
 import { siteFiles } from '../../tools/build/build-site.ts';
 import { NO_CONFIG } from '../cli/tidemark.ts';
+import { temporaryFolder } from '../storage/temporary-folder.ts';
+import { type Packed, packedService, USERS_ENVIRONMENT } from './users-machine.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** The documentation takes a fifth of them, and the pages for people more than a fourth. */
 const PACKED_BYTES_MAX = 1_300_000;
 
-interface PackedPackage {
-  readonly filename: string;
-  readonly size: number;
-  readonly files: readonly { readonly path: string }[];
-}
-
-let folder: string;
-let empty: string;
-let packed: PackedPackage;
-
-/** Without the Node and the tools of this project. */
-const path = (process.env.PATH ?? '')
-  .split(delimiter)
-  .filter((entry) => !/[\\/](node_modules|node-gyp-bin)\b/.test(entry))
-  .join(delimiter);
-const kept =
-  /^(HOME|USER|LANG|TMPDIR|(http|https|no|all)_proxy|NODE_EXTRA_CA_CERTS|npm_config_(registry|userconfig|globalconfig|cafile))$/i;
-const environment = {
-  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => kept.test(name))),
-  PATH: path,
-  TIDEMARK_CONFIG: NO_CONFIG,
-};
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tidemark-package-'));
-  empty = join(folder, 'empty');
-  mkdirSync(empty);
-  const output = execFileSync('npm', ['pack', '--json', '--pack-destination', folder], {
-    cwd: ROOT,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  [packed] = JSON.parse(output.slice(output.indexOf('[\n'))) as [PackedPackage];
+let packed: Packed;
+beforeAll(async () => {
+  packed = await packedService();
 });
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Beside the code in dist/, the pages and the documentation. */
 const SHIPPED = [
@@ -76,22 +45,21 @@ it('is small, and holds all documents and pages, and no sources and no tests', (
 });
 
 it('runs by npx in an empty folder: start, and then markets list', async () => {
-  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', join(folder, packed.filename)], {
-    cwd: empty,
-    env: environment,
-    stdio: 'ignore',
-  });
+  const empty = await temporaryFolder();
+  const env = { ...USERS_ENVIRONMENT, TIDEMARK_CONFIG: NO_CONFIG };
+  const install = ['install', '--no-audit', '--no-fund', '--prefer-offline', packed.path];
+  execFileSync('npm', install, { cwd: empty, env, stdio: 'ignore' });
   expect(readdirSync(empty).sort()).toEqual(['node_modules', 'package-lock.json', 'package.json']);
   const tidemark = (...words: readonly string[]) =>
     execFileSync('npx', ['--no-install', 'tidemark', ...words], {
       cwd: empty,
-      env: environment,
+      env,
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
     });
   const server = spawn('npx', ['--no-install', 'tidemark', 'start', '--port', '0'], {
     cwd: empty,
-    env: environment,
+    env,
     detached: true,
   });
   const ended = once(server, 'close');

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
 import { httpReader } from '../../publisher/verify/reading/bounded-reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
@@ -10,24 +10,16 @@ import { tidemark } from '../cli/tidemark.ts';
 import { STEPS } from '../scenario/scenario.ts';
 import { openSession, type Session } from '../scenario/session.ts';
 import { publicFiles } from '../server/public-files.ts';
-import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { copySample } from '../server/taken-in-sample.ts';
-import { folderForAll } from '../storage/temporary-folder.ts';
+import { sampleServerForAll } from '../server/sample-server.ts';
+import { startServer } from '../server/server-process.ts';
 
-const temporary = folderForAll();
-let server: ServerProcess;
-let baseUrl: string;
+const server = sampleServerForAll();
 let session: Session;
 
-beforeAll(async () => {
-  await copySample(temporary.folder);
-  server = startServer({ TIDEMARK_DATA: temporary.folder });
-  baseUrl = await server.started;
-  const operatorKey = (await readFile(join(temporary.folder, 'operator-key'), 'utf8')).trim();
-  session = openSession({ readBaseUrl: baseUrl, writeBaseUrl: baseUrl, operatorKey });
+beforeAll(() => {
+  const { url, key: operatorKey } = server;
+  session = openSession({ readBaseUrl: url, writeBaseUrl: url, operatorKey });
 });
-
-afterAll(() => server.end('SIGKILL'));
 
 describe('in embedded mode', () => {
   let failed: string | null = null;
@@ -44,27 +36,27 @@ describe('in embedded mode', () => {
   test('`verify` finds nothing at the end', async () => {
     // Until then the cache may hold bodies of two generations.
     await setTimeout(FRESH_SECONDS * 1000);
-    const { findings } = await verify(httpReader(baseUrl), { settled: true });
+    const { findings } = await verify(httpReader(server.url), { settled: true });
     expect(findings).toEqual([]);
   });
 
   test('nothing went wrong in the background', async () => {
-    expect(await server.end('SIGINT')).toBe(0);
-    expect(server.errors()).toBe('');
+    expect(await server.process.end('SIGINT')).toBe(0);
+    expect(server.process.errors()).toBe('');
   });
 
   test('a ledger that is begun from its log publishes the same bytes, and goes on with the log', async () => {
-    const { folder } = temporary;
-    const before = await publicFiles(folder);
-    const words = ['restore', '--from-log', join(folder, 'public'), '--data', folder, '--replace', '--json'];
+    const { data } = server;
+    const before = await publicFiles(data);
+    const words = ['restore', '--from-log', join(data, 'public'), '--data', data, '--replace', '--json'];
     const { code, output } = await tidemark(words);
     expect([code, JSON.parse(output)]).toMatchObject([0, { lostNames: [] }]);
-    const { generation } = await snapshotOf(folder);
-    server = startServer({ TIDEMARK_DATA: folder });
-    baseUrl = await server.started;
-    while ((await snapshotOf(folder)).generation === generation) await setTimeout(100);
-    expect(await server.end('SIGINT')).toBe(0);
-    const after = await publicFiles(folder);
+    const { generation } = await snapshotOf(data);
+    server.process = startServer({ TIDEMARK_DATA: data });
+    await server.process.started;
+    while ((await snapshotOf(data)).generation === generation) await setTimeout(100);
+    expect(await server.process.end('SIGINT')).toBe(0);
+    const after = await publicFiles(data);
     // Made once a day, with the generation of that moment.
     const isDaily = (path: string) => /^\/api\/v1\/(exports|compat)\//.test(path);
     const differing = [...new Set([...before.keys(), ...after.keys()])].filter(

@@ -1,5 +1,4 @@
 /** The commands of docs/self-hosting.md, run as root in their order, on a copy of this machine. */
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, test } from 'vitest';
@@ -7,6 +6,7 @@ import { LEDGER_FORMAT } from '../../storage/records/formats.ts';
 import { patternOf } from '../docs/transcripts.ts';
 import { type Machine, startMachine } from '../hosting/machine.ts';
 import { folderForAll } from '../storage/temporary-folder.ts';
+import { packedService } from './users-machine.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const page = readFileSync(join(ROOT, 'docs/self-hosting.md'), 'utf8');
@@ -43,13 +43,7 @@ describe.skipIf(reason !== null)('docs/self-hosting.md', () => {
   let machine: Machine;
 
   beforeAll(async () => {
-    const output = execFileSync('npm', ['pack', '--json', '--pack-destination', temporary.folder], {
-      cwd: ROOT,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    const [{ filename }] = JSON.parse(output.slice(output.indexOf('[\n')));
-    const packed = readFileSync(join(temporary.folder, filename));
+    const packed = readFileSync((await packedService()).path);
     machine = await startMachine(join(temporary.folder, 'machine'));
     // The next version has other bytes; here it has the same ones.
     for (const version of ['0.1.0', '0.2.0']) machine.write(`/root/tidemark-${version}.tgz`, packed);

@@ -3,13 +3,12 @@
  * batch, reads its report, and reads a problem.
  */
 import assert from 'node:assert/strict';
-import { copyFile, cp, mkdir, readFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { OPENAPI_FILE } from '../../tools/build/build-openapi.ts';
 import { GO_FLAGS } from '../aws/engines/engine.ts';
-import { startServerForTest } from '../server/server-process.ts';
-import { copySample } from '../server/taken-in-sample.ts';
+import { sampleServerForAll } from '../server/sample-server.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { GO_MODULE } from './installations.ts';
 import { runTool } from './run-tool.ts';
@@ -21,14 +20,9 @@ const MODULES = join(toolFolder('npm-tools'), 'node_modules');
 const PYTHON = join(toolFolder('python-tools'), 'bin', 'python');
 const OAPI_CODEGEN = join(toolFolder('go-tools'), 'oapi-codegen');
 
-/** The addresses and the credential of a new server, as the clients take them. */
-async function startServer(): Promise<NodeJS.ProcessEnv> {
-  const dataFolder = await temporaryFolder();
-  await copySample(dataFolder, 'all');
-  const baseUrl = await startServerForTest({ TIDEMARK_DATA: dataFolder, TIDEMARK_PROJECTIONS: 'all' }).started;
-  const key = (await readFile(join(dataFolder, 'operator-key'), 'utf8')).trim();
-  return { TIDEMARK_URL: baseUrl, TIDEMARK_KEY: key };
-}
+const server = sampleServerForAll('all');
+/** As the clients take it. */
+const settings = () => ({ TIDEMARK_URL: server.url, TIDEMARK_KEY: server.key });
 
 /** Runs it in the folder; the output is that of a success. */
 async function succeed(cwd: string, program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
@@ -76,7 +70,7 @@ describe('a generated client', () => {
       'node',
       'use.ts',
     ]);
-    const { stdout } = await node('built/use.js', [], await startServer());
+    const { stdout } = await node('built/use.js', [], settings());
     expect(JSON.parse(stdout)).toEqual(EXPECTED);
   });
 
@@ -117,7 +111,7 @@ describe('a generated client', () => {
       'Unsupported content type application/x-ndjson',
     ]);
     await copyFile(join(CLIENTS, 'python/use.py'), join(folder, 'use.py'));
-    const { stdout } = await succeed(folder, PYTHON, ['use.py'], await startServer());
+    const { stdout } = await succeed(folder, PYTHON, ['use.py'], settings());
     expect(JSON.parse(stdout)).toEqual(EXPECTED);
   });
 
@@ -127,7 +121,7 @@ describe('a generated client', () => {
     await mkdir(join(folder, 'tidemark'));
     await succeed(folder, OAPI_CODEGEN, ['-config', 'oapi-codegen.yaml', OPENAPI_FILE]);
     await succeed(folder, 'go', ['build', '-o', 'client', '.'], GO_FLAGS);
-    const { stdout } = await succeed(folder, join(folder, 'client'), [], await startServer());
+    const { stdout } = await succeed(folder, join(folder, 'client'), [], settings());
     expect(JSON.parse(stdout)).toEqual(EXPECTED);
   });
 });

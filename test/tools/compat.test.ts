@@ -4,20 +4,17 @@
  */
 import { once } from 'node:events';
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Tidemark } from '../../clients/typescript/tidemark.ts';
 import type { CompatRate, MarketQuotes } from '../../contract/bodies/compat.ts';
 import { partOf } from '../../publisher/projections/compat/names.ts';
 import { missingProgram } from '../hosting/proxy.ts';
-import { startServer } from '../server/server-process.ts';
-import { copySample } from '../server/taken-in-sample.ts';
+import { sampleServerForAll } from '../server/sample-server.ts';
 import { SELECTORS } from './installations.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
@@ -32,17 +29,15 @@ const reason = missingProgram('hledger');
 if (reason !== null && process.env.CI === 'true') throw new Error(reason);
 if (reason !== null) console.log(`Skipped: ${reason}`);
 
+const server = sampleServerForAll('all');
 let compat = '';
 let folder = '';
 /** Of all markets, from their quotes. */
 let pricesThere = 0;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'compat-'));
-  await copySample(join(folder, 'data'), 'all');
-  const server = startServer({ TIDEMARK_DATA: join(folder, 'data'), TIDEMARK_PROJECTIONS: 'all' });
-  compat = `${await server.started}/api/v1/compat`;
-  while (!(await fetch(`${compat}/currency-api@latest/v1/currencies.json`)).ok) await setTimeout(500);
+  folder = server.folder;
+  compat = `${server.url}/api/v1/compat`;
   const [, commands = ''] = /```sh\n(cd "\$\(mktemp -d\)".*?)```/s.exec(DOCS) ?? [];
   const download = async (script: string) => {
     const text = script.replace('cd "$(mktemp -d)"', '').replace('http://127.0.0.1:8787/api/v1/compat', compat);
@@ -64,10 +59,6 @@ beforeAll(async () => {
     for (const own of Object.values(quotes)) pricesThere += own.quotes.length;
   }
   expect(pricesThere).toBeGreaterThan(1_000);
-  return async () => {
-    await server.end('SIGTERM');
-    await rm(folder, { recursive: true });
-  };
 });
 
 /** A copy of the price files in which one line of gold is damaged. */
@@ -183,24 +174,26 @@ describe('the selectors that the document gives', () => {
   test.each([
     [
       'jsonpath, as Ghostfolio',
-      async (selector: string) => {
+      async () => {
         const jsonpath = createRequire(join(NPM, 'package.json'))('jsonpath');
-        return jsonpath.query(JSON.parse(readFileSync(file(), 'utf8')), selector);
+        const quotes = JSON.parse(readFileSync(file(), 'utf8'));
+        return selectors.map((selector) => jsonpath.query(quotes, selector));
       },
     ],
     [
       'Jayway JsonPath, as Portfolio Performance',
-      async (selector: string) => {
-        const words = ['-cp', join(JAVA, '*'), join(SELECTORS, 'Select.java'), file(), selector];
+      async () => {
+        const words = ['-cp', join(JAVA, '*'), join(SELECTORS, 'Select.java'), file(), ...selectors];
         const { stdout } = await runTool('java', words, { cwd: folder });
-        return [JSON.parse(stdout)].flat();
+        const lines = stdout.trimEnd().split('\n');
+        return lines.map((line) => [JSON.parse(line)].flat());
       },
     ],
   ])('find in %s what our API says', async (_, select) => {
     const prices = await pricesOfApi();
     expect(prices.size).toBeGreaterThan(30);
-    const found = await Promise.all(selectors.map(async (selector) => [selector, await select(selector)]));
-    expect(Object.fromEntries(found)).toEqual({
+    const found = await select();
+    expect(Object.fromEntries(selectors.map((selector, place) => [selector, found[place]]))).toEqual({
       "$['gold-usd'].price": [4129.1],
       "$['gold-usd'].quotes[*].date": [...prices.keys()],
       "$['gold-usd'].quotes[*].close": [...prices.values()],

@@ -1,16 +1,14 @@
 /** The snippets of the guides, run as they stand there, beside a server with its sample: one process for each language. */
 import { globSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { READ_HOST, WRITE_HOST } from '../../contract/files/example-hosts.ts';
 import { snapshotSchema } from '../../contract/values/market.ts';
 import { missingProgram } from '../hosting/proxy.ts';
-import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { copySample } from '../server/taken-in-sample.ts';
+import { sampleServerForAll } from '../server/sample-server.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
 
@@ -83,27 +81,13 @@ const PRINTS: { readonly [Each in Language]: Readonly<Record<string, RegExp>> } 
   },
 };
 
-let folder: string;
-let server: ServerProcess;
-let url: string;
-let key: string;
+const server = sampleServerForAll('all');
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'guides-'));
-  await copySample(join(folder, 'data'), 'all');
-  server = startServer({ TIDEMARK_DATA: join(folder, 'data'), TIDEMARK_PROJECTIONS: 'all' });
-  url = await server.started;
-  key = readFileSync(join(folder, 'data/operator-key'), 'utf8').trim();
-  await addReleased();
-});
-
-afterAll(async () => {
-  await server.end('SIGKILL');
-  await rm(folder, { recursive: true });
-});
+beforeAll(() => addReleased());
 
 /** The sample does not say when its source released a value. */
 async function addReleased(): Promise<void> {
+  const { url, key } = server;
   const observation = {
     ...{ type: 'observation', market: 'gold-usd', metric: 'price', value: '4000.00', currency: 'USD' },
     ...{ sourceLabel: 'An exchange', sourceUrl: 'https://exchange.example/gold/2026-06-29' },
@@ -127,6 +111,7 @@ async function addReleased(): Promise<void> {
 
 /** The output of each snippet of a language, by its name. */
 async function outputsOf(language: Language, program: string): Promise<ReadonlyMap<string, string>> {
+  const { folder, url, key } = server;
   const place = join(folder, language);
   await mkdir(join(place, 'node_modules/tidemark-client'), { recursive: true });
   const names = [...SNIPPETS[language].keys()];
@@ -176,7 +161,7 @@ test('in curl, with jq', async (context) => {
 
 /** The new version of the observation that the guide of corrections corrects, and not another observation. */
 async function correctedPlatinum(): Promise<readonly string[]> {
-  const answer = await fetch(`${url}/api/v1/markets/platinum-usd/history`);
+  const answer = await fetch(`${server.url}/api/v1/markets/platinum-usd/history`);
   const { data } = (await answer.json()) as { data: readonly { decimal: string; supersedes: string | null }[] };
   return data.filter(({ supersedes }) => supersedes !== null).map(({ decimal }) => decimal);
 }

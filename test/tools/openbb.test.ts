@@ -1,23 +1,18 @@
 /** The provider for OpenBB of docs/examples/openbb/, installed, and asked by OpenBB itself beside a running server. */
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { copySample } from '../server/taken-in-sample.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { sampleServerForAll } from '../server/sample-server.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
 
 const PYTHON = join(toolFolder('openbb-tools'), 'bin', 'python');
 const PROGRAM = join(import.meta.dirname, 'openbb', 'history.py');
 
-let folder: string;
-let server: ServerProcess;
+const server = sampleServerForAll('all');
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'openbb-'));
-  await copySample(join(folder, 'data'), 'all');
-  server = startServer({ TIDEMARK_DATA: join(folder, 'data'), TIDEMARK_PROJECTIONS: 'all' });
+  const { folder } = server;
   // A build leaves files beside its sources.
   await cp(join(import.meta.dirname, '../../docs/examples/openbb'), join(folder, 'package'), { recursive: true });
   const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps'];
@@ -27,13 +22,9 @@ beforeAll(async () => {
   expect([installed.exitCode, installed.output]).toEqual([0, '']);
 });
 
-afterAll(async () => {
-  await server.end('SIGKILL');
-  await rm(folder, { recursive: true });
-});
-
 async function history(...words: readonly string[]) {
-  const env = { PYTHONPATH: join(folder, 'installed'), TIDEMARK_URL: await server.started, HOME: folder };
+  const { folder, url } = server;
+  const env = { PYTHONPATH: join(folder, 'installed'), TIDEMARK_URL: url, HOME: folder };
   return await runTool(PYTHON, [PROGRAM, ...words], { cwd: folder, env });
 }
 

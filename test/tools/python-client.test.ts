@@ -1,12 +1,10 @@
 /** The client for Python: its own tests, the examples of its README, and its wheel in an empty environment. */
 import assert from 'node:assert/strict';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { copySample } from '../server/taken-in-sample.ts';
-import { makeTemporaryFolder, temporaryFolder } from '../storage/temporary-folder.ts';
+import { sampleServerForAll } from '../server/sample-server.ts';
+import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
 
@@ -16,20 +14,12 @@ const PYTHON = join(toolFolder('python-tools'), 'bin', 'python');
 /** Of httpx: as the tools have them. */
 const DEPENDENCIES = ['anyio', 'certifi', 'h11', 'httpcore', 'httpx', 'idna', 'typing-extensions'];
 
-let server: ServerProcess;
+const server = sampleServerForAll('all');
 let settings: NodeJS.ProcessEnv;
 
-beforeAll(async () => {
-  const { folder, remove } = await makeTemporaryFolder();
-  await copySample(folder, 'all');
-  server = startServer({ TIDEMARK_DATA: folder, TIDEMARK_PROJECTIONS: 'all' });
-  const TIDEMARK_URL = await server.started;
-  const TIDEMARK_KEY = (await readFile(join(folder, 'operator-key'), 'utf8')).trim();
+beforeAll(() => {
+  const { url: TIDEMARK_URL, key: TIDEMARK_KEY } = server;
   settings = { TIDEMARK_URL, TIDEMARK_KEY, PYTHONDONTWRITEBYTECODE: '1', PIP_DISABLE_PIP_VERSION_CHECK: '1' };
-  return async () => {
-    await server.end('SIGKILL');
-    await remove();
-  };
 });
 
 async function succeed(cwd: string, program: string, args: readonly string[], env: NodeJS.ProcessEnv = settings) {

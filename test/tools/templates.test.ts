@@ -73,10 +73,4 @@ describe('checkov', () => {
   test('finds what is accepted, with reasons, and nothing else', async () => {
     expect(await findings(await templates())).toEqual(Object.keys(ACCEPTED).sort());
   });
-
-  test('finds a bucket that anybody may read', async () => {
-    expect(await findings(await templates('"BlockPublicPolicy": true', '"BlockPublicPolicy": false'))).toContain(
-      'CKV_AWS_54',
-    );
-  });
 });

@@ -10,6 +10,7 @@ import pMap from 'p-map';
 import { ENGINES_VARIABLE } from '../../test/aws/engines/engine.ts';
 import { makeRunFolder } from '../../test/aws/engines/run-folder.ts';
 import { startEngines } from '../../test/aws/engines/start-engines.ts';
+import { MADE_FOLDER } from '../../test/made-once.ts';
 import { installTools, TOOLS_VARIABLE } from '../../test/tools/installations.ts';
 import { readCommandLine } from '../run/command-line.ts';
 import { openProgress } from '../run/progress.ts';
@@ -33,8 +34,8 @@ const { values, positionals: filters } = readCommandLine(
 );
 const progress = openProgress(process.stdout);
 const isCi = process.env.CI === 'true';
-/** Read by test/server/taken-in-sample.ts: all sets share the folders. */
-process.env.TIDEMARK_TEST_SAMPLES = makeRunFolder(tmpdir(), 'tidemark-samples');
+/** All sets share the folders. */
+process.env[MADE_FOLDER] = makeRunFolder(tmpdir(), 'tidemark-samples');
 
 interface Step {
   readonly name: string;

@@ -6,14 +6,13 @@
  * The files beside this one and docs/aws-proofs.md list the differences from AWS. No IAM: the permissions are proven
  * from the templates alone.
  */
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import type { FunctionName } from '../../../infra/deployment/permissions.ts';
 import { buildLambdas } from '../../../tools/build/build-lambdas.ts';
 import { openKms } from '../../bundles/kms-answers.ts';
+import { madeOnce } from '../../made-once.ts';
 import type { Deployment } from '../../scenario/session.ts';
-import { makeRunFolder, removeRunFolder } from '../engines/run-folder.ts';
 import { serveBucketEvents } from './bucket-events.ts';
 import { openCdn } from './cdn.ts';
 import { type ControlPlane, serveControlPlane } from './control-plane.ts';
@@ -59,10 +58,9 @@ const DISTRIBUTION_ID = 'E1ABCDEF2GHIJK';
 
 /** Resolves after the first scheduled invocations, so that readers find a generation. */
 export async function startShape({ engines, minuteMs }: ShapeOptions): Promise<Shape> {
-  const folder = makeRunFolder(tmpdir(), 'tidemark-shape');
   const log: string[] = [];
   const failures: unknown[] = [];
-  const stops: (() => unknown)[] = [() => removeRunFolder(folder)];
+  const stops: (() => unknown)[] = [];
   const stop = async () => {
     for (const each of stops.splice(0).reverse()) await each();
   };
@@ -73,8 +71,7 @@ export async function startShape({ engines, minuteMs }: ShapeOptions): Promise<S
   };
 
   try {
-    await buildLambdas(folder);
-    const bundles = join(folder, 'lambdas');
+    const bundles = join(await madeOnce('bundles', (unfinished) => buildLambdas(unfinished)), 'lambdas');
     const templates = await synthesise(bundles);
     const { physical, publicBucket, uploadsBucket, secrets } = await makeResources(templates, engines);
 

@@ -11,7 +11,7 @@ import { openMemoryObjects } from '../../storage/memory-objects.ts';
 import { followerOf, hostileOrigin } from './hostile-origin.ts';
 import { publishedWorld, roundOf, servedBy } from './mirrored-world.ts';
 
-const PAGES = { markets: 50, observations: 64 };
+const PAGES = { markets: 25, observations: 64 };
 
 /** GETs, and operations of the copy's files, by kind. Pages of the list are not counted. */
 async function costsOf(markets: number) {
@@ -62,11 +62,11 @@ function counted(store: ObjectStore, counts: { reads: number; writes: number }):
   };
 }
 
-test('a round after one entry costs the same with 250 markets as with 60', async () => {
-  const [small, large] = [await costsOf(60), await costsOf(250)];
+test('a round after one entry costs the same with 120 markets as with 30', async () => {
+  const [small, large] = [await costsOf(30), await costsOf(120)];
   for (const [index, { gets, reads, writes }] of large.entries()) {
     const few = small[index] as (typeof small)[number];
-    // The log of 250 markets has some more tiles.
+    // The log of 120 markets has some more tiles.
     expect(gets).toBeLessThanOrEqual(few.gets + 8);
     expect(writes).toBeLessThanOrEqual(few.writes + 8);
     expect(reads).toBeLessThanOrEqual(few.reads + 30);

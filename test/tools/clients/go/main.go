@@ -68,7 +68,7 @@ func post(ctx context.Context, client *tidemark.ClientWithResponses) string {
 		SourceValue: &digits,
 		SourceLabel: "An exchange",
 		SourceUrl:   "https://exchange.example/go",
-		ObservedAt:  time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC),
+		ObservedAt:  time.Date(2026, 9, 1, 0, 0, 0, 0, time.UTC),
 		Confidence:  "high",
 		Status:      "final",
 	}))

@@ -40,7 +40,7 @@ RECORD = {
     "sourceValue": "4150.25",
     "sourceLabel": "An exchange",
     "sourceUrl": "https://exchange.example/python",
-    "observedAt": "2026-11-01T00:00:00Z",
+    "observedAt": "2026-09-01T00:00:00Z",
     "confidence": "high",
     "status": "final",
 }

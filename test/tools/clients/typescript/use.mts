@@ -50,7 +50,7 @@ async function main(): Promise<void> {
       sourceValue: '4150.25',
       sourceLabel: 'An exchange',
       sourceUrl: 'https://exchange.example/typescript',
-      observedAt: '2026-11-01T00:00:00Z',
+      observedAt: '2026-09-01T00:00:00Z',
       confidence: 'high',
       status: 'final',
     },
