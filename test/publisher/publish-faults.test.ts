@@ -8,7 +8,6 @@ import { verify } from '../../publisher/verify/verify.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
-import { sampled } from '../runs.ts';
 import { copiesOf } from './copied-world.ts';
 import {
   diesAfter,
@@ -116,7 +115,8 @@ const faults: readonly { readonly name: string; readonly fault: Fault; readonly 
 describe.each(faults)(
   'when a storage operation $name, readers see whole generations, and the next publish completes it',
   ({ fault, from }) => {
-    test.each(sampled(placesOf(fault, operations), 3, from))('$number: $what', async ({ number }) => {
+    const places = placesOf(fault, operations).filter((_, index) => index % 3 === from);
+    test.each(places)('$number: $what', async ({ number }) => {
       const world = await worldWithChanges();
       await publishWithFault(world, number, fault);
       await expectVerified(world, false);

@@ -12,7 +12,6 @@ import { rebuild } from '../../../publisher/repair/rebuild.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { changedStore } from '../../../storage/ports/changed-store.ts';
 import type { ObjectMetadata, ObjectStore } from '../../../storage/ports/object-store.ts';
-import { runs, sampled } from '../../runs.ts';
 import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
 import { copiesOf } from '../copied-world.ts';
 import { diesAfter, faultyStorage, ProcessDied, placesOf } from '../faulty-storage.ts';
@@ -222,7 +221,7 @@ const inTheMiddle = (await commitOperation(await changedWorld())) + 4;
 describe('when the bundle of a committed generation is lost before it was applied', () => {
   test('a rebuild makes the store whole, wherever the publisher died', async () => {
     let lost = 0;
-    for (let at = 0, completed = false; !completed; at += runs(3, 1)) {
+    for (let at = 0, completed = false; !completed; at += 3) {
       const world = await publishedWorld();
       await world.ingest([market('aa'), price('aa', 0, null), ...days('b', 12), price('c', 0, 0), market('z')]);
       await world.ingest([price('e', 1, -6)], 'correct');
@@ -241,7 +240,7 @@ describe('when the bundle of a committed generation is lost before it was applie
       expect(apartFromList(publicObjects(empty))).toEqual(apartFromList(publicObjects(world.objects)));
       expect(await listedItems(empty)).toEqual(await listedItems(world.objects));
     }
-    expect(lost).toBeGreaterThan(runs(5, 15));
+    expect(lost).toBeGreaterThan(5);
   });
 
   test('a rebuild that dies is finished by the next one', async () => {
@@ -260,7 +259,7 @@ describe('when the bundle of a committed generation is lost before it was applie
       operations.map(({ isWrite }, at) => ({ at, isWrite })),
     );
     expect(places.length).toBeGreaterThan(15);
-    for (const { at } of sampled(places, 7)) {
+    for (const { at } of places.filter((_, index) => index % 7 === 0)) {
       const { damaged } = await rebuildDyingAt(at);
       await rebuild(damaged.dependencies);
       await expectVerified(damaged.objects);
@@ -269,7 +268,7 @@ describe('when the bundle of a committed generation is lost before it was applie
 });
 
 test('with another publisher at any moment of a rebuild, one of them stops, and nothing is lost', async () => {
-  for (let at = 0, reached = true; reached; at += runs(3, 1)) {
+  for (let at = 0, reached = true; reached; at += 3) {
     const world = await publishedWorld();
     const { objects } = world;
     for (const key of publicObjects(objects).keys()) if (key.endsWith('/history.json')) await world.lose(key);

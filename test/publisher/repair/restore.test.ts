@@ -14,7 +14,6 @@ import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import { MARKET_INDEX, observationsOf } from '../../../storage/records/markets.ts';
 import { HEAD_KEY } from '../../../storage/records/publication.ts';
-import { runs } from '../../runs.ts';
 import type { MemoryObjects } from '../../storage/memory-objects.ts';
 import { faultyStorage } from '../faulty-storage.ts';
 import { faultsOfLog } from '../log/log-oracle.ts';
@@ -71,8 +70,7 @@ describe('an older copy is restored in place, wherever it ends', () => {
     const [, from = 0, to = 0] = days;
     // This row takes a third of the transactions of the last day but one, the next rows the others.
     const first = from + (TEARS.findIndex(([other]) => other === name) % 3);
-    for (let count = first; count < to; count += runs(6, 3))
-      await restoreInPlace(await olderCopy(later.ledger, count, tear));
+    for (let count = first; count < to; count += 6) await restoreInPlace(await olderCopy(later.ledger, count, tear));
   });
 });
 

@@ -12,7 +12,6 @@ import { readAll } from '../../../storage/ports/paging.ts';
 import { marketKey } from '../../../storage/records/markets.ts';
 import { GENERATIONS, SUPERSEDED_PAGES, supersededPageKey, WALK_KEY } from '../../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
-import { runs } from '../../runs.ts';
 import { copiesOf } from '../copied-world.ts';
 import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
 import { laggingLedger } from '../lagging-ledger.ts';
@@ -423,7 +422,7 @@ describe('a sweep and a publish at once', () => {
     ['sweep before any operation of a publish', publish, sweepOnce],
   ])('a whole %s harms no reader', async (_, outer, inner) => {
     let operations = 0;
-    while (await interleave(operations, outer, inner)) operations += runs(3, 1);
+    while (await interleave(operations, outer, inner)) operations += 3;
     expect(operations).toBeGreaterThan(50);
   });
 
