@@ -1,8 +1,8 @@
-/** The metrics in the publisher's log are those of its alarms. */
+/** The metrics in the publisher's log, in the form that CloudWatch reads. stacks.test.ts has their alarms. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { logOutcome } from '../../publisher/entry/log.ts';
 import { PUBLISHER_METRICS } from '../../storage/aws/names.ts';
-import { type Properties, synthesised } from './synthesised.ts';
+import type { Properties } from './synthesised.ts';
 
 const FUNCTION = 'tidemark-publish';
 const DURATION_MS = 1_234;
@@ -39,8 +39,7 @@ describe('the line of a generation', () => {
     expect(envelope.CloudWatchMetrics).toHaveLength(1);
     const [{ Namespace, Dimensions, Metrics, ...others }] = envelope.CloudWatchMetrics;
     expect(others).toEqual({});
-    expect(Namespace).toMatch(/^[\w./#-]{1,255}$/);
-    expect(Dimensions).toEqual([[PUBLISHER_METRICS.dimension]]);
+    expect([Namespace, Dimensions]).toEqual(['Tidemark', [['FunctionName']]]);
     expect(members[PUBLISHER_METRICS.dimension]).toBe(FUNCTION);
     expect(Metrics).toEqual([
       { Name: PUBLISHER_METRICS.completed, Unit: 'Count' },
@@ -69,31 +68,5 @@ describe('the line of a generation', () => {
     const { level, toBeRepaired } = lineOfGeneration(['gold', 'tin', 'a', 'b', 'c']);
     const reason = 'it does not add up';
     expect([level, toBeRepaired]).toEqual(['error', `gold: ${reason}; tin: ${reason}; a: ${reason}; …`]);
-  });
-});
-
-describe.each([
-  ['publisher-lag', PUBLISHER_METRICS.completed],
-  ['publisher-slow', PUBLISHER_METRICS.duration],
-  ['publisher-behind', PUBLISHER_METRICS.behind],
-  ['markets-deferred', PUBLISHER_METRICS.deferredTooLong],
-  ['audit-changed', PUBLISHER_METRICS.auditChanged],
-])('the alarm %s', (name, metric) => {
-  it('uses the namespace, name and dimension of that line', () => {
-    const [{ Namespace, Dimensions }] = lineOfGeneration()._aws.CloudWatchMetrics;
-    const template = synthesised();
-    const [alarm] = Object.values(
-      template('ops').findResources('AWS::CloudWatch::Alarm', { Properties: { AlarmName: `tidemark-${name}` } }),
-    );
-    const { Properties: heard } = alarm as Properties;
-    expect(heard).toMatchObject({ Namespace, MetricName: metric });
-    expect(heard.Dimensions.map(({ Name }: Properties) => Name)).toEqual(Dimensions[0]);
-
-    // The dimension's value is the function's own name, which Lambda gives to it.
-    expect(heard.Dimensions[0].Value).toBe(FUNCTION);
-    const functions = template('api').findResources('AWS::Lambda::Function', {
-      Properties: { FunctionName: FUNCTION },
-    });
-    expect(Object.keys(functions)).toHaveLength(1);
   });
 });

@@ -8,7 +8,7 @@ import { createWorld, market, price } from '../publisher/world.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
 import { roleOf } from './access.ts';
 import { type AccessCall, allows, recordAccess, recordObjectAccess } from './recorded-access.ts';
-import { appOf, MINIMAL, onlyOf, type Properties, resourceOf, stackOf, synthesised } from './synthesised.ts';
+import { deployed, MINIMAL, onlyOf, type Properties, resourceOf, stackOf, synthesised } from './synthesised.ts';
 
 const SECOND = { ...MINIMAL, secondRegion: 'eu-west-1' };
 const template = synthesised(SECOND);
@@ -24,7 +24,7 @@ describe('the bucket of the second region', () => {
     onlyOf(built, 'AWS::S3::BucketPolicy').PolicyDocument.Statement;
 
   it('is there, and nothing else', () => {
-    const app = appOf(SECOND);
+    const app = deployed(SECOND);
     expect(stackOf(app, 'second-region').region).toBe('eu-west-1');
     const types = Object.values(template('second-region').toJSON().Resources as Record<string, Properties>);
     expect(types.map(({ Type }) => Type).sort()).toEqual(['AWS::S3::Bucket', 'AWS::S3::BucketPolicy']);
@@ -51,7 +51,7 @@ describe('the bucket of the second region', () => {
   });
 
   it('is made before the distribution asks for it', () => {
-    const app = appOf(SECOND);
+    const app = deployed(SECOND);
     expect(stackOf(app, 'edge').dependencies).toContain(stackOf(app, 'second-region'));
     expect(stackOf(app, 'second-region').terminationProtection).toBe(true);
   });
@@ -168,7 +168,7 @@ describe('the copy', () => {
 const SECOND_ARN = 'arn:<AWS::Partition>:s3:::tidemark-public-eu-west-1-<AWS::AccountId>';
 
 it('without the setting there is no trace of it', () => {
-  const app = appOf(MINIMAL);
+  const app = deployed();
   const names = app.node.children.filter(Stack.isStack).map(({ node }) => node.id);
   expect(names).not.toContain('tidemark-second-region');
   for (const name of ['data', 'edge', 'api', 'ops'] as const) {

@@ -6,16 +6,32 @@ import { Annotations, Match, type Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { SCOPES, USER_SCOPES } from '../../contract/operations/scopes.ts';
 import { FUNCTION_NAMES } from '../../infra/deployment/permissions.ts';
-import { appOf, MINIMAL, onlyOf, type Properties, stackOf, synthesised, WITH_OPTIONS } from './synthesised.ts';
+import {
+  appOf,
+  deployed,
+  MINIMAL,
+  onlyOf,
+  type Properties,
+  stackOf,
+  synthesised,
+  WITH_OPTIONS,
+} from './synthesised.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const ISSUER = { url: 'https://id.example.com', audience: 'tidemark', scopePrefix: 'api/' };
+const ISSUER = {
+  url: 'https://id.example.com',
+  audience: 'tidemark',
+  jwksUri: 'https://id.example.com/keys',
+  scopePrefix: 'api/',
+};
 const ELSEWHERE = { ...MINIMAL, region: 'eu-west-1' };
 
 const template = synthesised();
 const ops = template('ops');
 
-const namesOf = (context: object) => appOf(context).node.children.map(({ node }) => node.id.replace('tidemark-', ''));
+/** Synthesis adds children of its own. */
+const stacksOf = (context: object) => deployed(context).node.children.filter(Stack.isStack);
+const namesOf = (context: object) => stacksOf(context).map(({ node }) => node.id.replace('tidemark-', ''));
 
 const alarmsOf = (built: typeof ops): Properties[] =>
   Object.values(built.findResources('AWS::CloudWatch::Alarm')).map(({ Properties }) => Properties);
@@ -30,7 +46,7 @@ describe('the stacks', () => {
   });
 
   it.each([MINIMAL, ELSEWHERE])('have the rate rule where AWS WAF takes it, where one is configured: %j', (context) => {
-    const app = appOf({ ...context, writeRateLimit: 600 });
+    const app = deployed({ ...context, writeRateLimit: 600 });
     expect(stackOf(app, 'write-guard').region).toBe('us-east-1');
     app.synth();
     expect(stackOf(app, 'api').dependencies).toContain(stackOf(app, 'write-guard'));
@@ -38,17 +54,17 @@ describe('the stacks', () => {
 
   it("have the edge's alarms where its metrics are, when everything else is elsewhere", () => {
     expect(namesOf(ELSEWHERE)).toEqual(['data', 'edge', 'identity', 'api', 'ops', 'edge-alarms']);
-    const app = appOf(ELSEWHERE);
+    const app = deployed(ELSEWHERE);
     expect(stackOf(app, 'edge-alarms').region).toBe('us-east-1');
     expect(stackOf(app, 'data').region).toBe('eu-west-1');
   });
 
   it('depend on what lives longer, and never the other way', () => {
-    const app = appOf(MINIMAL);
-    app.synth();
-    const dependencies = app.node.children
-      .filter(Stack.isStack)
-      .map((stack) => [stack.node.id, stack.dependencies.map(({ node }) => node.id).sort()]);
+    deployed().synth();
+    const dependencies = stacksOf(MINIMAL).map((stack) => [
+      stack.node.id,
+      stack.dependencies.map(({ node }) => node.id).sort(),
+    ]);
     expect(Object.fromEntries(dependencies)).toEqual({
       'tidemark-data': [],
       'tidemark-edge': ['tidemark-data'],
@@ -59,21 +75,20 @@ describe('the stacks', () => {
   });
 
   it('are protected from being deleted where something would be lost', () => {
-    const app = appOf(MINIMAL);
+    const app = deployed();
     const isProtected = (name: 'data' | 'identity' | 'edge' | 'api') => stackOf(app, name).terminationProtection;
     expect([isProtected('data'), isProtected('identity')]).toEqual([true, true]);
     expect([isProtected('edge'), isProtected('api')]).not.toContain(true);
   });
 
   it.each([
-    ['waitlist@tidemark.example', 1],
+    [MINIMAL.waitlistEmail, 1],
     ['keys@tidemark.io', 0],
   ])('are made for key requests to %s, with so many warnings: %i', (waitlistEmail, warnings) => {
-    const app = appOf({ ...MINIMAL, waitlistEmail });
     const named = Match.stringLikeRegexp(`${waitlistEmail}.*tidemark:waitlistEmail`);
-    const found = app.node.children
-      .filter(Stack.isStack)
-      .flatMap((stack) => Annotations.fromStack(stack).findWarning('*', named));
+    const found = stacksOf({ ...MINIMAL, waitlistEmail }).flatMap((stack) =>
+      Annotations.fromStack(stack).findWarning('*', named),
+    );
     expect(found).toHaveLength(warnings);
   });
 
@@ -170,7 +185,7 @@ describe('identity', () => {
   });
 
   it('gives the write API the configured issuer', () => {
-    const api = synthesised({ ...MINIMAL, issuer: { ...ISSUER, jwksUri: 'https://id.example.com/keys' } })('api');
+    const api = synthesised({ ...MINIMAL, issuer: ISSUER })('api');
     const [writeApi] = Object.values(
       api.findResources('AWS::Lambda::Function', { Properties: { FunctionName: 'tidemark-write-api' } }),
     );
@@ -207,6 +222,8 @@ describe('alarms', () => {
     ['the depth of the queue of failures', 'failures-queued', 'AWS/SQS', 'ApproximateNumberOfMessagesVisible'],
   ])('are on %s', (_what, name, Namespace, MetricName) => {
     expect(alarmOf(name)).toMatchObject({ Namespace, MetricName });
+    // The test above has the values: names of functions that are there.
+    if (Namespace === 'Tidemark') expect(alarmOf(name).Dimensions).toMatchObject([{ Name: 'FunctionName' }]);
   });
 
   it('are on the throttles of every function, but for a publisher that is to be turned away', () => {

@@ -80,13 +80,24 @@ export function stackOf(app: App, name: StackName): Stack {
 }
 
 const apps = new Map<string, App>();
+const templates = new Map<Stack, Template>();
 
-/** The templates of one deployment. Made once in a process: tests only read them. */
-export function synthesised(context: object = MINIMAL): (name: StackName) => Template {
+/** One deployment. Made once in a process: tests only read it. */
+export function deployed(context: object = MINIMAL): App {
   const key = JSON.stringify(context);
   const app = apps.get(key) ?? appOf(context);
   apps.set(key, app);
-  return (name) => Template.fromStack(stackOf(app, name));
+  return app;
+}
+
+/** The templates of one deployment, each made once. */
+export function synthesised(context: object = MINIMAL): (name: StackName) => Template {
+  return (name) => {
+    const stack = stackOf(deployed(context), name);
+    const template = templates.get(stack) ?? Template.fromStack(stack);
+    templates.set(stack, template);
+    return template;
+  };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: templates are plain JSON.
