@@ -115,7 +115,9 @@ const faults: readonly { readonly name: string; readonly fault: Fault; readonly 
 describe.each(faults)(
   'when a storage operation $name, readers see whole generations, and the next publish completes it',
   ({ fault, from }) => {
-    const places = placesOf(fault, operations).filter((_, index) => index % 3 === from);
+    // There are many puts of bodies and looks before them; all other operations are single steps.
+    const isOneOfMany = (what: string) => /^objects\.(?:put|stat|get) /.test(what);
+    const places = placesOf(fault, operations).filter(({ what }, index) => index % 3 === from || !isOneOfMany(what));
     test.each(places)('$number: $what', async ({ number }) => {
       const world = await worldWithChanges();
       await publishWithFault(world, number, fault);

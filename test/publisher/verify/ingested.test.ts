@@ -64,5 +64,5 @@ test('`verify` finds nothing in accepted records; some records are accepted and 
     }),
     { numRuns: 50 },
   );
-  expect(Math.min(accepted, refused)).toBeGreaterThan(50);
+  expect(Math.min(accepted, refused)).toBeGreaterThan(15);
 });
