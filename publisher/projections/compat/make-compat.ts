@@ -18,6 +18,7 @@ import { COMPAT_MARKETS_MAX, MODELS_MAX, partDays } from '../../../contract/bodi
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
+import type { PublicObservation } from '../../../contract/values/metric.ts';
 import { put, removed } from '../../../storage/ports/changes.ts';
 import type { Change } from '../../../storage/ports/ledger.ts';
 import { listKeys } from '../../../storage/ports/objects.ts';
@@ -32,7 +33,6 @@ import {
   partOfRecord,
 } from '../../../storage/records/compat.ts';
 import { HEAD_KEY } from '../../../storage/records/publication.ts';
-import { storedHistory } from '../../core/bodies/stored-history.ts';
 import { publishedMarkets } from '../../core/lists/published-list.ts';
 import { marketsTakenDown } from '../../core/log/entry-texts.ts';
 import { readEntries } from '../../core/log/log-chunks.ts';
@@ -44,6 +44,7 @@ import type { DailyContext, DailyOutcome } from '../../kernel/projection.ts';
 import { DayPrices } from './day-prices.ts';
 import { genaiText } from './genai-prices.ts';
 import { leaveOutOfRates } from './leave-out.ts';
+import { readListed } from './listed-history.ts';
 import { isModel, type ModelMarket, ModelPrices } from './model-prices.ts';
 import { GENAI_PRICES, modelsName, PARTS, partNames, partOf } from './names.ts';
 import { Pairs } from './pairs.ts';
@@ -170,21 +171,12 @@ async function updatePart(
   if (record?.shows === shows && (await isInPlace(storage, part, record.generation))) return;
   const sections = new Map<string, PartSection>();
   for (const market of markets) {
-    const prices = new DayPrices(partDays(markets.length));
-    for await (const page of historyOf(storage, market.slug)) {
-      await yieldToEventLoop();
-      if (!prices.addAll(page)) break;
-    }
-    const { days } = prices;
+    const { days } = await readListed(storage, market, () => new DayPrices(partDays(markets.length)), yieldToEventLoop);
     sections.set(market.slug, sectionOf({ market, days, isFirst: isFirst(market), markets: markets.length }));
   }
   for (const file of partFiles(part, sections)) await putDailyFile(storage, file, generation);
   await commitAlone(storage, [put(compatPartKey(part), 0, { shows, generation })]);
 }
-
-/** @throws Superseded if a page is gone: the market has just changed, or was removed */
-const historyOf = ({ objects }: PublisherStorage, slug: string) =>
-  storedHistory(objects, slug, undefined, (key) => new Superseded(`${key} is not there any more`));
 
 /** Whether the files of a part are stored. A file of a later generation was put before a restore. */
 async function isInPlace({ objects }: PublisherStorage, part: string, generation: number): Promise<boolean> {
@@ -195,6 +187,11 @@ async function isInPlace({ objects }: PublisherStorage, part: string, generation
 async function commitAlone(storage: PublisherStorage, changes: readonly Change[]): Promise<void> {
   if (await commit(storage, changes)) return;
   throw new Superseded('another process makes the same files, or a market was removed meanwhile');
+}
+
+function allRows() {
+  const rows: PublicObservation[] = [];
+  return { rows, addAll: (page: readonly PublicObservation[]) => rows.push(...page) >= 0 };
 }
 
 interface ModelOptions {
@@ -225,10 +222,8 @@ async function makeModels(
 
   const prices = new ModelPrices();
   for (const market of markets) {
-    const rows = [];
-    for await (const page of historyOf(storage, market.slug)) rows.push(...page);
+    const { rows } = await readListed(storage, market, allRows, yieldToEventLoop);
     prices.add(market, rows);
-    await yieldToEventLoop();
   }
   const days: Record<string, string> = {};
   let newest = '{}';

@@ -39,7 +39,10 @@ export interface ModelHistory {
 }
 
 /** The fields of a market that the files need. */
-export type ModelMarket = Pick<Market, 'attributes' | 'kind' | 'name' | 'revision' | 'slug' | 'sources' | 'unit'>;
+export type ModelMarket = Pick<
+  Market,
+  'attributes' | 'history' | 'kind' | 'name' | 'revision' | 'slug' | 'sources' | 'unit'
+>;
 
 /** Whether the files can show the market. */
 export function isModel({ kind, unit }: Pick<Market, 'kind' | 'unit'>): boolean {

@@ -94,6 +94,21 @@ test('each day has the numbers of its end, with their exact digits; the newest h
   expect(await world.findings()).toEqual([]);
 });
 
+test('a price that is published while the files are made is not in them', async () => {
+  const world = compatWorld();
+  await world.ingest(WORLD);
+  const later = [() => world.ingest([said('a', 'inputPrice', '01-04', '0.000002')])];
+  await world.nextDay({
+    async yieldToEventLoop() {
+      await later.pop()?.();
+      await world.publishAll();
+    },
+  });
+  expect(await world.file('/litellm/2026-01-04.json')).toBe('404');
+  await world.nextDay();
+  expect(await world.findings()).toEqual([]);
+});
+
 describe('a price that minor units cannot hold', () => {
   const halfADollar = { quotedQuantity: 1_000_000 };
   const cases = [

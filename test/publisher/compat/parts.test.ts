@@ -124,6 +124,29 @@ test('a correction replaces a price; a mistake shows the price before it, a with
   expect(await world.findings()).toEqual([]);
 });
 
+test('prices and corrections that are published while the files are made are not in them', async () => {
+  const world = compatWorld();
+  await world.ingest([market('a'), price('a', 0, 100), price('a', 1, 101), price('a', 2, 102)]);
+  const later = [() => world.ingest([price('a', 1, 7)], 'correct'), () => world.ingest([price('a', 3, 103)])];
+  await world.nextDay({
+    async yieldToEventLoop() {
+      await later.pop()?.();
+      await world.publishAll();
+    },
+  });
+  expect((await world.section('beancount', 'a')).split('\n')).toEqual([
+    '; From /api/v1/markets/a, revision 3.',
+    '; Market a: for one unit.',
+    '2026-01-01 price M.A 1.00 USD',
+    '2026-01-02 price M.A 1.01 USD',
+    '2026-01-03 price M.A 1.02 USD',
+    '',
+  ]);
+  await world.nextDay();
+  expect(await world.lines('beancount', 'a')).toContain('2026-01-02 price M.A 0.07 USD');
+  expect(await world.findings()).toEqual([]);
+});
+
 test('where the decimals for one unit do not end, a comment says so, and the quote is the nearest number', async () => {
   const world = compatWorld();
   await world.ingest([defined('bread', 3, 'loaf'), price('bread', 0, 100), price('bread', 1, 300)]);
