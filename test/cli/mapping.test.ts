@@ -3,7 +3,6 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { mappingOf } from '../run/files-mapping.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { tidemarkHere as tidemark } from './in-process.ts';
 
@@ -94,23 +93,6 @@ test('init asks whether rates are amounts of the currencies or their prices, and
   expect(check.output).toMatch(
     /"market":"u-jpy".*"amountMinor":5101,"currency":"GBP","sourceValue":"0.5101","rounded":false/,
   );
-});
-
-test.each([
-  ['with its offset', 'YYYY-MM-DDTHH:mm:ssZ', '2026-10-11T00:00:00+02:00', {}],
-  ['by the time zone of the mapping', 'YYYY-MM-DD HH:mm', '2026-10-11 00:00', { timeZone: 'Europe/Berlin' }],
-])('{observedDate} is the date in the file, %s', async (_, format, at, clock) => {
-  const folder = await temporaryFolder();
-  const { observation, ...mapping } = mappingOf('tea');
-  const date = { column: 'date', format, precision: 'instant', ...clock };
-  const sourceUrl = 'https://example.org/{observedDate}';
-  await writeFile(
-    join(folder, 'm.json'),
-    JSON.stringify({ ...mapping, observation: { ...observation, date, sourceUrl } }),
-  );
-  await writeFile(join(folder, 'a.csv'), `date,price\n${at},1.25\n`);
-  const { output } = await tidemark(['mapping', 'check', 'm.json', 'a.csv'], { cwd: folder });
-  expect(output).toContain('"sourceUrl":"https://example.org/2026-10-11","observedAt":"2026-10-10T22:00:00Z"');
 });
 
 test('check tells what a mapping makes of a file', async () => {

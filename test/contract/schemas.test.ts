@@ -137,34 +137,10 @@ test.each([0.5, 2 ** 53, -(2 ** 53), Number.NaN, Number.POSITIVE_INFINITY])(
 );
 
 describe('a market', () => {
-  const history = MARKET.history;
-  const looked = { ...history, count: 0, firstObservedAt: null, lastObservedAt: null };
-
-  test.each<[string, Fields]>([
-    ['as it is', {}],
-    ['without observations', { metrics: { price: null }, history: looked, updatedAt: null, revision: 0 }],
-    ['that is retired', { status: 'retired' }],
-    ['with more metrics', { metrics: { price: MONEY, volume: SCALAR, spread: null } }],
-    ['without sources', { sources: [] }],
-    ['with values of two sources', { bySource: { price: [MONEY, { ...MONEY, sourceLabel: 'Another' }] } }],
-    ['that is disputed', { disputed: true, disputedMetrics: ['price', 'volume'] }],
-    ['with a representative', { representedBy: 'Bank of Exämple', representedBySalt: 'a1'.repeat(32) }],
-    ['with a representative since before the log', { representedBy: 'Bank of Exämple' }],
-    [
-      'with a source that has a cadence',
-      { sources: [{ ...SHOWN_SOURCE, cadence: CADENCE, expectedNextAt: '2026-10-01T15:00:00Z', verification: null }] },
-    ],
-    ['with a verified source', { sources: [{ ...SHOWN_SOURCE, verification: VERIFICATION }] }],
-    [
-      'with a source of which one observation was verified',
-      {
-        sources: [{ ...SHOWN_SOURCE, verification: { ...VERIFICATION, outcome: 'mismatch', subject: 'observation' } }],
-      },
-    ],
-    ['with a name of 200 characters', { name: 'é'.repeat(200) }],
-  ])('%s is taken', (_, change) => {
-    const value = { ...MARKET, ...change };
-    expect(marketSchema.parse(value)).toEqual(value);
+  test('is taken as it is, also without observations', () => {
+    const history = { ...MARKET.history, count: 0, firstObservedAt: null, lastObservedAt: null };
+    const change = { metrics: { price: null }, history, updatedAt: null, revision: 0 };
+    for (const value of [MARKET, { ...MARKET, ...change }]) expect(marketSchema.parse(value)).toEqual(value);
   });
 
   test.each<[string, Fields, readonly string[]]>([

@@ -232,16 +232,15 @@ describe.each([
   });
 });
 
-test('the date of a template is that in the file', async () => {
-  const changes = {
-    ...DATED({ format: 'YYYY-MM-DDTHH:mm:ssZ', precision: 'instant' }),
-    '/observation/sourceUrl': 'https://example.org/{observedDate}',
-  };
-  const rows = await mapped(changed(SERIES, changes), 'Date,Price\n2026-01-02T23:30:00-05:00,1\n');
-  const urls = rows.flatMap((row) =>
-    row.kind === 'record' && 'sourceUrl' in row.record ? [row.record.sourceUrl] : [],
-  );
-  expect(urls).toEqual(['https://example.org/2026-01-02']);
+test.each([
+  ['with its offset', { format: 'YYYY-MM-DDTHH:mm:ssZ' }, '2026-10-11T00:00:00+02:00'],
+  ['by the zone of the mapping', { format: 'YYYY-MM-DD HH:mm', timeZone: 'Europe/Berlin' }, '2026-10-11 00:00'],
+])('the date of a template is that in the file, %s', async (_, date, at) => {
+  const sourceUrl = 'https://example.org/{observedDate}';
+  const changes = { ...DATED({ ...date, precision: 'instant' }), '/observation/sourceUrl': sourceUrl };
+  const [, row] = await mapped(changed(SERIES, changes), `Date,Price\n${at},1\n`);
+  const record = { sourceUrl: 'https://example.org/2026-10-11', observedAt: '2026-10-10T22:00:00Z' };
+  expect(row).toMatchObject({ kind: 'record', record });
 });
 
 test.each<[object, string, string | null]>([

@@ -1,5 +1,5 @@
 /** Every listing is walked page by page, by cursors that are of use to nobody else and for nothing else. */
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { ReadOperationId } from '../../contract/operations/operations.ts';
 import { operationOf } from '../../contract/operations/operations.ts';
 import { LISTING_PAGE_SIZE } from '../../contract/operations/resources.ts';
@@ -95,8 +95,13 @@ describe.each(LISTINGS)('%s %j', (id, { by, query = '', otherQuery = 'market=tin
     return { world, ids, add, page };
   }
 
+  let opened: Awaited<ReturnType<typeof open>>;
+  beforeAll(async () => {
+    opened = await open();
+  });
+
   it('gives each once, in order, in pages that stay as they are when another one comes', async () => {
-    const { ids, add, page } = await open();
+    const { ids, add, page } = opened;
     const found: string[] = [];
     for (let cursor: string | null = null; ; ) {
       const { status, json } = await page(cursor);
@@ -116,7 +121,7 @@ describe.each(LISTINGS)('%s %j', (id, { by, query = '', otherQuery = 'market=tin
   });
 
   it('refuses its cursor with another credential, filter or path, for another listing, changed, or a day old', async () => {
-    const { world, page } = await open();
+    const { world, page } = opened;
     const { nextCursor } = (await page(null)).json.page;
     const others: readonly Partial<Call>[] = [
       { as: 'bob' },
