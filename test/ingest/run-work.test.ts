@@ -181,6 +181,14 @@ describe('a run of the queue', () => {
     expect(await leased(ledger)).toBe(0);
     expect(await runWork(worker('two'))).toEqual({ ...DONE, done: 3 });
   });
+
+  test('reports work of an unknown kind, and leaves it', async () => {
+    const { ledger, failures, dependencies } = bench();
+    await putItem(ledger, { ...workKey('x') }, { kind: 'toString', lane: 'x', lease: null } as never);
+    expect(await runWork(dependencies)).toEqual({ ...DONE, failed: 1 });
+    expect(failures).toHaveLength(1);
+    expect(await queuedWork(ledger)).toEqual(['x']);
+  });
 });
 
 describe('large work', () => {
