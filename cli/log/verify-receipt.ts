@@ -9,6 +9,7 @@ import { parseEntry } from '../../contract/log/parse-entry.ts';
 import { decimalText } from '../../contract/values/money/decimal-text.ts';
 import { CommandError } from '../program/exit-codes.ts';
 import { printFields, printJson } from '../program/output.ts';
+import { remarkOn } from '../reads/markets.ts';
 import { knownLogsOf, knownLogsPath, originOf } from './known-logs.ts';
 import type { ReceiptFlags } from './receipt-flags.ts';
 
@@ -16,7 +17,9 @@ import type { ReceiptFlags } from './receipt-flags.ts';
 export async function verifyReceipt(file: string, options: ReceiptFlags): Promise<void> {
   const { entry, index, size, origin, key, keyFrom } = await proven(file, options);
   if (options.json) return await printJson({ entry, index, size, origin, key, keyFrom });
-  const { market, metric, observedAt, recordedAt, sourceLabel, sourceUrl, revision } = entry;
+  const { market, metric, observedAt, recordedAt, sourceLabel, sourceUrl, status, revision } = entry;
+  // Without it, an announced value would look like a price. A later version is another entry.
+  const remark = remarkOn({ ...entry, supersededBy: null });
   await printFields([
     ['proven', `entry ${index} of ${size} of ${origin}`],
     ['signed by', `${nameOfKey(key)}, ${keyFrom === null ? 'as given by --log-key' : `learned from ${keyFrom}`}`],
@@ -26,6 +29,7 @@ export async function verifyReceipt(file: string, options: ReceiptFlags): Promis
     ...(isAmount(entry)
       ? [['quantity', `not in this receipt: the market entry of ${market} in the log has it`] as const]
       : []),
+    ['status', remark === '' ? status : `${status}, ${remark}`],
     ['observed', observedAt],
     ['recorded', recordedAt],
     ['source', `${sourceLabel}, ${sourceUrl}`],

@@ -11,7 +11,7 @@ import type { Client } from '../http/client.ts';
 import { toCommandError } from '../http/refusals.ts';
 import { CommandError } from '../program/exit-codes.ts';
 import { note, printRaw } from '../program/output.ts';
-import { readMarket } from '../reads/markets.ts';
+import { readMarket, remarkOn } from '../reads/markets.ts';
 import { allVersions } from '../reads/walk.ts';
 import { knownLogsPath, readKnownLogs } from './known-logs.ts';
 import type { ReceiptFlags } from './receipt-flags.ts';
@@ -36,6 +36,8 @@ export async function writeReceipt(client: Client, slug: string, options: Receip
     // The receipt itself does not state the quantity.
     if (observation.kind === 'money' && observation.decimal !== null)
       note(`Its value is ${quotedAmount(observation.decimal, observation.currency, unit)}.`);
+    const remark = remarkOn(observation);
+    if (remark !== '') note(`Its remark in the history: ${remark}.`);
   } catch (cause) {
     if (cause instanceof TidemarkError && cause.code === 'not-in-log-yet')
       throw new CommandError('findings', `${cause.detail}.`, null, { cause });

@@ -151,8 +151,10 @@ export function versionsAt(client: Client, slug: string, asOf: AsOf | null): Asy
   return asOf === null ? all : visible(all, asOf);
 }
 
+type Remarkable = Pick<PublicObservation, 'announced' | 'publicReason' | 'retraction' | 'supersededBy'>;
+
 /** Empty for a standing, effective value without a reason. */
-export function remarkOn({ announced, supersededBy, retraction, publicReason }: PublicObservation): string {
+export function remarkOn({ announced, supersededBy, retraction, publicReason }: Remarkable): string {
   if (supersededBy !== null) return 'superseded';
   const remark = announced ? 'announced' : retraction === null ? '' : RETRACTION_IN_WORDS[retraction];
   return publicReason === undefined ? remark : `${remark === '' ? 'corrected' : remark} (${publicReason})`;

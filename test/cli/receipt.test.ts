@@ -35,6 +35,10 @@ beforeAll(async () => {
   await world.ingest([yen as IngestRecordInput, price('c', 0, 5160)]);
   await publish(withLog(world.dependencies));
   await world.ingest([price('a', 0, 4130)], 'correct');
+  const taken = { type: 'retraction', kind: 'mistake', market: 'd', metric: 'price', publicReason: 'A typo' };
+  await world.ingest([market('d'), price('d', 0, 7), { ...price('d', 300, 8), announced: true } as IngestRecordInput]);
+  const { observedAt, sourceUrl } = price('d', 0, 7) as unknown as Record<string, string>;
+  await world.ingest([{ ...taken, observedAt, sourceUrl, reason: 'A test' } as IngestRecordInput]);
   await publish(withLog(world.dependencies));
   served = await serveReader(loggedReader(world.objects));
   ({ url } = served);
@@ -87,7 +91,7 @@ describe('verify --log', () => {
     printed = '';
     expect(await run('verify', url, '--log', '--json')).toBe(0);
     expect(printed).not.toContain('the first check');
-    expect(JSON.parse(printed)).toMatchObject({ findings: [], log: { size: 9, vkeys: [VKEY], takenDown: 0 } });
+    expect(JSON.parse(printed)).toMatchObject({ findings: [], log: { size: 13, vkeys: [VKEY], takenDown: 0 } });
   });
 
   test('takes several keys, each after its own option, and a URL behind one', async () => {
@@ -151,6 +155,16 @@ describe('receipt', () => {
     printed = '';
     expect(await run('receipt', 'verify', receipt(), '--log-key', VKEY)).toBe(0);
     expect(printed).toContain('value\t51.60 USD for the quantity that the market quotes\n');
+  });
+
+  test.each([
+    ['an announced value', '2026-10-28T00:00:00Z', 'status\tfinal, announced\n'],
+    ['a retraction', '2026-01-01T00:00:00Z', 'status\tfinal, retracted: mistake (A typo)\n'],
+  ])('of %s says so', async (_, observedAt, status) => {
+    expect(await run('receipt', 'd', '--url', url, '--observed-at', observedAt, '-o', receipt())).toBe(0);
+    printed = '';
+    expect(await run('receipt', 'verify', receipt(), '--log-key', VKEY)).toBe(0);
+    expect(printed).toContain(status);
   });
 
   test('without --log-key only keys count that every base URL of this log has shown', async () => {
