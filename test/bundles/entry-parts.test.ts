@@ -8,7 +8,12 @@ import { MASTER_SECRET_BYTES } from '../../lambdas/pipeline/secrets.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
 import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
-import { httpReader, UpstreamInvalid, UpstreamUnavailable } from '../../publisher/verify/reading/bounded-reader.ts';
+import {
+  boundedReader,
+  httpReader,
+  UpstreamInvalid,
+  UpstreamUnavailable,
+} from '../../publisher/verify/reading/bounded-reader.ts';
 import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
 import { ALL_MARKETS, isInShare } from '../../publisher/verify/reading/share.ts';
 import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
@@ -113,6 +118,11 @@ describe('reading over HTTP', () => {
     const server = await brokenServer(99, isWithin, 200);
     await expect(httpReader(server.url)('/api/v1/snapshot')).rejects.toThrow(UpstreamUnavailable);
     expect(server.requests()).toBe(3);
+  });
+
+  test.each([429, 500])('%i is no answer for a mirror', async (status) => {
+    const server = await brokenServer(0, false, status);
+    await expect(boundedReader(new URL(server.url))('/api/v1/snapshot')).rejects.toThrow(UpstreamUnavailable);
   });
 
   test('does not follow an answer elsewhere, nor ask for it again', async () => {

@@ -36,5 +36,8 @@ export const PARTS: Readonly<Record<string, readonly string[]>> = {
   'publisher/publish.ts': tests('publisher', 'golden', 'publish-faults', 'put-counts'),
   'publisher/collect-garbage.ts': ['publisher/sweep'],
   'publisher/entry': ['bundles/entry-parts.test.ts', ...tests('publisher', 'kms-signer')],
-  'publisher/verify': ['publisher/verify', ...tests('publisher', 'exports/make-export')],
+  'publisher/verify': [
+    ...['publisher/verify', 'bundles/entry-parts.test.ts', 'cli/hostile.test.ts'],
+    ...tests('publisher', 'exports/make-export'),
+  ],
 };

@@ -20,7 +20,7 @@ import { deleteItem } from '../storage/put-item.ts';
 import { removeMarket } from './remove-market.ts';
 import { begun, copyOf, loggedWorld, OWN_KEY } from './repair/world-from-log.ts';
 import { damagedReader, withBody, withField } from './verify/damaged-reader.ts';
-import { itemsAt, market, price, publicObjects, SMALL_PAGES, START_MS, type World } from './world.ts';
+import { itemsAt, market, price, publicObjects, retraction, SMALL_PAGES, START_MS, type World } from './world.ts';
 
 const HOUR_MS = 3_600_000;
 const at = (hour: number) => new Date(START_MS + hour * HOUR_MS).toISOString().replace('.000Z', 'Z');
@@ -29,11 +29,8 @@ const hourly = (hour: number, amountMinor = 1_000 + hour, fields: object = {}) =
   ({ ...price('power', 0, amountMinor), observedAt: at(hour), ...fields }) as IngestRecordInput;
 const ahead = (hour: number, amountMinor?: number, fields: object = {}) =>
   hourly(hour, amountMinor, { announced: 'when-ahead', ...fields });
-const taking = (hour: number, kind?: 'mistake' | 'withdrawn') => {
-  const { market, metric, observedAt, sourceUrl } = hourly(hour) as { [name: string]: unknown };
-  const more = kind === undefined ? {} : { kind };
-  return { type: 'retraction', market, metric, observedAt, sourceUrl, reason: 'a test', ...more } as IngestRecordInput;
-};
+const taking = (hour: number, kind?: 'mistake' | 'withdrawn') =>
+  retraction(hourly(hour), kind === undefined ? {} : { kind });
 
 /** The worker's part. Returns how many values became effective. */
 async function work({ dependencies }: World, ledger: Ledger = dependencies.ledger): Promise<number> {

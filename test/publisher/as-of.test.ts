@@ -1,9 +1,11 @@
 /** Readers can tell what was public at any moment from the history alone, and the market shows what stands in it. */
+
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type AsOf, AsOfReading } from '../../clients/typescript/as-of.ts';
 import { BY_SOURCE_MAX } from '../../contract/files/limits.ts';
 import { historyUrl, marketUrl } from '../../contract/files/routes.ts';
+import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
 import { recountOf } from '../../publisher/repair/recount.ts';
 import { verify } from '../../publisher/verify/verify.ts';
@@ -11,7 +13,7 @@ import { readAll } from '../../storage/ports/paging.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { marketKey, observationsOf } from '../../storage/records/markets.ts';
 import { ingest } from '../ingest/ingest.ts';
-import { createWorld, itemsAt, market, price, START_MS, type World } from './world.ts';
+import { createWorld, itemsAt, market, price, retraction, START_MS, type World } from './world.ts';
 
 const row = fc.record({
   kind: fc.constantFrom('value', 'value', 'value', 'retraction', 'mistake', 'withdrawn'),
@@ -35,12 +37,10 @@ type Row = typeof row extends fc.Arbitrary<infer Value> ? Value : never;
 
 function recordOf({ kind, day, host, label, amountMinor, releasedDay }: Row): unknown {
   const value = { ...price('gold', day, amountMinor), sourceUrl: `https://${host}.example/gold`, sourceLabel: label };
-  const { type, metric, observedAt, sourceUrl } = value as Record<string, unknown>;
   if (kind === 'value') {
     return releasedDay === null ? value : { ...value, releasedAt: `2026-01-0${1 + releasedDay}T08:00:00Z` };
   }
-  const retraction = { type: 'retraction', market: 'gold', metric, observedAt, sourceUrl, reason: `of ${type}` };
-  return kind === 'retraction' ? retraction : { ...retraction, kind };
+  return retraction(value as IngestRecordInput, kind === 'retraction' ? {} : { kind });
 }
 
 const historyOf = ({ read }: World) => itemsAt<PublicObservation>(read, historyUrl('gold'));
@@ -178,17 +178,12 @@ test('of more sources than the market shows, the newest ones show, also after mi
   };
   const newestFirst = sources.toReversed();
   expect(await shown()).toEqual(newestFirst.slice(0, BY_SOURCE_MAX));
-  const mistake = (day: number, source: number) => {
-    const { market, metric, observedAt, sourceUrl } = from(day, source) as unknown as Record<string, string>;
-    return { type: 'retraction', kind: 'mistake', market, metric, observedAt, sourceUrl, reason: 'of another metal' };
-  };
+  const mistake = (day: number, source: number) =>
+    retraction(from(day, source) as IngestRecordInput, { kind: 'mistake' });
   // The newest source has an older value too; the second has none.
-  await world.ingest([
-    mistake(BY_SOURCE_MAX + 2, BY_SOURCE_MAX + 2),
-    mistake(BY_SOURCE_MAX + 1, BY_SOURCE_MAX + 1),
-  ] as never);
+  await world.ingest([mistake(BY_SOURCE_MAX + 2, BY_SOURCE_MAX + 2), mistake(BY_SOURCE_MAX + 1, BY_SOURCE_MAX + 1)]);
   expect(await shown()).toEqual([...newestFirst.slice(2, 2 + BY_SOURCE_MAX)]);
-  await world.ingest(sources.slice(2, -3).map((source) => mistake(source, source)) as never);
+  await world.ingest(sources.slice(2, -3).map((source) => mistake(source, source)));
   // Day 0 has two sources: the tie rule decides.
   const digestOf = (source: number) => sha256Hex(`https://source-${source}.example/`);
   const tied = [0, BY_SOURCE_MAX + 2].sort((left, right) => (digestOf(left) < digestOf(right) ? 1 : -1));

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { IngestMode, IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { createWorld, market, price, SMALL_PAGES } from './world.ts';
+import { createWorld, market, price, retraction, SMALL_PAGES } from './world.ts';
 
 const DAILY = { period: 'day', releaseTime: '15:00', graceSeconds: 3600 } as const;
 const HOURLY = { period: 'minutes', minutes: 60, graceSeconds: 0 } as const;
@@ -23,10 +23,7 @@ function value(day: number, fields: object = {}): IngestRecordInput {
 
 const VOLUME = { metric: 'volume', value: '1', unit: 'lots', amountMinor: undefined, currency: undefined } as const;
 
-function retraction(day: number, kind: 'mistake' | 'withdrawn'): IngestRecordInput {
-  const { market, metric, observedAt, sourceUrl } = value(day) as Extract<IngestRecordInput, { type: 'observation' }>;
-  return { type: 'retraction', market, metric, observedAt, sourceUrl, kind, reason: 'a test' };
-}
+const taking = (day: number, kind: 'mistake' | 'withdrawn') => retraction(value(day), { kind });
 
 type Batch = readonly [IngestMode, ...(readonly IngestRecordInput[])];
 
@@ -76,7 +73,7 @@ describe('the next value is expected', () => {
       '2026-01-03T15:00:00Z',
       [
         ['append', defined([source('a test', DAILY)]), value(1), value(2)],
-        ['correct', retraction(2, 'mistake')],
+        ['correct', taking(2, 'mistake')],
       ],
     ],
     [
@@ -84,7 +81,7 @@ describe('the next value is expected', () => {
       '2026-01-04T15:00:00Z',
       [
         ['append', defined([source('a test', DAILY)]), value(1), value(2)],
-        ['correct', retraction(2, 'withdrawn')],
+        ['correct', taking(2, 'withdrawn')],
       ],
     ],
   ])('%s', async (_, expected, batches) => {
@@ -111,8 +108,8 @@ describe('verify counts the values that are missing between two others:', () => 
     ['each day', DAILY, [], 3],
     ['each working day', WORKDAYS, [], 1],
     ['not what has two metrics', WORKDAYS, [value(4, VOLUME)], 1],
-    ['also what was a mistake', WORKDAYS, [retraction(4, 'mistake')], 2],
-    ['not what was withdrawn', WORKDAYS, [retraction(4, 'withdrawn')], 1],
+    ['also what was a mistake', WORKDAYS, [taking(4, 'mistake')], 2],
+    ['not what was withdrawn', WORKDAYS, [taking(4, 'withdrawn')], 1],
     ['nothing without a cadence', undefined, [], 0],
   ])('%s', async (_, cadence, more, missingValues) => {
     const world = createWorld();

@@ -1,9 +1,11 @@
 /** The fixed input of the golden files, and its publication: in this process, or as a child process that prints it. */
+
 import { fileURLToPath } from 'node:url';
 import { zstdDecompressSync } from 'node:zlib';
 import type { IngestMode, IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { packedGeneration } from '../../publisher/kernel/files/packed-object.ts';
 import { publish } from '../../publisher/publish.ts';
+import { changedStore } from '../../storage/ports/changed-store.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectMetadata, ObjectStore } from '../../storage/ports/object-store.ts';
 import type { MarketStanding } from '../../storage/records/markets.ts';
@@ -137,13 +139,9 @@ export function memoryStores(): () => Promise<Stores> {
 
 /** A store that keeps bundles, which publishers delete once they are applied. */
 function withoutDeletes(objects: ObjectStore): ObjectStore {
-  return {
-    get: (key, options) => objects.get(key, options),
-    stat: (key) => objects.stat(key),
-    put: (key, body, metadata, condition) => objects.put(key, body, metadata, condition),
-    list: (prefix, options) => objects.list(prefix, options),
-    delete: async () => 'deleted',
-  };
+  // The golden bundle is that of a store which does not tell ETags before a put.
+  const { etagOf, ...store } = changedStore(objects, { delete: async () => 'deleted' });
+  return store;
 }
 
 /**

@@ -6,7 +6,7 @@ import { publicKey } from '../../contract/files/public-objects.ts';
 import { publish } from '../../publisher/publish.ts';
 import { faultyStorage } from './faulty-storage.ts';
 import { createFilesWorld, type FilesWorld, old, worldOfTwoYears } from './files-world.ts';
-import { market, price, publicObjects } from './world.ts';
+import { market, price, publicObjects, scalar } from './world.ts';
 
 const OPEN_YEAR = ['a/history.csv', 'a/history.ndjson', 'a/history/2026.csv', 'a/history/2026.ndjson'];
 const PASSED_YEAR = ['a/history/2025.csv', 'a/history/2025.ndjson'];
@@ -70,15 +70,7 @@ describe('the rows', () => {
       { ...price('a', 0, -3698), sourceValue: '-36.98' } as never,
       { ...price('a', 1, null), ...odd } as never,
       price('a', 2, 5),
-      {
-        ...price('a', 3, 1),
-        metric: 'tradingVolume',
-        kind: undefined,
-        amountMinor: undefined,
-        currency: undefined,
-        value: '12.50',
-        unit: 'tonnes',
-      } as never,
+      scalar('a', 3, '12.50', { metric: 'tradingVolume', unit: 'tonnes' }),
     ]);
     await world.ingest([price('a', 2, 6)], 'correct');
     await world.publish();

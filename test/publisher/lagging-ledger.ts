@@ -2,7 +2,9 @@
  * A ledger whose reads lag behind its commits, item by item, as the port allows before a transaction is acknowledged.
  * Conditions are checked against the committed items.
  */
+
 import type { Item, ItemKey, ItemsOf, Ledger, QueryOptions } from '../../storage/ports/ledger.ts';
+import { wrappedLedger } from '../storage/wrapped-ledger.ts';
 
 export interface LaggingLedger {
   /** Reads committed items. */
@@ -51,12 +53,7 @@ export function laggingLedger(ledger: Ledger): LaggingLedger {
     return result;
   };
 
-  const writer: Ledger = {
-    transact,
-    get: (key) => ledger.get(key),
-    getMany: (keys) => ledger.getMany(keys),
-    query: (partition, options) => ledger.query(partition, options),
-  };
+  const writer = wrappedLedger(ledger, { transact });
   const reader: Ledger = {
     transact,
     async get(key) {

@@ -7,7 +7,7 @@ import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
 import { latestIndex, latestRows } from './latest-rows.ts';
 import { setStanding } from './standing.ts';
-import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, START_MS } from './world.ts';
+import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, START_MS, scalar } from './world.ts';
 
 /** Three list pages. `b` has no observation, `c` an unknown value. */
 async function latestWorld(): Promise<FilesWorld> {
@@ -81,12 +81,11 @@ test('a line says of which kind the market is, how far its price can be trusted,
 
 test('a market with other metrics than a price says so in both files, and the CSV names them', async () => {
   const world = createFilesWorld(undefined, ['latest']);
-  const { amountMinor: _, currency: __, zeroAsserted: ___, ...rest } = price('a', 0, 1) as Record<string, unknown>;
   await world.ingest([
     ...[market('a'), market('b')],
     { ...price('a', 0, 250), metric: 'outputPrice' },
     { ...price('a', 0, null), metric: 'inputPrice' },
-    ...['a', 'b'].map((slug) => ({ ...rest, market: slug, metric: 'contextWindow', value: '128000', unit: 'token' })),
+    ...['a', 'b'].map((slug) => scalar(slug, 0, '128000', { metric: 'contextWindow', unit: 'token' })),
     price('b', 0, 105),
   ] as IngestRecordInput[]);
   await world.publish();

@@ -1,6 +1,7 @@
 /** A ledger that remembers its transactions, so that a test can make an older copy without the last of them. */
 import type { Change, Ledger } from '../../storage/ports/ledger.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
+import { wrappedLedger } from '../storage/wrapped-ledger.ts';
 
 export interface LoggedLedger extends Ledger {
   /** The committed transactions, in order. */
@@ -10,17 +11,14 @@ export interface LoggedLedger extends Ledger {
 export function openLoggedLedger(): LoggedLedger {
   const ledger = openSqliteLedger(':memory:');
   const transactions: (readonly Change[])[] = [];
-  return {
-    transactions,
+  const logged = wrappedLedger(ledger, {
     async transact(changes, options) {
       const result = await ledger.transact(changes, options);
       if (result.committed) transactions.push(structuredClone(changes));
       return result;
     },
-    get: (key) => ledger.get(key),
-    getMany: (keys) => ledger.getMany(keys),
-    query: (partition, options) => ledger.query(partition, options),
-  };
+  });
+  return { ...logged, transactions };
 }
 
 /** Whether the copy has this change of the torn transaction. */

@@ -1,7 +1,7 @@
 /** The texts of badges and embeds. */
 import { expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
-import { createWorld, market, price, type World } from './world.ts';
+import { createWorld, market, price, scalar, type World } from './world.ts';
 
 const READ_BASE_URL = 'https://data.example.com/below';
 const BADGE = ['/badges/a.svg', '/badges/a.json'] as const;
@@ -63,17 +63,11 @@ test('of a market without a price, the first amount of money of its page is show
   const world = await filesWorld();
   const unit = { quantity: 10_000_000_000, of: 'token' };
   const metricOf = (metric: string, amountMinor: number) => ({ ...price('c', 0, amountMinor), metric });
-  const {
-    zeroAsserted: _,
-    amountMinor: __,
-    currency: ___,
-    ...rest
-  } = { ...price('c', 0, 1) } as Record<string, unknown>;
   await world.ingest([
     { ...market('c'), unit } as IngestRecordInput,
     ...['outputPrice', 'cachePrice', 'cacheReadPrice'].map((name) => metricOf(name, 10_000_000)),
     metricOf('batchPrice', 2_500_000),
-    { ...rest, metric: 'area', value: '7', unit: 'm2' },
+    scalar('c', 0, '7', { metric: 'area', unit: 'm2' }),
   ] as IngestRecordInput[]);
   await world.publish();
   expect(await world.json('/badges/c.json')).toMatchObject({

@@ -5,7 +5,7 @@ import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts'
 import { withOperator } from '../../publisher/site.ts';
 import { readSite } from '../../server/folder/site-folder.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
-import { createWorld, market, price, readerOf } from './world.ts';
+import { createWorld, market, price, readerOf, retraction } from './world.ts';
 
 const READ_BASE_URL = 'https://data.example.com/below';
 const KEY = 'public/markets/a.html';
@@ -141,10 +141,7 @@ test('the terms of a Dataset that its sources do not share are those of the oper
 
 test('the last prices say which are corrected, and which are retracted', async () => {
   const world = await pagesWorld();
-  const taking = (day: number, kind: string) => {
-    const { market, metric, observedAt, sourceUrl } = price('c', day, 1) as Record<string, unknown>;
-    return { type: 'retraction', market, metric, observedAt, sourceUrl, reason: 'a test', kind } as IngestRecordInput;
-  };
+  const taking = (day: number, kind: string) => retraction(price('c', day, 1), { kind });
   await world.ingest([market('c'), ...[0, 1, 2, 3].map((day) => price('c', day, 100 + day))]);
   await world.ingest([price('c', 0, 99)], 'correct');
   await world.ingest([taking(1, 'mistake'), taking(2, 'withdrawn')]);

@@ -9,29 +9,11 @@ import { verify } from '../../publisher/verify/verify.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { readLog } from './log/test-log.ts';
 import { begun, copyOf, loggedWorld, OWN_KEY } from './repair/world-from-log.ts';
-import { itemsAt, market, price, publicObjects, SMALL_PAGES, type World } from './world.ts';
+import { itemsAt, market, price, publicObjects, retraction, SMALL_PAGES, scalar, type World } from './world.ts';
 
 const REASON = 'The source printed two digits the wrong way round.';
 
-const scalar = (day: number, value: string): IngestRecordInput => {
-  const { amountMinor, currency, ...record } = price('a', day, 1) as IngestRecordInput & { [field: string]: unknown };
-  return { ...record, metric: 'volume', value, unit: 'lots', rounded: false } as unknown as IngestRecordInput;
-};
-
 const but = (record: IngestRecordInput, fields: object) => ({ ...record, ...fields }) as IngestRecordInput;
-
-function taking(record: IngestRecordInput, fields: object = {}): IngestRecordInput {
-  const { market, metric, observedAt, sourceUrl } = record as unknown as { readonly [name: string]: string };
-  return {
-    type: 'retraction',
-    market,
-    metric,
-    observedAt,
-    sourceUrl,
-    reason: 'PRIVATE',
-    ...fields,
-  } as IngestRecordInput;
-}
 
 async function published(...records: readonly IngestRecordInput[]): Promise<World> {
   const world = loggedWorld();
@@ -70,14 +52,14 @@ async function send(world: World, records: readonly IngestRecordInput[], mode: I
 
 describe('a reason for the public', () => {
   test('is shown by the correction and by the retraction that has it, in the history and in the log', async () => {
-    const world = await published(scalar(0, '7'), scalar(1, '8'));
+    const world = await published(scalar('a', 0, '7'), scalar('a', 1, '8'));
     const records = [
       but(price('a', 0, 999), { publicReason: REASON }),
-      taking(price('a', 1, 101), { kind: 'mistake', publicReason: REASON }),
-      taking(price('a', 5, 105), { kind: 'withdrawn', publicReason: REASON }),
-      taking(price('a', 2, 102)),
-      but(scalar(0, '70'), { publicReason: REASON }),
-      taking(scalar(1, '8'), { publicReason: REASON }),
+      retraction(price('a', 1, 101), { kind: 'mistake', publicReason: REASON }),
+      retraction(price('a', 5, 105), { kind: 'withdrawn', publicReason: REASON }),
+      retraction(price('a', 2, 102)),
+      but(scalar('a', 0, '70'), { publicReason: REASON }),
+      retraction(scalar('a', 1, '8'), { publicReason: REASON }),
     ];
     await send(world, records);
     expect(await Promise.all([0, 1, 5, 2].map((day) => versionsAt(world, day)))).toEqual([
@@ -102,11 +84,11 @@ describe('a reason for the public', () => {
   });
 
   test('comes back with a ledger that is begun from the log', async () => {
-    const world = await published(scalar(0, '7'));
+    const world = await published(scalar('a', 0, '7'));
     await send(world, [
       but(price('a', 0, 999), { publicReason: REASON }),
-      taking(price('a', 1, 101), { kind: 'mistake', publicReason: REASON }),
-      taking(scalar(0, '7'), { publicReason: REASON }),
+      retraction(price('a', 1, 101), { kind: 'mistake', publicReason: REASON }),
+      retraction(scalar('a', 0, '7'), { publicReason: REASON }),
     ]);
     const again = await begun(world, await copyOf(world.objects));
     await again.publishAll();
@@ -142,7 +124,7 @@ describe('a reason for the public', () => {
 describe('the same record again', () => {
   const other = 'The source has said why since.';
   const correction = but(price('a', 0, 999), { publicReason: REASON });
-  const retraction = taking(price('a', 0, 100), { kind: 'withdrawn', publicReason: REASON });
+  const withdrawal = retraction(price('a', 0, 100), { kind: 'withdrawn', publicReason: REASON });
   const correctedTo = ['100 null undefined', `999 null ${REASON}`];
   const retracted = ['100 null undefined', `null withdrawn ${REASON}`];
   test.each([
@@ -156,15 +138,15 @@ describe('the same record again', () => {
     ],
     [
       'a retraction with another reason',
-      retraction,
-      but(retraction, { publicReason: other }),
+      withdrawal,
+      but(withdrawal, { publicReason: other }),
       'accepted',
       [...retracted, `null withdrawn ${other}`],
     ],
     [
       'a retraction with another reason, which leaves the kind out',
-      retraction,
-      taking(price('a', 0, 1), { publicReason: other }),
+      withdrawal,
+      retraction(price('a', 0, 1), { publicReason: other }),
       'accepted',
       [...retracted, `null withdrawn ${other}`],
     ],
@@ -186,7 +168,7 @@ describe('is refused, and not lost,', () => {
     ['of a value that was retracted', 'correct', price('a', 1, 101), 'conflict.existing'],
   ] as const)('%s', async (_, mode, record, code) => {
     const world = await published();
-    await send(world, [taking(price('a', 1, 101), { kind: 'withdrawn' })]);
+    await send(world, [retraction(price('a', 1, 101), { kind: 'withdrawn' })]);
     const { taken, faults } = await send(world, [but(record, { publicReason: REASON })], mode);
     expect({ taken, faults }).toEqual({ taken: false, faults: [`${code} /publicReason`] });
     expect((await rowsOf(world)).filter((row) => 'publicReason' in row)).toEqual([]);
@@ -194,7 +176,7 @@ describe('is refused, and not lost,', () => {
 
   test('of a value that was retracted, it is taken with `reinstated`', async () => {
     const world = await published();
-    await send(world, [taking(price('a', 1, 101), { kind: 'withdrawn' })]);
+    await send(world, [retraction(price('a', 1, 101), { kind: 'withdrawn' })]);
     await send(world, [but(price('a', 1, 101), { publicReason: REASON, reinstated: true })]);
     expect((await versionsAt(world, 1)).at(-1)).toEqual(`101 null ${REASON}`);
   });
@@ -206,7 +188,7 @@ describe('is refused, and not lost,', () => {
     ['no text', 5],
   ])('if it has %s', async (_, publicReason) => {
     const world = await published();
-    const records = [but(price('a', 0, 999), { publicReason }), taking(price('a', 1, 101), { publicReason })];
+    const records = [but(price('a', 0, 999), { publicReason }), retraction(price('a', 1, 101), { publicReason })];
     const { faults } = await send(world, records);
     expect(faults).toEqual(['record.invalid /publicReason', 'record.invalid /publicReason']);
   });

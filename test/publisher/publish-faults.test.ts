@@ -1,10 +1,12 @@
 /** Each storage operation of a publish fails in each way, and readers never notice. */
+
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { Superseded } from '../../publisher/errors.ts';
 import { publish } from '../../publisher/publish.ts';
 import { type Site, siteOf } from '../../publisher/site.ts';
 import { verify } from '../../publisher/verify/verify.ts';
+import { changedStore } from '../../storage/ports/changed-store.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
@@ -149,14 +151,7 @@ test('when a publish has rejected, it puts nothing more', async () => {
     if (isFailing) throw new StorageUnavailable('it does not answer');
     return await objects.put(key, ...more);
   };
-  const slow: ObjectStore = {
-    ...objects,
-    get: objects.get,
-    stat: objects.stat,
-    list: objects.list,
-    delete: objects.delete,
-    put,
-  };
+  const slow = changedStore(objects, { put });
   await expect(publish({ ...world.dependencies, objects: slow })).rejects.toThrow(StorageUnavailable);
   const whenRejected = [begun, ended];
   await turns(200);

@@ -243,6 +243,19 @@ export function price(slug: string, day: number, amountMinor: number | null, cur
   };
 }
 
+/** A number of a market in lots, on a day as of {@link price}. */
+export function scalar(slug: string, day: number, value: string, fields: object = {}): IngestRecordInput {
+  const { amountMinor, currency, zeroAsserted, ...record } = price(slug, day, 1) as unknown as Record<string, unknown>;
+  return { ...record, metric: 'volume', value, unit: 'lots', ...fields } as unknown as IngestRecordInput;
+}
+
+/** The retraction of an observation. Its reason is not for the public. */
+export function retraction(of: IngestRecordInput, fields: object = {}): IngestRecordInput {
+  const { market, metric, observedAt, sourceUrl } = of as Extract<IngestRecordInput, { type: 'observation' }>;
+  const record = { type: 'retraction', market, metric, observedAt, sourceUrl, reason: 'PRIVATE', ...fields };
+  return record as IngestRecordInput;
+}
+
 /** The public objects of a store, without bundles. Two runs must agree on them. */
 export function publicObjects(objects: MemoryObjects): Map<string, string> {
   const bodies = [...objects.snapshot()].map(([key, { body }]) => [key, Buffer.from(body).toString('utf8')] as const);

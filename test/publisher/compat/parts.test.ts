@@ -6,7 +6,7 @@ import { FileTooLarge } from '../../../publisher/errors.ts';
 import { makeCompat } from '../../../publisher/projections/compat/make-compat.ts';
 import { partOf } from '../../../publisher/projections/compat/names.ts';
 import { removeMarket } from '../remove-market.ts';
-import { market, price } from '../world.ts';
+import { market, price, retraction } from '../world.ts';
 import { COMPAT, compatWorld, DAY_MS, PATHS } from './compat-world.ts';
 
 const FILES = (slug: string) => Object.values(PATHS(slug));
@@ -103,18 +103,8 @@ test('a correction replaces a price; a mistake shows the price before it, a with
   await world.ingest(slugs.flatMap((slug) => [market(slug), morning(slug), evening(slug)]));
   await world.nextDay();
   await world.ingest([{ ...evening('corrected'), amountMinor: 7 } as IngestRecordInput], 'correct');
-  const { metric, observedAt, sourceUrl } = evening('x') as unknown as Record<string, string>;
-  const retraction = (slug: string, kind: string) =>
-    ({
-      type: 'retraction',
-      market: slug,
-      metric,
-      observedAt,
-      sourceUrl: sourceUrl?.replace('/x', `/${slug}`),
-      kind,
-      reason: 'a test',
-    }) as never;
-  await world.ingest([retraction('mistaken', 'mistake'), retraction('withdrawn', 'withdrawn')]);
+  const taking = (slug: string, kind: string) => retraction(evening(slug), { kind });
+  await world.ingest([taking('mistaken', 'mistake'), taking('withdrawn', 'withdrawn')]);
   await world.nextDay();
   expect(await Promise.all(slugs.map((slug) => world.lines('beancount', slug)))).toEqual([
     ['2026-01-02 price CORRECTED 0.07 USD'],

@@ -11,7 +11,7 @@ import { testSigner, withLog } from '../log/test-log.ts';
 import { removeMarket } from '../remove-market.ts';
 import { setStanding } from '../standing.ts';
 import { takeDown } from '../take-down.ts';
-import { createWorld, market, price, type World, worldOn } from '../world.ts';
+import { createWorld, market, price, retraction, type World, worldOn } from '../world.ts';
 
 export function loggedWorld(): World {
   const world = createWorld();
@@ -42,10 +42,7 @@ export async function livedWorld(seed: number): Promise<World> {
       const correction = price(slug, pick([0, 1, 2]), Math.floor(random() * 1e6));
       await world.ingest([{ ...correction, ...reasonOf(step) } as IngestRecordInput], 'correct');
     } else if (kind === 5) {
-      const { observedAt, sourceUrl } = price(slug, pick([0, 1, 2]), 1) as unknown as Record<string, string>;
-      const identity = { market: slug, metric: 'price', observedAt, sourceUrl };
-      const retraction = { type: 'retraction', ...identity, reason: 'a test', ...reasonOf(step) };
-      await world.ingest([retraction as unknown as IngestRecordInput], 'correct');
+      await world.ingest([retraction(price(slug, pick([0, 1, 2]), 1), reasonOf(step))], 'correct');
     } else if (kind === 6) {
       const sources = [`s${step}`, 'two'].map((label) => ({ label, url: `https://example.com/${label}`, ...source }));
       const outliers = random() < 0.5 ? {} : { outliers: 'off', outliersReason: 'it leaps' };
