@@ -91,20 +91,7 @@ describe('when the next value is expected', () => {
   });
 
   /** Dates of Easter Sunday, among them its earliest and its latest ones. */
-  test.each([
-    '1818-03-22',
-    '1943-04-25',
-    '1954-04-18',
-    '1981-04-19',
-    '2008-03-23',
-    '2024-03-31',
-    '2025-04-20',
-    '2026-04-05',
-    '2027-03-28',
-    '2038-04-25',
-    '2049-04-18',
-    '2285-03-22',
-  ])('Easter %s', (sunday) => {
+  test.each(['1818-03-22', '1943-04-25', '1954-04-18', '2038-04-25', '2285-03-22'])('Easter %s', (sunday) => {
     const before = new Date(Date.parse(sunday) - DAY_MS).toISOString();
     const after = new Date(Date.parse(sunday) + DAY_MS).toISOString().replace('.000Z', 'Z');
     expect(expectedNextAt(cadenceSchema.parse({ ...DAILY, holidays: ['easter+0'] }), before)).toBe(after);

@@ -165,7 +165,7 @@ describe('parseJson, for any text', () => {
         const written = JSON.stringify(value, null, indent);
         expect(parseJson(written)).toEqual({ value: JSON.parse(written) });
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   });
 
@@ -225,7 +225,7 @@ describe('parseJson, for any text', () => {
         if ('value' in result) expect(JSON.parse(input)).toEqual(result.value);
         else expect(result.faults.length).toBeGreaterThan(0);
       }),
-      { numRuns: 5000 },
+      { numRuns: 1500 },
     );
   });
 });

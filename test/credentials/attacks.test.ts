@@ -407,7 +407,7 @@ describe('any header', () => {
     const world = await credentialWorld({ signingKeys: [ec] });
     await fc.assert(
       fc.asyncProperty(headers, (header) => expectRefused(world, header)),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 });

@@ -92,7 +92,7 @@ describe('determinism', () => {
 
         expect(independent(recordsOf(await split.dump()))).toEqual(independent(recordsOf(await whole.dump())));
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 
@@ -128,6 +128,6 @@ test('the counters of a market equal the counts of its observations, after any a
         expect(record.latest.price?.metric.unknownReason).toBe(newest?.unknownReason);
       }
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 });

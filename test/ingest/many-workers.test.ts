@@ -8,7 +8,7 @@ import { market, price } from '../publisher/world.ts';
 import { type WorkLoad, workOff } from './work-load.ts';
 
 const MARKETS = 12;
-const ROWS = 240;
+const ROWS = 120;
 const SUBJECTS = 4;
 
 function slugsOf(subject: number): readonly string[] {

@@ -189,7 +189,7 @@ describe('reads of neighbours', () => {
           expect(rows.length === 0 ? [] : outliers).toEqual(expected);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 });

@@ -205,7 +205,7 @@ describe('a document that is not as the mapping says', () => {
         else expect(found.detail).toContain('twice');
         for await (const row of readJsonRows(text, rows)) expect(row.line).toBeGreaterThan(0);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 

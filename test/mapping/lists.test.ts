@@ -78,7 +78,7 @@ describe('a slug with a digest', () => {
           expect(await slugsOf([name])).toEqual({ [name]: together[name] });
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 20 },
     );
   });
 
@@ -192,7 +192,7 @@ describe('an exact quantity', () => {
           );
         expect([fits(quantity), quantity > 1 && fits(quantity / 10)]).toEqual([true, false]);
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   });
 });

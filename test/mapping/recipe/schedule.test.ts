@@ -85,7 +85,7 @@ describe('a schedule', () => {
           expect(schedule.days).toContain(weekday);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
@@ -107,7 +107,7 @@ describe('a schedule', () => {
           if (!isSecond) expect(next).toBeLessThanOrEqual(instant);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
