@@ -64,7 +64,11 @@ describe('redact', () => {
     fc.assert(
       fc.property(around, credential, around, credential, (before, first, between, second) => {
         const result = redact(`${before}${first.text}${between} ${second.text}`);
-        for (const secret of [...first.secrets, ...second.secrets]) expect(result).not.toContain(secret);
+        const parts = [...first.secrets, ...second.secrets].flatMap((secret) => [
+          secret.slice(0, 12),
+          secret.slice(-12),
+        ]);
+        for (const part of parts) expect(result).not.toContain(part);
       }),
       { numRuns: 500 },
     );
