@@ -1,4 +1,5 @@
 /** An older ledger beside a store with later generations. */
+
 import { beforeEach, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
@@ -8,6 +9,7 @@ import { rebuild } from '../../../publisher/repair/rebuild.ts';
 import { resume } from '../../../publisher/repair/resume.ts';
 import { StorageCorrupt } from '../../../storage/ports/errors.ts';
 import { HEAD_KEY, marketMarkKey } from '../../../storage/records/publication.ts';
+import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
 import { diesAfter, faultyStorage } from '../faulty-storage.ts';
 import { createWorld, dependenciesOn, market, price, publicObjects, type World } from '../world.ts';
 
@@ -78,6 +80,13 @@ test.each(SITUATIONS)(
     expect(await world.findings()).toEqual([]);
   },
 );
+
+test('a ledger without a generation does not publish over one that readers can see', async () => {
+  const before = publicObjects(world.objects);
+  const empty = dependenciesOn(openSqliteLedger(':memory:'), world.objects, world.clock);
+  await expect(publish(empty)).rejects.toThrow(StorageCorrupt);
+  expect(publicObjects(world.objects)).toEqual(before);
+});
 
 test('where the snapshot does not show it, the apply overwrites nothing later, and a rebuild continues above it', async () => {
   await world.lose(publicKey({ kind: 'snapshot' }));
