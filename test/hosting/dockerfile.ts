@@ -14,7 +14,6 @@ interface Instruction {
 }
 
 export interface Stage {
-  readonly base: string;
   /** What the steps have added. */
   readonly layer: string;
   readonly environment: Readonly<Record<string, string>>;
@@ -54,12 +53,12 @@ export function runStages(root: string, file: string, folder: string): readonly 
   let name = '';
   for (const instruction of instructionsOf(readFileSync(join(root, file), 'utf8'))) {
     if (instruction.name === 'FROM') {
-      const [base = '', , alias] = instruction.words;
+      const [, , alias] = instruction.words;
       name = alias ?? String(stages.size);
       const layer = join(folder, name);
       mkdirSync(layer, { recursive: true });
       const none = { environment: {}, workdir: '/', user: '', entrypoint: [], command: [], healthcheck: [] };
-      stage = { base, layer, ...none };
+      stage = { layer, ...none };
     } else if (stage !== null) {
       stage = run(instruction, stage);
     }

@@ -1,23 +1,15 @@
 /** The metrics of the embedded server: their text, and what a real process shows on their port. */
 import { writeFile } from 'node:fs/promises';
-import { request } from 'node:http';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { startServer, startServerForTest } from './server-process.ts';
 import { copySample } from './taken-in-sample.ts';
 
-const get = (address: string, method = 'GET') =>
-  new Promise<{ status: number | undefined; type: string | undefined; text: string }>((resolve, reject) => {
-    const asked = request(address, { method }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (chunk: string) => {
-        text += chunk;
-      });
-      response.on('end', () => resolve({ status: response.statusCode, type: response.headers['content-type'], text }));
-    });
-    asked.on('error', reject).end();
-  });
+async function get(address: string, method = 'GET') {
+  const answer = await fetch(address, { method });
+  return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() };
+}
 
 const WORDS = '# (?:TYPE|UNIT|HELP) \\w+ .+';
 const SAMPLE = '\\w+(?:\\{\\w+="[^"]*"(?:,\\w+="[^"]*")*\\})? -?\\d\\S*';

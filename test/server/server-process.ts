@@ -31,15 +31,20 @@ export function startServer(environment: Readonly<Record<string, string>>, main 
     env: { PATH, PORT: '0', TIDEMARK_PROJECTIONS: 'log', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  return watchServer(child);
+}
+
+/** One that is started in another way. @param isLeader of a process group, which gets its signals, as a terminal sends them */
+export function watchServer(child: ChildProcess, isLeader = false): ServerProcess {
   let [output, errors] = ['', ''];
   const started = Promise.withResolvers<string>();
   const begun = Promise.withResolvers<void>();
-  child.stdout.on('data', (chunk: Buffer) => {
+  child.stdout?.on('data', (chunk: Buffer) => {
     output += chunk.toString('utf8');
     begun.resolve();
     if (STARTED.test(output)) started.resolve(/http:\/\/[\w.:[\]]+/.exec(output)?.[0] ?? '');
   });
-  child.stderr.on('data', (chunk: Buffer) => {
+  child.stderr?.on('data', (chunk: Buffer) => {
     errors += chunk.toString('utf8');
   });
   const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals);
@@ -54,7 +59,8 @@ export function startServer(environment: Readonly<Record<string, string>>, main 
     begun: begun.promise,
     ended,
     end: (signal) => {
-      child.kill(signal);
+      if (!isLeader) child.kill(signal);
+      else if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid as number), signal);
       return ended;
     },
   };

@@ -1,11 +1,11 @@
 /** The packed package in an empty folder, with the Node of a user: installed, started and asked. */
 import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { siteFiles } from '../../tools/build/build-site.ts';
 import { NO_CONFIG } from '../cli/tidemark.ts';
+import { watchServer } from '../server/server-process.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { type Packed, packedService, USERS_ENVIRONMENT } from './users-machine.ts';
 
@@ -57,22 +57,10 @@ it('runs by npx in an empty folder: start, and then markets list', async () => {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-  const server = spawn('npx', ['--no-install', 'tidemark', 'start', '--port', '0'], {
-    cwd: empty,
-    env,
-    detached: true,
-  });
-  const ended = once(server, 'close');
+  const start = ['--no-install', 'tidemark', 'start', '--port', '0'];
+  const server = watchServer(spawn('npx', start, { cwd: empty, env, detached: true }), true);
   try {
-    let output = '';
-    await new Promise<void>((resolve, reject) => {
-      server.stdout.on('data', (chunk: Buffer) => {
-        output += chunk.toString('utf8');
-        if (/curl -i \S+/.test(output)) resolve();
-      });
-      server.once('close', () => reject(new Error(`it ended:\n${output}`)));
-    });
-    const [, base = ''] = /curl -i (\S+?)\/api\//.exec(output) ?? [];
+    const base = await server.started;
     const built = readFileSync(join(ROOT, 'clients/web/built/index.html'), 'utf8');
     expect(assetsOf(await (await fetch(`${base}/`)).text())).toEqual(assetsOf(built));
     expect(assetsOf(built).length).toBeGreaterThan(1);
@@ -82,9 +70,7 @@ it('runs by npx in an empty folder: start, and then markets list', async () => {
     tidemark('init', 'prices', '--recipe', 'ecb-daily', '--origin', 'data.example');
     expect(readdirSync(join(empty, 'prices'))).toContain('publish.sh');
   } finally {
-    // As a terminal sends Ctrl-C: to npx and everything below it.
-    process.kill(-(server.pid as number), 'SIGINT');
-    await ended;
+    await server.end('SIGINT');
   }
   expect(tidemark('gc', '--dry-run')).toContain('A run would remove: ');
 });

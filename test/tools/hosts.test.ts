@@ -1,6 +1,6 @@
 /**
  * One service, published by `tidemark run`, on each host that can run here: the tools of readers and the pages work there
- * unchanged. Other tests try our own server by all of them.
+ * unchanged. Other tests try our own server by all of them. Caddy answers as nginx does: test/slow/folder-hosting.test.ts.
  */
 import { mkdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -16,7 +16,7 @@ import { tidemarkHere } from '../cli/in-process.ts';
 import { type Run, tidemark } from '../cli/tidemark.ts';
 import { startFileServer } from '../hosting/file-server.ts';
 import { missingProgram } from '../hosting/proxy.ts';
-import { type ReverseProxy, startCaddyFolder, startNginxFolder } from '../hosting/reverse-proxies.ts';
+import { type ReverseProxy, startNginxFolder } from '../hosting/reverse-proxies.ts';
 import { market, price } from '../publisher/world.ts';
 import { startServer } from '../server/server-process.ts';
 import { folderForAll, temporaryFolder } from '../storage/temporary-folder.ts';
@@ -48,8 +48,6 @@ interface Host {
   readonly program: string;
   /** `files`: it knows only files. `API`: it has our configuration, so plain `verify` judges it. */
   readonly answers: 'files' | 'API';
-  /** Each answer is that of nginx, which is tried by the rest: test/slow/folder-hosting.test.ts. */
-  readonly isLikeNginx?: boolean;
   /** @param site the public files. They stay as they are. @param folder for what it needs beside them */
   serve(site: string, folder: string): Promise<Serving>;
 }
@@ -65,10 +63,6 @@ const HOSTS: readonly Host[] = [
   {
     ...{ name: 'nginx', program: 'nginx', answers: 'API' },
     serve: async (site, folder) => await startNginxFolder(folder, site, null),
-  },
-  {
-    ...{ name: 'Caddy', program: 'caddy', answers: 'API', isLikeNginx: true },
-    serve: async (site, folder) => await startCaddyFolder(folder, site, null),
   },
   {
     ...{ name: 'an S3 engine, whose bucket a run fills from the log', program: 'python3', answers: 'files' },
@@ -117,7 +111,7 @@ beforeAll(async () => {
 
 afterAll(() => browser?.close());
 
-describe.each(HOSTS)('on $name', ({ name, program, answers, isLikeNginx, serve }) => {
+describe.each(HOSTS)('on $name', ({ name, program, answers, serve }) => {
   const reason = missingProgram(program);
   if (reason !== null && process.env.CI === 'true') throw new Error(reason);
   if (reason !== null) return test('is tried where its program is installed', ({ skip }) => skip(reason));
@@ -156,8 +150,6 @@ describe.each(HOSTS)('on $name', ({ name, program, answers, isLikeNginx, serve }
       ...{ missing: 'not-found', removed: answers === 'API' ? 'market-removed' : 'not-found' },
     });
   });
-
-  if (isLikeNginx) return;
 
   test('a mirror is current', async () => {
     const words = ['mirror', serving.url, join(await temporaryFolder(), 'mirror'), '--once', '--json'];

@@ -69,17 +69,6 @@ describe('while the store fails', () => {
 });
 
 describe('absence', () => {
-  test('evicts the kept body, which a later failure does not bring back', async () => {
-    objects.put(GOLD, 'one');
-    await look();
-    objects.remove(GOLD);
-    clock.advanceSeconds(15);
-    expect(await look()).toBe('absent, 1 read');
-    objects.mode = 'unavailable';
-    clock.advanceSeconds(15);
-    expect(await look()).toBe('unavailable, 1 read');
-  });
-
   test('of ten thousand other keys does not push an object out', async () => {
     objects.put(GOLD, 'one');
     await look();
