@@ -1,8 +1,6 @@
 /** A proxy before an engine of S3: it counts what changes the bucket, and can take conditions out of requests. */
-import { once } from 'node:events';
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { listeningForTest } from '../listening.ts';
 
 export interface S3Proxy {
   readonly endpoint: string;
@@ -33,11 +31,5 @@ export async function startS3Proxy(engine: string, { dropsConditions = false } =
     incoming.on('error', () => outgoing.destroy());
     incoming.pipe(outgoing);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return Object.assign(proxy, { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  return Object.assign(proxy, { endpoint: await listeningForTest(server) });
 }

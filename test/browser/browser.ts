@@ -67,6 +67,8 @@ export async function expectGoodLooks(
     await page.emulateMedia({ colorScheme });
     for (const width of colorScheme === 'dark' ? JUDGED : WIDTHS) {
       await page.setViewportSize({ width, height: width === 360 ? 740 : 900 });
+      // A button takes its new colour little by little.
+      await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished))');
       const overflow = await page.evaluate(
         'document.documentElement.scrollWidth - document.documentElement.clientWidth',
       );

@@ -1,7 +1,7 @@
 /** Embeds and badges in a page of another origin. */
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
+import { listeningForTest } from '../listening.ts';
 import { expectGoodLooks } from './browser.ts';
 import { openPage } from './pages.ts';
 
@@ -11,9 +11,7 @@ async function foreignPage(body: string): Promise<string> {
     response.writeHead(200, { 'content-type': 'text/html' });
     response.end(`<!doctype html><html lang="en"><title>Another site</title><body>${body}</body></html>`);
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return `${await listeningForTest(server)}/`;
 }
 
 const frameOf = (path: string, width = 480) =>

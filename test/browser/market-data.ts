@@ -1,11 +1,10 @@
 /** Markets with everything that a market can have: two sources, unknown values, corrections, retractions, hostile texts. */
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { inject, onTestFinished } from 'vitest';
+import { inject } from 'vitest';
+import { listeningForTest } from '../listening.ts';
 
 const DAY_MS = 86_400_000;
 const FIRST_MS = Date.UTC(2026, 0, 5);
@@ -210,12 +209,10 @@ export async function serveLongHistory(page: Page, count: number): Promise<strin
     asked.push(path);
     response.end(bodies[path]?.());
   });
-  onTestFinished(() => void server.close());
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
+  const { port } = new URL(await listeningForTest(server));
   await page.route(`**${GOLD}**`, (route) => {
     const url = new URL(route.request().url());
-    url.port = String(port);
+    url.port = port;
     return route.continue({ url: url.href });
   });
   return asked;

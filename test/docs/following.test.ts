@@ -1,45 +1,25 @@
 /** The script of docs/following.md follows a log, with as many requests as the page says. */
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { tilePath } from '../../contract/log/tiles.ts';
-import { publish } from '../../publisher/publish.ts';
-import { createEdgeServer } from '../../server/edge/server.ts';
-import { readTexts, withLog } from '../publisher/log/test-log.ts';
-import { createWorld, market, price } from '../publisher/world.ts';
+import { serveWorldForTest } from '../clients/typescript/served-world.ts';
+import { listeningForTest } from '../listening.ts';
+import { readTexts } from '../publisher/log/test-log.ts';
+import { market, price } from '../publisher/world.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 
 const page = await readFile(new URL('../../docs/following.md', import.meta.url), 'utf8');
 const [, script = ''] = /```sh\n([\s\S]*?)```/.exec(page) ?? [];
 
-/** A service with a log of its own clock, and the requests that it gets. */
 async function startService() {
-  const plain = createWorld();
-  const world = { ...plain, dependencies: withLog(plain.dependencies) };
-  const asked: string[] = [];
-  const { server } = createEdgeServer({
-    objects: world.objects,
-    nowMs: () => world.clock.nowMs,
-    health: () => ({ healthy: true, body: {} }),
-  });
-  server.prependListener('request', ({ url }) => asked.push(url ?? ''));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const publishDays = async (from: number, count: number) => {
-    await world.ingest([market('m'), ...Array.from({ length: count }, (_, day) => price('m', -from - day, 1))]);
-    await publish(world.dependencies);
-    world.clock.nowMs += 16_000;
-  };
-  return { world, asked, publishDays, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  const served = await serveWorldForTest();
+  const publishDays = (from: number, count: number) =>
+    served.publish([market('m'), ...Array.from({ length: count }, (_, day) => price('m', -from - day, 1))]);
+  return { ...served, publishDays };
 }
 
 /** A cache on the way that has nothing but this checkpoint. */
@@ -50,13 +30,7 @@ async function startOlderCache(checkpoint: string) {
     if (url?.endsWith('/checkpoint')) response.writeHead(200, { etag: '"older"' }).end(checkpoint);
     else response.writeHead(404).end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  return { asked, url: await listeningForTest(server) };
 }
 
 /** One round, from where the last one in this folder ended. */
@@ -72,7 +46,7 @@ test('the script reads every line once, with one request while nothing is new', 
   const roundAsksFor = async (...expected: readonly string[]) => {
     asked.length = 0;
     lines += await round(folder, url);
-    expect(asked.map((path) => path.replace('/api/v1/log/', ''))).toEqual(expected);
+    expect(asked.map((path) => path.replace('log/', ''))).toEqual(expected);
   };
   await publishDays(0, 260);
   await roundAsksFor('checkpoint', 'ndjson/000.gz', 'ndjson/001.p/6.gz');

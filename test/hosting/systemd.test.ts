@@ -10,8 +10,6 @@ const UNITS = globSync(join(import.meta.dirname, '../../infra/hosting/systemd/*'
 const SERVICES = UNITS.filter((file) => file.endsWith('.service'));
 
 const reason = missingProgram('systemd-analyze');
-if (reason !== null && process.env.CI === 'true') throw new Error(reason);
-if (reason !== null) console.log(`Skipped: ${reason}`);
 
 /** A machine on which the units and the command are installed. */
 async function installed(): Promise<string> {

@@ -1,11 +1,9 @@
 /** A host of git repositories over TLS: `git http-backend` (CGI, RFC 3875) behind a server that notes what is asked. */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { listeningForTest } from '../listening.ts';
 import { testAuthority } from '../sources/test-certificates.ts';
 
 export interface GitHost {
@@ -48,14 +46,8 @@ export async function startGitHost(folder: string): Promise<GitHost> {
       response.end(answer.subarray(end + 4));
     });
   });
-  server.listen(0, 'localhost');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
   const certificate = join(folder, 'authority.pem');
   await writeFile(certificate, authority.certificate);
-  const origin = `https://localhost:${(server.address() as AddressInfo).port}`;
+  const origin = (await listeningForTest(server, 'localhost')).replace('http', 'https');
   return { origin, environment: { GIT_SSL_CAINFO: certificate, GIT_CONFIG_GLOBAL: '/dev/null' }, asked };
 }

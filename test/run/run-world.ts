@@ -1,15 +1,13 @@
 /** `tidemark run` in a folder of its own: a file of records, a source, a key, and a web server that knows only files. */
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join, relative } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { onTestFinished } from 'vitest';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
 import { tidemarkHere } from '../cli/in-process.ts';
 import { finished, type Run, type RunOptions, spawnTidemark, tidemark } from '../cli/tidemark.ts';
+import { listeningForTest } from '../listening.ts';
 import { recipeWith } from '../sources/example-recipe.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 
@@ -113,7 +111,7 @@ export async function serveFiles(folder: string): Promise<string> {
     const body = await readFile(path).catch(() => null);
     response.writeHead(body === null ? 404 : 200).end(body ?? 'no such file');
   });
-  return await listening(server, '127.0.0.1');
+  return await listeningForTest(server);
 }
 
 /** A source whose answer the test sets; null: it fails. And its recipe, in a file. */
@@ -123,20 +121,10 @@ export async function startSource(
   const server = createServer((_, response) => {
     response.writeHead(source.answer === null ? 503 : 200).end(source.answer ?? '');
   });
-  const origin = await listening(server, 'localhost');
+  const origin = await listeningForTest(server, 'localhost');
   const source = { answer: null as Uint8Array | null, recipe: join(folder, 'metals.json'), origin };
   await writeFile(source.recipe, JSON.stringify(recipeWith({ url: `${origin}/daily.csv`, hosts: [origin] })));
   return source;
-}
-
-async function listening(server: ReturnType<typeof createServer>, host: string): Promise<string> {
-  server.listen(0, host);
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://${host}:${(server.address() as AddressInfo).port}`;
 }
 
 /** The folder behind a host that knows only files, judged by `verify`, with its log. */

@@ -1,10 +1,8 @@
 /** `tidemark restore --from-log`, as an operator types it after a ledger and its backups are lost. */
-import { once } from 'node:events';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ALL_PROJECTIONS } from '../../contract/files/projections.ts';
 import { privateNoteKey } from '../../contract/log/notes.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
@@ -13,6 +11,7 @@ import { verifyLog } from '../../publisher/verify/log/verify-log.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { openDataFolder } from '../../server/folder/data-folder.ts';
 import { tidemarkHere as tidemark } from '../cli/in-process.ts';
+import { listeningForTest } from '../listening.ts';
 import { LOG_ORIGIN, testSigner, withLog } from '../publisher/log/test-log.ts';
 import { removeMarket } from '../publisher/remove-market.ts';
 import { createWorld, dependenciesOn, market, price, readerOf } from '../publisher/world.ts';
@@ -92,10 +91,8 @@ describe('tidemark restore --from-log', () => {
     const host = createServer(async (request, response) => {
       const body = await readFile(join(data, 'public', request.url ?? '')).catch(() => null);
       response.writeHead(body === null ? 404 : 200).end(body);
-    }).listen(0, '127.0.0.1');
-    await once(host, 'listening');
-    onTestFinished(() => void host.close());
-    const { code, errors } = await restore(empty, `http://127.0.0.1:${(host.address() as AddressInfo).port}`);
+    });
+    const { code, errors } = await restore(empty, await listeningForTest(host));
     expect([code, errors]).toEqual([0, expect.stringContaining('accounts')]);
     await use(empty);
     expect((await publicFiles(empty)).get('/api/v1/log/checkpoint')).toBe(

@@ -2,7 +2,6 @@
  * Clients that generators make from docs/openapi.json, compiled and used. Each lists the markets, reads a history, sends a
  * batch, reads its report, and reads a problem.
  */
-import assert from 'node:assert/strict';
 import { copyFile, cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -11,7 +10,7 @@ import { GO_FLAGS } from '../aws/engines/engine.ts';
 import { sampleServerForAll } from '../server/sample-server.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { GO_MODULE } from './installations.ts';
-import { runTool } from './run-tool.ts';
+import { succeed } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
 
 const CLIENTS = join(import.meta.dirname, 'clients');
@@ -23,13 +22,6 @@ const OAPI_CODEGEN = join(toolFolder('go-tools'), 'oapi-codegen');
 const server = sampleServerForAll('all');
 /** As the clients take it. */
 const settings = () => ({ TIDEMARK_URL: server.url, TIDEMARK_KEY: server.key });
-
-/** Runs it in the folder; the output is that of a success. */
-async function succeed(cwd: string, program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  const { exitCode, stdout, output } = await runTool(program, args, { cwd, env });
-  assert.equal(exitCode, 0, `${program} ${args.join(' ')}\n${output}`);
-  return { stdout, output };
-}
 
 /** The sample has this many markets, and this newest price of gold. */
 const EXPECTED = { markets: 175, newest: '4129.10', state: 'applied', accepted: 1, problem: 'not-found' };

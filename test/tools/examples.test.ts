@@ -4,7 +4,6 @@ import { on } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
 import { copyFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -12,6 +11,7 @@ import { Tidemark } from '../../clients/typescript/tidemark.ts';
 import { buildClient } from '../../tools/build/build-client.ts';
 import { openBrowser } from '../browser/browser.ts';
 import { missingProgram } from '../hosting/proxy.ts';
+import { listeningForTest } from '../listening.ts';
 import { sampleServerForAll } from '../server/sample-server.ts';
 import { runTool } from './run-tool.ts';
 import { valuesOfSpreadsheet } from './spreadsheet.ts';
@@ -19,12 +19,6 @@ import { toolFolder } from './tool-folder.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../docs/examples');
 const PYTHON = join(toolFolder('python-tools'), 'bin', 'python');
-/** Of a program of Debian: null if it is there. CI installs all of them. */
-function missing(program: string): string | null {
-  const reason = missingProgram(program);
-  if (reason !== null && process.env.CI === 'true') throw new Error(reason);
-  return reason;
-}
 
 const server = sampleServerForAll('all');
 let folder: string;
@@ -59,11 +53,11 @@ test('the history as of a moment has every price that was known then, exactly', 
 
 test('the chart is drawn on a page of another origin', async () => {
   const page = readFileSync(join(EXAMPLES, 'chart.html'));
-  const host = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(page)).listen(0);
+  const host = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(page));
   const browser = await openBrowser();
   try {
     const shown = await browser.newPage();
-    await shown.goto(`http://127.0.0.1:${(host.address() as AddressInfo).port}/?url=${url}&market=gold-usd`);
+    await shown.goto(`${await listeningForTest(host)}/?url=${url}&market=gold-usd`);
     await shown.getByText('4129.10 USD for 1 troy ounce, 2026-09-29T00:00:00Z, currency-api daily release').waitFor();
     const path = await shown.locator('#chart').getAttribute('d');
     // One line without a gap, through all of the 57 prices, from the left edge to the right one.
@@ -72,12 +66,11 @@ test('the chart is drawn on a page of another origin', async () => {
     expect(path).toMatch(/^M5,.*L595,[\d.]+$/);
   } finally {
     await browser.close();
-    host.close();
   }
 });
 
 test('the spreadsheet shows the price as a number, and the moment', async (context) => {
-  const reason = missing('soffice');
+  const reason = missingProgram('soffice');
   if (reason !== null) context.skip(reason);
   const text = readFileSync(join(EXAMPLES, 'spreadsheet.fods'), 'utf8');
   // The formula that its comment shows to people is the one of the cell.
@@ -95,7 +88,7 @@ test('the spreadsheet shows the price as a number, and the moment', async (conte
 });
 
 test('a journal is valued with the downloaded prices', async (context) => {
-  const reason = missing('hledger');
+  const reason = missingProgram('hledger');
   if (reason !== null) context.skip(reason);
   await copyFile(join(EXAMPLES, 'ledger-prices.sh'), join(folder, 'ledger-prices.sh'));
   await writeFile(join(folder, 'my.journal'), '2026-01-01 opening\n  assets:gold   2 "GOLD-USD"\n  equity\n');

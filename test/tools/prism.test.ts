@@ -3,16 +3,15 @@
  * that are valid by docs/openapi.json.
  */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../../tools/bench/free-port.ts';
 import { OPENAPI_FILE } from '../../tools/build/build-openapi.ts';
 import { type RunningEngine, serve } from '../aws/engines/engine.ts';
+import { listeningForTest } from '../listening.ts';
 import { STEPS } from '../scenario/scenario.ts';
 import { type Exchange, openSession, type Session } from '../scenario/session.ts';
 import { sampleServerForAll } from '../server/sample-server.ts';
@@ -94,10 +93,8 @@ test('Prism refuses an answer with a planted fault', async () => {
   const headers = { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'ETag' };
   const upstream = createServer((_, response) => {
     response.writeHead(200, { ...headers, 'content-type': 'application/json' }).end(JSON.stringify(faulty));
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => void upstream.close());
-  await once(upstream, 'listening');
-  const prism = await startPrism(`http://127.0.0.1:${(upstream.address() as AddressInfo).port}`);
+  });
+  const prism = await startPrism(await listeningForTest(upstream));
   onTestFinished(() => prism.stop());
   expect(await faultOf(await fetch(`${prism.endpoint}/api/v1/markets/gold-usd`))).toBe('VIOLATIONS');
 });

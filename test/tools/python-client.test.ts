@@ -1,11 +1,10 @@
 /** The client for Python: its own tests, the examples of its README, and its wheel in an empty environment. */
-import assert from 'node:assert/strict';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { sampleServerForAll } from '../server/sample-server.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
-import { runTool } from './run-tool.ts';
+import { succeed } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -22,36 +21,33 @@ beforeAll(() => {
   settings = { TIDEMARK_URL, TIDEMARK_KEY, PYTHONDONTWRITEBYTECODE: '1', PIP_DISABLE_PIP_VERSION_CHECK: '1' };
 });
 
-async function succeed(cwd: string, program: string, args: readonly string[], env: NodeJS.ProcessEnv = settings) {
-  const { exitCode, stdout, output } = await runTool(program, args, { cwd, env });
-  assert.equal(exitCode, 0, `${program} ${args.join(' ')}\n${output}`);
-  return stdout;
-}
+const outputOf = async (cwd: string, args: readonly string[], env = settings, program = PYTHON) =>
+  (await succeed(cwd, program, args, env)).stdout;
 
 test('its tests pass, and the examples of its README run against the service', async () => {
   const pytest = ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', '-W', 'error', 'tests'];
-  expect(await succeed(PACKAGE, PYTHON, pytest, { ...settings, PYTHONPATH: 'src' })).toMatch(/\d\d passed/);
+  expect(await outputOf(PACKAGE, pytest, { ...settings, PYTHONPATH: 'src' })).toMatch(/\d\d passed/);
 });
 
 test('its types hold in the strict mode of mypy', async () => {
   const cache = await temporaryFolder();
-  expect(await succeed(PACKAGE, PYTHON, ['-m', 'mypy', '--cache-dir', cache])).toMatch(/^Success/);
+  expect(await outputOf(PACKAGE, ['-m', 'mypy', '--cache-dir', cache])).toMatch(/^Success/);
 });
 
 test('its wheel works in an empty environment, with httpx alone', async () => {
   const folder = await temporaryFolder();
   cpSync(PACKAGE, join(folder, 'package'), { recursive: true });
   const wheels = join(folder, 'wheels');
-  await succeed(folder, PYTHON, ['-m', 'pip', 'wheel', '--quiet', '--no-deps', '--wheel-dir', wheels, './package']);
+  await outputOf(folder, ['-m', 'pip', 'wheel', '--quiet', '--no-deps', '--wheel-dir', wheels, './package']);
   const [wheel = ''] = readdirSync(wheels);
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
   expect(wheel).toBe(`tidemark_client-${version}-py3-none-any.whl`);
-  await succeed(folder, PYTHON, ['-m', 'venv', '--without-pip', 'empty']);
+  await outputOf(folder, ['-m', 'venv', '--without-pip', 'empty']);
   const python = join(folder, 'empty/bin/python');
   const pins = readFileSync(join(import.meta.dirname, 'requirements.txt'), 'utf8').match(/^[\w-]+==\S+/gm) ?? [];
   const pinned = pins.filter((pin) => DEPENDENCIES.includes(pin.split('==')[0] as string));
   expect(pinned).toHaveLength(DEPENDENCIES.length);
-  await succeed(folder, PYTHON, [
+  await outputOf(folder, [
     '-m',
     'pip',
     '--python',
@@ -72,7 +68,7 @@ test('its wheel works in an empty environment, with httpx alone', async () => {
     'try: c.history_frame("gold-usd")',
     'except ImportError as error: print(error)',
   ].join('\n');
-  expect((await succeed(folder, python, ['-c', program])).trim().split('\n')).toEqual([
+  expect((await outputOf(folder, ['-c', program], settings, python)).trim().split('\n')).toEqual([
     "Decimal('4129.10') 2026-09-29T00:00:00+00:00 True True",
     'history_frame needs pandas: pip install pandas',
   ]);

@@ -1,10 +1,9 @@
 /** REDbot asks for public objects with conditions, ranges and codings, and judges the answers by the standards of HTTP. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { listeningForTest } from '../listening.ts';
 import { type Edge, startEdge } from '../server/edge/edge-fixture.ts';
 import { BODIES, putObjects } from '../server/edge/edge-objects.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
@@ -75,10 +74,8 @@ test('REDbot finds planted faults: a wrong part, one ETag for two codings, no Va
     } else if (/gzip/.test(headers['accept-encoding'] ?? '')) {
       response.setHeader('Content-Encoding', 'gzip').end(gzipSync(body));
     } else response.end(body);
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => void server.close());
-  await once(server, 'listening');
-  const { faults } = await notesOf(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  });
+  const { faults } = await notesOf(`${await listeningForTest(server)}/`);
   expect(faults).toEqual(
     expect.arrayContaining(['RANGE_INCORRECT', 'VARY_ETAG_DOESNT_CHANGE', 'CONNEG_NO_VARY', 'INM_FULL']),
   );

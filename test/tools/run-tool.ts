@@ -1,4 +1,5 @@
 /** Runs a tool to its end. */
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 
 export interface ToolRun {
@@ -31,4 +32,11 @@ export function runTool(
     child.on('error', reject);
     child.on('close', (exitCode) => resolve({ exitCode, stdout, output }));
   });
+}
+
+/** Runs it in the folder. @throws AssertionError with its output unless it succeeds */
+export async function succeed(cwd: string, program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const run = await runTool(program, args, { cwd, env });
+  assert.equal(run.exitCode, 0, `${program} ${args.join(' ')}\n${run.output}`);
+  return run;
 }

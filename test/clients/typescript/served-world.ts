@@ -1,6 +1,4 @@
 /** A small Tidemark behind the real edge, on a port: small pages, so that a few days are a walk. */
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { System } from '../../../clients/typescript/system.ts';
 import { Tidemark, type TidemarkOptions } from '../../../clients/typescript/tidemark.ts';
@@ -8,6 +6,7 @@ import { PROJECTIONS } from '../../../contract/files/projections.ts';
 import type { IngestMode, IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { createEdgeServer } from '../../../server/edge/server.ts';
+import { listening } from '../../listening.ts';
 import { withLog } from '../../publisher/log/test-log.ts';
 import { createWorld } from '../../publisher/world.ts';
 
@@ -25,9 +24,7 @@ export async function serveWorld() {
     asked.push(url.replace('/api/v1/', ''));
     response.once('finish', () => statuses.push(response.statusCode));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = await listening(server);
   const system: Partial<System> = { nowMs: () => world.clock.nowMs, sleep: async () => {} };
   return {
     world,

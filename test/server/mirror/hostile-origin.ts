@@ -1,13 +1,11 @@
 /** A host with the right log in front of a real service, which changes other answers; and a mirror of it, over HTTP. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
 import type { PageSizes } from '../../../publisher/dependencies.ts';
 import { boundedReader } from '../../../publisher/verify/reading/bounded-reader.ts';
 import type { PublicReader } from '../../../publisher/verify/reading/reader.ts';
 import type { Mirror } from '../../../server/mirror/mirror.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
+import { listeningForTest } from '../../listening.ts';
 import { readerOf, type World } from '../../publisher/world.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';
 import { folderWith, mirrorIn } from './mirrored-world.ts';
@@ -53,13 +51,7 @@ export async function hostileOrigin(read: PublicReader): Promise<Origin> {
   });
   // On a busy machine, a connection may be idle for longer than by default when it is used again.
   server.keepAliveTimeout = 120_000;
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  origin.url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  origin.url = new URL(await listeningForTest(server));
   return origin;
 }
 
