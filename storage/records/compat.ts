@@ -22,6 +22,8 @@ export type CompatDayValue = {
   takenDown?: number;
   /** The rule for the numbers of models. Absent: an earlier version made them from rounded amounts. */
   models?: 2;
+  /** On the day of the very first files: the generation that they show. */
+  first?: number;
 };
 
 /** `shows`: a digest of the markets and their revisions. `generation`: HEAD's generation when the files were made. */

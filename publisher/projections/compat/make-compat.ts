@@ -58,7 +58,7 @@ const MARKETS_AT_ONCE = 5_000;
 const PARTS_MAX = 256;
 
 /**
- * Makes the files of today (UTC), unless they exist.
+ * Makes the files of today (UTC), unless they exist. The very first ones are made again on their day, after quiet time.
  *
  * @throws Superseded if the list changes in the meantime: try again
  * @throws FileTooLarge if a part cannot be stored; all others are made
@@ -67,6 +67,7 @@ export async function makeCompat({
   storage,
   yieldToEventLoop = async () => {},
   hasTime = () => true,
+  again: wanted,
 }: CompatOptions): Promise<DailyOutcome> {
   const { ledger, nowMs } = storage;
   const date = new Date(nowMs()).toISOString().slice(0, '2026-11-22'.length);
@@ -75,7 +76,11 @@ export async function makeCompat({
   const { takenDown = 0 } = head?.log ?? {};
   const isTakedownNew = takenDown !== (day?.value.takenDown ?? 0);
   const areModelsOld = day?.value.models !== 2;
-  if (day?.value.date === date && again === null && !isTakedownNew && !areModelsOld) return { kind: 'present', date };
+  const isToday = day?.value.date === date;
+  const isFirstOld = isToday && day.value.first !== undefined && head !== null && head.generation > day.value.first;
+  const quietMs = typeof wanted === 'object' ? wanted.afterQuietMs : Number.POSITIVE_INFINITY;
+  const isFirstDue = isFirstOld && nowMs() - Date.parse(head.publishedAt) >= quietMs;
+  if (isToday && again === null && !isTakedownNew && !areModelsOld && !isFirstDue) return { kind: 'present', date };
   const markets = head?.counts.markets ?? 0;
   // A service whose last market was removed still has the files of that market.
   const isEmpty = markets === 0 && day === null;
@@ -136,7 +141,15 @@ export async function makeCompat({
   }
   if (fault !== null) throw fault;
   const codes = [...rates.codes];
-  const done = put(COMPAT_DAY_KEY, 0, { date, codes, ...(takenDown === 0 ? {} : { takenDown }), models: 2 as const });
+  const isFirst = day === null || (isToday && day.value.first !== undefined);
+  const first = isFirst ? { first: head.generation } : {};
+  const done = put(COMPAT_DAY_KEY, 0, {
+    date,
+    codes,
+    ...(takenDown !== 0 && { takenDown }),
+    models: 2 as const,
+    ...first,
+  });
   // If a market was removed in the meantime, its request has another revision, and this deletion is refused.
   await commitAlone(storage, [done, ...(again === null ? [] : [removed(again)])]);
   return { kind: 'made', date };

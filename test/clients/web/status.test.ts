@@ -109,13 +109,14 @@ describe('sources', () => {
     expect(found.map(({ hasCadence }) => hasCadence)).toEqual([true, false, true]);
   });
 
-  test('are old after a week, if they state no cadence; a list is not, and of a retired market nothing is expected', () => {
+  test('are old after a week without a known one, if they state no cadence; a list is not, and of a retired market nothing is expected', () => {
     const old = entry('old', '2026-08-08T00:00:00Z');
     const metrics = { inputPrice: { decimal: '1', unit: 'USD', observedAt: '2026-08-08T00:00:00Z' } };
     const list = { ...entry('list', null), decimal: null, metrics };
     const due = entry('due', '2026-08-08T00:00:00Z', { expectedNextAt: '2027-01-01T00:00:00Z', graceSeconds: 0 });
     const ended = entry('ended', '2010-01-01T00:00:00Z', { retired: true });
-    const found = sourceFreshness([old, list, due, ended, entry('new', '2026-09-25T12:00:00Z')], NOW_MS);
+    const unknown = entry('old', '2026-09-25T12:00:00Z', { decimal: null, unknownReason: 'not-published' });
+    const found = sourceFreshness([old, unknown, list, due, ended, entry('new', '2026-09-25T12:00:00Z')], NOW_MS);
     expect(Object.fromEntries(found.map(({ label, staleDays }) => [label, staleDays]))).toEqual({
       ...{ old: 55, list: null, due: null, new: null },
     });

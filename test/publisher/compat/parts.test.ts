@@ -137,6 +137,23 @@ test('prices and corrections that are published while the files are made are not
   expect(await world.findings()).toEqual([]);
 });
 
+test('the first files are made again on their day after quiet time, and those of later days are not', async () => {
+  const world = compatWorld();
+  const look = async (slug: string) => {
+    await world.ingest([market(slug), price(slug, 0, 100)]);
+    await world.publishAll();
+    const made: string[] = [];
+    for (const afterQuietMs of [1, 0, 0]) {
+      made.push((await makeCompat({ storage: world.dependencies, again: { afterQuietMs } })).kind);
+    }
+    return [...made, slug in (await world.fileJson<object>('/parts.json'))];
+  };
+  expect(await look('a')).toEqual(['made', 'present', 'present', true]);
+  expect(await look('b')).toEqual(['present', 'made', 'present', true]);
+  await world.nextDay();
+  expect(await look('c')).toEqual(['present', 'present', 'present', false]);
+});
+
 test('where the decimals for one unit do not end, a comment says so, and the quote is the nearest number', async () => {
   const world = compatWorld();
   await world.ingest([defined('bread', 3, 'loaf'), price('bread', 0, 100), price('bread', 1, 300)]);

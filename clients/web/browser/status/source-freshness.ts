@@ -61,7 +61,8 @@ export function sourceFreshness(entries: readonly LatestEntry[], nowMs: number):
   const lateness = ({ lateSince: since }: SourceFreshness): number => (since === null ? Infinity : Date.parse(since));
   const found = [...sources.values()].map((source) => ({
     ...source,
-    staleDays: source.hasCadence || !priced.has(source.label) ? null : staleDays(source.newestAt, nowMs),
+    staleDays:
+      source.hasCadence || !priced.has(source.label) ? null : staleDays(source.newestKnownAt ?? source.newestAt, nowMs),
   }));
   return found.sort(
     (left, right) =>
