@@ -15,7 +15,7 @@ const NUMBER_FORMATS: readonly NumberFormat[] = [
   { decimalMark: ',', groupMark: "'" },
 ];
 
-const TIMES = ['HH:mm', 'HH:mm:ss', 'HH:mm:ssZ', 'HH:mm:ss.S', 'HH:mm:ss.SZ'];
+const TIMES = ['HH:mm', 'HH:mmZ', 'HH:mm:ss', 'HH:mm:ssZ', 'HH:mm:ss.S', 'HH:mm:ss.SZ'];
 /** Counts since 1970, with the digits that they have from 1973 to 2286. */
 const COUNTS: ReadonlyMap<string, RegExp> = new Map([
   ['unix-seconds', /^\d{9,10}$/],

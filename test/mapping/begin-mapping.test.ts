@@ -211,6 +211,7 @@ describe('dates', () => {
     ['always at midnight', ['2026-01-02T00:00', '2026-01-03T00:00'], 'YYYY-MM-DDTHH:mm', FILL_IN],
     ['with names of months', ['Jan 02, 1986', 'Feb 13, 1986'], 'MMM D, YYYY', 'day'],
     ['of two forms', ['2026-01-02', '2026-01-03', '2026-01-04', '13.1.2026'], ['YYYY-MM-DD', 'D.M.YYYY'], 'day'],
+    ['with times to the minute', ['2026-10-25T02:00+02:00', '2026-10-25T02:00+01:00'], 'YYYY-MM-DDTHH:mmZ', 'instant'],
     ['with times', ['2026-01-02T10:30:00Z', '2026-01-03T10:30:00+01:00'], 'YYYY-MM-DDTHH:mm:ssZ', 'instant'],
     [
       'that can be read in two ways',
