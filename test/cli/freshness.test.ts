@@ -20,12 +20,24 @@ function hourly(slug: string, label: string, days: number): readonly object[] {
   return [{ ...(market(slug) as object), sources: [source] }, value];
 }
 
+/** Without a cadence, nothing is expected. */
+const silent = {
+  label: 'A silent bank',
+  url: 'https://bank.example',
+  publisher: null,
+  licence: null,
+  attribution: null,
+};
+
 beforeAll(async () => {
   const records = [
     ...hourly('fresh', 'A punctual bank', 0),
     ...hourly('one-late', 'A slow bank', 9),
     ...hourly('other-late', 'A slow bank', 4),
     ...hourly('third-late', 'Another bank', 3),
+    ...hourly('fourth-late', 'An old bank', 3),
+    { ...(market('silent') as object), sources: [silent] },
+    price('silent', 0, 100),
   ];
   const input = records.map((record) => `${JSON.stringify(record)}\n`).join('');
   const taken = await tidemark(['ingest', '-', '--data', served.data], { input });
@@ -39,11 +51,17 @@ describe('late sources', () => {
     const [{ code, output }, asJson] = await Promise.all([run('status'), run('status', '--json')]);
     expect(code).toBe(0);
     const { lateSources } = JSON.parse(asJson.output);
-    expect(lateSources).toMatchObject({ count: 2, marketsRead: 4, worst: [{ label: 'A slow bank', markets: 2 }, {}] });
+    expect(lateSources).toMatchObject({
+      count: 3,
+      marketsRead: 6,
+      worst: [{ label: 'A slow bank', markets: 2 }, {}, {}],
+    });
     const lines = output.trimEnd().split('\n');
-    expect(lines).toContain('late sources\t2');
+    expect(lines).toContain('late sources\t3');
     expect(lines.filter((line) => line.startsWith('late\t'))).toEqual([
       `late\tA slow bank: 9 days, expected at ${daysAgo(9, 1)}, for 2 markets`,
+      // Equally late ones are in the order of their labels.
+      `late\tAn old bank: 3 days, expected at ${daysAgo(3, 1)}, for 1 market`,
       `late\tAnother bank: 3 days, expected at ${daysAgo(3, 1)}, for 1 market`,
     ]);
   });
