@@ -9,6 +9,7 @@ import {
   WEEKDAYS,
 } from '../../contract/freshness/cadence.ts';
 import { expectedNextAt, latenessSeconds, missingBetween } from '../../contract/freshness/expected-next.ts';
+import { Expectations } from '../../contract/freshness/late-sources.ts';
 import { instantSchema } from '../../contract/values/metric.ts';
 
 const DAY_MS = 86_400_000;
@@ -249,4 +250,8 @@ describe('the values that are missing between two', () => {
     const instant = (text: string) => (text.endsWith('Z') ? text : `${text}T00:00:00Z`);
     expect(missingBetween(cadence, instant(older), instant(newer))).toBe(missing);
   });
+});
+
+test('markets without a cadence expect nothing', () => {
+  expect(new Expectations([{ sources: [] }]).oldest).toBeNull();
 });
