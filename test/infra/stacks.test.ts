@@ -45,12 +45,15 @@ describe('the stacks', () => {
     expect(namesOf({ ...MINIMAL, issuer: ISSUER })).toEqual(['data', 'edge', 'api', 'ops']);
   });
 
-  it.each([MINIMAL, ELSEWHERE])('have the rate rule where AWS WAF takes it, where one is configured: %j', (context) => {
-    const app = deployed({ ...context, writeRateLimit: 600 });
-    expect(stackOf(app, 'write-guard').region).toBe('us-east-1');
-    app.synth();
-    expect(stackOf(app, 'api').dependencies).toContain(stackOf(app, 'write-guard'));
-  });
+  it.each<object>([WITH_OPTIONS, { ...ELSEWHERE, writeRateLimit: 600 }])(
+    'have the rate rule where AWS WAF takes it, where one is configured: %j',
+    (context) => {
+      const app = deployed(context);
+      expect(stackOf(app, 'write-guard').region).toBe('us-east-1');
+      app.synth();
+      expect(stackOf(app, 'api').dependencies).toContain(stackOf(app, 'write-guard'));
+    },
+  );
 
   it("have the edge's alarms where its metrics are, when everything else is elsewhere", () => {
     expect(namesOf(ELSEWHERE)).toEqual(['data', 'edge', 'identity', 'api', 'ops', 'edge-alarms']);
@@ -82,15 +85,17 @@ describe('the stacks', () => {
   });
 
   it.each([
-    [MINIMAL.waitlistEmail, 1],
-    ['keys@tidemark.io', 0],
-  ])('are made for key requests to %s, with so many warnings: %i', (waitlistEmail, warnings) => {
-    const named = Match.stringLikeRegexp(`${waitlistEmail}.*tidemark:waitlistEmail`);
-    const found = stacksOf({ ...MINIMAL, waitlistEmail }).flatMap((stack) =>
-      Annotations.fromStack(stack).findWarning('*', named),
-    );
-    expect(found).toHaveLength(warnings);
-  });
+    [MINIMAL, 1],
+    [WITH_OPTIONS, 0],
+  ])(
+    'are made for key requests to an address, with a warning if it is of a reserved domain: %#',
+    (context, warnings) => {
+      const { waitlistEmail } = context;
+      const named = Match.stringLikeRegexp(`${waitlistEmail}.*tidemark:waitlistEmail`);
+      const found = stacksOf(context).flatMap((stack) => Annotations.fromStack(stack).findWarning('*', named));
+      expect(found).toHaveLength(warnings);
+    },
+  );
 
   it('take the name of the deployment, so that an account holds several', () => {
     const app = appOf({ ...MINIMAL, name: 'staging' });

@@ -18,7 +18,7 @@ const hostedZone = { id: 'Z0123456789ABC', name: 'example.com' };
 
 /** Options that do not depend on each other, in one deployment: each deployment takes a second of a processor. */
 export const WITH_OPTIONS = {
-  ...MINIMAL,
+  waitlistEmail: 'keys@tidemark.io',
   alarmEmail: 'ops@example.com',
   backupVaultArn: 'arn:aws:backup:eu-west-1:210987654321:backup-vault:tidemark',
   canary: false,

@@ -146,12 +146,12 @@ describe('while files wait', () => {
   });
 });
 
-/** How long a history is: as many rows make its files about 0.7 MB. */
-const LONG = 1_000;
+/** How long a history is: as many rows make its files about 0.35 MB. */
+const LONG = 500;
 
 describe('the work of a generation does not grow with the histories that get one row more', () => {
   test('it writes as many bytes of files as are allowed, and reads the rows since their last turn', async () => {
-    const allowed = 500_000;
+    const allowed = 300_000;
     const plain = createWorld(DEFAULT_PAGE_SIZES);
     const world = waitingWorld(allowed, plain);
     const slugs = Array.from({ length: 8 }, (_, index) => `m${index}`);

@@ -134,14 +134,14 @@ async function expectPublished(ledger: Ledger, objects: ObjectStore) {
   return report;
 }
 
-/** After any write, a reader finds everything that was public before. After each fifth, the target of each link, too. */
+/** After any write, a reader finds everything that was public before. After each twelfth, the target of each link, too. */
 function watchedStore(objects: MemoryObjects, before: readonly string[]): ObjectStore {
   let writes = 0;
   return faultyStorage(later.ledger, objects, 'all', async ({ isWrite, run }) => {
     const result = await run();
     if (!isWrite) return result;
     await expectAllThere(objects, before);
-    if (writes++ % 5 > 0) return result;
+    if (writes++ % 12 > 0) return result;
     const { findings } = await verify(readerOf(objects), { pageSizes: SMALL_PAGES, projectors: [] });
     expect(findings.filter(({ rule }) => rule === 'status')).toEqual([]);
     return result;
