@@ -2,11 +2,8 @@
  * infra/hosting/nginx/folder.conf and infra/hosting/caddy/folder.Caddyfile in the real programs, and the function of
  * infra/hosting/cloudflare/, on a published folder. They answer as our own server does, but for DIFFERENCES.
  */
-import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
@@ -31,9 +28,11 @@ import { DIFFERENCES, FIELDS, GONE, LIST, MARKET, REQUESTS } from '../hosting/fo
 import { pagesFiles } from '../hosting/pages-files.ts';
 import { type Answer, type Asked, askProxy, missingProgram } from '../hosting/proxy.ts';
 import { type ReverseProxy, startCaddyFolder, startNginxFolder } from '../hosting/reverse-proxies.ts';
+import { listening } from '../listening.ts';
 import { withLog } from '../publisher/log/test-log.ts';
 import { removeMarket } from '../publisher/remove-market.ts';
 import { createWorld, dependenciesOn, market, price, SMALL_PAGES } from '../publisher/world.ts';
+import { ask } from '../server/edge/edge-fixture.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const SLUGS = ['a', 'b', 'c', 'eur-usd', 'history', 'pages', 'z'] as const;
@@ -102,9 +101,7 @@ describe('a published folder', async () => {
           ? async ({ method, url }, response) => void response.writeHead(418).end(`${method} ${url}`)
           : null,
     });
-    edge.server.listen(0, '127.0.0.1');
-    await once(edge.server, 'listening');
-    ({ port } = edge.server.address() as AddressInfo);
+    port = Number(new URL(await listening(edge.server)).port);
     const keys: string[] = [];
     for (let after: string | null = ''; after !== null; ) {
       const page: Awaited<ReturnType<typeof objects.list>> = await objects.list(
@@ -164,7 +161,11 @@ describe('a published folder', async () => {
     return [...new Set([...urls, ...pages, ...aliases])].filter((url) => !files.includes(url));
   }
 
-  const askService = (path: string, asked: Asked = {}) => ask(port, path, asked);
+  async function askService(path: string, { method, headers }: Asked = {}): Promise<Answer> {
+    const { status, headers: fields, body } = await ask({ port }, path, headers, method);
+    const field = (name: string) => fields[name] as string | undefined;
+    return { status, field, all: () => [], names: Object.keys(fields), body };
+  }
 
   /** What differs between our service and a host, as lines. */
   async function differences(
@@ -280,17 +281,6 @@ function compared({ status, field, body }: Answer): Compared {
     compressed: coding !== undefined,
     body: plain.toString('latin1'),
   };
-}
-
-async function ask(port: number, path: string, { method = 'GET', headers = {} }: Asked): Promise<Answer> {
-  const request = httpRequest({ host: '127.0.0.1', port, path, method, headers, agent: false });
-  request.end();
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
-  const body = Buffer.concat(chunks);
-  const field = (name: string) => response.headers[name] as string | undefined;
-  return { status: response.statusCode as number, field, all: () => [], names: Object.keys(response.headers), body };
 }
 
 async function publishInto(folder: string): Promise<Awaited<ReturnType<typeof openDirectoryObjects>>> {

@@ -139,14 +139,19 @@ test('a branch that was lost at the host is not begun again, by a new clone or b
   expect(await verify(await published())).toMatchObject({ code: 0, output: '' });
 });
 
-test('without a host, only the first publication is asked for', async () => {
-  const { source, clone, publish, git } = await openRepository();
+test('without a host, only the first publication is asked for; without the key, nothing is committed; log-key has it, too', async () => {
+  const { source, clone, publish, git, key } = await openRepository();
   source.answer = metalsCsv(['gold', '2026-11-18', '4129.10']);
   const path = await clone();
   git(path, 'remote', 'remove', 'origin');
   expect(await publish(path)).toMatchObject({ exitCode: 1, output: expect.stringContaining('no branch site here') });
-  for (const words of [['--begin'], []]) expect(await publish(path, words)).toMatchObject({ exitCode: 0 });
+  const keyless = { TIDEMARK_LOG_KEY: '' };
+  expect(await publish(path, ['--begin'], keyless)).toMatchObject({ exitCode: EXIT_CODES.refused.code });
+  expect(git(path, 'branch', '--list', 'site')).toBe('');
+  await writeFile(join(path, 'log-key'), `${key}\n`, { mode: 0o600 });
+  for (const words of [['--begin'], []]) expect(await publish(path, words, keyless)).toMatchObject({ exitCode: 0 });
   expect(git(path, 'rev-list', '--count', 'refs/heads/site')).toBe('1');
+  expect(git(path, 'status', '--short')).toBe('');
 });
 
 test('a host that does not answer begins no second log', async () => {
@@ -207,19 +212,6 @@ test('a push that failed is set aside after another machine has published; a rew
   git(host, 'update-ref', 'refs/heads/site', orphan);
   expect(await publish(other)).toMatchObject({ exitCode: 1, output: expect.stringContaining('was rewritten') });
   expect(git(host, 'rev-parse', 'site')).toBe(orphan);
-});
-
-test('without the key, nothing is committed; the file log-key has it, too', async () => {
-  const { source, git, clone, publish, key } = await openRepository();
-  source.answer = metalsCsv(['gold', '2026-11-18', '4129.10']);
-  const path = await clone();
-  const keyless = { TIDEMARK_LOG_KEY: '' };
-  expect(await publish(path, ['--begin'], keyless)).toMatchObject({ exitCode: EXIT_CODES.refused.code });
-  expect(git(path, 'ls-remote', 'origin', 'refs/heads/site')).toBe('');
-  await writeFile(join(path, 'log-key'), `${key}\n`, { mode: 0o600 });
-  expect(await publish(path, ['--begin'], keyless)).toMatchObject({ exitCode: 0 });
-  expect(git(path, 'ls-remote', 'origin', 'refs/heads/site')).not.toBe('');
-  expect(git(path, 'status', '--short')).toBe('');
 });
 
 /** All commands of a workflow, in order. The package is installed by another test: package.test.ts. */

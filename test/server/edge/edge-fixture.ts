@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { PUBLIC_CACHE_CONTROL, publicKey } from '../../../contract/files/public-objects.ts';
 import type { HealthReport } from '../../../server/edge/answer.ts';
@@ -12,6 +12,7 @@ import { ReadCounts } from '../../../server/edge/read-counts.ts';
 import { createEdgeServer, type EdgeServer } from '../../../server/edge/server.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../../storage/ports/errors.ts';
 import type { ETag, GetResult, ObjectStore, StoredObject } from '../../../storage/ports/object-store.ts';
+import { listening } from '../../listening.ts';
 
 export const NOON_MS = Date.UTC(2026, 10, 20, 12);
 export const CURSOR = `7-${'0123456789abcdef'.repeat(2)}`;
@@ -98,9 +99,7 @@ export async function startEdge(options: {
     ...(options.wantsNewest && { wantsNewest: options.wantsNewest }),
     ...(options.limits && { limits: options.limits }),
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = Number(new URL(await listening(server)).port);
   async function close(): Promise<void> {
     server.closeAllConnections();
     if (!server.listening) return;
@@ -120,7 +119,7 @@ export interface Reply {
 export async function ask(
   edge: { readonly port: number },
   path: string,
-  headers: Record<string, string> = {},
+  headers: Readonly<Record<string, string>> = {},
   method = 'GET',
 ): Promise<Reply> {
   const fields = { connection: 'keep-alive', ...headers };

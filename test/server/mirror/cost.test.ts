@@ -9,7 +9,7 @@ import { TEST_LOG } from '../../publisher/log/test-log.ts';
 import { createWorld, market, price, readerOf } from '../../publisher/world.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';
 import { followerOf, hostileOrigin } from './hostile-origin.ts';
-import { publishedWorld, roundOf, servedBy } from './mirrored-world.ts';
+import { roundOf, servedBy } from './mirrored-world.ts';
 
 const PAGES = { markets: 25, observations: 64 };
 
@@ -76,11 +76,15 @@ test('a round after one entry costs the same with 120 markets as with 30', async
 });
 
 test('a file that a list is too long for is left out, although the service still has it', async () => {
-  const world = await publishedWorld(TEST_LOG, ['log', 'recent']);
+  const pageSizes = { markets: 500, observations: 64 };
+  const world = createWorld(pageSizes);
+  const dependencies = { ...world.dependencies, log: TEST_LOG, projections: new Set(['log', 'recent'] as const) };
+  await world.ingest([market('a'), price('a', 0, 5)]);
+  await publish(dependencies);
   await world.ingest(Array.from({ length: RECENT_MARKETS_MAX }, (_, index) => market(`m-${index}`)));
-  await publish(world.dependencies);
+  while ((await publish(dependencies)).isMoreDue);
   const copied = openMemoryObjects();
-  expect(await roundOf(world, copied)).toMatchObject({ state: 'current', findings: [] });
+  expect(await roundOf(world, copied, { pageSizes })).toMatchObject({ state: 'current', findings: [] });
   const RECENT = 'public/api/v1/recent.json';
   expect([servedBy(world.objects).has(RECENT), servedBy(copied).has(RECENT)]).toEqual([true, false]);
 });
