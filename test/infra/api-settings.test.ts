@@ -85,20 +85,14 @@ describe('sweep', () => {
     ['verify', 'rate(1 hour)'],
     ['collect-garbage', 'rate(1 hour)'],
     ['export', 'rate(15 minutes)'],
-  ])('of %s: %s', (name, expression) => {
+  ])('of %s: %s, which is not tried again: the next one comes', (name, expression) => {
     expect(scheduleOf(name)).toMatchObject([{ ScheduleExpression: expression, State: 'ENABLED' }]);
+    const configs = propertiesOf('AWS::Lambda::EventInvokeConfig');
+    const config = configs.find(({ FunctionName }) => FunctionName.Ref.startsWith(idOf(name)));
+    expect(invokes(config.Qualifier, name)).toBe(BY_CANARY.includes(name));
+    expect(config).toMatchObject({ MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 });
+    expect(config).not.toHaveProperty('DestinationConfig');
   });
-
-  it.each<FunctionName>(['publish', 'worker', 'verify', 'collect-garbage', 'export'])(
-    'of %s is not tried again: the next one comes',
-    (name) => {
-      const configs = propertiesOf('AWS::Lambda::EventInvokeConfig');
-      const config = configs.find(({ FunctionName }) => FunctionName.Ref.startsWith(idOf(name)));
-      expect(invokes(config.Qualifier, name)).toBe(BY_CANARY.includes(name));
-      expect(config).toMatchObject({ MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 });
-      expect(config).not.toHaveProperty('DestinationConfig');
-    },
-  );
 });
 
 describe('an upload', () => {

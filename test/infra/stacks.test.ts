@@ -222,6 +222,7 @@ describe('alarms', () => {
     ['errors of the runner of sources', 'sources-errors', 'AWS/Lambda', 'Errors'],
     ['uploads that are not queued', 'upload-arrived-errors', 'AWS/Lambda', 'Errors'],
     ['5xx of the CDN', 'read-5xx', 'AWS/CloudFront', '5xxErrorRate'],
+    ['5xx of the write host', 'write-api-5xx', 'AWS/CloudFront', '5xxErrorRate'],
     ["the object store's 403s", 'read-403', 'AWS/CloudFront', '403ErrorRate'],
     ['a failed verify', 'verify-failed', 'AWS/Lambda', 'Errors'],
     ['the depth of the queue of failures', 'failures-queued', 'AWS/SQS', 'ApproximateNumberOfMessagesVisible'],
@@ -258,16 +259,27 @@ describe('alarms', () => {
     expect(rule.Targets).toMatchObject([{ Arn: { Ref: expect.stringMatching(/^AlarmsTopic/) } }]);
   });
 
-  it.each(['publisher-lag', 'verify-stopped'])('on %s go off when nothing is heard any more', (name) => {
-    expect(alarmOf(name)).toMatchObject({
-      TreatMissingData: 'breaching',
-      ComparisonOperator: 'LessThanThreshold',
-      Threshold: 1,
-    });
-  });
+  const WHEN_SILENT = { TreatMissingData: 'breaching', ComparisonOperator: 'LessThanThreshold', Threshold: 1 };
+  const WHEN_AT_LEAST = { ComparisonOperator: 'GreaterThanOrEqualToThreshold', Statistic: 'Average', Threshold: 5 };
 
-  it('on publisher lag go off after five minutes in which nothing was completed', () => {
-    expect(alarmOf('publisher-lag')).toMatchObject({ Statistic: 'Sum', Period: 60, EvaluationPeriods: 5 });
+  it.each<[string, string, object]>([
+    [
+      'publisher-lag',
+      'after five minutes in which nothing was completed',
+      { Statistic: 'Sum', Period: 60, EvaluationPeriods: 5 },
+    ],
+    ['publisher-lag', 'when nothing is heard any more', WHEN_SILENT],
+    ['verify-stopped', 'when nothing is heard any more', WHEN_SILENT],
+    ['write-api-errors', 'at the first', { Statistic: 'Sum', Threshold: 1, EvaluationPeriods: 1 }],
+    ['read-403', 'above what bots are answered', { ...WHEN_AT_LEAST, Period: 60, EvaluationPeriods: 3 }],
+    [
+      'write-api-5xx',
+      'by their rate over a quarter of an hour, because single ones happen; without requests there is no rate',
+      { ...WHEN_AT_LEAST, Period: 300, EvaluationPeriods: 3, TreatMissingData: 'notBreaching' },
+    ],
+  ])('on %s go off %s', (name, _when, settings) => {
+    expect(alarmOf(name)).toMatchObject(settings);
+    expect(alarmOf(name)).not.toHaveProperty('DatapointsToAlarm');
   });
 
   it('on what runs for long look back for longer: an error has the time of the beginning, and comes at the end', () => {
@@ -317,40 +329,13 @@ describe('alarms', () => {
     expect(heard(runs)).toMatchObject({ Namespace: 'AWS/Lambda', MetricName: 'Invocations' });
   });
 
-  it('on 5xx of the write host use their rate over a quarter of an hour, because single ones happen', () => {
-    const alarm = alarmOf('write-api-5xx');
-    expect(alarm).toMatchObject({
-      Namespace: 'AWS/CloudFront',
-      MetricName: '5xxErrorRate',
-      Statistic: 'Average',
-      Period: 300,
-      ComparisonOperator: 'GreaterThanOrEqualToThreshold',
-      Threshold: 5,
-      EvaluationPeriods: 3,
-      // Without requests there is no rate.
-      TreatMissingData: 'notBreaching',
-    });
-    expect(alarm).not.toHaveProperty('DatapointsToAlarm');
+  it('on 5xx tell the write host from the read host', () => {
     const [write, read] = ['write-api-5xx', 'read-5xx'].map((name) => alarmOf(name).Dimensions[0]);
     expect(write).toEqual({
       Name: 'DistributionId',
       Value: { 'Fn::ImportValue': expect.stringContaining('WriteEndpoint') },
     });
     expect(read).not.toEqual(write);
-  });
-
-  it("on the write API's own failures go off at the first", () => {
-    expect(alarmOf('write-api-errors')).toMatchObject({ Statistic: 'Sum', Threshold: 1, EvaluationPeriods: 1 });
-  });
-
-  it('on 403s leave alone what bots are answered', () => {
-    expect(alarmOf('read-403')).toMatchObject({
-      ComparisonOperator: 'GreaterThanOrEqualToThreshold',
-      Statistic: 'Average',
-      Threshold: 5,
-      Period: 60,
-      EvaluationPeriods: 3,
-    });
   });
 
   it('all tell the topic, and tell it when they are over', () => {

@@ -12,13 +12,11 @@ import { marketKey } from '../../../storage/records/markets.ts';
 import { loseMarket } from '../lose-market.ts';
 import { removeMarket } from '../remove-market.ts';
 import { takeDown } from '../take-down.ts';
-import { market, price } from '../world.ts';
+import { days, market, price } from '../world.ts';
 import { bytesOf, type TwoRegions, twoRegions } from './two-regions.ts';
 
 const SLUGS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
 const DAY_MS = 24 * 60 * 60 * 1000;
-
-const days = (slug: string, count: number) => Array.from({ length: count }, (_, day) => price(slug, day, 100 + day));
 
 async function begun(): Promise<TwoRegions> {
   const regions = twoRegions();
