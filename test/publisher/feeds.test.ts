@@ -44,6 +44,10 @@ test('each value is an entry, newest first, and a correction says what it replac
   expect((await titlesOf(world, CHANGES))[0]).toBe(corrected);
   expect(await titlesOf(world, CORRECTIONS)).toEqual([corrected]);
   expect(await world.text(CORRECTIONS)).toContain('Before: 1.01 USD, recorded ');
+  world.clock.nowMs += 1000;
+  await world.ingest([Object.assign(price('a', 1, 999), { confidence: 'low' })], 'correct');
+  await world.publish();
+  expect((await titlesOf(world, CORRECTIONS))[0]).toBe('a: 9.99 USD, corrected in its details (2026-01-02T00:00:00Z)');
   expect(await world.findings()).toEqual([]);
 });
 

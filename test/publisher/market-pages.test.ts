@@ -158,7 +158,7 @@ test('the last prices say which are corrected, and which are retracted', async (
   expect(await world.findings()).toEqual([]);
 });
 
-test('a page shows each value of a market with several, and why one is unknown', async () => {
+test('a page shows each value of a market with several, its sources, and why one is unknown', async () => {
   const world = await pagesWorld();
   const metric = (name: string, amountMinor: number | null) => ({ ...price('c', 0, amountMinor), metric: name });
   await world.ingest([
@@ -166,6 +166,7 @@ test('a page shows each value of a market with several, and why one is unknown',
     // Its source repeats the same price on the next day.
     ...[metric('outputPrice', 250), { ...metric('outputPrice', 250), observedAt: '2026-01-02T00:00:00Z' }],
     metric('inputPrice', null),
+    { ...metric('outputPrice', 251), sourceLabel: 'an older test', sourceUrl: 'https://example.com/old' },
   ] as IngestRecordInput[]);
   await world.ingest([price('a', 12, null)]);
   await world.publish();
@@ -178,6 +179,7 @@ test('a page shows each value of a market with several, and why one is unknown',
     expect.stringContaining('title="2 Jan 2026, 00:00 UTC">2 Jan 2026'),
   ]);
   expect(text).not.toContain('since');
+  expect(text).toMatch(/<h2>Sources<.*>a test<.*>an older test</s);
   expect(text).toContain('<h1>A &amp; B &lt;&quot;c&quot;&gt;</h1>');
   expect(await pageOf(world)).toContain('<p class="market-price unknown">unknown: the source published no value</p>');
   expect(await world.findings()).toEqual([]);

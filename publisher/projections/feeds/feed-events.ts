@@ -124,8 +124,11 @@ function rowEvent({ slug, unit, row, before }: Extract<Candidate, { row: FeedRow
   const kind = kindOf(row, before);
   const name = row.metric === 'price' ? slug : `${slug} ${row.metric}`;
   const was = before === null ? '' : valueText(before, unit.quantity);
-  const words = WORDS[kind] + (kind === 'correction' ? was : kind === 'retraction' ? row.retraction : '');
-  const said = kind === 'retraction' ? was : valueText(row, unit.quantity);
+  const value = valueText(row, unit.quantity);
+  const said = kind === 'retraction' ? was : value;
+  // A correction may change the source or its digits only.
+  const corrected = was === value ? ', corrected in its details' : WORDS.correction + was;
+  const words = kind === 'correction' ? corrected : WORDS[kind] + (kind === 'retraction' ? row.retraction : '');
   const of = row.kind === 'money' ? ` Unit: ${unit.of}.` : '';
   const earlier = before === null ? '' : ` Before: ${was}, recorded ${before.recordedAt}.`;
   const why = row.publicReason === undefined ? '' : ` Reason: ${row.publicReason}`;
@@ -137,7 +140,7 @@ function rowEvent({ slug, unit, row, before }: Extract<Candidate, { row: FeedRow
     at: row.observedAt,
     title: `${name}: ${said}${words} (${row.observedAt})`,
     summary:
-      `Value: ${valueText(row, unit.quantity)}.${of} Observed ${row.observedAt}, recorded ${row.recordedAt}. Source: ${row.sourceLabel}. ` +
+      `Value: ${value}.${of} Observed ${row.observedAt}, recorded ${row.recordedAt}. Source: ${row.sourceLabel}. ` +
       `Confidence ${row.confidence}, ${row.status}.${earlier}${why}`,
     source: { label: row.sourceLabel, url: row.sourceUrl },
   };

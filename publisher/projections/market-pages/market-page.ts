@@ -141,14 +141,14 @@ ${rows}</tbody>
 `;
 }
 
-/** The sources of the definition, and those of the newest values. Null: the market has no source. */
-function sourcesOf({ sources, metrics }: FileInput['market']): Html | null {
+/** The sources of the definition, and those of the newest values, also of several sources. Null: the market has no source. */
+function sourcesOf({ sources, metrics, bySource }: FileInput['market']): Html | null {
   const listed = new Set(sources.map(({ label }) => label));
   const items = sources.map(({ label, url, licence, attribution }) => {
     const notes = [licence === null ? null : `licence: ${licence}`, attribution].filter((note) => note !== null);
     return html`<li>${externalLink(html, label, url)}${notes.map((note) => ` · ${note}`)}</li>\n`;
   });
-  for (const metric of Object.values(metrics)) {
+  for (const metric of [...Object.values(metrics), ...Object.values(bySource).flat()]) {
     if (metric === null || listed.has(metric.sourceLabel)) continue;
     listed.add(metric.sourceLabel);
     items.push(html`<li>${externalLink(html, metric.sourceLabel, metric.sourceUrl)}</li>\n`);
